@@ -210,14 +210,25 @@ func (sys *system) optimumRat(s int) exactOptimum {
 			continue
 		}
 		value := sys.evaluateChoiceRat(s, c)
-		if value == nil || value == best.value {
-			continue
-		}
-		if best.value == nil || value.Cmp(best.value) != 0 && (value.Cmp(best.value) < 0) == least {
+		if value != nil && isBetterRat(value, best.value, least) {
 			best = exactOptimum{value, uint32(c)}
 		}
 	}
 	return best
+}
+
+// isBetterRat reports whether value is less than best if minimize is set, and otherwise whether it is greater. Any value is
+// better than nil.
+func isBetterRat(value, best *big.Rat, minimize bool) bool {
+	switch {
+	case best == nil:
+		return true
+	case value == best: // values share fractions, and a comparison of long ones takes time
+		return false
+	case minimize:
+		return value.Cmp(best) < 0
+	}
+	return value.Cmp(best) > 0
 }
 
 // evaluateChoiceRat computes the value of choice c of state s from the values of its successors in rational arithmetic.

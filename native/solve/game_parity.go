@@ -27,12 +27,13 @@ func (game *Game) Parity(ctx context.Context, priority []int, opts Options) (*Va
 	if err != nil || opts.Exact && !wantsStrategies {
 		return lower, err
 	}
-	next := make([]int, len(priority))
+	// For the minimizer, the least priority must be odd; so it is even after adding 1.
+	shifted := make([]int, len(priority))
 	for s, statePriority := range priority {
-		next[s] = statePriority + 1
+		shifted[s] = statePriority + 1
 	}
-	other := NewGame(game.graph, game.maximizer.Complement())
-	opponent := &parityImprovement{game: other, ctx: ctx, opts: opts, priority: next, strategy: game.firstChoices()}
+	opponentGame := NewGame(game.graph, game.maximizer.Complement())
+	opponent := &parityImprovement{game: opponentGame, ctx: ctx, opts: opts, priority: shifted, strategy: game.firstChoices()}
 	upper, err := opponent.run()
 	if err != nil {
 		return nil, err
@@ -207,9 +208,9 @@ func leastPriority(states []uint32, priority []int) int {
 	return least
 }
 
-// improve changes the strategy to a better one. It reports whether it found one. First it switches to choices whose mean
-// value exceeds the value of their state. If there are none, it looks for winning strategies within classes of states with
-// equal values.
+// improve changes the strategy to a better one, and reports whether it found one. It switches to choices whose mean value
+// exceeds the value of their state. If there are none, it looks for winning strategies within classes of states with equal
+// values.
 func (improvement *parityImprovement) improve() (changed bool) {
 	graph := improvement.game.graph
 	comparison := make([]int, graph.NumChoices()) // compares the mean of each choice with the value of its state
@@ -239,12 +240,13 @@ func (improvement *parityImprovement) improve() (changed bool) {
 // tried, but no bound.
 const tolerance = 1e-10
 
-// compare compares the mean value of a choice with the value of its state. The result is -1, 0 or 1.
+// compare returns 1, 0 or -1 if the mean value of choice c is greater than, equal to or less than the value of its state s.
 func (improvement *parityImprovement) compare(c, s int) int {
 	if improvement.values.Exact != nil {
 		return meanRat(improvement.game.graph, c, improvement.values.Exact).Cmp(improvement.values.Exact[s])
 	}
-	switch difference := improvement.meanOfChoice(c) - improvement.values.Lower[s]; {
+	difference := improvement.meanOfChoice(c) - improvement.values.Lower[s]
+	switch {
 	case difference > tolerance:
 		return 1
 	case difference < -tolerance:
@@ -267,7 +269,8 @@ func (improvement *parityImprovement) meanOfChoice(c int) float64 {
 func (improvement *parityImprovement) classes() [][]uint32 {
 	var order []uint32
 	for s, lower := range improvement.values.Lower {
-		if lower < 1 || improvement.values.Exact != nil && !improvement.values.Exact[s].IsInt() {
+		roundedToOne := improvement.values.Exact != nil && !improvement.values.Exact[s].IsInt()
+		if lower < 1 || roundedToOne {
 			order = append(order, uint32(s))
 		}
 	}
@@ -284,7 +287,7 @@ func (improvement *parityImprovement) classes() [][]uint32 {
 	return classes
 }
 
-// compareValues compares the values of two states.
+// compareValues compares the values of two states as cmp.Compare does.
 func (improvement *parityImprovement) compareValues(a, b uint32) int {
 	if improvement.values.Exact != nil {
 		return improvement.values.Exact[a].Cmp(improvement.values.Exact[b])
@@ -292,8 +295,8 @@ func (improvement *parityImprovement) compareValues(a, b uint32) int {
 	return cmp.Compare(improvement.values.Lower[a], improvement.values.Lower[b])
 }
 
-// equalValues reports whether the values of two states are equal; without exact values, up to a tolerance. The value of b must
-// not be less than that of a.
+// equalValues reports whether the values of two states are equal, up to a tolerance if there are no exact values. The value of
+// b must be at least the value of a.
 func (improvement *parityImprovement) equalValues(a, b uint32) bool {
 	if improvement.values.Exact != nil {
 		return improvement.values.Exact[a].Cmp(improvement.values.Exact[b]) == 0
@@ -432,7 +435,8 @@ func (winning *almostSure) isWonForOddPriority(s int) bool {
 	return false
 }
 
-// isWonChoice reports whether the maximizer wins after a choice, for the current values of the variables.
+// isWonChoice reports whether the maximizer wins after a choice, for the current values of the variables. The condition is
+// described at almostSure.
 func (winning *almostSure) isWonChoice(c int) bool {
 	priority := winning.priority[c]
 	for even := 0; even <= priority+1; even += 2 {
