@@ -125,12 +125,12 @@ func (p *LinearProgram) tableau() *tableau {
 	return result
 }
 
-// addReducedCost adds to the reduced cost of variable j.
+// addReducedCost increases the reduced cost of variable j by the given amount.
 func (t *tableau) addReducedCost(j int, by *big.Rat) { t.reducedCost[j].Add(t.reducedCost[j], by) }
 
 // coeff returns the coefficient of variable j in row i, or nil if it is 0.
 func (t *tableau) coeff(i, j int) *big.Rat {
-	k, ok := slices.BinarySearchFunc(t.rows[i], j, func(x Term, j int) int { return x.Var - j })
+	k, ok := slices.BinarySearchFunc(t.rows[i], j, func(term Term, variable int) int { return term.Var - variable })
 	if !ok {
 		return nil
 	}
@@ -166,19 +166,21 @@ func (t *tableau) run(ctx context.Context) error {
 func (t *tableau) enteringVariable(firstOnly bool) int {
 	best := -1
 	for j, cost := range t.reducedCost {
-		if cost.Sign() <= 0 || best >= 0 && cost.Cmp(t.reducedCost[best]) <= 0 {
+		if cost.Sign() <= 0 {
 			continue
 		}
-		best = j
 		if firstOnly {
-			break
+			return j
+		}
+		if best < 0 || cost.Cmp(t.reducedCost[best]) > 0 {
+			best = j
 		}
 	}
 	return best
 }
 
-// leavingRow returns the row whose basis variable reaches 0 first if variable j grows (the ratio test). Among equal ratios it
-// selects the smallest variable. It returns -1 if no basis variable reaches 0.
+// leavingRow returns the row whose basis variable becomes 0 first if variable j grows (the ratio test). Among equal ratios it
+// selects the basis variable with the smallest number. It returns -1 if no basis variable becomes 0.
 func (t *tableau) leavingRow(j int) int {
 	best := -1
 	var minRatio *big.Rat
@@ -188,12 +190,14 @@ func (t *tableau) leavingRow(j int) int {
 			continue
 		}
 		ratio := new(big.Rat).Quo(t.right[i], coeff)
-		if best >= 0 {
-			if order := ratio.Cmp(minRatio); order > 0 || order == 0 && t.basis[i] > t.basis[best] {
-				continue
-			}
+		if best < 0 {
+			best, minRatio = i, ratio
+			continue
 		}
-		best, minRatio = i, ratio
+		order := ratio.Cmp(minRatio)
+		if order < 0 || order == 0 && t.basis[i] < t.basis[best] {
+			best, minRatio = i, ratio
+		}
 	}
 	return best
 }

@@ -15,9 +15,13 @@ const fewestSteps = 256
 // before the bounds of the system. If the bounds are as narrow as asked for, it writes them and returns true.
 type stepLimit func(oldLower, oldUpper []float64, remaining int) (bool, error)
 
-// triesLimit reports whether to call the stepLimit after so many steps.
+// triesLimit reports whether to call sys.stepLimit after done steps: after each power of two, if at least as many steps remain.
 func (sys *system) triesLimit(done, remaining int) bool {
-	return sys.stepLimit != nil && sys.stepScheduler == nil && sys.rounding.grid == 0 && done >= fewestSteps && done&(done-1) == 0 && remaining > done
+	if sys.stepLimit == nil || sys.stepScheduler != nil || sys.rounding.grid > 0 {
+		return false
+	}
+	isPowerOfTwo := done&(done-1) == 0
+	return done >= fewestSteps && isPowerOfTwo && remaining > done
 }
 
 // untilLimit returns a function that bounds the probabilities of left U<=k right for large k. The probabilities for fewer
@@ -77,7 +81,7 @@ type stepSkipper struct {
 	lowerGrowth, upperGrowth float64
 }
 
-// newStepSkipper returns nil if every step must be taken.
+// newStepSkipper returns a stepSkipper for the equations of the system, or nil if every step must be taken.
 func (sys *system) newStepSkipper(opts Options) *stepSkipper {
 	if opts.Classic || sys.graph.Kind == sparse.CTMC {
 		return nil
@@ -138,16 +142,18 @@ func (skipper *stepSkipper) boundGrowth(values *Values, periods float64) bool {
 	return true
 }
 
-// grown returns the bounds of a state when low and high are added.
+// grown returns the bounds of a state after lowerGrowth and upperGrowth are added to them.
 func (skipper *stepSkipper) grown(values *Values, s int) (lower, upper float64) {
 	lower = (values.Lower[s] + skipper.lowerGrowth) - 4*unit*(values.Lower[s]+math.Abs(skipper.lowerGrowth))
 	return max(lower, 0), (values.Upper[s] + skipper.upperGrowth) * (1 + 4*unit)
 }
 
-// grownIsNarrow reports whether the bounds are as narrow as asked for when low and high are added.
+// grownIsNarrow reports whether the bounds of all states are as narrow as asked for after the growth is added to them.
 func (skipper *stepSkipper) grownIsNarrow(values *Values) bool {
 	for s := range values.Upper {
-		if lower, upper := skipper.grown(values, s); !(upper-lower <= skipper.epsilon/2*upper && upper < math.MaxFloat64) {
+		lower, upper := skipper.grown(values, s)
+		isNarrow := upper-lower <= skipper.epsilon/2*upper
+		if !isNarrow || !(upper < math.MaxFloat64) {
 			return false
 		}
 	}

@@ -18,8 +18,8 @@ func TimedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Se
 	return timedUntil(ctx, graph, left, right, bound, false, opts)
 }
 
-// NotTimedUntil returns bounds on the probability of the negation. It does not compute 1 minus the probability of the
-// formula, in which all digits may cancel.
+// NotTimedUntil returns bounds on the probability that `left U right` with a time bound does not hold, in a CTMC. It does not
+// compute 1 minus the probability of the formula, because the difference may lose all digits.
 func NotTimedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound Interval, opts Options) (*Values, error) {
 	return timedUntil(ctx, graph, left, right, bound, true, opts)
 }
@@ -86,7 +86,7 @@ func TimedCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.R
 	n := graph.NumStates()
 	rewarded := sparse.NewSet(n)
 	for s := range n {
-		if reward.State != nil && reward.State[s] > 0 || reward.Choice != nil && reward.Choice[s] > 0 {
+		if valueAt(reward.State, s) > 0 || valueAt(reward.Choice, s) > 0 {
 			rewarded.Add(s)
 		}
 	}
@@ -99,8 +99,8 @@ func TimedCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.R
 	return transient.values, nil
 }
 
-// scaledRewards returns the sum of both rewards of each state times 2^scale, scaled down such that products
-// with rates do not overflow. Sums that underflow are far below the floor.
+// scaledRewards returns, for each state, the sum of both rewards multiplied by 2^scale. The scale is 0 or negative, and so small
+// that products of the sums with rates do not overflow. A nil list stands for zeros.
 func scaledRewards(state, choice []float64, numStates int) (sums []float64, scale int) {
 	const maxExponent = 100
 	maximum := 0.0
@@ -168,9 +168,10 @@ func newUniform(graph *sparse.Graph, reward *sparse.Reward, opts Options) *unifo
 	}
 }
 
-func (uniform *uniformisation) capUpper(value float64) {
-	for s, u := range uniform.values.Upper {
-		uniform.values.Upper[s] = min(u, value)
+// capUpper lowers all upper bounds above a limit to the limit.
+func (uniform *uniformisation) capUpper(limit float64) {
+	for s, upper := range uniform.values.Upper {
+		uniform.values.Upper[s] = min(upper, limit)
 	}
 }
 
@@ -206,7 +207,7 @@ func (uniform *uniformisation) prepare(maybe *sparse.Set) {
 	}
 }
 
-// stepErr returns the relative error of a step in a chain with at most widest transitions from a state.
+// stepErr returns the relative error of a step in a chain with at most maxRow transitions from each state.
 func (uniform *uniformisation) stepErr(maxRow int) float64 {
 	n := float64(maxRow)
 	return 1.05 * ((n+2)*unit*(1+1/slack) + uniform.rounding.err*(1+1/slack) + (n+6)*unit)
@@ -345,7 +346,7 @@ func (uniform *uniformisation) poissonSteps(ctx context.Context, time Time) (*po
 	if !(mean < maxSteps) {
 		return nil, tooManySteps(mean, maxSteps)
 	}
-	// One mean must have the right mode, and the right bounds of the truncated weights.
+	// The computed mean must be so precise that its mode and its bounds on the truncated weights hold for the true mean.
 	if !(relErr*max(mean, 1) < 0x1p-18) {
 		return nil, ErrTime
 	}
@@ -448,19 +449,20 @@ func (uniform *uniformisation) accumulate(ctx context.Context, rewardRate []floa
 	return nil
 }
 
-// totalErr bounds the relative error of total. totalLost bounds the sum of the values that fell below the floor.
+// totalErr returns a bound on the relative error of poissonTotal.
 func (uniform *uniformisation) totalErr(distribution *poisson) float64 {
 	steps := uniform.stepsTaken + 1
-	return compound(distribution.relErr + uniform.relErrPerStep*steps + unit*(steps+float64(len(distribution.weight))+8) + uniform.skippedErr)
+	sumErr := unit * (steps + float64(len(distribution.weight)) + 8)
+	return compound(distribution.relErr + uniform.relErrPerStep*steps + sumErr + uniform.skippedErr)
 }
 
+// totalLost returns a bound on the sum of the values that poissonTotal loses because they fall below the floor.
 func (uniform *uniformisation) totalLost(distribution *poisson) float64 {
 	return uniform.lossPerStep * (uniform.stepsTaken + 1) * float64(distribution.last()+1)
 }
 
-// absorptionWithin sets the values of the maybe states to the probability that right is reached in the given
-// time: the sum over all k of the probability to reach it in step k, times the probability of at least k
-// steps.
+// absorptionWithin sets the values of the maybe states to the probability that right is reached in the given time. It is the
+// sum over all k of the probability that right is reached in step k, times the probability of at least k steps.
 func (uniform *uniformisation) absorptionWithin(ctx context.Context, maybe, right *sparse.Set, time Time) error {
 	distribution, err := uniform.poissonSteps(ctx, time)
 	if err != nil {
@@ -480,8 +482,9 @@ func (uniform *uniformisation) absorptionWithin(ctx context.Context, maybe, righ
 	if err != nil {
 		return err
 	}
-	// The probabilities sum to at most 1, and beyond has the truncation error of p.
-	relErr, absErr := uniform.totalErr(distribution), 2.02*distribution.truncatedProb+uniform.totalLost(distribution)
+	relErr := uniform.totalErr(distribution)
+	// The probabilities of the steps sum to at most 1, and their tail probabilities have the truncation error of the distribution.
+	absErr := 2.02*distribution.truncatedProb + uniform.totalLost(distribution)
 	for s := range maybe.All() {
 		uniform.values.Lower[s] = uniform.rounding.down(sum[s], relErr)
 		uniform.values.Upper[s] = max(uniform.rounding.up(sum[s], relErr)+absErr, uniform.rounding.floor)
