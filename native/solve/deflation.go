@@ -82,8 +82,7 @@ func (bounds *deflation) solveComponent(ctx context.Context, members []uint32, l
 	part := bounds.newPart(members)
 	bounds.endComponents = nil
 	for sweep := 1; ; sweep++ {
-		isPowerOfTwo := sweep&(sweep-1) == 0
-		if part != nil && (isPowerOfTwo || sweep%256 == 0) {
+		if part != nil && (isPowerOfTwo(sweep) || sweep%256 == 0) {
 			if err := bounds.findEndComponents(ctx, part); err != nil {
 				return err
 			}
@@ -96,7 +95,7 @@ func (bounds *deflation) solveComponent(ctx context.Context, members []uint32, l
 		switch {
 		case !tooWide:
 			return nil
-		case sweep >= limit || !changed && !isPowerOfTwo: // without new end components, nothing changes any more
+		case sweep >= limit || !changed && !isPowerOfTwo(sweep): // without new end components, nothing changes any more
 			values.Converged = false
 			return nil
 		}

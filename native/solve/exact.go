@@ -231,6 +231,11 @@ func isBetterRat(value, best *big.Rat, minimize bool) bool {
 	return value.Cmp(best) > 0
 }
 
+// isOne reports whether a fraction is 1.
+func isOne(value *big.Rat) bool {
+	return value.IsInt() && value.Num().IsInt64() && value.Num().Int64() == 1
+}
+
 // evaluateChoiceRat computes the value of choice c of state s from the values of its successors in rational arithmetic.
 // Unless sys.oneStep is set, it solves the equation for s itself: it leaves out transitions from s to s, and divides by the
 // sum of the other weights. It returns nil if there are no other transitions.
@@ -239,7 +244,7 @@ func (sys *system) evaluateChoiceRat(s, c int) *big.Rat {
 	reward := sys.reward.OfChoiceRat(s, c)
 	first, end := sys.graph.Row(c)
 	if end-first == 1 && reward.Sign() == 0 && !(removeLoop && int(sys.graph.Target[first]) == s) {
-		if weight := sys.graph.Rat(first); sys.graph.Kind == sparse.CTMC || weight.IsInt() && weight.Num().IsInt64() && weight.Num().Int64() == 1 {
+		if sys.graph.Kind == sparse.CTMC || isOne(sys.graph.Rat(first)) {
 			return sys.values.Exact[sys.graph.Target[first]]
 		}
 	}

@@ -20,9 +20,11 @@ func (sys *system) triesLimit(done, remaining int) bool {
 	if sys.stepLimit == nil || sys.stepScheduler != nil || sys.rounding.grid > 0 {
 		return false
 	}
-	isPowerOfTwo := done&(done-1) == 0
-	return done >= fewestSteps && isPowerOfTwo && remaining > done
+	return done >= fewestSteps && isPowerOfTwo(done) && remaining > done
 }
+
+// isPowerOfTwo reports whether a positive number is a power of two.
+func isPowerOfTwo(n int) bool { return n&(n-1) == 0 }
 
 // untilLimit returns a function that bounds the probabilities of left U<=k right for large k. The probabilities for fewer
 // steps are lower bounds, and the probabilities of left U right are upper bounds. The system must start with value 1 in
@@ -92,11 +94,10 @@ func (sys *system) newStepSkipper(opts Options) *stepSkipper {
 // trySkip tries to replace the remaining steps by a multiple of the growth since the saved bounds. It reports
 // whether it has written the final bounds to values. steps is the number of steps already taken.
 func (skipper *stepSkipper) trySkip(values *Values, steps, remaining int) bool {
-	isPowerOfTwo := steps&(steps-1) == 0
 	switch {
 	case skipper.jumpSteps > 0:
 		return remaining == skipper.jumpSteps && skipper.addGrowth(values)
-	case steps >= fewestSteps && isPowerOfTwo && remaining > steps:
+	case steps >= fewestSteps && isPowerOfTwo(steps) && remaining > steps:
 		skipper.savedLower = append(skipper.savedLower[:0], values.Lower...)
 		skipper.savedUpper = append(skipper.savedUpper[:0], values.Upper...)
 		skipper.savedAfter = steps
