@@ -47,45 +47,56 @@ func (p *LinearProgram) Row(right *big.Rat, terms ...Term) {
 // progress Bland's rule (1977) decides, which cannot cycle.
 func (p *LinearProgram) Maximize(ctx context.Context) (*big.Rat, []*big.Rat, error) {
 	tab := p.tableau()
-	for i := range tab.rows { // first phase: minimize the artificial variables
+	if err := tab.findFeasible(ctx); err != nil {
+		return nil, nil, err
+	}
+	tab.setObjective(p.Objective)
+	if err := tab.run(ctx); err != nil {
+		return nil, nil, err
+	}
+	solution := make([]*big.Rat, len(tab.reducedCost))
+	for j := range solution {
+		solution[j] = new(big.Rat)
+	}
+	for i, j := range tab.basis {
+		solution[j] = tab.right[i]
+	}
+	return tab.value, solution, nil
+}
+
+// findFeasible is the first phase of the simplex method: it minimizes the sum of the artificial variables, and removes them from
+// the basis. The error is ErrInfeasible if the minimum is not 0.
+func (t *tableau) findFeasible(ctx context.Context) error {
+	for i, row := range t.rows {
 		if err := ctx.Err(); err != nil {
-			return nil, nil, err
+			return err
 		}
-		for _, x := range tab.rows[i] {
-			tab.addReducedCost(x.Var, x.Coeff)
+		for _, term := range row {
+			t.addReducedCost(term.Var, term.Coeff)
 		}
-		tab.value.Sub(tab.value, tab.right[i])
+		t.value.Sub(t.value, t.right[i])
 	}
-	if err := tab.run(ctx); err != nil {
-		return nil, nil, err
+	if err := t.run(ctx); err != nil {
+		return err
 	}
-	if tab.value.Sign() != 0 {
-		return nil, nil, ErrInfeasible
+	if t.value.Sign() != 0 {
+		return ErrInfeasible
 	}
-	if err := tab.dropArtificial(ctx); err != nil {
-		return nil, nil, err
-	}
-	tab.value.SetInt64(0)
-	for j := range tab.reducedCost {
-		tab.reducedCost[j].SetInt64(0)
-		if g := p.Objective[j]; g != nil {
-			tab.reducedCost[j].Set(g)
+	return t.dropArtificial(ctx)
+}
+
+// setObjective replaces the reduced costs by those of a new objective, whose nil coefficients stand for 0.
+func (t *tableau) setObjective(objective []*big.Rat) {
+	t.value.SetInt64(0)
+	for j, coefficient := range objective {
+		t.reducedCost[j].SetInt64(0)
+		if coefficient != nil {
+			t.reducedCost[j].Set(coefficient)
 		}
 	}
-	for i, j := range tab.basis {
-		tab.eliminateReducedCost(i, new(big.Rat).Set(tab.reducedCost[j]))
+	for i, j := range t.basis {
+		t.eliminateReducedCost(i, new(big.Rat).Set(t.reducedCost[j]))
 	}
-	if err := tab.run(ctx); err != nil {
-		return nil, nil, err
-	}
-	values := make([]*big.Rat, len(tab.reducedCost))
-	for j := range values {
-		values[j] = new(big.Rat)
-	}
-	for i, j := range tab.basis {
-		values[j] = tab.right[i]
-	}
-	return tab.value, values, nil
 }
 
 // tableau is a basic solution: variable basis[i] has value right[i], all others are 0. reducedCost is
