@@ -534,16 +534,10 @@ func (search *weightSearch) weightedCosts(weights []*big.Rat) *sparse.Reward {
 		productFirst, productEnd := model.Choices(s)
 		for c := first; c < end; c++ {
 			productChoice := productFirst + c - first
-			for i, weight := range weights {
-				cost := new(big.Rat)
-				if maxValue := search.maxValues[i]; maxValue != nil {
-					cost.Set(maxValue[s])
-				}
-				if productChoice < productEnd { // otherwise it leads to the end state
-					search.addChoiceCost(cost, i, productChoice)
-				}
-				costs[c].Add(costs[c], cost.Mul(cost, weight))
+			if productChoice == productEnd {
+				productChoice = toEnd
 			}
+			costs[c] = search.weightedCost(weights, s, productChoice)
 		}
 	}
 	indices := make([]uint32, len(costs)) // each choice has a cost of its own
@@ -551,6 +545,25 @@ func (search *weightSearch) weightedCosts(weights []*big.Rat) *sparse.Reward {
 		indices[c] = uint32(c)
 	}
 	return sparseReward(certificate.NewRewards(indices, costs))
+}
+
+// toEnd stands for the choice that leads to the end state, which the product does not have.
+const toEnd = -1
+
+// weightedCost returns the weighted sum of the costs of a choice of the product in state s. The choice may be toEnd.
+func (search *weightSearch) weightedCost(weights []*big.Rat, s, choice int) *big.Rat {
+	sum := new(big.Rat)
+	for i, weight := range weights {
+		cost := new(big.Rat)
+		if maxValue := search.maxValues[i]; maxValue != nil {
+			cost.Set(maxValue[s])
+		}
+		if choice != toEnd {
+			search.addChoiceCost(cost, i, choice)
+		}
+		sum.Add(sum, cost.Mul(cost, weight))
+	}
+	return sum
 }
 
 // addChoiceCost changes cost to the cost of a choice of the product for one objective. For a minimised objective it adds the

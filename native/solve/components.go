@@ -163,18 +163,23 @@ func (sys *system) localSystem(members []uint32, index *unknownIndex) *localSyst
 	for _, group := range groups {
 		local.choiceStart = append(local.choiceStart, uint32(len(local.termStart)))
 		for _, s := range group {
-			first, end := sys.graph.Choices(int(s))
-			for c := first; c < end; c++ {
-				if sys.usable(c) {
-					sys.addLocalRow(local, int(s), c, index)
-				}
-			}
+			sys.addLocalRows(local, int(s), index)
 		}
 	}
 	local.choiceStart = append(local.choiceStart, uint32(len(local.termStart)))
 	local.termStart = append(local.termStart, uint32(len(local.column)))
 	local.init(sys.values.Scheduler != nil || sys.isExact())
 	return local
+}
+
+// addLocalRows appends the usable choices of state s to a local system.
+func (sys *system) addLocalRows(local *localSystem, s int, index *unknownIndex) {
+	first, end := sys.graph.Choices(s)
+	for c := first; c < end; c++ {
+		if sys.usable(c) {
+			sys.addLocalRow(local, s, c, index)
+		}
+	}
 }
 
 // reserve allocates the slices of a local system with capacity for all choices of the members.

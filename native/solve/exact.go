@@ -240,43 +240,54 @@ func isOne(value *big.Rat) bool {
 // Unless sys.oneStep is set, it solves the equation for s itself: it leaves out transitions from s to s, and divides by the
 // sum of the other weights. It returns nil if there are no other transitions.
 func (sys *system) evaluateChoiceRat(s, c int) *big.Rat {
-	removeLoop := !sys.oneStep
 	reward := sys.reward.OfChoiceRat(s, c)
-	first, end := sys.graph.Row(c)
-	if end-first == 1 && reward.Sign() == 0 && !(removeLoop && int(sys.graph.Target[first]) == s) {
-		if sys.graph.Kind == sparse.CTMC || isOne(sys.graph.Rat(first)) {
-			return sys.values.Exact[sys.graph.Target[first]]
-		}
+	if reward.Sign() == 0 && sys.hasValueOfTarget(s, c) {
+		return sys.values.Exact[sys.graph.Target[sys.graph.Start[c]]]
 	}
 	sys.scratchSum.reset()
 	sys.scratchSum.addRat(reward)
-	divide, leaves := sys.graph.Kind == sparse.CTMC, false
+	isProbability, leaves := sys.graph.Kind != sparse.CTMC, false
+	first, end := sys.graph.Row(c)
 	for i := first; i < end; {
 		weight := sys.graph.Rat(i)
 		sys.scratchTerm.reset()
 		for ; i < end && sys.graph.Rat(i) == weight; i++ { // factor out equal weights
-			if target := int(sys.graph.Target[i]); removeLoop && target == s {
-				divide = true
-			} else {
-				leaves = true
-				sys.scratchTerm.addRat(sys.values.Exact[target])
+			target := int(sys.graph.Target[i])
+			if sys.isRemovedLoop(s, target) {
+				isProbability = false // the other weights do not sum to 1
+				continue
 			}
+			leaves = true
+			sys.scratchTerm.addRat(sys.values.Exact[target])
 		}
 		sys.scratchSum.addProduct(weight, &sys.scratchTerm)
 	}
 	switch {
 	case !leaves:
 		return nil
-	case !divide:
+	case isProbability:
 		return sys.scratchSum.rat()
 	}
 	sys.scratchWeights.reset()
 	for i := first; i < end; i++ {
-		if !removeLoop || int(sys.graph.Target[i]) != s {
+		if !sys.isRemovedLoop(s, int(sys.graph.Target[i])) {
 			sys.scratchWeights.addRat(sys.graph.Rat(i))
 		}
 	}
-	sys.scratchSum.numerator.Mul(&sys.scratchSum.numerator, &sys.scratchWeights.denominator)
-	sys.scratchSum.denominator.Mul(&sys.scratchSum.denominator, &sys.scratchWeights.numerator)
+	sys.scratchSum.divideBy(&sys.scratchWeights)
 	return sys.scratchSum.rat()
+}
+
+// isRemovedLoop reports whether evaluateChoiceRat leaves out the transitions from state s to a target: self-loops, unless the
+// equations describe one step.
+func (sys *system) isRemovedLoop(s, target int) bool { return !sys.oneStep && target == s }
+
+// hasValueOfTarget reports whether choice c of state s has one transition, which is certain, so that its value without rewards is
+// that of the target.
+func (sys *system) hasValueOfTarget(s, c int) bool {
+	first, end := sys.graph.Row(c)
+	if end-first != 1 || sys.isRemovedLoop(s, int(sys.graph.Target[first])) {
+		return false
+	}
+	return sys.graph.Kind == sparse.CTMC || isOne(sys.graph.Rat(first))
 }

@@ -45,5 +45,11 @@ func (f *fraction) addProduct(factor *big.Rat, x *fraction) {
 	f.add(&x.numerator, &x.denominator)
 }
 
+// divideBy divides the fraction by x, which must not be 0.
+func (f *fraction) divideBy(x *fraction) {
+	f.numerator.Mul(&f.numerator, &x.denominator)
+	f.denominator.Mul(&f.denominator, &x.numerator)
+}
+
 // rat returns the sum in lowest terms.
 func (f *fraction) rat() *big.Rat { return new(big.Rat).SetFrac(&f.numerator, &f.denominator) }

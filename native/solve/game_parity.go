@@ -52,7 +52,8 @@ func (game *Game) Parity(ctx context.Context, priority []int, opts Options) (*Va
 	return lower, nil
 }
 
-// combineStrategies returns the choices of both sides, from a strategy of each.
+// combineStrategies returns the choices of the first strategy in the states of the maximizer, and the choices of the second strategy
+// in the states of the minimizer.
 func (game *Game) combineStrategies(maximizer, minimizer []uint32) []uint32 {
 	strategies := slices.Clone(minimizer)
 	for s := range game.maximizer.All() {
@@ -186,11 +187,11 @@ func oddEndComponentStates(ctx context.Context, model *sparse.Model, priority []
 		for i := range components.Num() {
 			members := components.Members(i)
 			least := leastPriority(members, priority)
+			isOdd := least%2 == 1
 			for _, s := range members {
-				switch {
-				case least%2 == 1:
+				if isOdd {
 					result.Add(int(s))
-				case priority[s] > least:
+				} else if priority[s] > least {
 					states.Add(int(s))
 				}
 			}
@@ -305,15 +306,28 @@ func (improvement *parityImprovement) equalValues(a, b uint32) bool {
 }
 
 // winClass finds the states of a value class from which the maximizer can win almost surely unless the minimizer raises the
-// value, and changes the strategy there. It reports whether there are such states. A choice that keeps the value but leaves
-// the class counts as a win of the minimizer.
+// value, and changes the strategy there. It reports whether there are such states.
 func (improvement *parityImprovement) winClass(class []uint32, comparison []int) bool {
+	solver := improvement.classGame(class, comparison)
+	won := solver.solve()
+	for s := range won.All() {
+		improvement.strategy[s] = solver.strategy[s]
+	}
+	return !won.Empty()
+}
+
+// classGame returns the parity game within a value class, of the choices that keep the value. A state of the minimizer with a choice
+// that keeps the value, but leaves the class, is not in the game: the minimizer wins there.
+func (improvement *parityImprovement) classGame(class []uint32, comparison []int) *almostSure {
 	graph := improvement.game.graph
 	inside := sparse.NewSet(graph.NumStates())
 	for _, s := range class {
 		inside.Add(int(s))
 	}
-	solver := &almostSure{game: improvement.game, region: inside, choices: sparse.NewSet(graph.NumChoices()), priority: make([]int, graph.NumChoices()), strategy: slices.Clone(improvement.strategy)}
+	solver := &almostSure{
+		game: improvement.game, region: inside, choices: sparse.NewSet(graph.NumChoices()),
+		priority: make([]int, graph.NumChoices()), strategy: slices.Clone(improvement.strategy),
+	}
 	for _, s := range class {
 		first, end := graph.Choices(int(s))
 		canLeave := false
@@ -332,11 +346,7 @@ func (improvement *parityImprovement) winClass(class []uint32, comparison []int)
 			inside.Remove(int(s))
 		}
 	}
-	won := solver.solve()
-	for s := range won.All() {
-		improvement.strategy[s] = solver.strategy[s]
-	}
-	return !won.Empty()
+	return solver
 }
 
 // almostSure computes the states from which the maximizer wins a parity game with probability one without

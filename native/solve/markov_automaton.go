@@ -79,6 +79,9 @@ type markovAutomaton struct {
 	meter            *meter
 }
 
+// newMarkovAutomaton prepares the computation of the probability of `left U right` within a time. It determines the states whose
+// value is 0 or 1, uniformises the other ones in which time passes, and orders the immediate ones. The values of the result
+// have converged if no states remain.
 func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*markovAutomaton, error) {
 	n := graph.NumStates()
 	automaton := &markovAutomaton{uniformisation: *newUniform(graph, nil, opts), dir: dir, leaveProb: make([]float64, n), meter: newMeter(ctx, opts, 0)}

@@ -150,8 +150,9 @@ func greater(left, right *big.Rat) bool {
 	return left.Cmp(right) > 0
 }
 
-// narrowBounds narrows the bounds of the values, starting with a strategy of a side. The choices of the other
-// side that are best for its values are the strategy that gives the bounds on the other side.
+// narrowBounds narrows the bounds on the values of the game, starting with a strategy of one side, until they are narrow enough or
+// the strategy does not change. The values of the strategy are bounds on one side. The best responses to them are a strategy of the
+// other side, whose values are bounds on the other side.
 func (improvement *strategyImprovement) narrowBounds(side Direction, strategy []uint32) error {
 	values := improvement.sys.values
 	for range maxStrategies {
@@ -168,16 +169,18 @@ func (improvement *strategyImprovement) narrowBounds(side Direction, strategy []
 		}
 		improvement.tighten(responseValues, side.Opposite())
 		values.Converged = !values.hasWideBounds(improvement.sys.maybe, improvement.opts.epsilon())
-		if improvement.opts.Scheduler && values.Converged && improvement.setIfNarrow(side, strategyValues, responseValues) {
-			for s := range improvement.sys.maybe.All() {
-				if improvement.game.side(s) != side {
-					evaluated[s] = strategy[s]
-				}
-			}
-			values.Scheduler = evaluated
+		if !improvement.opts.Scheduler && values.Converged {
 			return nil
 		}
-		if values.Converged && !improvement.opts.Scheduler || !changed {
+		if values.Converged && improvement.setIfNarrow(side, strategyValues, responseValues) {
+			if side == Max {
+				values.Scheduler = improvement.game.combineStrategies(evaluated, strategy)
+			} else {
+				values.Scheduler = improvement.game.combineStrategies(strategy, evaluated)
+			}
+			return nil
+		}
+		if !changed {
 			return nil
 		}
 	}

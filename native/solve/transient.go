@@ -374,28 +374,22 @@ func (uniform *uniformisation) weightedSum(ctx context.Context, values []float64
 	meter := newStepMeter(ctx, uniform.opts, distribution.last())
 	values = slices.Clone(values)
 	next, sum := slices.Clone(values), make([]float64, len(values))
-	for k, last := 0, false; !last; k++ {
+	isLast := false
+	for k := 0; !isLast; k++ {
 		weight := flatWeight
 		if k >= distribution.firstKept {
 			weight = weights[k-distribution.firstKept]
 		}
-		if last = k == distribution.last(); !last {
+		isLast = k == distribution.last()
+		if !isLast {
 			changed, err := uniform.step(values, next, meter)
 			if err != nil {
 				return nil, err
 			}
-			remaining := remainingWeights{flatWeight, max(0, distribution.firstKept-k), weights[max(0, k-distribution.firstKept):]}
-			switch {
-			case (!changed || k%checkInterval == 0) && uniform.nearlyEqual(values):
-				weight, _ = remaining.sum(1)
-				last = true
-			case !changed: // in float64: each later step has as much error again
-				weight, _ = remaining.sum(1)
-				last, uniform.stepsTaken = true, float64(distribution.last())
-			default:
-				if skippedWeight, ok := uniform.extrapolate(k, values, next, sum, remaining); ok {
-					weight, last = skippedWeight, true
-				}
+			rest := remainingWeights{flatWeight, max(0, distribution.firstKept-k), weights[max(0, k-distribution.firstKept):]}
+			restWeight, ok := uniform.weightOfRest(k, changed, values, next, sum, rest)
+			if ok {
+				weight, isLast = restWeight, true
 			}
 		}
 		if weight > 0 {
@@ -410,6 +404,23 @@ func (uniform *uniformisation) weightedSum(ctx context.Context, values []float64
 		meter.progress.Done = k
 	}
 	return sum, nil
+}
+
+// weightOfRest returns the weight of the current values in the rest of a weighted sum. ok is false if the later values cannot be
+// computed from the current ones. step is the number of steps taken, next has the values after one more step, and changed says
+// whether they differ. sum has the sum of the earlier steps.
+func (uniform *uniformisation) weightOfRest(step int, changed bool, values, next, sum []float64, rest remainingWeights) (weight float64, ok bool) {
+	isCheck := !changed || step%checkInterval == 0
+	if isCheck && uniform.nearlyEqual(values) {
+		weight, _ = rest.sum(1)
+		return weight, true
+	}
+	if !changed { // in float64: each later step has the same rounding error again
+		uniform.stepsTaken = float64(step + rest.flatSteps + len(rest.weights) - 1)
+		weight, _ = rest.sum(1)
+		return weight, true
+	}
+	return uniform.extrapolate(step, values, next, sum, rest)
 }
 
 // accumulate sets the values to the expected reward in the given time. rewardRate has the reward per unit of
