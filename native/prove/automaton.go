@@ -134,27 +134,35 @@ func (t *translation) temporalFormula(automaton *certificate.Automaton, path *lo
 	if path.Bound == nil {
 		return result, nil
 	}
+	return t.withStepBound(result, path)
+}
+
+// withStepBound adds the step bound of a path formula to the formula of its temporal operator. The bound of f W g is that of the
+// until formula in !((f & !g) U (!f & !g)).
+func (t *translation) withStepBound(formula *certificate.Formula, path *logic.Path) (*certificate.Formula, error) {
 	if t.property.Program.Type == syntax.CTMC {
 		return nil, t.unsupported(path.X, "a time bound among several temporal operators")
 	}
 	if path.Op == syntax.WeakUntil && path.Bound.Low != nil {
 		return nil, t.unsupported(path.X, "a weak until (W) with a lower bound")
 	}
-	bounded := result
-	if path.Op == syntax.WeakUntil { // f W g is !((f & !g) U (!f & !g))
+	bounded := formula
+	if path.Op == syntax.WeakUntil {
+		left, right := formula.X, formula.Y
 		onlyLeft := &certificate.Formula{Op: "&", X: left, Y: negation(right)}
 		neither := &certificate.Formula{Op: "&", X: negation(left), Y: negation(right)}
 		bounded = &certificate.Formula{Op: "U", X: onlyLeft, Y: neither}
-		result = negation(bounded)
+		formula = negation(bounded)
 	}
 	low, high, err := logic.Steps(path.Bound)
 	bounded.Low = low
 	if high != logic.Unbounded {
 		bounded.High = &high
 	}
-	return result, err
+	return formula, err
 }
 
+// negation returns the negation of a formula.
 func negation(formula *certificate.Formula) *certificate.Formula {
 	return &certificate.Formula{Op: "!", X: formula}
 }
@@ -162,7 +170,8 @@ func negation(formula *certificate.Formula) *certificate.Formula {
 // maxAutomaton is the greatest number of entries of an automaton's transition table.
 const maxAutomaton = 200_000
 
-// buildAutomaton builds the automaton of a.Formula over the letters a.Letters.
+// buildAutomaton sets the transitions, jumps and accepting states of an automaton, which it builds from the formula and the
+// letters of the automaton. A co-safe automaton accepts finite prefixes, and has no jumps.
 func buildAutomaton(automaton *certificate.Automaton, coSafe bool) error {
 	create := automata.New
 	if coSafe {
@@ -173,38 +182,51 @@ func buildAutomaton(automaton *certificate.Automaton, coSafe bool) error {
 		return err
 	}
 	automaton.Next, automaton.Jumps, automaton.Accepting = nil, nil, nil
-	for q := 0; q < source.NumStates(); q++ { // Step adds states
-		var next, jumps []uint32
+	for state := 0; state < source.NumStates(); state++ { // Step and Jumps add states
+		var next []uint32
 		for _, letter := range automaton.Letters {
-			to, err := source.Step(q, letter)
+			target, err := source.Step(state, letter)
 			if err != nil {
 				return err
 			}
-			next = append(next, uint32(to))
+			next = append(next, uint32(target))
 		}
-		class := source.Class(q)
-		switch class {
-		case automata.Open:
-			list, err := source.Jumps(q)
-			if err != nil {
-				return err
-			}
-			for _, to := range list {
-				jumps = append(jumps, uint32(to))
-			}
-			slices.Sort(jumps)
-		case automata.Accepted, automata.Safe:
-			jumps = []uint32{uint32(q)}
+		jumps, err := jumpsOf(source, state)
+		if err != nil {
+			return err
 		}
+		accepting := source.Accepting(state)
 		if coSafe {
 			jumps = nil
+			accepting = accepting && source.Class(state) == automata.Accepted
 		}
 		automaton.Next = append(automaton.Next, next)
-		automaton.Jumps = append(automaton.Jumps, slices.Compact(jumps))
-		automaton.Accepting = append(automaton.Accepting, source.Accepting(q) && (!coSafe || class == automata.Accepted))
+		automaton.Jumps = append(automaton.Jumps, jumps)
+		automaton.Accepting = append(automaton.Accepting, accepting)
 	}
 	removeTransientJumps(automaton)
 	return nil
+}
+
+// jumpsOf returns the targets of the jumps of an automaton state, in increasing order. A state that accepts every continuation
+// jumps to itself.
+func jumpsOf(source *automata.Automaton, state int) ([]uint32, error) {
+	switch source.Class(state) {
+	case automata.Open:
+		targets, err := source.Jumps(state)
+		if err != nil {
+			return nil, err
+		}
+		var jumps []uint32
+		for _, target := range targets {
+			jumps = append(jumps, uint32(target))
+		}
+		slices.Sort(jumps)
+		return slices.Compact(jumps), nil
+	case automata.Accepted, automata.Safe:
+		return []uint32{uint32(state)}, nil
+	}
+	return nil, nil
 }
 
 // removeTransientJumps deletes the jumps from automaton states that lie on no cycle. An accepting run visits

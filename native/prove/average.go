@@ -115,8 +115,8 @@ func (proof *vectorProof) policyIteration(graph *sparse.Graph, reward *sparse.Re
 	return nil, nil, errors.New("policy iteration for the long-run average evaluated too many schedulers")
 }
 
-// gainMultiple returns the multiple of the gain that policyIteration adds to the bias: the greatest ratio, over
-// all choices that lose gain, of the bias that a choice wins to the gain that it loses.
+// gainMultiple returns the multiple of the gain that policyIteration adds to the bias. It is the greatest ratio of the bias that a
+// choice wins to the gain that it loses, over all choices that lose gain.
 func (proof *vectorProof) gainMultiple(graph *sparse.Graph, reward *sparse.Reward, gain, bias []*big.Rat) *big.Rat {
 	multiple := new(big.Rat)
 	for s := range gain {
@@ -135,13 +135,13 @@ func (proof *vectorProof) gainMultiple(graph *sparse.Graph, reward *sparse.Rewar
 	return multiple
 }
 
-// advantage returns left-right for a maximum and right-left for a minimum: it is positive if left is better.
+// advantage returns left-right for a maximum and right-left for a minimum. It is positive if left is better.
 func (proof *vectorProof) advantage(left, right *big.Rat) *big.Rat {
-	d := new(big.Rat).Sub(left, right)
+	difference := new(big.Rat).Sub(left, right)
 	if !proof.Max {
-		d.Neg(d)
+		difference.Neg(difference)
 	}
-	return d
+	return difference
 }
 
 // expectedNext returns the expected value after choice c.
@@ -227,11 +227,11 @@ func (proof *vectorProof) inducedChain(graph *sparse.Graph, reward *sparse.Rewar
 	return sparse.NewGraph(model), inducedReward, nil
 }
 
-// indicator returns a state reward that is 1 in the states of a set and 0 elsewhere.
-func indicator(set *sparse.Set) ([]float64, []*big.Rat) {
-	f, r := make([]float64, set.Len()), make([]*big.Rat, set.Len())
+// indicator returns the state rewards, as float64 and as fractions, that are 1 in the states of a set and 0 elsewhere.
+func indicator(set *sparse.Set) (rewards []float64, rats []*big.Rat) {
+	rewards, rats = make([]float64, set.Len()), make([]*big.Rat, set.Len())
 	for s := range set.All() {
-		f[s], r[s] = 1, big.NewRat(1, 1)
+		rewards[s], rats[s] = 1, big.NewRat(1, 1)
 	}
-	return f, r
+	return rewards, rats
 }

@@ -65,6 +65,7 @@ func (file *ClaimFile) truncate(sets, vectors int) {
 	file.Sets, file.Vectors = file.Sets[:sets], file.Vectors[:vectors]
 }
 
+// setKey returns a string that is equal for equal sets only.
 func setKey(set *certificate.Set) string {
 	return fmt.Sprint("set ", set.Kind, set.Sets, set.Vector, set.Relation, set.Threshold, set.Text)
 }
@@ -113,18 +114,18 @@ func (file *ClaimFile) vectorIndex(vector certificate.Vector) int {
 
 // not returns the index of the complement of set i. The complement of a complement is the original set.
 func (file *ClaimFile) not(i int) int {
-	switch set := file.Sets[i]; {
-	case set.Kind == certificate.Not:
+	if set := file.Sets[i]; set.Kind == certificate.Not {
 		return set.Sets[0]
-	default:
-		return file.setIndex(certificate.Set{Kind: certificate.Not, Sets: []int{i}})
 	}
+	return file.setIndex(certificate.Set{Kind: certificate.Not, Sets: []int{i}})
 }
 
+// and returns the index of the intersection of two sets.
 func (file *ClaimFile) and(i, j int) int {
 	return file.setIndex(certificate.Set{Kind: certificate.And, Sets: []int{i, j}})
 }
 
+// or returns the index of the union of two sets.
 func (file *ClaimFile) or(i, j int) int {
 	return file.setIndex(certificate.Set{Kind: certificate.Or, Sets: []int{i, j}})
 }

@@ -3,6 +3,7 @@ package prove
 import (
 	"errors"
 	"fmt"
+	"math/big"
 	"reflect"
 	"slices"
 
@@ -16,11 +17,11 @@ import (
 // Confirm does not compare the certificate's model with the space.
 func Confirm(file *certificate.File, space *explicit.Space, props []*Property) []error {
 	c := &confirmation{file: file, translations: NewClaimFile(), space: space, atomicSets: make(map[int]certificate.Bits)}
-	out := make([]error, len(file.Claims))
+	differences := make([]error, len(file.Claims))
 	for i := range file.Claims {
-		out[i] = c.checkClaim(&file.Claims[i], props)
+		differences[i] = c.checkClaim(&file.Claims[i], props)
 	}
-	return out
+	return differences
 }
 
 // confirmation compares the claims of a certificate with the translations of properties.
@@ -61,19 +62,20 @@ func (c *confirmation) sameClaim(own, translated *certificate.Claim) error {
 	return err
 }
 
-// equalClaims reports whether a claim of the own proof and the translated claim say the same: about the same states, with
-// equal vectors or sets.
-func (c *confirmation) equalClaims(ownClaim, translatedClaim *certificate.Claim) (bool, error) {
-	if ownClaim.Complement != translatedClaim.Complement || ownClaim.Of != translatedClaim.Of || (ownClaim.Vector < 0) != (translatedClaim.Vector < 0) {
+// equalClaims reports whether a claim of the certificate and a translated claim are about the same states, with equal vectors
+// or sets.
+func (c *confirmation) equalClaims(own, translated *certificate.Claim) (bool, error) {
+	ownIsSet, translatedIsSet := own.Vector < 0, translated.Vector < 0
+	if own.Complement != translated.Complement || own.Of != translated.Of || ownIsSet != translatedIsSet {
 		return false, nil
 	}
-	if equal, err := c.sameSet(ownClaim.Over, translatedClaim.Over); !equal || err != nil {
+	if same, err := c.sameSet(own.Over, translated.Over); !same || err != nil {
 		return false, err
 	}
-	if ownClaim.Vector < 0 {
-		return c.sameSet(ownClaim.Set, translatedClaim.Set)
+	if ownIsSet {
+		return c.sameSet(own.Set, translated.Set)
 	}
-	return c.sameVector(ownClaim.Vector, translatedClaim.Vector)
+	return c.sameVector(own.Vector, translated.Vector)
 }
 
 // sameSet reports whether a set of the certificate equals a set of the translation. The arguments are the indexes of the sets.
@@ -110,8 +112,8 @@ func (c *confirmation) sameSets(own, translated []int) (bool, error) {
 	return true, nil
 }
 
-// sameAtomicSet reports whether an atomic set of the certificate has the same expression as a set of the translation, by its index. If
-// they have the same expression, but other states, it returns an error.
+// sameAtomicSet reports whether an atomic set of the certificate has the same expression as an atomic set of the translation,
+// whose index is given. It returns an error if they have the same expression, but different states.
 func (c *confirmation) sameAtomicSet(ownSet *certificate.Set, translation int) (bool, error) {
 	bits, err := c.atomicSet(translation)
 	if err != nil {
@@ -146,8 +148,8 @@ func (c *confirmation) sameVector(own, translation int) (bool, error) {
 	return sameAutomaton(ownVector.Automaton, translated.Automaton, ownVector.Kind == certificate.CoSafe)
 }
 
-// sameFields compares the fields of two vectors that do not refer to sets. It ignores Max in a model without choices, and
-// Reward in a probability.
+// sameFields reports whether two vectors are equal in the fields that do not refer to sets. It ignores Max in a model without
+// choices, and Reward in a probability.
 func (c *confirmation) sameFields(ownVector, translated *certificate.Vector) bool {
 	if ownVector.Kind != translated.Kind || ownVector.Paths != translated.Paths {
 		return false
@@ -173,24 +175,32 @@ func sameAutomaton(ownAutomaton, translated *certificate.Automaton, coSafe bool)
 	if err := buildAutomaton(&rebuilt, coSafe); err != nil {
 		return false, err
 	}
-	return reflect.DeepEqual(ownAutomaton.Formula, translated.Formula) && slices.EqualFunc(ownAutomaton.Next, rebuilt.Next, slices.Equal) &&
-		slices.EqualFunc(ownAutomaton.Jumps, rebuilt.Jumps, slices.Equal) && slices.Equal(ownAutomaton.Accepting, rebuilt.Accepting), nil
+	sameFormula := reflect.DeepEqual(ownAutomaton.Formula, translated.Formula)
+	sameNext := slices.EqualFunc(ownAutomaton.Next, rebuilt.Next, slices.Equal)
+	sameJumps := slices.EqualFunc(ownAutomaton.Jumps, rebuilt.Jumps, slices.Equal)
+	sameAccepting := slices.Equal(ownAutomaton.Accepting, rebuilt.Accepting)
+	return sameFormula && sameNext && sameJumps && sameAccepting, nil
 }
 
-// sameObjective compares two objectives except for their sets.
+// sameObjective reports whether two objectives are equal except for their sets.
 func sameObjective(x, y certificate.Objective) bool {
-	if x.Bound == nil || y.Bound == nil {
-		return x.Bound == nil && y.Bound == nil && x.Reward == y.Reward && x.Steps == y.Steps && x.Great == y.Great
-	}
-	return x.Reward == y.Reward && x.Steps == y.Steps && x.Great == y.Great && x.Bound.Cmp(y.Bound) == 0
+	return x.Reward == y.Reward && x.Steps == y.Steps && x.Great == y.Great && equalRats(x.Bound, y.Bound)
 }
 
-// sameTime compares two time bounds. The rate and scale that the checker uses may differ.
+// sameTime reports whether two time bounds are equal. The rate and scale that the checker uses may differ.
 func sameTime(x, y *certificate.Timed) bool {
 	if x == nil || y == nil {
 		return x == nil && y == nil
 	}
-	return x.From.Cmp(y.From) == 0 && (x.To == nil) == (y.To == nil) && (x.To == nil || x.To.Cmp(y.To) == 0)
+	return equalRats(x.From, y.From) && equalRats(x.To, y.To)
+}
+
+// equalRats reports whether two fractions are equal. nil is only equal to nil.
+func equalRats(x, y *big.Rat) bool {
+	if x == nil || y == nil {
+		return x == nil && y == nil
+	}
+	return x.Cmp(y) == 0
 }
 
 // atomicSet returns the states in which the expression of an atomic set of the translation holds, in the

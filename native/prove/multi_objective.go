@@ -53,39 +53,56 @@ func (t *translation) objective(expr sema.Expr) (objective certificate.Objective
 		}
 		objective.Left, objective.Right, negated, err = t.untilOperands(formula.Path, t.stateFormula)
 	case logic.Reward:
-		r := formula.Objective
-		if r.Form != logic.Cumulative && r.Form != logic.TotalReward || r.Ratio {
-			return objective, false, t.unsupported(expr, "several objectives with R of something other than C or C<=k")
-		}
-		if objective.Reward = r.Struct; r.Form == logic.Cumulative {
-			objective.Steps, err = logic.Count(r.At)
-		}
+		err = t.setReward(&objective, formula)
 	default:
-		return objective, false, t.unsupported(expr, "several objectives with something other than P or R")
+		err = t.unsupported(expr, "several objectives with something other than P or R")
 	}
 	if err != nil {
 		return objective, negated, err
 	}
-	h := formula.Threshold
-	least, _ := h.Least(false)
-	switch {
-	case h.Rel == syntax.OpGt || h.Rel == syntax.OpLt:
-		return objective, negated, t.unsupported(expr, "several objectives with a strict bound")
-	case h.Query():
-		objective.Great = !least
-	default:
-		b, err := sema.Enclose(h.Bound, nil)
-		if err != nil || !b.Exact || b.Rat == nil {
-			return objective, negated, t.unsupported(expr, "a bound that is not a fraction")
-		}
-		objective.Great, objective.Bound = h.Rel == syntax.OpGe, b.Rat
+	if err := t.setBound(&objective, formula); err != nil {
+		return objective, negated, err
 	}
 	if negated {
-		if objective.Great = !objective.Great; objective.Bound != nil {
+		objective.Great = !objective.Great
+		if objective.Bound != nil {
 			objective.Bound = new(big.Rat).Sub(big.NewRat(1, 1), objective.Bound)
 		}
 	}
 	return objective, negated, nil
+}
+
+// setReward sets the reward structure of an objective R [C] or R [C<=k], and its number of steps.
+func (t *translation) setReward(objective *certificate.Objective, formula *logic.Formula) (err error) {
+	reward := formula.Objective
+	isSupported := reward.Form == logic.Cumulative || reward.Form == logic.TotalReward
+	if !isSupported || reward.Ratio {
+		return t.unsupported(formula.X, "several objectives with R of something other than C or C<=k")
+	}
+	objective.Reward = reward.Struct
+	if reward.Form == logic.Cumulative {
+		objective.Steps, err = logic.Count(reward.At)
+	}
+	return err
+}
+
+// setBound sets the bound of an objective, and whether a great value is wanted. A query has no bound.
+func (t *translation) setBound(objective *certificate.Objective, formula *logic.Formula) error {
+	threshold := formula.Threshold
+	switch {
+	case threshold.Rel == syntax.OpGt || threshold.Rel == syntax.OpLt:
+		return t.unsupported(formula.X, "several objectives with a strict bound")
+	case threshold.Query():
+		least, _ := threshold.Least(false)
+		objective.Great = !least
+		return nil
+	}
+	bound, err := sema.Enclose(threshold.Bound, nil)
+	if err != nil || !bound.Exact || bound.Rat == nil {
+		return t.unsupported(formula.X, "a bound that is not a fraction")
+	}
+	objective.Great, objective.Bound = threshold.Rel == syntax.OpGe, bound.Rat
+	return nil
 }
 
 // weightSearch finds schedulers whose mixture is optimal, and the weights that prove it. It alternates two steps:
@@ -113,49 +130,64 @@ func (proof *vectorProof) multiObjective() (*solve.Values, error) {
 	if err != nil {
 		return nil, err
 	}
-	weights, parts, err := search.findWeights()
+	weights, shares, err := search.findWeights()
 	if err != nil {
 		return nil, err
 	}
-	if parts == nil && proof.Several.Query() != nil {
+	if shares == nil && proof.Several.Query() != nil {
 		return nil, errors.New("several objectives with bounds that no scheduler satisfies together, so there is no value")
 	}
 	proof.Several.Weights, proof.Several.Parts = nil, nil
 	if err := search.upperColumn(weights); err != nil {
 		return nil, err
 	}
-	for j, share := range parts {
+	for j, share := range shares {
 		if share.Sign() > 0 {
-			part := certificate.Part{Share: share, Choice: search.schedulers[j]}
-			for i, values := range search.objectiveValues[j] {
-				column := exactColumn(values)
-				part.Values = append(part.Values, column)
-				part.Ranks = append(part.Ranks, search.earningRanks(i, j, values))
+			part, err := search.part(j, share)
+			if err != nil {
+				return nil, err
 			}
 			proof.Several.Parts = append(proof.Several.Parts, part)
 		}
 	}
-	proven, err := search.product.Values(proof.ctx, proof.Model, proof.Vector)
+	return search.provenValues()
+}
+
+// part returns the part of the certificate about a known scheduler, which has a share in the mixture.
+func (search *weightSearch) part(scheduler int, share *big.Rat) (certificate.Part, error) {
+	part := certificate.Part{Share: share, Choice: search.schedulers[scheduler]}
+	for i, values := range search.objectiveValues[scheduler] {
+		ranks, err := search.earningRanks(i, scheduler, values)
+		if err != nil {
+			return part, err
+		}
+		part.Values = append(part.Values, exactColumn(values))
+		part.Ranks = append(part.Ranks, ranks)
+	}
+	return part, nil
+}
+
+// provenValues returns the bounds that the columns of the vector prove.
+func (search *weightSearch) provenValues() (*solve.Values, error) {
+	columns, err := search.product.Values(search.ctx, search.Model, search.Vector)
 	if err != nil {
 		return nil, err
 	}
-	n := proof.graph.NumStates()
-	out := &solve.Values{Lower: make([]float64, n), Upper: make([]float64, n), Converged: true}
-	for s := range n {
-		out.Upper[s] = math.Inf(1)
-	}
-	for k, s := range proof.orderedStates() {
-		if value := proven[1].Rat(k); value != nil {
-			in := interval.Between(proven[0].Rat(k), value)
-			out.Lower[s], out.Upper[s] = in.Lo, in.Hi
+	lower, upper := columns[0], columns[1]
+	n := search.Prover.graph.NumStates()
+	values := &solve.Values{Lower: make([]float64, n), Upper: slices.Repeat([]float64{math.Inf(1)}, n), Converged: true}
+	for k, s := range search.orderedStates() {
+		if upperBound := upper.Rat(k); upperBound != nil {
+			bounds := interval.Between(lower.Rat(k), upperBound)
+			values.Lower[s], values.Upper[s] = bounds.Lo, bounds.Hi
 		}
 	}
-	if proof.Several.Query() == nil { // without a query the value is 0 or 1
-		for s, x := range out.Lower {
-			out.Upper[s] = min(out.Upper[s], max(x, 1))
+	if search.Several.Query() == nil { // without a query the value is 0 or 1
+		for s, lowerBound := range values.Lower {
+			values.Upper[s] = min(values.Upper[s], max(lowerBound, 1))
 		}
 	}
-	return out, nil
+	return values, nil
 }
 
 // maxProductStates is the greatest number of states of the product.
@@ -163,6 +195,39 @@ const maxProductStates = maxExactStates
 
 // newWeightSearch builds the product, the maxima of its objectives and its end components without costs.
 func (proof *vectorProof) newWeightSearch() (*weightSearch, error) {
+	multiProduct, err := proof.objectivesProduct()
+	if err != nil {
+		return nil, err
+	}
+	search := &weightSearch{vectorProof: proof, product: multiProduct, maxValues: make([][]*big.Rat, len(proof.Several.Objectives))}
+	productGraph := sparseGraph(multiProduct.Model)
+	costless := sparse.FullSet(productGraph.NumChoices())
+	for i, objective := range proof.Several.Objectives {
+		reward := sparseReward(multiProduct.Rewards[i])
+		if objective.Great {
+			if search.maxValues[i], err = search.finiteMaxima(productGraph, reward); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		for c := range productGraph.NumChoices() {
+			if reward.ChoiceRat[c] != nil {
+				costless.Remove(c)
+			}
+		}
+	}
+	if search.endComponents, err = productGraph.EndComponents(proof.ctx, nil, costless); err != nil {
+		return nil, err
+	}
+	if search.graph, err = search.withEndState(); err != nil {
+		return nil, err
+	}
+	return search, search.lowerColumn(productGraph)
+}
+
+// objectivesProduct returns the product of the model with the progress of its objectives, and sets the number of its states in
+// the certificate.
+func (proof *vectorProof) objectivesProduct() (*several.Product, error) {
 	var sets []certificate.Bits
 	for _, j := range proof.Vector.Sets() {
 		set, err := proof.decidedSet(proof.ctx, j, proof.effort)
@@ -179,50 +244,35 @@ func (proof *vectorProof) newWeightSearch() (*weightSearch, error) {
 		}
 	}
 	proof.Several.States = maxProductStates
-	multiProduct, err := several.New(proof.ctx, proof.Model, proof.Several, sets, proof.Model.StepRewards)
+	result, err := several.New(proof.ctx, proof.Model, proof.Several, sets, proof.Model.StepRewards)
 	if err != nil {
 		return nil, fmt.Errorf("several objectives: %w", err)
 	}
-	proof.Several.States = multiProduct.NumStates()
-	search := &weightSearch{vectorProof: proof, product: multiProduct, maxValues: make([][]*big.Rat, len(proof.Several.Objectives))}
-	productGraph := sparseGraph(multiProduct.Model)
-	costless := sparse.FullSet(productGraph.NumChoices())
-	for i, objective := range proof.Several.Objectives {
-		reward := sparseReward(multiProduct.Rewards[i])
-		if objective.Great {
-			values, err := solve.TotalReward(proof.ctx, productGraph, reward, solve.Max, search.exactOptions())
-			if err != nil {
-				return nil, err
-			}
-			for _, value := range values.Exact {
-				if value == nil {
-					return nil, errors.New("several objectives with a maximised reward that can be infinite")
-				}
-			}
-			search.maxValues[i] = values.Exact
-			continue
-		}
-		for c := range productGraph.NumChoices() {
-			if reward.ChoiceRat[c] != nil {
-				costless.Remove(c)
-			}
-		}
-	}
-	if search.endComponents, err = productGraph.EndComponents(proof.ctx, nil, costless); err != nil {
-		return nil, err
-	}
-	search.graph = search.withEndState()
-	return search, search.lowerColumn(productGraph)
+	proof.Several.States = result.NumStates()
+	return result, nil
 }
 
+// finiteMaxima returns the greatest expected total reward of each state of the product. It returns an error if it is infinite for
+// some state.
+func (search *weightSearch) finiteMaxima(graph *sparse.Graph, reward *sparse.Reward) ([]*big.Rat, error) {
+	values, err := solve.TotalReward(search.ctx, graph, reward, solve.Max, search.exactOptions())
+	if err != nil {
+		return nil, err
+	}
+	if slices.Contains(values.Exact, nil) {
+		return nil, errors.New("several objectives with a maximised reward that can be infinite")
+	}
+	return values.Exact, nil
+}
+
+// exactOptions returns the options for exact values with a scheduler.
 func (search *weightSearch) exactOptions() solve.Options {
 	return solve.Options{Exact: true, MaxWork: maxWork, Scheduler: true}
 }
 
-// withEndState returns the product with an additional absorbing end state. Each state of an end component
-// without costs gets one more choice, its last, that leads to the end state: it stands for staying in the
-// component forever.
-func (search *weightSearch) withEndState() *sparse.Graph {
+// withEndState returns the product with an additional absorbing end state. Each state of an end component without costs gets an
+// additional last choice, which leads to the end state. It stands for staying in the component forever.
+func (search *weightSearch) withEndState() (*sparse.Graph, error) {
 	model := search.product.Model
 	endState := model.NumStates()
 	builder := sparse.NewBuilder(sparse.MDP)
@@ -235,8 +285,8 @@ func (search *weightSearch) withEndState() *sparse.Graph {
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
 			builder.Choice(sparse.NoAction)
-			row, rowEnd := model.Row(c)
-			for i := row; i < rowEnd; i++ {
+			firstTransition, endTransition := model.Row(c)
+			for i := firstTransition; i < endTransition; i++ {
 				builder.AddRat(int(model.Target[i]), model.Numbers[model.Prob[i]], sparse.NoAction)
 			}
 		}
@@ -248,10 +298,10 @@ func (search *weightSearch) withEndState() *sparse.Graph {
 	addChoiceToEnd()
 	result, err := builder.Finish()
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	result.Initial = []uint32{0}
-	return sparse.NewGraph(result)
+	return sparse.NewGraph(result), nil
 }
 
 // lowerColumn computes the minimal expected sum of the minimised rewards in each state, with its ranks and
@@ -406,26 +456,36 @@ func (search *weightSearch) bestMixture(query int) (shares []*big.Rat, err error
 	return solution[:len(search.points)], nil
 }
 
-// addBound adds the row that bounds an objective from below: the value of the mixture, minus a slack, is the limit.
+// addBound adds an equation to the program that bounds an objective from below: the value of the mixture minus a slack variable
+// equals the limit.
 func (search *weightSearch) addBound(program *solve.LinearProgram, objective int) {
-	var row []solve.Term
+	values := make([]*big.Rat, len(search.points))
 	for j, point := range search.points {
-		if point[objective].Sign() != 0 {
-			row = append(row, solve.Term{Var: j, Coeff: point[objective]})
-		}
+		values[j] = point[objective]
 	}
 	slack := solve.Term{Var: program.Variable(), Coeff: big.NewRat(-1, 1)}
-	program.Row(search.lowerLimit(objective), append(row, slack)...)
+	program.Row(search.lowerLimit(objective), append(nonzeroTerms(values), slack)...)
+}
+
+// nonzeroTerms returns the terms of a row in which variable i has coefficient i.
+func nonzeroTerms(coefficients []*big.Rat) []solve.Term {
+	var terms []solve.Term
+	for i, coefficient := range coefficients {
+		if coefficient.Sign() != 0 {
+			terms = append(terms, solve.Term{Var: i, Coeff: coefficient})
+		}
+	}
+	return terms
 }
 
 // separatingWeights solves the dual program: it returns the weights for which the points exceed the bounds by
-// as little as possible. The query has weight 1 if the bounds can be satisfied; otherwise the other weights
-// sum to 1.
+// as little as possible. feasible says that the bounds can be satisfied; the query has weight 1 then. Otherwise the query has
+// weight 0, and the other weights sum to 1.
 func (search *weightSearch) separatingWeights(query int, feasible bool) ([]*big.Rat, error) {
 	program := &solve.LinearProgram{}
 	one, n := big.NewRat(1, 1), len(search.Several.Objectives)
 	for range n {
-		program.Variable()
+		program.Variable() // the weight of an objective
 	}
 	positive, negative := program.Variable(), program.Variable() // their difference is the greatest weighted sum of a point
 	program.Objective[positive] = big.NewRat(-1, 1)
@@ -448,15 +508,10 @@ func (search *weightSearch) separatingWeights(query int, feasible bool) ([]*big.
 		program.Row(one, weightRow...)
 	}
 	for _, point := range search.points {
-		var row []solve.Term
-		for i := range n {
-			if point[i].Sign() != 0 {
-				row = append(row, solve.Term{Var: i, Coeff: point[i]})
-			}
-		}
+		row := nonzeroTerms(point)
 		row = append(row, solve.Term{Var: positive, Coeff: big.NewRat(-1, 1)}, solve.Term{Var: negative, Coeff: one})
-		row = append(row, solve.Term{Var: program.Variable(), Coeff: one}) // the slack
-		program.Row(new(big.Rat), row...)
+		slack := solve.Term{Var: program.Variable(), Coeff: one}
+		program.Row(new(big.Rat), append(row, slack)...)
 	}
 	_, solution, err := program.Maximize(search.ctx)
 	if err != nil {
@@ -479,16 +534,10 @@ func (search *weightSearch) weightedCosts(weights []*big.Rat) *sparse.Reward {
 		productFirst, productEnd := model.Choices(s)
 		for c := first; c < end; c++ {
 			productChoice := productFirst + c - first
-			for i, weight := range weights {
-				cost := new(big.Rat)
-				if maxValue := search.maxValues[i]; maxValue != nil {
-					cost.Set(maxValue[s])
-				}
-				if productChoice < productEnd { // otherwise it leads to the end state
-					search.addChoiceCost(cost, i, productChoice)
-				}
-				costs[c].Add(costs[c], cost.Mul(cost, weight))
+			if productChoice == productEnd {
+				productChoice = toEnd
 			}
+			costs[c] = search.weightedCost(weights, s, productChoice)
 		}
 	}
 	indices := make([]uint32, len(costs)) // each choice has a cost of its own
@@ -498,9 +547,28 @@ func (search *weightSearch) weightedCosts(weights []*big.Rat) *sparse.Reward {
 	return sparseReward(certificate.NewRewards(indices, costs))
 }
 
-// addChoiceCost turns cost into the cost of a choice of the product for one objective. For a maximised
-// objective, cost is the greatest value of the state, from which the reward and the greatest values of the
-// successors are subtracted. For a minimised one it is 0, and the reward is added.
+// toEnd stands for the choice that leads to the end state, which the product does not have.
+const toEnd = -1
+
+// weightedCost returns the weighted sum of the costs of a choice of the product in state s. The choice may be toEnd.
+func (search *weightSearch) weightedCost(weights []*big.Rat, s, choice int) *big.Rat {
+	sum := new(big.Rat)
+	for i, weight := range weights {
+		cost := new(big.Rat)
+		if maxValue := search.maxValues[i]; maxValue != nil {
+			cost.Set(maxValue[s])
+		}
+		if choice != toEnd {
+			search.addChoiceCost(cost, i, choice)
+		}
+		sum.Add(sum, cost.Mul(cost, weight))
+	}
+	return sum
+}
+
+// addChoiceCost changes cost to the cost of a choice of the product for one objective. For a minimised objective it adds the
+// reward of the choice. For a maximised objective, cost must be the greatest value of the state; it subtracts the reward and the
+// expected greatest value of the next state.
 func (search *weightSearch) addChoiceCost(cost *big.Rat, objective, choice int) {
 	rewards, maxValue := search.product.Rewards[objective], search.maxValues[objective]
 	reward := rewards.Rats[rewards.Of[choice]]
@@ -611,13 +679,13 @@ func (search *weightSearch) evaluateScheduler(ctx context.Context, scheduler []u
 
 // earningRanks ranks the states of the chain of a scheduler by their distance to a reward of a maximised
 // objective. It returns nil for a minimised objective.
-func (search *weightSearch) earningRanks(objective, scheduler int, values *solve.Values) []uint32 {
+func (search *weightSearch) earningRanks(objective, scheduler int, values *solve.Values) ([]uint32, error) {
 	if !search.Several.Objectives[objective].Great {
-		return nil
+		return nil, nil
 	}
 	chain, choices, err := search.product.Chain(search.schedulers[scheduler])
 	if err != nil {
-		return nil
+		return nil, err
 	}
 	rewards := search.product.InducedRewards(objective, choices)
 	targets, states := sparse.NewSet(len(choices)), sparse.NewSet(len(choices))
@@ -627,12 +695,11 @@ func (search *weightSearch) earningRanks(objective, scheduler int, values *solve
 			targets.Add(s)
 		}
 	}
-	return rankByDistance(sparseGraph(chain), targets, states, func(int, int) bool { return true })
+	return rankByDistance(sparseGraph(chain), targets, states, func(int, int) bool { return true }), nil
 }
 
-// upperColumn computes for the weights an upper bound on the weighted sum of the objectives that is still
-// possible in each state (the function y of package several), with its shift and factor. Without weights
-// there is no upper bound.
+// upperColumn sets the column of upper bounds, and its shift and factor. The bound of a state is on the weighted sum of the
+// objectives that is still possible there (the function y of package several). If weights is nil, there are no upper bounds.
 func (search *weightSearch) upperColumn(weights []*big.Rat) error {
 	if weights == nil {
 		return nil

@@ -120,38 +120,48 @@ func buildProduct(proof *vectorProof, sets []certificate.Bits, coSafe bool) (*pr
 	if err != nil {
 		return nil, err
 	}
-	p := &product{Prover: &Prover{
-		ClaimFile: &ClaimFile{File: certificate.File{Model: pairs.Model}}, graph: sparseGraph(pairs.Model), opts: proof.opts, exponents: make(map[int]int),
-	}, pairs: pairs}
-	automaton.Pairs, p.targets = len(pairs.Of), sparse.NewSet(len(pairs.Of))
+	pairsProver := &Prover{
+		ClaimFile: &ClaimFile{File: certificate.File{Model: pairs.Model}},
+		graph:     sparseGraph(pairs.Model), opts: proof.opts, exponents: make(map[int]int),
+	}
+	p := &product{Prover: pairsProver, pairs: pairs, targets: sparse.NewSet(len(pairs.Of))}
+	automaton.Pairs = len(pairs.Of)
 	if coSafe {
 		automaton.Runs = 0
-		for i, q := range pairs.Auto {
-			if automaton.Accepting[q] {
+		for i, state := range pairs.Auto {
+			if automaton.Accepting[state] {
 				p.targets.Add(i)
 			}
 		}
 		return p, nil
 	}
-	if p.runs, err = pairs.Runs(proof.ctx); err != nil {
-		return nil, err
+	return p, p.addRuns(proof)
+}
+
+// addRuns adds the runs of the automaton to a product, and sets the pairs with a jump to a winning run as targets.
+func (p *product) addRuns(proof *vectorProof) error {
+	automaton := proof.Automaton
+	runs, err := p.pairs.Runs(proof.ctx)
+	if err != nil {
+		return err
 	}
-	automaton.Runs = len(p.runs.Of)
+	p.runs = runs
+	automaton.Runs = len(runs.Of)
 	if automaton.Runs == 0 {
-		return p, nil
+		return nil
 	}
-	p.graph = sparseGraph(p.runs.Model)
+	p.graph = sparseGraph(runs.Model)
 	proof.Won = p.winningRanks()
-	at := 0 // the first runs are the jumps of the pairs, in order
-	for i, q := range pairs.Auto {
-		for range automaton.Jumps[q] {
-			if proof.Won[at] != unranked {
+	run := 0 // the first runs are the targets of the jumps of the pairs, in order
+	for i, state := range p.pairs.Auto {
+		for range automaton.Jumps[state] {
+			if proof.Won[run] != unranked {
 				p.targets.Add(i)
 			}
-			at++
+			run++
 		}
 	}
-	return p, nil
+	return nil
 }
 
 // sparseGraph converts the model of a certificate, a DTMC or MDP, to a graph for package solve.
@@ -175,9 +185,8 @@ func sparseGraph(model *certificate.Model) *sparse.Graph {
 	return sparse.NewGraph(result)
 }
 
-// winningRanks ranks the winning runs: those in the largest set in which some choices stay and lead to an
-// accepting run again and again (a Büchi condition). The rank is the distance to an accepting transition
-// within that set.
+// winningRanks ranks the winning runs: the largest set in which the scheduler can stay and visit accepting runs infinitely often
+// (a Büchi condition). The rank of a run is its distance to an accepting run within this set.
 func (p *product) winningRanks() []uint32 {
 	inside := sparse.FullSet(p.graph.NumStates())
 	for {
@@ -238,12 +247,12 @@ func (p *product) losingLayers(upper *certificate.Values) []uint32 {
 	}
 	for {
 		attractor.extend(allRuns)
-		trap, next := attractor.trap(rejecting), attractor.greatest+1
+		trap, nextLayer := attractor.trap(rejecting), attractor.greatest+1
 		if trap.Empty() {
 			return attractor.rank
 		}
 		for i := range trap.All() {
-			attractor.add(i, next)
+			attractor.add(i, nextLayer)
 		}
 	}
 }

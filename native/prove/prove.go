@@ -32,6 +32,7 @@ type Options struct {
 	Reward func(index int) (*sparse.Reward, error)
 }
 
+// epsilon returns the relative width that the caller asks for.
 func (o Options) epsilon() float64 {
 	if o.Epsilon > 0 {
 		return o.Epsilon
@@ -117,11 +118,11 @@ func (prover *Prover) indexOf(s uint32) uint32 {
 
 // bits converts a set to the order of the certificate.
 func (prover *Prover) bits(set *sparse.Set) certificate.Bits {
-	out := certificate.NewBits(set.Len())
+	bits := certificate.NewBits(set.Len())
 	for s := range set.All() {
-		out.Add(int(prover.indexOf(uint32(s))))
+		bits.Add(int(prover.indexOf(uint32(s))))
 	}
-	return out
+	return bits
 }
 
 // Add adds the claim that answers a property, with the sets and vectors that prove it, and returns the index of the claim.
@@ -260,25 +261,35 @@ func (prover *Prover) proveClaim(ctx context.Context, claim *certificate.Claim, 
 		return 0, decideClaim(claim, states, membership)
 	}
 	bounds, err := prover.boundsOf(ctx, claim.Vector, e)
-	if err != nil || bounds.Exact != nil {
+	if err != nil {
 		return 0, err
+	}
+	return bounds.relativeWidth(states), nil
+}
+
+// relativeWidth returns the greatest relative width of the bounds of some states: 0 for exact values, and infinity if only the
+// upper bound is infinite.
+func (b *bounds) relativeWidth(states *sparse.Set) float64 {
+	if b.Exact != nil {
+		return 0
 	}
 	width := 0.0
 	for s := range states.All() {
-		switch lower, upper := bounds.Lower[s], bounds.Upper[s]; {
+		lower, upper := b.Lower[s], b.Upper[s]
+		switch {
 		case lower == upper:
 		case math.IsInf(upper, 1):
-			width = upper
+			width = math.Inf(1)
 		default:
 			width = max(width, (upper-lower)/upper)
 		}
 	}
-	return width, nil
+	return width
 }
 
-// decideClaim sets whether a claim about the membership of states in a set holds: of all states or, for "exists", of one of them. A claim
-// with "count" only needs to know the membership of each state. The error is errUndecided if the membership of a state that matters
-// is unknown.
+// decideClaim sets claim.Holds: whether all of the given states are in a set or, for "exists", whether one of them is. For "count"
+// it only checks that the membership of each state is known. The error is errUndecided if the answer depends on a state whose
+// membership is unknown.
 func decideClaim(claim *certificate.Claim, states *sparse.Set, membership membership) error {
 	someInside := !states.Intersect(membership.inside).Empty()
 	someOutside := !states.Intersect(membership.outside).Empty()
@@ -330,20 +341,23 @@ func (prover *Prover) firstState(claim *certificate.Claim, states *sparse.Set) *
 type membership struct{ inside, outside *sparse.Set }
 
 // exactMembership returns the membership in a set that is known.
-func exactMembership(in *sparse.Set) membership { return membership{in, in.Complement()} }
+func exactMembership(set *sparse.Set) membership {
+	return membership{inside: set, outside: set.Complement()}
+}
 
-func (t membership) isUndecided() bool { return t.inside.Count()+t.outside.Count() < t.inside.Len() }
+// isUndecided reports whether the membership of some state is unknown.
+func (m membership) isUndecided() bool { return m.inside.Count()+m.outside.Count() < m.inside.Len() }
 
-// decidedSet returns a set; the error is errUndecided if the membership of a state is unknown.
-func (prover *Prover) decidedSet(ctx context.Context, i int, e effort) (*sparse.Set, error) {
-	membership, err := prover.setMembership(ctx, i, e)
+// decidedSet returns the states of a set, given by its index. The error is errUndecided if the membership of a state is unknown.
+func (prover *Prover) decidedSet(ctx context.Context, set int, e effort) (*sparse.Set, error) {
+	membership, err := prover.setMembership(ctx, set, e)
 	if err == nil && membership.isUndecided() {
 		err = errUndecided
 	}
 	return membership.inside, err
 }
 
-// setMembership computes the columns of a set, and which states the set contains.
+// setMembership returns which states a set contains, and sets the columns of the set. It remembers the result if it is decided.
 func (prover *Prover) setMembership(ctx context.Context, set int, e effort) (membership, error) {
 	if computed, ok := prover.memberships[set]; ok {
 		return computed, nil
@@ -355,58 +369,74 @@ func (prover *Prover) setMembership(ctx context.Context, set int, e effort) (mem
 	return computed, err
 }
 
+// computeMembership is setMembership without the memory of earlier results.
 func (prover *Prover) computeMembership(ctx context.Context, i int, e effort) (membership, error) {
 	set := &prover.Sets[i]
 	var operands []membership
 	for _, j := range set.Sets {
-		t, err := prover.setMembership(ctx, j, e)
+		operand, err := prover.setMembership(ctx, j, e)
 		if err != nil {
-			return t, err
+			return membership{}, err
 		}
-		operands = append(operands, t)
+		operands = append(operands, operand)
 	}
 	switch set.Kind {
 	case certificate.All:
 		return exactMembership(sparse.FullSet(prover.graph.NumStates())), nil
 	case certificate.Init:
-		out := sparse.NewSet(prover.graph.NumStates())
+		initial := sparse.NewSet(prover.graph.NumStates())
 		for _, s := range prover.graph.Initial {
-			out.Add(int(s))
+			initial.Add(int(s))
 		}
-		return exactMembership(out), nil
+		return exactMembership(initial), nil
 	case certificate.Atomic:
-		in, err := prover.atomicStates(prover.space, i)
+		states, err := prover.atomicStates(prover.space, i)
 		if err != nil {
 			return membership{}, err
 		}
-		set.Bits = prover.bits(in)
-		return exactMembership(in), nil
+		set.Bits = prover.bits(states)
+		return exactMembership(states), nil
 	case certificate.Not:
-		return membership{operands[0].outside, operands[0].inside}, nil
+		return membership{inside: operands[0].outside, outside: operands[0].inside}, nil
 	case certificate.And:
-		return membership{operands[0].inside.Intersect(operands[1].inside), operands[0].outside.Union(operands[1].outside)}, nil
+		return operands[0].and(operands[1]), nil
 	case certificate.Or:
-		return membership{operands[0].inside.Union(operands[1].inside), operands[0].outside.Intersect(operands[1].outside)}, nil
-	case certificate.Bound:
-		bounds, err := prover.boundsOf(ctx, set.Vector, e)
-		if err != nil {
-			return membership{}, err
-		}
-		return bounds.compareThreshold(set.Relation, set.Threshold), nil
-	case certificate.ArgMin, certificate.ArgMax:
-		bounds, err := prover.boundsOf(ctx, set.Vector, e)
-		if err == nil && operands[0].isUndecided() {
-			err = errUndecided
-		}
-		if err != nil {
-			return membership{}, err
-		}
-		return bounds.extremalStates(operands[0].inside, set.Kind == certificate.ArgMax), nil
+		return operands[0].or(operands[1]), nil
+	case certificate.Bound, certificate.ArgMin, certificate.ArgMax:
+		return prover.comparedMembership(ctx, set, operands, e)
 	}
-	for _, t := range operands {
-		if t.isUndecided() {
-			return membership{}, errUndecided
-		}
+	return prover.pathMembership(set, operands)
+}
+
+// and returns the membership in the intersection of two sets.
+func (m membership) and(other membership) membership {
+	return membership{inside: m.inside.Intersect(other.inside), outside: m.outside.Union(other.outside)}
+}
+
+// or returns the membership in the union of two sets.
+func (m membership) or(other membership) membership {
+	return membership{inside: m.inside.Union(other.inside), outside: m.outside.Intersect(other.outside)}
+}
+
+// comparedMembership computes the membership in a set that compares the values of a vector with a threshold or with each other.
+func (prover *Prover) comparedMembership(ctx context.Context, set *certificate.Set, operands []membership, e effort) (membership, error) {
+	bounds, err := prover.boundsOf(ctx, set.Vector, e)
+	if err != nil {
+		return membership{}, err
+	}
+	if set.Kind == certificate.Bound {
+		return bounds.compareThreshold(set.Relation, set.Threshold), nil
+	}
+	if operands[0].isUndecided() {
+		return membership{}, errUndecided
+	}
+	return bounds.extremalStates(operands[0].inside, set.Kind == certificate.ArgMax), nil
+}
+
+// pathMembership computes the membership in the set of states that satisfy E or A of X or of an until formula.
+func (prover *Prover) pathMembership(set *certificate.Set, operands []membership) (membership, error) {
+	if slices.ContainsFunc(operands, membership.isUndecided) {
+		return membership{}, errUndecided
 	}
 	switch set.Kind {
 	case certificate.ExistsNext:
@@ -437,55 +467,61 @@ func (prover *Prover) untilMembership(set *certificate.Set, left, right *sparse.
 	return exactMembership(satisfying)
 }
 
-// compareThreshold decides in which states the value is in a relation to a threshold.
+// compareThreshold decides in which states the value is in a relation to a threshold. The relation is <, <=, > or >=.
 func (b *bounds) compareThreshold(relation string, threshold *big.Rat) membership {
 	n := len(b.Lower)
-	m := membership{sparse.NewSet(n), sparse.NewSet(n)}
+	result := membership{inside: sparse.NewSet(n), outside: sparse.NewSet(n)}
 	nearest := interval.Around(threshold)
-	holds := func(sign int) bool {
-		switch relation {
-		case ">=":
-			return sign >= 0
-		case ">":
-			return sign > 0
-		case "<=":
-			return sign <= 0
-		}
-		return sign < 0
-	}
-	sign := func(value float64) int { // of value - threshold
-		switch {
-		case value < nearest.Hi:
-			return -1
-		case value == nearest.Hi && nearest.Lo == nearest.Hi:
-			return 0
-		}
-		return 1
-	}
 	for s := range n {
-		var lowerHolds, upperHolds bool
+		var lowerOrder, upperOrder int
 		switch {
-		case b.Exact != nil && b.Exact[s] != nil:
-			lowerHolds = holds(b.Exact[s].Cmp(threshold))
-			upperHolds = lowerHolds
-		case b.Exact != nil:
-			lowerHolds = holds(sign(math.Inf(1)))
-			upperHolds = lowerHolds
+		case b.Exact == nil:
+			lowerOrder, upperOrder = compareFloat(b.Lower[s], nearest), compareFloat(b.Upper[s], nearest)
+		case b.Exact[s] == nil: // infinite
+			lowerOrder, upperOrder = 1, 1
 		default:
-			lowerHolds, upperHolds = holds(sign(b.Lower[s])), holds(sign(b.Upper[s]))
+			lowerOrder = b.Exact[s].Cmp(threshold)
+			upperOrder = lowerOrder
 		}
+		lowerHolds, upperHolds := holds(lowerOrder, relation), holds(upperOrder, relation)
 		switch {
 		case lowerHolds && upperHolds:
-			m.inside.Add(s)
+			result.inside.Add(s)
 		case !lowerHolds && !upperHolds:
-			m.outside.Add(s)
+			result.outside.Add(s)
 		}
 	}
-	return m
+	return result
 }
 
-// extremalStates decides which of the given states have the least or the greatest value. A state stays undecided if its
-// bounds overlap the bounds of a better state.
+// compareFloat returns 1, 0 or -1 if a float64 is greater than, equal to or less than a fraction. nearest has the greatest float64
+// that is at most the fraction, and the least one that is at least the fraction.
+func compareFloat(value float64, nearest interval.Interval) int {
+	switch {
+	case value < nearest.Hi:
+		return -1
+	case value == nearest.Hi && nearest.Lo == nearest.Hi:
+		return 0
+	}
+	return 1
+}
+
+// holds reports whether two numbers are in a relation. order is 1, 0 or -1 if the left one is greater than, equal to or less than
+// the right one.
+func holds(order int, relation string) bool {
+	switch relation {
+	case ">=":
+		return order >= 0
+	case ">":
+		return order > 0
+	case "<=":
+		return order <= 0
+	}
+	return order < 0
+}
+
+// extremalStates decides which of the given states have the least value or, if greatest is set, the greatest value. A state
+// stays undecided if its bounds overlap the bounds of a better state.
 func (b *bounds) extremalStates(states *sparse.Set, greatest bool) membership {
 	// For the least value, the near bound of a state is its lower bound.
 	nearBounds, farBounds, better := b.Lower, b.Upper, -1

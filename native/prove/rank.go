@@ -6,10 +6,11 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// A rank is a number for each state, such that certain choices lead with positive probability to a state of smaller
-// rank. unranked is the rank of states outside the ranked set.
+// unranked is the rank of the states outside of a ranked set. Ranks are numbers of states: certain choices of a state lead with
+// positive probability to a state with a smaller rank.
 const unranked = sparse.None
 
+// newRanks returns the ranks of states that are all unranked.
 func newRanks(numStates int) []uint32 {
 	rank := make([]uint32, numStates)
 	for s := range rank {
@@ -74,16 +75,15 @@ func rankInSweeps(graph *sparse.Graph, rank []uint32, unrankedStates *sparse.Set
 // tryToRank ranks a state if its usable choices lead to ranked states: all of them if allChoices is true, and otherwise at
 // least one. It reports whether it ranked the state.
 func tryToRank(graph *sparse.Graph, rank []uint32, s int, allChoices bool, usable func(s, c int) bool) bool {
-	var nearest uint32
+	successorRank := nearestChoice
 	if allChoices {
-		nearest = farthestChoice(graph, rank, s, usable)
-	} else {
-		nearest = nearestChoice(graph, rank, s, usable)
+		successorRank = farthestChoice
 	}
-	if nearest == unranked {
+	smaller := successorRank(graph, rank, s, usable)
+	if smaller == unranked {
 		return false
 	}
-	rank[s] = nearest + 1
+	rank[s] = smaller + 1
 	return true
 }
 
@@ -218,8 +218,8 @@ func (a *attractor) extend(within *sparse.Set) {
 	}
 }
 
-// trapLayers ranks the states from which no scheduler reaches the targets almost surely: every choice of a
-// state has a successor in a smaller layer, or has all its successors in the layer of the state.
+// trapLayers returns the layers of the states from which no scheduler reaches the targets almost surely. Every choice of such a
+// state has a successor in a smaller layer, or all its successors are in the layer of the state. Other states are unranked.
 func trapLayers(graph *sparse.Graph, targets *sparse.Set) []uint32 {
 	attractor := newAttractor(graph, nil)
 	others := targets.Complement()
@@ -237,8 +237,8 @@ func trapLayers(graph *sparse.Graph, targets *sparse.Set) []uint32 {
 	}
 }
 
-// trap returns the largest set of unranked candidates that is closed under the choices without a ranked
-// successor: every such choice stays in the set.
+// trap returns the largest set of unranked candidates in which every choice has a ranked successor or only has successors in the
+// set.
 func (a *attractor) trap(candidates *sparse.Set) *sparse.Set {
 	trap := sparse.NewSet(candidates.Len())
 	var outside []uint32 // unranked states outside the trap, whose predecessors are not yet removed

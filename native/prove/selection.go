@@ -70,52 +70,22 @@ func (s *selection) addVector(i int) {
 
 // renumber builds the new certificate: the selected sets and vectors in their old order, with new indices.
 func (s *selection) renumber(claims []int) *certificate.File {
-	out := &certificate.File{Model: s.source.Model}
-	newIndices := func(n int, has map[int]bool) []int {
-		at, next := make([]int, n), 0
-		for i := range at {
-			if at[i] = next; has[i] {
-				next++
-			}
-		}
-		return at
-	}
-	newSet, newVector := newIndices(len(s.source.Sets), s.sets), newIndices(len(s.source.Vectors), s.vectors)
-	for i, x := range s.source.Sets {
+	result := &certificate.File{Model: s.source.Model}
+	newSet := newIndices(len(s.source.Sets), s.sets)
+	newVector := newIndices(len(s.source.Vectors), s.vectors)
+	for i, set := range s.source.Sets {
 		if !s.sets[i] {
 			continue
 		}
-		x.Sets = slices.Clone(x.Sets)
-		for k, j := range x.Sets {
-			x.Sets[k] = newSet[j]
+		set.Sets = replaced(set.Sets, newSet)
+		if set.Compares() {
+			set.Vector = newVector[set.Vector]
 		}
-		if x.Compares() {
-			x.Vector = newVector[x.Vector]
-		}
-		out.Sets = append(out.Sets, x)
+		result.Sets = append(result.Sets, set)
 	}
 	for i, vector := range s.source.Vectors {
 		if s.vectors[i] {
-			vector.Left, vector.Right = newSet[vector.Left], newSet[vector.Right]
-			vector.Maximizer = newSet[vector.Maximizer] // 0 stays 0
-			if vector.Automaton != nil {
-				a := *vector.Automaton
-				a.Sets = slices.Clone(a.Sets)
-				for k, j := range a.Sets {
-					a.Sets[k] = newSet[j]
-				}
-				vector.Automaton = &a
-			}
-			if vector.Several != nil {
-				x := *vector.Several
-				x.Objectives = slices.Clone(x.Objectives)
-				for k := range x.Objectives {
-					objective := &x.Objectives[k]
-					objective.Left, objective.Right = newSet[objective.Left], newSet[objective.Right]
-				}
-				vector.Several = &x
-			}
-			out.Vectors = append(out.Vectors, vector)
+			result.Vectors = append(result.Vectors, withSets(vector, newSet))
 		}
 	}
 	for _, i := range claims {
@@ -126,7 +96,49 @@ func (s *selection) renumber(claims []int) *certificate.File {
 		} else {
 			claim.Set = newSet[claim.Set]
 		}
-		out.Claims = append(out.Claims, claim)
+		result.Claims = append(result.Claims, claim)
 	}
-	return out
+	return result
+}
+
+// newIndices returns, for each of n elements, its index among the selected elements.
+func newIndices(n int, selected map[int]bool) []int {
+	indices, next := make([]int, n), 0
+	for i := range indices {
+		indices[i] = next
+		if selected[i] {
+			next++
+		}
+	}
+	return indices
+}
+
+// replaced returns a copy of a list of indices, in which index i is replaced by newIndex[i].
+func replaced(indices, newIndex []int) []int {
+	result := slices.Clone(indices)
+	for k, i := range result {
+		result[k] = newIndex[i]
+	}
+	return result
+}
+
+// withSets returns a copy of a vector, in which the index i of a set is replaced by newSet[i].
+func withSets(vector certificate.Vector, newSet []int) certificate.Vector {
+	vector.Left, vector.Right = newSet[vector.Left], newSet[vector.Right]
+	vector.Maximizer = newSet[vector.Maximizer] // 0 stays 0
+	if vector.Automaton != nil {
+		automaton := *vector.Automaton
+		automaton.Sets = replaced(automaton.Sets, newSet)
+		vector.Automaton = &automaton
+	}
+	if vector.Several != nil {
+		several := *vector.Several
+		several.Objectives = slices.Clone(several.Objectives)
+		for k := range several.Objectives {
+			objective := &several.Objectives[k]
+			objective.Left, objective.Right = newSet[objective.Left], newSet[objective.Right]
+		}
+		vector.Several = &several
+	}
+	return vector
 }

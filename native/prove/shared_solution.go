@@ -17,14 +17,20 @@ type sharedSolution struct {
 	values      *solve.Values
 }
 
-// Until calls solve.Until and keeps the solution for a certificate.
-// It returns nil if this question was asked before: the caller then wants a better answer than the one kept.
+// Until solves an until probability on the grid of a certificate, for use by a later Add. It returns nil if the same solution was
+// computed before: the caller then wants a better one.
 func (prover *Prover) Until(ctx context.Context, left, right *sparse.Set, dir solve.Direction) (*solve.Values, error) {
 	shared := &sharedSolution{left: left, right: right, direction: dir, grid: math.Ldexp(1, -prover.firstEffort().gridBits())}
 	if prover.findShared(shared) != nil {
 		return nil, nil
 	}
-	return prover.recordShared(shared)(solve.Until(ctx, prover.graph, left, right, dir, solve.Options{Epsilon: prover.opts.Epsilon, Grid: shared.grid}))
+	opts := solve.Options{Epsilon: prover.opts.Epsilon, Grid: shared.grid}
+	values, err := solve.Until(ctx, prover.graph, left, right, dir, opts)
+	if err != nil {
+		return nil, err
+	}
+	prover.recordShared(shared, values)
+	return values, nil
 }
 
 // ReachReward solves an expected reward until target on the grid of a certificate, for use by a later Add.
@@ -37,7 +43,12 @@ func (prover *Prover) ReachReward(ctx context.Context, reward *sparse.Reward, ta
 		return nil, nil
 	}
 	opts := solve.Options{Epsilon: prover.opts.Epsilon, Grid: grid}
-	return prover.recordShared(solution)(solve.ReachReward(ctx, prover.graph, reward, target, dir, opts))
+	values, err := solve.ReachReward(ctx, prover.graph, reward, target, dir, opts)
+	if err != nil {
+		return nil, err
+	}
+	prover.recordShared(solution, values)
+	return values, nil
 }
 
 // rewardExponent returns the least exponent of a power of two, at least 0, that no reward of a state or choice
@@ -66,12 +77,8 @@ func (prover *Prover) findShared(request *sharedSolution) *sharedSolution {
 	return nil
 }
 
-// recordShared returns a function that adds the result of a solver to the kept solutions.
-func (prover *Prover) recordShared(shared *sharedSolution) func(values *solve.Values, err error) (*solve.Values, error) {
-	return func(values *solve.Values, err error) (*solve.Values, error) {
-		if shared.values = values; err == nil {
-			prover.sharedSolutions = append(prover.sharedSolutions, shared)
-		}
-		return values, err
-	}
+// recordShared keeps a solution with its values.
+func (prover *Prover) recordShared(solution *sharedSolution, values *solve.Values) {
+	solution.values = values
+	prover.sharedSolutions = append(prover.sharedSolutions, solution)
 }

@@ -21,9 +21,10 @@ const (
 // uniformisation rate and the number format of the checker. The rate is the greatest exit rate of the states
 // that the path can leave within the bound.
 func (proof *vectorProof) timedValues(left, right *sparse.Set) (*solve.Values, error) {
-	moving, greatest := sparse.FullSet(proof.graph.NumStates()), 1.0
+	moving := sparse.FullSet(proof.graph.NumStates())
 	if proof.Kind == certificate.Steps {
-		if moving = left; proof.Timed.From.Sign() == 0 {
+		moving = left
+		if proof.Timed.From.Sign() == 0 {
 			moving = left.Minus(right)
 		}
 		if proof.Timed.To == nil {
@@ -32,38 +33,48 @@ func (proof *vectorProof) timedValues(left, right *sparse.Set) (*solve.Values, e
 			}
 		}
 	}
-	rate := new(big.Rat)
-	for s := range moving.All() {
-		if e := proof.exitRate(s); e.Cmp(rate) > 0 {
-			rate = e
+	proof.Timed.Rate = proof.greatestExitRate(moving)
+	values, greatest, err := proof.solveTimed(left, right)
+	if err != nil {
+		return nil, err
+	}
+	return values, proof.chooseScale(values, greatest)
+}
+
+// greatestExitRate returns the greatest exit rate of some states, or 1 if all are 0.
+func (proof *vectorProof) greatestExitRate(states *sparse.Set) *big.Rat {
+	greatest := new(big.Rat)
+	for s := range states.All() {
+		if rate := proof.exitRate(s); rate.Cmp(greatest) > 0 {
+			greatest = rate
 		}
 	}
-	if rate.Sign() == 0 {
-		rate.SetInt64(1)
+	if greatest.Sign() == 0 {
+		return big.NewRat(1, 1)
 	}
-	proof.Timed.Rate = rate
+	return greatest
+}
+
+// solveTimed returns bounds on the values of a time-bounded vector, and a number that no value exceeds.
+func (proof *vectorProof) solveTimed(left, right *sparse.Set) (values *solve.Values, greatest float64, err error) {
 	options := solve.Options{Epsilon: proof.opts.Epsilon}
 	to := solve.Time{}
 	if proof.Timed.To != nil {
 		to = solve.At(proof.Timed.To)
 	}
-	var values *solve.Values
-	var err error
+	reward := proof.rewardStructure
 	switch proof.Kind {
 	case certificate.Steps:
-		values, err = solve.TimedUntil(proof.ctx, proof.graph, left, right, solve.Interval{From: solve.At(proof.Timed.From), To: to}, options)
+		bound := solve.Interval{From: solve.At(proof.Timed.From), To: to}
+		values, err = solve.TimedUntil(proof.ctx, proof.graph, left, right, bound, options)
+		return values, 1, err
 	case certificate.Instant:
-		values, err = solve.TimedInstantReward(proof.ctx, proof.graph, proof.rewardStructure, to, options)
-		greatest = greatestAtLeastOne(proof.rewardStructure.State)
-	default:
-		values, err = solve.TimedCumulReward(proof.ctx, proof.graph, proof.rewardStructure, to, options)
-		time, _ := proof.Timed.To.Float64()
-		greatest = (greatestAtLeastOne(proof.rewardStructure.State) + greatestAtLeastOne(proof.rewardStructure.Choice)) * max(1, time)
+		values, err = solve.TimedInstantReward(proof.ctx, proof.graph, reward, to, options)
+		return values, greatestAtLeastOne(reward.State), err
 	}
-	if err != nil {
-		return nil, err
-	}
-	return values, proof.chooseScale(values, greatest)
+	values, err = solve.TimedCumulReward(proof.ctx, proof.graph, reward, to, options)
+	time, _ := proof.Timed.To.Float64()
+	return values, (greatestAtLeastOne(reward.State) + greatestAtLeastOne(reward.Choice)) * max(1, time), err
 }
 
 // greatestAtLeastOne returns the greatest element, or 1 if all are smaller.

@@ -29,6 +29,7 @@ type translation struct {
 	coalition     int  // the set of the states of the players in <<...>> of a game; 0 outside of it
 }
 
+// unsupported returns the error that certificates do not support an expression, which the text describes.
 func (t *translation) unsupported(expr sema.Expr, format string, args ...any) error {
 	return result.Refuse(&t.property.Property, result.Unsupported, expr.Pos(), "there is no certificate of "+format, args...)
 }
@@ -87,13 +88,14 @@ func (t *translation) optimalStatesSet(formula *logic.Formula) (int, error) {
 	}
 	value, err := t.value(formula.Operand)
 	kind := certificate.ArgMax
-	if minimize := formula.Op == "argmin"; minimize != value.complement { // 1-v is least where v is greatest
+	minimize := formula.Op == "argmin"
+	if minimize != value.complement { // 1-v is least where v is greatest
 		kind = certificate.ArgMin
 	}
 	return t.setIndex(certificate.Set{Kind: kind, Vector: value.vector, Sets: []int{states}}), err
 }
 
-// filterStates is the set of states of a filter.
+// filterStates returns the index of the set of states of a filter.
 func (t *translation) filterStates(formula *logic.Formula) (int, error) {
 	if formula.States == nil {
 		return allStates, nil
@@ -107,7 +109,7 @@ type vectorValue struct {
 	complement bool
 }
 
-// value translates an operator that has a numeric value, such as P=? [...].
+// value translates an operator with a numeric value, such as P=? [...], to a vector.
 func (t *translation) value(expr sema.Expr) (vectorValue, error) {
 	switch formula := logic.Of(expr); formula.Kind {
 	case logic.Probability:
@@ -136,7 +138,7 @@ func (t *translation) value(expr sema.Expr) (vectorValue, error) {
 	return vectorValue{}, t.unsupported(expr, "arithmetic with the value of an operator")
 }
 
-// strategyValue translates the operand of <<...>> or [[...]].
+// strategyValue translates the operand of <<...>> or [[...]] to a vector.
 func (t *translation) strategyValue(formula *logic.Formula) (vectorValue, error) {
 	outerSome, outerCoalition := t.someScheduler, t.coalition
 	defer func() { t.someScheduler, t.coalition = outerSome, outerCoalition }()
@@ -146,8 +148,9 @@ func (t *translation) strategyValue(formula *logic.Formula) (vectorValue, error)
 	return t.value(formula.Operand)
 }
 
-func (t *translation) direction(x sema.Threshold) solve.Direction {
-	if least, _ := x.Least(t.someScheduler); least {
+// direction returns whether a threshold asks for the minimum or the maximum over schedulers.
+func (t *translation) direction(threshold sema.Threshold) solve.Direction {
+	if least, _ := threshold.Least(t.someScheduler); least {
 		return solve.Min
 	}
 	return solve.Max
@@ -164,7 +167,8 @@ func (t *translation) isMaximum(dir solve.Direction) bool {
 
 // stateFormula translates a nested state formula. A bounded property in it must hold for all schedulers.
 func (t *translation) stateFormula(expr sema.Expr) (int, error) {
-	defer func(some bool, coalition int) { t.someScheduler, t.coalition = some, coalition }(t.someScheduler, t.coalition)
+	outerSome, outerCoalition := t.someScheduler, t.coalition
+	defer func() { t.someScheduler, t.coalition = outerSome, outerCoalition }()
 	t.someScheduler, t.coalition = false, 0
 	return t.booleanFormula(expr)
 }
@@ -181,16 +185,7 @@ func (t *translation) booleanFormula(expr sema.Expr) (int, error) {
 	case *sema.Binary:
 		return t.booleanOperator(x)
 	case *sema.Cond:
-		c, err := t.booleanFormula(x.Condition)
-		if err != nil {
-			return 0, err
-		}
-		a, err := t.booleanFormula(x.Then)
-		if err != nil {
-			return 0, err
-		}
-		b, err := t.booleanFormula(x.Else)
-		return t.or(t.and(c, a), t.and(t.not(c), b)), err
+		return t.conditionalSet(x)
 	}
 	switch formula := logic.Of(expr); formula.Kind {
 	case logic.Label:
@@ -204,17 +199,37 @@ func (t *translation) booleanFormula(expr sema.Expr) (int, error) {
 	case logic.Probability, logic.Reward, logic.SteadyState:
 		return t.thresholdSet(formula)
 	case logic.Strategy:
-		defer func(some bool, coalition int) { t.someScheduler, t.coalition = some, coalition }(t.someScheduler, t.coalition)
-		if err := t.beginStrategy(formula); err != nil {
-			return 0, err
-		}
-		return t.booleanFormula(formula.Operand)
+		return t.strategySet(formula)
 	case logic.Quantified:
 		return t.quantifyPath(formula.ForAll, formula.Path)
 	case logic.Objectives:
 		return 0, t.unsupported(expr, "several objectives")
 	}
 	return 0, t.unsupported(expr, "a filter in a formula")
+}
+
+// conditionalSet translates `condition ? then : else` to a set: (condition & then) | (!condition & else).
+func (t *translation) conditionalSet(expr *sema.Cond) (int, error) {
+	condition, err := t.booleanFormula(expr.Condition)
+	if err != nil {
+		return 0, err
+	}
+	ifTrue, err := t.booleanFormula(expr.Then)
+	if err != nil {
+		return 0, err
+	}
+	ifFalse, err := t.booleanFormula(expr.Else)
+	return t.or(t.and(condition, ifTrue), t.and(t.not(condition), ifFalse)), err
+}
+
+// strategySet translates the operand of <<...>> or [[...]] to a set.
+func (t *translation) strategySet(formula *logic.Formula) (int, error) {
+	outerSome, outerCoalition := t.someScheduler, t.coalition
+	defer func() { t.someScheduler, t.coalition = outerSome, outerCoalition }()
+	if err := t.beginStrategy(formula); err != nil {
+		return 0, err
+	}
+	return t.booleanFormula(formula.Operand)
 }
 
 // beginStrategy applies <<...>> or [[...]] to the translation of its operand. In a game the operand must be an operator P
@@ -304,7 +319,7 @@ func (t *translation) thresholdSet(formula *logic.Formula) (int, error) {
 	return t.setIndex(certificate.Set{Kind: certificate.Bound, Vector: value.vector, Relation: relation.String(), Threshold: threshold}), nil
 }
 
-// pathProbability translates a path formula.
+// pathProbability translates P of a path formula: the least or the greatest probability of the formula.
 func (t *translation) pathProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	if !path.Negated {
 		return t.positivePathProbability(path, dir)
@@ -346,6 +361,7 @@ func (t *translation) initialStateProbability(path *logic.Path, dir solve.Direct
 	return vectorValue{vector: t.vectorIndex(vector)}, err
 }
 
+// opposite returns Min for Max, and Max for Min.
 func opposite(dir solve.Direction) solve.Direction {
 	if dir == solve.Max {
 		return solve.Min
@@ -425,8 +441,8 @@ func (t *translation) timeOf(expr sema.Expr) (*big.Rat, error) {
 	return value.Rat, err
 }
 
-// averagePerStep returns the error that long-run averages of a Markov automaton have no certificates: their rules are about averages
-// per step.
+// averagePerStep returns an error if a long-run average is about time instead of steps, as in a Markov automaton. Certificates only
+// support averages per step.
 func (t *translation) averagePerStep(formula *logic.Formula) error {
 	if t.property.Program.Model().IsMarkovAutomaton() {
 		return t.unsupported(formula.X, "a long-run average of a Markov automaton")
@@ -557,7 +573,7 @@ func (t *translation) quantifyTemporal(forall bool, path *logic.Path) (int, erro
 		}
 	} else {
 		set = certificate.Set{Kind: certificate.ExistsUntil, Sets: []int{left, right}}
-		if forall != negated {
+		if forall != negated { // E [!f] is !A [f], and A [!f] is !E [f]
 			set.Kind = certificate.ForallUntil
 		}
 	}

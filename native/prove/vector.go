@@ -59,9 +59,11 @@ const maxFloatStates = 1 << 20
 // maxExactStates is the greatest number of states for which fractions are tried.
 const maxExactStates = 20_000
 
-// gridBits returns the number of bits of the greatest value on the grid.
+// gridBits returns the number of bits of the greatest value on the grid. For float64 bounds the grid is so fine that it does not
+// matter.
 func (e effort) gridBits() int {
-	return [...]int{coarseGrid: 47, floats: 1000, narrowFloats: 1000, fineGrid: 61, fileFloats: 1000, fractions: 0}[e]
+	const noGrid = 1000
+	return [...]int{coarseGrid: 47, floats: noGrid, narrowFloats: noGrid, fineGrid: 61, fileFloats: noGrid, fractions: 0}[e]
 }
 
 // withoutGrid reports whether the values are arbitrary float64 numbers.
@@ -108,6 +110,7 @@ type vectorProof struct {
 	rewardStructure *sparse.Reward
 }
 
+// direction returns the direction in which schedulers optimize the vector.
 func (proof *vectorProof) direction() solve.Direction {
 	if proof.Max {
 		return solve.Max
@@ -132,7 +135,7 @@ func (proof *vectorProof) options() solve.Options {
 // maxWork is the greatest number of operations in rational arithmetic: some seconds.
 const maxWork = 1 << 30
 
-// compute sets the columns and returns the values.
+// compute sets the columns of the vector, which prove its bounds, and returns the bounds or exact values.
 func (proof *vectorProof) compute() (values *solve.Values, err error) {
 	left, err := proof.decidedSet(proof.ctx, proof.Left, proof.effort)
 	if err != nil {
@@ -295,9 +298,9 @@ func infiniteStates(values *solve.Values) *sparse.Set {
 	return states
 }
 
-// solveOnGrid solves a reward on a grid that fits the greatest value, or without a grid if the effort needs
-// none. It reuses a shared solution if there is one; target is nil for a total reward. If the greatest value
-// needs more bits than the finest grid has, it returns an error.
+// solveOnGrid returns the bounds of a reward, which solveWith computes. Their grid fits the greatest value, unless the effort needs
+// no grid. It reuses a shared solution of a reachability reward; target is nil for a total reward. The error says that the
+// greatest value needs more bits than the finest grid has.
 func (proof *vectorProof) solveOnGrid(target *sparse.Set, solveWith func(solve.Options) (*solve.Values, error)) (*solve.Values, error) {
 	if proof.effort == fractions {
 		return solveWith(proof.options())
@@ -570,10 +573,12 @@ type bellmanEquations struct {
 	exactBound []*big.Rat // replaces bound if not nil; nil entries are infinite
 }
 
+// lowerEquations returns the equations of the vector for its lower bounds, or its exact values.
 func (proof *vectorProof) lowerEquations(values *solve.Values) *bellmanEquations {
 	return &bellmanEquations{proof.graph, proof.rewardStructure, values.Lower, values.Exact}
 }
 
+// upperEquations returns the equations of the vector for its upper bounds, or its exact values.
 func (proof *vectorProof) upperEquations(values *solve.Values) *bellmanEquations {
 	return &bellmanEquations{proof.graph, proof.rewardStructure, values.Upper, values.Exact}
 }
@@ -590,8 +595,9 @@ const extraRoundings = 5
 // number and for small probabilities.
 const minNormalSum = 0x1p-960
 
-// compareChoice compares the right-hand side of the equation for choice c with the bound of state s: -1, 0 or
-// 1. It uses float64 where the rounding error cannot change the result.
+// compareChoice compares the right-hand side of the equation for choice c with the bound of state s. It returns 1, 0 or -1 if the
+// right-hand side is greater than, equal to or less than the bound. It uses float64 where the rounding error cannot change the
+// result.
 func (equations *bellmanEquations) compareChoice(s, c int) int {
 	first, end := equations.graph.Row(c)
 	if equations.exactBound != nil {
@@ -640,9 +646,10 @@ func (equations *bellmanEquations) compareExactly(s, c int) int {
 	return -1 // the bound is infinite
 }
 
+// value returns the bound of a state as a fraction, or nil if it is infinite.
 func (equations *bellmanEquations) value(s int) *big.Rat {
 	if equations.exactBound != nil {
 		return equations.exactBound[s]
 	}
-	return new(big.Rat).SetFloat64(equations.bound[s]) // nil if infinite
+	return new(big.Rat).SetFloat64(equations.bound[s]) // SetFloat64 returns nil for infinity
 }

@@ -110,8 +110,8 @@ type checker struct {
 
 // runCheck translates the property, draws samples, and sets the value of the verdict.
 func (c *checker) runCheck(ctx context.Context, paths Paths) error {
-	var err error
-	if err := ctx.Err(); err != nil {
+	err := ctx.Err()
+	if err != nil {
 		return err
 	}
 	if c.objective, err = NewObjective(c.property, c.opts.MaxPath); err != nil {
@@ -158,7 +158,8 @@ func (c *checker) drawSamples(ctx context.Context, paths Paths) (err error) {
 	if n, fixed := c.plan.Samples(); fixed {
 		s.end = n
 	}
-	switch split := c.opts.Split; {
+	split := c.opts.Split
+	switch {
 	case split.Recording():
 		return c.recordPieces(ctx, s)
 	case split.Replaying():
@@ -167,6 +168,7 @@ func (c *checker) drawSamples(ctx context.Context, paths Paths) (err error) {
 	return s.run(ctx)
 }
 
+// stats returns the statistics of the samples: of rewards, or of the truth values of a formula.
 func (c *checker) stats() stats.Statistics {
 	if c.objective.Reward {
 		return &c.rewards
@@ -245,7 +247,8 @@ func (c *checker) resolution() result.Resolution {
 func (c *checker) setValue(ctx context.Context) error {
 	statistics := c.stats()
 	outcome, err := c.plan.Outcome(statistics)
-	switch cause := ctx.Err(); {
+	cause := ctx.Err()
+	switch {
 	case cause != nil && isCode(err, stats.NotDone):
 		err = c.interruptedError(cause)
 	case c.opts.Split.Replaying() && isCode(err, stats.NotDone):
@@ -263,7 +266,8 @@ func (c *checker) setValue(ctx context.Context) error {
 		c.setEstimate(outcome)
 		return err
 	}
-	if !c.setDecision(outcome, sound) && err == nil {
+	isDecided := c.setDecision(outcome, sound)
+	if !isDecided && err == nil {
 		return c.tooImprecise(outcome)
 	}
 	return err
@@ -316,13 +320,15 @@ func (c *checker) confidenceInterval(sequential bool) (stats.Interval, error) {
 	return stats.RewardInterval(c.rewards, bounds, c.plan.Confidence(), sequential)
 }
 
-func methodName(m stats.Method) string {
-	return map[stats.Method]string{stats.CI: "ci", stats.ACI: "aci", stats.APMC: "apmc", stats.SPRT: "sprt"}[m]
+// methodName returns the name of a method in verdicts.
+func methodName(method stats.Method) string {
+	return map[stats.Method]string{stats.CI: "ci", stats.ACI: "aci", stats.APMC: "apmc", stats.SPRT: "sprt"}[method]
 }
 
+// isCode reports whether an error of package stats has a code.
 func isCode(err error, code stats.Code) bool {
-	e, ok := errors.AsType[*stats.Error](err)
-	return ok && e.Code == code
+	statsErr, ok := errors.AsType[*stats.Error](err)
+	return ok && statsErr.Code == code
 }
 
 // stepStats sums up the lengths of paths. Sums of lengths fit 63 bits.

@@ -60,12 +60,14 @@ type objectiveBuilder struct {
 	err        *result.Failure
 }
 
+// refuse records an error at a position of the property, unless there is an earlier one.
 func (builder *objectiveBuilder) refuse(class result.Class, at syntax.Pos, format string, args ...any) {
 	if builder.err == nil {
 		builder.err = result.Refuse(builder.property, class, at, format, args...)
 	}
 }
 
+// unsupported records the error that simulation does not support an expression.
 func (builder *objectiveBuilder) unsupported(expr sema.Expr, format string, args ...any) {
 	builder.refuse(result.Unsupported, expr.Pos(), format, args...)
 }
@@ -74,14 +76,9 @@ func (builder *objectiveBuilder) unsupported(expr sema.Expr, format string, args
 func (builder *objectiveBuilder) buildObjective(expr sema.Expr) *Objective {
 	objective := &Objective{}
 	formula := logic.Of(expr)
-	if players := builder.property.Program.Players; formula.Kind == logic.Strategy && !formula.Box && len(players) > 0 {
-		for i, player := range players {
-			if formula.AllPlayers || slices.Contains(formula.Players, i) {
-				objective.Coalition = append(objective.Coalition, player.Name)
-			} else {
-				objective.Others = append(objective.Others, player.Name)
-			}
-		}
+	isGame := len(builder.property.Program.Players) > 0
+	if isGame && formula.Kind == logic.Strategy && !formula.Box {
+		builder.setCoalition(objective, formula)
 		formula = logic.Of(formula.Operand)
 	}
 	switch formula.Kind {
@@ -98,6 +95,17 @@ func (builder *objectiveBuilder) buildObjective(expr sema.Expr) *Objective {
 		builder.unsupported(formula.X, "found %s, simulation wants a P or R operator", logic.Describe(formula.X))
 	}
 	return objective
+}
+
+// setCoalition sets the names of the players inside and outside of <<...>>.
+func (builder *objectiveBuilder) setCoalition(objective *Objective, strategy *logic.Formula) {
+	for i, player := range builder.property.Program.Players {
+		if strategy.AllPlayers || slices.Contains(strategy.Players, i) {
+			objective.Coalition = append(objective.Coalition, player.Name)
+		} else {
+			objective.Others = append(objective.Others, player.Name)
+		}
+	}
 }
 
 // setThreshold sets the comparison of an objective with its bound, which it evaluates. A query has none.
@@ -179,14 +187,15 @@ func (builder *objectiveBuilder) setTimeBounds(monitor *compile.Monitor, path *l
 	monitor.HighStrict = path.Bound.HighStrict
 	switch {
 	case monitor.High < 0 || monitor.High == 0 && monitor.HighStrict:
-		builder.refuse(result.TypeError, high.Pos(), "upper bound %s%v of the %s operator holds at no time", strict(monitor.HighStrict), monitor.High, path.Op)
+		builder.refuse(result.TypeError, high.Pos(), "upper bound %s%v of the %s operator holds at no time", upperRelation(monitor.HighStrict), monitor.High, path.Op)
 	case monitor.High < monitor.Low:
 		builder.refuse(result.TypeError, high.Pos(), "bounds [%v,%v] of the %s operator are empty", monitor.Low, monitor.High, path.Op)
 	}
 }
 
-func strict(s bool) string {
-	if s {
+// upperRelation returns the relation of an upper bound, < or <=.
+func upperRelation(strict bool) string {
+	if strict {
 		return "<"
 	}
 	return "<="
@@ -219,6 +228,7 @@ func (builder *objectiveBuilder) setRewardMonitor(result *Objective, objective *
 	result.Monitor.Reward = objective.Struct
 }
 
+// timedRewardMonitor returns the monitor for R [ C<=t ] or R [ I=t ].
 func (builder *objectiveBuilder) timedRewardMonitor(kind compile.MonitorKind, objective *logic.Objective) compile.Monitor {
 	monitor := compile.Monitor{Kind: kind, Low: math.Inf(-1), High: builder.evaluateTime(objective.At, objective.Letter())}
 	if monitor.High < 0 || math.IsInf(monitor.High, 1) {
@@ -300,10 +310,12 @@ func (builder *objectiveBuilder) stateFormula(expr sema.Expr) sema.Expr {
 	return rewritten
 }
 
+// truth returns the formula true.
 func truth() sema.Expr {
 	return &sema.Const{Base: sema.Base{ValueType: sema.Bool}, Val: sema.BoolValue(true)}
 }
 
+// and returns the conjunction of two formulas.
 func and(left, right sema.Expr) sema.Expr {
 	return &sema.Binary{Base: sema.Base{ValueType: sema.Bool}, Op: syntax.OpAnd, X: left, Y: right}
 }

@@ -194,6 +194,7 @@ func newPathDrawer(ctx context.Context, source Source, opts PathOptions) (*pathD
 	return drawer, nil
 }
 
+// continuous reports whether the model is a CTMC.
 func (drawer *pathDrawer) continuous() bool { return drawer.source.Program().Type == syntax.CTMC }
 
 // drawPath draws the path and yields its states. It yields a state when the step that leaves it is known, or
@@ -228,7 +229,8 @@ func (drawer *pathDrawer) drawPath(yield func(*Visit) bool) (PathEnd, error) {
 	}
 }
 
-// expand returns the choices of the current state. If the path ends there, it returns nil and the reason.
+// expand returns the choices of the current state. If the path ends there, it returns nil and the reason. elapsed is the time so
+// far.
 func (drawer *pathDrawer) expand(current *Visit, elapsed float64) (*compile.Choices, PathEnd, error) {
 	if current.Number&0xff == 0 && drawer.ctx.Err() != nil {
 		return nil, AtRequest, drawer.ctx.Err()
@@ -284,14 +286,13 @@ func (drawer *pathDrawer) isComplete(steps int64, elapsed float64, choices *comp
 	return AtLength, steps >= drawer.opts.Steps
 }
 
-// onlyLoops reports whether the only transition of the current state leads back to it, and self-loops can end the path. They do if no
-// time passes.
+// onlyLoops reports whether the only transition of the current state leads back to it, in a path that self-loops may end.
 func (drawer *pathDrawer) onlyLoops(current *Visit, choices *compile.Choices) bool {
 	if drawer.opts.NoLoopCheck || drawer.continuous() || drawer.hasRecordedStep(current) {
 		return false
 	}
-	return len(choices.List) == 1 && len(choices.List[0].Transitions) == 1 &&
-		slices.Equal(choices.List[0].Transitions[0].Target, current.State)
+	hasOneTransition := len(choices.List) == 1 && len(choices.List[0].Transitions) == 1
+	return hasOneTransition && slices.Equal(choices.List[0].Transitions[0].Target, current.State)
 }
 
 // takeStep takes the next step from the record, or draws it. It stores the step in current.Out, and the state
@@ -338,8 +339,9 @@ func (drawer *pathDrawer) multiplyProbability(step *Step, choices *compile.Choic
 	drawer.recordProbability.Mul(&drawer.recordProbability, new(big.Float).SetFloat64(probability))
 }
 
-// randomStep draws a choice of a state and one of its transitions. In a CTMC all transitions race. In other models the Chooser selects
-// the choice; without a Chooser all choices are equally likely. In a Markov automaton it also draws the time in the state.
+// randomStep draws a choice of a state and one of its transitions, and returns the step and the index of the transition. In a CTMC
+// all transitions race. In other models the Chooser selects the choice; without a Chooser all choices are equally likely. In a
+// Markov automaton it also draws the time in the state.
 func (drawer *pathDrawer) randomStep(state []int32, choices *compile.Choices, rng *rand.Rand) (*Step, int, error) {
 	step := &Step{Choices: len(choices.List)}
 	var transition int
@@ -399,7 +401,8 @@ func (drawer *pathDrawer) stateRewards(state []int32) ([]float64, error) {
 // sum too small, it returns the last one.
 func sampleTransition(transitions []compile.Transition, random float64) int {
 	for i := range transitions {
-		if random -= transitions[i].Weight; random < 0 {
+		random -= transitions[i].Weight
+		if random < 0 {
 			return i
 		}
 	}
@@ -419,19 +422,19 @@ func exitRate(choices *compile.Choices) float64 {
 
 // sampleRace draws a transition with probability proportional to its rate, and the time until it fires.
 func sampleRace(choices *compile.Choices, rng *rand.Rand) (choice, transition int, sojourn float64) {
-	rate := exitRate(choices)
-	random := rng.Float64() * rate
-	sojourn = rng.ExpFloat64() / rate
+	total := exitRate(choices)
+	random := rng.Float64() * total
+	sojourn = rng.ExpFloat64() / total
 	last := len(choices.List) - 1
 	for i := range last {
-		rate := 0.0
+		choiceRate := 0.0
 		for _, transition := range choices.List[i].Transitions {
-			rate += transition.Weight
+			choiceRate += transition.Weight
 		}
-		if random < rate {
+		if random < choiceRate {
 			return i, sampleTransition(choices.List[i].Transitions, random), sojourn
 		}
-		random -= rate
+		random -= choiceRate
 	}
 	return last, sampleTransition(choices.List[last].Transitions, random), sojourn
 }

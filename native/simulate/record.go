@@ -100,6 +100,7 @@ func (reader *recordReader) formatError(col int, format string, args ...any) err
 	return recordError(reader.file, reader.line, int32(col), format, args...)
 }
 
+// recordError returns an error at a position of a record.
 func recordError(file string, line, col int32, format string, args ...any) error {
 	return &result.Failure{
 		Class: result.Parse, File: file, Pos: syntax.Pos{Line: line, Col: col}, Message: fmt.Sprintf(format, args...),
@@ -213,10 +214,17 @@ func (reader *recordReader) parseNumber(column, text string, position int, minim
 	return value, nil
 }
 
-// valueOf returns the value of the given type that a text stands for; it is the inverse of value.
+// valueOf returns the value of a variable of the given type from its text; ok is false if the text is no such value. It is the
+// inverse of value.
 func valueOf(exprType sema.Type, text string) (x int32, ok bool) {
 	if exprType == sema.Bool {
-		return map[string]int32{"true": 1}[text], text == "true" || text == "false"
+		switch text {
+		case "true":
+			return 1, true
+		case "false":
+			return 0, true
+		}
+		return 0, false
 	}
 	n, err := strconv.ParseInt(text, 10, 32)
 	return int32(n), err == nil
@@ -285,14 +293,16 @@ func (drawer *pathDrawer) matchingSteps(recorded *row, choices *compile.Choices)
 			step := Step{Choice: i, Choices: len(choices.List), Probability: drawer.probability(choices, transition.Weight)}
 			step.Action, step.Module = drawer.source.Action(i, j)
 			action := ActionText(program, &step)
-			if slices.Equal(transition.Target, recorded.state) && (recorded.action == "" || recorded.action == action) {
+			sameAction := recorded.action == "" || recorded.action == action
+			if sameAction && slices.Equal(transition.Target, recorded.state) {
 				matching = append(matching, candidateStep{step, j})
 				continue
 			}
 			if len(others) == maxOthers {
 				continue
 			}
-			if text := action + " to " + compile.StateText(program, transition.Target); !slices.Contains(others, text) {
+			text := action + " to " + compile.StateText(program, transition.Target)
+			if !slices.Contains(others, text) {
 				others = append(others, text)
 			}
 		}

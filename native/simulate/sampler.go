@@ -33,6 +33,7 @@ func (s *sampler) run(ctx context.Context) error {
 	})
 }
 
+// start returns a worker that draws samples with its own copy of the runner.
 func (s *sampler) start(context.Context) (inorder.Worker[compile.Outcome], error) {
 	runner, err := s.runner.Fork()
 	return drawer{runner, s.seed, s.first}, err
@@ -45,11 +46,11 @@ type drawer struct {
 	base int64
 }
 
-// Do draws all samples asked for or, when the context ends, none that counts.
+// Do draws the samples of the jobs first to first+n-1. If the context ends, it returns no samples and an error.
 func (d drawer) Do(ctx context.Context, first, n int64) ([]compile.Outcome, error) {
-	out := make([]compile.Outcome, n)
-	if err := d.RunBatch(ctx, d.seed, uint64(d.base+first), out); err != nil {
+	outcomes := make([]compile.Outcome, n)
+	if err := d.RunBatch(ctx, d.seed, uint64(d.base+first), outcomes); err != nil {
 		return nil, err
 	}
-	return out, nil
+	return outcomes, nil
 }

@@ -58,27 +58,31 @@ func (source *modelSource) Start(ctx context.Context, rewards bool) ([][]int32, 
 	return initial, nil
 }
 
+// Expand implements Source.
 func (source *modelSource) Expand(state []int32) (choices *compile.Choices, err error) {
 	source.state = state
 	source.choices, err = source.expander.Expand(state)
 	return source.choices, err
 }
 
+// Action implements Source. All transitions of a choice have the same action.
 func (source *modelSource) Action(choice, _ int) (action, module int) {
 	c := &source.choices.List[choice]
 	return c.Action, c.Module
 }
 
+// StepRewards implements Source. All transitions of a choice have the same rewards.
 func (source *modelSource) StepRewards(choice, _ int) ([]float64, error) {
 	action := source.choices.List[choice].Action
 	return source.earnedRewards(func(rewards *compile.Rewards) (float64, error) { return rewards.Choice(source.state, action) })
 }
 
+// StateRewards implements Source.
 func (source *modelSource) StateRewards(state []int32) ([]float64, error) {
 	return source.earnedRewards(func(rewards *compile.Rewards) (float64, error) { return rewards.State(state) })
 }
 
-// earnedRewards returns the result of the given function for every reward structure.
+// earnedRewards evaluates every reward structure by the given function.
 func (source *modelSource) earnedRewards(evaluate func(*compile.Rewards) (float64, error)) ([]float64, error) {
 	earned := make([]float64, len(source.rewards))
 	for i, rewards := range source.rewards {
@@ -90,6 +94,7 @@ func (source *modelSource) earnedRewards(evaluate func(*compile.Rewards) (float6
 	return earned, nil
 }
 
+// ExitRate implements Source. It compiles the expression of the exit rate at the first call.
 func (source *modelSource) ExitRate(state []int32) (float64, error) {
 	if source.rate == nil {
 		rate, err := source.Evaluator(source.Program().Rate)

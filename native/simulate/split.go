@@ -30,9 +30,9 @@ func (c *checker) stream() shard.Stream {
 	return shard.Stream{Name: c.opts.Stream, End: math.MaxInt64, Block: max(smallestBlock, c.plan.Likely()/(2*parts))}
 }
 
-// summed reports whether a part records only the sum of its samples. It records each sample if any of them
+// recordsSum reports whether a part records only the sum of its samples. It records each sample if any of them
 // may be the last one, or if rewards are added, because sums of float64 numbers depend on the order.
-func (c *checker) summed() bool {
+func (c *checker) recordsSum() bool {
 	_, fixed := c.plan.Samples()
 	return fixed && !c.objective.Reward
 }
@@ -42,7 +42,7 @@ func (c *checker) summed() bool {
 func (c *checker) recordPieces(ctx context.Context, s *sampler) error {
 	return c.opts.Split.Do(ctx, c.stream(), func(piece *shard.Piece) (err error) {
 		s.first, s.end = piece.First, piece.End
-		if c.summed() {
+		if c.recordsSum() {
 			piece.Data, err = c.recordSummary(ctx, s)
 		} else {
 			piece.Data, err = c.recordLog(ctx, s)
@@ -89,7 +89,7 @@ func (c *checker) finiteMean() *float64 {
 // replayPiece counts the recorded samples of a piece, and reports whether more are needed.
 func (c *checker) replayPiece(piece *shard.Piece) (more bool, err error) {
 	samples := piece.End - piece.First
-	if !c.summed() {
+	if !c.recordsSum() {
 		data, err := piece.Load()
 		if err != nil {
 			return false, err
@@ -127,20 +127,22 @@ type failedPath struct {
 	Err     *compile.StateError `json:",omitempty"`
 }
 
+// failedPathOf returns the record of an outcome without a value.
 func failedPathOf(outcome *compile.Outcome) *failedPath {
 	return &failedPath{outcome.Status, outcome.Steps, outcome.Nondet, outcome.Overlap, outcome.Err}
 }
 
 // outcome converts a recorded path without a value back to an outcome. The error says that the record is
 // inconsistent.
-func (e *failedPath) outcome() (*compile.Outcome, error) {
-	outcome := &compile.Outcome{Status: e.Status, Steps: e.Steps, Nondet: e.Nondet, Overlap: e.Overlap, Err: e.Err}
-	needsError := outcome.Status == compile.Failed || outcome.Status == compile.Deadlocked
-	hasValue := outcome.Status == compile.True || outcome.Status == compile.False
-	if hasValue || outcome.Status > compile.Failed || outcome.Steps < 0 || needsError != (outcome.Err != nil) {
-		return nil, fmt.Errorf("found an invalid failed path: %+v", *e)
+func (f *failedPath) outcome() (*compile.Outcome, error) {
+	hasValue := f.Status == compile.True || f.Status == compile.False
+	isKnown := f.Status <= compile.Failed
+	needsError := f.Status == compile.Failed || f.Status == compile.Deadlocked
+	hasError := f.Err != nil
+	if hasValue || !isKnown || f.Steps < 0 || needsError != hasError {
+		return nil, fmt.Errorf("found an invalid failed path: %+v", *f)
 	}
-	return outcome, nil
+	return &compile.Outcome{Status: f.Status, Steps: f.Steps, Nondet: f.Nondet, Overlap: f.Overlap, Err: f.Err}, nil
 }
 
 // summary returns the counts of the samples so far.
@@ -168,6 +170,7 @@ func (summary *pieceSummary) validate(expected int64) error {
 	return err
 }
 
+// hasValidSamples reports whether the number of samples is the expected one, or less if a path failed.
 func (summary *pieceSummary) hasValidSamples(expected int64) bool {
 	if summary.Failed != nil {
 		return summary.Samples >= 0 && summary.Samples < expected
@@ -185,6 +188,7 @@ func (summary *pieceSummary) hasValidCounts() bool {
 	return true
 }
 
+// hasValidSteps reports whether the least, the greatest and the total number of steps are in this order.
 func (summary *pieceSummary) hasValidSteps() bool {
 	if summary.Samples == 0 && summary.Steps != 0 {
 		return false
@@ -211,7 +215,9 @@ func (stats *stepStats) merge(other stepStats) {
 	case stats.paths == 0:
 		*stats = other
 	default:
-		*stats = stepStats{stats.paths + other.paths, stats.sum + other.sum, min(stats.min, other.min), max(stats.max, other.max)}
+		stats.paths += other.paths
+		stats.sum += other.sum
+		stats.min, stats.max = min(stats.min, other.min), max(stats.max, other.max)
 	}
 }
 
@@ -233,6 +239,7 @@ type sampleLog struct {
 	err        error
 }
 
+// newLog returns an empty log of samples, with or without rewards.
 func newLog(reward bool) *sampleLog {
 	log := &sampleLog{reward: reward}
 	log.compressed, log.err = flate.NewWriter(&log.buffer, flate.BestSpeed)
@@ -277,6 +284,7 @@ func (log *sampleLog) appendOutcome(entry []byte, outcome *compile.Outcome) []by
 	return entry
 }
 
+// bytes returns the compressed log, or the first error. Nothing can be added afterwards.
 func (log *sampleLog) bytes() ([]byte, error) {
 	if log.err == nil {
 		log.err = log.compressed.Close()

@@ -95,6 +95,7 @@ func (t *table) writeCell(text string) {
 	t.lineStarted = true
 }
 
+// endLine ends the line, and returns the first error of the writer.
 func (t *table) endLine() error {
 	t.lineStarted = false
 	return t.writer.WriteByte('\n')
@@ -170,18 +171,19 @@ func (t *table) writeRewards(visit *Visit) {
 }
 
 // differ reports whether two states differ in the columns that are shown.
-func (t *table) differ(visit, w *Visit) bool {
+func (t *table) differ(left, right *Visit) bool {
 	for _, slot := range t.opts.Vars {
-		if visit.State[slot] != w.State[slot] {
+		if left.State[slot] != right.State[slot] {
 			return true
 		}
 	}
-	return t.opts.Rewards && !slices.Equal(visit.Rewards, w.Rewards)
+	return t.opts.Rewards && !slices.Equal(left.Rewards, right.Rewards)
 }
 
-// number formats like Java.
+// number returns the text of a number as Java, and therefore PRISM, writes it.
 func number(value float64) string { return sema.DoubleValue(value).String() }
 
+// value returns the text of the value of a variable.
 func value(exprType sema.Type, x int32) string {
 	if exprType == sema.Bool {
 		return strconv.FormatBool(x != 0)

@@ -6,9 +6,9 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// solveAcyclic computes the values of the maybe states in one pass, successors first. It returns false, and
-// computes nothing, if a cycle leads through several of them. Values 0 and 1 come out exactly, since the
-// value of a choice never leaves the range of its targets.
+// solveAcyclic computes the values of the maybe states in one pass, successors first. It returns false, and computes nothing,
+// if maybe states form a cycle of several states. Values 0 and 1 are exact, because the value of a choice is never outside
+// the range of the values of its targets.
 func (sys *system) solveAcyclic(ctx context.Context, opts Options, maybe *sparse.Set) (bool, error) {
 	order, ok := sys.graph.Topological(maybe)
 	if !ok {
@@ -33,26 +33,28 @@ func (sys *system) solveIndependent(states []uint32) {
 
 func (sys *system) solveEach(states []uint32) {
 	for _, s := range states {
-		if bounds := sys.optimumOfSolved(int(s)); bounds.choice != sparse.None { // otherwise it has no choice that leaves it
+		if bounds := sys.optimumOfSolved(int(s)); bounds.choice != sparse.None { // otherwise the value stays 0
 			sys.values.Lower[s], sys.values.Upper[s] = bounds.lower, bounds.upper
 		}
 	}
 }
 
-// optimumOfSolved returns the optimum over the choices of state s, when all successors except s itself are
-// solved. A choice that only loops has value 0.
+// optimumOfSolved returns the optimum over the choices of state s. All successors of s, except s itself, must be solved.
+// A choice whose only target is s has value 0. If this is the optimum, the choice of the result is sparse.None.
 func (sys *system) optimumOfSolved(s int) bestBounds {
 	model := sys.graph.Model
 	optimum := emptyBestBounds(sys.minimize)
 	first, end := model.Choices(s)
 	for c := first; c < end; c++ {
-		row, rowEnd := model.Row(c)
-		switch target := model.Target[row]; {
-		case rowEnd > row+1:
+		firstTransition, endTransition := model.Row(c)
+		target := model.Target[firstTransition]
+		hasSeveralTargets := endTransition-firstTransition > 1
+		switch {
+		case hasSeveralTargets:
 			optimum.include(sys.evaluateChoice(s, c), uint32(c), sys.minimize)
-		case int(target) != s:
-			optimum.include(choiceBounds{sys.values.Lower[target], sys.values.Upper[target], true}, uint32(c), sys.minimize)
-		case sys.minimize:
+		case int(target) != s: // a choice with one target has the value of the target
+			optimum.include(choiceBounds{lower: sys.values.Lower[target], upper: sys.values.Upper[target], leaves: true}, uint32(c), sys.minimize)
+		case sys.minimize: // the scheduler stays in s forever
 			return emptyBestBounds(true)
 		}
 	}

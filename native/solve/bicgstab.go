@@ -98,8 +98,8 @@ func (bi *bicgstab) multiply(vector, product []float64) {
 	})
 }
 
-// iterate takes Bi-CGSTAB steps until the norm of the residual is at most precision. It returns the number of
-// steps taken.
+// iterate takes at most the given number of Bi-CGSTAB steps. It stops earlier if the norm of the residual is at most
+// precision, or if a number that the next step divides by is zero (breakdown). It returns the number of steps taken.
 func (bi *bicgstab) iterate(meter *meter, steps int, precision float64) (int, error) {
 	n := len(bi.x)
 	shadow := slices.Clone(bi.residual)
@@ -138,6 +138,7 @@ func (bi *bicgstab) iterate(meter *meter, steps int, precision float64) (int, er
 	return steps, nil
 }
 
+// dot returns the scalar product of two vectors.
 func dot(x, y []float64) float64 {
 	sum := 0.0
 	for k, v := range x {

@@ -130,14 +130,14 @@ func (sys *system) budgetOptimumRat(s, budget int, cost []int, recent []*Values)
 		if value == nil { // the choice costs too much, or the scheduler stays in s forever without cost
 			value = new(big.Rat)
 		}
-		if best == nil || value != best && (value.Cmp(best) < 0) == sys.minimize {
+		if isBetterRat(value, best, sys.minimize) {
 			best = value
 		}
 	}
 	return best
 }
 
-// equal reports whether all bounds, or all exact values, are equal.
+// equal reports whether v and other have the same bounds for all states, or the same exact values if values are exact.
 func (v *Values) equal(other *Values) bool {
 	if v.Exact == nil {
 		return slices.Equal(v.Lower, other.Lower) && slices.Equal(v.Upper, other.Upper)

@@ -7,8 +7,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Options.MaxWork does not limit systems with fewer states than maxUnlimitedStates: exact elimination
-// of those always ends, whereas exact step-by-step computation need not.
+// maxUnlimitedStates is the number of states below which Options.MaxWork does not limit the solution of equations. The exact
+// elimination of so few states always ends in acceptable time.
 const maxUnlimitedStates = 10_000
 
 // solve solves the equations of all maybe states, one strongly connected component after the other,
@@ -76,8 +76,8 @@ func (sys *system) cyclicComponents(components *sparse.Components) *sparse.Set {
 	return cyclic
 }
 
-// findEndComponents stores in sys.endComponents the end components of the cyclic components in which a
-// scheduler earns no reward.
+// findEndComponents stores in sys.endComponents the end components of the cyclic components in which a scheduler can stay
+// forever without reward.
 func (sys *system) findEndComponents(ctx context.Context, components *sparse.Components, cyclic *sparse.Set) error {
 	states := sparse.NewSet(sys.graph.NumStates())
 	for i := range cyclic.All() {
@@ -94,20 +94,20 @@ func (sys *system) findEndComponents(ctx context.Context, components *sparse.Com
 			}
 		}
 	}
-	var err error
-	sys.endComponents, err = sys.graph.EndComponents(ctx, states, zeroReward)
+	endComponents, err := sys.graph.EndComponents(ctx, states, zeroReward)
+	sys.endComponents = endComponents
 	return err
 }
 
-// cyclicDepth returns the greatest number of cyclic components on a path, or 1 if there is none. The widths
-// of bounds add up along such a path, so each component may use an equal share of Options.Epsilon.
+// cyclicDepth returns the greatest number of cyclic components on a path, or 1 if there are none. The widths of bounds add up
+// along such a path, so each component may only use an equal share of Options.Epsilon.
 func (sys *system) cyclicDepth(components *sparse.Components, cyclic *sparse.Set) int {
 	if cyclic.Empty() {
 		return 1
 	}
 	depth := make([]int32, components.Num())
 	greatest := int32(1)
-	for i := range components.Num() { // transitions lead to smaller components
+	for i := range components.Num() { // transitions lead to components with smaller indices, which are done
 		depth[i] = sys.successorDepth(components, i, depth)
 		if cyclic.Has(i) {
 			depth[i]++
@@ -136,7 +136,7 @@ type unknownIndex struct {
 	ofState []uint32 // of each state: its unknown in the local system, or sparse.None
 }
 
-// init allocates the numbers at the first use.
+// init allocates the index at its first use, with no unknown for any state.
 func (index *unknownIndex) init(states int) {
 	if index.ofState == nil {
 		index.ofState = make([]uint32, states)
@@ -146,15 +146,15 @@ func (index *unknownIndex) init(states int) {
 	}
 }
 
-// reset removes the numbers of the given states.
+// reset removes the unknowns of the given states.
 func (index *unknownIndex) reset(members []uint32) {
 	for _, s := range members {
 		index.ofState[s] = sparse.None
 	}
 }
 
-// localSystem builds the equations of one component. It leaves the numbers of the unknowns in index; the
-// caller must reset it.
+// localSystem builds the equations of one component. It leaves the unknown of each member in index, which the caller must
+// reset.
 func (sys *system) localSystem(members []uint32, index *unknownIndex) *localSystem {
 	index.init(sys.graph.NumStates())
 	local := &localSystem{minimize: sys.minimize, isProbability: sys.isProbability, rounding: sys.rounding, hasRewards: sys.reward != nil}
@@ -163,18 +163,23 @@ func (sys *system) localSystem(members []uint32, index *unknownIndex) *localSyst
 	for _, group := range groups {
 		local.choiceStart = append(local.choiceStart, uint32(len(local.termStart)))
 		for _, s := range group {
-			first, end := sys.graph.Choices(int(s))
-			for c := first; c < end; c++ {
-				if sys.usable(c) {
-					sys.addLocalRow(local, int(s), c, index)
-				}
-			}
+			sys.addLocalRows(local, int(s), index)
 		}
 	}
 	local.choiceStart = append(local.choiceStart, uint32(len(local.termStart)))
 	local.termStart = append(local.termStart, uint32(len(local.column)))
 	local.init(sys.values.Scheduler != nil || sys.isExact())
 	return local
+}
+
+// addLocalRows appends the usable choices of state s to a local system.
+func (sys *system) addLocalRows(local *localSystem, s int, index *unknownIndex) {
+	first, end := sys.graph.Choices(s)
+	for c := first; c < end; c++ {
+		if sys.usable(c) {
+			sys.addLocalRow(local, s, c, index)
+		}
+	}
 }
 
 // reserve allocates the slices of a local system with capacity for all choices of the members.
@@ -195,8 +200,8 @@ func (sys *system) reserve(local *localSystem, members []uint32) {
 	local.evalErr = make([]float64, 0, rows)
 }
 
-// numberUnknowns numbers the unknowns of a component in index: one unknown for each end component, and one
-// for each state outside of end components. It returns the states of each unknown.
+// numberUnknowns numbers the unknowns of a component in index: one unknown for each end component, and one for each state
+// that is in no end component. It returns the states of each unknown.
 func (sys *system) numberUnknowns(members []uint32, index *unknownIndex) [][]uint32 {
 	groups := make([][]uint32, 0, len(members))
 	for i, s := range members {

@@ -32,11 +32,9 @@ func Conditional(ctx context.Context, graph *sparse.Graph, goal, excluded *spars
 			rows.Loop(start)
 		}
 	}
-	opts.Scheduler = false
-	if opts.Within = sparse.NewSet(graph.NumStates()); opts.Exact {
-		opts.Within.Add(int(start))
-	} else {
-		opts.Within = nil
+	opts.Scheduler, opts.Within = false, nil
+	if opts.Exact {
+		opts.Within = sparse.SetOf(graph.NumStates(), int(start))
 	}
 	return Until(ctx, sparse.NewGraph(rows.Finish()), sparse.FullSet(graph.NumStates()), goal, Max, opts)
 }

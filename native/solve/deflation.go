@@ -66,13 +66,13 @@ func (bounds *deflation) solve(ctx context.Context, opts Options) error {
 
 // withMinimizer returns the strategy with choices of the minimizer that are best for the upper bounds. One
 // step with them raises no upper bound, so they attain these bounds.
-func (d *deflation) withMinimizer() []uint32 {
-	d.sys.oneStep = true
-	defer func() { d.sys.oneStep = false }()
-	for s := range d.sys.maybe.Minus(d.game.maximizer).All() {
-		d.strategy[s] = d.sys.optimalBounds(s).choice
+func (bounds *deflation) withMinimizer() []uint32 {
+	bounds.sys.oneStep = true
+	defer func() { bounds.sys.oneStep = false }()
+	for s := range bounds.sys.maybe.Minus(bounds.game.maximizer).All() {
+		bounds.strategy[s] = bounds.sys.optimalBounds(s).choice
 	}
-	return d.strategy
+	return bounds.strategy
 }
 
 // solveComponent narrows the bounds of a component with several states, until they are narrow enough or the limit of sweeps is
@@ -82,7 +82,7 @@ func (bounds *deflation) solveComponent(ctx context.Context, members []uint32, l
 	part := bounds.newPart(members)
 	bounds.endComponents = nil
 	for sweep := 1; ; sweep++ {
-		if part != nil && (sweep&(sweep-1) == 0 || sweep%256 == 0) {
+		if part != nil && (isPowerOfTwo(sweep) || sweep%256 == 0) {
 			if err := bounds.findEndComponents(ctx, part); err != nil {
 				return err
 			}
@@ -95,7 +95,7 @@ func (bounds *deflation) solveComponent(ctx context.Context, members []uint32, l
 		switch {
 		case !tooWide:
 			return nil
-		case sweep >= limit || !changed && sweep&(sweep-1) != 0:
+		case sweep >= limit || !changed && !isPowerOfTwo(sweep): // without new end components, nothing changes any more
 			values.Converged = false
 			return nil
 		}
@@ -158,7 +158,8 @@ func (bounds *deflation) deflate(set []uint32) (changed bool) {
 	return changed
 }
 
-// bestExit returns the greatest upper bound of a choice of the maximizer that can leave the set bounds.inside, at most 1.
+// bestExit returns the greatest upper bound of a choice with which the maximizer can leave the set, at most 1, or 0 if there is
+// none. bounds.currentSet must have the same states.
 func (bounds *deflation) bestExit(set []uint32) float64 {
 	exit := 0.0
 	for _, s := range set {
@@ -175,11 +176,11 @@ func (bounds *deflation) bestExit(set []uint32) float64 {
 	return min(exit, 1)
 }
 
-// componentPart is a component as a model of its own: the choices that stay in it.
+// componentPart is the model of the choices that stay in a component. Its states are the members of the component.
 type componentPart struct {
-	members     []uint32 // the state of each number
+	members     []uint32 // the state of the graph for each state of the model
 	model       *sparse.Model
-	graphChoice []uint32 // the choice of each choice
+	graphChoice []uint32 // the choice of the graph for each choice of the model
 }
 
 // newPart returns the choices of a component whose successors are all members of it. It returns nil if there are none.
@@ -206,56 +207,55 @@ func (bounds *deflation) newPart(members []uint32) *componentPart {
 }
 
 // addChoice adds a choice of the graph if all its targets are members. number has the number of each member in the part.
-func (p *componentPart) addChoice(graph *sparse.Graph, c int, number map[uint32]uint32) {
-	start := len(p.model.Target)
+func (part *componentPart) addChoice(graph *sparse.Graph, c int, number map[uint32]uint32) {
+	start := len(part.model.Target)
 	for _, target := range graph.Target[graph.Start[c]:graph.Start[c+1]] {
-		k, isMember := number[target]
+		member, isMember := number[target]
 		if !isMember {
-			p.model.Target = p.model.Target[:start]
+			part.model.Target = part.model.Target[:start]
 			return
 		}
-		p.model.Target = append(p.model.Target, k)
+		part.model.Target = append(part.model.Target, member)
 	}
-	p.model.Start, p.graphChoice = append(p.model.Start, uint32(start)), append(p.graphChoice, uint32(c))
+	part.model.Start = append(part.model.Start, uint32(start))
+	part.graphChoice = append(part.graphChoice, uint32(c))
 }
 
 // findEndComponents finds the end components in which the minimizer uses only choices that are best for the lower bounds. It
 // does so for several tolerances, because the bounds of choices with equal values can differ for many sweeps.
-func (bounds *deflation) findEndComponents(ctx context.Context, p *componentPart) error {
+func (bounds *deflation) findEndComponents(ctx context.Context, part *componentPart) error {
 	bounds.endComponents = bounds.endComponents[:0]
 	for _, tolerance := range []float64{0, bounds.eps / 16, math.Sqrt(bounds.eps)} {
-		allowed := sparse.NewSet(len(p.graphChoice))
-		for i, s := range p.members {
-			bounds.allowChoices(allowed, p, i, int(s), tolerance)
+		allowed := sparse.NewSet(len(part.graphChoice))
+		for i, s := range part.members {
+			bounds.allowChoices(allowed, part, i, int(s), tolerance)
 		}
-		endComponents, err := p.model.EndComponents(ctx, nil, allowed)
+		endComponents, err := part.model.EndComponents(ctx, nil, allowed)
 		if err != nil {
 			return err
 		}
-		for k := range endComponents.Num() {
+		for number := range endComponents.Num() {
 			var set []uint32
-			for _, i := range endComponents.Members(k) {
-				set = append(set, p.members[i])
+			for _, i := range endComponents.Members(number) {
+				set = append(set, part.members[i])
 			}
 			bounds.endComponents = append(bounds.endComponents, set)
 		}
-		if err := bounds.meter.addWork(len(p.model.Target)); err != nil {
+		if err := bounds.meter.addWork(len(part.model.Target)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// allowChoices adds choices of a state to the allowed ones: all choices of the maximizer, and the choices of the minimizer that are
-// optimal up to the tolerance.
-func (bounds *deflation) allowChoices(allowed *sparse.Set, p *componentPart, index, s int, tolerance float64) {
-	limit := math.Inf(1)
-	if !bounds.game.maximizer.Has(s) {
-		limit = bounds.sys.optimalBounds(s).lower * (1 + tolerance)
-	}
-	for k := p.model.First[index]; k < p.model.First[index+1]; k++ {
-		if math.IsInf(limit, 1) || bounds.sys.evaluateChoice(s, int(p.graphChoice[k])).lower <= limit {
-			allowed.Add(int(k))
+// allowChoices adds the allowed choices of state s, which has the given index in part: all choices if the maximizer owns s, and
+// otherwise the choices that are optimal for the lower bounds up to a relative tolerance.
+func (bounds *deflation) allowChoices(allowed *sparse.Set, part *componentPart, index, s int, tolerance float64) {
+	isMaximizer := bounds.game.maximizer.Has(s)
+	limit := bounds.sys.optimalBounds(s).lower * (1 + tolerance)
+	for choice := part.model.First[index]; choice < part.model.First[index+1]; choice++ {
+		if isMaximizer || bounds.sys.evaluateChoice(s, int(part.graphChoice[choice])).lower <= limit {
+			allowed.Add(int(choice))
 		}
 	}
 }

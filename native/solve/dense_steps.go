@@ -44,18 +44,20 @@ const (
 // faster way to take n steps. ok is false if squaring cannot be used or does not pay.
 func (sys *system) denseStepsStart(states []uint32, n int) (start int, ok bool) {
 	size := len(states)
-	if sys.stepScheduler != nil || sys.graph.Kind == sparse.CTMC || size == 0 || size > denseMaxStates || n <= denseMinSteps {
+	isSmall := size > 0 && size <= denseMaxStates
+	if sys.stepScheduler != nil || sys.graph.Kind == sparse.CTMC || !isSmall || n <= denseMinSteps {
 		return 0, false
 	}
 	transitions := 0
 	for _, s := range states {
 		first, end := sys.graph.Choices(int(s))
-		if end != first+1 {
+		if end-first > 1 { // not a chain
 			return 0, false
 		}
 		transitions += int(sys.graph.Start[end] - sys.graph.Start[first])
 	}
-	start = max(denseMinSteps, 2*size*size*size*bits.Len(uint(n))/(transitions+size))
+	squaringWork := 2 * size * size * size * bits.Len(uint(n))
+	start = max(denseMinSteps, squaringWork/(transitions+size))
 	return start, start < n
 }
 
@@ -75,19 +77,19 @@ func (sys *system) newDenseSteps(states []uint32) (dense *denseSteps, ok bool) {
 	}
 	dense.mapErr = float64(size+8) * doubleWordUnit
 	rewards := sys.reward
-	exact := sys.graph.Exact() && (rewards == nil || (rewards.State == nil || rewards.StateRat != nil) && (rewards.Choice == nil || rewards.ChoiceRat != nil))
+	exact := sys.graph.Exact() && hasFractions(rewards)
 	if !exact {
 		dense.mapErr += 2.1*sys.rounding.err + unit // of the sum of two rewards
 	}
 	inRange := true
-	number := func(entry float64, rat func() *big.Rat) doubleWord {
-		out, zero := doubleWord{entry, 0}, entry == 0
+	number := func(float float64, fraction func() *big.Rat) doubleWord {
+		result, isZero := doubleWord{float, 0}, float == 0
 		if exact {
-			rewards := rat()
-			out, zero = newDoubleWord(rewards), rewards.Sign() == 0
+			value := fraction()
+			result, isZero = newDoubleWord(value), value.Sign() == 0
 		}
-		inRange = inRange && (zero || out.hi >= doubleWordFloor)
-		return out
+		inRange = inRange && (isZero || result.hi >= doubleWordFloor)
+		return result
 	}
 	for i, s := range states {
 		first, _ := sys.graph.Choices(int(s))
@@ -113,7 +115,7 @@ func (sys *system) newDenseSteps(states []uint32) (dense *denseSteps, ok bool) {
 	return dense, inRange && dense.maxEntry < 0x1p400
 }
 
-// vectorEntries returns the entries of the vectors for a value with these bounds.
+// vectorEntries returns the entries of the three vectors for a value with the given bounds.
 func vectorEntries(lower, upper float64) [numVectors]float64 {
 	belowOne := 0.0
 	if lower < 1 {
@@ -159,19 +161,25 @@ func (steps *denseSteps) square() {
 	squared := make([]doubleWord, size*size)
 	inParallelParts(size, 8, func(from, to int) {
 		for i := from; i < to; i++ {
-			for k, entry := range steps.matrix[i*size : (i+1)*size] {
-				if entry.hi > 0 && addProducts(squared[i*size:(i+1)*size], entry, steps.matrix[k*size:(k+1)*size]) {
-					steps.underflowed.Store(true)
-				}
-			}
+			steps.squareRow(i, squared[i*size:(i+1)*size])
 		}
 	})
 	steps.matrix = squared
 	steps.mapErr = 2*steps.mapErr + float64(size+4)*doubleWordUnit
 }
 
-// addProducts adds p times factors[j] to each sums[j] in double-word arithmetic, with doubleWord.add and
-// denseSteps.product inlined for speed. underflowed says that a product was below doubleWordFloor.
+// squareRow adds row i of the square of the matrix to result.
+func (steps *denseSteps) squareRow(i int, result []doubleWord) {
+	size := len(steps.states)
+	for k, entry := range steps.matrix[i*size : (i+1)*size] {
+		if entry.hi > 0 && addProducts(result, entry, steps.matrix[k*size:(k+1)*size]) {
+			steps.underflowed.Store(true)
+		}
+	}
+}
+
+// addProducts adds p times factors[j] to sums[j] for each j, in double-word arithmetic. It has the same steps as doubleWord.add
+// and denseSteps.product, inlined for speed. underflowed says that a product was below doubleWordFloor.
 func addProducts(sums []doubleWord, p doubleWord, factors []doubleWord) (underflowed bool) {
 	for j, factor := range factors[:len(sums)] {
 		if factor.hi == 0 {
@@ -194,7 +202,8 @@ func addProducts(sums []doubleWord, p doubleWord, factors []doubleWord) (underfl
 	return underflowed
 }
 
-// run applies n steps to the values, by binary exponentiation. It reports whether all results are finite.
+// run applies n steps to the values by binary exponentiation: the map of 2^i steps is applied if bit i of n is set. It reports
+// whether all results are finite.
 func (steps *denseSteps) run(meter *meter, n int) (ok bool, err error) {
 	size := len(steps.states)
 	for ; ; n >>= 1 {
@@ -248,8 +257,8 @@ func (steps *denseSteps) writeBounds(values *Values) {
 	}
 }
 
-// BoundsAreFaster reports whether bounds after so many steps take little time because the chain is small, whereas the
-// exact values would be very long fractions.
+// BoundsAreFaster reports whether bounds on the values after the given number of steps are much faster to compute than exact
+// values: the chain is small, and the fractions would be very long.
 func BoundsAreFaster(graph *sparse.Graph, steps int) bool {
 	return steps > 10*denseMinSteps && graph.Kind == sparse.DTMC && graph.NumStates() <= denseMaxStates && !graph.Intervals()
 }

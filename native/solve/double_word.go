@@ -22,25 +22,26 @@ const (
 // newDoubleWord returns the double-word number nearest to a fraction: the nearest float64, and the float64
 // nearest to the remainder.
 func newDoubleWord(fraction *big.Rat) doubleWord {
-	upper, exact := fraction.Float64()
-	if exact || math.IsInf(upper, 0) {
-		return doubleWord{upper, 0}
+	hi, exact := fraction.Float64()
+	if exact || math.IsInf(hi, 0) {
+		return doubleWord{hi, 0}
 	}
-	remainder := new(big.Rat).SetFloat64(upper)
-	lower, _ := remainder.Sub(fraction, remainder).Float64()
-	return doubleWord{upper, lower}
+	remainder := new(big.Rat).SetFloat64(hi)
+	remainder.Sub(fraction, remainder)
+	lo, _ := remainder.Float64()
+	return doubleWord{hi, lo}
 }
 
 // rat returns the exact value.
 func (x doubleWord) rat() *big.Rat {
-	lower := new(big.Rat).SetFloat64(x.lo)
-	return lower.Add(lower, new(big.Rat).SetFloat64(x.hi))
+	sum := new(big.Rat).SetFloat64(x.lo)
+	return sum.Add(sum, new(big.Rat).SetFloat64(x.hi))
 }
 
-// fastTwoSum returns the exact sum, if hi is at least lo.
-func fastTwoSum(upper, lower float64) doubleWord {
-	s := upper + lower
-	return doubleWord{s, lower - (s - upper)}
+// fastTwoSum returns the exact sum of two numbers, the first of which must have at least the absolute value of the second.
+func fastTwoSum(large, small float64) doubleWord {
+	sum := large + small
+	return doubleWord{sum, small - (sum - large)}
 }
 
 func (x doubleWord) add(y doubleWord) doubleWord {

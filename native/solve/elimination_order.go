@@ -140,15 +140,14 @@ func (e *eliminator) isDense() bool {
 	return e.remainingTerms*4 >= 3*m*(m-1)
 }
 
-// remainingWork estimates the operations of the numerical elimination that are left, if rows do not
-// become longer.
+// remainingWork estimates the operations to eliminate the remaining unknowns numerically, if rows do not become longer.
 func (e *eliminator) remainingWork() float64 {
-	m, live := float64(len(e.row)-len(e.order)), float64(e.remainingTerms)
-	return live * live / max(m, 1) / 6
+	unknowns, terms := float64(len(e.row)-len(e.order)), float64(e.remainingTerms)
+	return terms * terms / max(unknowns, 1) / 6
 }
 
-// eliminateCheapest eliminates the unknown of least Markowitz cost: each row that contains it gets the terms
-// of its row. It returns the number of operations.
+// eliminateCheapest eliminates the unknown with the least Markowitz cost. Each row that contains this unknown gets the terms
+// of the row of the unknown. It returns the number of operations.
 func (e *eliminator) eliminateCheapest() float64 {
 	k := e.queue.first()
 	isEliminated := func(target uint32) bool { return e.eliminated[target] }
@@ -175,8 +174,9 @@ func (e *eliminator) updatePriority(k uint32) {
 	}
 }
 
-// eliminateTwins eliminates unknowns that create no new terms: after the last elimination their row and column
-// equal the given row and column of the eliminated unknown. It returns the number of operations.
+// eliminateTwins eliminates the unknowns whose row and column now equal the given row and column of the unknown that was
+// eliminated last, apart from the unknown itself. Their elimination creates no new terms. It returns the number of
+// operations.
 func (e *eliminator) eliminateTwins(row, column []uint32) (work int) {
 	e.clearMarks()
 	for _, target := range row {
@@ -222,27 +222,40 @@ func (e *eliminator) appendToOrder(k uint32, row, column []uint32) {
 	}
 }
 
-// mergeRow adds the terms of an eliminated row to row i, which has just lost the eliminated unknown. Long
-// rows that are merged with much shorter ones are kept as sets. It returns the number of operations.
-func (e *eliminator) mergeRow(i uint32, terms []uint32) int {
+// mergeRow adds the terms of an eliminated row to row i, which has just lost the eliminated unknown. A long row that is
+// merged with much shorter ones also gets a set of its columns. It returns the number of operations.
+func (e *eliminator) mergeRow(i uint32, terms []uint32) (work int) {
 	e.rowCount[i]--
-	row, rowSet := e.row[i], e.rowSets[i]
-	if rowSet == nil && len(row) > 16*len(terms)+64 {
-		rowSet = make(map[uint32]struct{}, 2*len(row))
+	row := e.row[i]
+	if e.rowSets[i] == nil && len(row) > 16*len(terms)+64 {
+		rowSet := make(map[uint32]struct{}, 2*len(row))
 		for _, target := range row {
 			rowSet[target] = struct{}{}
 		}
 		e.rowSets[i] = rowSet
 	}
-	if rowSet != nil {
-		for _, target := range terms {
-			if _, ok := rowSet[target]; !ok && target != i {
-				rowSet[target] = struct{}{}
-				e.addTerm(i, target)
-			}
-		}
-		return workPerTerm * len(terms)
+	if rowSet := e.rowSets[i]; rowSet != nil {
+		return e.mergeIntoSet(i, rowSet, terms)
 	}
+	return e.mergeIntoList(i, terms)
+}
+
+// mergeIntoSet adds the terms that rowSet, the set of the columns of row i, does not contain. It returns the number of
+// operations.
+func (e *eliminator) mergeIntoSet(i uint32, rowSet map[uint32]struct{}, terms []uint32) (work int) {
+	for _, target := range terms {
+		if _, ok := rowSet[target]; !ok && target != i {
+			rowSet[target] = struct{}{}
+			e.addTerm(i, target)
+		}
+	}
+	return workPerTerm * len(terms)
+}
+
+// mergeIntoList removes the eliminated unknowns from row i and adds the terms that it does not contain. It returns the number
+// of operations.
+func (e *eliminator) mergeIntoList(i uint32, terms []uint32) (work int) {
+	row := e.row[i]
 	e.clearMarks()
 	e.mark[i] = e.stamp
 	kept := row[:0]
@@ -263,6 +276,7 @@ func (e *eliminator) mergeRow(i uint32, terms []uint32) int {
 	return len(row) + 2*len(terms) + workPerTerm*added
 }
 
+// addTerm adds a term to row i, in the column of target.
 func (e *eliminator) addTerm(i, target uint32) {
 	e.row[i] = append(e.row[i], target)
 	e.column[target] = append(e.column[target], i)
@@ -271,7 +285,8 @@ func (e *eliminator) addTerm(i, target uint32) {
 	e.remainingTerms++
 }
 
-// eliminateDense appends the remaining unknowns in any order, and treats their matrix as full.
+// eliminateDense appends the remaining unknowns to the order, and stores their matrix as if it had no zeros. Their order does
+// not matter then.
 func (e *eliminator) eliminateDense() {
 	var remaining []uint32
 	for k, eliminated := range e.eliminated {
@@ -339,13 +354,15 @@ func newBucketQueue(n int) bucketQueue {
 	return b
 }
 
-// bucketOfPriority returns the bucket of a priority: its three leading bits after the first, and its exponent.
+// bucketOfPriority returns the bucket of a priority. Priorities below 16 have a bucket each. Greater ones share a bucket if
+// they have the same binary exponent and the same three bits after the leading one.
 func bucketOfPriority(priority int) int32 {
 	if priority < 16 {
 		return int32(priority)
 	}
-	e := bits.Len(uint(priority)) - 1
-	return int32(16 + 8*(e-4) + priority>>(e-3)&7)
+	exponent := bits.Len(uint(priority)) - 1
+	nextThreeBits := priority >> (exponent - 3) & 7
+	return int32(16 + 8*(exponent-4) + nextThreeBits)
 }
 
 // insert puts number k into the bucket of its priority, and takes it out of its old bucket.

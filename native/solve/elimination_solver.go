@@ -61,22 +61,30 @@ func (local *localSystem) solveByElimination(meter *meter, eps, budget float64) 
 	return false, solver.iterative, nil
 }
 
-// proveAround tries to prove bounds around low and high inductive, first with the slack of the current
-// scheduler, whose factors are already computed. values is the solution between low and high.
+// proveAround tries to prove that bounds around low and high are inductive. It tries the slack vector of the current
+// scheduler first, whose factors are already computed, and then the slack of the scheduler that maximizes it. values is
+// the solution between low and high.
 func (local *localSystem) proveAround(solver *eliminationSolver, meter *meter, values, low, high []float64, maxWidth float64) (bool, error) {
-	for _, maxDelta := range []float64{1e-9, 1e-3} {
-		slack, err := solver.solveSlack(meter, values, maxDelta < 1e-3)
+	for _, fixedScheduler := range []bool{true, false} {
+		slack, err := solver.solveSlack(meter, values, fixedScheduler)
 		if err != nil {
 			return false, err
 		}
-		if slack != nil && low != nil && high != nil && local.proveInductive(low, high, slack, maxDelta, maxWidth) {
+		if slack == nil || low == nil || high == nil {
+			continue
+		}
+		maxDelta := 1e-3
+		if fixedScheduler { // a better slack may follow, so do not accept wide bounds yet
+			maxDelta = 1e-9
+		}
+		if local.proveInductive(low, high, slack, maxDelta, maxWidth) {
 			return true, nil
 		}
 	}
 	return false, nil
 }
 
-// resetScheduler returns to a scheduler after policy iteration for the slack.
+// resetScheduler makes the given scheduler the current one again, after policy iteration for the slack may have changed it.
 func (elim *eliminationSolver) resetScheduler(scheduler []uint32) {
 	if !slices.Equal(elim.choice, scheduler) {
 		copy(elim.choice, scheduler)
@@ -84,8 +92,8 @@ func (elim *eliminationSolver) resetScheduler(scheduler []uint32) {
 	}
 }
 
-// leavesFloatRange reports whether the elimination that led to values fails because numbers leave the
-// range of float64, so that extended numbers may do.
+// leavesFloatRange reports whether elimination failed because numbers leave the range of float64. Elimination in extended
+// numbers may succeed then. values is the result of the elimination, or nil.
 func (elim *eliminationSolver) leavesFloatRange(meter *meter, values []float64) bool {
 	if elim.iterative || elim.cycling || elim.equations.underflowed {
 		return false
@@ -93,8 +101,8 @@ func (elim *eliminationSolver) leavesFloatRange(meter *meter, values []float64) 
 	return values == nil || !elim.noUnderflow(values) && elim.slowExit(meter)
 }
 
-// slowExit reports whether the chain under the current scheduler takes so many steps to leave the
-// component that no number of sweeps replaces elimination.
+// slowExit reports whether the chain under the current scheduler leaves the component only after more than 2^40 expected
+// steps, from some state. No practical number of sweeps can replace elimination then.
 func (elim *eliminationSolver) slowExit(meter *meter) bool {
 	if !elim.factorsCurrent {
 		return false
@@ -107,9 +115,9 @@ func (elim *eliminationSolver) slowExit(meter *meter) bool {
 // and upper constants separately.
 const negligibleInherited = 1e-3
 
-// solveConstantBounds returns the solutions for the lower and for the upper bounds of the constants; values is the
-// solution for their midpoints. The distance of the two is proportional to the widths of the constants. An
-// error bound for a single solution would assume the greatest relative width for all constants.
+// solveConstantBounds returns two solutions under the current scheduler: one for the lower bounds of the constants, and one
+// for their upper bounds. values is the solution for the midpoints. The distance between the two is proportional to the
+// widths of the constants. An error bound for a single solution would assume the greatest relative width for all constants.
 func (elim *eliminationSolver) solveConstantBounds(meter *meter, values []float64) (low, high []float64, err error) {
 	if elim.equations.inheritedWidth == 0 && !elim.equations.underflowed && elim.equations.inheritedAbsWidth == 0 {
 		return values, values, nil
@@ -176,6 +184,7 @@ func (local *localSystem) setAround(lower, upper []float64, k int, low, high, sp
 	}
 }
 
+// acceptBounds replaces the bounds, and the scheduler if one is asked for.
 func (local *localSystem) acceptBounds(lower, upper []float64, scheduler []uint32) {
 	local.lower, local.upper = lower, upper
 	if local.scheduler != nil {
@@ -184,9 +193,9 @@ func (local *localSystem) acceptBounds(lower, upper []float64, scheduler []uint3
 }
 
 // provesBounds reports whether the bounds are inductive: one evaluation of the equations lowers no lower
-// bound and raises no upper bound. It returns the scheduler that attains the bounds.
-func (local *localSystem) provesBounds(lower, upper []float64) ([]uint32, bool) {
-	scheduler := make([]uint32, len(lower))
+// bound and raises no upper bound. If so, it also returns the scheduler that attains the bounds.
+func (local *localSystem) provesBounds(lower, upper []float64) (scheduler []uint32, ok bool) {
+	scheduler = make([]uint32, len(lower))
 	for k := range lower {
 		lo, lowerChoice := local.lowerUpdate(k, lower)
 		hi, upperChoice := local.upperUpdate(k, upper)
@@ -265,17 +274,20 @@ func (local *localSystem) certainlyNotBetter(k int, j uint32, values []float64, 
 // sameEquation reports whether the equations of choices i and j have the same columns, and coefficients that differ by
 // rounding errors only. It is false if j is sparse.None.
 func (local *localSystem) sameEquation(i, j uint32) bool {
-	if j == sparse.None || !slices.Equal(local.column[local.termStart[i]:local.termStart[i+1]], local.column[local.termStart[j]:local.termStart[j+1]]) {
+	if j == sparse.None || !slices.Equal(local.columns(i), local.columns(j)) {
 		return false
 	}
 	relErr := min(local.evalErr[i], local.evalErr[j])
-	close := func(a, b float64) bool { return math.Abs(a-b) <= relErr*min(a, b) }
-	for offset := range local.termStart[i+1] - local.termStart[i] {
-		if !close(local.weight[local.termStart[i]+offset], local.weight[local.termStart[j]+offset]) {
+	isClose := func(a, b float64) bool { return math.Abs(a-b) <= relErr*min(a, b) }
+	firstOfI, firstOfJ := local.termStart[i], local.termStart[j]
+	for offset := range local.termStart[i+1] - firstOfI {
+		if !isClose(local.weight[firstOfI+offset], local.weight[firstOfJ+offset]) {
 			return false
 		}
 	}
-	return close(local.constLower[i], local.constLower[j]) && close(local.constUpper[i], local.constUpper[j]) && close(local.exitWeight[i], local.exitWeight[j])
+	return isClose(local.constLower[i], local.constLower[j]) &&
+		isClose(local.constUpper[i], local.constUpper[j]) &&
+		isClose(local.exitWeight[i], local.exitWeight[j])
 }
 
 // properScheduler returns a scheduler that leaves the component with probability one from every unknown. It
@@ -302,8 +314,8 @@ func (local *localSystem) properScheduler() []uint32 {
 	return scheduler
 }
 
-// exitChoice returns the first choice with a positive exit weight of unknown k, and whether the unknown exits. An unknown without
-// choices exits, too.
+// exitChoice returns the first choice of unknown k with a positive exit weight, and true. An unknown without choices is
+// outside of the component, so the result is sparse.None and true. It is false if no choice has a positive exit weight.
 func (local *localSystem) exitChoice(k int) (choice uint32, exits bool) {
 	first, end := local.choiceStart[k], local.choiceStart[k+1]
 	for j := first; j < end; j++ {
@@ -326,7 +338,10 @@ func (u *columnIndex) choices(k uint32) []uint32 { return u.choice[u.start[k]:u.
 // (the transposed matrix without weights).
 func (local *localSystem) columnUses() *columnIndex {
 	n := len(local.choiceStart) - 1
-	index := &columnIndex{start: make([]uint32, n+2), choice: make([]uint32, len(local.column)), owner: make([]uint32, len(local.exitWeight))}
+	index := &columnIndex{
+		start: make([]uint32, n+2), choice: make([]uint32, len(local.column)), owner: make([]uint32, len(local.exitWeight)),
+	}
+	// Counting sort: start[t+1] is the next free place for unknown t. In the end it is the start of unknown t+1.
 	for _, target := range local.column {
 		index.start[target+2]++
 	}
@@ -336,7 +351,7 @@ func (local *localSystem) columnUses() *columnIndex {
 	for k := range n {
 		for j := local.choiceStart[k]; j < local.choiceStart[k+1]; j++ {
 			index.owner[j] = uint32(k)
-			for _, target := range local.column[local.termStart[j]:local.termStart[j+1]] {
+			for _, target := range local.columns(j) {
 				index.choice[index.start[target+1]] = j
 				index.start[target+1]++
 			}
@@ -379,7 +394,7 @@ func (elim *eliminationSolver) row(k int) []uint32 {
 	if j == sparse.None {
 		return nil
 	}
-	return elim.equations.column[elim.equations.termStart[j]:elim.equations.termStart[j+1]]
+	return elim.equations.columns(j)
 }
 
 // constant returns the midpoint of the constant of the current choice of unknown k.
@@ -489,6 +504,7 @@ func (elim *eliminationSolver) solve(meter *meter, rhs func(k int) float64) ([]f
 	return elim.substitute(rhs), meter.addWork(len(elim.upper) + len(elim.lower))
 }
 
+// factorize computes the factors of the current scheduler. It returns false if a pivot is too small.
 func (elim *eliminationSolver) factorize(meter *meter) (bool, error) {
 	if elim.extendedFactors != nil {
 		return elim.factorizeExtended(meter)
@@ -496,10 +512,11 @@ func (elim *eliminationSolver) factorize(meter *meter) (bool, error) {
 	return elim.factorizeFloat(meter)
 }
 
-// factorizeFloat eliminates the unknowns in order, without subtractions (GTH). Each elimination step changes
-// the weights of an equation by at most 3 rounding errors each, and all of them by the error of the pivot. By
-// the argument of perturbation, the solution changes by at most 7 rounding errors per changed equation. Back
-// substitution adds one rounding error per term and 4 per unknown. It reports false if a pivot is too small.
+// factorizeFloat eliminates the unknowns in order, without subtractions (GTH). It returns false if a pivot is too small.
+//
+// Rounding errors: an elimination step changes each weight of an equation by at most 3 rounding errors, and all weights
+// together by the error of the pivot. Therefore the solution changes by at most 7 rounding errors per changed equation (see
+// perturbation). Back substitution adds one rounding error per term and 4 per unknown.
 //
 // Source: Grassmann, Taksar and Heyman (1985); the error bound follows O'Cinneide (1993), who counts all
 // remaining equations as changed.

@@ -210,57 +210,84 @@ func (sys *system) optimumRat(s int) exactOptimum {
 			continue
 		}
 		value := sys.evaluateChoiceRat(s, c)
-		if value == nil || value == best.value {
-			continue
-		}
-		if best.value == nil || value.Cmp(best.value) != 0 && (value.Cmp(best.value) < 0) == least {
+		if value != nil && isBetterRat(value, best.value, least) {
 			best = exactOptimum{value, uint32(c)}
 		}
 	}
 	return best
 }
 
+// isBetterRat reports whether value is less than best if minimize is set, and otherwise whether it is greater. Any value is
+// better than nil.
+func isBetterRat(value, best *big.Rat, minimize bool) bool {
+	switch {
+	case best == nil:
+		return true
+	case value == best: // values share fractions, and a comparison of long ones takes time
+		return false
+	case minimize:
+		return value.Cmp(best) < 0
+	}
+	return value.Cmp(best) > 0
+}
+
+// isOne reports whether a fraction is 1.
+func isOne(value *big.Rat) bool {
+	return value.IsInt() && value.Num().IsInt64() && value.Num().Int64() == 1
+}
+
 // evaluateChoiceRat computes the value of choice c of state s from the values of its successors in rational arithmetic.
 // Unless sys.oneStep is set, it solves the equation for s itself: it leaves out transitions from s to s, and divides by the
 // sum of the other weights. It returns nil if there are no other transitions.
 func (sys *system) evaluateChoiceRat(s, c int) *big.Rat {
-	removeLoop := !sys.oneStep
 	reward := sys.reward.OfChoiceRat(s, c)
-	first, end := sys.graph.Row(c)
-	if end-first == 1 && reward.Sign() == 0 && !(removeLoop && int(sys.graph.Target[first]) == s) {
-		if weight := sys.graph.Rat(first); sys.graph.Kind == sparse.CTMC || weight.IsInt() && weight.Num().IsInt64() && weight.Num().Int64() == 1 {
-			return sys.values.Exact[sys.graph.Target[first]]
-		}
+	if reward.Sign() == 0 && sys.hasValueOfTarget(s, c) {
+		return sys.values.Exact[sys.graph.Target[sys.graph.Start[c]]]
 	}
 	sys.scratchSum.reset()
 	sys.scratchSum.addRat(reward)
-	divide, leaves := sys.graph.Kind == sparse.CTMC, false
+	isProbability, leaves := sys.graph.Kind != sparse.CTMC, false
+	first, end := sys.graph.Row(c)
 	for i := first; i < end; {
 		weight := sys.graph.Rat(i)
 		sys.scratchTerm.reset()
 		for ; i < end && sys.graph.Rat(i) == weight; i++ { // factor out equal weights
-			if target := int(sys.graph.Target[i]); removeLoop && target == s {
-				divide = true
-			} else {
-				leaves = true
-				sys.scratchTerm.addRat(sys.values.Exact[target])
+			target := int(sys.graph.Target[i])
+			if sys.isRemovedLoop(s, target) {
+				isProbability = false // the other weights do not sum to 1
+				continue
 			}
+			leaves = true
+			sys.scratchTerm.addRat(sys.values.Exact[target])
 		}
 		sys.scratchSum.addProduct(weight, &sys.scratchTerm)
 	}
 	switch {
 	case !leaves:
 		return nil
-	case !divide:
+	case isProbability:
 		return sys.scratchSum.rat()
 	}
 	sys.scratchWeights.reset()
 	for i := first; i < end; i++ {
-		if !removeLoop || int(sys.graph.Target[i]) != s {
+		if !sys.isRemovedLoop(s, int(sys.graph.Target[i])) {
 			sys.scratchWeights.addRat(sys.graph.Rat(i))
 		}
 	}
-	sys.scratchSum.numerator.Mul(&sys.scratchSum.numerator, &sys.scratchWeights.denominator)
-	sys.scratchSum.denominator.Mul(&sys.scratchSum.denominator, &sys.scratchWeights.numerator)
+	sys.scratchSum.divideBy(&sys.scratchWeights)
 	return sys.scratchSum.rat()
+}
+
+// isRemovedLoop reports whether evaluateChoiceRat leaves out the transitions from state s to a target: self-loops, unless the
+// equations describe one step.
+func (sys *system) isRemovedLoop(s, target int) bool { return !sys.oneStep && target == s }
+
+// hasValueOfTarget reports whether choice c of state s has one transition, which is certain, so that its value without rewards is
+// that of the target.
+func (sys *system) hasValueOfTarget(s, c int) bool {
+	first, end := sys.graph.Row(c)
+	if end-first != 1 || sys.isRemovedLoop(s, int(sys.graph.Target[first])) {
+		return false
+	}
+	return sys.graph.Kind == sparse.CTMC || isOne(sys.graph.Rat(first))
 }

@@ -44,20 +44,29 @@ func (sys *system) exactLocalSystem(local *localSystem, index *unknownIndex) *ex
 // rows, and returns the denominator.
 func scaleConstants(rows []exactRow) *big.Int {
 	common := big.NewInt(1)
-	var quotient, remainder big.Int
 	for i := range rows {
-		denominator := rows[i].constant.Denom()
-		if quotient.QuoRem(common, denominator, &remainder); remainder.Sign() != 0 {
-			remainder.GCD(nil, nil, common, denominator)
-			common = new(big.Int).Mul(common, quotient.Quo(denominator, &remainder))
-		}
+		common = leastCommonMultiple(common, rows[i].constant.Denom())
 	}
 	for i := range rows {
-		constant := rows[i].constant
-		quotient.Quo(common, constant.Denom())
-		rows[i].scaledConstant = new(big.Int).Mul(constant.Num(), &quotient)
+		rows[i].scaledConstant = scaledInteger(rows[i].constant, common)
 	}
 	return common
+}
+
+// leastCommonMultiple returns the least common multiple of two positive integers. If x is a multiple of y, it returns x itself.
+func leastCommonMultiple(x, y *big.Int) *big.Int {
+	var factor, scratch big.Int
+	if scratch.Rem(x, y).Sign() == 0 {
+		return x
+	}
+	gcd := scratch.GCD(nil, nil, x, y)
+	return new(big.Int).Mul(x, factor.Quo(y, gcd))
+}
+
+// scaledInteger returns fraction times multiple, which must be a multiple of its denominator.
+func scaledInteger(fraction *big.Rat, multiple *big.Int) *big.Int {
+	quotient := new(big.Int).Quo(multiple, fraction.Denom())
+	return quotient.Mul(quotient, fraction.Num())
 }
 
 // exactRow builds the rational equation of choice c of state s, with integer coefficients over a common
@@ -65,13 +74,8 @@ func scaleConstants(rows []exactRow) *big.Int {
 func (sys *system) exactRow(s, c int, unknown uint32, index *unknownIndex, reward *big.Rat) exactRow {
 	first, end := sys.graph.Row(c)
 	scale := big.NewInt(1) // a common denominator of the weights
-	var quotient, remainder big.Int
 	for i := first; i < end; i++ {
-		denominator := sys.graph.Rat(i).Denom()
-		if quotient.QuoRem(scale, denominator, &remainder); remainder.Sign() != 0 {
-			remainder.GCD(nil, nil, scale, denominator)
-			scale = new(big.Int).Mul(scale, quotient.Quo(denominator, &remainder))
-		}
+		scale = leastCommonMultiple(scale, sys.graph.Rat(i).Denom())
 	}
 	equation := exactRow{scale: scale, weightDen: scale}
 	selfLoop := sys.graph.Kind == sparse.CTMC
@@ -85,8 +89,7 @@ func (sys *system) exactRow(s, c int, unknown uint32, index *unknownIndex, rewar
 			selfLoop = true
 			continue
 		}
-		scaledWeight := new(big.Int).Quo(scale, weight.Denom())
-		scaledWeight.Mul(scaledWeight, weight.Num())
+		scaledWeight := scaledInteger(weight, scale)
 		sum.Add(sum, scaledWeight)
 		if k != sparse.None {
 			equation.column = append(equation.column, k)
@@ -109,7 +112,7 @@ func (sys *system) exactRow(s, c int, unknown uint32, index *unknownIndex, rewar
 // starts with a proper scheduler, one that leaves the component with probability one; improvements stay
 // proper.
 func (system *exactLocalSystem) policyIteration(meter *meter) error {
-	if !system.proper() {
+	if !system.isProper() {
 		system.choice = system.properScheduler()
 	}
 	for {
@@ -122,9 +125,9 @@ func (system *exactLocalSystem) policyIteration(meter *meter) error {
 	}
 }
 
-// proper reports whether the current scheduler leaves the component with probability one from every unknown,
-// by backward search from the choices with a positive exit weight.
-func (system *exactLocalSystem) proper() bool {
+// isProper reports whether the current scheduler leaves the component with probability one from every unknown. It searches
+// backwards from the choices with a positive exit weight.
+func (system *exactLocalSystem) isProper() bool {
 	users := system.columnUses()
 	exits := make([]bool, len(system.choice))
 	var queue []uint32

@@ -14,13 +14,16 @@ type exactReleaser struct {
 	placeholder  *big.Rat // replaces dropped fractions
 }
 
-// newExactReleaser returns a releaser for the states to be solved, or nil if all fractions must be kept.
-// wanted are the states whose fractions the caller asked for; nil stands for all.
+// newExactReleaser returns a releaser for the given states, which have not been solved yet. The releaser keeps the fractions
+// of the wanted states. The result is nil, which releases nothing, if all fractions must be kept: wanted is nil, values are
+// not exact, or a scheduler is asked for.
 func (sys *system) newExactReleaser(wanted *sparse.Set, states []uint32) *exactReleaser {
 	if wanted == nil || !sys.isExact() || sys.values.Scheduler != nil {
 		return nil
 	}
-	releaser := &exactReleaser{sys, wanted, make([]uint32, sys.graph.NumStates()), new(big.Rat)}
+	releaser := &exactReleaser{
+		system: sys, wantedStates: wanted, pendingUses: make([]uint32, sys.graph.NumStates()), placeholder: new(big.Rat),
+	}
 	for _, s := range states {
 		for _, target := range sys.successors(s) {
 			releaser.pendingUses[target]++
@@ -35,8 +38,8 @@ func (sys *system) successors(s uint32) []uint32 {
 	return sys.graph.Target[sys.graph.Start[first]:sys.graph.Start[end]]
 }
 
-// releaseAfter records that the given states are solved. It drops the fractions of their successors that no
-// unsolved state needs and the caller did not ask for.
+// releaseAfter records that the given states are solved. A fraction of a successor is replaced by the placeholder if no
+// unsolved state needs it and the caller did not ask for it. A nil releaser does nothing.
 func (r *exactReleaser) releaseAfter(states []uint32) {
 	if r == nil {
 		return
@@ -44,7 +47,8 @@ func (r *exactReleaser) releaseAfter(states []uint32) {
 	for _, s := range states {
 		for _, target := range r.system.successors(s) {
 			r.pendingUses[target]--
-			if r.pendingUses[target] == 0 && r.system.maybe.Has(int(target)) && !r.wantedStates.Has(int(target)) {
+			isNeeded := r.pendingUses[target] > 0 || r.wantedStates.Has(int(target))
+			if !isNeeded && r.system.maybe.Has(int(target)) {
 				r.system.values.Exact[target] = r.placeholder
 			}
 		}

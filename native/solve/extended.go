@@ -31,35 +31,35 @@ func newExtended(mantissa float64, exponent int) extended {
 	return extended{math.Float64frombits(bits - uint64(mantissaExponent)<<52), exponent + mantissaExponent}
 }
 
-func (w extended) isZero() bool { return w.mantissa == 0 }
+func (x extended) isZero() bool { return x.mantissa == 0 }
 
-func (w extended) mul(other extended) extended {
-	return newExtended(w.mantissa*other.mantissa, w.exponent+other.exponent)
+func (x extended) mul(y extended) extended {
+	return newExtended(x.mantissa*y.mantissa, x.exponent+y.exponent)
 }
 
-func (w extended) quo(other extended) extended {
-	return newExtended(w.mantissa/other.mantissa, w.exponent-other.exponent)
+func (x extended) quo(y extended) extended {
+	return newExtended(x.mantissa/y.mantissa, x.exponent-y.exponent)
 }
 
 // add returns the sum of two extended numbers. Its rounding error is that of one float64 addition.
-func (summand extended) add(other extended) extended {
+func (x extended) add(y extended) extended {
 	switch {
-	case other.isZero():
-		return summand
-	case summand.isZero():
-		return other
-	case summand.exponent < other.exponent:
-		summand, other = other, summand
+	case y.isZero():
+		return x
+	case x.isZero():
+		return y
+	case x.exponent < y.exponent:
+		x, y = y, x
 	}
-	shift := summand.exponent - other.exponent
-	if shift > 64 { // other is less than a rounding error of w
-		return summand
+	shift := x.exponent - y.exponent
+	if shift > 64 { // y is less than a rounding error of x
+		return x
 	}
-	return newExtended(summand.mantissa+math.Ldexp(other.mantissa, -shift), summand.exponent)
+	return newExtended(x.mantissa+math.Ldexp(y.mantissa, -shift), x.exponent)
 }
 
 // float returns the nearest float64: infinite or 0 if the number is out of range.
-func (w extended) float() float64 { return math.Ldexp(w.mantissa, w.exponent) }
+func (x extended) float() float64 { return math.Ldexp(x.mantissa, x.exponent) }
 
 // extendedFactors are the factors of an eliminationSolver in extended numbers, for components that a run
 // leaves once in 2^300 steps, for example. There are no subtractions either, so the error bound is the same.

@@ -60,7 +60,8 @@ func NewForward(graph *sparse.Graph, opts Options) (*Forward, error) {
 	return forward, nil
 }
 
-// useDTMCSteps makes each step a step of the DTMC, without uniformisation. All states are maybe states.
+// useDTMCSteps makes each step of the uniformisation one step of the DTMC. All states become maybe states. maxRow is the
+// greatest number of transitions into one state.
 func (uniform *uniformisation) useDTMCSteps(maxRow int) {
 	uniform.stepProb = uniform.graph.Weights
 	for s := range uniform.graph.NumStates() {

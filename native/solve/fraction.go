@@ -14,23 +14,26 @@ func (f *fraction) reset() {
 	f.denominator.SetInt64(1)
 }
 
-// add adds numerator/denominator to the fraction, over the least common multiple of both denominators. The
-// sum is not reduced.
+// add adds numerator/denominator to the fraction. The common denominator is the least common multiple of both
+// denominators, and the sum is not reduced to lowest terms.
 func (f *fraction) add(numerator, denominator *big.Int) {
 	if f.denominator.Cmp(denominator) == 0 {
 		f.numerator.Add(&f.numerator, numerator)
 		return
 	}
-	if f.scratchQuotient.QuoRem(&f.denominator, denominator, &f.scratchRemainder); f.scratchRemainder.Sign() != 0 {
-		// The new denominator is the least common multiple: the own one times the other, divided by their gcd.
-		f.scratchRemainder.GCD(nil, nil, &f.denominator, denominator)
-		f.scratchQuotient.Quo(&f.denominator, &f.scratchRemainder)
-		f.scratchRemainder.Quo(denominator, &f.scratchRemainder)
-		f.numerator.Mul(&f.numerator, &f.scratchRemainder)
-		f.denominator.Mul(&f.denominator, &f.scratchRemainder)
+	scale, scratch := &f.scratchQuotient, &f.scratchRemainder // scale is the common denominator divided by denominator
+	scale.QuoRem(&f.denominator, denominator, scratch)
+	divides := scratch.Sign() == 0
+	if !divides {
+		// Expand the fraction by denominator/gcd, so that its denominator is the least common multiple.
+		gcd := scratch.GCD(nil, nil, &f.denominator, denominator)
+		scale.Quo(&f.denominator, gcd)
+		expansion := scratch.Quo(denominator, gcd)
+		f.numerator.Mul(&f.numerator, expansion)
+		f.denominator.Mul(&f.denominator, expansion)
 	}
-	f.scratchRemainder.Mul(numerator, &f.scratchQuotient)
-	f.numerator.Add(&f.numerator, &f.scratchRemainder)
+	scaledNumerator := scratch.Mul(numerator, scale)
+	f.numerator.Add(&f.numerator, scaledNumerator)
 }
 
 func (f *fraction) addRat(value *big.Rat) { f.add(value.Num(), value.Denom()) }
@@ -40,6 +43,12 @@ func (f *fraction) addProduct(factor *big.Rat, x *fraction) {
 	x.numerator.Mul(&x.numerator, factor.Num())
 	x.denominator.Mul(&x.denominator, factor.Denom())
 	f.add(&x.numerator, &x.denominator)
+}
+
+// divideBy divides the fraction by x, which must not be 0.
+func (f *fraction) divideBy(x *fraction) {
+	f.numerator.Mul(&f.numerator, &x.denominator)
+	f.denominator.Mul(&f.denominator, &x.numerator)
 }
 
 // rat returns the sum in lowest terms.

@@ -44,7 +44,8 @@ func (game *Game) side(s int) Direction {
 	return Min
 }
 
-// newSystem returns the equations of the game. build is newSystem, or newStepwise for values after a number of steps.
+// newSystem returns the equations of the game. build is the function newSystem, or newStepwise for values after a number of
+// steps.
 func (game *Game) newSystem(build func(*sparse.Graph, *sparse.Reward, Direction, Options) (*system, error), reward *sparse.Reward, opts Options) (*system, error) {
 	sys, err := build(game.graph, reward, Max, opts)
 	if err == nil {
@@ -110,7 +111,7 @@ func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Optio
 	return sys.values, improvement.narrowBounds(Max, d.strategy)
 }
 
-// wantedStrategies returns strategies of both sides if they are asked for.
+// wantedStrategies returns strategy, which has the choices of both sides, or nil if no strategies are asked for.
 func wantedStrategies(strategy []uint32, opts Options) []uint32 {
 	if !opts.Scheduler {
 		return nil
@@ -128,29 +129,30 @@ func (game *Game) firstChoices() []uint32 {
 	return out
 }
 
-// certainStates returns the states with value 0 and the states with value 1. It writes choices to strategy: where the value is 0,
-// choices of the minimizer that attain it; where the value is 1, choices of the maximizer that attain it; elsewhere, choices
-// of the minimizer with which paths miss right with positive probability.
+// certainStates returns the states with value 0 and the states with value 1. It also writes choices to strategy. The
+// minimizer attains a value of 0 with them, and the maximizer a value of 1. Elsewhere the minimizer makes paths miss right
+// with positive probability.
 //
 // Source: Chatterjee and Henzinger, A survey of stochastic omega-regular games (2012), section 3.1: attractors. In a finite
 // game the value is 1 where the maximizer can win almost surely.
-func (game *Game) certainStates(ctx context.Context, left, right *sparse.Set, strategy []uint32) (zero, certainStates *sparse.Set, err error) {
+func (game *Game) certainStates(ctx context.Context, left, right *sparse.Set, strategy []uint32) (zero, one *sparse.Set, err error) {
 	all := sparse.FullSet(game.graph.NumStates())
-	attractorStates := game.attract(attractor{left: left, right: right, region: all})
-	zero = attractorStates.Complement()
+	positive := game.attract(attractor{left: left, right: right, region: all})
+	zero = positive.Complement()
 	game.chooseFirst(zero, strategy, func(c int) bool { return game.staysIn(c, zero) })
-	for certainStates = attractorStates; ; {
+	one = positive
+	for {
 		if err := ctx.Err(); err != nil {
 			return nil, nil, err
 		}
-		next := game.attract(attractor{left: left, right: right, region: certainStates})
-		if next.Count() == certainStates.Count() {
-			game.attract(attractor{left: left, right: right, region: certainStates, strategy: strategy})
-			return zero, certainStates, nil
+		next := game.attract(attractor{left: left, right: right, region: one})
+		if next.Count() == one.Count() {
+			game.attract(attractor{left: left, right: right, region: one, strategy: strategy})
+			return zero, one, nil
 		}
-		removed, previous := certainStates.Minus(next), certainStates
+		removed, previous := one.Minus(next), one
 		game.chooseFirst(removed, strategy, func(c int) bool { return !game.staysIn(c, previous) || game.staysIn(c, removed) })
-		certainStates = next
+		one = next
 	}
 }
 
@@ -168,15 +170,16 @@ func (game *Game) chooseFirst(states *sparse.Set, strategy []uint32, condition f
 	}
 }
 
-// attractor says which states attract returns.
+// attractor has the arguments of attract.
 type attractor struct {
 	left, right, region *sparse.Set
 	// strategy gets the choices of the maximizer, unless it is nil.
 	strategy []uint32
 }
 
-// attract returns the states from which the maximizer can reach right through left with positive probability, by choices
-// that never leave the set inside. In a state of the minimizer all choices must allow this.
+// attract returns the states from which the maximizer can reach right through left with positive probability by choices that
+// never leave the region. In a state of the minimizer, all choices must stay in the region and reach right with positive
+// probability.
 func (game *Game) attract(request attractor) *sparse.Set {
 	g := game.graph
 	attracted := request.right.Intersect(request.region)
@@ -192,11 +195,13 @@ func (game *Game) attract(request attractor) *sparse.Set {
 	}
 	visitChoice := func(c uint32) {
 		s := g.Owner(c)
-		if attracted.Has(s) || !request.left.Has(s) || !request.region.Has(s) || seenChoices.Has(int(c)) || !game.staysIn(int(c), request.region) {
+		isCandidate := !attracted.Has(s) && request.left.Has(s) && request.region.Has(s)
+		if !isCandidate || seenChoices.Has(int(c)) || !game.staysIn(int(c), request.region) {
 			return
 		}
 		seenChoices.Add(int(c))
-		if remaining[s]--; remaining[s] > 0 && !game.maximizer.Has(s) {
+		remaining[s]--
+		if remaining[s] > 0 && !game.maximizer.Has(s) {
 			return
 		}
 		if request.strategy != nil && game.maximizer.Has(s) {
@@ -296,10 +301,11 @@ func (game *Game) InstantReward(ctx context.Context, reward *sparse.Reward, step
 	return sys.values, err
 }
 
-// hasWideBounds reports whether some bounds of the states are wider than a relative width.
+// hasWideBounds reports whether the relative width of the bounds exceeds eps in one of the states.
 func (v *Values) hasWideBounds(states *sparse.Set, eps float64) bool {
 	for s := range states.All() {
-		if lo, hi := v.Lower[s], v.Upper[s]; hi > lo && (math.IsInf(hi, 1) || hi-lo > eps*hi) {
+		lower, upper := v.Lower[s], v.Upper[s]
+		if upper > lower && (math.IsInf(upper, 1) || upper-lower > eps*upper) {
 			return true
 		}
 	}

@@ -24,36 +24,36 @@ const maxAccumulated = 1 << 19
 //
 // Source: PRISM-games' R[F0]; Chen, Forejt, Kwiatkowska, Parker and Simaitis, Automatic verification of competitive
 // stochastic systems (FMSD 2013), section 4.
-func (game *Game) ZeroUnlessReached(ctx context.Context, r *sparse.Reward, target *sparse.Set, opts Options) (*Values, error) {
+func (game *Game) ZeroUnlessReached(ctx context.Context, reward *sparse.Reward, target *sparse.Set, opts Options) (*Values, error) {
 	opts.Within, opts.Scheduler, opts.Classic = nil, false, false
 	all := sparse.FullSet(game.graph.NumStates())
 	reachability, err := game.Until(ctx, all, target, opts)
 	if err != nil {
 		return nil, err
 	}
-	solver := &accumulation{game: game, ctx: ctx, opts: opts, reward: r, target: target, reachProbability: reachability, endStates: target.Clone()}
+	acc := &accumulation{game: game, ctx: ctx, opts: opts, reward: reward, target: target, reachProbability: reachability, endStates: target.Clone()}
 	for s := range all.All() {
 		if reachability.isZero(s) {
-			solver.endStates.Add(s)
+			acc.endStates.Add(s)
 		}
 	}
-	solver.totalReward, err = game.RewardUntilReached(ctx, r, solver.endStates, opts)
+	acc.totalReward, err = game.RewardUntilReached(ctx, reward, acc.endStates, opts)
 	if err != nil {
 		return nil, err
 	}
 	finite := sparse.NewSet(game.graph.NumStates())
 	for s := range all.All() {
-		if !solver.totalReward.isInfinite(s) {
+		if !acc.totalReward.isInfinite(s) {
 			finite.Add(s)
 		}
 	}
-	solver.choices = game.graph.ChoicesWithin(finite)
+	acc.choices = game.graph.ChoicesWithin(finite)
 	values := newValues(game.graph.Model, opts)
 	values.setAll(finite.Complement(), math.Inf(1))
 	if opts.Exact {
-		return values, solver.solveExactly(values, finite)
+		return values, acc.solveExactly(values, finite)
 	}
-	return values, solver.narrowBounds(values, finite)
+	return values, acc.narrowBounds(values, finite)
 }
 
 // isZero reports whether the value of a state is known to be 0.
@@ -86,24 +86,24 @@ type accumulation struct {
 }
 
 // narrowBounds increases the limit of the accumulated reward until the bounds of the finite values are narrow enough.
-func (x *accumulation) narrowBounds(values *Values, finite *sparse.Set) error {
+func (acc *accumulation) narrowBounds(values *Values, finite *sparse.Set) error {
 	limit := 1.0
 	for s := range finite.All() {
-		if total := x.totalReward.Upper[s]; !math.IsInf(total, 1) {
+		if total := acc.totalReward.Upper[s]; !math.IsInf(total, 1) {
 			limit = max(limit, 2*total)
 		}
 		values.Upper[s] = math.Inf(1)
 	}
 	for ; ; limit *= 2 {
-		product, err := x.product(finite, new(big.Rat).SetFloat64(limit))
+		product, err := acc.product(finite, new(big.Rat).SetFloat64(limit))
 		if err != nil {
 			return err
 		}
-		lowerSolution, err := product.solve(x.lowerPayoff)
+		lowerSolution, err := product.solve(acc.lowerPayoff)
 		if err != nil {
 			return err
 		}
-		upperSolution, err := product.solve(x.upperPayoff)
+		upperSolution, err := product.solve(acc.upperPayoff)
 		if err != nil {
 			return err
 		}
@@ -111,40 +111,43 @@ func (x *accumulation) narrowBounds(values *Values, finite *sparse.Set) error {
 			start := product.start[s]
 			values.Lower[s], values.Upper[s] = max(values.Lower[s], lowerSolution.Lower[start]), min(values.Upper[s], upperSolution.Upper[start])
 		}
-		values.Converged = !values.hasWideBounds(finite, x.opts.epsilon())
+		values.Converged = !values.hasWideBounds(finite, acc.opts.epsilon())
 		if values.Converged || len(product.pairs) > maxAccumulated {
 			return nil
 		}
 	}
 }
 
-// lowerPayoff returns a lower bound on the value of a pair: the maximizer goes for target.
-func (x *accumulation) lowerPayoff(p rewardPair) (float64, *big.Rat) {
-	a, _ := p.amount.Float64()
-	return a * x.reachProbability.Lower[p.state], nil
+// lowerPayoff returns a lower bound on the value of a pair: the accumulated reward times the probability that the maximizer
+// reaches target. It returns no fraction.
+func (acc *accumulation) lowerPayoff(pair rewardPair) (float64, *big.Rat) {
+	amount, _ := pair.amount.Float64()
+	return amount * acc.reachProbability.Lower[pair.state], nil
 }
 
-// upperPayoff returns an upper bound on the value of a pair: all rewards count.
-func (x *accumulation) upperPayoff(p rewardPair) (float64, *big.Rat) {
-	a, _ := p.amount.Float64()
-	if x.endStates.Has(int(p.state)) {
-		return a * x.reachProbability.Upper[p.state], nil
+// upperPayoff returns an upper bound on the value of a pair: the accumulated reward plus the total of all later rewards, as if
+// every path reached target. It returns no fraction.
+func (acc *accumulation) upperPayoff(pair rewardPair) (float64, *big.Rat) {
+	amount, _ := pair.amount.Float64()
+	if acc.endStates.Has(int(pair.state)) {
+		return amount * acc.reachProbability.Upper[pair.state], nil
 	}
-	return a + x.totalReward.Upper[p.state], nil
+	return amount + acc.totalReward.Upper[pair.state], nil
 }
 
-// solveExactly computes the finite values as fractions. From the limit of largeReward on, the value of (s, a) is a*p(s) + q(s).
-func (x *accumulation) solveExactly(result *Values, finite *sparse.Set) error {
-	laterReward, limit, err := x.largeReward(finite)
+// solveExactly computes the finite values as fractions. If the accumulated reward a is at least the limit of largeReward, the
+// value of the pair (s, a) is a*p(s) + q(s).
+func (acc *accumulation) solveExactly(result *Values, finite *sparse.Set) error {
+	laterReward, limit, err := acc.largeReward(finite)
 	if err != nil {
 		return err
 	}
-	product, err := x.product(finite, limit)
+	product, err := acc.product(finite, limit)
 	if err != nil {
 		return err
 	}
 	values, err := product.solve(func(pair rewardPair) (float64, *big.Rat) {
-		payoff := new(big.Rat).Mul(pair.amount, x.reachProbability.Exact[pair.state])
+		payoff := new(big.Rat).Mul(pair.amount, acc.reachProbability.Exact[pair.state])
 		payoff.Add(payoff, laterReward[pair.state])
 		nearest, _ := payoff.Float64()
 		return nearest, payoff
@@ -163,23 +166,23 @@ func (x *accumulation) solveExactly(result *Values, finite *sparse.Set) error {
 // counts with the weight p of the state: q is the total of the rewards multiplied by p. largeReward also returns the limit
 // of the accumulated reward a from which a*p(s) + q(s) is the value. Beyond this limit, any other choice loses at least as
 // much of a*p as it can gain of q.
-func (x *accumulation) largeReward(finite *sparse.Set) (laterReward []*big.Rat, limit *big.Rat, err error) {
-	optimal := x.optimalChoices()
-	model := *x.game.graph.Model
-	model.Rewards = []sparse.Reward{x.weightedReward()}
+func (acc *accumulation) largeReward(finite *sparse.Set) (laterReward []*big.Rat, limit *big.Rat, err error) {
+	optimal := acc.optimalChoices()
+	model := *acc.game.graph.Model
+	model.Rewards = []sparse.Reward{acc.weightedReward()}
 	restricted := model.Restrict(optimal)
-	total, err := NewGame(sparse.NewGraph(restricted), x.game.maximizer).RewardUntilReached(x.ctx, &restricted.Rewards[0], x.endStates, x.opts)
+	total, err := NewGame(sparse.NewGraph(restricted), acc.game.maximizer).RewardUntilReached(acc.ctx, &restricted.Rewards[0], acc.endStates, acc.opts)
 	if err != nil {
 		return nil, nil, err
 	}
 	limit = new(big.Rat)
-	for s := range finite.Minus(x.endStates).All() {
-		first, end := x.game.graph.Choices(s)
+	for s := range finite.Minus(acc.endStates).All() {
+		first, end := acc.game.graph.Choices(s)
 		for c := first; c < end; c++ {
-			if !x.choices.Has(c) || optimal.Has(c) {
+			if !acc.choices.Has(c) || optimal.Has(c) {
 				continue
 			}
-			if choiceLimit := x.choiceLimit(s, c, total.Exact); choiceLimit.Cmp(limit) > 0 {
+			if choiceLimit := acc.choiceLimit(s, c, total.Exact); choiceLimit.Cmp(limit) > 0 {
 				limit = choiceLimit
 			}
 		}
@@ -188,13 +191,13 @@ func (x *accumulation) largeReward(finite *sparse.Set) (laterReward []*big.Rat, 
 }
 
 // optimalChoices returns the choices whose expected value of p equals p of their state, and all choices of end states.
-func (x *accumulation) optimalChoices() *sparse.Set {
-	graph, p := x.game.graph, x.reachProbability.Exact
+func (acc *accumulation) optimalChoices() *sparse.Set {
+	graph, p := acc.game.graph, acc.reachProbability.Exact
 	optimal := sparse.NewSet(graph.NumChoices())
 	for s := range graph.NumStates() {
 		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
-			if x.endStates.Has(s) || meanRat(graph, c, p).Cmp(p[s]) == 0 {
+			if acc.endStates.Has(s) || meanRat(graph, c, p).Cmp(p[s]) == 0 {
 				optimal.Add(c)
 			}
 		}
@@ -202,18 +205,18 @@ func (x *accumulation) optimalChoices() *sparse.Set {
 	return optimal
 }
 
-// choiceLimit returns the accumulated reward from which a choice that loses p is not better than an optimal one. After the
-// choice the value is (a+r)*mean(p) + mean(q), instead of a*p + q.
-func (x *accumulation) choiceLimit(s, c int, q []*big.Rat) *big.Rat {
-	graph, p := x.game.graph, x.reachProbability.Exact
+// choiceLimit returns the accumulated reward a from which a choice that is not optimal for p is no better than an optimal one.
+// The value of the choice is (a+r)*mean(p) + mean(q), where r is its reward. The value of an optimal one is a*p + q.
+func (acc *accumulation) choiceLimit(s, c int, q []*big.Rat) *big.Rat {
+	graph, p := acc.game.graph, acc.reachProbability.Exact
 	mean := meanRat(graph, c, p)
-	gain := x.reward.OfChoiceRat(s, c)
+	gain := acc.reward.OfChoiceRat(s, c)
 	gain.Mul(gain, mean).Add(gain, meanRat(graph, c, q)).Sub(gain, q[s])
 	loss := new(big.Rat).Sub(p[s], mean)
 	return gain.Quo(gain, loss)
 }
 
-// meanRat returns the expected value after a choice.
+// meanRat returns the expected value of the state that choice c leads to.
 func meanRat(graph *sparse.Graph, c int, values []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
 	first, end := graph.Row(c)
@@ -225,14 +228,14 @@ func meanRat(graph *sparse.Graph, c int, values []*big.Rat) *big.Rat {
 
 // weightedReward returns the rewards of the choices, including their state rewards, multiplied by the probability p of the
 // state.
-func (x *accumulation) weightedReward() sparse.Reward {
-	graph := x.game.graph
+func (acc *accumulation) weightedReward() sparse.Reward {
+	graph := acc.game.graph
 	weighted := sparse.Reward{Choice: make([]float64, graph.NumChoices()), ChoiceRat: make([]*big.Rat, graph.NumChoices())}
 	for s := range graph.NumStates() {
 		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
-			product := x.reward.OfChoiceRat(s, c)
-			product.Mul(product, x.reachProbability.Exact[s])
+			product := acc.reward.OfChoiceRat(s, c)
+			product.Mul(product, acc.reachProbability.Exact[s])
 			weighted.ChoiceRat[c] = product
 			weighted.Choice[c], _ = product.Float64()
 		}
@@ -258,9 +261,9 @@ type accumulatedProduct struct {
 
 // product builds the game on the pairs that are reached with accumulated rewards below a limit. A pair ends
 // if its reward is not below the limit, or if its state ends.
-func (x *accumulation) product(finite *sparse.Set, limit *big.Rat) (*accumulatedProduct, error) {
-	g := x.game.graph
-	p := &accumulatedProduct{accumulation: x, start: make([]uint32, g.NumStates())}
+func (acc *accumulation) product(finite *sparse.Set, limit *big.Rat) (*accumulatedProduct, error) {
+	g := acc.game.graph
+	p := &accumulatedProduct{accumulation: acc, start: make([]uint32, g.NumStates())}
 	type key struct {
 		state  uint32
 		amount string
@@ -284,22 +287,22 @@ func (x *accumulation) product(finite *sparse.Set, limit *big.Rat) (*accumulated
 	b.Loop(0)
 	var ended []int
 	for i := 0; i < len(p.pairs); i++ { // number appends to p.pairs
-		if i&0xfff == 0 && x.ctx.Err() != nil {
-			return nil, x.ctx.Err()
+		if i&0xfff == 0 && acc.ctx.Err() != nil {
+			return nil, acc.ctx.Err()
 		}
 		b.State()
 		s := int(p.pairs[i].state)
-		if x.endStates.Has(s) || p.pairs[i].amount.Cmp(limit) >= 0 {
+		if acc.endStates.Has(s) || p.pairs[i].amount.Cmp(limit) >= 0 {
 			ended = append(ended, i+1)
 			b.Loop(0)
 			continue
 		}
 		first, end := g.Choices(s)
 		for c := first; c < end; c++ {
-			if !x.choices.Has(c) {
+			if !acc.choices.Has(c) {
 				continue
 			}
-			after := x.choiceReward(s, c)
+			after := acc.choiceReward(s, c)
 			after.Add(after, p.pairs[i].amount)
 			text := after.RatString()
 			b.Copy(c, func(i int) uint32 { return number(g.Target[i], after, text) })
@@ -312,21 +315,22 @@ func (x *accumulation) product(finite *sparse.Set, limit *big.Rat) (*accumulated
 
 // choiceReward returns the reward of a choice plus the reward of its state. Unless the computation is exact, it adds the float64
 // values of both.
-func (x *accumulation) choiceReward(s, c int) *big.Rat {
-	if x.opts.Exact {
-		return x.reward.OfChoiceRat(s, c)
+func (acc *accumulation) choiceReward(s, c int) *big.Rat {
+	if acc.opts.Exact {
+		return acc.reward.OfChoiceRat(s, c)
 	}
 	sum := new(big.Rat)
-	if x.reward.State != nil {
-		sum.SetFloat64(x.reward.State[s])
+	if acc.reward.State != nil {
+		sum.SetFloat64(acc.reward.State[s])
 	}
-	if x.reward.Choice != nil {
-		sum.Add(sum, new(big.Rat).SetFloat64(x.reward.Choice[c]))
+	if acc.reward.Choice != nil {
+		sum.Add(sum, new(big.Rat).SetFloat64(acc.reward.Choice[c]))
 	}
 	return sum
 }
 
-// solve returns the values of the product in which a path ends in certain pairs with the given payoff.
+// solve returns the values of the product if a path that ends in a pair earns the payoff of this pair. payoff returns its
+// nearest float64 and, for exact computations, the fraction.
 func (product *accumulatedProduct) solve(payoff func(rewardPair) (float64, *big.Rat)) (*Values, error) {
 	n := product.graph.NumStates()
 	// A payoff is computed from an amount by a few operations.

@@ -85,8 +85,9 @@ func (game *Game) LongRun(ctx context.Context, reward *sparse.Reward, opts Optio
 	return out, nil
 }
 
-// lazyStep returns the optimal total reward of one more step. With probability 1/2 the step stays in its state, which makes
-// periodic games converge. It writes the best choices to strategy, unless strategy is nil.
+// lazyStep returns the optimal total reward of each state after one more step, from the total rewards of the steps before. A
+// step stays in its state with probability 1/2, which makes periodic games converge. The optimal choices are written to
+// strategy, unless strategy is nil.
 func (game *Game) lazyStep(reward *sparse.Reward, total []float64, strategy []uint32) []float64 {
 	graph, next := game.graph, make([]float64, len(total))
 	for s := range total {
@@ -98,7 +99,11 @@ func (game *Game) lazyStep(reward *sparse.Reward, total []float64, strategy []ui
 				sum += graph.Prob(i) * total[graph.Target[i]]
 			}
 			sum = reward.OfChoice(s, c) + (sum+total[s])/2
-			if c > first && (sum == next[s] || (sum > next[s]) != game.maximizer.Has(s)) {
+			isBetter := sum < next[s]
+			if game.maximizer.Has(s) {
+				isBetter = sum > next[s]
+			}
+			if c > first && !isBetter {
 				continue
 			}
 			next[s] = sum

@@ -27,12 +27,13 @@ func (game *Game) Parity(ctx context.Context, priority []int, opts Options) (*Va
 	if err != nil || opts.Exact && !wantsStrategies {
 		return lower, err
 	}
-	next := make([]int, len(priority))
+	// For the minimizer, the least priority must be odd; so it is even after adding 1.
+	shifted := make([]int, len(priority))
 	for s, statePriority := range priority {
-		next[s] = statePriority + 1
+		shifted[s] = statePriority + 1
 	}
-	other := NewGame(game.graph, game.maximizer.Complement())
-	opponent := &parityImprovement{game: other, ctx: ctx, opts: opts, priority: next, strategy: game.firstChoices()}
+	opponentGame := NewGame(game.graph, game.maximizer.Complement())
+	opponent := &parityImprovement{game: opponentGame, ctx: ctx, opts: opts, priority: shifted, strategy: game.firstChoices()}
 	upper, err := opponent.run()
 	if err != nil {
 		return nil, err
@@ -51,7 +52,8 @@ func (game *Game) Parity(ctx context.Context, priority []int, opts Options) (*Va
 	return lower, nil
 }
 
-// combineStrategies returns the choices of both sides, from a strategy of each.
+// combineStrategies returns the choices of the first strategy in the states of the maximizer, and the choices of the second strategy
+// in the states of the minimizer.
 func (game *Game) combineStrategies(maximizer, minimizer []uint32) []uint32 {
 	strategies := slices.Clone(minimizer)
 	for s := range game.maximizer.All() {
@@ -185,11 +187,11 @@ func oddEndComponentStates(ctx context.Context, model *sparse.Model, priority []
 		for i := range components.Num() {
 			members := components.Members(i)
 			least := leastPriority(members, priority)
+			isOdd := least%2 == 1
 			for _, s := range members {
-				switch {
-				case least%2 == 1:
+				if isOdd {
 					result.Add(int(s))
-				case priority[s] > least:
+				} else if priority[s] > least {
 					states.Add(int(s))
 				}
 			}
@@ -207,9 +209,9 @@ func leastPriority(states []uint32, priority []int) int {
 	return least
 }
 
-// improve changes the strategy to a better one. It reports whether it found one. First it switches to choices whose mean
-// value exceeds the value of their state. If there are none, it looks for winning strategies within classes of states with
-// equal values.
+// improve changes the strategy to a better one, and reports whether it found one. It switches to choices whose mean value
+// exceeds the value of their state. If there are none, it looks for winning strategies within classes of states with equal
+// values.
 func (improvement *parityImprovement) improve() (changed bool) {
 	graph := improvement.game.graph
 	comparison := make([]int, graph.NumChoices()) // compares the mean of each choice with the value of its state
@@ -239,12 +241,13 @@ func (improvement *parityImprovement) improve() (changed bool) {
 // tried, but no bound.
 const tolerance = 1e-10
 
-// compare compares the mean value of a choice with the value of its state. The result is -1, 0 or 1.
+// compare returns 1, 0 or -1 if the mean value of choice c is greater than, equal to or less than the value of its state s.
 func (improvement *parityImprovement) compare(c, s int) int {
 	if improvement.values.Exact != nil {
 		return meanRat(improvement.game.graph, c, improvement.values.Exact).Cmp(improvement.values.Exact[s])
 	}
-	switch difference := improvement.meanOfChoice(c) - improvement.values.Lower[s]; {
+	difference := improvement.meanOfChoice(c) - improvement.values.Lower[s]
+	switch {
 	case difference > tolerance:
 		return 1
 	case difference < -tolerance:
@@ -267,7 +270,8 @@ func (improvement *parityImprovement) meanOfChoice(c int) float64 {
 func (improvement *parityImprovement) classes() [][]uint32 {
 	var order []uint32
 	for s, lower := range improvement.values.Lower {
-		if lower < 1 || improvement.values.Exact != nil && !improvement.values.Exact[s].IsInt() {
+		roundedToOne := improvement.values.Exact != nil && !improvement.values.Exact[s].IsInt()
+		if lower < 1 || roundedToOne {
 			order = append(order, uint32(s))
 		}
 	}
@@ -284,7 +288,7 @@ func (improvement *parityImprovement) classes() [][]uint32 {
 	return classes
 }
 
-// compareValues compares the values of two states.
+// compareValues compares the values of two states as cmp.Compare does.
 func (improvement *parityImprovement) compareValues(a, b uint32) int {
 	if improvement.values.Exact != nil {
 		return improvement.values.Exact[a].Cmp(improvement.values.Exact[b])
@@ -292,8 +296,8 @@ func (improvement *parityImprovement) compareValues(a, b uint32) int {
 	return cmp.Compare(improvement.values.Lower[a], improvement.values.Lower[b])
 }
 
-// equalValues reports whether the values of two states are equal; without exact values, up to a tolerance. The value of b must
-// not be less than that of a.
+// equalValues reports whether the values of two states are equal, up to a tolerance if there are no exact values. The value of
+// b must be at least the value of a.
 func (improvement *parityImprovement) equalValues(a, b uint32) bool {
 	if improvement.values.Exact != nil {
 		return improvement.values.Exact[a].Cmp(improvement.values.Exact[b]) == 0
@@ -302,15 +306,28 @@ func (improvement *parityImprovement) equalValues(a, b uint32) bool {
 }
 
 // winClass finds the states of a value class from which the maximizer can win almost surely unless the minimizer raises the
-// value, and changes the strategy there. It reports whether there are such states. A choice that keeps the value but leaves
-// the class counts as a win of the minimizer.
+// value, and changes the strategy there. It reports whether there are such states.
 func (improvement *parityImprovement) winClass(class []uint32, comparison []int) bool {
+	solver := improvement.classGame(class, comparison)
+	won := solver.solve()
+	for s := range won.All() {
+		improvement.strategy[s] = solver.strategy[s]
+	}
+	return !won.Empty()
+}
+
+// classGame returns the parity game within a value class, of the choices that keep the value. A state of the minimizer with a choice
+// that keeps the value, but leaves the class, is not in the game: the minimizer wins there.
+func (improvement *parityImprovement) classGame(class []uint32, comparison []int) *almostSure {
 	graph := improvement.game.graph
 	inside := sparse.NewSet(graph.NumStates())
 	for _, s := range class {
 		inside.Add(int(s))
 	}
-	solver := &almostSure{game: improvement.game, region: inside, choices: sparse.NewSet(graph.NumChoices()), priority: make([]int, graph.NumChoices()), strategy: slices.Clone(improvement.strategy)}
+	solver := &almostSure{
+		game: improvement.game, region: inside, choices: sparse.NewSet(graph.NumChoices()),
+		priority: make([]int, graph.NumChoices()), strategy: slices.Clone(improvement.strategy),
+	}
 	for _, s := range class {
 		first, end := graph.Choices(int(s))
 		canLeave := false
@@ -329,11 +346,7 @@ func (improvement *parityImprovement) winClass(class []uint32, comparison []int)
 			inside.Remove(int(s))
 		}
 	}
-	won := solver.solve()
-	for s := range won.All() {
-		improvement.strategy[s] = solver.strategy[s]
-	}
-	return !won.Empty()
+	return solver
 }
 
 // almostSure computes the states from which the maximizer wins a parity game with probability one without
@@ -432,7 +445,8 @@ func (winning *almostSure) isWonForOddPriority(s int) bool {
 	return false
 }
 
-// isWonChoice reports whether the maximizer wins after a choice, for the current values of the variables.
+// isWonChoice reports whether the maximizer wins after a choice, for the current values of the variables. The condition is
+// described at almostSure.
 func (winning *almostSure) isWonChoice(c int) bool {
 	priority := winning.priority[c]
 	for even := 0; even <= priority+1; even += 2 {

@@ -19,8 +19,8 @@ func (game *Game) ReachReward(ctx context.Context, reward *sparse.Reward, target
 		return ReachReward(ctx, game.graph, reward, target, dir, opts)
 	}
 	strategy := game.firstChoices()
-	minimizerGame := NewGame(game.graph, game.maximizer.Complement()) // of the minimizer, who wants to reach the target
-	_, finite, err := minimizerGame.certainStates(ctx, sparse.FullSet(game.graph.NumStates()), target, strategy)
+	reachabilityGame := NewGame(game.graph, game.maximizer.Complement()) // the minimizer of rewards maximizes reachability
+	_, finite, err := reachabilityGame.certainStates(ctx, sparse.FullSet(game.graph.NumStates()), target, strategy)
 	if err != nil {
 		return nil, err
 	}
@@ -100,9 +100,11 @@ func (game *Game) RewardUntilReached(ctx context.Context, reward *sparse.Reward,
 		}
 	}
 	graph := sparse.NewGraph(builder.Finish())
-	stopped := sparse.Reward{Name: reward.Name, Err: reward.Err, Unfit: reward.Unfit}
-	stopped.State, stopped.StateRat = withoutStates(reward.State, target), withoutStates(reward.StateRat, target)
-	stopped.Choice, stopped.ChoiceRat = valuesOfOrigins(reward.Choice, builder.Origin), valuesOfOrigins(reward.ChoiceRat, builder.Origin)
+	stopped := sparse.Reward{
+		Name: reward.Name, Err: reward.Err, Unfit: reward.Unfit,
+		State: withoutStates(reward.State, target), StateRat: withoutStates(reward.StateRat, target),
+		Choice: valuesOfOrigins(reward.Choice, builder.Origin), ChoiceRat: valuesOfOrigins(reward.ChoiceRat, builder.Origin),
+	}
 	values, err := NewGame(graph, game.maximizer).TotalReward(ctx, &stopped, opts)
 	if err == nil && values.Scheduler != nil {
 		values.Scheduler = originalStrategy(values.Scheduler, builder.Origin)
@@ -124,7 +126,8 @@ func withoutStates[T any](values []T, states *sparse.Set) []T {
 	return result
 }
 
-// valuesOfOrigins returns, for each choice, the value of its original choice; zero for None. It returns nil for nil.
+// valuesOfOrigins returns, for each choice, the value of its original choice, or zero if it has none. values has the values of
+// the original choices; if it is nil, the result is nil.
 func valuesOfOrigins[T any](values []T, origin []uint32) []T {
 	if values == nil {
 		return nil
@@ -149,16 +152,16 @@ func originalStrategy(strategy, origin []uint32) []uint32 {
 	return original
 }
 
-// newRewardImprovement returns the strategy improvement for a reward. States outside of finite have infinite values, so the minimizer
-// never moves there, and the maximizer cannot.
-func (game *Game) newRewardImprovement(ctx context.Context, r *sparse.Reward, finite *sparse.Set, opts Options) (*strategyImprovement, error) {
+// newRewardImprovement returns the strategy improvement for a reward. The states outside of finite have infinite values. From
+// the other states, the minimizer never moves there, and the maximizer cannot.
+func (game *Game) newRewardImprovement(ctx context.Context, reward *sparse.Reward, finite *sparse.Set, opts Options) (*strategyImprovement, error) {
 	opts.Epsilon = opts.epsilon()
 	opts.Within, opts.Classic = nil, false
-	sys, err := game.newSystem(newSystem, r, opts)
+	sys, err := game.newSystem(newSystem, reward, opts)
 	if err != nil {
 		return nil, err
 	}
 	sys.values.setAll(finite.Complement(), math.Inf(1))
 	sys.choices = game.graph.ChoicesWithin(finite)
-	return &strategyImprovement{game: game, ctx: ctx, opts: opts, sys: sys, reward: r}, nil
+	return &strategyImprovement{game: game, ctx: ctx, opts: opts, sys: sys, reward: reward}, nil
 }

@@ -45,11 +45,14 @@ const (
 // allowsGeometricSteps reports whether geometricSteps can take total steps of the given states, which must have their values
 // before the first step.
 func (sys *system) allowsGeometricSteps(opts Options, states []uint32, total int) bool {
-	if opts.Classic || sys.stepScheduler != nil || sys.rounding.grid != 0 || sys.graph.Kind == sparse.CTMC || total < geometricAfter*(1+geometricRest) {
+	everyStepCounts := opts.Classic || sys.stepScheduler != nil || sys.rounding.grid != 0
+	if everyStepCounts || sys.graph.Kind == sparse.CTMC || total < geometricAfter*(1+geometricRest) {
 		return false
 	}
 	for _, s := range states {
-		if first, end := sys.graph.Choices(int(s)); end != first+1 || sys.values.Upper[s] > 0 {
+		first, end := sys.graph.Choices(int(s))
+		hasSeveralChoices := end-first > 1
+		if hasSeveralChoices || sys.values.Upper[s] > 0 {
 			return false
 		}
 	}
@@ -86,7 +89,7 @@ func (steps *geometricSteps) run(meter *meter) error {
 				return err
 			}
 		}
-		if n := steps.current.count; n >= fewestSteps && n&(n-1) == 0 {
+		if n := steps.current.count; n >= fewestSteps && isPowerOfTwo(n) {
 			steps.reference = steps.current.clone()
 		}
 	}
@@ -123,8 +126,8 @@ func (d *increments) clone() *increments {
 	return &copied
 }
 
-// tryFinish compares the current increments with the reference, which lies one period of steps before. If the
-// geometric series gives bounds as narrow as asked for, it writes them and returns true.
+// tryFinish compares the current increments with the reference increments, which are one period of steps earlier. If the
+// geometric series of their quotients gives bounds as narrow as asked for, it writes these bounds and returns true.
 func (steps *geometricSteps) tryFinish(meter *meter) (bool, error) {
 	period := steps.current.count - steps.reference.count
 	remaining := steps.numIncrements - steps.reference.count
@@ -162,9 +165,9 @@ func (steps *geometricSteps) tryFinish(meter *meter) (bool, error) {
 	return true, nil
 }
 
-// quotientBounds returns bounds on the quotients of the current increments and the reference. ok is false if
-// there are none, or if they are too far apart for narrow bounds after the given number of periods. With
-// acceptAny the distance does not matter.
+// quotientBounds returns bounds on the quotients of the current increments by the reference increments, over all states. ok is
+// false if there is no upper bound, or if the bounds are too far apart for narrow results after the given number of periods.
+// If acceptAny is set, their distance does not matter.
 func (steps *geometricSteps) quotientBounds(periods float64, acceptAny bool) (low, high float64, ok bool) {
 	const allowedSpread = 8 // in units of epsilon; greater distances cannot give narrow bounds
 	low = math.Inf(1)
@@ -196,12 +199,13 @@ func (steps *geometricSteps) quotientBounds(periods float64, acceptAny bool) (lo
 // geometricSum has bounds on the sum 1 + q + q² + ... with one term for each period.
 type geometricSum struct{ low, high float64 }
 
+// newGeometricSum returns bounds on the sum for a quotient between low and high.
 func newGeometricSum(low, high float64, terms int) geometricSum {
-	return geometricSum{sumOfPowers(low, terms) * (1 - 2*unit), sumOfPowers(high, terms) * (1 + 2*unit)}
+	return geometricSum{low: sumOfPowers(low, terms) * (1 - 2*unit), high: sumOfPowers(high, terms) * (1 + 2*unit)}
 }
 
-// sumOfPowers returns 1 + q + q² + ... + q^(terms-1) for q = ratio, rounded to nearest. It computes with 256
-// bits; the difference of 1 and a power of q loses at most 54 of them.
+// sumOfPowers returns 1 + ratio + ratio² + ... + ratio^(terms-1), rounded to nearest. It evaluates (1 - ratio^terms) / (1 - ratio)
+// with 256 bits. The differences lose at most 54 of them.
 func sumOfPowers(ratio float64, terms int) float64 {
 	number := func(x float64) *big.Float { return new(big.Float).SetPrec(256).SetFloat64(x) }
 	if ratio == 1 {
@@ -214,7 +218,7 @@ func sumOfPowers(ratio float64, terms int) float64 {
 		}
 		square.Mul(square, square)
 	}
-	numerator := power.Sub(number(1), power)
+	numerator := number(0).Sub(number(1), power)
 	denominator := number(0).Sub(number(1), number(ratio))
 	sum, _ := numerator.Quo(numerator, denominator).Float64()
 	return sum
@@ -234,6 +238,7 @@ func (steps *geometricSteps) estimateIsNarrow(series geometricSum) bool {
 	return true
 }
 
+// isNarrow reports whether bounds are as narrow as asked for.
 func (steps *geometricSteps) isNarrow(lower, upper float64) bool {
 	return upper-lower <= steps.epsilon/2*upper && upper < math.MaxFloat64
 }
@@ -266,6 +271,7 @@ func (steps *geometricSteps) boundsAreNarrow(before, firstPeriod *increments, se
 	return true
 }
 
+// writeBounds writes the bounds on the values of all states to the system.
 func (steps *geometricSteps) writeBounds(before, firstPeriod *increments, series geometricSum) {
 	for _, s := range steps.current.states {
 		steps.system.values.Lower[s], steps.system.values.Upper[s] = steps.bounds(s, before, firstPeriod, series)

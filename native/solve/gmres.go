@@ -50,7 +50,7 @@ func (bscc *bsccGain) acceleratedIteration(members []uint32, work int, known gai
 			}
 		}
 		newLower, newUpper := bscc.gainBounds(ordered)
-		if newLower != newLower || newUpper != newUpper {
+		if math.IsNaN(newLower) || math.IsNaN(newUpper) {
 			return lower, upper, nil
 		}
 		width := upper - lower
@@ -65,8 +65,8 @@ func (bscc *bsccGain) acceleratedIteration(members []uint32, work int, known gai
 	return lower, upper, nil
 }
 
-// gmres solves the equations of a BSCC for bias and gain at the same time, preconditioned by an incomplete LU
-// factorization. The result is as unproved as that of a sweep.
+// gmres solves the equations of a bottom strongly connected component for bias and gain at the same time, preconditioned by an
+// incomplete LU factorization. The result has no error bound.
 //
 // Source: Saad and Schultz, GMRES (1986); Stewart, Introduction to the Numerical Solution of Markov
 // Chains (1994), section 4.4.
@@ -123,7 +123,7 @@ func (gm *gmres) restartCycle(gain float64, countSweep func() error) (newGain, r
 	for j, coeff := range coeffs {
 		newGain += coeff * gm.basis[j].gain
 	}
-	if newGain != newGain || math.IsInf(newGain, 0) {
+	if math.IsNaN(newGain) || math.IsInf(newGain, 0) {
 		return gain, 0, nil
 	}
 	gm.forEachBlock(func(_, from, to int) {
@@ -137,7 +137,7 @@ func (gm *gmres) restartCycle(gain float64, countSweep func() error) (newGain, r
 	return newGain, norm, nil
 }
 
-// basisVector returns basis vector j.
+// basisVector returns basis vector j, which it allocates at the first use.
 func (gm *gmres) basisVector(j int) *basisVector {
 	if gm.basis[j].bias == nil {
 		gm.basis[j].bias = make([]float64, len(gm.members))
@@ -145,9 +145,9 @@ func (gm *gmres) basisVector(j int) *basisVector {
 	return &gm.basis[j]
 }
 
-// arnoldiStep adds basis vector j+1: vector j times the preconditioned matrix, orthogonalized against the earlier
-// ones. It updates the least-squares problem by a Givens rotation. It returns false if the basis is complete or the
-// residual small enough.
+// arnoldiStep adds basis vector j+1, which is the preconditioned matrix times vector j, orthogonalized against the earlier
+// vectors. Then it updates the least-squares problem. It returns false if the basis is complete or the residual is small
+// enough.
 func (gm *gmres) arnoldiStep(j int) bool {
 	current, next := &gm.basis[j], gm.basisVector(j+1)
 	gm.solveResidual(next.bias, current.bias, current.gain, nil)
@@ -169,6 +169,13 @@ func (gm *gmres) arnoldiStep(j int) bool {
 	if norm > 0 {
 		gm.scale(next, 1/norm)
 	}
+	isRegular := gm.addColumn(j, column)
+	return isRegular && norm > 0 && math.Abs(gm.rhs[j+1]) > residualReduction*math.Abs(gm.rhs[0])
+}
+
+// addColumn adds column j, of j+2 entries, to the triangular factor of the least-squares problem. A new Givens rotation makes
+// its last entry zero. It returns false, and adds nothing, if the last two entries are zero or overflow.
+func (gm *gmres) addColumn(j int, column []float64) bool {
 	for i := range j { // the earlier Givens rotations
 		column[i], column[i+1] = gm.cos[i]*column[i]+gm.sin[i]*column[i+1], gm.cos[i]*column[i+1]-gm.sin[i]*column[i]
 	}
@@ -182,7 +189,7 @@ func (gm *gmres) arnoldiStep(j int) bool {
 	gm.triangle = append(gm.triangle, column[:j+1])
 	gm.rhs = append(gm.rhs, -gm.sin[j]*gm.rhs[j])
 	gm.rhs[j] *= gm.cos[j]
-	return norm > 0 && math.Abs(gm.rhs[j+1]) > residualReduction*math.Abs(gm.rhs[0])
+	return true
 }
 
 // backSubstitute returns the coefficients of the basis vectors that minimize the residual, by back
@@ -199,8 +206,8 @@ func (gm *gmres) backSubstitute() []float64 {
 	return coeffs
 }
 
-// solveResidual writes the solution of the preconditioner for the residual reward - gain - (D - R) bias to result,
-// where D has the exit rates and R the weights of transitions between different members.
+// solveResidual applies the preconditioner to the residual reward - gain - (D - R) bias, and writes the result to result. D is
+// the diagonal matrix of the exit rates, and R has the weights of the transitions between different members.
 func (gm *gmres) solveResidual(result, bias []float64, gain float64, reward *sparse.Reward) {
 	model, unknownOf := gm.bscc.rewardSystem.graph.Model, gm.bscc.index.ofState
 	gm.forEachBlock(func(_, from, to int) {
@@ -233,6 +240,7 @@ func (gm *gmres) forEachBlock(handleBlock func(part, from, to int)) {
 	})
 }
 
+// sumBlocks adds up the partial sums of the blocks.
 func sumBlocks(sums [vectorBlocks]float64) (sum float64) {
 	for _, value := range sums {
 		sum += value

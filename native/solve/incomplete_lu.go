@@ -71,12 +71,16 @@ func newIncompleteLU(graph *sparse.Graph, members []uint32, index *unknownIndex,
 	return lu, nil
 }
 
-// eliminate subtracts multiples of the earlier rows from row i, until no large entries remain left of the diagonal. It adds
-// the multipliers to the lower factor, and returns the number of entries that it read.
+// eliminate subtracts multiples of the earlier rows from row i, until no entries of at least the size smallest remain left of
+// the diagonal. It adds the multipliers to the lower factor. It returns the number of entries that it read.
 func (lu *incompleteLU) eliminate(row *eliminationRow, i int, smallest float64) (work int) {
-	first := len(lu.lower.column)
-	for next := 0; int(row.columns[next]) < i && len(lu.lower.column)-first < maxLowerEntries; next++ {
+	firstEntry := len(lu.lower.column)
+	for next := 0; ; next++ { // the loop may add columns after the next one
 		k := row.columns[next]
+		isFull := len(lu.lower.column)-firstEntry == maxLowerEntries
+		if int(k) >= i || isFull {
+			break
+		}
 		work++
 		if math.Abs(row.value[k]) < smallest {
 			continue
@@ -154,6 +158,7 @@ func (row *eliminationRow) add(column uint32, value float64) {
 	row.value[column] += value
 }
 
+// clear removes all entries.
 func (row *eliminationRow) clear() {
 	for _, column := range row.columns {
 		row.value[column], row.present[column] = 0, false

@@ -12,7 +12,7 @@ import (
 
 // intervalSystem is a system of equations of an interval model: the value of a choice is reward + opt over its
 // distributions p of sum over t of p(t) x(t). Nature picks the distribution. All lower interval ends
-// are positive, so the graph does not depend on it: qualitative results are the same as for the model without
+// are nonzeroFloat, so the graph does not depend on it: qualitative results are the same as for the model without
 // intervals. An end component in which the scheduler could stay without reward is one unknown. Then the
 // equations have one solution; inductive bounds enclose it.
 //
@@ -38,13 +38,13 @@ type intervalSystem struct {
 	meter           *meter
 }
 
-// adjustableTarget is a target whose interval has a positive width, so it can get free probability.
+// adjustableTarget is a target whose interval has a nonzeroFloat width, so it can get free probability.
 type adjustableTarget struct{ value, intervalWidth float64 }
 
-// newIntervalSystem returns the equations for the values of an interval model's states: probabilities, or expected rewards if reward is
-// not nil. It returns ErrNotExact if the weights or the rewards have no fractions.
+// newIntervalSystem returns the equations for the values of an interval model's states: expected rewards, or probabilities if
+// reward is nil. The error is ErrNotExact if the weights or the rewards have no fractions.
 func newIntervalSystem(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*intervalSystem, error) {
-	if !graph.Exact() || reward != nil && (reward.State != nil && reward.StateRat == nil || reward.Choice != nil && reward.ChoiceRat == nil) {
+	if !graph.Exact() || !hasFractions(reward) {
 		return nil, ErrNotExact
 	}
 	opts.Scheduler = false
@@ -71,12 +71,12 @@ func (iv *intervalSystem) computeFreeProbability() error {
 			}
 			width, ok := widthOf[interval]
 			if !ok {
-				width = positive(new(big.Rat).Sub(model.HighRat(i), model.Rat(i)))
+				width = nonzeroFloat(new(big.Rat).Sub(model.HighRat(i), model.Rat(i)))
 				widthOf[interval] = width
 			}
 			iv.intervalWidth[i] = width
 		}
-		iv.freeProbability[c] = positive(free)
+		iv.freeProbability[c] = nonzeroFloat(free)
 		if err := iv.meter.addWork(1000); err != nil {
 			return err
 		}
@@ -84,16 +84,16 @@ func (iv *intervalSystem) computeFreeProbability() error {
 	return nil
 }
 
-// positive rounds a nonnegative fraction to a float64, which is 0 only for 0.
-func positive(width *big.Rat) float64 {
-	if width.Sign() == 0 {
+// nonzeroFloat rounds a nonnegative fraction to a float64. The result is 0 only if the fraction is 0.
+func nonzeroFloat(fraction *big.Rat) float64 {
+	if fraction.Sign() == 0 {
 		return 0
 	}
-	rounded, _ := sparse.NormalFloat(width)
+	rounded, _ := sparse.NormalFloat(fraction)
 	return rounded
 }
 
-// robustFloor corresponds to rounding.floor.
+// robustFloor is the least positive bound in interval models. Smaller lower bounds become 0.
 const robustFloor = 0x1p-900
 
 // choiceBound returns a lower or upper bound on the value of choice c of state s, from the bounds of its
@@ -111,11 +111,11 @@ func (iv *intervalSystem) choiceBound(s, c int, upper bool) float64 {
 	first, end := model.Row(c)
 	iv.adjustable = iv.adjustable[:0]
 	for i := first; i < end; i++ {
-		v := values[iv.representativeOf(model.Target[i])]
-		sum += model.Prob(i) * v
-		minimum, maximum = min(minimum, v), max(maximum, v)
+		value := values[iv.representativeOf(model.Target[i])]
+		sum += model.Prob(i) * value
+		minimum, maximum = min(minimum, value), max(maximum, value)
 		if iv.intervalWidth[i] > 0 {
-			iv.adjustable = append(iv.adjustable, adjustableTarget{v, iv.intervalWidth[i]})
+			iv.adjustable = append(iv.adjustable, adjustableTarget{value, iv.intervalWidth[i]})
 		}
 	}
 	if maximum == 0 && reward == 0 {
@@ -124,12 +124,12 @@ func (iv *intervalSystem) choiceBound(s, c int, upper bool) float64 {
 	if iv.freeProbability[c] > 0 {
 		sum += iv.distributeFreeProbability(iv.freeProbability[c], upper)
 	}
-	e := 1.05 * float64(4*(end-first)+24) * unit
+	relErr := 1.05 * float64(4*(end-first)+24) * unit
 	if iv.reward != nil {
-		e += 1.05 * iv.reward.Err
+		relErr += 1.05 * iv.reward.Err
 	}
 	if upper {
-		sum = max(sum+sum*e, robustFloor)
+		sum = max(sum+sum*relErr, robustFloor)
 		if reward == 0 {
 			sum = min(sum, maximum)
 		}
@@ -139,7 +139,8 @@ func (iv *intervalSystem) choiceBound(s, c int, upper bool) float64 {
 		return sum
 	}
 	sum = min(sum, math.MaxFloat64)
-	if sum -= sum * e; !(sum >= robustFloor) {
+	sum -= sum * relErr
+	if !(sum >= robustFloor) {
 		sum = 0
 	}
 	if reward == 0 {
@@ -178,6 +179,7 @@ func (iv *intervalSystem) distributeFreeProbability(remaining float64, upper boo
 	return sum
 }
 
+// representativeOf returns the state whose equation gives the value of state s: the representative of its end component, or s.
 func (iv *intervalSystem) representativeOf(s uint32) uint32 {
 	if iv.representative == nil {
 		return s
@@ -250,7 +252,7 @@ func (iv *intervalSystem) optimum(s uint32, upper bool) (bound float64, work int
 	first := true
 	iv.forEachChoice(s, func(member, c int) {
 		value := iv.choiceBound(member, c, upper)
-		if first || (value < bound) == minimize {
+		if first || isBetter(value, bound, minimize) {
 			bound, first = value, false
 		}
 		work += 4 * int(iv.graph.Start[c+1]-iv.graph.Start[c])
@@ -325,10 +327,11 @@ func (iv *intervalSystem) solveComponent(unknowns []uint32, opts Options) error 
 
 // hasSelfLoop reports whether a choice of an unknown leads back to it.
 func (iv *intervalSystem) hasSelfLoop(s uint32) bool {
+	isSelf := func(target uint32) bool { return iv.representativeOf(target) == s }
 	found := false
 	iv.forEachChoice(s, func(_, c int) {
 		first, end := iv.graph.Row(c)
-		found = found || slices.ContainsFunc(iv.graph.Target[first:end], func(target uint32) bool { return iv.representativeOf(target) == s })
+		found = found || slices.ContainsFunc(iv.graph.Target[first:end], isSelf)
 	})
 	return found
 }
@@ -351,8 +354,8 @@ func (iv *intervalSystem) sweepLower(unknowns []uint32) (change float64, err err
 	return change, nil
 }
 
-// proveUpper guesses upper bounds by a relative margin above the lower ones. Then it sweeps until a sweep
-// raises no bound, which proves the guess, or lowers none, which refutes it. It gives up after the given
+// proveUpper guesses upper bounds by a relative margin above the lower bounds, and reports whether it can prove them. It sweeps
+// until a sweep raises no bound, which proves the guess, or lowers no bound, which refutes it. It gives up after the given
 // number of sweeps.
 //
 // Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).

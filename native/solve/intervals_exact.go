@@ -78,7 +78,7 @@ func (iv *intervalSystem) initialStrategy(s uint32) *strategyPair {
 	best := 0.0
 	iv.forEachChoice(s, func(member, c int) {
 		bound := iv.choiceBound(member, c, useUpper)
-		if strategy == nil || bound != best && (bound < best) == minimize {
+		if strategy == nil || isBetter(bound, best, minimize) {
 			strategy, best = &strategyPair{state: member, choice: c}, bound
 		}
 	})
@@ -86,8 +86,8 @@ func (iv *intervalSystem) initialStrategy(s uint32) *strategyPair {
 	return strategy
 }
 
-// properStrategies sets strategies that leave the unknowns with probability one: every choice has a target
-// that is closer to an exit.
+// properStrategies sets strategies that leave the unknowns with probability one. The choice of each unknown has a target that is
+// outside of the unknowns, or that was found earlier to leave them.
 func (iv *intervalSystem) properStrategies(unknowns []uint32, strategies map[uint32]*strategyPair) {
 	proper := sparse.NewSet(iv.graph.NumStates())
 	for changed := true; changed; {
@@ -96,19 +96,29 @@ func (iv *intervalSystem) properStrategies(unknowns []uint32, strategies map[uin
 			if proper.Has(int(s)) {
 				continue
 			}
-			iv.forEachChoice(s, func(member, c int) {
-				if !proper.Has(int(s)) && iv.comesNearer(c, proper) {
-					proper.Add(int(s))
-					strategies[s] = &strategyPair{member, c, iv.distribution(c)}
-					changed = true
-				}
-			})
+			if strategy := iv.strategyTowards(s, proper); strategy != nil {
+				proper.Add(int(s))
+				strategies[s] = strategy
+				changed = true
+			}
 		}
 	}
 }
 
-// comesNearer reports whether a choice has a target that is proper, or outside the maybe states.
-func (iv *intervalSystem) comesNearer(c int, proper *sparse.Set) bool {
+// strategyTowards returns the first choice of an unknown that can lead to a proper unknown or out of the maybe states, with
+// nature's optimal distribution. It returns nil if there is none.
+func (iv *intervalSystem) strategyTowards(s uint32, proper *sparse.Set) *strategyPair {
+	var strategy *strategyPair
+	iv.forEachChoice(s, func(member, c int) {
+		if strategy == nil && iv.canLead(c, proper) {
+			strategy = &strategyPair{state: member, choice: c, distribution: iv.distribution(c)}
+		}
+	})
+	return strategy
+}
+
+// canLead reports whether a choice has a target that is a proper unknown, or outside of the maybe states.
+func (iv *intervalSystem) canLead(c int, proper *sparse.Set) bool {
 	first, end := iv.graph.Row(c)
 	for _, target := range iv.graph.Target[first:end] {
 		unknown := int(iv.representativeOf(target))
@@ -178,30 +188,40 @@ func (iv *intervalSystem) distribution(c int) []*big.Rat {
 		}
 		return probs
 	}
-	byValue := make([]int, end-first)
 	remaining := big.NewRat(1, 1)
 	for i := range probs {
-		byValue[i], probs[i] = i, model.Rat(first+i)
+		probs[i] = model.Rat(first + i)
 		remaining.Sub(remaining, probs[i])
 	}
-	value := func(i int) *big.Rat { return iv.values.Exact[iv.representativeOf(model.Target[first+i])] }
-	slices.SortStableFunc(byValue, func(i, j int) int {
-		if iv.dir.nature() == Min {
-			return value(i).Cmp(value(j))
-		}
-		return value(j).Cmp(value(i))
-	})
-	for _, i := range byValue {
+	for _, i := range iv.preferredTargets(c) {
 		width := new(big.Rat).Sub(model.HighRat(first+i), probs[i])
 		if width.Cmp(remaining) > 0 {
 			width.Set(remaining)
 		}
 		probs[i] = new(big.Rat).Add(probs[i], width)
-		if remaining.Sub(remaining, width); remaining.Sign() == 0 {
+		remaining.Sub(remaining, width)
+		if remaining.Sign() == 0 {
 			break
 		}
 	}
 	return probs
+}
+
+// preferredTargets returns the indices of the targets of choice c, in the order in which nature prefers their exact values.
+func (iv *intervalSystem) preferredTargets(c int) []int {
+	first, end := iv.graph.Row(c)
+	order := make([]int, end-first)
+	for i := range order {
+		order[i] = i
+	}
+	value := func(i int) *big.Rat { return iv.values.Exact[iv.representativeOf(iv.graph.Target[first+i])] }
+	slices.SortStableFunc(order, func(i, j int) int {
+		if iv.dir.nature() == Min {
+			return value(i).Cmp(value(j))
+		}
+		return value(j).Cmp(value(i))
+	})
+	return order
 }
 
 // choiceValue returns the exact value of choice c of state s under the given distribution over its targets.
@@ -218,43 +238,21 @@ func (iv *intervalSystem) choiceValue(s, c int, distribution []*big.Rat) *big.Ra
 // errImproper says that the scheduler can stay forever where it must not.
 var errImproper = errors.New("no initial scheduler that leaves the component was found")
 
-// solveInduced sets the unknowns to the values of the induced Markov chain. The chain has two
-// additional absorbing states: n, the target, and n+1, which has value 0.
+// solveInduced sets the exact values of the unknowns to their values in the Markov chain that the strategies induce. The error
+// is errImproper if a value is infinite.
 func (iv *intervalSystem) solveInduced(ctx context.Context, unknowns []uint32, strategies map[uint32]*strategyPair, opts Options) error {
-	n := len(unknowns)
-	number := make(map[uint32]int, n)
-	for i, s := range unknowns {
-		number[s] = i
-	}
-	builder := sparse.NewBuilder(sparse.DTMC)
-	reward := &sparse.Reward{State: make([]float64, n+2), StateRat: make([]*big.Rat, n+2)}
-	for i, s := range unknowns {
-		strategies := strategies[s]
-		builder.State()
-		first, _ := iv.graph.Row(strategies.choice)
-		for j, q := range strategies.distribution {
-			builder.AddRat(iv.inducedState(iv.graph.Target[first+j], number, n), q, sparse.NoAction)
-		}
-		if g := iv.reward.OfChoiceRat(strategies.state, strategies.choice); g.Sign() != 0 {
-			reward.StateRat[i] = g
-			reward.State[i], _ = sparse.NormalFloat(g)
-		}
-	}
-	for i := range 2 {
-		builder.State()
-		builder.AddRat(n+i, big.NewRat(1, 1), sparse.NoAction)
-	}
-	model, err := builder.Finish()
+	model, reward, err := iv.inducedChain(unknowns, strategies)
 	if err != nil {
 		return err
 	}
-	graph, end := sparse.NewGraph(model), sparse.SetOf(n+2, n)
+	n := len(unknowns)
+	graph, target := sparse.NewGraph(model), sparse.SetOf(n+2, n)
 	opts = Options{Exact: true, MaxWork: opts.MaxWork, MaxSweeps: opts.MaxSweeps}
 	var values *Values
 	if iv.isProbability {
-		values, err = Until(ctx, graph, sparse.FullSet(n+2), end, Max, opts)
+		values, err = Until(ctx, graph, sparse.FullSet(n+2), target, Max, opts)
 	} else {
-		values, err = ReachReward(ctx, graph, reward, end, Max, opts)
+		values, err = ReachReward(ctx, graph, reward, target, Max, opts)
 	}
 	if err != nil {
 		return err
@@ -268,8 +266,38 @@ func (iv *intervalSystem) solveInduced(ctx context.Context, unknowns []uint32, s
 	return nil
 }
 
-// inducedState returns the state of the induced chain that stands for a target: the unknown of the target if it has
-// one. Solved states share two absorbing states: numUnknowns, and numUnknowns+1 for states with probability 0.
+// inducedChain returns the Markov chain that the strategies induce, and its state rewards. With n unknowns, states 0 to n-1 are
+// the unknowns. State n is the absorbing target, and state n+1 an absorbing state with value 0.
+func (iv *intervalSystem) inducedChain(unknowns []uint32, strategies map[uint32]*strategyPair) (*sparse.Model, *sparse.Reward, error) {
+	n := len(unknowns)
+	number := make(map[uint32]int, n)
+	for i, s := range unknowns {
+		number[s] = i
+	}
+	builder := sparse.NewBuilder(sparse.DTMC)
+	rewards := &sparse.Reward{State: make([]float64, n+2), StateRat: make([]*big.Rat, n+2)}
+	for i, s := range unknowns {
+		strategy := strategies[s]
+		builder.State()
+		first, _ := iv.graph.Row(strategy.choice)
+		for j, prob := range strategy.distribution {
+			builder.AddRat(iv.inducedState(iv.graph.Target[first+j], number, n), prob, sparse.NoAction)
+		}
+		if reward := iv.reward.OfChoiceRat(strategy.state, strategy.choice); reward.Sign() != 0 {
+			rewards.StateRat[i] = reward
+			rewards.State[i], _ = sparse.NormalFloat(reward)
+		}
+	}
+	for i := range 2 {
+		builder.State()
+		builder.AddRat(n+i, big.NewRat(1, 1), sparse.NoAction)
+	}
+	model, err := builder.Finish()
+	return model, rewards, err
+}
+
+// inducedState returns the state of the induced chain for a target of the interval model. A target in number has its own state.
+// Other targets have known values, and share two absorbing states: numUnknowns+1 for probability 0, and numUnknowns otherwise.
 func (iv *intervalSystem) inducedState(target uint32, number map[uint32]int, numUnknowns int) int {
 	if i, ok := number[iv.representativeOf(target)]; ok {
 		return i

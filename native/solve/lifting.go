@@ -82,19 +82,23 @@ func newSmallRow(row *exactRow) smallRow {
 	return small
 }
 
-// setPrime prepares Montgomery arithmetic modulo p: residues are held as products with 2^64.
+// setPrime prepares Montgomery arithmetic modulo the prime p. The Montgomery form of a residue x is x * 2^64 mod p.
 //
 // Source: Montgomery, Modular multiplication without trial division (1985).
 func (lift *lifting) setPrime(p uint64) {
-	lift.prime, lift.inverse = p, p // Newton iteration: correct in 3 bits, then twice as many each time
+	lift.prime = p
+	// Newton iteration for the inverse of p modulo 2^64. p is its own inverse modulo 2^3, and each step doubles the number of
+	// correct bits.
+	inverse := p
 	for range 5 {
-		lift.inverse *= 2 - p*lift.inverse
+		inverse *= 2 - p*inverse
 	}
-	_, one := bits.Div64(1, 0, p)
-	_, lift.montgomerySquare = bits.Div64(one, 0, p)
+	lift.inverse = inverse
+	_, twoTo64 := bits.Div64(1, 0, p)
+	_, lift.montgomerySquare = bits.Div64(twoTo64, 0, p)
 }
 
-// mul is the Montgomery product.
+// mul returns the Montgomery product x * y / 2^64 modulo the prime.
 func (lift *lifting) mul(x, y uint64) uint64 {
 	hi, lo := bits.Mul64(x, y)
 	multiple, _ := bits.Mul64(lo*lift.inverse, lift.prime)
@@ -104,6 +108,7 @@ func (lift *lifting) mul(x, y uint64) uint64 {
 	return hi - multiple
 }
 
+// sub returns x - y modulo the prime.
 func (lift *lifting) sub(x, y uint64) uint64 {
 	if x < y {
 		x += lift.prime
@@ -141,31 +146,17 @@ func (lift *lifting) residue(x *big.Int) uint64 {
 	return lift.mul(remainder, lift.montgomerySquare)
 }
 
-// factorize computes the triangular factors modulo the prime, as eliminationSolver.factorizeFloat does in
-// floating point. It returns false if a pivot is zero.
+// factorize computes the triangular factors modulo the prime. It returns false if a pivot is zero.
 func (lift *lifting) factorize(meter *meter) (bool, error) {
-	workRow := make([]uint64, len(lift.order))
+	workRow := make([]uint64, len(lift.order)) // the current row, by position
 	for p, k := range lift.order {
-		workRow[p] = lift.residue(lift.rows[k].scale)
-		for i, column := range lift.rows[k].column {
+		row := lift.rows[k]
+		workRow[p] = lift.residue(row.scale)
+		for i, column := range row.column {
 			position := lift.position[column]
-			workRow[position] = lift.sub(workRow[position], lift.residue(lift.rows[k].coefficient[i]))
+			workRow[position] = lift.sub(workRow[position], lift.residue(row.coefficient[i]))
 		}
-		work := lift.lowerStart[p+1] - lift.lowerStart[p]
-		for i := lift.lowerStart[p]; i < lift.lowerStart[p+1]; i++ {
-			earlier := lift.lowerCols[i]
-			factor := lift.mul(workRow[earlier], lift.pivot[earlier])
-			workRow[earlier], lift.lower[i] = 0, factor
-			for j := lift.upperStart[earlier]; j < lift.upperStart[earlier+1]; j++ {
-				column := lift.upperCols[j]
-				workRow[column] = lift.sub(workRow[column], lift.mul(factor, lift.upper[j]))
-			}
-			work += 4 * (lift.upperStart[earlier+1] - lift.upperStart[earlier])
-		}
-		for i := lift.upperStart[p]; i < lift.upperStart[p+1]; i++ {
-			column := lift.upperCols[i]
-			lift.upper[i], workRow[column] = workRow[column], 0
-		}
+		work := lift.eliminateRow(p, workRow)
 		if workRow[p] == 0 {
 			return false, nil
 		}
@@ -175,6 +166,27 @@ func (lift *lifting) factorize(meter *meter) (bool, error) {
 		}
 	}
 	return true, nil
+}
+
+// eliminateRow subtracts multiples of the earlier rows from the row at position p, which workRow has, and stores the row of both
+// factors. Afterwards workRow is zero except for the pivot at p. It returns the number of operations.
+func (lift *lifting) eliminateRow(p int, workRow []uint64) (work int) {
+	for i := lift.lowerStart[p]; i < lift.lowerStart[p+1]; i++ {
+		earlier := lift.lowerCols[i]
+		factor := lift.mul(workRow[earlier], lift.pivot[earlier])
+		workRow[earlier], lift.lower[i] = 0, factor
+		first, end := lift.upperStart[earlier], lift.upperStart[earlier+1]
+		for j := first; j < end; j++ {
+			column := lift.upperCols[j]
+			workRow[column] = lift.sub(workRow[column], lift.mul(factor, lift.upper[j]))
+		}
+		work += 1 + 4*(end-first)
+	}
+	for i := lift.upperStart[p]; i < lift.upperStart[p+1]; i++ {
+		column := lift.upperCols[i]
+		lift.upper[i], workRow[column] = workRow[column], 0
+	}
+	return work
 }
 
 // solveModPrime returns the solution modulo the prime for the given constants, by forward and back
@@ -212,7 +224,12 @@ func (lift *lifting) solve(meter *meter, constant func(k int) *big.Int) ([]*big.
 		digit := lift.solveModPrime(remainder)
 		digits = append(digits, digit)
 		for k := range remainder {
-			lift.subtractDigit(remainder, k, digit)
+			if lift.smallRows[k].scale == 0 {
+				lift.subtractDigit(remainder[k], k, digit)
+			} else {
+				lift.subtractDigitInWords(remainder[k], k, digit)
+			}
+			remainder[k].Quo(remainder[k], lift.primeInt)
 		}
 		if err := meter.addWork(16 * (len(lift.upper) + len(lift.lower) + len(lift.order))); err != nil {
 			return nil, nil, err
@@ -231,39 +248,41 @@ func (lift *lifting) solve(meter *meter, constant func(k int) *big.Int) ([]*big.
 	}
 }
 
-// subtractDigit subtracts the contribution of one p-adic digit of the solution from the remainder of equation
-// k, and divides the remainder by the prime.
-func (lift *lifting) subtractDigit(remainder []*big.Int, k int, digit []uint64) {
-	small, row := &lift.smallRows[k], lift.rows[k]
-	if small.scale == 0 {
-		var digitInt, product big.Int
-		remainder[k].Sub(remainder[k], product.Mul(row.scale, digitInt.SetUint64(digit[k])))
-		for i, column := range row.column {
-			remainder[k].Add(remainder[k], product.Mul(row.coefficient[i], digitInt.SetUint64(digit[column])))
-		}
-		remainder[k].Quo(remainder[k], lift.primeInt)
-		return
-	}
-	var low, high uint64 // two words
+// subtractDigit subtracts the contribution of one p-adic digit of the solution from the remainder of equation k. digit has the
+// digit of each unknown.
+func (lift *lifting) subtractDigit(remainder *big.Int, k int, digit []uint64) {
+	row := lift.rows[k]
+	var digitInt, product big.Int
+	remainder.Sub(remainder, product.Mul(row.scale, digitInt.SetUint64(digit[k])))
 	for i, column := range row.column {
-		hi, lo := bits.Mul64(small.coefficient[i], digit[column])
-		var carryBit uint64
-		low, carryBit = bits.Add64(low, lo, 0)
-		high += hi + carryBit
+		remainder.Add(remainder, product.Mul(row.coefficient[i], digitInt.SetUint64(digit[column])))
 	}
-	hi, lo := bits.Mul64(small.scale, digit[k])
-	low, borrow := bits.Sub64(low, lo, 0)
-	high, borrow = bits.Sub64(high, hi, borrow)
-	if borrow == 1 { // the difference is negative
-		low, borrow = bits.Sub64(0, low, 0)
-		high, _ = bits.Sub64(0, high, borrow)
-		remainder[k].Sub(remainder[k], twoWords(high, low))
-	} else {
-		remainder[k].Add(remainder[k], twoWords(high, low))
-	}
-	remainder[k].Quo(remainder[k], lift.primeInt)
 }
 
+// subtractDigitInWords is subtractDigit for a small row, whose sums fit into two words.
+func (lift *lifting) subtractDigitInWords(remainder *big.Int, k int, digit []uint64) {
+	row := &lift.smallRows[k]
+	var low, high uint64 // the words of the sum of coefficients times digits
+	for i, column := range lift.rows[k].column {
+		hi, lo := bits.Mul64(row.coefficient[i], digit[column])
+		var carry uint64
+		low, carry = bits.Add64(low, lo, 0)
+		high += hi + carry
+	}
+	hi, lo := bits.Mul64(row.scale, digit[k])
+	low, borrow := bits.Sub64(low, lo, 0)
+	high, borrow = bits.Sub64(high, hi, borrow)
+	if borrow == 0 {
+		remainder.Add(remainder, twoWords(high, low))
+		return
+	}
+	// The difference is negative.
+	low, borrow = bits.Sub64(0, low, 0)
+	high, _ = bits.Sub64(0, high, borrow)
+	remainder.Sub(remainder, twoWords(high, low))
+}
+
+// twoWords returns the number with the given high and low word of 64 bits.
 func twoWords(hi, lo uint64) *big.Int {
 	x := new(big.Int).SetUint64(hi)
 	return x.Lsh(x, 64).Or(x, new(big.Int).SetUint64(lo))
@@ -282,12 +301,13 @@ func (lift *lifting) reconstruct(meter *meter, digits [][]uint64) ([]*big.Int, *
 		for i := len(digits) - 1; i >= 0; i-- {
 			x.Mul(x, lift.primeInt).Add(x, digit.SetUint64(digits[i][k]))
 		}
-		// Most components of the solution have the denominators of earlier ones.
+		// Try the denominators of earlier unknowns first: x times their product is a small integer then.
 		x.Mul(x, denominatorProduct).Mod(x, modulus)
 		if x.Cmp(half) > 0 {
 			x.Sub(x, modulus)
 		}
-		if x.BitLen()+denominatorProduct.BitLen()+32 > modulus.BitLen() {
+		needsDenominator := x.BitLen()+denominatorProduct.BitLen()+32 > modulus.BitLen()
+		if needsDenominator {
 			numerator, denominator := reconstructFraction(x, modulus)
 			if numerator == nil {
 				return nil, nil, nil

@@ -47,45 +47,56 @@ func (p *LinearProgram) Row(right *big.Rat, terms ...Term) {
 // progress Bland's rule (1977) decides, which cannot cycle.
 func (p *LinearProgram) Maximize(ctx context.Context) (*big.Rat, []*big.Rat, error) {
 	tab := p.tableau()
-	for i := range tab.rows { // first phase: minimize the artificial variables
+	if err := tab.findFeasible(ctx); err != nil {
+		return nil, nil, err
+	}
+	tab.setObjective(p.Objective)
+	if err := tab.run(ctx); err != nil {
+		return nil, nil, err
+	}
+	solution := make([]*big.Rat, len(tab.reducedCost))
+	for j := range solution {
+		solution[j] = new(big.Rat)
+	}
+	for i, j := range tab.basis {
+		solution[j] = tab.right[i]
+	}
+	return tab.value, solution, nil
+}
+
+// findFeasible is the first phase of the simplex method: it minimizes the sum of the artificial variables, and removes them from
+// the basis. The error is ErrInfeasible if the minimum is not 0.
+func (t *tableau) findFeasible(ctx context.Context) error {
+	for i, row := range t.rows {
 		if err := ctx.Err(); err != nil {
-			return nil, nil, err
+			return err
 		}
-		for _, x := range tab.rows[i] {
-			tab.addReducedCost(x.Var, x.Coeff)
+		for _, term := range row {
+			t.addReducedCost(term.Var, term.Coeff)
 		}
-		tab.value.Sub(tab.value, tab.right[i])
+		t.value.Sub(t.value, t.right[i])
 	}
-	if err := tab.run(ctx); err != nil {
-		return nil, nil, err
+	if err := t.run(ctx); err != nil {
+		return err
 	}
-	if tab.value.Sign() != 0 {
-		return nil, nil, ErrInfeasible
+	if t.value.Sign() != 0 {
+		return ErrInfeasible
 	}
-	if err := tab.dropArtificial(ctx); err != nil {
-		return nil, nil, err
-	}
-	tab.value.SetInt64(0)
-	for j := range tab.reducedCost {
-		tab.reducedCost[j].SetInt64(0)
-		if g := p.Objective[j]; g != nil {
-			tab.reducedCost[j].Set(g)
+	return t.dropArtificial(ctx)
+}
+
+// setObjective replaces the reduced costs by those of a new objective, whose nil coefficients stand for 0.
+func (t *tableau) setObjective(objective []*big.Rat) {
+	t.value.SetInt64(0)
+	for j, coefficient := range objective {
+		t.reducedCost[j].SetInt64(0)
+		if coefficient != nil {
+			t.reducedCost[j].Set(coefficient)
 		}
 	}
-	for i, j := range tab.basis {
-		tab.eliminateReducedCost(i, new(big.Rat).Set(tab.reducedCost[j]))
+	for i, j := range t.basis {
+		t.eliminateReducedCost(i, new(big.Rat).Set(t.reducedCost[j]))
 	}
-	if err := tab.run(ctx); err != nil {
-		return nil, nil, err
-	}
-	values := make([]*big.Rat, len(tab.reducedCost))
-	for j := range values {
-		values[j] = new(big.Rat)
-	}
-	for i, j := range tab.basis {
-		values[j] = tab.right[i]
-	}
-	return tab.value, values, nil
 }
 
 // tableau is a basic solution: variable basis[i] has value right[i], all others are 0. reducedCost is
@@ -125,12 +136,12 @@ func (p *LinearProgram) tableau() *tableau {
 	return result
 }
 
-// addReducedCost adds to the reduced cost of variable j.
+// addReducedCost increases the reduced cost of variable j by the given amount.
 func (t *tableau) addReducedCost(j int, by *big.Rat) { t.reducedCost[j].Add(t.reducedCost[j], by) }
 
 // coeff returns the coefficient of variable j in row i, or nil if it is 0.
 func (t *tableau) coeff(i, j int) *big.Rat {
-	k, ok := slices.BinarySearchFunc(t.rows[i], j, func(x Term, j int) int { return x.Var - j })
+	k, ok := slices.BinarySearchFunc(t.rows[i], j, func(term Term, variable int) int { return term.Var - variable })
 	if !ok {
 		return nil
 	}
@@ -166,19 +177,21 @@ func (t *tableau) run(ctx context.Context) error {
 func (t *tableau) enteringVariable(firstOnly bool) int {
 	best := -1
 	for j, cost := range t.reducedCost {
-		if cost.Sign() <= 0 || best >= 0 && cost.Cmp(t.reducedCost[best]) <= 0 {
+		if cost.Sign() <= 0 {
 			continue
 		}
-		best = j
 		if firstOnly {
-			break
+			return j
+		}
+		if best < 0 || cost.Cmp(t.reducedCost[best]) > 0 {
+			best = j
 		}
 	}
 	return best
 }
 
-// leavingRow returns the row whose basis variable reaches 0 first if variable j grows (the ratio test). Among equal ratios it
-// selects the smallest variable. It returns -1 if no basis variable reaches 0.
+// leavingRow returns the row whose basis variable becomes 0 first if variable j grows (the ratio test). Among equal ratios it
+// selects the basis variable with the smallest number. It returns -1 if no basis variable becomes 0.
 func (t *tableau) leavingRow(j int) int {
 	best := -1
 	var minRatio *big.Rat
@@ -188,12 +201,14 @@ func (t *tableau) leavingRow(j int) int {
 			continue
 		}
 		ratio := new(big.Rat).Quo(t.right[i], coeff)
-		if best >= 0 {
-			if order := ratio.Cmp(minRatio); order > 0 || order == 0 && t.basis[i] > t.basis[best] {
-				continue
-			}
+		if best < 0 {
+			best, minRatio = i, ratio
+			continue
 		}
-		best, minRatio = i, ratio
+		order := ratio.Cmp(minRatio)
+		if order < 0 || order == 0 && t.basis[i] < t.basis[best] {
+			best, minRatio = i, ratio
+		}
 	}
 	return best
 }

@@ -63,12 +63,18 @@ func (local *localSystem) sumTerms(j uint32, values []float64) float64 {
 	return sum
 }
 
+// columns returns the unknowns in the terms of choice j.
+func (local *localSystem) columns(j uint32) []uint32 {
+	return local.column[local.termStart[j]:local.termStart[j+1]]
+}
+
+// constantMidpoint returns the midpoint of the bounds on the constant of choice j.
 func (local *localSystem) constantMidpoint(j uint32) float64 {
 	return local.constLower[j] + (local.constUpper[j]-local.constLower[j])/2
 }
 
-// lowerUpdate evaluates the equation of unknown k for lower bounds values, rounded down to the grid. It
-// returns the optimal choice, or sparse.None and 0 if the unknown has no choice.
+// lowerUpdate returns the optimum over the choices of unknown k, rounded down to the grid, and the choice that attains it.
+// values has a lower bound of each unknown. If k has no choice, the result is 0 and sparse.None.
 func (local *localSystem) lowerUpdate(k int, values []float64) (float64, uint32) {
 	value, choice := local.lowerUpdateOffGrid(k, values)
 	return local.rounding.floorToGrid(value), choice
@@ -80,7 +86,7 @@ func (local *localSystem) lowerUpdateOffGrid(k int, values []float64) (float64, 
 	best, choice := 0.0, uint32(sparse.None)
 	for j := local.choiceStart[k]; j < local.choiceStart[k+1]; j++ {
 		value := local.rounding.down(local.constLower[j]+local.sumTerms(j, values), local.evalErr[j])
-		if choice == sparse.None || (value < best) == local.minimize && value != best {
+		if choice == sparse.None || isBetter(value, best, local.minimize) {
 			best, choice = value, j
 		}
 	}
@@ -93,7 +99,7 @@ func (local *localSystem) upperUpdate(k int, values []float64) (float64, uint32)
 	best, choice := 0.0, uint32(sparse.None)
 	for j := local.choiceStart[k]; j < local.choiceStart[k+1]; j++ {
 		value := local.rounding.up(local.constUpper[j]+local.sumTerms(j, values), local.evalErr[j])
-		if choice == sparse.None || (value < best) == local.minimize && value != best {
+		if choice == sparse.None || isBetter(value, best, local.minimize) {
 			best, choice = value, j
 		}
 	}
@@ -101,6 +107,14 @@ func (local *localSystem) upperUpdate(k int, values []float64) (float64, uint32)
 		best = min(best, 1)
 	}
 	return best, choice
+}
+
+// isBetter reports whether value is less than best if minimize is set, and otherwise whether it is greater.
+func isBetter(value, best float64, minimize bool) bool {
+	if minimize {
+		return value < best
+	}
+	return value > best
 }
 
 // sweepLower raises the lower bounds by one Gauss-Seidel sweep and returns the greatest relative change. For
@@ -125,15 +139,15 @@ func (local *localSystem) sweepLower() float64 {
 // gridThreshold is the value below which the grid leaves too few digits for relative changes.
 func (local *localSystem) gridThreshold() float64 { return local.rounding.grid * 0x1p30 }
 
-// makeInductiveNear is makeInductive. If the grid is as fine as float64, it first tries without a
-// margin, since lower bounds from sweeps are inductive then, or nearly.
-func (local *localSystem) makeInductiveNear(meter *meter, relMargin, absMargin float64, limit int) (bool, error) {
+// makeInductiveNear calls makeInductive. If the grid is as fine as float64, it tries without a margin first, because lower
+// bounds from sweeps are inductive then, or nearly so.
+func (local *localSystem) makeInductiveNear(meter *meter, relMargin, absMargin float64, maxSweeps int) (bool, error) {
 	if local.rounding.grid > 0 && !local.rounding.coarseGrid() {
 		if ok, err := local.makeInductive(meter, 0, 0, 2); ok || err != nil {
 			return ok, err
 		}
 	}
-	return local.makeInductive(meter, relMargin, absMargin, limit)
+	return local.makeInductive(meter, relMargin, absMargin, maxSweeps)
 }
 
 // makeInductive subtracts a margin from the lower bounds, rounds them down to the grid, and lowers them until
@@ -204,10 +218,10 @@ func (local *localSystem) sweepUpper() sweepVerdict {
 	switch {
 	case !raised:
 		return proved
-	case !lowered:
-		return refuted
+	case lowered:
+		return undecided
 	}
-	return undecided
+	return refuted
 }
 
 // work is the number of operations of one sweep.
@@ -411,9 +425,8 @@ func (local *localSystem) iterateUpper(meter *meter, maxSweeps int) (sweeps int,
 	return sweeps, false, nil
 }
 
-// useTrivialBounds replaces the upper bounds by the trivial ones: 1 for probabilities, infinity for rewards. It
-// keeps the lower bounds, unless values are rounded to multiples of rounding.grid: rounded bounds may not be
-// inductive, so they become zero.
+// useTrivialBounds sets the upper bounds to the trivial ones: 1 for probabilities, infinity for rewards. If values are rounded
+// to a grid, it also sets the lower bounds to 0, because rounded bounds may not be inductive.
 func (local *localSystem) useTrivialBounds() {
 	if local.rounding.grid > 0 {
 		clear(local.lower)

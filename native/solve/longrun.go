@@ -203,7 +203,7 @@ func (sys *system) countingSteps() *system {
 	return &system{graph: sys.graph, reward: reward, rounding: sys.rounding, values: sys.values, choices: sys.choices}
 }
 
-// newBSCCGain requires that all values of sys are zero.
+// newBSCCGain prepares the computation of the gains of bottom strongly connected components. All values of sys must be zero.
 func newBSCCGain(ctx context.Context, sys *system, opts Options) *bsccGain {
 	bscc := &bsccGain{rewardSystem: sys, stepSystem: sys.countingSteps(), opts: opts, meter: newMeter(ctx, opts, sys.graph.NumStates())}
 	bscc.index.init(sys.graph.NumStates())
@@ -236,8 +236,8 @@ func (bscc *bsccGain) gainOfComponent(members []uint32, rewarded *sparse.Set) (l
 // krylovMaxStates: the basis takes up to 330 bytes a state.
 const krylovMinStates, krylovMaxStates = 1000, 1 << 24
 
-// solve returns bounds on the gain of a BSCC. ok is true if they are close. It starts with relaxed value iteration,
-// accelerated by GMRES in large components. Whenever the sweeps have cost about as much as an elimination would cost, it
+// solve returns bounds on the gain of a BSCC. ok is true if they are narrow enough. It starts with relaxed value iteration,
+// which GMRES accelerates in large components. Whenever the sweeps have cost about as much as an elimination would cost, it
 // tries the elimination.
 func (bscc *bsccGain) solve(members []uint32) (lower, upper float64, ok bool, err error) {
 	n := len(members)
@@ -273,6 +273,7 @@ func (bscc *bsccGain) solve(members []uint32) (lower, upper float64, ok bool, er
 	}
 }
 
+// hasConverged reports whether the bounds are as narrow as asked for.
 func (bscc *bsccGain) hasConverged(lower, upper float64) bool {
 	return upper-lower <= bscc.opts.epsilon()*upper
 }
@@ -297,7 +298,7 @@ func (bscc *bsccGain) relaxedValueIteration(members []uint32, work, sweeps int) 
 		if bscc.hasConverged(lower, upper) {
 			return lower, upper, nil
 		}
-		if math.IsInf(newUpper, 1) || newUpper != newUpper { // overflow: further sweeps are useless
+		if math.IsInf(newUpper, 1) || math.IsNaN(newUpper) { // overflow: further sweeps are useless
 			return lower, upper, nil
 		}
 		gain, drift := gainGuess.next(lower, upper), 0.0
@@ -319,22 +320,25 @@ func (bscc *bsccGain) relaxedValueIteration(members []uint32, work, sweeps int) 
 // the bias in one sweep: it is proportional to the error of the gain that the sweep assumes.
 type secant struct{ last, lastDrift, previous, previousDrift float64 }
 
-func (s *secant) record(value, drift float64) {
-	s.last, s.lastDrift, s.previous, s.previousDrift = value, drift, s.last, s.lastDrift
+// record adds a point: a gain, and the drift of a sweep that assumes this gain.
+func (s *secant) record(gain, drift float64) {
+	s.previous, s.previousDrift = s.last, s.lastDrift
+	s.last, s.lastDrift = gain, drift
 }
 
 // next returns the root of the line through the last two points, or the midpoint of the interval if the
 // root is outside.
 func (s *secant) next(lower, upper float64) float64 {
-	if value := s.last - s.lastDrift*(s.last-s.previous)/(s.lastDrift-s.previousDrift); value > lower && value < upper {
-		return value
+	root := s.last - s.lastDrift*(s.last-s.previous)/(s.lastDrift-s.previousDrift)
+	if root > lower && root < upper { // false if there are no two points yet
+		return root
 	}
 	return lower + (upper-lower)/2
 }
 
-// sweep applies one damped Gauss-Seidel sweep of the equations bias = reward - average + P bias, and
-// returns the mean change. Dividing by the exit rate of each state makes stiff chains converge as fast
-// as others. The damping makes periodic chains converge.
+// sweep applies one damped Gauss-Seidel sweep of the equations bias = reward - gain + P bias, and returns the mean change of
+// the bias. Dividing by the exit rate of each state makes stiff chains converge as fast as others. The damping makes periodic
+// chains converge.
 //
 // Source: Stewart, Introduction to the Numerical Solution of Markov Chains (1994), section 3.2.
 func (bscc *bsccGain) sweep(members []uint32, gain float64) (drift float64) {
@@ -412,8 +416,8 @@ func (sys *system) oneStepGain(s, c int, bias []float64, index *unknownIndex) (c
 	return sum, sys.rounding.sumErr(end-first+1)*magnitude + sys.rounding.floor
 }
 
-// gainByElimination bounds the gain by solving cycle equations. overBudget says that a larger budget may
-// help.
+// gainByElimination returns bounds on the gain, which it computes from the solution of the cycle equations. The bounds are 0 and
+// infinity if it finds none. overBudget says that a larger budget may help.
 func (bscc *bsccGain) gainByElimination(members []uint32, budget float64) (lower, upper float64, overBudget bool, err error) {
 	// The cycles of an unlikely reference state are so long that their numbers leave the range of float64. The
 	// last member, at which Tarjan's algorithm found the component, often is a likely state.
@@ -445,9 +449,9 @@ func (bscc *bsccGain) likelyState(members []uint32) uint32 {
 	return s
 }
 
-// gainByCycles bounds the gain by the expected reward of a cycle from the reference state to itself, divided
-// by the expected time of the cycle (renewal-reward theorem). reliable is false if a number leaves the range
-// of float64. overBudget says that elimination exceeds the budget.
+// gainByCycles returns bounds on the gain. The gain is the expected reward of a cycle from the reference state to itself,
+// divided by the expected time of the cycle (renewal-reward theorem). reliable is false if a number leaves the range of
+// float64. overBudget says that elimination exceeds the budget.
 func (bscc *bsccGain) gainByCycles(members []uint32, reference uint32, budget float64) (lower, upper float64, reliable, overBudget bool, err error) {
 	lower, upper = 0, math.Inf(1)
 	cycle, overBudget, err := solveCycle(bscc.rewardSystem, bscc.stepSystem, withLast(members, reference), reference, &bscc.index, bscc.meter, budget)
@@ -455,13 +459,16 @@ func (bscc *bsccGain) gainByCycles(members []uint32, reference uint32, budget fl
 		return lower, upper, false, overBudget, err
 	}
 	// The caller has handled components without rewards, so cycleReward is positive.
-	if !cycle.solver.noUnderflow(cycle.time) || !(cycle.cycleReward >= 0x1p-300 && cycle.cycleReward <= 0x1p300) {
+	rewardInRange := cycle.cycleReward >= 0x1p-300 && cycle.cycleReward <= 0x1p300
+	if !rewardInRange || !cycle.solver.noUnderflow(cycle.time) {
 		return lower, upper, false, false, nil
 	}
 	// The gain is a quotient of sums of products, so the bound of perturbation applies.
+	rounding := bscc.rewardSystem.rounding
 	first, end := bscc.rewardSystem.graph.Row(int(reference))
-	relErr := 1.01 * (cycle.solver.relErr + cycle.solver.backSubstitutionErr + cycle.solver.perturbation() + 2.02*bscc.rewardSystem.rounding.sumErr(end-first+1))
-	return bscc.rewardSystem.rounding.down(cycle.gain, relErr), bscc.rewardSystem.rounding.up(cycle.gain, relErr), true, false, nil
+	sumErr := 2.02 * rounding.sumErr(end-first+1)
+	relErr := 1.01 * (cycle.solver.relErr + cycle.solver.backSubstitutionErr + cycle.solver.perturbation() + sumErr)
+	return rounding.down(cycle.gain, relErr), rounding.up(cycle.gain, relErr), true, false, nil
 }
 
 // cycleSolution is exactCycle in floating-point arithmetic, without error bounds.

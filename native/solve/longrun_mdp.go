@@ -31,8 +31,9 @@ func optimalLongRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Rew
 	})
 }
 
-// solveByMECs computes an optimal long-run average: solveMECs sets the optimum of each maximal end component, and the MEC quotient gives the
-// optimum of each state. The relative width of the bounds is half that of the options in each of the two steps.
+// solveByMECs computes an optimal long-run average of each state in two steps. First solveMECs sets the optimum of each maximal
+// end component (MEC). Then the MEC quotient gives the optimum of each state. Each step has half of the relative width that
+// the options allow.
 func solveByMECs(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, areProbabilities bool, dir Direction, opts Options, solveMECs func(*mecGain) error) (*Values, error) {
 	sys, err := newSystem(graph, reward, dir, opts)
 	if err != nil {
@@ -170,8 +171,8 @@ func (mec *mecGain) setGain(i int, value float64) {
 }
 
 // solveMEC computes bounds on the optimal gain of MEC number i, or its exact gain, unless it is known
-// already. isProb says that gains are at most 1.
-func (mec *mecGain) solveMEC(i int, isProb bool) error {
+// already. areProbabilities says that gains are at most 1.
+func (mec *mecGain) solveMEC(i int, areProbabilities bool) error {
 	if mec.knownMECs.Has(i) {
 		return nil
 	}
@@ -182,16 +183,19 @@ func (mec *mecGain) solveMEC(i int, isProb bool) error {
 		return mec.exactPolicyIteration(i, members)
 	}
 	lower, upper, err := mec.iterateWithElimination(members)
-	if isProb {
+	if areProbabilities {
 		lower, upper = min(lower, 1), min(upper, 1)
 	}
 	mec.gain.Lower[i], mec.gain.Upper[i] = lower, upper
-	mec.gain.Converged = mec.gain.Converged && (mec.hasConverged(lower, upper) || upper-lower <= 10*mec.opts.epsilon()*upper)
+	if !(upper-lower <= 10*mec.opts.epsilon()*upper) {
+		mec.gain.Converged = false
+	}
 	mec.meter.progress.Done += len(members)
 	return err
 }
 
-// init sets the bias of all members to 0, and selects arbitrary choices that stay in the MEC.
+// init prepares the computation of one MEC. It numbers the members, sets their biases to 0, and selects choices that stay in
+// the MEC.
 func (mec *mecGain) init(members []uint32) {
 	mec.bias = make([]float64, len(members))
 	mec.stepGain = make([]float64, len(members))
@@ -202,6 +206,7 @@ func (mec *mecGain) init(members []uint32) {
 	}
 }
 
+// hasConverged reports whether the bounds are as narrow as asked for.
 func (mec *mecGain) hasConverged(lower, upper float64) bool {
 	return upper-lower <= mec.opts.epsilon()*upper
 }
@@ -234,7 +239,7 @@ func (mec *mecGain) iterateWithElimination(members []uint32) (lower, upper float
 	return bounds.lower, bounds.upper, nil
 }
 
-// gainInterval has bounds that only get tighter.
+// gainInterval has bounds on a gain. They may become narrower, but never wider.
 type gainInterval struct{ lower, upper float64 }
 
 // valueIteration improves the bias and the bounds by at most the given number of relative value iteration
@@ -271,7 +276,7 @@ func (mec *mecGain) sweep(members []uint32, bounds *gainInterval) (gainLower, ga
 	gainLower, gainUpper, mec.stepErr = math.Inf(1), math.Inf(-1), 0
 	for k, s := range members {
 		lower, upper := mec.bestChoice(k, int(s))
-		if lower != lower || upper != upper {
+		if math.IsNaN(lower) || math.IsNaN(upper) {
 			return 0, math.Inf(1)
 		}
 		gainLower, gainUpper = min(gainLower, lower), max(gainUpper, upper)
@@ -369,7 +374,8 @@ func (mec *mecGain) policyIteration(members []uint32, bounds *gainInterval, budg
 
 // withLast returns the members in an order that ends with lastMember.
 func withLast(members []uint32, lastMember uint32) []uint32 {
-	return append(slices.DeleteFunc(slices.Clone(members), func(s uint32) bool { return s == lastMember }), lastMember)
+	others := slices.DeleteFunc(slices.Clone(members), func(s uint32) bool { return s == lastMember })
+	return append(others, lastMember)
 }
 
 // exactPolicyIteration computes the gain of MEC i in rational arithmetic, starting from the scheduler
@@ -424,22 +430,26 @@ func (mec *mecGain) exactPolicyIteration(i int, members []uint32) error {
 	}
 }
 
-// makeUnichain changes the current scheduler so that its chain has one recurrent class: it keeps the class
-// with the best gain, and makes all other members reach it. It returns a state of that class, or sparse.None
-// if gainOfClass returns nil.
+// makeUnichain changes the current scheduler so that its chain has one recurrent class: it keeps the class with the best gain,
+// and makes all other members reach it. It returns a state of this class, or sparse.None if gainOfClass returns nil for some
+// class.
 func (mec *mecGain) makeUnichain(members []uint32, gainOfClass func(class []uint32) (*big.Rat, error)) (reference uint32, err error) {
 	classes := mec.recurrentClasses(members)
-	best := classes[0]
-	if len(classes) > 1 {
-		if best, err = mec.bestClass(classes, gainOfClass); best == nil || err != nil {
-			return sparse.None, err
-		}
-		mec.reachClass(members, best)
+	if len(classes) == 1 {
+		return last(classes[0]), nil
 	}
-	return best[len(best)-1], nil
+	best, err := mec.bestClass(classes, gainOfClass)
+	if best == nil || err != nil {
+		return sparse.None, err
+	}
+	mec.reachClass(members, best)
+	return last(best), nil
 }
 
-// bestClass returns the recurrent class with the best gain; nil if gainOfClass returns nil.
+// last returns the last element of a slice that is not empty.
+func last[T any](list []T) T { return list[len(list)-1] }
+
+// bestClass returns the recurrent class with the best gain, or nil if gainOfClass returns nil for some class.
 func (mec *mecGain) bestClass(classes [][]uint32, gainOfClass func(class []uint32) (*big.Rat, error)) ([]uint32, error) {
 	var best []uint32
 	var bestGain *big.Rat
@@ -463,7 +473,7 @@ func (mec *mecGain) isBetter(gain, other *big.Rat) bool {
 	return gain.Cmp(other) > 0
 }
 
-// reachClass sets the choices of all other members such that they reach the class with probability one.
+// reachClass sets the choices of the members outside of a class so that they reach it with probability one.
 func (mec *mecGain) reachClass(members, class []uint32) {
 	inside := sparse.NewSet(mec.rewardSystem.graph.NumStates())
 	for _, s := range class {
@@ -576,15 +586,15 @@ func newMECQuotient(graph *sparse.Graph, mecs *sparse.EndComponents) *mecQuotien
 	return quotient
 }
 
-// solve returns the values of the quotient. gain has the value of each absorbing state, that is, of staying
-// in its MEC. certain contains the MECs whose gain a graph analysis found to be 0 or 1.
-func (quotient *mecQuotient) solve(ctx context.Context, gain *Values, certain *sparse.Set, dir Direction, isProb bool, opts Options) (*Values, error) {
+// solve returns the values of the states of the quotient. gain has the value of staying in each MEC, which is the value of the
+// absorbing state of the MEC. certain contains the MECs whose gain is 0 or 1 by graph analysis.
+func (quotient *mecQuotient) solve(ctx context.Context, gain *Values, certain *sparse.Set, dir Direction, areProbabilities bool, opts Options) (*Values, error) {
 	sys, err := newSystem(quotient.graph, nil, dir, opts)
 	if err != nil {
 		return nil, err
 	}
 	n := quotient.mecs.Num()
-	sys.isProbability, sys.maybe = isProb, sparse.FullSet(quotient.graph.NumStates())
+	sys.isProbability, sys.maybe = areProbabilities, sparse.FullSet(quotient.graph.NumStates())
 	zero, nonzero, one, notOne := quotient.newSet(), quotient.newSet(), quotient.newSet(), quotient.newSet()
 	for i := range n {
 		s := n + i
@@ -595,7 +605,7 @@ func (quotient *mecQuotient) solve(ctx context.Context, gain *Values, certain *s
 			sys.values.Lower[s], sys.values.Upper[s] = gain.Lower[i], gain.Upper[i]
 		}
 		addTo(certain.Has(i) && sys.values.Upper[s] == 0, s, zero, nonzero)
-		addTo(certain.Has(i) && isProb && sys.values.Lower[s] == 1, s, one, notOne)
+		addTo(certain.Has(i) && areProbabilities && sys.values.Lower[s] == 1, s, one, notOne)
 	}
 	sys.values.Converged = gain.Converged
 	if err := quotient.setCertain(ctx, sys, dir == Min, zero, nonzero, 0); err != nil {
@@ -609,9 +619,9 @@ func (quotient *mecQuotient) solve(ctx context.Context, gain *Values, certain *s
 
 func (quotient *mecQuotient) newSet() *sparse.Set { return sparse.NewSet(quotient.graph.NumStates()) }
 
-// addTo adds s to a if yes, and to b otherwise.
-func addTo(yes bool, s int, ifTrue, ifFalse *sparse.Set) {
-	if yes {
+// addTo adds s to one of two sets: to ifTrue if the condition holds, and otherwise to ifFalse.
+func addTo(condition bool, s int, ifTrue, ifFalse *sparse.Set) {
+	if condition {
 		ifTrue.Add(s)
 	} else {
 		ifFalse.Add(s)

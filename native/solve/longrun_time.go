@@ -135,7 +135,8 @@ func (tc *timedComponent) solve() error {
 	return nil
 }
 
-// improve tightens the bounds with a guess and returns the next guess. It returns nil if the bounds are close enough or the exact optimum is found.
+// improve tightens the bounds with a guess of the optimal average, and returns the next guess. It returns nil if the bounds are
+// narrow enough, or if the guess is the exact optimum. minTime and maxTime bound the mean time of a step.
 func (tc *timedComponent) improve(guess *big.Rat, minTime, maxTime float64) (*big.Rat, error) {
 	scale := tc.scale(guess)
 	rewards := Signed{Earned: scaled(tc.reward, scale), Lost: scaled(tc.time, new(big.Rat).Mul(scale, guess))}
@@ -169,7 +170,8 @@ func (tc *timedComponent) improve(guess *big.Rat, minTime, maxTime float64) (*bi
 	return next, err
 }
 
-// scale returns a power of two. Multiplied by it, the greatest rewards and times of R-g*T are about 1, so that shifting the rewards loses no digits.
+// scale returns a power of two by which all rewards and times are multiplied. The greatest terms of R-g*T are about 1 then, so
+// that shifting the rewards loses no digits.
 func (tc *timedComponent) scale(guess *big.Rat) *big.Rat {
 	g, _ := guess.Float64()
 	greatest := 0.0
@@ -177,7 +179,8 @@ func (tc *timedComponent) scale(guess *big.Rat) *big.Rat {
 		greatest = max(greatest, earned, g*tc.time.Choice[c])
 	}
 	_, exponent := math.Frexp(greatest)
-	return new(big.Rat).SetFloat64(math.Ldexp(1, -min(max(exponent, -1000), 1000)))
+	exponent = min(max(exponent, -1000), 1000)
+	return new(big.Rat).SetFloat64(math.Ldexp(1, -exponent))
 }
 
 // scaled returns the rewards of choices multiplied by a factor.

@@ -79,6 +79,9 @@ type markovAutomaton struct {
 	meter            *meter
 }
 
+// newMarkovAutomaton prepares the computation of the probability of `left U right` within a time. It determines the states whose
+// value is 0 or 1, uniformises the other ones in which time passes, and orders the immediate ones. The values of the result
+// have converged if no states remain.
 func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*markovAutomaton, error) {
 	n := graph.NumStates()
 	automaton := &markovAutomaton{uniformisation: *newUniform(graph, nil, opts), dir: dir, leaveProb: make([]float64, n), meter: newMeter(ctx, opts, 0)}
@@ -149,8 +152,8 @@ func (ma *markovAutomaton) chooseRate(rates Rates) (timeless *sparse.Set, rateEr
 	return timeless, rateErr, nil
 }
 
-// orderImmediate sorts the immediate states such that each comes after its successors, itself apart. The error is
-// ErrImmediate if several form a cycle.
+// orderImmediate stores the immediate states in an order in which each state comes after its successors, apart from itself. It
+// also bounds the relative error of their values. The error is ErrImmediate if several immediate states form a cycle.
 func (ma *markovAutomaton) orderImmediate(states *sparse.Set, maxRow int) error {
 	components := ma.graph.Components(states, nil)
 	depth := make([]int, ma.graph.NumStates())
@@ -163,11 +166,11 @@ func (ma *markovAutomaton) orderImmediate(states *sparse.Set, maxRow int) error 
 			if ma.onlySelfLoop(s, c) {
 				continue
 			}
-			row, rowEnd := ma.graph.Row(c)
-			for _, target := range ma.graph.Target[row:rowEnd] {
-				if len(members) > 1 {
-					return ErrImmediate
-				}
+			if len(members) > 1 {
+				return ErrImmediate
+			}
+			firstTransition, endTransition := ma.graph.Row(c)
+			for _, target := range ma.graph.Target[firstTransition:endTransition] {
 				if int(target) != s {
 					depth[s] = max(depth[s], depth[target]+1)
 				}
@@ -187,9 +190,9 @@ func (ma *markovAutomaton) onlySelfLoop(s, c int) bool {
 	return end == first+1 && int(ma.graph.Target[first]) == s
 }
 
-// optimizeImmediate sets the values of the immediate states to the optimum over their choices. A choice that
-// only loops has value 0. Another one that can loop is repeated until it leaves the state, which it does with the
-// probability leaving in each attempt.
+// optimizeImmediate sets the value of each immediate state to the optimum over its choices. A choice that only leads back to
+// the state has value 0. A choice with a self-loop and other targets is repeated until it leaves the state, so its value is
+// divided by the probability of leaving.
 func (ma *markovAutomaton) optimizeImmediate(values []float64) {
 	graph := ma.graph
 	for _, s := range ma.immediate {
@@ -209,7 +212,8 @@ func (ma *markovAutomaton) optimizeImmediate(values []float64) {
 			if loops && leaving > 0 {
 				sum /= leaving
 			}
-			if best < 0 || (sum > best) == (ma.dir == Max) {
+			isFirst := best < 0
+			if isFirst || isBetter(sum, best, ma.dir != Max) {
 				best = sum
 			}
 		}
@@ -240,7 +244,8 @@ func (ma *markovAutomaton) stepTimed(values, next []float64) error {
 // maxMarkovWork limits the transitions that are evaluated to make the bounds tighter.
 const maxMarkovWork = 1 << 32
 
-// The whole time is 2^timeBits units; pieces are powers of two of them.
+// timeBits says how finely the time is cut: the whole time has 2^timeBits units, and the length of a piece in units is a power
+// of two.
 const timeBits = 40
 
 // computeBounds computes the bounds with pieces that widen them by at most allowedWidening in total. It
@@ -297,11 +302,11 @@ func (ma *markovAutomaton) computeBounds(ctx context.Context, time Time, allowed
 	return true, nil
 }
 
-// widest returns the greatest distance of the bounds.
+// widest returns the greatest width of the bounds of a state.
 func widest(low, high []float64) float64 {
 	maxWidth := 0.0
-	for s, l := range low {
-		maxWidth = max(maxWidth, high[s]-l)
+	for s := range low {
+		maxWidth = max(maxWidth, high[s]-low[s])
 	}
 	return maxWidth
 }
@@ -325,12 +330,12 @@ func (ma *markovAutomaton) boundsBeforePiece(low, high []float64, stepCount *poi
 	return newLow, newHigh, relErr + absErr, nil
 }
 
-// widen rounds the computed bounds of the maybe states outwards.
-func (ma *markovAutomaton) widen(low, high []float64, rel, abs float64) {
+// widen widens the computed bounds of the maybe states by a relative error, and the upper bounds by an absolute error too.
+func (ma *markovAutomaton) widen(low, high []float64, relErr, absErr float64) {
 	for _, states := range [][]uint32{ma.maybeStates, ma.immediate} {
 		for _, s := range states {
-			low[s] = ma.rounding.down(low[s], rel)
-			high[s] = min(ma.rounding.up(high[s], rel)+abs, 1)
+			low[s] = ma.rounding.down(low[s], relErr)
+			high[s] = min(ma.rounding.up(high[s], relErr)+absErr, 1)
 		}
 	}
 }
@@ -384,9 +389,8 @@ func (ma *markovAutomaton) propheticValue(values []float64, stepCount *poisson) 
 	return mean, nil
 }
 
-// stepCountingValue returns the optimal value of schedulers that know only how many steps have happened. It
-// goes backwards through the steps, and adds the final values times the probability that the step was the
-// last one.
+// stepCountingValue returns the optimal value of schedulers that only know how many steps have happened in the piece. It goes
+// backwards through the steps, and adds the final values times the probability that the piece has this number of steps.
 func (ma *markovAutomaton) stepCountingValue(finalValues []float64, stepCount *poisson) ([]float64, error) {
 	after, next := make([]float64, len(finalValues)), make([]float64, len(finalValues))
 	tailProb := 0.0 // probability of at least k steps

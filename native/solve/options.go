@@ -86,6 +86,7 @@ func (o Options) epsilon() float64 {
 	return DefaultEpsilon
 }
 
+// maxSweeps returns the greatest number of sweeps over a component: MaxSweeps, or its default if that is 0.
 func (o Options) maxSweeps() int {
 	if o.MaxSweeps <= 0 {
 		return 1_000_000
@@ -215,6 +216,7 @@ type meter struct {
 	maxWork       int           // Options.MaxWork
 }
 
+// totalWork returns the work that was counted so far.
 func (t *meter) totalWork() float64 { return float64(t.polledWork) + float64(t.workSincePoll) }
 
 const workPerPoll = 1 << 18
@@ -249,7 +251,14 @@ func (t *meter) addWork(work int) error {
 		})
 	}
 	if err := t.ctx.Err(); err != nil {
-		return fmt.Errorf("%w with %d of %s done, after %s", err, t.progress.Done, noun.Count(t.progress.Total, strings.TrimSuffix(string(t.unit), "s")), noun.Count(t.progress.Sweeps, "sweep"))
+		return t.interruption(err)
 	}
 	return nil
+}
+
+// interruption adds to an error of the context how far the computation got.
+func (t *meter) interruption(err error) error {
+	unit := strings.TrimSuffix(string(t.unit), "s")
+	total, sweeps := noun.Count(t.progress.Total, unit), noun.Count(t.progress.Sweeps, "sweep")
+	return fmt.Errorf("%w with %d of %s done, after %s", err, t.progress.Done, total, sweeps)
 }

@@ -2,12 +2,11 @@ package solve
 
 import "context"
 
-// truncation bounds the Poisson probability of what poisson leaves out,
-// relative to what it keeps. It is far below the rounding errors, so that small
-// probabilities are relatively accurate, too.
+// truncation bounds the Poisson probability of the numbers that poisson leaves out, relative to the probability of the
+// numbers that it keeps. It is far below the rounding errors, so small probabilities have small relative errors, too.
 const truncation = 0x1p-66
 
-// fineTruncation is the same where values themselves may be as small.
+// fineTruncation replaces truncation where the computed values may be as small as truncation.
 const fineTruncation = 0x1p-900
 
 // leastRest is the least bound on a truncated part, so that bounds keep all their digits.

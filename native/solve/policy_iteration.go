@@ -68,29 +68,38 @@ func newPolicyIteration(local *localSystem, meter *meter, budget float64) *polic
 	return iteration
 }
 
-// makeProper considers the components of the induced chain that no transition leaves. It replaces their choices by choices
-// that lead out of the whole system.
+// makeProper makes the current scheduler proper: it leaves the system with probability one. In each component of the induced
+// chain from which no path leaves the system, the choices are replaced by those of a proper scheduler.
 func (iteration *policyIteration) makeProper() {
 	iteration.decompose()
 	proper := iteration.equations.properScheduler()
 	leaving := sparse.NewSet(len(iteration.choice))
-	for i := range iteration.decomposition.Num() {
+	for i := range iteration.decomposition.Num() { // successors first
 		members := iteration.decomposition.Members(i)
-		leaves := slices.ContainsFunc(members, func(k uint32) bool {
-			choice := iteration.choice[k]
-			return choice == sparse.None || iteration.equations.exitWeight[choice] > 0 || slices.ContainsFunc(iteration.row(k), func(target uint32) bool { return leaving.Has(int(target)) })
-		})
-		for _, k := range members {
-			if leaves {
+		if slices.ContainsFunc(members, func(k uint32) bool { return iteration.leads(k, leaving) }) {
+			for _, k := range members {
 				leaving.Add(int(k))
-				continue
 			}
-			iteration.choice[k] = proper[k]
-			iteration.decompositionCurrent = false
+			continue
 		}
+		for _, k := range members {
+			iteration.choice[k] = proper[k]
+		}
+		iteration.decompositionCurrent = false
 	}
 }
 
+// leads reports whether the current choice of unknown k leads out of the system or to one of the given unknowns. An unknown
+// without a choice is outside of the system.
+func (iteration *policyIteration) leads(k uint32, unknowns *sparse.Set) bool {
+	choice := iteration.choice[k]
+	if choice == sparse.None || iteration.equations.exitWeight[choice] > 0 {
+		return true
+	}
+	return slices.ContainsFunc(iteration.equations.columns(choice), func(target uint32) bool { return unknowns.Has(int(target)) })
+}
+
+// isExhausted reports whether the work exceeds the limit.
 func (iteration *policyIteration) isExhausted() bool {
 	return iteration.meter.totalWork() > iteration.workLimit
 }
@@ -101,10 +110,11 @@ func (iteration *policyIteration) row(k uint32) []uint32 {
 	if j == sparse.None {
 		return nil
 	}
-	return iteration.equations.column[iteration.equations.termStart[j]:iteration.equations.termStart[j+1]]
+	return iteration.equations.columns(j)
 }
 
-// chosenValue returns the entry of the current choice of k, or 0 if it has none.
+// chosenValue returns the constant of the current choice of k, from a list with a constant for each choice. It is 0 if k has
+// no choice.
 func (iteration *policyIteration) chosenValue(constants []float64, k int) float64 {
 	if j := iteration.choice[k]; j != sparse.None {
 		return constants[j]
@@ -114,8 +124,10 @@ func (iteration *policyIteration) chosenValue(constants []float64, k int) float6
 
 // constant returns the midpoint of the constant of the current choice of k.
 func (iteration *policyIteration) constant(k int) float64 {
-	lower, upper := iteration.chosenValue(iteration.equations.constLower, k), iteration.chosenValue(iteration.equations.constUpper, k)
-	return lower + (upper-lower)/2
+	if j := iteration.choice[k]; j != sparse.None {
+		return iteration.equations.constantMidpoint(j)
+	}
+	return 0
 }
 
 // maxSchedulers limits the iteration. A few dozen schedulers are enough for all known models; but where
@@ -145,63 +157,78 @@ func (iteration *policyIteration) run(values []float64, rhs func(k int) float64,
 // sweepsPerImprovement is the number of sweeps between two evaluations.
 const sweepsPerImprovement = 4
 
-// improve switches to choices that are better by more than the rounding error, in a few sweeps that start
-// from values and change it. It reports whether any choice changed.
-func (iteration *policyIteration) improve(values []float64) (bool, error) {
-	local := iteration.equations
+// improve switches to better choices in a few sweeps, which start from values and change it. It reports whether any choice
+// changed.
+func (iteration *policyIteration) improve(values []float64) (changed bool, err error) {
 	threshold := 1 - iteration.tolerance()
-	changed := false
 	for range sweepsPerImprovement {
-		better := false
-		for unknown, currentChoice := range iteration.choice {
-			if currentChoice == sparse.None {
-				continue
-			}
-			best, value := currentChoice, local.constantMidpoint(currentChoice)+local.sumTerms(currentChoice, values)
-			for choice := local.choiceStart[unknown]; choice < local.choiceStart[unknown+1]; choice++ {
-				newValue := local.constantMidpoint(choice) + local.sumTerms(choice, values)
-				if local.minimize && newValue < value*threshold || !local.minimize && newValue*threshold > value {
-					best, value = choice, newValue
-				}
-			}
-			values[unknown] = value
-			if best != currentChoice {
-				iteration.choice[unknown], better = best, true
-			}
-		}
-		changed = changed || better
-		if err := iteration.meter.addWork(local.work()); err != nil || !better {
+		changedNow := iteration.improveInSweep(values, threshold)
+		changed = changed || changedNow
+		if err := iteration.meter.addWork(iteration.equations.work()); err != nil || !changedNow {
 			return changed, err
 		}
 	}
 	return changed, nil
 }
 
-// tolerance is the relative difference beyond which a choice counts as better.
+// improveInSweep updates each value by its best choice, and switches to this choice. A choice is better than another one if
+// its value times threshold (for a minimum, the other value times threshold) still is. It reports whether any choice changed.
+func (iteration *policyIteration) improveInSweep(values []float64, threshold float64) (changed bool) {
+	local := iteration.equations
+	for unknown, currentChoice := range iteration.choice {
+		if currentChoice == sparse.None {
+			continue
+		}
+		best, value := currentChoice, local.constantMidpoint(currentChoice)+local.sumTerms(currentChoice, values)
+		for choice := local.choiceStart[unknown]; choice < local.choiceStart[unknown+1]; choice++ {
+			newValue := local.constantMidpoint(choice) + local.sumTerms(choice, values)
+			if local.minimize && newValue < value*threshold || !local.minimize && newValue*threshold > value {
+				best, value = choice, newValue
+			}
+		}
+		values[unknown] = value
+		if best != currentChoice {
+			iteration.choice[unknown], changed = best, true
+		}
+	}
+	return changed
+}
+
+// tolerance returns the relative difference of values above which a choice counts as better. It exceeds the error of the
+// values, which is greater if some component was solved iteratively.
 func (iteration *policyIteration) tolerance() float64 {
-	for _, d := range iteration.components {
-		if d.iterative {
+	for _, solver := range iteration.components {
+		if solver.iterative {
 			return 1e-9
 		}
 	}
 	return 1e-12
 }
 
-// solveSlack returns the slack vector w for proveInductive: it solves w = P w + values (plus a multiple of the
-// grid) by policy iteration over the choices that are nearly optimal for values. So w is about an upper bound of P
-// w + values for each of them.
-func (iteration *policyIteration) solveSlack(values []float64) ([]float64, error) {
+// nearOptimalChoices returns the choices whose value differs from the value of their unknown by a relative error of 1e-9 at
+// most. The choices of unknown k are choices[start[k]:start[k+1]].
+func (iteration *policyIteration) nearOptimalChoices(values []float64) (choices, start []uint32) {
+	const relTolerance = 1e-9
 	local := iteration.equations
-	const tolerance = 1e-9
-	start, nearOptimal := make([]uint32, len(values)+1), make([]uint32, 0, len(values))
-	for unknown := range values {
+	start, choices = make([]uint32, len(values)+1), make([]uint32, 0, len(values))
+	for unknown, value := range values {
 		for choice := local.choiceStart[unknown]; choice < local.choiceStart[unknown+1]; choice++ {
-			if math.Abs(local.constantMidpoint(choice)+local.sumTerms(choice, values)-values[unknown]) <= tolerance*values[unknown] {
-				nearOptimal = append(nearOptimal, choice)
+			choiceValue := local.constantMidpoint(choice) + local.sumTerms(choice, values)
+			if math.Abs(choiceValue-value) <= relTolerance*value {
+				choices = append(choices, choice)
 			}
 		}
-		start[unknown+1] = uint32(len(nearOptimal))
+		start[unknown+1] = uint32(len(choices))
 	}
+	return choices, start
+}
+
+// solveSlack returns the slack vector w for proveInductive. It solves w = P w + values (plus a multiple of the grid) by
+// policy iteration over the choices that are nearly optimal for values. Thus w is roughly an upper bound of P w + values for
+// each of these choices.
+func (iteration *policyIteration) solveSlack(values []float64) ([]float64, error) {
+	local := iteration.equations
+	nearOptimal, start := iteration.nearOptimalChoices(values)
 	rhs := func(unknown int) float64 { return values[unknown] + local.rounding.grid*0x1p39 }
 	return iteration.run(values, rhs, func(slack []float64) (bool, error) {
 		changed := false
@@ -218,8 +245,8 @@ func (iteration *policyIteration) solveSlack(values []float64) ([]float64, error
 	})
 }
 
-// solve solves values = P values + rhs under the current scheduler, component by component. It returns nil if that takes too
-// long or overflows. guess is the initial approximation of iterative solvers.
+// solve solves values = P values + rhs under the current scheduler, one component after the other. It returns nil if this
+// takes too long or overflows. guess is the initial approximation of iterative solvers.
 func (iteration *policyIteration) solve(guess []float64, rhs func(k int) float64) ([]float64, error) {
 	if !iteration.decompositionCurrent {
 		iteration.decompose()

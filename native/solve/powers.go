@@ -7,8 +7,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// baseFraction is the number numerator / (valueDenominator * base^exponent) of a baseFractionSteps; a nil
-// numerator stands for zero.
+// baseFraction is the number numerator / (valueDenominator * base^exponent), where valueDenominator and base are fields of
+// baseFractionSteps. A nil numerator stands for zero.
 type baseFraction struct {
 	numerator *big.Int
 	exponent  int
@@ -42,42 +42,33 @@ func (sys *system) newBaseFractionSteps() *baseFractionSteps {
 		valueDenominator: commonDenominator(big.NewInt(1), sys.values.Exact), weightOne: sparse.None,
 	}
 	for id, weight := range sys.graph.Rats {
-		steps.scaledWeight = append(steps.scaledWeight, steps.scaledInteger(weight, base))
+		steps.scaledWeight = append(steps.scaledWeight, scaledInteger(weight, base))
 		if weight.Cmp(big.NewRat(1, 1)) == 0 {
 			steps.weightOne = uint32(id)
 		}
 	}
 	if reward := sys.reward; reward != nil {
 		steps.valueDenominator = commonDenominator(commonDenominator(steps.valueDenominator, reward.StateRat), reward.ChoiceRat)
-		steps.scaledReward = func(s, c int) *big.Int { return steps.scaledInteger(reward.OfChoiceRat(s, c), steps.valueDenominator) }
+		steps.scaledReward = func(s, c int) *big.Int { return scaledInteger(reward.OfChoiceRat(s, c), steps.valueDenominator) }
 	}
 	if steps.valueDenominator.BitLen() > 64 { // commonDenominator has given up
 		return nil
 	}
 	for _, value := range sys.values.Exact {
-		steps.scaledValues = append(steps.scaledValues, steps.reduce(steps.scaledInteger(value, steps.valueDenominator), 0))
+		steps.scaledValues = append(steps.scaledValues, steps.reduce(scaledInteger(value, steps.valueDenominator), 0))
 	}
 	return steps
 }
 
-// commonDenominator returns a common multiple of n and the denominators of the given fractions, some of which
-// may be nil. If the result would exceed 64 bits, it returns some number of more than 64 bits.
+// commonDenominator returns the least common multiple of n and the denominators of the given fractions. It skips nil. If the
+// result has more than 64 bits, it may be any number of more than 64 bits.
 func commonDenominator(n *big.Int, fractions []*big.Rat) *big.Int {
-	var divisor big.Int
 	for _, value := range fractions {
-		if value == nil || n.BitLen() > 64 || divisor.Mod(n, value.Denom()).Sign() == 0 {
-			continue
+		if value != nil && n.BitLen() <= 64 {
+			n = leastCommonMultiple(n, value.Denom())
 		}
-		divisor.GCD(nil, nil, n, value.Denom())
-		n = new(big.Int).Mul(n, divisor.Quo(value.Denom(), &divisor))
 	}
 	return n
-}
-
-// scaledInteger returns fraction times multiple, which must be a multiple of its denominator.
-func (steps *baseFractionSteps) scaledInteger(fraction *big.Rat, multiple *big.Int) *big.Int {
-	quotient := new(big.Int).Quo(multiple, fraction.Denom())
-	return quotient.Mul(quotient, fraction.Num())
 }
 
 // reduce returns numerator/base^exponent in lowest terms: it cancels powers of the base. It changes
@@ -115,11 +106,9 @@ func (steps *baseFractionSteps) evaluateScaled(s, c int) baseFraction {
 	var reward *big.Int
 	if steps.scaledReward != nil {
 		reward = steps.scaledReward(s, c)
-		if reward.Sign() == 0 {
-			reward = nil
-		}
 	}
-	if reward == nil && end-first == 1 && steps.graph.Weight[first] == steps.weightOne {
+	hasReward := reward != nil && reward.Sign() != 0
+	if !hasReward && end-first == 1 && steps.graph.Weight[first] == steps.weightOne {
 		return steps.scaledValues[steps.graph.Target[first]]
 	}
 	exponent := 0
@@ -135,7 +124,7 @@ func (steps *baseFractionSteps) evaluateScaled(s, c int) baseFraction {
 		numerator := steps.timesBasePower(target.numerator, exponent-target.exponent)
 		sum.Add(sum, steps.scratchProduct.Mul(numerator, steps.scaledWeight[steps.graph.Weight[i]]))
 	}
-	if reward != nil {
+	if hasReward {
 		sum.Add(sum, steps.timesBasePower(reward, exponent+1))
 	}
 	return steps.reduce(sum, exponent+1)
@@ -152,6 +141,7 @@ func (steps *baseFractionSteps) compare(left, right baseFraction) int {
 	return -steps.timesBasePower(right.numerator, left.exponent-right.exponent).Cmp(left.numerator)
 }
 
+// numeratorOf returns the numerator of a value, which is 0 instead of nil for zero.
 func (steps *baseFractionSteps) numeratorOf(value baseFraction) *big.Int {
 	if value.numerator == nil {
 		return new(big.Int)
@@ -185,7 +175,8 @@ func (steps *baseFractionSteps) rat(value baseFraction) *big.Rat {
 	if value.numerator == nil {
 		return new(big.Rat)
 	}
-	return new(big.Rat).SetFrac(value.numerator, new(big.Int).Mul(steps.valueDenominator, steps.timesBasePower(big.NewInt(1), value.exponent)))
+	denominator := new(big.Int).Mul(steps.valueDenominator, steps.timesBasePower(big.NewInt(1), value.exponent))
+	return new(big.Rat).SetFrac(value.numerator, denominator)
 }
 
 // run applies the equations n times to the states of the window, and stores the values that are wanted as

@@ -24,21 +24,16 @@ func PreciseUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.
 	if negated {
 		met, missed = missed, met
 	}
-	switch {
-	case bound.To.None():
-		l, r := left, right
-		if negated {
-			l, r = right.Complement(), graph.Prob0A(left, right)
-		}
+	if bound.To.None() {
 		opts.Exact = true
-		x, err := Until(ctx, graph, l, r, Max, opts)
+		unbounded, err := unboundedUntil(ctx, graph, left, right, negated, opts)
 		if err != nil {
 			return nil, err
 		}
-		for s, v := range x.Exact {
-			transient.set(s, v)
+		for s, value := range unbounded.Exact {
+			transient.set(s, value)
 		}
-	default:
+	} else {
 		transient.setAll(right.Complement(), missed)
 		transient.setAll(right, met)
 		if err := transient.evolve(left.Minus(right), bound.To.since(bound.From).Low); err != nil {
@@ -52,8 +47,8 @@ func PreciseUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.
 		}
 	}
 	values := transient.bounds(big.NewRat(1, 1))
-	for s, u := range values.Upper {
-		values.Upper[s] = min(u, 1)
+	for s, upper := range values.Upper {
+		values.Upper[s] = min(upper, 1)
 	}
 	return values, nil
 }
@@ -147,9 +142,10 @@ func newPreciseTransient(ctx context.Context, graph *sparse.Graph, opts Options)
 	}, nil
 }
 
-func (transient *preciseTransient) setAll(states *sparse.Set, v *big.Rat) {
+// setAll gives all states of a set the same value.
+func (transient *preciseTransient) setAll(states *sparse.Set, value *big.Rat) {
 	for s := range states.All() {
-		transient.set(s, v)
+		transient.set(s, value)
 	}
 }
 
@@ -158,9 +154,10 @@ func (transient *preciseTransient) set(s int, value *big.Rat) {
 	transient.value[s] = newDoubleWord(value).flush()
 	transient.zeroStates.Remove(s)
 	transient.oneStates.Remove(s)
-	if value.Sign() == 0 {
+	switch {
+	case value.Sign() == 0:
 		transient.zeroStates.Add(s)
-	} else if value.IsInt() && value.Num().IsInt64() && value.Num().Int64() == 1 {
+	case isOne(value):
 		transient.oneStates.Add(s)
 	}
 }
@@ -189,6 +186,7 @@ func (transient *preciseTransient) setScaledRewards(rewards []*big.Rat) (scale *
 // are absorbing. It either takes all steps of the uniformised chain, or computes the transition matrix
 // of a short slice of time and squares it repeatedly, whichever is cheaper.
 func (transient *preciseTransient) evolve(maybe *sparse.Set, time *big.Rat) error {
+	// Determine the states whose values stay exactly 0 or 1.
 	zero := transient.graph.ExistsUntil(maybe, transient.zeroStates.Complement()).Complement()
 	one := transient.graph.ExistsUntil(maybe, transient.oneStates.Complement()).Complement()
 	if transient.rewardRate != nil {
@@ -197,8 +195,7 @@ func (transient *preciseTransient) evolve(maybe *sparse.Set, time *big.Rat) erro
 	if err := transient.uniformise(maybe); err != nil {
 		return err
 	}
-	exact := new(big.Rat).Mul(transient.rate.rat(), time)
-	mean := newDoubleWord(exact)
+	mean := newDoubleWord(new(big.Rat).Mul(transient.rate.rat(), time))
 	if time.Sign() == 0 || transient.rate.hi == 0 && transient.rewardRate == nil {
 		return nil
 	}
@@ -247,7 +244,8 @@ func (transient *preciseTransient) uniformise(maybe *sparse.Set) error {
 	n := transient.graph.NumStates()
 	rates := make([]doubleWord, len(transient.graph.Rats))
 	for i, fraction := range transient.graph.Rats {
-		if rates[i] = newDoubleWord(fraction); rates[i].hi < doubleWordFloor || rates[i].hi > 1/doubleWordFloor {
+		rates[i] = newDoubleWord(fraction)
+		if rates[i].hi < doubleWordFloor || rates[i].hi > 1/doubleWordFloor {
 			return fmt.Errorf("%w: found the rate %.4g, want one from 2^-900 to 2^900", ErrTooManySteps, rates[i].hi)
 		}
 	}
@@ -338,54 +336,58 @@ func addWeighted(sum []doubleWord, weight doubleWord, values []doubleWord) {
 	}
 }
 
-// squareMatrix evolves the values by the matrix of a slice of time, squared until it covers all the
-// time.
+// squareMatrix evolves the values over all the time. It computes the transition matrix of a slice of time, squares it until it
+// covers all the time, and applies it to the values. mean is the mean number of steps in all the time.
 func (transient *preciseTransient) squareMatrix(mean doubleWord, squarings int) error {
 	n := len(transient.value)
-	m := make([]doubleWord, n*n)
+	matrix := make([]doubleWord, n*n)
 	for s := range n {
-		m[s*n+s] = doubleWord{1, 0}
+		matrix[s*n+s] = doubleWord{1, 0}
 	}
 	scale := math.Ldexp(1, -squarings)
-	m, err := transient.poissonMean(m, n, doubleWord{mean.hi * scale, mean.lo * scale})
+	matrix, err := transient.poissonMean(matrix, n, doubleWord{mean.hi * scale, mean.lo * scale})
 	if err != nil {
 		return err
 	}
 	for range squarings {
-		next := make([]doubleWord, n*n)
+		squared := make([]doubleWord, n*n)
 		for s := range n {
-			for middle := range n {
-				w := m[s*n+middle]
-				if w.hi == 0 {
-					continue
-				}
-				from, to := m[middle*n:(middle+1)*n], next[s*n:(s+1)*n]
-				for c, v := range from {
-					if v.hi > 0 {
-						to[c] = to[c].add(w.mul(v))
-					}
-				}
-			}
-			for c, v := range next[s*n : (s+1)*n] {
-				next[s*n+c] = v.flush()
-			}
+			addRowProduct(squared[s*n:(s+1)*n], matrix[s*n:(s+1)*n], matrix)
 			if err := transient.meter.addWork(4 * n * n); err != nil {
 				return err
 			}
 		}
-		m = next
+		matrix = squared
 	}
-	out := make([]doubleWord, n)
+	values := make([]doubleWord, n)
 	for s := range n {
-		for from, v := range transient.value {
-			if v.hi > 0 {
-				out[s] = out[s].add(m[s*n+from].mul(v))
-			}
-		}
-		out[s] = out[s].flush()
+		addWeightedValues(&values[s], matrix[s*n:(s+1)*n], transient.value)
 	}
-	transient.value = out
+	transient.value = values
 	return nil
+}
+
+// addRowProduct adds the product of a row and a square matrix to result, and flushes small numbers to zero.
+func addRowProduct(result, row, matrix []doubleWord) {
+	n := len(row)
+	for k, weight := range row {
+		if weight.hi > 0 {
+			addWeighted(result, weight, matrix[k*n:(k+1)*n])
+		}
+	}
+	for i, value := range result {
+		result[i] = value.flush()
+	}
+}
+
+// addWeightedValues adds the sum of the products of weights and positive values to sum, and flushes a small result to zero.
+func addWeightedValues(sum *doubleWord, weights, values []doubleWord) {
+	for i, value := range values {
+		if value.hi > 0 {
+			*sum = sum.add(weights[i].mul(value))
+		}
+	}
+	*sum = sum.flush()
 }
 
 // doubleWordPoisson returns the Poisson probabilities of firstKept, firstKept+1 and so on in double-word arithmetic. It
@@ -438,16 +440,17 @@ func (transient *preciseTransient) bounds(factor *big.Rat) *Values {
 		values.Lower[s], values.Upper[s] = ldexp(max(0, middle*(1-relErr)), middle*(1+relErr)+transient.absErr, exponent)
 	}
 	values.setAll(transient.zeroStates, 0)
-	if factor.IsInt() && factor.Num().IsInt64() && factor.Num().Int64() == 1 {
+	if isOne(factor) {
 		values.setAll(transient.oneStates, 1)
 	}
 	return values
 }
 
-// ldexp returns lo and hi times 2^exp, rounded outwards where the results are not normal numbers.
+// ldexp returns the bounds multiplied by 2^exp. Where the results are not normal numbers, it rounds them outwards.
 func ldexp(lower, upper float64, exp int) (float64, float64) {
 	const minNormal = 0x1p-1022
-	if lower = min(math.Ldexp(lower, exp), math.MaxFloat64); lower < minNormal {
+	lower = min(math.Ldexp(lower, exp), math.MaxFloat64)
+	if lower < minNormal {
 		lower = 0
 	}
 	return lower, max(math.Ldexp(upper, exp), minNormal)

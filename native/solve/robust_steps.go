@@ -8,6 +8,7 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
+// robustNext returns bounds on the probability that the next state is one of the given states, in an interval model.
 func robustNext(ctx context.Context, graph *sparse.Graph, states *sparse.Set, dir Direction, opts Options) (*Values, error) {
 	return robustBounded(ctx, graph, sparse.FullSet(graph.NumStates()), states, Steps{Low: 1, High: 1}, dir, opts)
 }
@@ -28,6 +29,7 @@ func robustBounded(ctx context.Context, graph *sparse.Graph, left, right *sparse
 	return sys.values, boundedUntil(sys.values, left, right, bound, sys.steps)
 }
 
+// robustCumul returns bounds on the expected reward of the first steps in an interval model.
 func robustCumul(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
 	sys, err := newIntervalSystem(ctx, graph, reward, dir, opts)
 	if err != nil {
@@ -63,7 +65,7 @@ func (iv *intervalSystem) exactSteps(maybe *sparse.Set, n int) error {
 		var best *big.Rat
 		iv.forEachChoice(s, func(member, c int) {
 			value := iv.choiceValue(member, c, iv.distribution(c))
-			if best == nil || value.Cmp(best) != 0 && (value.Cmp(best) < 0) == (iv.dir.Scheduler() == Min) {
+			if isBetterRat(value, best, iv.dir.Scheduler() == Min) {
 				best = value
 			}
 		})

@@ -51,10 +51,11 @@ func (r rounding) sumErr(n int) float64 {
 // greatest float64.
 func (r rounding) down(value, e float64) float64 {
 	value = min(value, math.MaxFloat64)
-	if value -= value * e; !(value >= r.floor) { // also if e is infinite
-		return 0
+	bound := value - value*e
+	if bound >= r.floor {
+		return bound
 	}
-	return value
+	return 0 // also if the bound is not a number, because e is infinite
 }
 
 // coarseGrid reports whether the grid is coarser than float64 for some bounds.
@@ -86,8 +87,8 @@ func (r rounding) up(value, e float64) float64 {
 	return r.ceilToGrid(max(value+value*e, r.floor))
 }
 
-// rewardBounds returns bounds on the reward that value represents. the error of the value is applied here, since it may be
-// lost when value is added to something greater.
+// rewardBounds returns bounds on the reward that value represents. The error of the value is applied here, because it may be
+// lost when value is added to a greater number.
 func (r rounding) rewardBounds(value float64) (lower, upper float64) {
 	if r.err == 0 {
 		return r.floorToGrid(value), r.ceilToGrid(value)
@@ -96,8 +97,8 @@ func (r rounding) rewardBounds(value float64) (lower, upper float64) {
 	return r.floorToGrid(r.down(value, e)), r.up(value, e)
 }
 
-// quotient returns bounds lo/sum and hi/sum, for sums of nonnegative products. An overflow of lo counts
-// as the greatest float64; a positive hi that underflows becomes floor.
+// quotient returns the bounds divided by sum. An overflow of lower counts as the greatest float64. If upper is positive and
+// its quotient underflows, the result is floor.
 func (r rounding) quotient(lower, upper, sum float64) (float64, float64) {
 	lower = min(lower, math.MaxFloat64) / sum
 	if upper > 0 {

@@ -97,7 +97,7 @@ func (r Signed) addOffset(model *sparse.Model, onlyStates bool, offset func(s, c
 	return reward
 }
 
-// ratAt returns list[i], 0 for nil.
+// ratAt returns list[i], or 0 if the list or its element is nil. The caller may change the 0, but not list[i].
 func ratAt(list []*big.Rat, i int) *big.Rat {
 	if list == nil || list[i] == nil {
 		return new(big.Rat)

@@ -40,8 +40,7 @@ func (f *Forward) SteadyState(ctx context.Context) error {
 	return nil
 }
 
-// enclosure is a nonnegative number: exact in rational arithmetic, and otherwise between lower and
-// upper.
+// enclosure is a nonnegative number: a fraction in rational arithmetic, and otherwise a number between lower and upper.
 type enclosure struct {
 	lower, upper float64
 	exact        *big.Rat // nil in floating-point arithmetic
@@ -116,20 +115,20 @@ func (solver *steadyStateSolver) addInflow(total *enclosure, s uint32, initial *
 	incoming := solver.uniformisation.graph.Model
 	first, end := incoming.Row(int(s))
 	for i := first; i < end; i++ {
-		target := incoming.Target[i]
-		fromVisits, ok := visits[target]
+		source := incoming.Target[i] // the transitions of incoming are reversed
+		sourceVisits, ok := visits[source]
 		if !ok {
 			continue
 		}
 		if solver.exact != nil {
-			probability := new(big.Rat).Quo(incoming.Rat(i), solver.exitRateRat(target))
-			total.exact.Add(total.exact, probability.Mul(probability, fromVisits.exact))
+			probability := new(big.Rat).Quo(incoming.Rat(i), solver.exitRateRat(source))
+			total.exact.Add(total.exact, probability.Mul(probability, sourceVisits.exact))
 			continue
 		}
-		exit, terms := solver.exitRate(target)
+		exit, terms := solver.exitRate(source)
 		prob := incoming.Prob(i) / exit
-		total.lower += prob * fromVisits.lower
-		total.upper += prob * fromVisits.upper
+		total.lower += prob * sourceVisits.lower
+		total.upper += prob * sourceVisits.upper
 		n += 1 + terms
 	}
 	return n
@@ -178,24 +177,7 @@ func (solver *steadyStateSolver) solveBottomComponent(members []uint32, total en
 			others = append(others, s)
 		}
 	}
-	next := make(map[uint32]*big.Rat)
-	first, end := solver.graph.Row(int(reference))
-	for i := first; i < end; i++ {
-		if target := solver.graph.Target[i]; target != reference {
-			if next[target] == nil {
-				next[target] = new(big.Rat)
-			}
-			next[target].Add(next[target], solver.weightRat(i))
-		}
-	}
-	exit := new(big.Rat)
-	for _, weight := range next {
-		exit.Add(exit, weight)
-	}
-	for target := range next {
-		next[target].Quo(next[target], exit)
-	}
-	visits, err := solver.expectedVisits(others, next)
+	visits, err := solver.expectedVisits(others, solver.jumpDistribution(reference))
 	if err != nil {
 		return err
 	}
@@ -209,8 +191,31 @@ func (solver *steadyStateSolver) solveBottomComponent(members []uint32, total en
 	return nil
 }
 
-// weightRat returns the weight of transition i: exact if the computation is, and the value of the
-// float64 otherwise.
+// jumpDistribution returns the distribution of the next state when the chain leaves state s. Self-loops do not count.
+func (solver *steadyStateSolver) jumpDistribution(s uint32) map[uint32]*big.Rat {
+	distribution := make(map[uint32]*big.Rat)
+	exit := new(big.Rat)
+	first, end := solver.graph.Row(int(s))
+	for i := first; i < end; i++ {
+		target := solver.graph.Target[i]
+		if target == s {
+			continue
+		}
+		if distribution[target] == nil {
+			distribution[target] = new(big.Rat)
+		}
+		weight := solver.weightRat(i)
+		distribution[target].Add(distribution[target], weight)
+		exit.Add(exit, weight)
+	}
+	for _, prob := range distribution {
+		prob.Quo(prob, exit)
+	}
+	return distribution
+}
+
+// weightRat returns the weight of transition i: the exact weight if the computation is exact, and otherwise the value of
+// the float64.
 func (solver *steadyStateSolver) weightRat(i int) *big.Rat {
 	if solver.exact != nil {
 		return solver.graph.Rat(i)
@@ -218,12 +223,13 @@ func (solver *steadyStateSolver) weightRat(i int) *big.Rat {
 	return new(big.Rat).SetFloat64(solver.graph.Prob(i))
 }
 
-func (solver *steadyStateSolver) assign(s uint32, x enclosure) {
+// assign sets the long-run probability of a state.
+func (solver *steadyStateSolver) assign(s uint32, prob enclosure) {
 	if solver.exact != nil {
-		solver.values.assign(int(s), x.exact)
+		solver.values.assign(int(s), prob.exact)
 		return
 	}
-	solver.values.Lower[s], solver.values.Upper[s] = x.lower, x.upper
+	solver.values.Lower[s], solver.values.Upper[s] = prob.lower, prob.upper
 }
 
 // normalize sets the value of each state to its share of total. The shares are proportional to the expected time in the
@@ -298,46 +304,57 @@ func (solver *steadyStateSolver) expectedVisitsRat(states []uint32, initial map[
 	for k, s := range states {
 		exitRates[k] = solver.exitRateRat(s)
 	}
-	rows, rowStore := make([]*exactRow, len(states)), make([]exactRow, len(states))
+	rows, equations := make([]*exactRow, len(states)), make([]exactRow, len(states))
 	for k, s := range states {
-		row, scale := &rowStore[k], big.NewInt(1)
-		var probs []*big.Rat
+		equations[k] = solver.visitRow(s, initial[s], exitRates)
+		rows[k] = &equations[k]
 		first, end := incoming.Row(int(s))
-		for i := first; i < end; i++ {
-			from := index.ofState[incoming.Target[i]]
-			if from == sparse.None || incoming.Target[i] == s {
-				continue
-			}
-			probability := new(big.Rat).Quo(incoming.Rat(i), exitRates[from])
-			row.column = append(row.column, from)
-			probs = append(probs, probability)
-			scale.Mul(scale, new(big.Int).Quo(probability.Denom(), new(big.Int).GCD(nil, nil, scale, probability.Denom())))
-		}
-		for _, probability := range probs {
-			coef := new(big.Int).Quo(scale, probability.Denom())
-			row.coefficient = append(row.coefficient, coef.Mul(coef, probability.Num()))
-		}
-		row.scale, row.weightDen, row.constant = scale, scale, new(big.Rat)
-		if probability := initial[s]; probability != nil {
-			row.constant.Mul(probability, new(big.Rat).SetInt(scale))
-		}
-		rows[k] = row
 		if err := solver.bscc.meter.addWork(100 * (1 + end - first)); err != nil {
 			return nil, err
 		}
 	}
-	common := scaleConstants(rowStore)
+	constantDenominator := scaleConstants(equations)
 	lift, err := newLifting(solver.bscc.meter, rows)
 	if err != nil {
 		return nil, err
 	}
-	num, den, err := lift.solve(solver.bscc.meter, func(k int) *big.Int { return rows[k].scaledConstant })
+	numerators, denominator, err := lift.solve(solver.bscc.meter, func(k int) *big.Int { return rows[k].scaledConstant })
 	if err != nil {
 		return nil, err
 	}
-	out := make([]enclosure, len(states))
-	for k := range out {
-		out[k].exact = new(big.Rat).SetFrac(num[k], new(big.Int).Mul(den, common))
+	denominator = new(big.Int).Mul(denominator, constantDenominator)
+	visits := make([]enclosure, len(states))
+	for k := range visits {
+		visits[k].exact = new(big.Rat).SetFrac(numerators[k], denominator)
 	}
-	return out, nil
+	return visits, nil
+}
+
+// visitRow returns the equation of the expected visits of state s: its initial probability, which may be nil for 0, plus the
+// visits of the other states times their probabilities of moving to s. exitRates has the exit rate of each unknown.
+func (solver *steadyStateSolver) visitRow(s uint32, initial *big.Rat, exitRates []*big.Rat) exactRow {
+	incoming := solver.uniformisation.graph.Model
+	row := exactRow{constant: new(big.Rat)}
+	scale := big.NewInt(1) // a common denominator of the probabilities
+	var probs []*big.Rat
+	first, end := incoming.Row(int(s))
+	for i := first; i < end; i++ {
+		source := incoming.Target[i] // the transitions of incoming are reversed
+		unknown := solver.bscc.index.ofState[source]
+		if unknown == sparse.None || source == s {
+			continue
+		}
+		prob := new(big.Rat).Quo(incoming.Rat(i), exitRates[unknown])
+		row.column = append(row.column, unknown)
+		probs = append(probs, prob)
+		scale = leastCommonMultiple(scale, prob.Denom())
+	}
+	for _, prob := range probs {
+		row.coefficient = append(row.coefficient, scaledInteger(prob, scale))
+	}
+	row.scale, row.weightDen = scale, scale
+	if initial != nil {
+		row.constant.Mul(initial, new(big.Rat).SetInt(scale))
+	}
+	return row
 }

@@ -37,10 +37,11 @@ const (
 	extrapolationRest = 3
 )
 
-// newStepExtrapolation returns nil if every step must be taken.
+// newStepExtrapolation returns an extrapolation for the given total number of steps, or nil if every step must be taken.
 func (sys *system) newStepExtrapolation(opts Options, states []uint32, total int) *stepExtrapolation {
-	if opts.Classic || sys.stepScheduler != nil || sys.rounding.grid != 0 || sys.graph.Kind == sparse.CTMC || sys.maximizer != nil ||
-		total < extrapolationFirst*2*(1+extrapolationRest) {
+	everyStepCounts := opts.Classic || sys.stepScheduler != nil || sys.rounding.grid != 0
+	isChainOrMDP := sys.graph.Kind != sparse.CTMC && sys.maximizer == nil
+	if everyStepCounts || !isChainOrMDP || total < extrapolationFirst*2*(1+extrapolationRest) {
 		return nil
 	}
 	return &stepExtrapolation{system: sys, states: states, epsilon: opts.epsilon(), total: total, referenceSteps: extrapolationFirst}
@@ -55,23 +56,28 @@ func (extrapolation *stepExtrapolation) tryToExtrapolate(done int, meter *meter)
 	switch done {
 	case extrapolation.referenceSteps:
 		extrapolation.reference = extrapolation.system.values.copyBounds()
+		return 0, false, nil
 	case extrapolation.referenceSteps + extrapolation.referenceSteps/2:
 		extrapolation.middle = extrapolation.system.values.copyBounds()
+		return 0, false, nil
 	case 2 * extrapolation.referenceSteps:
 		if extrapolation.total-done < extrapolationRest*done {
 			return 0, false, nil
 		}
-		var attempt *periodChange
-		if attempt = extrapolation.newPeriodChange(done, meter); attempt == nil {
-			extrapolation.referenceSteps, extrapolation.reference = done, extrapolation.system.values.copyBounds()
-			return 0, false, nil
-		}
-		extrapolation.referenceSteps = 2 * done // an attempt takes about as long as the steps before it
-		if ok, err = attempt.extrapolate(); ok {
-			remaining = (extrapolation.total - done + attempt.steps) % attempt.steps
-		}
+	default:
+		return 0, false, nil
 	}
-	return remaining, ok, err
+	attempt := extrapolation.newPeriodChange(done, meter)
+	if attempt == nil { // take twice as many steps before the next attempt
+		extrapolation.referenceSteps, extrapolation.reference = done, extrapolation.system.values.copyBounds()
+		return 0, false, nil
+	}
+	extrapolation.referenceSteps = 2 * done // an attempt takes about as long as the steps before it
+	ok, err = attempt.extrapolate()
+	if !ok {
+		return 0, false, err
+	}
+	return (extrapolation.total - done + attempt.steps) % attempt.steps, true, err
 }
 
 // copyBounds returns a copy of the bounds.
@@ -84,20 +90,21 @@ func (v *Values) copyBounds() *Values {
 func (extrapolation *stepExtrapolation) newPeriodChange(done int, meter *meter) *periodChange {
 	steps := done / 4
 	periods := (extrapolation.total - done + steps) / steps
-	change, ratio, ok := extrapolation.change(periods)
+	delta, ratio, ok := extrapolation.lastChange(periods)
 	if !ok {
 		return nil
 	}
-	result := &periodChange{stepExtrapolation: extrapolation, meter: meter, steps: steps, periods: periods, change: change, ratio: ratio}
+	result := &periodChange{stepExtrapolation: extrapolation, meter: meter, steps: steps, periods: periods, delta: delta, ratio: ratio}
 	if !result.fixChoices() {
 		return nil
 	}
 	return result
 }
 
-// change returns the change of the values in the last period, and its quotient by the change in the previous period. ok is
-// false unless the first is a multiple of the second, up to rounding errors.
-func (extrapolation *stepExtrapolation) change(periods int) (change []float64, ratio float64, ok bool) {
+// lastChange returns the change of each value in the last period, and the quotient of these changes by those in the previous
+// period. ok is false if the quotient is not the same in all states, up to rounding errors. periods is the number of periods
+// to extrapolate.
+func (extrapolation *stepExtrapolation) lastChange(periods int) (change []float64, ratio float64, ok bool) {
 	values := extrapolation.system.values
 	previousChange := make([]float64, len(values.Lower))
 	change = make([]float64, len(values.Lower))
@@ -119,7 +126,8 @@ func (extrapolation *stepExtrapolation) change(periods int) (change []float64, r
 	return change, ratio, true
 }
 
-// quotientOf returns the number q from 0 to 1 for which q times the first vector is nearest to the second.
+// quotientOf returns the number q between 0 and 1 for which q times the first vector is nearest to the second vector. Only the
+// entries of the given states count.
 func quotientOf(first, second []float64, states []uint32) float64 {
 	product, square := 0.0, 0.0
 	for _, s := range states {
@@ -137,7 +145,7 @@ type periodChange struct {
 	*stepExtrapolation
 	meter          *meter
 	steps, periods int
-	change         []float64 // D
+	delta          []float64 // D, of each state
 	ratio          float64   // q
 	last, sum      float64   // s(m) before the last period and after it
 	choices        []uint32  // a choice for each state that is optimal in all periods; nil for a chain
@@ -174,11 +182,11 @@ func (change *periodChange) fixChoices() bool {
 	return change.choicesAreOptimal(0) && change.choicesAreOptimal(sum)
 }
 
-// estimate returns the values in the middle of their bounds, plus factor times the change.
-func (p *periodChange) estimate(factor float64) *Values {
-	values := p.middle.copyBounds()
-	for _, s := range p.states {
-		x := max((values.Lower[s]+values.Upper[s])/2+factor*p.change[s], 0)
+// estimate returns, for each state, the midpoint of the middle bounds plus factor times the change in one period.
+func (change *periodChange) estimate(factor float64) *Values {
+	values := change.middle.copyBounds()
+	for _, s := range change.states {
+		x := max((values.Lower[s]+values.Upper[s])/2+factor*change.delta[s], 0)
 		values.Lower[s], values.Upper[s] = x, x
 	}
 	return values
@@ -199,23 +207,23 @@ func (change *periodChange) choicesAreOptimal(factor float64) bool {
 
 // smoothChange removes rounding errors from the change, and computes the ratio again. Errors in the ratio do not make the bounds
 // wrong, but may make them wide.
-func (p *periodChange) smoothChange() error {
+func (change *periodChange) smoothChange() error {
 	for range 2 {
-		next, err := p.applyLinear(p.change)
+		next, err := change.applyLinear(change.delta)
 		if err != nil {
 			return err
 		}
-		p.ratio = quotientOf(p.change, next, p.states)
-		if p.ratio == 0 {
+		change.ratio = quotientOf(change.delta, next, change.states)
+		if change.ratio == 0 {
 			break
 		}
-		for _, s := range p.states {
-			next[s] /= p.ratio
+		for _, s := range change.states {
+			next[s] /= change.ratio
 		}
-		p.change = next
+		change.delta = next
 	}
-	p.last = sumOfPowers(p.ratio, p.periods-1) * (1 + 2*unit)
-	p.sum = sumOfPowers(p.ratio, p.periods)
+	change.last = sumOfPowers(change.ratio, change.periods-1) * (1 + 2*unit)
+	change.sum = sumOfPowers(change.ratio, change.periods)
 	return nil
 }
 
@@ -289,7 +297,7 @@ type sideErrors struct {
 	sum     float64   // c (1 + k + ... + k^(m-1))
 }
 
-// errors returns the errors of the upper and of the lower bounds. ok is false if there are none.
+// errors returns the errors of the upper and of the lower bounds. ok is false if no errors can be computed.
 func (change *periodChange) errors() (upper, lower sideErrors, ok bool, err error) {
 	current := change.system.values
 	last, ok := change.lastValues()
@@ -334,8 +342,8 @@ func constantVector(n int, x float64) []float64 {
 	return vector
 }
 
-// lastValues returns bounds on L + s D and U + s D, where s is that before the last period. ok is false if a lower
-// bound is negative, for which the equations do not round.
+// lastValues returns bounds on L + s D and U + s D, where s is the factor s(m) before the last period. ok is false if a lower
+// bound is negative, because the equations cannot round negative numbers.
 func (change *periodChange) lastValues() (last *Values, ok bool) {
 	last = change.middle.copyBounds()
 	for _, s := range change.states {
@@ -353,10 +361,10 @@ const extraUnits = 16
 
 // boundsAfterGrowth returns bounds on L + factor D - below and U + factor D + above, where L and U are the middle bounds and D is the
 // change of one period.
-func (p *periodChange) boundsAfterGrowth(s uint32, factor, below, above float64) (lower, upper float64) {
-	growth := factor * p.change[s]
-	lower, upper = p.middle.Lower[s], p.middle.Upper[s]
-	floor := p.system.rounding.floor
+func (change *periodChange) boundsAfterGrowth(s uint32, factor, below, above float64) (lower, upper float64) {
+	growth := factor * change.delta[s]
+	lower, upper = change.middle.Lower[s], change.middle.Upper[s]
+	floor := change.system.rounding.floor
 	if magnitude := lower + math.Abs(growth) + below; magnitude > 0 {
 		lower = lower + growth - below - extraUnits*unit*magnitude - 0x1p-1000 // the last term is for underflow
 	}
@@ -382,23 +390,25 @@ func (change *periodChange) growth(after, before []float64) float64 {
 
 // sumOfErrors returns the sum of the errors over all periods. start is U with sign 1, or L with sign -1. afterFirst and
 // afterLast are the values after the first and the last period.
-func (p *periodChange) sumOfErrors(sign float64, start, afterFirst, afterLast, weights []float64, growth float64) float64 {
+func (change *periodChange) sumOfErrors(sign float64, start, afterFirst, afterLast, weights []float64, growth float64) float64 {
 	const maxGrowth = 2 // a greater one makes the bounds useless
 	if !(growth < maxGrowth) {
 		return math.Inf(1)
 	}
 	greatest := 0.0
-	lastFactor := 1 + p.ratio*p.last
-	for _, s := range p.states {
-		stateExcess := max(excess(sign, afterFirst[s], start[s], p.change[s]), excess(sign, afterLast[s], start[s], lastFactor*p.change[s]))
-		if stateExcess > 0 {
+	lastFactor := 1 + change.ratio*change.last
+	for _, s := range change.states {
+		excessFirst := excess(sign, afterFirst[s], start[s], change.delta[s])
+		excessLast := excess(sign, afterLast[s], start[s], lastFactor*change.delta[s])
+		if stateExcess := max(excessFirst, excessLast); stateExcess > 0 {
 			greatest = max(greatest, stateExcess/weights[s])
 		}
 	}
-	return greatest * sumOfPowers(growth, p.periods) * (1 + 8*unit)
+	return greatest * sumOfPowers(growth, change.periods) * (1 + 8*unit)
 }
 
-// excess returns by how much a value is above start + growth, or below it if sign is -1, rounded up; 0 if it is not.
+// excess returns how far a value is above start + growth if sign is 1, or below it if sign is -1. The result is rounded up. It is
+// 0 if the value is on the other side.
 func excess(sign, value, start, growth float64) float64 {
 	size := value + start + math.Abs(growth)
 	if size == 0 {
@@ -416,7 +426,8 @@ func (change *periodChange) writeBounds(upperErrors, lowerErrors sideErrors) boo
 			upper = min(upper, 1)
 		}
 		lower = min(max(lower, 0), upper)
-		if !(upper-lower <= change.epsilon/2*upper && upper < math.MaxFloat64) {
+		isNarrow := upper-lower <= change.epsilon/2*upper
+		if !isNarrow || !(upper < math.MaxFloat64) {
 			return false
 		}
 		values.Lower[s], values.Upper[s] = lower, upper

@@ -15,10 +15,16 @@ const fewestSteps = 256
 // before the bounds of the system. If the bounds are as narrow as asked for, it writes them and returns true.
 type stepLimit func(oldLower, oldUpper []float64, remaining int) (bool, error)
 
-// triesLimit reports whether to call the stepLimit after so many steps.
+// triesLimit reports whether to call sys.stepLimit after done steps: after each power of two, if at least as many steps remain.
 func (sys *system) triesLimit(done, remaining int) bool {
-	return sys.stepLimit != nil && sys.stepScheduler == nil && sys.rounding.grid == 0 && done >= fewestSteps && done&(done-1) == 0 && remaining > done
+	if sys.stepLimit == nil || sys.stepScheduler != nil || sys.rounding.grid > 0 {
+		return false
+	}
+	return done >= fewestSteps && isPowerOfTwo(done) && remaining > done
 }
+
+// isPowerOfTwo reports whether a positive number is a power of two.
+func isPowerOfTwo(n int) bool { return n&(n-1) == 0 }
 
 // untilLimit returns a function that bounds the probabilities of left U<=k right for large k. The probabilities for fewer
 // steps are lower bounds, and the probabilities of left U right are upper bounds. The system must start with value 1 in
@@ -77,7 +83,7 @@ type stepSkipper struct {
 	lowerGrowth, upperGrowth float64
 }
 
-// newStepSkipper returns nil if every step must be taken.
+// newStepSkipper returns a stepSkipper for the equations of the system, or nil if every step must be taken.
 func (sys *system) newStepSkipper(opts Options) *stepSkipper {
 	if opts.Classic || sys.graph.Kind == sparse.CTMC {
 		return nil
@@ -88,11 +94,10 @@ func (sys *system) newStepSkipper(opts Options) *stepSkipper {
 // trySkip tries to replace the remaining steps by a multiple of the growth since the saved bounds. It reports
 // whether it has written the final bounds to values. steps is the number of steps already taken.
 func (skipper *stepSkipper) trySkip(values *Values, steps, remaining int) bool {
-	isPowerOfTwo := steps&(steps-1) == 0
 	switch {
 	case skipper.jumpSteps > 0:
 		return remaining == skipper.jumpSteps && skipper.addGrowth(values)
-	case steps >= fewestSteps && isPowerOfTwo && remaining > steps:
+	case steps >= fewestSteps && isPowerOfTwo(steps) && remaining > steps:
 		skipper.savedLower = append(skipper.savedLower[:0], values.Lower...)
 		skipper.savedUpper = append(skipper.savedUpper[:0], values.Upper...)
 		skipper.savedAfter = steps
@@ -138,16 +143,18 @@ func (skipper *stepSkipper) boundGrowth(values *Values, periods float64) bool {
 	return true
 }
 
-// grown returns the bounds of a state when low and high are added.
+// grown returns the bounds of a state after lowerGrowth and upperGrowth are added to them.
 func (skipper *stepSkipper) grown(values *Values, s int) (lower, upper float64) {
 	lower = (values.Lower[s] + skipper.lowerGrowth) - 4*unit*(values.Lower[s]+math.Abs(skipper.lowerGrowth))
 	return max(lower, 0), (values.Upper[s] + skipper.upperGrowth) * (1 + 4*unit)
 }
 
-// grownIsNarrow reports whether the bounds are as narrow as asked for when low and high are added.
+// grownIsNarrow reports whether the bounds of all states are as narrow as asked for after the growth is added to them.
 func (skipper *stepSkipper) grownIsNarrow(values *Values) bool {
 	for s := range values.Upper {
-		if lower, upper := skipper.grown(values, s); !(upper-lower <= skipper.epsilon/2*upper && upper < math.MaxFloat64) {
+		lower, upper := skipper.grown(values, s)
+		isNarrow := upper-lower <= skipper.epsilon/2*upper
+		if !isNarrow || !(upper < math.MaxFloat64) {
 			return false
 		}
 	}

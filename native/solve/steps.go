@@ -144,7 +144,7 @@ func newStepwise(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts
 }
 
 // steps applies the equations of the maybe states n times, to all of them at once. The other states keep their values.
-// In a small chain it takes many steps by squaring a matrix, in a larger one by bounding a geometric series.
+// It takes many steps at once by squaring a matrix in a small chain, and by bounding a geometric series in a larger one.
 func (sys *system) steps(ctx context.Context, opts Options, maybe *sparse.Set, n int) error {
 	if sys.isExact() {
 		return sys.exactSteps(ctx, opts, maybe, n)
@@ -242,7 +242,8 @@ func (sys *system) stepInBlocks(states []uint32, lower, upper []float64, meter *
 	return anyChanged.Load(), err
 }
 
-// inBlocks calls handle for parts of the states, in parallel. handle returns its work.
+// inBlocks calls handle for disjoint parts of the states, some of them in parallel. handle returns its work, which is added to
+// the meter. The error is that of the meter.
 func inBlocks(states []uint32, meter *meter, handle func(part []uint32) (work int)) error {
 	const block = 1 << 16
 	for from := 0; from < len(states); from += block {
@@ -285,7 +286,7 @@ func (sys *system) stepOptimum(s int) bestBounds {
 			bounds.include(sys.evaluateChoice(s, c), uint32(c), least)
 			continue
 		}
-		// As in bestBounds.include, inlined.
+		// The rest is bestBounds.include, inlined for speed.
 		targetLower, targetUpper := lower[graph.Target[i]], upper[graph.Target[i]]
 		if least {
 			if targetUpper < bounds.upper || bounds.choice == sparse.None {

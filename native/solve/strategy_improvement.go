@@ -37,7 +37,7 @@ type strategyImprovement struct {
 	solve func(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*Values, error)
 }
 
-// run improves a strategy of a side.
+// run returns the values of the game. It improves the given strategy of one side.
 func (improvement *strategyImprovement) run(side Direction, strategy []uint32) (*Values, error) {
 	if improvement.sys.maybe.Empty() {
 		improvement.sys.values.Scheduler = wantedStrategies(strategy, improvement.opts)
@@ -52,7 +52,7 @@ func (improvement *strategyImprovement) run(side Direction, strategy []uint32) (
 	return improvement.sys.values, improvement.narrowBounds(side, strategy)
 }
 
-// restrictedGraph returns the MDP in which a side makes the choices of its strategy, and its rewards.
+// restrictedGraph returns the MDP in which one side makes the choices of its strategy, and the rewards of this MDP.
 func (improvement *strategyImprovement) restrictedGraph(side Direction, strategy []uint32) (*sparse.Graph, *sparse.Reward) {
 	graph := improvement.game.graph
 	choices := sparse.NewSet(graph.NumChoices())
@@ -68,18 +68,16 @@ func (improvement *strategyImprovement) restrictedGraph(side Direction, strategy
 			}
 		}
 	}
-	m := *graph.Model
-	if improvement.reward != nil {
-		m.Rewards = []sparse.Reward{*improvement.reward}
-	}
-	restricted := m.Restrict(choices)
 	if improvement.reward == nil {
-		return sparse.NewGraph(restricted), nil
+		return sparse.NewGraph(graph.Model.Restrict(choices)), nil
 	}
+	model := *graph.Model
+	model.Rewards = []sparse.Reward{*improvement.reward}
+	restricted := model.Restrict(choices)
 	return sparse.NewGraph(restricted), &restricted.Rewards[0]
 }
 
-// evaluate solves the MDP that a strategy of a side leaves.
+// evaluate solves the MDP of the other side that is left if one side follows its strategy.
 func (improvement *strategyImprovement) evaluate(side Direction, strategy []uint32) (*Values, error) {
 	graph, reward := improvement.restrictedGraph(side, strategy)
 	opts := improvement.opts
@@ -108,8 +106,8 @@ func (improvement *strategyImprovement) solveExactly(side Direction, strategy []
 	}
 }
 
-// improve changes the strategy of a side where a choice is better than the value of its state. It reports
-// whether there is one.
+// improve changes the strategy of a side: in each state in which a choice is better than the value of the state, it switches
+// to the best choice. It reports whether any choice changed.
 func (improvement *strategyImprovement) improve(side Direction, strategy []uint32) (changed bool) {
 	improvement.sys.oneStep = true // a choice is compared as one step
 	defer func() { improvement.sys.oneStep = false }()
@@ -118,15 +116,19 @@ func (improvement *strategyImprovement) improve(side Direction, strategy []uint3
 			continue
 		}
 		best, value := improvement.sys.optimumRat(s), improvement.sys.values.Exact[s]
-		if side == Max && greater(best.value, value) || side == Min && greater(value, best.value) {
+		isBetter := greater(best.value, value)
+		if side == Min {
+			isBetter = greater(value, best.value)
+		}
+		if isBetter {
 			strategy[s], changed = best.choice, true
 		}
 	}
 	return changed
 }
 
-// setOptimal sets the choices of a side to those that attain the values. It is the side that does not improve
-// its strategy: for it, all such choices are optimal.
+// setOptimal sets the choices of a side to choices that attain the values. The side must be the one that does not improve its
+// strategy: all its choices that attain the values are optimal.
 func (improvement *strategyImprovement) setOptimal(side Direction, strategy []uint32) {
 	improvement.sys.oneStep = true
 	defer func() { improvement.sys.oneStep = false }()
@@ -137,7 +139,7 @@ func (improvement *strategyImprovement) setOptimal(side Direction, strategy []ui
 	}
 }
 
-// greater compares values, of which nil is infinite.
+// greater reports whether left is greater than right. A nil value stands for infinity.
 func greater(left, right *big.Rat) bool {
 	switch {
 	case right == nil:
@@ -148,52 +150,55 @@ func greater(left, right *big.Rat) bool {
 	return left.Cmp(right) > 0
 }
 
-// narrowBounds narrows the bounds of the values, starting with a strategy of a side. The choices of the other
-// side that are best for its values are the strategy that gives the bounds on the other side.
+// narrowBounds narrows the bounds on the values of the game, starting with a strategy of one side, until they are narrow enough or
+// the strategy does not change. The values of the strategy are bounds on one side. The best responses to them are a strategy of the
+// other side, whose values are bounds on the other side.
 func (improvement *strategyImprovement) narrowBounds(side Direction, strategy []uint32) error {
 	values := improvement.sys.values
 	for range maxStrategies {
-		w, err := improvement.evaluate(side, strategy)
+		strategyValues, err := improvement.evaluate(side, strategy)
 		if err != nil {
 			return err
 		}
-		improvement.tighten(w, side)
+		improvement.tighten(strategyValues, side)
 		evaluated := slices.Clone(strategy)
-		changed := improvement.respond(side, strategy, w)
-		response, err := improvement.evaluate(side.Opposite(), strategy)
+		changed := improvement.respond(side, strategy, strategyValues)
+		responseValues, err := improvement.evaluate(side.Opposite(), strategy)
 		if err != nil {
 			return err
 		}
-		improvement.tighten(response, side.Opposite())
+		improvement.tighten(responseValues, side.Opposite())
 		values.Converged = !values.hasWideBounds(improvement.sys.maybe, improvement.opts.epsilon())
-		if improvement.opts.Scheduler && values.Converged && improvement.setIfNarrow(side, w, response) {
-			for s := range improvement.sys.maybe.All() {
-				if improvement.game.side(s) != side {
-					evaluated[s] = strategy[s]
-				}
-			}
-			values.Scheduler = evaluated
+		if !improvement.opts.Scheduler && values.Converged {
 			return nil
 		}
-		if values.Converged && !improvement.opts.Scheduler || !changed {
+		if values.Converged && improvement.setIfNarrow(side, strategyValues, responseValues) {
+			if side == Max {
+				values.Scheduler = improvement.game.combineStrategies(evaluated, strategy)
+			} else {
+				values.Scheduler = improvement.game.combineStrategies(strategy, evaluated)
+			}
+			return nil
+		}
+		if !changed {
 			return nil
 		}
 	}
 	return nil
 }
 
-// setIfNarrow sets the bounds to the values of one strategy of each side, w and response, if
-// they are narrow. It reports whether they are.
-func (improvement *strategyImprovement) setIfNarrow(side Direction, w, response *Values) bool {
-	v, pair := improvement.sys.values, Values{Lower: w.Lower, Upper: response.Upper}
+// setIfNarrow sets the bounds to the values of two strategies, one of each side, if these bounds are narrow. It reports whether
+// they are. strategyValues are the values of the strategy of the given side.
+func (improvement *strategyImprovement) setIfNarrow(side Direction, strategyValues, responseValues *Values) bool {
+	values, pair := improvement.sys.values, Values{Lower: strategyValues.Lower, Upper: responseValues.Upper}
 	if side == Min {
-		pair = Values{Lower: response.Lower, Upper: w.Upper}
+		pair = Values{Lower: responseValues.Lower, Upper: strategyValues.Upper}
 	}
 	if pair.hasWideBounds(improvement.sys.maybe, improvement.opts.epsilon()) {
 		return false
 	}
 	for s := range improvement.sys.maybe.All() {
-		v.Lower[s], v.Upper[s] = pair.Lower[s], pair.Upper[s]
+		values.Lower[s], values.Upper[s] = pair.Lower[s], pair.Upper[s]
 	}
 	return true
 }
@@ -203,21 +208,21 @@ const maxStrategies = 100
 
 // tighten narrows the bounds on the game's values. The values of a strategy of the maximizer are lower bounds; the values of a
 // strategy of the minimizer are upper bounds.
-func (improvement *strategyImprovement) tighten(w *Values, side Direction) {
+func (improvement *strategyImprovement) tighten(strategyValues *Values, side Direction) {
 	values := improvement.sys.values
-	values.Sweeps, values.Extended = values.Sweeps+w.Sweeps, values.Extended || w.Extended
+	values.Sweeps, values.Extended = values.Sweeps+strategyValues.Sweeps, values.Extended || strategyValues.Extended
 	for s := range improvement.sys.maybe.All() {
 		if side == Max {
-			values.Lower[s] = max(values.Lower[s], w.Lower[s])
+			values.Lower[s] = max(values.Lower[s], strategyValues.Lower[s])
 		} else {
-			values.Upper[s] = min(values.Upper[s], w.Upper[s])
+			values.Upper[s] = min(values.Upper[s], strategyValues.Upper[s])
 		}
 	}
 }
 
-// respond switches a strategy to the best choices for the given values, which a strategy of a side has. The other
-// side always gets its best choice. The side itself switches only to a choice that is better by more than the
-// rounding error; changed reports whether it did so in any state.
+// respond switches a strategy to the best choices for the given values, which are those of the strategy of one side. The other
+// side always switches to its best choice. The side itself only switches to a choice that is better by more than the rounding
+// error; changed reports whether it did so in some state.
 func (improvement *strategyImprovement) respond(side Direction, strategy []uint32, values *Values) (changed bool) {
 	sys := *improvement.sys
 	sys.values = values
@@ -242,8 +247,9 @@ func (improvement *strategyImprovement) respond(side Direction, strategy []uint3
 	return changed
 }
 
-// bestResponse returns the best choice of a state, and the midpoint of its bounds; sparse.None if no choice is usable. For values
-// that a strategy of a side has, it leaves out choices that only loop, and never reach the target or earn without end.
+// bestResponse returns the best choice of a state and the midpoint of its bounds. The choice is sparse.None if no choice is
+// usable. The values are those of a strategy of the given side. A choice that only leads back to its state is left out for
+// the minimizer, because it never reaches the target, and if it has a reward, because it earns without end.
 func (sys *system) bestResponse(s int, side Direction) (best uint32, bestValue float64) {
 	best = sparse.None
 	least := sys.minimizes(s)

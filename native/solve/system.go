@@ -39,15 +39,25 @@ type system struct {
 	scratchSum, scratchTerm, scratchWeights fraction // scratch of exact computations
 }
 
-// newSystem returns the equations for the values of a model's states: probabilities, or expected rewards if reward is not nil. It
-// returns ErrNotExact if exact values are asked for, and the model or the rewards have no fractions.
+// newSystem returns the equations for the values of a model's states: expected rewards, or probabilities if reward is nil. The
+// error is ErrNotExact if exact values are asked for and the model or the rewards have no fractions.
 func newSystem(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*system, error) {
-	if opts.Exact && (!graph.Exact() || reward != nil && (reward.State != nil && reward.StateRat == nil || reward.Choice != nil && reward.ChoiceRat == nil)) {
+	if opts.Exact && !(graph.Exact() && hasFractions(reward)) {
 		return nil, ErrNotExact
 	}
 	round := newRounding(graph.Model, reward)
 	round.grid = opts.Grid
 	return &system{graph: graph, minimize: dir == Min, reward: reward, rounding: round, values: newValues(graph.Model, opts)}, nil
+}
+
+// hasFractions reports whether all rewards are given as fractions. A nil reward structure has no rewards, so it is true.
+func hasFractions(reward *sparse.Reward) bool {
+	if reward == nil {
+		return true
+	}
+	missesState := reward.State != nil && reward.StateRat == nil
+	missesChoice := reward.Choice != nil && reward.ChoiceRat == nil
+	return !missesState && !missesChoice
 }
 
 // isExact reports whether the values are fractions. The bounds are then the nearest float64, and only guide the
@@ -123,8 +133,8 @@ func (sys *system) evaluateChoice(s, c int) choiceBounds {
 	return choiceBounds{lower, upper, true}
 }
 
-// solveState sets the value of a maybe state whose other successors have values. It returns the number of
-// transitions of the state, as a measure of work.
+// solveState sets the value of a maybe state. All its successors, except the state itself, must have values. It returns
+// the number of transitions of the state as a measure of work.
 func (sys *system) solveState(s int) int {
 	bounds := sys.optimalBounds(s)
 	if bounds.choice != sparse.None { // otherwise no choice leaves the state, and its value stays 0
@@ -155,8 +165,8 @@ func (sys *system) optimalBounds(s int) bestBounds {
 	return bounds
 }
 
-// bestBounds are the optimum of the lower bounds and the optimum of the upper bounds over some choices. The
-// value of the recorded choice lies within them.
+// bestBounds has the optimum of the lower bounds and the optimum of the upper bounds over some choices. The value of choice
+// is between these bounds.
 type bestBounds struct {
 	lower, upper float64
 	choice       uint32
@@ -165,10 +175,11 @@ type bestBounds struct {
 // emptyBestBounds returns the optimum over no choices: plus infinity for the minimum, minus infinity for the
 // maximum.
 func emptyBestBounds(minimize bool) bestBounds {
+	bound := math.Inf(-1)
 	if minimize {
-		return bestBounds{math.Inf(1), math.Inf(1), sparse.None}
+		bound = math.Inf(1)
 	}
-	return bestBounds{math.Inf(-1), math.Inf(-1), sparse.None}
+	return bestBounds{lower: bound, upper: bound, choice: sparse.None}
 }
 
 // include updates the optimum with the bounds of choice c. It ignores a choice that does not leave its state.

@@ -53,7 +53,7 @@ func (t Time) since(from Time) Time {
 // Interval is the time bound of an until formula, whose right side must hold at some time within it. To may be None.
 type Interval struct{ From, To Time }
 
-// timesRat returns a product, rounded once.
+// timesRat returns the float64 nearest to the product of a float64 and a fraction.
 func timesRat(factor float64, fraction *big.Rat) float64 {
 	product := new(big.Rat).SetFloat64(factor)
 	rounded, _ := product.Mul(product, fraction).Float64()
@@ -75,9 +75,10 @@ func (uniform *uniformisation) meanSteps(time Time) (mean, relErr float64, err e
 	return max(timesRat(uniform.rate, time.Low), 0x1p-1022), relErr*(1+unit) + 2*unit, nil
 }
 
-// evolveUntil sets the values of the states in left but not in right to the probability to reach right within
-// the time, or to miss it if negated. If the time has too many steps, it bounds this probability by that
-// after fewer steps and that without a time bound: the probability to reach right increases with the time.
+// evolveUntil sets the values of the states in left but not in right to the probability that a path reaches right within
+// the time. If negated is set, it is the probability that the path misses right. If the time has too many steps, the
+// probability is bounded by its value after fewer steps and by its value without a time bound, because the probability of
+// reaching right increases with the time.
 func (uniform *uniformisation) evolveUntil(ctx context.Context, left, right *sparse.Set, time Time, negated bool) error {
 	maybe := left.Minus(right)
 	uniform.prepare(maybe)

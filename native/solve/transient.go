@@ -18,8 +18,8 @@ func TimedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Se
 	return timedUntil(ctx, graph, left, right, bound, false, opts)
 }
 
-// NotTimedUntil returns bounds on the probability of the negation. It does not compute 1 minus the probability of the
-// formula, in which all digits may cancel.
+// NotTimedUntil returns bounds on the probability that `left U right` with a time bound does not hold, in a CTMC. It does not
+// compute 1 minus the probability of the formula, because the difference may lose all digits.
 func NotTimedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound Interval, opts Options) (*Values, error) {
 	return timedUntil(ctx, graph, left, right, bound, true, opts)
 }
@@ -86,7 +86,7 @@ func TimedCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.R
 	n := graph.NumStates()
 	rewarded := sparse.NewSet(n)
 	for s := range n {
-		if reward.State != nil && reward.State[s] > 0 || reward.Choice != nil && reward.Choice[s] > 0 {
+		if valueAt(reward.State, s) > 0 || valueAt(reward.Choice, s) > 0 {
 			rewarded.Add(s)
 		}
 	}
@@ -99,8 +99,8 @@ func TimedCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.R
 	return transient.values, nil
 }
 
-// scaledRewards returns the sum of both rewards of each state times 2^scale, scaled down such that products
-// with rates do not overflow. Sums that underflow are far below the floor.
+// scaledRewards returns, for each state, the sum of both rewards multiplied by 2^scale. The scale is 0 or negative, and so small
+// that products of the sums with rates do not overflow. A nil list stands for zeros.
 func scaledRewards(state, choice []float64, numStates int) (sums []float64, scale int) {
 	const maxExponent = 100
 	maximum := 0.0
@@ -167,9 +167,10 @@ func newUniform(graph *sparse.Graph, reward *sparse.Reward, opts Options) *unifo
 	}
 }
 
-func (uniform *uniformisation) capUpper(value float64) {
-	for s, u := range uniform.values.Upper {
-		uniform.values.Upper[s] = min(u, value)
+// capUpper lowers all upper bounds above a limit to the limit.
+func (uniform *uniformisation) capUpper(limit float64) {
+	for s, upper := range uniform.values.Upper {
+		uniform.values.Upper[s] = min(upper, limit)
 	}
 }
 
@@ -207,7 +208,7 @@ func (uniform *uniformisation) prepare(maybe *sparse.Set) {
 	}
 }
 
-// stepErr returns the relative error of a step in a chain with at most maxRow transitions from a state. Double words make the
+// stepErr returns the relative error of a step in a chain with at most maxRow transitions from each state. Double words make the
 // rounding error of the probability to stay as small as that of the other probabilities; the error of the rates grows in it.
 func (uniform *uniformisation) stepErr(maxRow int) float64 {
 	return 1.05 * (uniform.rounding.err*(1+1/slack) + float64(maxRow+8)*unit)
@@ -346,7 +347,7 @@ func (uniform *uniformisation) poissonSteps(ctx context.Context, time Time) (*po
 	if !(mean < maxSteps) {
 		return nil, tooManySteps(mean, maxSteps)
 	}
-	// One mean must have the right mode, and the right bounds of the truncated weights.
+	// The computed mean must be so precise that its mode and its bounds on the truncated weights hold for the true mean.
 	if !(relErr*max(mean, 1) < 0x1p-18) {
 		return nil, ErrTime
 	}
@@ -374,28 +375,22 @@ func (uniform *uniformisation) weightedSum(ctx context.Context, values []float64
 	meter := newStepMeter(ctx, uniform.opts, distribution.last())
 	values = slices.Clone(values)
 	next, sum := slices.Clone(values), make([]float64, len(values))
-	for k, last := 0, false; !last; k++ {
+	isLast := false
+	for k := 0; !isLast; k++ {
 		weight := flatWeight
 		if k >= distribution.firstKept {
 			weight = weights[k-distribution.firstKept]
 		}
-		if last = k == distribution.last(); !last {
+		isLast = k == distribution.last()
+		if !isLast {
 			changed, err := uniform.step(values, next, meter)
 			if err != nil {
 				return nil, err
 			}
-			remaining := remainingWeights{flatWeight, max(0, distribution.firstKept-k), weights[max(0, k-distribution.firstKept):]}
-			switch {
-			case (!changed || k%checkInterval == 0) && uniform.nearlyEqual(values):
-				weight, _ = remaining.sum(1)
-				last = true
-			case !changed: // in float64: each later step has as much error again
-				weight, _ = remaining.sum(1)
-				last, uniform.stepsTaken = true, float64(distribution.last())
-			default:
-				if skippedWeight, ok := uniform.extrapolate(k, values, next, sum, remaining); ok {
-					weight, last = skippedWeight, true
-				}
+			rest := remainingWeights{flatWeight, max(0, distribution.firstKept-k), weights[max(0, k-distribution.firstKept):]}
+			restWeight, ok := uniform.weightOfRest(k, changed, values, next, sum, rest)
+			if ok {
+				weight, isLast = restWeight, true
 			}
 		}
 		if weight > 0 {
@@ -410,6 +405,23 @@ func (uniform *uniformisation) weightedSum(ctx context.Context, values []float64
 		meter.progress.Done = k
 	}
 	return sum, nil
+}
+
+// weightOfRest returns the weight of the current values in the rest of a weighted sum. ok is false if the later values cannot be
+// computed from the current ones. step is the number of steps taken, next has the values after one more step, and changed says
+// whether they differ. sum has the sum of the earlier steps.
+func (uniform *uniformisation) weightOfRest(step int, changed bool, values, next, sum []float64, rest remainingWeights) (weight float64, ok bool) {
+	isCheck := !changed || step%checkInterval == 0
+	if isCheck && uniform.nearlyEqual(values) {
+		weight, _ = rest.sum(1)
+		return weight, true
+	}
+	if !changed { // in float64: each later step has the same rounding error again
+		uniform.stepsTaken = float64(step + rest.flatSteps + len(rest.weights) - 1)
+		weight, _ = rest.sum(1)
+		return weight, true
+	}
+	return uniform.extrapolate(step, values, next, sum, rest)
 }
 
 // accumulate sets the values to the expected reward in the given time. rewardRate has the reward per unit of
@@ -449,19 +461,20 @@ func (uniform *uniformisation) accumulate(ctx context.Context, rewardRate []floa
 	return nil
 }
 
-// totalErr bounds the relative error of total. totalLost bounds the sum of the values that fell below the floor.
+// totalErr returns a bound on the relative error of poissonTotal.
 func (uniform *uniformisation) totalErr(distribution *poisson) float64 {
 	steps := uniform.stepsTaken + 1
-	return compound(distribution.relErr + uniform.relErrPerStep*steps + unit*(steps+float64(len(distribution.weight))+8) + uniform.skippedErr)
+	sumErr := unit * (steps + float64(len(distribution.weight)) + 8)
+	return compound(distribution.relErr + uniform.relErrPerStep*steps + sumErr + uniform.skippedErr)
 }
 
+// totalLost returns a bound on the sum of the values that poissonTotal loses because they fall below the floor.
 func (uniform *uniformisation) totalLost(distribution *poisson) float64 {
 	return uniform.lossPerStep * (uniform.stepsTaken + 1) * float64(distribution.last()+1)
 }
 
-// absorptionWithin sets the values of the maybe states to the probability that right is reached in the given
-// time: the sum over all k of the probability to reach it in step k, times the probability of at least k
-// steps.
+// absorptionWithin sets the values of the maybe states to the probability that right is reached in the given time. It is the
+// sum over all k of the probability that right is reached in step k, times the probability of at least k steps.
 func (uniform *uniformisation) absorptionWithin(ctx context.Context, maybe, right *sparse.Set, time Time) error {
 	distribution, err := uniform.poissonSteps(ctx, time)
 	if err != nil {
@@ -481,8 +494,9 @@ func (uniform *uniformisation) absorptionWithin(ctx context.Context, maybe, righ
 	if err != nil {
 		return err
 	}
-	// The probabilities sum to at most 1, and beyond has the truncation error of p.
-	relErr, absErr := uniform.totalErr(distribution), 2.02*distribution.truncatedProb+uniform.totalLost(distribution)
+	relErr := uniform.totalErr(distribution)
+	// The probabilities of the steps sum to at most 1, and their tail probabilities have the truncation error of the distribution.
+	absErr := 2.02*distribution.truncatedProb + uniform.totalLost(distribution)
 	for s := range maybe.All() {
 		uniform.values.Lower[s] = uniform.rounding.down(sum[s], relErr)
 		uniform.values.Upper[s] = max(uniform.rounding.up(sum[s], relErr)+absErr, uniform.rounding.floor)

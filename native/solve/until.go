@@ -42,13 +42,14 @@ func Until(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, di
 	return sys.solve(ctx, opts, dir == Max)
 }
 
-// prob01 has the states whose extremal probability is 0 or 1.
+// prob01 is the result of graph analysis for Until: the states whose extremal probability is 0, and the states where it is 1.
 type prob01 struct {
 	dir       Direction
 	zero, one *sparse.Set
 }
 
-// computeProb01 computes these states by graph analysis, Prob0 and Prob1.
+// computeProb01 finds the states whose extremal probability of `left U right` is 0 or 1. It uses the graph algorithms
+// Prob0 and Prob1.
 func computeProb01(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, dir Direction) (prob01, error) {
 	if dir == Min {
 		return prob01{dir, graph.Prob0E(left, right), graph.Prob1A(left, right)}, nil
@@ -60,7 +61,8 @@ func computeProb01(ctx context.Context, graph *sparse.Graph, left, right *sparse
 // maybe returns the states whose probability is between 0 and 1.
 func (analysis prob01) maybe() *sparse.Set { return analysis.zero.Union(analysis.one).Complement() }
 
-// schedule writes choices that attain 0 or 1 where not all choices do.
+// schedule writes choices to scheduler that attain the minimum 0 or the maximum 1. Any choice attains a minimum of 1 or a
+// maximum of 0.
 func (analysis prob01) schedule(graph *sparse.Graph, right *sparse.Set, scheduler []uint32) {
 	if analysis.dir == Min {
 		graph.Remain(analysis.zero, scheduler)

@@ -17,13 +17,14 @@ type visitEquations struct {
 	err     float64   // bound on the relative rounding error of evaluating an equation
 }
 
-// newVisitEquations transposes a local system with one choice for each unknown. The expected numbers of
-// visits v solve v = initial + v P.
+// newVisitEquations returns the equations for the expected visits of the unknowns of a local system with one choice for each
+// unknown. It transposes the matrix of the system. The caller sets initial.
 func newVisitEquations(local *localSystem) *visitEquations {
 	n := len(local.choiceStart) - 1
 	equations := &visitEquations{
 		localSystem: local, initial: make([]float64, n), start: make([]uint32, n+2), from: make([]uint32, len(local.column)), prob: make([]float64, len(local.column)),
 	}
+	// Counting sort: start[t+1] is the next free place of equation t. In the end it is the start of equation t+1.
 	for _, target := range local.column {
 		equations.start[target+2]++
 	}
@@ -32,7 +33,7 @@ func newVisitEquations(local *localSystem) *visitEquations {
 		maxTerms = max(maxTerms, int(equations.start[t+2]))
 		equations.start[t+2] += equations.start[t+1]
 	}
-	for k := range n { // one choice each: this is a chain
+	for k := range n { // unknown k has only choice k
 		for i := local.termStart[k]; i < local.termStart[k+1]; i++ {
 			next := &equations.start[local.column[i]+1]
 			equations.from[*next], equations.prob[*next] = uint32(k), local.weight[i]
@@ -71,7 +72,7 @@ func (equations *visitEquations) solve(meter *meter, opts Options) (bounds []enc
 
 // iterate returns bounds on the expected visits by Gauss-Seidel sweeps, which it checks from time to time. ok
 // says that their relative width is at most epsilon.
-func (equations *visitEquations) iterate(meter *meter, opts Options) (out []enclosure, ok bool, err error) {
+func (equations *visitEquations) iterate(meter *meter, opts Options) (bounds []enclosure, ok bool, err error) {
 	visits, potential := slices.Clone(equations.initial), make([]float64, len(equations.initial))
 	sweepsDone, limit := 0, opts.maxSweeps()
 	for sweeps := firstSweeps; sweepsDone < limit; sweeps *= 2 {
@@ -84,16 +85,18 @@ func (equations *visitEquations) iterate(meter *meter, opts Options) (out []encl
 				return nil, false, err
 			}
 		}
-		if bounds, narrow := equations.bounds(visits, potential, opts.epsilon()); bounds != nil {
-			if out = bounds; narrow {
-				return out, true, nil
-			}
+		newBounds, narrow := equations.bounds(visits, potential, opts.epsilon())
+		if newBounds != nil {
+			bounds = newBounds
+		}
+		if narrow {
+			return bounds, true, nil
 		}
 	}
-	if out == nil {
-		out = slices.Repeat([]enclosure{{upper: math.Inf(1)}}, len(visits))
+	if bounds == nil {
+		bounds = slices.Repeat([]enclosure{{upper: math.Inf(1)}}, len(visits))
 	}
-	return out, false, nil
+	return bounds, false, nil
 }
 
 // sweep applies one Gauss-Seidel sweep of values = initial + values P.
@@ -113,37 +116,40 @@ func (equations *visitEquations) inflow(k int, visits []float64) float64 {
 }
 
 // bounds returns bounds on the solution around the approximation visits, and reports whether their relative
-// width is at most epsilon. It returns nil if it cannot prove any.
+// width is at most epsilon. It returns nil if it cannot prove any bounds.
 //
 // If every equation holds for visits up to the relative residual r, the error of visits is at most the
 // solution of e = r visits + e P. That is at most r f u for any potential u and factor f with f (u - u P) >=
 // visits. The potential should be near the solution of u = visits + u P.
 func (equations *visitEquations) bounds(visits, potential []float64, epsilon float64) (result []enclosure, narrow bool) {
-	if visits == nil || potential == nil || !allWithin(visits, 0x1p-300, 0x1p300) || !allWithin(potential, 0x1p-300, 0x1p300) {
+	if visits == nil || potential == nil {
+		return nil, false
+	}
+	if !allWithin(visits, 0x1p-300, 0x1p300) || !allWithin(potential, 0x1p-300, 0x1p300) { // the error bounds assume no underflow
 		return nil, false
 	}
 	residual, factor := 0.0, 0.0
-	for state := range visits {
-		expected := equations.initial[state] + equations.inflow(state, visits)
-		residual = max(residual, (math.Abs(visits[state]-expected)+equations.err*(visits[state]+expected))/visits[state])
-		slack := potential[state]*(1-equations.err) - equations.inflow(state, potential)*(1+equations.err)
+	for k := range visits {
+		expected := equations.initial[k] + equations.inflow(k, visits)
+		residual = max(residual, (math.Abs(visits[k]-expected)+equations.err*(visits[k]+expected))/visits[k])
+		slack := potential[k]*(1-equations.err) - equations.inflow(k, potential)*(1+equations.err)
 		if !(slack > 0) {
 			return nil, false
 		}
-		factor = max(factor, visits[state]/slack)
+		factor = max(factor, visits[k]/slack)
 	}
 	narrow = true
-	for state := range visits {
-		spread := 1.01 * residual * factor * potential[state]
-		result = append(result, enclosure{lower: equations.rounding.down(visits[state]-spread, 2*unit), upper: equations.rounding.up(visits[state]+spread, 2*unit)})
-		narrow = narrow && spread <= epsilon/2*visits[state]
+	for k := range visits {
+		spread := 1.01 * residual * factor * potential[k]
+		result = append(result, enclosure{lower: equations.rounding.down(visits[k]-spread, 2*unit), upper: equations.rounding.up(visits[k]+spread, 2*unit)})
+		narrow = narrow && spread <= epsilon/2*visits[k]
 	}
 	return result, narrow
 }
 
 // solveTransposed solves w = initial + w P with the factors of I - P, where w and initial are row vectors.
 func (elim *eliminationSolver) solveTransposed(initial []float64) []float64 {
-	intermediate := make([]float64, len(elim.order)) // by place
+	intermediate := make([]float64, len(elim.order)) // by position
 	for p, k := range elim.order {
 		intermediate[p] = initial[k]
 	}

@@ -70,6 +70,7 @@ func newChain(ctx context.Context, model *compile.Model, monitor *compile.Monito
 	return c, c.reset()
 }
 
+// isTrue reports whether a formula is the constant true.
 func isTrue(expr sema.Expr) bool {
 	constant, ok := expr.(*sema.Const)
 	return ok && constant.Val.Bool
@@ -97,8 +98,9 @@ func (c *chain) number(state []int32) (int32, error) {
 		return 0, err
 	}
 	if c.importance != nil {
-		var possible bool
-		if added.importance, possible = c.importance.of(state); !possible && added.status == undecided {
+		importance, possible := c.importance.of(state)
+		added.importance = importance
+		if !possible && added.status == undecided {
 			added.status = failed
 		}
 	}
@@ -124,14 +126,9 @@ func (c *chain) statusOf(state []int32) (status, error) {
 	return failed, nil
 }
 
-// expand computes the successors of a node and their probabilities. A state that is never left gets the status failed.
-func (c *chain) expand(n int32) error {
-	choices, err := c.expander.Expand(c.nodes[n].state)
-	if err != nil {
-		return err
-	}
-	var successors []int32
-	var weights []float64
+// successors returns the successors of a state, and the weight of each. In a CTMC the weights are rates. In other models they are
+// probabilities, in which all choices are equally likely.
+func (c *chain) successors(choices *compile.Choices) (successors []int32, weights []float64, err error) {
 	for i := range choices.List {
 		scale := 1.0
 		if !c.continuous {
@@ -140,15 +137,28 @@ func (c *chain) expand(n int32) error {
 		for _, transition := range choices.List[i].Transitions {
 			target, err := c.number(transition.Target)
 			if err != nil {
-				return err
+				return nil, nil, err
 			}
-			weight := scale * transition.Weight
-			if k := slices.Index(successors, target); k >= 0 {
-				weights[k] += weight
-			} else {
-				successors, weights = append(successors, target), append(weights, weight)
+			k := slices.Index(successors, target)
+			if k < 0 {
+				k = len(successors)
+				successors, weights = append(successors, target), append(weights, 0)
 			}
+			weights[k] += scale * transition.Weight
 		}
+	}
+	return successors, weights, nil
+}
+
+// expand computes the successors of a node and their probabilities. A state that is never left gets the status failed.
+func (c *chain) expand(n int32) error {
+	choices, err := c.expander.Expand(c.nodes[n].state)
+	if err != nil {
+		return err
+	}
+	successors, weights, err := c.successors(choices)
+	if err != nil {
+		return err
 	}
 	expanded := &c.nodes[n]
 	expanded.expanded, expanded.choices, expanded.successors = true, len(choices.List), successors
@@ -167,6 +177,7 @@ func (c *chain) expand(n int32) error {
 	return nil
 }
 
+// sum returns the sum of the weights of some transitions.
 func sum(transitions []compile.Transition) float64 {
 	total := 0.0
 	for _, transition := range transitions {

@@ -79,9 +79,8 @@ func (c *check) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if first := pilot.chain.nodes[0].status; first != undecided {
-		c.verdict.Value = result.Value{Kind: result.Number, Num: map[status]float64{reached: 1}[first]}
-		return refusal(fmt.Sprintf("the initial state decides the property, whose value is %v: it is not rare, want another method", c.verdict.Value.Num))
+	if initial := pilot.chain.nodes[0].status; initial != undecided {
+		return c.decidedInitially(initial)
 	}
 	if c.levels, err = pilot.chooseLevels(ctx); err != nil {
 		return err
@@ -101,6 +100,17 @@ func (c *check) run(ctx context.Context) error {
 	c.setValue(estimates)
 	c.warn(objective)
 	return nil
+}
+
+// decidedInitially sets the value of a property that the initial state decides: 1 if it is in the target, and otherwise 0. It returns
+// the error that the property is not rare.
+func (c *check) decidedInitially(initial status) error {
+	probability := 0.0
+	if initial == reached {
+		probability = 1
+	}
+	c.verdict.Value = result.Value{Kind: result.Number, Num: probability}
+	return refusal(fmt.Sprintf("the initial state decides the property, whose value is %v: it is not rare, want another method", probability))
 }
 
 // objective returns the objective of the property. It refuses properties other than P=? of an until formula without a lower bound.
@@ -160,6 +170,7 @@ func (c *check) replications(ctx context.Context) (int64, error) {
 	return max(int64(needed), leastReplications), nil
 }
 
+// confidence returns the confidence that the options ask for, or its default.
 func (c *check) confidence() float64 { return cmp.Or(c.options.Confidence, stats.DefaultConfidence) }
 
 // estimates summarizes the estimates of independent replications.
@@ -232,18 +243,18 @@ type worker struct {
 	first int64
 }
 
-// Do implements inorder.Worker.
+// Do draws n replications, of which first is the number of the first one within the current job.
 func (w *worker) Do(ctx context.Context, first, n int64) ([]replication, error) {
-	var out []replication
+	var replications []replication
 	for i := range n {
 		w.random = compile.NewStream(w.check.options.Seed, uint64(w.first+first+i))
 		estimate, err := w.replicate(ctx, w.check.levels)
 		if err != nil {
-			return out, err
+			return replications, err
 		}
-		out = append(out, replication{estimate, w.nondet})
+		replications = append(replications, replication{estimate, w.nondet})
 	}
-	return out, nil
+	return replications, nil
 }
 
 // Close implements inorder.Worker.

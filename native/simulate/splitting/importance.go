@@ -49,6 +49,7 @@ func (f *importance) of(state []int32) (value float64, possible bool) {
 	return f.unknown, true
 }
 
+// keyOf returns a string that identifies the values of the variables of the importance function in a state.
 func (f *importance) keyOf(state []int32) string {
 	key := make([]byte, 0, 64)
 	for _, slot := range f.slots {
@@ -57,7 +58,8 @@ func (f *importance) keyOf(state []int32) string {
 	return string(key)
 }
 
-// derive computes the importance function for a monitor. It explores all states if they are few, otherwise only the variables of the property.
+// derive computes the importance function for a monitor. If the model has few states, it explores all of them. Otherwise it explores
+// some states for each valuation of the variables in the property.
 func derive(ctx context.Context, model *compile.Model, monitor *compile.Monitor) (*importance, error) {
 	c, err := newChain(ctx, model, monitor, nil)
 	if err != nil {
@@ -117,7 +119,7 @@ func newGraph(c *chain, f *importance) *graph {
 	return &graph{chain: c, f: f, vertices: map[string]int32{}}
 }
 
-// vertex returns the vertex of a node. It adds the vertex if there is none.
+// vertex returns the vertex of a node, and adds the vertex if it is new.
 func (g *graph) vertex(n int32) int32 {
 	node := &g.chain.nodes[n]
 	key := g.f.keyOf(node.state)
@@ -125,8 +127,11 @@ func (g *graph) vertex(n int32) int32 {
 	if !ok {
 		v = int32(len(g.keys))
 		g.vertices[key] = v
-		g.keys, g.isTarget, g.expanded = append(g.keys, key), append(g.isTarget, false), append(g.expanded, 0)
-		g.rates, g.edges = append(g.rates, 0), append(g.edges, map[int32]float64{})
+		g.keys = append(g.keys, key)
+		g.isTarget = append(g.isTarget, false)
+		g.expanded = append(g.expanded, 0)
+		g.rates = append(g.rates, 0)
+		g.edges = append(g.edges, map[int32]float64{})
 	}
 	if node.status == reached {
 		g.isTarget[v] = true
@@ -134,8 +139,8 @@ func (g *graph) vertex(n int32) int32 {
 	return v
 }
 
-// explore expands states breadth-first, at most perVertex states of each vertex. complete is false if it stopped because there are more states
-// than the limit.
+// explore expands states breadth-first, at most perVertex states of each vertex. complete is false if there are more states than
+// the limit.
 func (g *graph) explore(ctx context.Context, limit, perVertex int) (complete bool, err error) {
 	queue := []int32{0}
 	queued := map[int32]bool{0: true}
@@ -189,7 +194,8 @@ func (g *graph) order() []int32 {
 		for successor := range g.edges[v] {
 			predecessors[successor] = append(predecessors[successor], int32(v))
 		}
-		if visited[v] = g.isTarget[v]; visited[v] {
+		if g.isTarget[v] {
+			visited[v] = true
 			order = append(order, int32(v))
 		}
 	}
@@ -230,10 +236,12 @@ func (g *graph) rows(bound float64) []row {
 	for _, v := range g.order() {
 		survival := g.survival(v, bound) / float64(g.expanded[v])
 		leaving := g.leaving(v, bound)
-		equation := row{vertex: v, successors: slices.Sorted(maps.Keys(g.edges[v]))}
-		equation.successors = slices.DeleteFunc(equation.successors, func(successor int32) bool { return successor == v })
-		for _, successor := range equation.successors {
-			equation.factors = append(equation.factors, survival*g.edges[v][successor]/leaving)
+		equation := row{vertex: v}
+		for _, successor := range slices.Sorted(maps.Keys(g.edges[v])) {
+			if successor != v {
+				equation.successors = append(equation.successors, successor)
+				equation.factors = append(equation.factors, survival*g.edges[v][successor]/leaving)
+			}
 		}
 		rows = append(rows, equation)
 	}
@@ -257,33 +265,49 @@ func (g *graph) leaving(v int32, bound float64) float64 {
 // resolution is the number of values of importance in one unit. Values are rounded to it, so that rounding errors do not distinguish values.
 const resolution = 1 << 20
 
-// measure approximates the solution of the equations by sweeps that begin near the target, and sets the values of the importance
-// function. They need not be precise: every importance function gives unbiased estimates, if each state from which the target can be
-// reached has an importance.
-func (g *graph) measure(ctx context.Context, bound float64) error {
+// solve approximates the solution of the equations by sweeps that begin near the target.
+func (g *graph) solve(ctx context.Context, rows []row) (values []float64, err error) {
 	const maxSweeps, precision = 300, 0.01
-	rows := g.rows(bound)
-	values := make([]float64, len(g.keys))
+	values = make([]float64, len(g.keys))
 	for v, isTarget := range g.isTarget {
 		if isTarget {
 			values[v] = 1
 		}
 	}
-	for sweep, change := 0, 1.0; sweep < maxSweeps && change > precision; sweep++ {
+	for range maxSweeps {
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return nil, ctx.Err()
 		}
-		change = 0
-		for _, r := range rows {
-			value := 0.0
-			for k, successor := range r.successors {
-				value += r.factors[k] * values[successor]
-			}
-			if value > 0 {
-				change = max(change, (value-values[r.vertex])/value)
-			}
-			values[r.vertex] = value
+		if sweep(rows, values) <= precision {
+			break
 		}
+	}
+	return values, nil
+}
+
+// sweep updates each value by its equation, and returns the greatest relative change.
+func sweep(rows []row, values []float64) (change float64) {
+	for _, r := range rows {
+		value := 0.0
+		for k, successor := range r.successors {
+			value += r.factors[k] * values[successor]
+		}
+		if value > 0 {
+			change = max(change, (value-values[r.vertex])/value)
+		}
+		values[r.vertex] = value
+	}
+	return change
+}
+
+// measure sets the values of the importance function to the logarithms of approximate probabilities of reaching the target. They
+// need not be precise: every importance function gives unbiased estimates, if each state from which the target can be reached has
+// an importance. The error says that the target cannot be reached, or that a probability underflows.
+func (g *graph) measure(ctx context.Context, bound float64) error {
+	rows := g.rows(bound)
+	values, err := g.solve(ctx, rows)
+	if err != nil {
+		return err
 	}
 	isReachable := g.isTarget[0] || slices.ContainsFunc(rows, func(r row) bool { return r.vertex == 0 })
 	switch {
@@ -306,10 +330,12 @@ func (g *graph) measure(ctx context.Context, bound float64) error {
 	return nil
 }
 
-// set sets the importance of a valuation to the logarithm of a value. A value that underflows to 0 has that of the least double, and
-// rounding gives no state more than the target has: an infinite importance would make it one.
+// set sets the importance of a valuation to the rounded logarithm of a value. The value is limited to the range from the least
+// positive float64 to 1, because an underflow must not make the importance infinite, and no state may have a greater importance
+// than the target.
 func (f *importance) set(key string, value float64) {
-	logarithm := math.Round(math.Log(min(max(value, math.SmallestNonzeroFloat64), 1))*resolution) / resolution
+	value = min(max(value, math.SmallestNonzeroFloat64), 1)
+	logarithm := math.Round(math.Log(value)*resolution) / resolution
 	f.values[key] = logarithm
 	f.unknown = min(f.unknown, logarithm)
 }

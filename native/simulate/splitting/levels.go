@@ -63,9 +63,9 @@ func (w *walker) chooseLevels(ctx context.Context) ([]level, error) {
 	return nil, &result.Failure{Class: result.NonConverge, Message: fmt.Sprintf("the target was not reached in %d levels", maxLevels)}
 }
 
-// effort returns the number of paths that a replication starts, so that about expectedHits of them attain a level. In the pilot run, attained
-// of drawn paths attained it. This share can be small although levels are chosen for a fixed share, because there may be no state between two
-// levels.
+// effort returns the number of paths that a replication starts, so that about expectedHits of them attain a level. drawn and attained
+// are the numbers of paths in the pilot run that were drawn and that attained the level. Their quotient can be small although levels
+// are chosen for a fixed share, because there may be no state between two levels.
 func effort(drawn, attained int) int {
 	const least, most, expectedHits = 500, 100_000, 100
 	return min(max(least, expectedHits*drawn/attained), most)
@@ -82,26 +82,15 @@ func nextLevel(drawn int, paths [][]record) float64 {
 	return greatest[max(len(greatest)-int(share*float64(drawn)), 0)]
 }
 
-// recordPaths draws paths from the starts and returns the records of the paths that got ahead: that attained an importance greater than the level.
-// If too few paths got ahead, it draws more.
+// recordPaths draws paths from the starts, and returns their number and the records of the paths that got ahead: they attained a
+// sufficiently greater importance than the level. If too few paths got ahead, it draws more.
 func (w *walker) recordPaths(ctx context.Context, starts []position, level float64) (drawn int, paths [][]record, err error) {
 	for n := pilotPaths; n <= maxPilotPaths && len(paths) < leastPaths; n *= 4 {
 		drawn, paths = n, nil
 		start := w.spread(starts, n)
 		for i := range n {
-			greatest := max(level, w.chain.nodes[0].importance) + leastProgress
-			var path []record
-			_, _, err := w.walk(ctx, start(i), math.Inf(1), func(n int32, time float64) {
-				met := &w.chain.nodes[n]
-				importance := met.importance
-				if met.status == reached {
-					importance = math.Inf(1)
-				}
-				if met.status != failed && importance >= greatest && (len(path) == 0 || importance > greatest) {
-					greatest = importance
-					path = append(path, record{importance, position{met.state, time}})
-				}
-			})
+			least := max(level, w.chain.nodes[0].importance) + leastProgress
+			path, err := w.recordPath(ctx, start(i), least)
 			if err != nil {
 				return 0, nil, err
 			}
@@ -111,4 +100,24 @@ func (w *walker) recordPaths(ctx context.Context, starts []position, level float
 		}
 	}
 	return drawn, paths, nil
+}
+
+// recordPath draws a path from a position until it reaches the target or fails. It returns the records of increasing importance, of
+// at least the given importance. The target has infinite importance.
+func (w *walker) recordPath(ctx context.Context, from position, least float64) ([]record, error) {
+	var records []record
+	greatest := least
+	_, _, err := w.walk(ctx, from, math.Inf(1), func(n int32, time float64) {
+		entered := &w.chain.nodes[n]
+		importance := entered.importance
+		if entered.status == reached {
+			importance = math.Inf(1)
+		}
+		isRecord := importance > greatest || len(records) == 0 && importance == greatest
+		if entered.status != failed && isRecord {
+			greatest = importance
+			records = append(records, record{importance, position{entered.state, time}})
+		}
+	})
+	return records, err
 }

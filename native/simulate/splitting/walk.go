@@ -31,8 +31,8 @@ func (w *walker) attains(n int32, importance float64) bool {
 	return entered.status == reached || entered.status == undecided && entered.importance >= importance
 }
 
-// walk draws a path until it attains an importance or fails. It returns the position at which the path attained the importance. Unless visit is
-// nil, walk calls it with each node and the time at which the path entered it.
+// walk draws a path until it attains an importance or fails. It returns the position at which the path attained the importance;
+// attained is false if the path failed. Unless visit is nil, it is called with each node and the time at which the path entered it.
 func (w *walker) walk(ctx context.Context, from position, importance float64, visit func(n int32, time float64)) (at position, attained bool, err error) {
 	if len(w.chain.nodes) > maxKept {
 		if err := w.chain.reset(); err != nil {
@@ -58,7 +58,8 @@ func (w *walker) walk(ctx context.Context, from position, importance float64, vi
 			return from, false, nil
 		}
 		time += w.duration(current)
-		if time > w.monitor.High || w.monitor.HighStrict && time >= w.monitor.High {
+		isLate := time > w.monitor.High || w.monitor.HighStrict && time == w.monitor.High
+		if isLate {
 			return from, false, nil
 		}
 		n = current.successors[w.draw(current)]
@@ -108,7 +109,9 @@ func (w *walker) duration(current *node) float64 {
 func (w *walker) spread(positions []position, n int) func(i int) position {
 	offset := w.random.Unit()
 	return func(i int) position {
-		return positions[min(int((float64(i)+offset)/float64(n)*float64(len(positions))), len(positions)-1)]
+		fraction := (float64(i) + offset) / float64(n)
+		index := int(fraction * float64(len(positions)))
+		return positions[min(index, len(positions)-1)] // rounding can make the fraction 1
 	}
 }
 

@@ -38,7 +38,7 @@ func newBelief(states []uint32, weights []*big.Int) *belief {
 	return result
 }
 
-// key returns a string that is equal for equal beliefs only, to find beliefs in maps.
+// key returns a string that identifies the belief in maps: two beliefs have the same key only if they are equal.
 func (b *belief) key() string {
 	var key []byte
 	for i, s := range b.states {
@@ -110,8 +110,9 @@ type updater struct {
 	touchedStates []uint32  // the states whose weight is positive
 }
 
-func newUpdater(g *pomdp) *updater {
-	return &updater{pomdp: g, weightOf: make([]big.Int, g.model.NumStates())}
+// newUpdater returns an updater for the beliefs of a POMDP.
+func newUpdater(problem *pomdp) *updater {
+	return &updater{pomdp: problem, weightOf: make([]big.Int, problem.model.NumStates())}
 }
 
 // step returns the outcomes of an action in a belief: the weights of reaching the target and of failing, and
@@ -123,7 +124,8 @@ func (u *updater) step(b *belief, action int) outcomes {
 		first, end := u.model.Row(u.choiceOf(s, action))
 		for j := first; j < end; j++ {
 			weight.Mul(b.weights[i], u.scaledWeights[u.model.Weight[j]])
-			switch target := u.model.Target[j]; {
+			target := u.model.Target[j]
+			switch {
 			case u.Target.Has(int(target)):
 				result.goal.Add(result.goal, weight)
 			case u.terminal.Has(int(target)):

@@ -1,6 +1,7 @@
 package belief
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -37,10 +38,10 @@ type Edge struct {
 	Node        int
 }
 
-// next returns the node after an observation, -1 for none.
+// next returns the node after an observation, or -1 if there is none.
 func (n *Node) next(observation uint32) int {
-	i, ok := slices.BinarySearchFunc(n.Next, observation, func(e Edge, o uint32) int { return int(int64(e.Observation) - int64(o)) })
-	if !ok {
+	i, found := slices.BinarySearchFunc(n.Next, observation, func(edge Edge, wanted uint32) int { return cmp.Compare(edge.Observation, wanted) })
+	if !found {
 		return -1
 	}
 	return n.Next[i].Node
@@ -60,12 +61,12 @@ var errTooLarge = fmt.Errorf("the chain of the strategy is too large")
 
 // inducedChain returns the Markov chain of a controller that starts in a state, with at most limit
 // states. Terminal states are absorbing.
-func (g *pomdp) inducedChain(ctx context.Context, controller *Controller, start uint32, limit int) (*Chain, error) {
-	builder := &chainBuilder{pomdp: g, controller: controller, number: map[chainState]int{}, chain: &Chain{}, model: sparse.NewBuilder(sparse.DTMC)}
+func (problem *pomdp) inducedChain(ctx context.Context, controller *Controller, start uint32, limit int) (*Chain, error) {
+	builder := &chainBuilder{pomdp: problem, controller: controller, number: map[chainState]int{}, chain: &Chain{}, builder: sparse.NewBuilder(sparse.DTMC)}
 	if _, err := builder.stateNumber(start, 0); err != nil {
 		return nil, err
 	}
-	for i := 0; i < len(builder.chain.State); i++ {
+	for i := 0; i < len(builder.chain.State); i++ { // addTransitions adds states
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
@@ -76,12 +77,12 @@ func (g *pomdp) inducedChain(ctx context.Context, controller *Controller, start 
 			return nil, err
 		}
 	}
-	model, err := builder.model.Finish()
+	chainModel, err := builder.builder.Finish()
 	if err != nil {
 		return nil, err
 	}
-	model.Initial = []uint32{0}
-	builder.chain.Model = model
+	chainModel.Initial = []uint32{0}
+	builder.chain.Model = chainModel
 	return builder.chain, nil
 }
 
@@ -91,7 +92,7 @@ type chainBuilder struct {
 	controller *Controller
 	number     map[chainState]int
 	chain      *Chain
-	model      *sparse.Builder
+	builder    *sparse.Builder // of the model of the chain
 }
 
 // chainState is a state of the POMDP with a node of the controller.
@@ -121,10 +122,10 @@ func (b *chainBuilder) stateNumber(s uint32, node int) (int, error) {
 
 // addTransitions adds the transitions of state i of the chain.
 func (b *chainBuilder) addTransitions(i int) error {
-	b.model.State()
+	b.builder.State()
 	s, node := b.chain.State[i], &b.controller.Nodes[b.chain.Node[i]]
 	if b.terminal.Has(int(s)) {
-		b.model.AddRat(i, big.NewRat(1, 1), sparse.NoAction)
+		b.builder.AddRat(i, big.NewRat(1, 1), sparse.NoAction)
 		return nil
 	}
 	for _, t := range b.transitions(s, node.Action) {
@@ -132,11 +133,12 @@ func (b *chainBuilder) addTransitions(i int) error {
 		if err != nil {
 			return err
 		}
-		b.model.AddRat(target, t.prob, sparse.NoAction)
+		b.builder.AddRat(target, t.prob, sparse.NoAction)
 	}
 	return nil
 }
 
+// transition is a transition of a chain to a state of the POMDP.
 type transition struct {
 	target uint32
 	prob   *big.Rat
@@ -144,30 +146,30 @@ type transition struct {
 
 // transitions returns the transitions of an action in a state, sorted and merged by target. For Any all
 // actions are equally likely.
-func (g *pomdp) transitions(s uint32, action int) []transition {
+func (problem *pomdp) transitions(s uint32, action int) []transition {
 	var all []transition
-	choices := g.choicesOf(s, action)
+	choices := problem.choicesOf(s, action)
 	for _, choice := range choices {
-		first, end := g.model.Row(choice)
+		first, end := problem.model.Row(choice)
 		for i := first; i < end; i++ {
-			prob := g.model.Rat(i)
+			prob := problem.model.Rat(i)
 			if len(choices) > 1 {
 				prob = new(big.Rat).Mul(prob, big.NewRat(1, int64(len(choices))))
 			}
-			all = append(all, transition{g.model.Target[i], prob})
+			all = append(all, transition{problem.model.Target[i], prob})
 		}
 	}
 	return mergeTargets(all)
 }
 
 // choicesOf returns the choice of an action in a state, or for Any all its choices in the order of the actions.
-func (model *pomdp) choicesOf(s uint32, action int) []int {
+func (problem *pomdp) choicesOf(s uint32, action int) []int {
 	if action != Any {
-		return []int{model.choiceOf(s, action)}
+		return []int{problem.choiceOf(s, action)}
 	}
-	choices := make([]int, model.numActions(s))
+	choices := make([]int, problem.numActions(s))
 	for k := range choices {
-		choices[k] = model.choiceOf(s, k)
+		choices[k] = problem.choiceOf(s, k)
 	}
 	return choices
 }
@@ -189,17 +191,17 @@ func mergeTargets(transitions []transition) []transition {
 
 // possibleObservations returns the observations that can follow an action in some of the states, in increasing
 // order. Terminal states are left out.
-func (g *pomdp) possibleObservations(states []uint32, action int) []uint32 {
+func (problem *pomdp) possibleObservations(states []uint32, action int) []uint32 {
 	observations := map[uint32]bool{}
 	for _, s := range states {
-		if g.terminal.Has(int(s)) {
+		if problem.terminal.Has(int(s)) {
 			continue
 		}
-		for _, choice := range g.choicesOf(s, action) {
-			first, end := g.model.Row(choice)
-			for _, target := range g.model.Target[first:end] {
-				if !g.terminal.Has(int(target)) {
-					observations[g.Observation[target]] = true
+		for _, choice := range problem.choicesOf(s, action) {
+			first, end := problem.model.Row(choice)
+			for _, target := range problem.model.Target[first:end] {
+				if !problem.terminal.Has(int(target)) {
+					observations[problem.Observation[target]] = true
 				}
 			}
 		}
@@ -208,15 +210,15 @@ func (g *pomdp) possibleObservations(states []uint32, action int) []uint32 {
 }
 
 // chainReward returns the state rewards of the Markov chain that a controller induces.
-func (model *pomdp) chainReward(controller *Controller, chain *Chain) *sparse.Reward {
-	if model.Reward == nil {
+func (problem *pomdp) chainReward(controller *Controller, chain *Chain) *sparse.Reward {
+	if problem.Reward == nil {
 		return nil
 	}
-	reward := &sparse.Reward{Name: model.Reward.Name, Err: 0x1p-53}
+	reward := &sparse.Reward{Name: problem.Reward.Name, Err: 0x1p-53}
 	for i, s := range chain.State {
 		stateReward := new(big.Rat)
-		if !model.terminal.Has(int(s)) {
-			stateReward = model.expectedReward(s, controller.Nodes[chain.Node[i]].Action)
+		if !problem.terminal.Has(int(s)) {
+			stateReward = problem.expectedReward(s, controller.Nodes[chain.Node[i]].Action)
 		}
 		reward.State = append(reward.State, toFloat(stateReward))
 		reward.StateRat = append(reward.StateRat, stateReward)
@@ -234,41 +236,41 @@ func toFloat(value *big.Rat) float64 {
 }
 
 // expectedReward returns the reward of an action in a state. For Any it is the mean over all actions.
-func (model *pomdp) expectedReward(s uint32, action int) *big.Rat {
+func (problem *pomdp) expectedReward(s uint32, action int) *big.Rat {
 	sum := new(big.Rat)
-	choices := model.choicesOf(s, action)
+	choices := problem.choicesOf(s, action)
 	for _, choice := range choices {
-		sum.Add(sum, model.rewardOf(s, choice))
+		sum.Add(sum, problem.rewardOf(s, choice))
 	}
 	return sum.Quo(sum, big.NewRat(int64(len(choices)), 1))
 }
 
 // evaluate solves the Markov chain that a controller induces from the start state. limit is the greatest
 // number of states of this chain.
-func (model *pomdp) evaluate(ctx context.Context, controller *Controller, start uint32, limit int, opts solve.Options) (*solve.Values, *Chain, error) {
-	chain, err := model.inducedChain(ctx, controller, start, limit)
+func (problem *pomdp) evaluate(ctx context.Context, controller *Controller, start uint32, limit int, opts solve.Options) (*solve.Values, *Chain, error) {
+	chain, err := problem.inducedChain(ctx, controller, start, limit)
 	if err != nil {
 		return nil, nil, err
 	}
-	values, err := model.solveChain(ctx, chain, model.chainReward(controller, chain), opts)
+	values, err := problem.solveChain(ctx, chain, problem.chainReward(controller, chain), opts)
 	return values, chain, err
 }
 
 // solveChain solves the problem in an induced chain; reward is nil for a probability.
-func (model *pomdp) solveChain(ctx context.Context, chain *Chain, reward *sparse.Reward, opts solve.Options) (*solve.Values, error) {
+func (problem *pomdp) solveChain(ctx context.Context, chain *Chain, reward *sparse.Reward, opts solve.Options) (*solve.Values, error) {
 	n := len(chain.State)
 	left, target := sparse.NewSet(n), sparse.NewSet(n)
 	for i, s := range chain.State {
 		switch {
-		case model.Target.Has(int(s)):
+		case problem.Target.Has(int(s)):
 			target.Add(i)
-		case !model.terminal.Has(int(s)):
+		case !problem.terminal.Has(int(s)):
 			left.Add(i)
 		}
 	}
 	graph := sparse.NewGraph(chain.Model)
 	if reward != nil {
-		return solve.ReachReward(ctx, graph, reward, target, model.Direction, opts)
+		return solve.ReachReward(ctx, graph, reward, target, problem.Direction, opts)
 	}
-	return solve.Until(ctx, graph, left, target, model.Direction, opts)
+	return solve.Until(ctx, graph, left, target, problem.Direction, opts)
 }

@@ -26,7 +26,7 @@ type exploration struct {
 	partial bool
 }
 
-// node is a belief. It is nil if the belief was cut off, that is, not expanded.
+// node is a belief with the results of its actions or, if the belief was cut off (not expanded), with bounds on its value.
 type node struct {
 	belief      *belief // nil if cut off
 	observation uint32
@@ -41,10 +41,10 @@ type cutoff struct {
 	strategy                int
 }
 
+// cutoffOf returns bounds on the value of a belief.
 func (search *exploration) cutoffOf(b *belief) cutoff {
-	hope := search.informedBound.bound(b)
-	safe, by := search.pool.bestStrategy(b)
-	return cutoff{hope, safe, by}
+	pessimistic, strategy := search.pool.bestStrategy(b)
+	return cutoff{optimistic: search.informedBound.bound(b), pessimistic: pessimistic, strategy: strategy}
 }
 
 // actionResult is the result of an action in a belief: where it leads, and the expected reward.
@@ -268,6 +268,7 @@ func (writer *mdpWriter) writeChoice(reward *big.Rat) {
 	writer.rewardRats = append(writer.rewardRats, reward)
 }
 
+// writeTransition adds a transition to the current choice.
 func (writer *mdpWriter) writeTransition(to int, prob *big.Rat) {
 	if writer.exact {
 		writer.builder.AddRat(to, prob, sparse.NoAction)
@@ -307,8 +308,8 @@ func (writer *mdpWriter) newAction() *mdpAction {
 	return result
 }
 
-// abstractAction returns the choice for the result of an action. Successors that grid points replace contribute
-// the grid points in the optimistic MDP, their bounds in the pessimistic one.
+// abstractAction returns the choice for the result of an action. A successor that is replaced by grid points becomes
+// transitions to these grid points in the optimistic MDP, and its pessimistic bound in the pessimistic MDP.
 func (writer *mdpWriter) abstractAction(action *actionResult) *mdpAction {
 	result := writer.newAction()
 	result.goal.Set(action.goal)
@@ -344,8 +345,8 @@ func (writer *mdpWriter) writeAction(action *mdpAction) {
 }
 
 // addCutoff adds the bound on the value of a belief, which the action reaches with probability prob. A bound on
-// a probability becomes transitions to goal and failed. A bound on a reward becomes a reward and a transition
-// to goal, or, if it is infinite, a transition to failed.
+// a probability becomes transitions to goal and failed. A finite bound on a reward becomes a reward and a transition
+// to goal. An infinite one becomes a transition to failed.
 func (writer *mdpWriter) addCutoff(action *mdpAction, end cutoff, prob *big.Rat) {
 	value := writer.cutoffValue(end)
 	switch {

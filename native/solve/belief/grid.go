@@ -29,9 +29,10 @@ func (b *belief) triangulate(resolution int) []gridCorner {
 	}
 	slices.SortStableFunc(order, func(i, j int) int { return fractions[j].Cmp(fractions[i]) })
 	var corners []gridCorner
-	addCorner := func(greater, smaller *big.Int) { // the weight of a corner is the difference of two fractional parts
-		if share := new(big.Int).Sub(greater, smaller); share.Sign() > 0 {
-			corners = append(corners, gridCorner{b.gridPoint(corner), new(big.Rat).SetFrac(share, b.total)})
+	addCorner := func(greater, smaller *big.Int) { // the weight of the corner is the difference of two fractional parts
+		difference := new(big.Int).Sub(greater, smaller)
+		if difference.Sign() > 0 {
+			corners = append(corners, gridCorner{b.gridPoint(corner), new(big.Rat).SetFrac(difference, b.total)})
 		}
 	}
 	previous := b.total
@@ -53,7 +54,8 @@ func (b *belief) cumulativeWeights(resolution int) (integers, fractions []*big.I
 	sum := new(big.Int)
 	for i := n - 1; i >= 0; i-- {
 		sum.Add(sum, b.weights[i])
-		integers[i], fractions[i] = new(big.Int).QuoRem(new(big.Int).Mul(sum, factor), b.total, new(big.Int))
+		product := new(big.Int).Mul(sum, factor)
+		integers[i], fractions[i] = new(big.Int).QuoRem(product, b.total, new(big.Int))
 	}
 	return integers, fractions
 }

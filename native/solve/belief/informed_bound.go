@@ -24,15 +24,15 @@ const informedRounds = 64
 //
 // Source: Hauskrecht, Value-function approximations for partially observable Markov decision processes, JAIR
 // 13 (2000), section 4.
-func newInformedBound(ctx context.Context, g *pomdp, opts solve.Options) (*informedBound, error) {
-	values, err := g.solve(ctx, g.Graph, opts, g.Reward)
+func newInformedBound(ctx context.Context, problem *pomdp, opts solve.Options) (*informedBound, error) {
+	values, err := problem.solve(ctx, problem.Graph, opts, problem.Reward)
 	if err != nil {
 		return nil, err
 	}
-	bound := &informedBound{g, make([]float64, g.model.NumChoices())}
-	mdpValues := g.optimistic(values)
-	for s := range g.model.NumStates() {
-		for action := range g.numActions(uint32(s)) {
+	bound := &informedBound{problem, make([]float64, problem.model.NumChoices())}
+	mdpValues := problem.optimistic(values)
+	for s := range problem.model.NumStates() {
+		for action := range problem.numActions(uint32(s)) {
 			bound.actionValue[bound.index(s, action)] = bound.backupFullyObserved(s, action, mdpValues)
 		}
 	}
@@ -47,9 +47,10 @@ func newInformedBound(ctx context.Context, g *pomdp, opts solve.Options) (*infor
 	return bound, nil
 }
 
-func (bound *informedBound) index(s, k int) int {
+// index returns the index in actionValue of an action in a state.
+func (bound *informedBound) index(s, action int) int {
 	first, _ := bound.model.Choices(s)
-	return first + k
+	return first + action
 }
 
 // backupFullyObserved returns the value of an action in a state, for given values of the next states, rounded
@@ -86,12 +87,12 @@ func (bound *informedBound) addImmediate(s, choice int, laterValue float64) floa
 
 // roundOptimistic moves a value by a relative error to the player's advantage: down for the minimum, up for
 // the maximum.
-func (model *pomdp) roundOptimistic(value, relErr float64) float64 {
-	if model.Direction == solve.Min {
+func (problem *pomdp) roundOptimistic(value, relErr float64) float64 {
+	if problem.Direction == solve.Min {
 		return math.Max(0, value*(1-2*relErr))
 	}
 	value *= 1 + 2*relErr
-	if model.Reward == nil {
+	if problem.Reward == nil {
 		return min(value, 1)
 	}
 	return value
@@ -122,20 +123,20 @@ func (bound *informedBound) improve() bool {
 	return changed
 }
 
-// informedBackup returns the value of an action if the player then sees the next observation and the state
-// before it, and chooses the best action.
+// informedBackup returns the value of an action in state s, for a player who knows s and the next observation when it chooses
+// the next action.
 func (bound *informedBound) informedBackup(s, action int) float64 {
 	choice := bound.choiceOf(uint32(s), action)
 	first, end := bound.model.Row(choice)
-	seen := map[uint32]bool{}
+	isAdded := map[uint32]bool{} // by observation
 	laterValue := 0.0
 	for j := first; j < end; j++ {
 		target := bound.model.Target[j]
 		observation := bound.Observation[target]
-		if bound.terminal.Has(int(target)) || seen[observation] {
+		if bound.terminal.Has(int(target)) || isAdded[observation] {
 			continue
 		}
-		seen[observation] = true
+		isAdded[observation] = true
 		laterValue += bound.bestNextValue(j, end, observation)
 	}
 	return bound.addImmediate(s, choice, laterValue)
@@ -157,13 +158,14 @@ func (bound *informedBound) bestNextValue(first, end int, observation uint32) fl
 	return bound.bestOf(actionValues...)
 }
 
-// bound returns an optimistic bound on the value of a belief: the best expected value of an action, rounded outwards. For a maximum
-// it is an upper bound, for a minimum a lower one.
+// bound returns an optimistic bound on the value of a belief: the best expected value of an action, rounded outwards. It is an
+// upper bound for a maximum, and a lower bound for a minimum.
 func (bound *informedBound) bound(current *belief) float64 {
-	var value []float64
+	var values []float64
 	for action := range bound.numActions(current.states[0]) {
-		expected, err := current.expectationFloat(func(s uint32) float64 { return bound.actionValue[bound.index(int(s), action)] })
-		value = append(value, bound.roundOptimistic(expected, err))
+		valueIn := func(s uint32) float64 { return bound.actionValue[bound.index(int(s), action)] }
+		expected, relErr := current.expectationFloat(valueIn)
+		values = append(values, bound.roundOptimistic(expected, relErr))
 	}
-	return bound.bestOf(value...)
+	return bound.bestOf(values...)
 }

@@ -62,7 +62,8 @@ func newPointBased(informed *informedBound, p *pool) *pointBased {
 	return search
 }
 
-// strategyNode returns the node number of strategy i of the pool. It is its own inverse.
+// strategyNode returns the node number of strategy i of the pool, which is negative. Applied to such a node number, it returns
+// the number of the strategy.
 func strategyNode(i int) int { return -2 - i }
 
 // maxVectors limits the vectors of one observation.
@@ -127,11 +128,15 @@ func (search *pointBased) cannotImprove(belief floatBelief) bool {
 // chooseAction returns the action of a simulated move: a random one, the action of the best vector, or the
 // best action by the informed bound.
 func (search *pointBased) chooseAction(belief floatBelief) int {
-	switch random := search.rng.Float64(); {
-	case random < 0.15:
+	const randomShare, vectorShare = 0.15, 0.45
+	random := search.rng.Float64()
+	if random < randomShare {
 		return search.rng.IntN(search.numActions(belief.states[0]))
-	case random < 0.6:
-		if i, _ := search.bestContinuation(belief); i >= 0 {
+	}
+	if random < randomShare+vectorShare {
+		i, _ := search.bestContinuation(belief)
+		isVector := i >= 0
+		if isVector {
 			return search.vectors[i].action
 		}
 	}
@@ -301,13 +306,13 @@ func (search *pointBased) dominates(vector, other *alphaVector) bool {
 	return true
 }
 
-// margin is the least improvement that counts.
+// margin returns the least improvement of a value that counts. It is negative for a minimum.
 func (search *pointBased) margin(value float64) float64 {
-	const share = 1e-9
+	const relative = 1e-9
 	if search.Direction == solve.Max {
-		return share * value
+		return relative * value
 	}
-	return -share * value
+	return -relative * value
 }
 
 // immediateValue returns the immediate value of an action in a state: its reward or, for probabilities, its
@@ -339,18 +344,19 @@ func (search *pointBased) alphaValue(vector *alphaVector, s uint32) float64 {
 	return sum
 }
 
-// valueAfter returns the value in a state, if play goes on as next says for the observation of that state.
-func (search *pointBased) valueAfter(next []Edge, target uint32) float64 {
-	node := Node{Next: next}
-	i := node.next(search.Observation[target])
-	if i < 0 {
-		return search.pool.values[strategyNode(i)][target]
+// valueAfter returns the value in a state if the player then follows the edge for the observation of this state.
+func (search *pointBased) valueAfter(edges []Edge, s uint32) float64 {
+	controllerNode := Node{Next: edges}
+	next := controllerNode.next(search.Observation[s])
+	isVector := next >= 0
+	if isVector {
+		return search.vectors[next].values[search.indexInObservation[s]]
 	}
-	return search.vectors[i].values[search.indexInObservation[target]]
+	return search.pool.values[strategyNode(next)][s]
 }
 
-// completeEdges adds edges for observations that cannot follow this belief, but can follow other beliefs with
-// the same observation. They lead to the strategy of the pool that is best if all states with that
+// completeEdges returns edges for all observations that can follow an action in states with the given observation. It takes the
+// edges of next where they exist. The other observations get the strategy of the pool that is best if all states with that
 // observation are equally likely.
 func (search *pointBased) completeEdges(observation uint32, action int, next []Edge) []Edge {
 	var edges []Edge

@@ -46,7 +46,7 @@ func Observable(set *sparse.Set, observation []uint32) bool {
 type pomdp struct {
 	Problem
 	model  *sparse.Model
-	choice []uint32 // see Model.MatchActions
+	choice []uint32 // of each action in each state; see Model.MatchActions
 	// scaledWeights are the weights times scale, all integers.
 	scale         *big.Int
 	scaledWeights []*big.Int
@@ -77,7 +77,8 @@ func newPOMDP(problem Problem) (*pomdp, error) {
 	}
 	for _, weight := range model.Rats {
 		scaled := new(big.Int).Mul(result.scale, weight.Num())
-		result.scaledWeights = append(result.scaledWeights, scaled.Quo(scaled, weight.Denom()))
+		scaled.Quo(scaled, weight.Denom())
+		result.scaledWeights = append(result.scaledWeights, scaled)
 	}
 	return result, nil
 }
@@ -97,44 +98,44 @@ func commonDenominator(probabilities []*big.Rat) (*big.Int, error) {
 }
 
 // numActions returns the number of actions in a state.
-func (g *pomdp) numActions(s uint32) int {
-	first, end := g.model.Choices(int(s))
+func (problem *pomdp) numActions(s uint32) int {
+	first, end := problem.model.Choices(int(s))
 	return end - first
 }
 
 // choiceOf returns the choice of action k in state s.
-func (g *pomdp) choiceOf(s uint32, k int) int {
-	first, _ := g.model.Choices(int(s))
-	return int(g.choice[first+k])
+func (problem *pomdp) choiceOf(s uint32, k int) int {
+	first, _ := problem.model.Choices(int(s))
+	return int(problem.choice[first+k])
 }
 
 // rewardOf returns the reward of a choice in a state: state reward plus choice reward.
-func (model *pomdp) rewardOf(s uint32, c int) *big.Rat {
+func (problem *pomdp) rewardOf(s uint32, c int) *big.Rat {
 	reward := new(big.Rat)
-	if values := model.Reward.StateRat; values != nil && values[s] != nil {
+	if values := problem.Reward.StateRat; values != nil && values[s] != nil {
 		reward.Add(reward, values[s])
 	}
-	if values := model.Reward.ChoiceRat; values != nil && values[c] != nil {
+	if values := problem.Reward.ChoiceRat; values != nil && values[c] != nil {
 		reward.Add(reward, values[c])
 	}
 	return reward
 }
 
 // isBetter reports whether left is a better value for the player than right.
-func (model *pomdp) isBetter(left, right float64) bool {
-	if model.Direction == solve.Max {
+func (problem *pomdp) isBetter(left, right float64) bool {
+	if problem.Direction == solve.Max {
 		return left > right
 	}
 	return left < right
 }
 
 // bestOf returns the best of the values for the player's direction.
-func (model *pomdp) bestOf(values ...float64) float64 {
+func (problem *pomdp) bestOf(values ...float64) float64 {
 	return slices.MaxFunc(values, func(a, b float64) int {
 		switch {
-		case model.isBetter(a, b):
+		case problem.isBetter(a, b):
 			return 1
-		case model.isBetter(b, a):
+		case problem.isBetter(b, a):
 			return -1
 		}
 		return 0

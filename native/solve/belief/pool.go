@@ -27,10 +27,11 @@ const (
 	maxTries     = 400
 )
 
-func (model *pomdp) numObservations() int {
+// numObservations returns the number of observations, which are numbered from 0.
+func (problem *pomdp) numObservations() int {
 	n := uint32(0)
-	for _, o := range model.Observation {
-		n = max(n, o+1)
+	for _, observation := range problem.Observation {
+		n = max(n, observation+1)
 	}
 	return int(n)
 }
@@ -46,7 +47,7 @@ func newPool(ctx context.Context, informed *informedBound, start uint32, opts so
 	}
 	greedy := informed.greedyStrategy(numObservations)
 	for _, strategy := range []memoryless{uniform, greedy} {
-		if _, err := p.add(ctx, strategy, opts); err != nil {
+		if err := p.add(ctx, strategy, opts); err != nil {
 			return nil, err
 		}
 	}
@@ -73,10 +74,10 @@ func (bound *informedBound) greedyStrategy(numObservations int) memoryless {
 }
 
 // bestIndex returns the index of the first best value, or 0 if there are no values.
-func (model *pomdp) bestIndex(values []float64) int {
+func (problem *pomdp) bestIndex(values []float64) int {
 	best := 0
 	for i := range values {
-		if model.isBetter(values[i], values[best]) {
+		if problem.isBetter(values[i], values[best]) {
 			best = i
 		}
 	}
@@ -84,13 +85,14 @@ func (model *pomdp) bestIndex(values []float64) int {
 }
 
 // add evaluates a strategy and adds it to the pool.
-func (p *pool) add(ctx context.Context, x memoryless, opts solve.Options) ([]float64, error) {
-	value, err := p.evaluateStrategy(ctx, x, opts)
-	if err == nil {
-		p.strategies = append(p.strategies, x)
-		p.values = append(p.values, value)
+func (p *pool) add(ctx context.Context, strategy memoryless, opts solve.Options) error {
+	values, err := p.evaluateStrategy(ctx, strategy, opts)
+	if err != nil {
+		return err
 	}
-	return value, err
+	p.strategies = append(p.strategies, strategy)
+	p.values = append(p.values, values)
+	return nil
 }
 
 // evaluateStrategy returns pessimistic bounds on the value of a memoryless strategy in every state.
@@ -119,23 +121,24 @@ func (p *pool) evaluateStrategy(ctx context.Context, strategy memoryless, opts s
 }
 
 // solve solves the problem for a model with the same states.
-func (model *pomdp) solve(ctx context.Context, graph *sparse.Graph, opts solve.Options, reward *sparse.Reward) (*solve.Values, error) {
-	if model.Reward != nil {
-		return solve.ReachReward(ctx, graph, reward, model.Target, model.Direction, opts)
+func (problem *pomdp) solve(ctx context.Context, graph *sparse.Graph, opts solve.Options, reward *sparse.Reward) (*solve.Values, error) {
+	if problem.Reward != nil {
+		return solve.ReachReward(ctx, graph, reward, problem.Target, problem.Direction, opts)
 	}
-	return solve.Until(ctx, graph, model.Left, model.Target, model.Direction, opts)
+	return solve.Until(ctx, graph, problem.Left, problem.Target, problem.Direction, opts)
 }
 
-// pessimistic and optimistic return the bounds on the player's bad and good side.
-func (model *pomdp) pessimistic(values *solve.Values) []float64 {
-	if model.Direction == solve.Max {
+// pessimistic returns the bounds that are worse for the player: the lower bounds of a maximum, the upper bounds of a minimum.
+func (problem *pomdp) pessimistic(values *solve.Values) []float64 {
+	if problem.Direction == solve.Max {
 		return values.Lower
 	}
 	return values.Upper
 }
 
-func (model *pomdp) optimistic(values *solve.Values) []float64 {
-	if model.Direction == solve.Max {
+// optimistic returns the bounds that are better for the player.
+func (problem *pomdp) optimistic(values *solve.Values) []float64 {
+	if problem.Direction == solve.Max {
 		return values.Upper
 	}
 	return values.Lower
@@ -147,33 +150,47 @@ func (p *pool) improveLocally(ctx context.Context, current memoryless, start uin
 	if p.model.NumStates() > pooledStates {
 		return nil
 	}
+	changes := p.possibleChanges()
 	tries := 0
 	for changed := true; changed; {
 		changed = false
-		for observation, s := range p.stateOfObservation() {
-			if p.terminal.Has(int(s)) {
+		for _, change := range changes {
+			if change.action == current[change.observation] {
 				continue
 			}
-			for action := range p.numActions(s) {
-				if action == current[observation] {
-					continue
-				}
-				if tries++; tries > maxTries {
-					return nil
-				}
-				candidate := slices.Clone(current)
-				candidate[observation] = action
-				improved, err := p.addIfBetter(ctx, candidate, start, opts)
-				if err != nil {
-					return err
-				}
-				if improved {
-					current, changed = candidate, true
-				}
+			if tries == maxTries {
+				return nil
+			}
+			tries++
+			candidate := slices.Clone(current)
+			candidate[change.observation] = change.action
+			improved, err := p.addIfBetter(ctx, candidate, start, opts)
+			if err != nil {
+				return err
+			}
+			if improved {
+				current, changed = candidate, true
 			}
 		}
 	}
 	return nil
+}
+
+// strategyChange is an action for the states with an observation.
+type strategyChange struct{ observation, action int }
+
+// possibleChanges returns all actions for all observations of states that are not terminal.
+func (p *pool) possibleChanges() []strategyChange {
+	var changes []strategyChange
+	for observation, s := range p.stateOfObservation() {
+		if p.terminal.Has(int(s)) {
+			continue
+		}
+		for action := range p.numActions(s) {
+			changes = append(changes, strategyChange{observation, action})
+		}
+	}
+	return changes
 }
 
 // addIfBetter adds a strategy to the pool, and reports true, if its value in the start state is noticeably better
@@ -194,10 +211,10 @@ func (p *pool) addIfBetter(ctx context.Context, strategy memoryless, start uint3
 }
 
 // stateOfObservation returns the first state with each observation.
-func (model *pomdp) stateOfObservation() []uint32 {
-	first := make([]uint32, model.numObservations())
-	for s := len(model.Observation) - 1; s >= 0; s-- {
-		first[model.Observation[s]] = uint32(s)
+func (problem *pomdp) stateOfObservation() []uint32 {
+	first := make([]uint32, problem.numObservations())
+	for s := len(problem.Observation) - 1; s >= 0; s-- {
+		first[problem.Observation[s]] = uint32(s)
 	}
 	return first
 }
@@ -218,12 +235,12 @@ func (p *pool) bestStrategy(b *belief) (float64, int) {
 
 // roundPessimistic moves a value by a relative error to the player's disadvantage: down for the maximum, up
 // for the minimum.
-func (model *pomdp) roundPessimistic(value, relErr float64) float64 {
-	if model.Direction == solve.Max {
+func (problem *pomdp) roundPessimistic(value, relErr float64) float64 {
+	if problem.Direction == solve.Max {
 		return math.Max(0, value*(1-2*relErr))
 	}
 	value *= 1 + 2*relErr
-	if model.Reward == nil {
+	if problem.Reward == nil {
 		return min(value, 1)
 	}
 	return value

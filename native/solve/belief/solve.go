@@ -74,12 +74,12 @@ func Solve(ctx context.Context, problem Problem, start int, opts Options) (*Boun
 }
 
 // terminalBounds returns the exact value of a terminal state.
-func (model *pomdp) terminalBounds(s int) *Bounds {
-	out := &Bounds{Complete: true, Exact: new(big.Rat), Strategy: &Controller{}}
-	if model.Reward == nil && model.Target.Has(s) {
-		out.Lower, out.Upper, out.Exact = 1, 1, big.NewRat(1, 1)
+func (problem *pomdp) terminalBounds(s int) *Bounds {
+	bounds := &Bounds{Complete: true, Exact: new(big.Rat), Strategy: &Controller{}}
+	if problem.Reward == nil && problem.Target.Has(s) {
+		bounds.Lower, bounds.Upper, bounds.Exact = 1, 1, big.NewRat(1, 1)
 	}
-	return out
+	return bounds
 }
 
 // refinement holds the state of Solve.

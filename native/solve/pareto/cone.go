@@ -70,22 +70,22 @@ func innerCone(points [][]*big.Rat, objectives int) *cone {
 	return c
 }
 
-// pointConstraint returns the linear function that is at most zero for the half-spaces that contain
-// point values.
+// pointConstraint returns a linear function of half-spaces, given by their weights and bound. It is at most zero for the
+// half-spaces that contain a point, whose coordinates are values.
 func pointConstraint(values []*big.Rat) []*big.Rat {
 	return append(slices.Clone(values), big.NewRat(-1, 1))
 }
 
-// simplicialCone returns the cone of as many linearly independent rays as there are coordinates. Constraint i
-// is zero on all rays except ray i. norm returns the number that a new ray is divided by.
+// simplicialCone returns the cone of linearly independent rays, one for each coordinate. Constraint i of the cone is zero on all
+// rays except ray i. norm returns the number by which a new ray is divided.
 func simplicialCone(rays [][]*big.Rat, norm func(vector []*big.Rat) *big.Rat) *cone {
-	c := &cone{numConstraints: len(rays), norm: norm}
+	result := &cone{numConstraints: len(rays), norm: norm}
 	for i, vector := range rays {
 		tight := new(big.Int).Lsh(big.NewInt(1), uint(len(rays)))
-		tight.Sub(tight, big.NewInt(1))
-		c.rays = append(c.rays, &ray{vector, tight.SetBit(tight, i, 0)})
+		tight.Sub(tight, big.NewInt(1)) // all constraints
+		result.rays = append(result.rays, &ray{vector, tight.SetBit(tight, i, 0)})
 	}
-	return c
+	return result
 }
 
 // addConstraint restricts the cone to the vectors on which a linear function is at most zero (one step of the
@@ -120,8 +120,8 @@ func (c *cone) addConstraint(constraint []*big.Rat) {
 	c.rays = append(kept, added...)
 }
 
-// spanEdge reports whether two rays span an edge of the cone: no third ray satisfies all their common tight
-// constraints with equality.
+// spanEdge reports whether two rays span an edge of the cone. This is so if no third ray is zero on all constraints that are
+// zero on both. common has these constraints.
 func (c *cone) spanEdge(common *big.Int) bool {
 	satisfying := 0
 	intersection := new(big.Int)

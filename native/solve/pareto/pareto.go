@@ -120,20 +120,23 @@ func maxAbs(values []*big.Rat) *big.Rat {
 	return greatest
 }
 
+// unitVector returns the vector of n coordinates with 1 at coordinate i and 0 elsewhere.
 func unitVector(n, i int) []*big.Rat {
-	out := zeros(n)
-	out[i].SetInt64(1)
-	return out
+	vector := zeros(n)
+	vector[i].SetInt64(1)
+	return vector
 }
 
+// zeros returns the zero vector of n coordinates.
 func zeros(n int) []*big.Rat {
-	out := make([]*big.Rat, n)
-	for i := range out {
-		out[i] = new(big.Rat)
+	vector := make([]*big.Rat, n)
+	for i := range vector {
+		vector[i] = new(big.Rat)
 	}
-	return out
+	return vector
 }
 
+// dot returns the scalar product of two vectors.
 func dot(x, y []*big.Rat) *big.Rat {
 	sum, term := new(big.Rat), new(big.Rat)
 	for i := range x {
@@ -250,9 +253,9 @@ func (c *Curve) combine(coefficients []*big.Rat, vectors [][]*big.Rat) []*big.Ra
 	return sum
 }
 
-// refine queries the oracle in the direction of a hyperplane that separates the known points from the outer
-// optimum or, if no combination of known points is feasible, from the points that satisfy the limits. It
-// reports whether the approximation improved.
+// refine queries the oracle with the weights of a separating hyperplane, and reports whether the approximation improved. The
+// hyperplane separates the known points from the outer optimum. If feasible is false, that is, no combination of known points
+// satisfies the limits, it separates them from the points that do. upper is the outer optimum.
 func (c *Curve) refine(ctx context.Context, objective, limits []*big.Rat, feasible bool, upper *big.Rat) (bool, error) {
 	weights, _, err := c.separatingWeights(ctx, objective, limits, feasible, upper)
 	if weights == nil || err != nil {
@@ -272,9 +275,9 @@ func (c *Curve) refine(ctx context.Context, objective, limits []*big.Rat, feasib
 	return newUpper == nil || newUpper.Cmp(upper) < 0, err
 }
 
-// separatingWeights returns weights for which the target exceeds weights·point for all known points by
-// the greatest margin, and the margin; nil if there are none. The variables of the linear program are
-// the weight of the objective (if feasible), those of the limited coordinates, and the margin.
+// separatingWeights returns the weights of a hyperplane that separates the known points from the target by the greatest margin,
+// and this margin. They are nil if there is no such hyperplane. The weights are a combination of the objective, with the target
+// upper (if feasible is set), and of the limited coordinates, with their limits as targets.
 func (c *Curve) separatingWeights(ctx context.Context, objective, limits []*big.Rat, feasible bool, upper *big.Rat) (weights []*big.Rat, margin *big.Rat, err error) {
 	var normals [][]*big.Rat // the directions that the weights combine
 	var targets []*big.Rat   // the value of the target in each direction

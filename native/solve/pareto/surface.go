@@ -129,9 +129,9 @@ func (s *approximations) distanceOf(vertex *ray) *vertexDistance {
 	return vertexDist
 }
 
-// extremePoints returns the points that no convex combination of other points dominates. Such a point is the only one on all
-// of its facets, and its facets together give every objective a positive weight. It returns the first of several equal
-// points.
+// extremePoints returns the points that no convex combination of other points dominates. Such a point is the only point that is
+// on all of its facets, and its facets together give every objective a positive weight. Of several equal points only the first
+// is returned.
 func (s *approximations) extremePoints(points [][]*big.Rat) [][]*big.Rat {
 	facets := make([]*big.Int, len(points))
 	for j, point := range points {
@@ -139,16 +139,24 @@ func (s *approximations) extremePoints(points [][]*big.Rat) [][]*big.Rat {
 	}
 	var extreme [][]*big.Rat
 	for j, point := range points {
-		dominated := func(k int) bool {
-			isOnFacets := new(big.Int).And(facets[j], facets[k]).Cmp(facets[j]) == 0
-			samePoint := facets[j].Cmp(facets[k]) == 0
-			return k != j && isOnFacets && (!samePoint || k < j)
-		}
-		if s.weightsAllObjectives(facets[j]) && !slices.ContainsFunc(indices(points), dominated) {
+		if s.weightsAllObjectives(facets[j]) && !hasOtherPoint(facets, j) {
 			extreme = append(extreme, point)
 		}
 	}
 	return extreme
+}
+
+// hasOtherPoint reports whether another point is on all facets of point j. Of equal points, which are on the same facets, only
+// those before j count. facets has the facets of each point.
+func hasOtherPoint(facets []*big.Int, j int) bool {
+	for k := range facets {
+		isOnFacets := new(big.Int).And(facets[j], facets[k]).Cmp(facets[j]) == 0
+		isEqual := facets[j].Cmp(facets[k]) == 0
+		if k != j && isOnFacets && (!isEqual || k < j) {
+			return true
+		}
+	}
+	return false
 }
 
 // facetsThrough returns the set of the facets of the inner approximation that contain a point.
@@ -178,12 +186,4 @@ func (s *approximations) weightsAllObjectives(facets *big.Int) bool {
 		}
 	}
 	return true
-}
-
-func indices[T any](list []T) []int {
-	out := make([]int, len(list))
-	for i := range out {
-		out[i] = i
-	}
-	return out
 }

@@ -163,20 +163,20 @@ func (f *Func) Equal(g *Func) bool {
 // At returns the value at a point, in the order of the names. It reports false if the denominator is
 // zero there.
 func (f *Func) At(point []*big.Rat) (*big.Rat, bool) {
-	den := f.denominator.evaluate(point)
-	if den.Sign() == 0 {
+	denominator := f.denominator.evaluate(point)
+	if denominator.Sign() == 0 {
 		return nil, false
 	}
-	return den.Quo(f.numerator.evaluate(point), den), true
+	return denominator.Quo(f.numerator.evaluate(point), denominator), true
 }
 
 // String returns the function in PRISM's syntax, where a sign binds closer than a power.
 func (f *Func) String() string {
-	num := f.writePolynomial(f.numerator)
+	numerator := f.writePolynomial(f.numerator)
 	if f.denominator.isOne() {
-		return num
+		return numerator
 	}
-	return parenthesize(num) + "/" + parenthesize(f.writePolynomial(f.denominator))
+	return parenthesize(numerator) + "/" + parenthesize(f.writePolynomial(f.denominator))
 }
 
 // parenthesize adds parentheses, except to a name or a number.

@@ -2,7 +2,7 @@ package ratfunc
 
 import "math/big"
 
-// gcd returns a common divisor of two polynomials: the greatest one, unless the heuristic search fails. Its
+// gcd returns a common divisor of two polynomials. It is the greatest one, unless the heuristic search fails. Its
 // leading coefficient is positive.
 func gcd(p, q polynomial) polynomial {
 	if p.isOne() || q.isOne() {
@@ -58,7 +58,7 @@ func heuristicGCD(p, q polynomial) (polynomial, bool) {
 			return nil, false
 		}
 		if divisor, ok := divisorFromPoint(p, q, parameter, point); ok {
-			return divisor.mapCoefs(func(dst, coefficient *big.Int) *big.Int { return dst.Mul(coefficient, content) }), true
+			return divisor.multiplyCoefs(content), true
 		}
 		// The ratio of two large primes changes the point to one without small common factors.
 		point.Mul(point, big.NewInt(73794)).Quo(point, big.NewInt(27011))
@@ -91,13 +91,19 @@ func divisorFromPoint(p, q polynomial, parameter int, point *big.Int) (polynomia
 	return divisor, divides(divisor, p) && divides(divisor, q)
 }
 
-// divideCoefs divides all coefficients by a common divisor.
-func (p polynomial) divideCoefs(divisor *big.Int) polynomial {
-	return p.mapCoefs(func(dst, coefficient *big.Int) *big.Int { return dst.Quo(coefficient, divisor) })
+// multiplyCoefs multiplies all coefficients by an integer.
+func (p polynomial) multiplyCoefs(factor *big.Int) polynomial {
+	return p.mapCoefs(func(result, coefficient *big.Int) *big.Int { return result.Mul(coefficient, factor) })
 }
 
-func divides(d, p polynomial) bool {
-	_, ok := p.quo(d)
+// divideCoefs divides all coefficients by a common divisor.
+func (p polynomial) divideCoefs(divisor *big.Int) polynomial {
+	return p.mapCoefs(func(result, coefficient *big.Int) *big.Int { return result.Quo(coefficient, divisor) })
+}
+
+// divides reports whether a polynomial divides p without remainder.
+func divides(divisor, p polynomial) bool {
+	_, ok := p.quo(divisor)
 	return ok
 }
 

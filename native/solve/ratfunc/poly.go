@@ -8,17 +8,18 @@ import (
 	"strings"
 )
 
-// polynomial is a polynomial: its terms with nonzero coefficients, in decreasing order of monomials. It is
+// polynomial has the terms of a polynomial with nonzero coefficients, in decreasing order of monomials. It is
 // immutable.
 type polynomial []term
 
+// term is a coefficient times a monomial.
 type term struct {
 	monomial    monomial
 	coefficient *big.Int
 }
 
-// monomial is a monomial: the exponents of all parameters, four bytes each, in big-endian order. So string
-// order is the lexicographic order of monomials.
+// monomial has the exponents of all parameters, four bytes each, in big-endian order. Therefore the order of strings is the
+// lexicographic order of monomials.
 type monomial string
 
 // exponentSize is the number of bytes of an exponent.
@@ -65,20 +66,21 @@ func (m monomial) isOne() bool { return strings.Trim(string(m), "\x00") == "" }
 // polynomialBuilder collects the terms of a polynomial.
 type polynomialBuilder map[monomial]*big.Int
 
-func (s polynomialBuilder) add(m monomial, c *big.Int) {
-	if have, ok := s[m]; ok {
-		have.Add(have, c)
+// add adds a term, whose coefficient it copies.
+func (builder polynomialBuilder) add(m monomial, coefficient *big.Int) {
+	if sum, ok := builder[m]; ok {
+		sum.Add(sum, coefficient)
 		return
 	}
-	s[m] = new(big.Int).Set(c)
+	builder[m] = new(big.Int).Set(coefficient)
 }
 
 // polynomial returns the sum of the added terms, in decreasing order of monomials and without zero terms.
-func (s polynomialBuilder) polynomial() polynomial {
+func (builder polynomialBuilder) polynomial() polynomial {
 	var result polynomial
-	for _, m := range slices.Sorted(maps.Keys(s)) {
-		if s[m].Sign() != 0 {
-			result = append(result, term{m, s[m]})
+	for _, m := range slices.Sorted(maps.Keys(builder)) {
+		if builder[m].Sign() != 0 {
+			result = append(result, term{m, builder[m]})
 		}
 	}
 	slices.Reverse(result)
@@ -99,7 +101,7 @@ func (p polynomial) equal(q polynomial) bool {
 	return slices.EqualFunc(p, q, func(x, y term) bool { return x.monomial == y.monomial && x.coefficient.Cmp(y.coefficient) == 0 })
 }
 
-// add returns p + factor · factorMonomial · other. It merges the terms of both, whose monomials decrease.
+// add returns p + factor · factorMonomial · other. It merges the two lists of terms, whose monomials decrease.
 func (p polynomial) add(other polynomial, factor *big.Int, factorMonomial monomial) polynomial {
 	sum := make(polynomial, 0, len(p)+len(other))
 	for _, otherTerm := range other {
@@ -141,16 +143,17 @@ func (p polynomial) mul(other polynomial) polynomial {
 
 // neg returns -p.
 func (p polynomial) neg() polynomial {
-	return p.mapCoefs(func(z, x *big.Int) *big.Int { return z.Neg(x) })
+	return p.mapCoefs(func(result, coefficient *big.Int) *big.Int { return result.Neg(coefficient) })
 }
 
-// mapCoefs applies f to all coefficients; f must not return 0.
-func (p polynomial) mapCoefs(f func(z, x *big.Int) *big.Int) polynomial {
-	out := make(polynomial, len(p))
+// mapCoefs replaces each coefficient by f(result, coefficient). f gets a new number as result, which it sets and returns; it must
+// not return 0.
+func (p polynomial) mapCoefs(f func(result, coefficient *big.Int) *big.Int) polynomial {
+	mapped := make(polynomial, len(p))
 	for i, x := range p {
-		out[i] = term{x.monomial, f(new(big.Int), x.coefficient)}
+		mapped[i] = term{x.monomial, f(new(big.Int), x.coefficient)}
 	}
-	return out
+	return mapped
 }
 
 // quo returns the quotient of p and the divisor. It returns false if the division has a remainder.
@@ -174,12 +177,12 @@ func (p polynomial) quo(divisor polynomial) (polynomial, bool) {
 
 // content returns the greatest integer and monomial that divide all terms.
 func (p polynomial) content() term {
-	c := term{p[0].monomial, new(big.Int)}
+	content := term{p[0].monomial, new(big.Int)}
 	for _, x := range p {
-		c.monomial, _ = c.monomial.combine(x.monomial, minimum)
-		c.coefficient.GCD(nil, nil, c.coefficient, new(big.Int).Abs(x.coefficient))
+		content.monomial, _ = content.monomial.combine(x.monomial, minimum)
+		content.coefficient.GCD(nil, nil, content.coefficient, new(big.Int).Abs(x.coefficient))
 	}
-	return c
+	return content
 }
 
 // substitute replaces a parameter by an integer.

@@ -8,8 +8,8 @@ import (
 // exponent i. The last one is not zero; an empty slice is the polynomial 0. It is immutable.
 type Univariate []*big.Int
 
-// Univariate returns numerator and denominator of a function of one parameter.
-func (f *Func) Univariate() (num, den Univariate) {
+// Univariate returns the numerator and the denominator of a function of one parameter.
+func (f *Func) Univariate() (numerator, denominator Univariate) {
 	return f.numerator.univariate(), f.denominator.univariate()
 }
 
@@ -103,12 +103,13 @@ func (p Univariate) pseudoQuotient(divisor Univariate) Univariate {
 	return primitivePart(quotient)
 }
 
+// derivative returns the derivative of p, divided by the greatest common divisor of its coefficients.
 func (p Univariate) derivative() Univariate {
-	var out Univariate
+	var derivative Univariate
 	for i := 1; i < len(p); i++ {
-		out = append(out, new(big.Int).Mul(p[i], big.NewInt(int64(i))))
+		derivative = append(derivative, new(big.Int).Mul(p[i], big.NewInt(int64(i))))
 	}
-	return primitivePart(out)
+	return primitivePart(derivative)
 }
 
 // gcd returns a greatest common divisor of two polynomials that are not both zero, by Euclid's algorithm. Its
@@ -229,6 +230,7 @@ func At(value *big.Rat) Root { return Root{Low: value, High: value} }
 // Fraction reports whether the root is known to be the fraction Low.
 func (r Root) Fraction() bool { return r.Low.Cmp(r.High) == 0 }
 
+// midpoint returns the mean of two numbers.
 func midpoint(left, right *big.Rat) *big.Rat {
 	sum := new(big.Rat).Add(left, right)
 	return sum.Mul(sum, big.NewRat(1, 2))
@@ -306,10 +308,12 @@ func simplestBetween(low, high *big.Rat) *big.Rat {
 	lowFraction := new(big.Rat).Sub(low, floorRat)   // at least 0
 	highFraction := new(big.Rat).Sub(high, floorRat) // at most 1
 	result := new(big.Rat)
-	if lowFraction.Sign() == 0 { // 1/k for the least k with 1/k < highFraction
-		denominator := new(big.Int).Div(highFraction.Denom(), highFraction.Num())
-		result.SetFrac(big.NewInt(1), denominator.Add(denominator, big.NewInt(1)))
+	if lowFraction.Sign() == 0 {
+		// 1/k for the least k with 1/k < highFraction
+		k := new(big.Int).Div(highFraction.Denom(), highFraction.Num())
+		result.SetFrac(big.NewInt(1), k.Add(k, big.NewInt(1)))
 	} else {
+		// The reciprocal of the simplest fraction between the reciprocals, whose order is reversed.
 		result.Inv(simplestBetween(highFraction.Inv(highFraction), lowFraction.Inv(lowFraction)))
 	}
 	return result.Add(result, floorRat)
@@ -337,7 +341,7 @@ func (r Root) Equal(other Root) bool {
 	return common.degree() > 0 && NewSturm(common).Count(low, high) > 0
 }
 
-// CountAfter returns the number of roots of s that are greater than root and less than high. high must be
+// CountAfter returns the number of roots of the chain's polynomial that are greater than root and less than high. high must be
 // greater than root.
 func (chain *Sturm) CountAfter(root Root, high *big.Rat) int {
 	for !root.Fraction() {
@@ -353,15 +357,15 @@ func (chain *Sturm) CountAfter(root Root, high *big.Rat) int {
 	return chain.Count(root.Low, high)
 }
 
-// hasNoOtherRoot reports whether s has no root inside the interval of root, except root itself.
+// hasNoOtherRoot reports whether the chain's polynomial has no root inside the interval of root, except root itself.
 func (chain *Sturm) hasNoOtherRoot(root Root) bool {
 	inside := chain.Count(root.Low, root.High)
 	return inside == 0 || inside == 1 && root.isRootOf(chain)
 }
 
-// isRootOf reports whether r is a root of s, which has one root in the interval of r.
-func (r Root) isRootOf(s *Sturm) bool {
-	common := r.sturm.P.gcd(s.P)
+// isRootOf reports whether r is a root of the polynomial of a chain, which must have one root in the interval of r.
+func (r Root) isRootOf(chain *Sturm) bool {
+	common := r.sturm.P.gcd(chain.P)
 	return common.degree() > 0 && NewSturm(common).Count(r.Low, r.High) > 0
 }
 

@@ -24,8 +24,9 @@ func (f *Func) Positive(low, high []*big.Rat) bool {
 	return true
 }
 
-// Sign returns 1 if a function is proven to be positive at all points strictly between low and high, -1 if it is negative, and otherwise
-// 0. It must be defined there. alsoOnBorder says that it has the sign at low and high, too.
+// Sign returns 1 if it can prove that a function is positive at all points inside the box from low to high, -1 if it can prove
+// that it is negative there, and otherwise 0. The function must be defined inside the box. alsoOnBorder says that the function
+// has the same sign on the border of the box.
 func (f *Func) Sign(low, high []*big.Rat) (sign int, alsoOnBorder bool) {
 	sign, alsoOnBorder = 1, true
 	for _, p := range []polynomial{f.numerator, f.denominator} {
@@ -154,7 +155,8 @@ func (form *bernsteinForm) index(m monomial) int {
 	return index
 }
 
-// alongAxis calls handle for each row of coefficients that differ in the exponent of parameter i only.
+// alongAxis calls handle for each row of coefficients that only differ in the exponent of parameter i. handle may change the
+// coefficients, but must not keep the row.
 func (form *bernsteinForm) alongAxis(i int, handle func(row []*big.Rat)) {
 	stride := 1
 	for _, degree := range form.degree[i+1:] {
@@ -188,8 +190,8 @@ func substituteLinear(coefficients []*big.Rat, low, width *big.Rat) {
 	}
 }
 
-// powersToBernstein converts power coefficients to Bernstein coefficients in place: number k is the sum over
-// j of C(k,j)/C(n,j) times coefficient j.
+// powersToBernstein converts the coefficients of a polynomial of degree n on the interval from 0 to 1 to Bernstein coefficients,
+// in place. Bernstein coefficient k is the sum over j of C(k,j)/C(n,j) times coefficient j.
 func powersToBernstein(coefficients []*big.Rat) {
 	n := int64(len(coefficients) - 1)
 	for j := range coefficients {
