@@ -45,11 +45,11 @@ type memoGroup struct {
 
 // memoGroups returns groups of values that are worth memoising (storing in a table for reuse), and the values that are not. Values
 // are in one group if they read the same variables, or one reads a subset of the variables of the other.
-func (p *moveGenerator) memoGroups(values []newValue) (groups []memoGroup, rest []newValue) {
+func (g *moveGenerator) memoGroups(values []newValue) (groups []memoGroup, rest []newValue) {
 	var candidates []memoGroup
 	for _, value := range values {
-		slots := p.variablesOf(value.value)
-		if len(slots) == 0 || value.value.mayFail || p.keyWidth(slots) > memoWidth {
+		slots := g.variablesOf(value.value)
+		if len(slots) == 0 || value.value.mayFail || g.keyWidth(slots) > memoWidth {
 			rest = append(rest, value)
 			continue
 		}
@@ -64,7 +64,7 @@ func (p *moveGenerator) memoGroups(values []newValue) (groups []memoGroup, rest 
 		}
 	}
 	for _, group := range candidates {
-		if p.worthMemo(group) {
+		if g.worthMemo(group) {
 			groups = append(groups, group)
 		} else {
 			rest = append(rest, group.values...)
@@ -80,18 +80,18 @@ func isSubset(firsts, seconds []int) bool {
 
 // worthMemo reports whether the values of a group are expensive enough to memoise, fit in 32 bits together, and memory is left for
 // their table.
-func (p *moveGenerator) worthMemo(group memoGroup) bool {
+func (g *moveGenerator) worthMemo(group memoGroup) bool {
 	var terms []*term
 	for _, newValue := range group.values {
 		terms = append(terms, newValue.value)
 	}
-	fields := p.packTerms(terms)
+	fields := g.packTerms(terms)
 	last := fields[len(fields)-1]
-	return last.shift+last.width <= 32 && p.memoryUsed+8<<memoBits <= maxMemory && p.costOf(maxCost, terms...) >= cmp.Or(p.model.opts.memoCost, memoCost)
+	return last.shift+last.width <= 32 && g.memoryUsed+8<<memoBits <= maxMemory && g.costOf(maxCost, terms...) >= cmp.Or(g.model.opts.memoCost, memoCost)
 }
 
 // variablesOf returns the slots of the variables that a term reads, in ascending order.
-func (p *moveGenerator) variablesOf(root *term) []int {
+func (g *moveGenerator) variablesOf(root *term) []int {
 	var slots []int
 	seen := map[*term]bool{}
 	var walk func(*term)
@@ -113,13 +113,13 @@ func (p *moveGenerator) variablesOf(root *term) []int {
 }
 
 // packTerms assigns a field of a packed word to each term. The width follows from the interval of the term's values.
-func (p *moveGenerator) packTerms(terms []*term) []wordField {
+func (g *moveGenerator) packTerms(terms []*term) []wordField {
 	shift := 0
 	out := make([]wordField, len(terms))
 	for i, term := range terms {
 		values := interval{0, 1}
 		if term.sort == sortInt {
-			values = p.facts.interval(term)
+			values = g.facts.interval(term)
 		}
 		out[i] = wordField{values.low, shift, bits.Len64(uint64(values.high - values.low))}
 		shift += out[i].width
@@ -128,10 +128,10 @@ func (p *moveGenerator) packTerms(terms []*term) []wordField {
 }
 
 // keyWidth returns the number of bits of the packed values of variables.
-func (p *moveGenerator) keyWidth(slots []int) int {
+func (g *moveGenerator) keyWidth(slots []int) int {
 	width := 0
 	for _, slot := range slots {
-		values := p.facts.variable(slot)
+		values := g.facts.variable(slot)
 		width += bits.Len64(uint64(values.high - values.low))
 	}
 	return width
@@ -139,11 +139,11 @@ func (p *moveGenerator) keyWidth(slots []int) int {
 
 // lookUpMemo emits code that looks up the values of a group in its table, computes them if they are not there, and unpacks them into
 // newLocals.
-func (p *moveGenerator) lookUpMemo(group memoGroup, newLocals map[int]wasm.Var[int32]) {
-	memo, group := p.memoFor(group)
-	fn := p.fn
+func (g *moveGenerator) lookUpMemo(group memoGroup, newLocals map[int]wasm.Var[int32]) {
+	memo, group := g.memoFor(group)
+	fn := g.fn
 	key, offset, word := wasm.Local[int32](fn), wasm.Local[int32](fn), wasm.Local[int64](fn)
-	shifted := func(i int) wasm.Expr[int32] { return shiftToField(p.slots[group.slots[i]].Expr, memo.inputs[i]) }
+	shifted := func(i int) wasm.Expr[int32] { return shiftToField(g.slots[group.slots[i]].Expr, memo.inputs[i]) }
 	packed := shifted(0)
 	for i := range group.slots[1:] {
 		packed = packed.Or(shifted(i + 1))
@@ -153,7 +153,7 @@ func (p *moveGenerator) lookUpMemo(group memoGroup, newLocals map[int]wasm.Var[i
 	fn.If(wasm.Wrap(word.Tee(entry).ShrU(32)).Ne(key.Add(constI32(1))), func() {
 		args := []wasm.Operand[int32]{key, offset}
 		for _, slot := range group.slots {
-			args = append(args, p.slots[slot])
+			args = append(args, g.slots[slot])
 		}
 		word.Set(fn, wasm.Call[int64](memo.compute, args...))
 	})
@@ -195,29 +195,29 @@ func extractField(packed wasm.Var[int32], field wordField) wasm.Expr[int32] {
 
 // memoFor returns the table of a group, and the group with its variables and values in the order of the table. The order may be
 // reversed, because a group and its mirror image share one table: the row of a board is read in both directions.
-func (p *moveGenerator) memoFor(group memoGroup) (*memoTable, memoGroup) {
+func (g *moveGenerator) memoFor(group memoGroup) (*memoTable, memoGroup) {
 	mirror := memoGroup{slices.Clone(group.values), slices.Clone(group.slots)}
 	slices.Reverse(mirror.values)
 	slices.Reverse(mirror.slots)
-	key := p.canonicalKey(group)
-	if other := p.canonicalKey(mirror); other < key {
+	key := g.canonicalKey(group)
+	if other := g.canonicalKey(mirror); other < key {
 		group, key = mirror, other
 	}
-	if memo, ok := p.memos[key]; ok {
+	if memo, ok := g.memos[key]; ok {
 		return memo, group
 	}
-	memo := p.newMemo(group)
-	p.memos[key] = memo
+	memo := g.newMemo(group)
+	g.memos[key] = memo
 	return memo, group
 }
 
 // canonicalKey writes the values of a group as a string, in which variables have the numbers of their positions in the group. Two
 // groups with the same key compute the same function.
-func (p *moveGenerator) canonicalKey(group memoGroup) string {
+func (g *moveGenerator) canonicalKey(group memoGroup) string {
 	numbers := map[*term]uint32{}
 	var key []byte
 	for _, slot := range group.slots {
-		newValue := p.facts.variable(slot)
+		newValue := g.facts.variable(slot)
 		key = binary.AppendVarint(binary.AppendVarint(key, newValue.low), newValue.high)
 	}
 	var visit func(*term) uint32
@@ -254,7 +254,7 @@ func (p *moveGenerator) canonicalKey(group memoGroup) string {
 
 // newMemo emits a function that computes the values of a group from its variables, packs them, and stores them under the key in a new
 // table.
-func (p *moveGenerator) newMemo(group memoGroup) *memoTable {
+func (g *moveGenerator) newMemo(group memoGroup) *memoTable {
 	params := []wasm.Type{wasm.I32, wasm.I32} // key, address
 	var values []*term
 	for _, newValue := range group.values {
@@ -265,11 +265,11 @@ func (p *moveGenerator) newMemo(group memoGroup) *memoTable {
 		params = append(params, wasm.I32)
 		parameters[slot] = wasm.Param[int32](uint32(2 + i))
 	}
-	fn := p.module.Func("", params, []wasm.Type{wasm.I64})
-	generator := p.codeGenerator
+	fn := g.module.Func("", params, []wasm.Type{wasm.I64})
+	generator := g.codeGenerator
 	generator.fn, generator.params = fn, parameters
 	generator.computedTerms, generator.computedOrder, generator.uses = map[*term]typedCode{}, nil, map[*term]int{}
-	memo := &memoTable{compute: fn.Index, address: p.reserve(8 << memoBits), inputs: p.packVars(group.slots), outputs: p.packTerms(values)}
+	memo := &memoTable{compute: fn.Index, address: g.reserve(8 << memoBits), inputs: g.packVars(group.slots), outputs: g.packTerms(values)}
 	for _, value := range values {
 		generator.countUses(value)
 	}
@@ -284,11 +284,11 @@ func (p *moveGenerator) newMemo(group memoGroup) *memoTable {
 }
 
 // packVars assigns a field of a packed word to each variable.
-func (p *moveGenerator) packVars(slots []int) []wordField {
+func (g *moveGenerator) packVars(slots []int) []wordField {
 	shift := 0
 	out := make([]wordField, len(slots))
 	for i, slot := range slots {
-		values := p.facts.variable(slot)
+		values := g.facts.variable(slot)
 		out[i] = wordField{values.low, shift, bits.Len64(uint64(values.high - values.low))}
 		shift += out[i].width
 	}
