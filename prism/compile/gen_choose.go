@@ -15,13 +15,12 @@ func (g *moveGenerator) evaluateFailing() {
 		if !guard.mayFail {
 			continue
 		}
-		g.fn.Drop(wasm.Expr[int32](func(*wasm.Func) {
-			if _, kept := g.computedTerms[guard]; kept || guard.isConst() || g.uses[guard] > 1 {
-				g.emitTerm(guard)
-			} else {
-				g.keepInLocal(guard, func(*wasm.Func) { g.emitTerm(guard) })
-			}
-		}))
+		_, isInLocal := g.computedTerms[guard]
+		evaluate := g.intCode(guard)
+		if !isInLocal && !guard.isConst() && g.uses[guard] == 1 { // emitTerm keeps only terms with several uses
+			evaluate = func(*wasm.Func) { g.keepInLocal(guard, g.intCode(guard)) }
+		}
+		g.fn.Drop(evaluate)
 	}
 }
 
@@ -30,10 +29,7 @@ func (g *moveGenerator) evaluateFailing() {
 func (g *pathGenerator) emitChoiceOfMove() {
 	tree := g.buildTree()
 	g.countTreeUses(tree)
-	g.moveLabels = make([]wasm.Label, len(g.moves))
-	for i := len(g.moves) - 1; i >= 0; i-- {
-		g.moveLabels[i] = g.fn.Open()
-	}
+	g.moveLabels = g.openLabels(len(g.moves))
 	g.scoped(func() { g.emitTree(tree) })
 	for i := range g.moves {
 		g.fn.End()
@@ -72,11 +68,12 @@ func (g *moveGenerator) emitTree(tree *decisionTree) {
 	outer := g.facts
 	g.facts = tree.facts
 	defer func() { g.facts = outer }()
+	isLeaf := tree.next == nil
 	switch {
 	case tree.test != nil:
 		g.fn.IfElse(wasm.Void, g.intCode(tree.test), g.emitSubtree(tree.next[0]), g.emitSubtree(tree.next[1]))
 		g.fn.Op(wasm.Unreachable)
-	case tree.next != nil:
+	case !isLeaf:
 		g.emitVariableSwitch(tree)
 	default:
 		g.emitLeaf(tree.moves)
@@ -92,112 +89,128 @@ func (g *moveGenerator) emitSubtree(tree *decisionTree) func() {
 // the largest value have a subtree, otherwise a sequence of comparisons.
 func (g *moveGenerator) emitVariableSwitch(tree *decisionTree) {
 	numValues := len(tree.values)
-	if first, last := tree.values[0], tree.values[numValues-1]; numValues > 2 && last-first < int64(2*numValues+8) {
-		g.emitJumpTable(tree, first, last)
+	span := tree.values[numValues-1] - tree.values[0]
+	if numValues > 2 && span < int64(2*numValues+8) {
+		g.emitJumpTable(tree)
 		return
 	}
-	for i, value := range tree.values {
-		if i == len(tree.next)-1 { // no other value is left
-			g.emitSubtree(tree.next[i])()
-			return
-		}
-		g.fn.If(g.slots[tree.slot].Eq(constI32(value)), g.emitSubtree(tree.next[i]))
+	// The last subtree needs no comparison: it is for all other values, or for the only value that is left.
+	last := len(tree.next) - 1
+	for i, subtree := range tree.next[:last] {
+		isValue := g.slots[tree.slot].Eq(constI32(tree.values[i]))
+		g.fn.If(isValue, g.emitSubtree(subtree))
 	}
-	g.emitSubtree(tree.next[numValues])()
+	g.emitSubtree(tree.next[last])()
 }
 
-// emitJumpTable emits a jump table for the values from first to last.
-func (g *moveGenerator) emitJumpTable(tree *decisionTree, first, last int64) {
-	labels := make([]wasm.Label, len(tree.next))
-	for i := range labels {
-		labels[len(labels)-1-i] = g.fn.Open()
-	}
+// emitJumpTable emits a jump to the subtree for the value of a variable, followed by the code of the subtrees. The table has a label
+// for each number from the smallest to the largest value; numbers without a subtree of their own have the label of the last subtree.
+func (g *moveGenerator) emitJumpTable(tree *decisionTree) {
+	labels := g.openLabels(len(tree.next))
 	otherwise := labels[len(labels)-1]
-	table := make([]wasm.Label, last-first+1)
-	for i := range table {
-		table[i] = otherwise
-	}
+	first, last := tree.values[0], tree.values[len(tree.values)-1]
+	table := slices.Repeat([]wasm.Label{otherwise}, int(last-first+1))
 	for i, value := range tree.values {
 		table[value-first] = labels[i]
 	}
 	g.fn.BrTable(g.slots[tree.slot].Sub(constI32(first)), table, otherwise)
-	for i := range labels {
+	for _, subtree := range tree.next {
 		g.fn.End()
-		g.emitSubtree(tree.next[i])()
+		g.emitSubtree(subtree)()
 	}
 	g.fn.Op(wasm.Unreachable)
 }
 
-// decideLeaf emits the code for a leaf of the decision tree: it finds which moves of the leaf are enabled and picks one of them.
+// openLabels opens n blocks and returns their labels in the order in which the blocks end.
+func (g *moveGenerator) openLabels(n int) []wasm.Label {
+	labels := make([]wasm.Label, n)
+	for i := n - 1; i >= 0; i-- {
+		labels[i] = g.fn.Open()
+	}
+	return labels
+}
+
+// decideLeaf emits the code for a leaf of the decision tree. The code finds which moves of the leaf are enabled, picks one of them, and
+// jumps to its code. If none is enabled, it jumps to deadlockLabel.
 func (g *pathGenerator) decideLeaf(moves []candidate) {
-	switch {
-	case len(moves) == 0:
+	var enabled bitset
+	switch len(moves) {
+	case 0:
 		g.fn.Br(g.deadlockLabel)
-	case len(moves) == 1:
+		return
+	case 1:
 		for _, conjunct := range moves[0].guard {
 			g.jumpIf(conjunct, false, g.deadlockLabel)
 		}
 		g.numChoices.Set(g.fn, constI32(1))
-		g.checkWeights(moves, nil)
-		g.leaveIfOutOfBudget()
-		g.pickMove(moves, nil)
 	default:
-		bits := g.evaluateGuards(moves)
-		g.countChoices(moves, bits)
-		g.checkWeights(moves, bits)
-		g.leaveIfOutOfBudget()
-		g.pickMove(moves, bits)
+		enabled = g.evaluateGuards(moves)
+		g.countChoices(moves, enabled)
 	}
+	g.checkWeights(moves, enabled)
+	g.fn.BrIf(g.outOfBudget, g.steps.Ge(g.maxSteps))
+	g.pickMove(moves, enabled)
 }
-
-// leaveIfOutOfBudget emits a jump out of the loop if the step budget is used up.
-func (g *pathGenerator) leaveIfOutOfBudget() { g.fn.BrIf(g.outOfBudget, g.steps.Ge(g.maxSteps)) }
 
 // bitset says which moves of a leaf are enabled. It has an i64 local for each 64 moves; bit i%64 of local i/64 stands for move i. nil
 // means that all moves are enabled.
 type bitset []wasm.Var[int64]
 
-// evaluateGuards emits code that evaluates the conjuncts of the guards that the decision tree has not decided. It returns the locals that will have
-// a bit for each enabled move; nil if all moves are certainly enabled.
+// evaluateGuards emits code that evaluates the conjuncts of the guards that the decision tree has not decided. It returns the locals
+// that will have a bit for each enabled move; nil if all moves are certainly enabled.
 func (g *moveGenerator) evaluateGuards(moves []candidate) bitset {
-	if !slices.ContainsFunc(moves, func(candidate candidate) bool { return len(candidate.guard) > 0 }) {
+	hasGuard := func(candidate candidate) bool { return len(candidate.guard) > 0 }
+	if !slices.ContainsFunc(moves, hasGuard) {
 		return nil
 	}
 	moves, gate := g.buildTables(moves)
-	alwaysEnabled := make([]int64, (len(moves)+63)/64)
+	initialBits := make([]int64, (len(moves)+63)/64)
 	var undecided []int
 	for i, candidate := range moves {
-		if len(candidate.guard) == 0 {
-			alwaysEnabled[i/64] |= 1 << (i % 64)
-		} else {
+		if hasGuard(candidate) {
 			undecided = append(undecided, i)
+		} else {
+			initialBits[i/64] |= 1 << (i % 64)
 		}
 	}
-	bits := make(bitset, len(alwaysEnabled))
-	for i, word := range alwaysEnabled {
-		for len(g.bitsetLocals) <= i {
-			g.bitsetLocals = append(g.bitsetLocals, wasm.Local[int64](g.fn))
-		}
-		bits[i] = g.bitsetLocals[i]
-		bits[i].Set(g.fn, constI64(word))
-	}
-	g.setBits(moves, undecided, bits, gate)
+	enabled := g.initBitset(initialBits)
+	g.setBits(moves, undecided, enabled, gate)
 	for i := range gate {
-		bits[i].Set(g.fn, bits[i].And(gate[i]))
+		enabled[i].Set(g.fn, enabled[i].And(gate[i]))
+	}
+	return enabled
+}
+
+// initBitset emits code that sets a bitset to the given words, and returns its locals. All bitsets of this kind share their locals.
+func (g *moveGenerator) initBitset(words []int64) bitset {
+	for len(g.bitsetLocals) < len(words) {
+		g.bitsetLocals = append(g.bitsetLocals, wasm.Local[int64](g.fn))
+	}
+	bits := slices.Clone(g.bitsetLocals[:len(words)])
+	for i, word := range words {
+		bits[i].Set(g.fn, constI64(word))
 	}
 	return bits
 }
 
-// setBits emits code that sets the bits of enabled moves among the undecided ones. Moves that test for the same value of a variable
-// are evaluated together, under one test.
+// setBits emits code that sets the bits of enabled moves among the undecided ones, which are indices of moves. Moves that test for the
+// same value of a variable are evaluated together, under one test.
 func (g *moveGenerator) setBits(moves []candidate, undecided []int, bits, gate bitset) {
 	for len(undecided) > 0 {
-		slot, value, same, others := sharedValue(moves, undecided)
-		if len(same) < 2 {
+		test := mostFrequentTest(moves, undecided)
+		var tested, others []int
+		for _, i := range undecided {
+			if slices.ContainsFunc(moves[i].guard, test.is) {
+				tested = append(tested, i)
+			} else {
+				others = append(others, i)
+			}
+		}
+		if len(tested) < 2 {
 			break
 		}
-		g.fn.If(g.slots[slot].Eq(constI32(value)), func() {
-			g.scoped(func() { g.setBits(withoutTest(moves, same, slot, value), same, bits, gate) })
+		g.fn.If(g.slots[test.slot].Eq(constI32(test.value)), func() {
+			g.scoped(func() { g.setBits(withoutTest(moves, tested, test), tested, bits, gate) })
 		})
 		undecided = others
 	}
@@ -206,67 +219,32 @@ func (g *moveGenerator) setBits(moves []candidate, undecided []int, bits, gate b
 	}
 }
 
-// sharedValue returns the test variable=value that occurs in most guards of the undecided moves, as the slot of the variable and the
-// value. same and others are the indices of the undecided moves with this test and without it.
-func sharedValue(moves []candidate, undecided []int) (slot int, value int64, same, others []int) {
-	slot, value = mostFrequentTest(moves, undecided)
-	for _, i := range undecided {
-		if testsFor(moves[i], slot, value) {
-			same = append(same, i)
-		} else {
-			others = append(others, i)
-		}
-	}
-	return slot, value, same, others
-}
-
-// mostFrequentTest returns the test variable=value that occurs in most guards of the undecided moves; the slot is -1 if there is no
-// such test.
-func mostFrequentTest(moves []candidate, undecided []int) (slot int, value int64) {
-	type test struct {
-		slot  int
-		value int64
-	}
-	count := map[test]int{}
-	best := test{-1, 0}
+// mostFrequentTest returns the test of a variable for a value that occurs in most guards of the undecided moves. The slot of the result
+// is -1 if there is no such test.
+func mostFrequentTest(moves []candidate, undecided []int) valueTest {
+	count := map[valueTest]int{}
+	best := valueTest{slot: -1}
 	for _, i := range undecided {
 		for _, term := range moves[i].guard {
-			slot, value, ok := variableValueOf(term)
+			test, ok := asValueTest(term)
 			if !ok {
 				continue
 			}
-			found := test{slot, value}
-			count[found]++
-			if best.slot < 0 || count[found] > count[best] {
-				best = found
+			count[test]++
+			if best.slot < 0 || count[test] > count[best] {
+				best = test
 			}
 		}
 	}
-	return best.slot, best.value
+	return best
 }
 
-// testsFor reports whether the guard of a candidate contains the test that the variable in a slot has a value.
-func testsFor(candidate candidate, slot int, value int64) bool {
-	for _, term := range candidate.guard {
-		if testedSlot, testedValue, ok := variableValueOf(term); ok && testedSlot == slot && testedValue == value {
-			return true
-		}
-	}
-	return false
-}
-
-// withoutTest returns a copy of the moves in which the guards of the moves with the indices in changed no longer test whether the
-// variable in a slot has a value. The caller has emitted this test.
-func withoutTest(moves []candidate, changed []int, slot int, value int64) []candidate {
-	result := append([]candidate(nil), moves...)
+// withoutTest returns a copy of the moves in which the guards of the moves with the indices in changed no longer contain a test. The
+// caller has emitted this test.
+func withoutTest(moves []candidate, changed []int, test valueTest) []candidate {
+	result := slices.Clone(moves)
 	for _, i := range changed {
-		var guard []*term
-		for _, term := range moves[i].guard {
-			if testedSlot, testedValue, ok := variableValueOf(term); !ok || testedSlot != slot || testedValue != value {
-				guard = append(guard, term)
-			}
-		}
-		result[i].guard = guard
+		result[i].guard = slices.DeleteFunc(slices.Clone(moves[i].guard), test.is)
 	}
 	return result
 }
@@ -275,24 +253,25 @@ func withoutTest(moves []candidate, changed []int, slot int, value int64) []cand
 // gate is set; a nil gate has all bits set.
 func (g *moveGenerator) setBit(guard []*term, i int, bits, gate bitset) {
 	word, bit := bits[i/64], int64(i%64)
-	failing := slices.ContainsFunc(guard, func(term *term) bool { return term.mayFail })
+	mayFail := slices.ContainsFunc(guard, func(conjunct *term) bool { return conjunct.mayFail })
+	isExpensive := g.costOf(chunkCost+1, guard...) > chunkCost
 	switch {
-	case failing || g.costOf(chunkCost+1, guard...) > chunkCost:
+	case len(guard) == 0:
+		word.Set(g.fn, word.Or(constI64(1<<bit)))
+	case !mayFail && !isExpensive:
+		word.Set(g.fn, word.Or(wasm.ExtendU(g.evaluateAll(opAnd, guard)).Shl(bit)))
+	default:
 		g.scoped(func() {
 			g.fn.Block(func(out wasm.Label) {
 				if gate != nil {
 					g.fn.BrIf(out, gate[i/64].And(constI64(1<<bit)).IsZero())
 				}
-				for _, term := range guard {
-					g.jumpIf(term, false, out)
+				for _, conjunct := range guard {
+					g.jumpIf(conjunct, false, out)
 				}
 				word.Set(g.fn, word.Or(constI64(1<<bit)))
 			})
 		})
-	case len(guard) == 0:
-		word.Set(g.fn, word.Or(constI64(1<<bit)))
-	default:
-		word.Set(g.fn, word.Or(wasm.ExtendU(g.evaluateAll(opAnd, guard)).Shl(bit)))
 	}
 }
 
@@ -315,17 +294,33 @@ func popcount(word wasm.Var[int64]) wasm.Expr[int64] {
 	return wasm.Convert[int64](wasm.I64Popcnt, word)
 }
 
-// anyEnabled returns code that tests whether some enabled move satisfies a predicate. bits has a bit for each move that is enabled;
-// nil means that all are. If the answer is the same in every state, cond is nil and always is the answer.
-func (g *pathGenerator) anyEnabled(moves []candidate, bits bitset, satisfies func(*moveSpec) bool) (cond wasm.Expr[int32], always bool) {
-	masks := make([]int64, len(bits))
-	for i, candidate := range moves {
-		if !satisfies(&g.moves[candidate.move]) {
+// checkWeights emits code that computes and checks the weights of every command in an enabled move. Constant weights were checked when
+// the code was generated. enabled has a bit for each enabled move; nil means that all moves are enabled.
+func (g *pathGenerator) checkWeights(moves []candidate, enabled bitset) {
+	for _, command := range g.model.commands {
+		if g.constantWeights[command] != nil {
 			continue
 		}
-		if bits == nil {
-			return nil, true
+		var with []int // the indices of the moves with the command
+		for i, candidate := range moves {
+			if slices.Contains(g.moves[candidate.move].commands, command) {
+				with = append(with, i)
+			}
 		}
+		switch {
+		case len(with) == 0:
+		case enabled == nil:
+			g.computeWeights(command)
+		default:
+			g.fn.If(enabled.containsAny(with), func() { g.scoped(func() { g.computeWeights(command) }) })
+		}
+	}
+}
+
+// containsAny returns code that tests whether one of the bits with the given numbers is set. There is at least one number.
+func (b bitset) containsAny(numbers []int) wasm.Expr[int32] {
+	masks := make([]int64, len(b))
+	for _, i := range numbers {
 		masks[i/64] |= 1 << (i % 64)
 	}
 	var found wasm.Expr[int64]
@@ -333,33 +328,13 @@ func (g *pathGenerator) anyEnabled(moves []candidate, bits bitset, satisfies fun
 		if mask == 0 {
 			continue
 		}
-		part := bits[i].And(constI64(mask))
+		bits := b[i].And(constI64(mask))
 		if found != nil {
-			part = found.Or(part)
+			bits = found.Or(bits)
 		}
-		found = part
+		found = bits
 	}
-	if found == nil {
-		return nil, false
-	}
-	return found.Ne(constI64(0)), false
-}
-
-// checkWeights emits code that computes and checks the weights of every command in an enabled move. Constant weights were checked when
-// the code was generated. bits has a bit for each enabled move; nil means that all moves are enabled.
-func (g *pathGenerator) checkWeights(moves []candidate, bits bitset) {
-	for _, command := range g.model.commands {
-		if g.constantWeights[command] != nil {
-			continue
-		}
-		cond, always := g.anyEnabled(moves, bits, func(move *moveSpec) bool { return slices.Contains(move.commands, command) })
-		switch {
-		case always:
-			g.computeWeights(command)
-		case cond != nil:
-			g.fn.If(cond, func() { g.scoped(func() { g.computeWeights(command) }) })
-		}
-	}
+	return found.Ne(constI64(0))
 }
 
 // computeWeights emits code that stores the weights of a command's updates in locals and checks them, as expander.evaluateWeights
@@ -410,14 +385,16 @@ func (g *moveGenerator) evaluateArms(probabilities []*term) {
 // checkSum emits code that gives up if the smallest weight is negative, or the sum of the weights is not valid: it must be 1 for
 // probabilities, and positive and finite for rates. A finite sum implies that every weight is finite.
 func (g *moveGenerator) checkSum(sum, smallest wasm.Var[float64]) {
-	valid := smallest.Ge(constF64(0))
+	noneNegative := smallest.Ge(constF64(0))
+	var validSum wasm.Expr[int32]
 	if g.model.continuous() {
-		valid = valid.And(sum.Gt(constF64(0)).And(sum.Le(constF64(math.MaxFloat64))))
+		validSum = sum.Gt(constF64(0)).And(sum.Le(constF64(math.MaxFloat64)))
 	} else {
 		deviation := wasm.Local[float64](g.fn)
-		valid = valid.And(deviation.Tee(sum.Sub(constF64(1)).Div(sum)).Lt(constF64(SumTolerance)).And(deviation.Gt(constF64(-SumTolerance))))
+		computed := deviation.Tee(sum.Sub(constF64(1)).Div(sum))
+		validSum = computed.Lt(constF64(SumTolerance)).And(deviation.Gt(constF64(-SumTolerance)))
 	}
-	g.fn.BrIf(g.giveUp, valid.IsZero())
+	g.fn.BrIf(g.giveUp, noneNegative.And(validSum).IsZero())
 }
 
 // probabilityTerm returns the term of the probability or rate of update i of a command.

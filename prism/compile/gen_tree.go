@@ -95,12 +95,24 @@ func (b *treeBuilder) simplifyConjunct(conjunct *term, facts *facts) []*term {
 	return []*term{conjunct}
 }
 
-// variableValueOf returns the variable and the value of a conjunct of the form x=3. ok is false for other conjuncts.
-func variableValueOf(term *term) (slot int, value int64, ok bool) {
+// valueTest is a comparison of the variable in a slot with a value, such as x=3.
+type valueTest struct {
+	slot  int
+	value int64
+}
+
+// asValueTest returns a term of the form x=3 as a valueTest. ok is false for other terms.
+func asValueTest(term *term) (test valueTest, ok bool) {
 	if term.op == opIntEq && term.operands[0].op == opVar && term.operands[1].isConst() {
-		return term.operands[0].slot, term.operands[1].intValue, true
+		return valueTest{term.operands[0].slot, term.operands[1].intValue}, true
 	}
-	return 0, 0, false
+	return valueTest{}, false
+}
+
+// is reports whether a term is the test.
+func (t valueTest) is(term *term) bool {
+	test, ok := asValueTest(term)
+	return ok && test == t
 }
 
 // literals returns the conjuncts of a guard, including the conjuncts of nested conjunctions and negated disjunctions, without
@@ -126,8 +138,8 @@ func (b *treeBuilder) literals(guard []*term) []*term {
 }
 
 // bestVariable returns the slot of the variable that most candidates compare with constants, these constants in ascending order, and
-// the number of these candidates. The number is 0 if no variable is tested by at least half of the candidates, or the tree would grow
-// too much.
+// the number of these candidates. It skips variables on which a branch would make the tree too large. The number is 0 if no other
+// variable is tested by at least two candidates and by half of all.
 func (b *treeBuilder) bestVariable(candidates []candidate, facts *facts) (slot int, values []int64, numDecided int) {
 	count, testedValues := b.countTests(candidates)
 	mostTestedFirst := slices.SortedFunc(maps.Keys(count), func(first, second int) int {
@@ -145,23 +157,23 @@ func (b *treeBuilder) bestVariable(candidates []candidate, facts *facts) (slot i
 	return 0, nil, 0
 }
 
-// countTests returns, for the slot of each variable, the number of candidates that compare the variable with a constant, and these constants. Of
-// several tests of a variable in one guard only the first counts.
+// countTests returns, for the slot of each variable, the number of candidates that compare the variable with a constant, and the set of
+// these constants. If a guard tests a variable several times, only the first test counts.
 func (b *treeBuilder) countTests(candidates []candidate) (count map[int]int, testedValues map[int]map[int64]bool) {
 	count, testedValues = map[int]int{}, map[int]map[int64]bool{}
 	for _, candidate := range candidates {
 		seen := map[int]bool{}
 		for _, term := range b.literals(candidate.guard) {
-			slot, value, ok := variableValueOf(term)
-			if !ok || seen[slot] {
+			test, ok := asValueTest(term)
+			if !ok || seen[test.slot] {
 				continue
 			}
-			seen[slot] = true
-			if testedValues[slot] == nil {
-				testedValues[slot] = map[int64]bool{}
+			seen[test.slot] = true
+			if testedValues[test.slot] == nil {
+				testedValues[test.slot] = map[int64]bool{}
 			}
-			testedValues[slot][value] = true
-			count[slot]++
+			testedValues[test.slot][test.value] = true
+			count[test.slot]++
 		}
 	}
 	return count, testedValues
@@ -224,17 +236,17 @@ func (b *treeBuilder) partitionByValue(candidates []candidate, slot int) (byValu
 func (b *treeBuilder) testedValues(tested candidate, slot int) []int64 {
 	var values []int64
 	for _, term := range b.literals(tested.guard) {
-		termSlot, value, ok := variableValueOf(term)
-		if ok && termSlot == slot && !slices.Contains(values, value) {
-			values = append(values, value)
+		test, ok := asValueTest(term)
+		if ok && test.slot == slot && !slices.Contains(values, test.value) {
+			values = append(values, test.value)
 		}
 	}
 	return values
 }
 
 // bestCondition returns the condition that occurs, as it is or negated, in the guards of most candidates, and the number of these
-// candidates. The number is 0 if a branch on the condition would decide only one candidate, or less than half of them, or the tree
-// would grow too much.
+// candidates. Among several it prefers the most expensive one. The number is 0 if a branch on the condition would decide only one
+// candidate, or less than half of them, or the tree would grow too much.
 func (b *treeBuilder) bestCondition(candidates []candidate) (best *term, numDecided int) {
 	count := map[*term]int{}
 	for _, candidate := range candidates {
@@ -245,21 +257,21 @@ func (b *treeBuilder) bestCondition(candidates []candidate) (best *term, numDeci
 			count[term]++
 		}
 	}
-	for term, numCandidates := range count {
-		if best == nil || b.isBetter(term, numCandidates, best, count[best]) {
-			best = term
-		}
-	}
-	numCandidates := count[best]
-	if best == nil || numCandidates < 2 || numCandidates*2 < len(candidates) || len(candidates)-numCandidates > b.growth {
+	if len(count) == 0 {
 		return nil, 0
 	}
-	return best, numCandidates
-}
-
-// isBetter reports whether condition t, which decides n candidates, is a better test than best, which decides most candidates.
-func (b *treeBuilder) isBetter(term *term, n int, best *term, most int) bool {
-	return cmp.Or(cmp.Compare(n, most), cmp.Compare(term.cost, best.cost), cmp.Compare(best.id, term.id)) > 0
+	best = slices.MaxFunc(slices.Collect(maps.Keys(count)), func(first, second *term) int {
+		return cmp.Or(
+			cmp.Compare(count[first], count[second]),
+			cmp.Compare(first.cost, second.cost),
+			cmp.Compare(second.id, first.id)) // the older term is better
+	})
+	numDecided = count[best]
+	numRepeated := len(candidates) - numDecided // candidates that both branches have
+	if numDecided < 2 || numDecided*2 < len(candidates) || numRepeated > b.growth {
+		return nil, 0
+	}
+	return best, numDecided
 }
 
 // splitOnCondition returns a node that branches on a condition.
