@@ -3,6 +3,7 @@ package compile
 import (
 	"encoding/binary"
 	"math"
+	"math/bits"
 	"slices"
 
 	"tilecheck/prism/compile/wasm"
@@ -17,13 +18,10 @@ type alternative struct {
 	values  map[int]*term
 }
 
-// alternativesOf lists the alternatives of a move; the update of the first command varies fastest. If all weights are constant, it
-// omits alternatives of weight zero.
+// alternativesOf lists the alternatives of a move; the update of the first command varies fastest. constant says that the weights of
+// all commands are constants; alternatives of weight zero are then omitted. The values are simplified by the facts.
 func (g *moveGenerator) alternativesOf(move *moveSpec, facts *facts) (alternatives []alternative, constant bool) {
-	constant = true
-	for _, command := range move.commands {
-		constant = constant && g.constantWeights[command] != nil
-	}
+	constant = g.hasConstantWeights(move)
 	updates := make([]int, len(move.commands))
 	for more := true; more; more = nextCombination(move.commands, updates) {
 		alternative := alternative{updates: slices.Clone(updates), values: map[int]*term{}}
@@ -43,6 +41,11 @@ func (g *moveGenerator) alternativesOf(move *moveSpec, facts *facts) (alternativ
 	return alternatives, constant
 }
 
+// hasConstantWeights reports whether the weights of all commands of a move are constants.
+func (g *moveGenerator) hasConstantWeights(move *moveSpec) bool {
+	return !slices.ContainsFunc(move.commands, func(command *command) bool { return g.constantWeights[command] == nil })
+}
+
 // constantWeight computes the product of constant weights as expander.weight does.
 func (g *moveGenerator) constantWeight(move *moveSpec, updates []int) float64 {
 	weight := g.constantWeights[move.commands[0]][updates[0]]
@@ -55,36 +58,36 @@ func (g *moveGenerator) constantWeight(move *moveSpec, updates []int) float64 {
 // weight emits the product of the weights of a move's updates, as expander.weight computes it. updates has the index of one update
 // for each command of the move.
 func (g *moveGenerator) weight(move *moveSpec, updates []int) wasm.Expr[float64] {
-	factor := func(i int) wasm.Expr[float64] {
-		command := move.commands[i]
-		if constants := g.constantWeights[command]; constants != nil {
-			return constF64(constants[updates[i]])
-		}
-		return g.weights[command][updates[i]].Expr
-	}
-	product := factor(0)
-	for i := range move.commands[1:] {
-		product = product.Mul(factor(i + 1))
+	product := g.updateWeight(move.commands[0], updates[0])
+	for i, command := range move.commands[1:] {
+		product = product.Mul(g.updateWeight(command, updates[i+1]))
 	}
 	return product
 }
 
+// updateWeight returns code for the weight of one update of a command: a constant, or the local with the computed weight.
+func (g *moveGenerator) updateWeight(command *command, update int) wasm.Expr[float64] {
+	if constants := g.constantWeights[command]; constants != nil {
+		return constF64(constants[update])
+	}
+	return g.weights[command][update].Expr
+}
+
 // totalRate emits the sum of the weights of all alternatives of a move, as expander.totalWeight computes it.
 func (g *pathGenerator) totalRate(move *moveSpec) wasm.Expr[float64] {
-	constant := !slices.ContainsFunc(move.commands, func(command *command) bool { return g.constantWeights[command] == nil })
-	sum, computed := 0.0, constF64(0)
 	updates := make([]int, len(move.commands))
-	for more := true; more; more = nextCombination(move.commands, updates) {
-		if constant {
+	if g.hasConstantWeights(move) {
+		sum := 0.0
+		for more := true; more; more = nextCombination(move.commands, updates) {
 			sum += g.constantWeight(move, updates)
-		} else {
-			computed = computed.Add(g.weight(move, slices.Clone(updates)))
 		}
-	}
-	if constant {
 		return constF64(sum)
 	}
-	return computed
+	sum := constF64(0)
+	for more := true; more; more = nextCombination(move.commands, updates) {
+		sum = sum.Add(g.weight(move, slices.Clone(updates)))
+	}
+	return sum
 }
 
 // emitMove emits the code of a move. It adds time and rewards, draws the updates, computes and checks the new values, and assigns
@@ -104,16 +107,16 @@ func (g *pathGenerator) emitMove(move *moveSpec) {
 		g.fn.Br(g.giveUp)
 		return
 	}
-	draws := numAlternatives(move.commands) > 1
+	drawsUpdates := numAlternatives(move.commands) > 1
 	continuous := g.model.continuous()
-	if draws && continuous {
+	if drawsUpdates && continuous {
 		g.drawRemainder()
 	}
 	g.emitStep(move.action)
 	switch {
-	case draws && continuous:
+	case drawsUpdates && continuous:
 		g.pickByWeights(move, alternatives, constant)
-	case draws:
+	case drawsUpdates:
 		g.pickByUnit(move, alternatives, constant)
 	}
 	g.applyUpdates(move, alternatives)
@@ -170,17 +173,15 @@ func (g *pathGenerator) pickByThresholds(thresholds []int64) {
 	g.pickedIndex.Set(g.fn, reached)
 }
 
-// evenShift reports whether the thresholds divide the range into a power of two of equal parts. Shifting a number right by the result
-// then gives its part.
+// evenShift reports whether the thresholds divide the range from 0 to 2^53 into 2, 4, 8, ... equal parts. Shifting a number of the
+// range right by shift then gives the index of its part.
 func evenShift(thresholds []int64) (shift int64, ok bool) {
-	numParts := int64(len(thresholds) + 1)
-	if numParts&(numParts-1) != 0 || numParts == 1 {
+	numParts := uint(len(thresholds) + 1)
+	isPowerOfTwo := bits.OnesCount(numParts) == 1
+	if !isPowerOfTwo || numParts == 1 {
 		return 0, false
 	}
-	shift = 53
-	for parts := numParts; parts > 1; parts /= 2 {
-		shift--
-	}
+	shift = 53 - int64(bits.TrailingZeros(numParts))
 	for i, threshold := range thresholds {
 		if threshold != int64(i+1)<<shift {
 			return 0, false
@@ -229,8 +230,8 @@ func (g *pathGenerator) pickByWeights(move *moveSpec, alternatives []alternative
 // value on which all alternatives agree is computed once. Constants that differ come from a table. Only the other values need a
 // branch on pickedIndex.
 func (g *pathGenerator) applyUpdates(move *moveSpec, alternatives []alternative) {
-	newLocals := map[int]wasm.Var[int32]{}
-	var common, fromTable, computed []int
+	newLocals := map[int]wasm.Var[int32]{} // the new value of each assigned variable
+	var common, fromTable, computed []int  // slots of variables, by how their new values are found
 	for _, slot := range assignedSlots(alternatives) {
 		newLocals[slot] = wasm.Local[int32](g.fn)
 		switch column := g.valuesInAlternatives(alternatives, slot); {
@@ -331,13 +332,13 @@ func (g *moveGenerator) valuesToCompute(alternative alternative, slots []int) []
 // on the condition once for all of them.
 func (g *moveGenerator) assignTogether(values []newValue, newLocals map[int]wasm.Var[int32]) {
 	cond := g.jointCondition(values)
-	var ifTrue, ifFalse, rest []newValue
 	if cond == nil {
 		for _, assigned := range values {
 			newLocals[assigned.slot].Set(g.fn, g.intCode(assigned.value))
 		}
 		return
 	}
+	var ifTrue, ifFalse, rest []newValue
 	for _, assigned := range values {
 		term := assigned.value
 		if term.op != opIfThenElse || term.operands[0] != cond {
@@ -353,7 +354,8 @@ func (g *moveGenerator) assignTogether(values []newValue, newLocals map[int]wasm
 	g.assignTogether(rest, newLocals)
 }
 
-// assignUnder emits assignTogether for code that runs only if cond has the given value. It simplifies the values with this knowledge.
+// assignUnder emits the code of assignTogether, for a place where the condition cond is known to be true (holds) or false. It
+// simplifies the values with this knowledge.
 func (g *moveGenerator) assignUnder(cond *term, holds bool, values []newValue, newLocals map[int]wasm.Var[int32]) {
 	outer := g.facts
 	g.facts = outer.assume(cond, holds)
@@ -365,7 +367,8 @@ func (g *moveGenerator) assignUnder(cond *term, holds bool, values []newValue, n
 	g.facts = outer
 }
 
-// jointCondition returns the condition of ?: whose arms are most expensive in total; nil if no arms cost more than jointCost.
+// jointCondition returns the condition of the values of the form ?: whose arms are most expensive in total. It returns nil if the arms
+// of no condition cost more than jointCost.
 func (g *moveGenerator) jointCondition(values []newValue) *term {
 	var conds []*term
 	arms := map[*term][]*term{}
@@ -389,19 +392,20 @@ func (g *moveGenerator) jointCondition(values []newValue) *term {
 	return best
 }
 
-// constantOfAlternative emits the constant that belongs to the picked alternative: by a selection, a linear function of pickedIndex,
-// or a table.
+// constantOfAlternative returns code for the constant that a variable gets in the picked alternative: a selection, a linear function of
+// pickedIndex, or a table. column has the constant of each alternative.
 func (g *pathGenerator) constantOfAlternative(column []*term) wasm.Expr[int32] {
-	step := column[1].intValue - column[0].intValue
-	even := true
+	first := column[0].intValue
+	step := column[1].intValue - first
+	isLinear := step >= minInt && step <= maxInt
 	for i, term := range column {
-		even = even && term.intValue == column[0].intValue+int64(i)*step
+		isLinear = isLinear && term.intValue == first+int64(i)*step
 	}
 	switch {
 	case len(column) == 2:
-		return wasm.Select[int32](g.pickedIndex, constI32(column[1].intValue), constI32(column[0].intValue))
-	case even && step >= minInt && step <= maxInt:
-		return g.pickedIndex.Mul(constI32(step)).Add(constI32(column[0].intValue))
+		return wasm.Select[int32](g.pickedIndex, constI32(column[1].intValue), constI32(first))
+	case isLinear:
+		return g.pickedIndex.Mul(constI32(step)).Add(constI32(first))
 	}
 	words := make([]byte, 0, 4*len(column))
 	for _, term := range column {
@@ -418,11 +422,8 @@ func (g *pathGenerator) branchOnPick(n int, emit func(i int)) {
 		emit(0)
 		return
 	}
-	labels := make([]wasm.Label, n)
 	end := g.fn.Open()
-	for i := n - 1; i >= 0; i-- {
-		labels[i] = g.fn.Open()
-	}
+	labels := g.openLabels(n)
 	g.fn.BrTable(g.pickedIndex, labels, labels[n-1])
 	for i := range n {
 		g.fn.End()
@@ -432,10 +433,12 @@ func (g *pathGenerator) branchOnPick(n int, emit func(i int)) {
 	g.fn.End()
 }
 
-// checkRanges gives up if a new value is outside the range of its variable, unless the intervals of the values exclude that.
+// checkRanges emits code that gives up if a new value is outside the range of its variable. It emits nothing for a variable if the
+// intervals of its values exclude that.
 func (g *pathGenerator) checkRanges(alternatives []alternative, newLocals map[int]wasm.Var[int32]) {
 	for _, slot := range assignedSlots(alternatives) {
-		if slices.ContainsFunc(g.valuesInAlternatives(alternatives, slot), func(term *term) bool { return !g.certainlyInRange(term, slot) }) {
+		mayBeOutside := func(value *term) bool { return !g.certainlyInRange(value, slot) }
+		if slices.ContainsFunc(g.valuesInAlternatives(alternatives, slot), mayBeOutside) {
 			g.giveUpOutside(newLocals[slot], slot)
 		}
 	}
@@ -479,46 +482,42 @@ func (g *pathGenerator) decideSelfLoop(move *moveSpec, alternatives []alternativ
 
 // deterministicIfConstant reports whether each command with constant weights has exactly one positive weight, and it is 1.
 func (g *pathGenerator) deterministicIfConstant(move *moveSpec) bool {
-	for _, command := range move.commands {
+	return !slices.ContainsFunc(move.commands, func(command *command) bool {
 		weights := g.constantWeights[command]
-		if weights != nil && !isOneWeightOne(weights) {
-			return false
-		}
-	}
-	return true
+		return weights != nil && !isOneWeightOne(weights)
+	})
 }
 
 // isOneWeightOne reports whether exactly one weight is positive, and it is 1.
 func isOneWeightOne(weights []float64) bool {
-	positive := 0
+	numOnes := 0
 	for _, weight := range weights {
-		if weight > 0 && weight != 1 {
+		switch {
+		case weight == 1:
+			numOnes++
+		case weight > 0:
 			return false
 		}
-		if weight > 0 {
-			positive++
-		}
 	}
-	return positive == 1
+	return numOnes == 1
 }
 
 // requireDeterministic emits a jump to notALoop that is taken unless exactly one computed weight of a command is positive and it is 1.
 func (g *pathGenerator) requireDeterministic(command *command, notALoop wasm.Label) {
-	positive, isOne := constI32(0), constI32(0)
+	numPositive, someIsOne := constI32(0), constI32(0)
 	for _, weight := range g.weights[command] {
-		positive, isOne = positive.Add(weight.Gt(constF64(0))), isOne.Or(weight.Eq(constF64(1)))
+		numPositive = numPositive.Add(weight.Gt(constF64(0)))
+		someIsOne = someIsOne.Or(weight.Eq(constF64(1)))
 	}
-	g.fn.BrIf(notALoop, isOne.IsZero())
-	g.fn.BrIf(notALoop, positive.Ne(constI32(1)))
+	g.fn.BrIf(notALoop, someIsOne.IsZero())
+	g.fn.BrIf(notALoop, numPositive.Ne(constI32(1)))
 }
 
 // certainlyChanges reports whether every alternative changes the same variable, so that the move cannot be a self-loop.
 func (g *pathGenerator) certainlyChanges(alternatives []alternative) bool {
 	for _, slot := range assignedSlots(alternatives) {
-		staysPossible := slices.ContainsFunc(g.valuesInAlternatives(alternatives, slot), func(value *term) bool {
-			return !g.certainlyDiffers(slot, value)
-		})
-		if !staysPossible {
+		mayStay := func(value *term) bool { return !g.certainlyDiffers(slot, value) }
+		if !slices.ContainsFunc(g.valuesInAlternatives(alternatives, slot), mayStay) {
 			return true
 		}
 	}

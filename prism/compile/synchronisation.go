@@ -23,6 +23,7 @@ type participant struct {
 
 // number returns the number of a participant with commands; see Model.numberParticipants.
 func (p *participant) number() int { return p.commands[0].participant }
+
 // behaviour describes a process-algebra term of a system block: its unlabelled synchronisations, and the synchronisations of each
 // action of its alphabet. Each is a list of participants. An action of the alphabet without synchronisations is blocked.
 type behaviour struct {
