@@ -38,7 +38,7 @@ type expandGenerator struct {
 	moveGenerator
 	packing       *Packing
 	noFacts       *facts
-	isLister      bool            // a lister's
+	isLister      bool            // the code is for NewPackedLister
 	alternatives  map[int][][]int // Move.Alternatives, by move
 	moveFunctions map[int]uint32  // function indices, by move
 	outputStart   int             // address of the words written
@@ -55,7 +55,11 @@ type expandGenerator struct {
 // an *UnsupportedError for a model that needs too much code. asLister is for NewPackedLister.
 func (m *Model) assembleExpander(packing *Packing, asLister bool) ([]byte, []Move, error) {
 	outputStart := 8 * expandBatch * packing.Words
-	generator := &expandGenerator{moveGenerator: newMoveGenerator(m, outputStart+expandRoom), packing: packing, isLister: asLister, moveFunctions: map[int]uint32{}, alternatives: map[int][][]int{}, outputStart: outputStart}
+	generator := &expandGenerator{
+		moveGenerator: newMoveGenerator(m, outputStart+expandRoom),
+		packing:       packing, isLister: asLister, outputStart: outputStart,
+		moveFunctions: map[int]uint32{}, alternatives: map[int][][]int{},
+	}
 	generator.noFacts = generator.facts
 	generator.emitLeaf = generator.writeLeaf
 	generator.registerCommands()
@@ -83,7 +87,8 @@ func (g *expandGenerator) describeMoves() []Move {
 	return moves
 }
 
-// emitModule emits the main function. Its parameter is the number of states to expand, and its result how many it has finished.
+// emitModule emits the main function. Its parameter is the number of states to expand, and its result how many it has finished. It
+// stops early when the output is full.
 func (g *expandGenerator) emitModule() {
 	g.declareModel()
 	for range g.packing.Words {
@@ -94,11 +99,12 @@ func (g *expandGenerator) emitModule() {
 	fn, numStates := g.fn, wasm.Param[int32](0)
 	index := wasm.Local[int32](fn)
 	g.stateOutput, g.numChoices, g.moveResult = wasm.Local[int32](fn), wasm.Local[int32](fn), wasm.Local[int32](fn)
+	lastAddress := constI32(g.outputStart + expandRoom - 8) // for the first word of a state
 	g.nextOutput.Set(fn, constI32(g.outputStart))
 	fn.Block(func(exit wasm.Label) {
 		fn.Loop(func(again wasm.Label) {
 			fn.BrIf(exit, index.GeU(numStates))
-			fn.BrIf(exit, g.stateOutput.Tee(g.nextOutput).GtU(constI32(g.outputStart+expandRoom-8)))
+			fn.BrIf(exit, g.stateOutput.Tee(g.nextOutput).GtU(lastAddress))
 			g.unpackState(index)
 			g.emitState(exit)
 			index.Set(fn, index.Add(constI32(1)))
@@ -108,7 +114,7 @@ func (g *expandGenerator) emitModule() {
 	index.Emit(fn)
 }
 
-// unpackState emits code that reads state i from memory and unpacks it into the globals of the variables.
+// unpackState emits code that reads the state with an index from memory and unpacks it into the globals of the variables.
 func (g *expandGenerator) unpackState(stateIndex wasm.Var[int32]) {
 	fn := g.fn
 	address := wasm.Local[int32](fn)
@@ -124,7 +130,7 @@ func (g *expandGenerator) unpackState(stateIndex wasm.Var[int32]) {
 	}
 }
 
-// extractVariable emits the value of a variable in a word of a packed state.
+// extractVariable returns code for the value of a variable in a word of a packed state.
 func extractVariable(word wasm.Var[int64], field PackedField) wasm.Expr[int32] {
 	if field.Mask == 0 {
 		return constI32(field.Low)
@@ -143,7 +149,8 @@ func extractVariable(word wasm.Var[int64], field PackedField) wasm.Expr[int32] {
 	return value
 }
 
-// emitState emits code that writes the choices of the unpacked state. It jumps to full if they do not fit in the output.
+// emitState emits code that writes the choices of the unpacked state. If they do not fit in the output, the code jumps to full. If it
+// gives up on the state, it writes gaveUp instead.
 func (g *expandGenerator) emitState(full wasm.Label) {
 	fn := g.fn
 	g.nextOutput.Set(fn, g.stateOutput.Add(constI32(8)))
@@ -158,16 +165,17 @@ func (g *expandGenerator) emitState(full wasm.Label) {
 			g.countTreeUses(tree)
 			g.emitTree(tree)
 		})
-		fn.End()
+		fn.End() // giveUp
 		g.moveResult.Set(fn, constI32(moveGaveUp))
-		fn.End()
+		fn.End() // failed
 		g.nextOutput.Set(fn, g.stateOutput)
-		// If the output is empty and the state does not fit, give up on it: it will never fit.
-		fn.BrIf(full, g.moveResult.Eq(constI32(moveNoSpace)).And(g.stateOutput.Ne(constI32(g.outputStart))))
+		doesNotFit := g.moveResult.Eq(constI32(moveNoSpace))
+		hasEarlierStates := g.stateOutput.Ne(constI32(g.outputStart)) // otherwise the state never fits
+		fn.BrIf(full, doesNotFit.And(hasEarlierStates))
 		wasm.Store(fn, g.stateOutput, 0, constI64(gaveUp))
 		g.nextOutput.Set(fn, g.stateOutput.Add(constI32(8)))
 		fn.Br(next)
-		fn.End()
+		fn.End() // done
 		wasm.Store(fn, g.stateOutput, 0, wasm.ExtendU(g.numChoices))
 	})
 }
@@ -216,10 +224,7 @@ func (g *expandGenerator) callMovesOfBits(moves []candidate, word wasm.Var[int64
 	fn.Block(func(none wasm.Label) {
 		fn.Loop(func(again wasm.Label) {
 			fn.BrIf(none, word.IsZero())
-			labels := make([]wasm.Label, len(moves))
-			for i := len(moves) - 1; i >= 0; i-- {
-				labels[i] = fn.Open()
-			}
+			labels := g.openLabels(len(moves))
 			index := wasm.Expr[int32](func(fn *wasm.Func) {
 				lowestBit(word).Emit(fn)
 				word.Set(fn, withoutLowestBit(word))
@@ -240,7 +245,8 @@ func (g *expandGenerator) callMove(move int) {
 	g.numChoices.Set(g.fn, g.numChoices.Add(constI32(1)))
 }
 
-// moveFunction returns the index of a move's function, and emits the function if it does not exist yet.
+// moveFunction returns the index of a move's function, and emits the function if it does not exist yet. For the new function it
+// replaces the state of the code generator, which it restores afterwards.
 func (g *expandGenerator) moveFunction(move int) uint32 {
 	if index, ok := g.moveFunctions[move]; ok {
 		return index
@@ -252,7 +258,7 @@ func (g *expandGenerator) moveFunction(move int) uint32 {
 	g.computedTerms, g.computedOrder, g.uses = map[*term]typedCode{}, nil, map[*term]int{}
 	g.emitMoveFunction(move)
 	g.codeSize += fn.Size()
-	outer.measuredAt, outer.epoch = g.measuredAt, g.epoch
+	outer.measuredAt, outer.epoch = g.measuredAt, g.epoch // both only grow
 	g.codeGenerator = outer
 	return fn.Index
 }
@@ -286,7 +292,9 @@ func (g *expandGenerator) writeChoice(move int, full wasm.Label) {
 		return
 	}
 	start := wasm.Local[int32](fn)
-	fn.BrIf(full, start.Tee(g.nextOutput).Gt(constI32(g.outputStart+expandRoom-8-len(alternatives)*g.transitionSize())))
+	maxSize := 8 + len(alternatives)*g.transitionSize()
+	lastAddress := constI32(g.outputStart + expandRoom - maxSize)
+	fn.BrIf(full, start.Tee(g.nextOutput).Gt(lastAddress))
 	for _, command := range spec.commands {
 		if g.constantWeights[command] == nil && !g.isLister {
 			g.weightLocals(command)
@@ -319,26 +327,18 @@ func (g *expandGenerator) commonTarget(alternatives []alternative) (base []wasm.
 	return g.withValues(g.packed, values), rest
 }
 
-// withValues emits code that computes new values of variables and inserts them into a packed state. It returns the locals with the
-// result.
+// withValues emits code that computes new values of variables, checks their ranges, and inserts them into a packed state. values has a
+// term for the slot of each variable. It returns the locals with the result.
 func (g *expandGenerator) withValues(packed []wasm.Var[int64], values map[int]*term) []wasm.Var[int64] {
-	var toCompute []newValue
-	newLocals := map[int]wasm.Var[int32]{}
+	newLocals := g.computeValues(values)
 	for _, slot := range slices.Sorted(maps.Keys(values)) {
-		if term := values[slot]; !term.isConst() && term != g.oldValue(slot) {
-			g.countUses(term)
-			toCompute = append(toCompute, newValue{slot, term})
-			newLocals[slot] = wasm.Local[int32](g.fn)
-		}
-	}
-	groups, single := g.memoGroups(toCompute)
-	for _, group := range groups {
-		g.lookUpMemo(group, newLocals)
-	}
-	g.assignTogether(single, newLocals)
-	for _, slot := range slices.Sorted(maps.Keys(values)) {
-		if !g.certainlyInRange(values[slot], slot) {
-			g.checkRange(values[slot], slot, newLocals)
+		value := values[slot]
+		switch {
+		case g.certainlyInRange(value, slot):
+		case value.isConst():
+			g.fn.Br(g.giveUp)
+		default:
+			g.giveUpOutside(newLocals[slot], slot)
 		}
 	}
 	words := make([]wasm.Var[int64], len(packed))
@@ -348,37 +348,51 @@ func (g *expandGenerator) withValues(packed []wasm.Var[int64], values map[int]*t
 	return words
 }
 
-// checkRange gives up if a new value is outside the range of its variable.
-func (g *expandGenerator) checkRange(term *term, slot int, newLocals map[int]wasm.Var[int32]) {
-	if term.isConst() {
-		g.fn.Br(g.giveUp)
-		return
+// computeValues emits code that computes new values of variables, given by slot, into locals, which it returns by slot. Constants, and
+// variables that keep their old values, have no locals.
+func (g *expandGenerator) computeValues(values map[int]*term) map[int]wasm.Var[int32] {
+	newLocals := map[int]wasm.Var[int32]{}
+	var toCompute []newValue
+	for _, slot := range slices.Sorted(maps.Keys(values)) {
+		value := values[slot]
+		if value.isConst() || value == g.oldValue(slot) {
+			continue
+		}
+		g.countUses(value)
+		toCompute = append(toCompute, newValue{slot, value})
+		newLocals[slot] = wasm.Local[int32](g.fn)
 	}
-	g.giveUpOutside(newLocals[slot], slot)
+	groups, single := g.memoGroups(toCompute)
+	for _, group := range groups {
+		g.lookUpMemo(group, newLocals)
+	}
+	g.assignTogether(single, newLocals)
+	return newLocals
 }
 
 // replaceFields returns code for one word of a packed state, with the given index, into which the new values of variables are
 // inserted. The values are constants or in locals. A variable that keeps its value is in the word already.
 func (g *expandGenerator) replaceFields(word wasm.Expr[int64], wordIndex int, values map[int]*term, newLocals map[int]wasm.Var[int32]) wasm.Expr[int64] {
-	var mask, constant uint64 // the bits of all new values; the bits that constant values set
-	var computed []int        // the slots of the values in locals
+	var replaced uint64     // the bits of the fields with new values
+	var constantBits uint64 // the bits that constant values set
+	var computed []int      // the slots of the values in locals
 	for _, slot := range slices.Sorted(maps.Keys(values)) {
-		field, term := g.packing.Fields[slot], values[slot]
-		if field.Word != wordIndex || term == g.oldValue(slot) {
+		field, value := g.packing.Fields[slot], values[slot]
+		if field.Word != wordIndex || value == g.oldValue(slot) {
 			continue
 		}
-		mask |= field.Mask << field.Shift
-		if term.isConst() {
-			constant |= (uint64(term.intValue-field.Low) & field.Mask) << field.Shift
+		replaced |= field.Mask << field.Shift
+		if value.isConst() {
+			constantBits |= (uint64(value.intValue-field.Low) & field.Mask) << field.Shift
 		} else if field.Mask != 0 {
 			computed = append(computed, slot)
 		}
 	}
-	if mask != 0 {
-		word = word.And(constI64(int64(^mask)))
+	if replaced != 0 {
+		word = word.And(constI64(int64(^replaced)))
 	}
-	if constant != 0 {
-		word = word.Or(constI64(int64(constant)))
+	if constantBits != 0 {
+		word = word.Or(constI64(int64(constantBits)))
 	}
 	for _, slot := range computed {
 		word = word.Or(fieldBits(g.packing.Fields[slot], newLocals[slot].Expr))
@@ -409,8 +423,9 @@ func ownValues(alternative alternative, rest map[int]bool) map[int]*term {
 	return out
 }
 
-// constantChoice emits code that writes a choice with constant weights. base has the values that all alternatives share, and rest the variables in
-// which they differ. A lister, which does not need weights, uses it for every choice.
+// constantChoice emits code that writes a choice with constant weights. start has the address of its first word. base is the packed
+// target with the values that all alternatives share, and rest the variables in which they differ. A lister, which does not need
+// weights, uses it for every choice.
 func (g *expandGenerator) constantChoice(move int, alternatives []alternative, start wasm.Var[int32], base []wasm.Var[int64], rest map[int]bool) {
 	wasm.Store(g.fn, start, 0, constI64(int64(len(alternatives))<<32|int64(move)))
 	var written [][]int
@@ -422,7 +437,8 @@ func (g *expandGenerator) constantChoice(move int, alternatives []alternative, s
 	g.nextOutput.Set(g.fn, start.Add(constI32(8+len(alternatives)*g.transitionSize())))
 }
 
-// writeTransition emits code that writes a transition: its weight, and the packed state base with the given values.
+// writeTransition emits code that writes a transition at an offset from an address: its weight, and the packed state base with the
+// given values of variables.
 func (g *expandGenerator) writeTransition(address wasm.Var[int32], offset int, weight wasm.Operand[float64], base []wasm.Var[int64], values map[int]*term) {
 	wasm.Store(g.fn, address, uint32(offset), weight)
 	for wordIndex, word := range g.withValues(base, values) {
@@ -430,8 +446,9 @@ func (g *expandGenerator) writeTransition(address wasm.Var[int32], offset int, w
 	}
 }
 
-// weighedChoice emits code that writes a choice whose weights are computed, and skips alternatives of weight zero. base has the values that all
-// alternatives share, and rest the variables in which they differ.
+// weighedChoice emits code that writes a choice whose weights are computed, and skips alternatives of weight zero. start has the address
+// of its first word. base is the packed target with the values that all alternatives share, and rest the variables in which they
+// differ.
 func (g *expandGenerator) weighedChoice(index int, move *moveSpec, alternatives []alternative, start wasm.Var[int32], base []wasm.Var[int64], rest map[int]bool) {
 	fn := g.fn
 	next, weight, numWritten := wasm.Local[int32](fn), wasm.Local[float64](fn), wasm.Local[int32](fn)
