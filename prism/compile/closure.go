@@ -15,14 +15,14 @@ type env struct {
 	state      []int32
 	err        *evalError
 	cache      []cachedValue // values of shared sub-expressions
-	evaluation int           // number of the evaluation; cells of earlier ones are out of date
+	evaluation int           // number of the current evaluation; cached values of earlier ones are out of date
 }
 
 // evalError is an error of the evaluation of an expression.
 type evalError struct {
 	pos       syntax.Pos
 	msg       string
-	undecided bool
+	undecided bool // see StateError
 }
 
 // fail records an error, unless there is one already.
@@ -76,13 +76,13 @@ type exprCompiler struct {
 // sharedExpr is a sub-expression that occurs in several places. It is compiled once, and evaluated at most once per evaluation of
 // the whole expression.
 type sharedExpr struct {
-	cacheIndex int // index into env.cells
+	cacheIndex int // index into env.cache
 	closure    any // the closure; nil before it is compiled
 }
 
 // cachedValue is the value of a shared sub-expression.
 type cachedValue struct {
-	evaluation int // env.since when the value was computed
+	evaluation int // env.evaluation when the value was computed
 	value      any
 }
 
@@ -138,26 +138,26 @@ func compileOnce[F ~func(*env) T, T any](compiler *exprCompiler, expr sema.Expr,
 	if err != nil {
 		return nil, err
 	}
-	var wrapped F = func(env *env) T {
+	var cachingClosure F = func(env *env) T {
 		cached := &env.cache[shared.cacheIndex]
-		if cached.evaluation != env.evaluation {
-			value := closure(env)
-			cached.evaluation, cached.value = env.evaluation, value
-			return value
+		if cached.evaluation == env.evaluation {
+			return cached.value.(T)
 		}
-		return cached.value.(T)
+		value := closure(env)
+		cached.evaluation, cached.value = env.evaluation, value
+		return value
 	}
-	shared.closure = wrapped
-	return wrapped, nil
+	shared.closure = cachingClosure
+	return cachingClosure, nil
 }
 
 // boolClosure compiles a sub-expression of type Bool.
-func (m *exprCompiler) boolClosure(expr sema.Expr) (boolClosure, error) {
-	return compileOnce(m, expr, (*exprCompiler).compileBool)
+func (c *exprCompiler) boolClosure(expr sema.Expr) (boolClosure, error) {
+	return compileOnce(c, expr, (*exprCompiler).compileBool)
 }
 
 // compileBool is boolClosure without the cache for shared sub-expressions.
-func (m *exprCompiler) compileBool(expr sema.Expr) (boolClosure, error) {
+func (c *exprCompiler) compileBool(expr sema.Expr) (boolClosure, error) {
 	switch expr := expr.(type) {
 	case *sema.Const:
 		value := expr.Val.Bool
@@ -166,24 +166,24 @@ func (m *exprCompiler) compileBool(expr sema.Expr) (boolClosure, error) {
 		slot := expr.Slot
 		return func(env *env) bool { return env.state[slot] != 0 }, nil
 	case *sema.Label:
-		definition, err := m.labelExpr(expr)
+		definition, err := c.labelExpr(expr)
 		if err != nil {
 			return nil, err
 		}
-		return m.boolClosure(definition)
+		return c.boolClosure(definition)
 	case *sema.Unary:
-		operand, err := m.boolClosure(expr.X)
+		operand, err := c.boolClosure(expr.X)
 		return func(env *env) bool { return !operand(env) }, err
 	case *sema.Cond:
-		return conditional(m, expr, m.boolClosure)
+		return conditional(c, expr, c.boolClosure)
 	case *sema.Binary:
-		return m.boolBinary(expr)
+		return c.boolBinary(expr)
 	}
-	return nil, m.unsupportedExpr(expr)
+	return nil, c.unsupportedExpr(expr)
 }
 
-// pair compiles two operands with the same function.
-func pair[F any](compile func(sema.Expr) (F, error), leftExpr, rightExpr sema.Expr) (left, right F, err error) {
+// compilePair compiles two operands with the same function.
+func compilePair[F any](compile func(sema.Expr) (F, error), leftExpr, rightExpr sema.Expr) (left, right F, err error) {
 	if left, err = compile(leftExpr); err != nil {
 		return left, right, err
 	}
@@ -197,74 +197,90 @@ func conditional[F ~func(*env) T, T any](compiler *exprCompiler, expr *sema.Cond
 	if err != nil {
 		return nil, err
 	}
-	ifTrue, ifFalse, err := pair(compile, expr.Then, expr.Else)
+	ifTrue, ifFalse, err := compilePair(compile, expr.Then, expr.Else)
+	if err != nil {
+		return nil, err
+	}
 	return func(env *env) T {
 		if condition(env) {
 			return ifTrue(env)
 		}
 		return ifFalse(env)
-	}, err
+	}, nil
 }
 
 // boolBinary compiles a binary operator whose result is a Bool.
-func (m *exprCompiler) boolBinary(expr *sema.Binary) (boolClosure, error) {
+func (c *exprCompiler) boolBinary(expr *sema.Binary) (boolClosure, error) {
 	switch {
 	case expr.Op == syntax.OpAnd || expr.Op == syntax.OpOr:
-		return m.connective(expr)
+		return c.connective(expr)
 	case expr.X.Type() == sema.Bool:
-		left, right, err := pair(m.boolClosure, expr.X, expr.Y)
+		left, right, err := compilePair(c.boolClosure, expr.X, expr.Y)
 		return logicalOperation(expr.Op, left, right), err
 	case expr.X.Type() == sema.Int && expr.Y.Type() == sema.Int:
-		if comparison := compareConst(expr); comparison != nil {
+		if comparison := compareVarWithConst(expr); comparison != nil {
 			return comparison, nil
 		}
-		left, right, err := pair(m.intClosure, expr.X, expr.Y)
+		left, right, err := compilePair(c.intClosure, expr.X, expr.Y)
 		return compareInts(expr.Op, left, right), err
 	}
-	return m.numberComparison(expr)
+	return c.numberComparison(expr)
 }
 
-// numberComparison compiles a comparison of float64 numbers. One that may be wrong because of rounding is evaluated exactly, or with
-// a slack if that decides it.
-func (m *exprCompiler) numberComparison(expr *sema.Binary) (boolClosure, error) {
-	left, right, err := pair(m.floatClosure, expr.X, expr.Y)
+// numberComparison compiles a comparison of float64 numbers. If rounding may change its result, the closure compares exactly, or it
+// counts numbers as equal if they differ by at most the rounding error, where the float analysis proves that they are equal.
+func (c *exprCompiler) numberComparison(expr *sema.Binary) (boolClosure, error) {
+	left, right, err := compilePair(c.floatClosure, expr.X, expr.Y)
+	if err != nil {
+		return nil, err
+	}
 	compare := compareNumbers(expr.Op, left, right)
-	if err != nil || m.floats.Decide(expr) {
-		return compare, err
+	switch {
+	case c.floats.Decide(expr):
+		return compare, nil
+	case c.floats.ErrorDecides(expr):
+		return compareWithTolerance(expr.Op, left, right, c.floats.OperandError(expr)), nil
 	}
-	if m.floats.ErrorDecides(expr) {
-		slack, equal := m.floats.OperandError(expr), sema.Holds(expr.Op, 0)
-		return func(env *env) bool {
-			leftValue, rightValue := left(env), right(env)
-			if math.Abs(leftValue-rightValue) <= slack {
-				return equal
-			}
-			return sema.Holds(expr.Op, cmp.Compare(leftValue, rightValue))
-		}, nil
+	mayBeWrong, exactValue, err := c.exactFallback(expr)
+	if err != nil {
+		return nil, err
 	}
-	mayBeWrong, exactValue, err := m.exactFallback(expr)
 	return func(env *env) bool {
 		if mayBeWrong(env) {
 			return exactValue(env).Bool
 		}
 		return compare(env)
-	}, err
+	}, nil
+}
+
+// compareWithTolerance returns the closure of a comparison in which numbers that differ by at most tolerance are equal.
+func compareWithTolerance(op syntax.Op, left, right floatClosure, tolerance float64) boolClosure {
+	ifEqual := sema.Holds(op, 0)
+	return func(env *env) bool {
+		leftValue, rightValue := left(env), right(env)
+		if math.Abs(leftValue-rightValue) <= tolerance {
+			return ifEqual
+		}
+		return sema.Holds(op, cmp.Compare(leftValue, rightValue))
+	}
 }
 
 // connective compiles a chain of & or |. The closure evaluates the operands from left to right and stops at the first one that
 // decides the result.
-func (m *exprCompiler) connective(expr *sema.Binary) (boolClosure, error) {
-	var operands []boolClosure
-	for _, operand := range m.operandChain(expr.Y, expr.Op, m.operandChain(expr.X, expr.Op, nil)) {
-		closure, err := m.boolClosure(operand)
+func (c *exprCompiler) connective(expr *sema.Binary) (boolClosure, error) {
+	operands := c.appendOperands(nil, expr.X, expr.Op)
+	operands = c.appendOperands(operands, expr.Y, expr.Op)
+	var closures []boolClosure
+	for _, operand := range operands {
+		closure, err := c.boolClosure(operand)
 		if err != nil {
 			return nil, err
 		}
-		operands = append(operands, closure)
+		closures = append(closures, closure)
 	}
-	decisive := expr.Op == syntax.OpOr
+	decisive := expr.Op == syntax.OpOr // true decides a disjunction, false a conjunction
 	return func(env *env) bool {
-		for _, closure := range operands {
+		for _, closure := range closures {
 			if closure(env) == decisive {
 				return decisive
 			}
@@ -273,12 +289,15 @@ func (m *exprCompiler) connective(expr *sema.Binary) (boolClosure, error) {
 	}, nil
 }
 
-// operandChain appends the operands of nested applications of one associative operator, from left to right.
-func (m *exprCompiler) operandChain(expr sema.Expr, op syntax.Op, dst []sema.Expr) []sema.Expr {
-	if binary, ok := expr.(*sema.Binary); ok && binary.Op == op && m.sharedExprs[expr] == nil {
-		return m.operandChain(binary.Y, op, m.operandChain(binary.X, op, dst))
+// appendOperands appends the operands of a chain of one associative operator, such as a & b & c, from left to right. An expression
+// without the operator at the top is a single operand, and so is one that is shared with other expressions.
+func (c *exprCompiler) appendOperands(operands []sema.Expr, expr sema.Expr, op syntax.Op) []sema.Expr {
+	binary, ok := expr.(*sema.Binary)
+	if !ok || binary.Op != op || c.sharedExprs[expr] != nil {
+		return append(operands, expr)
 	}
-	return append(dst, expr)
+	operands = c.appendOperands(operands, binary.X, op)
+	return c.appendOperands(operands, binary.Y, op)
 }
 
 // logicalOperation returns the closure of =>, !=, = or <=> between Bools.
@@ -293,9 +312,9 @@ func logicalOperation(op syntax.Op, left, right boolClosure) boolClosure {
 	}
 }
 
-// compareConst returns the closure of a comparison of an integer variable with a constant, which is the most common comparison. It
-// returns nil for other operands.
-func compareConst(expr *sema.Binary) boolClosure {
+// compareVarWithConst returns the closure of a comparison of an Int variable with a constant, which is the most common comparison. It returns
+// nil for other operands.
+func compareVarWithConst(expr *sema.Binary) boolClosure {
 	variable, isVar := expr.X.(*sema.Var)
 	constant, isConst := expr.Y.(*sema.Const)
 	if !isVar || !isConst {
@@ -329,7 +348,7 @@ func compareInts(op syntax.Op, left, right intClosure) boolClosure {
 	return compareOrdered(op, left, right)
 }
 
-// compareOrdered returns the closure of <, <=, > or >=.
+// compareOrdered returns the closure of <, <=, > or >= between two Ints or two float64 numbers.
 func compareOrdered[F ~func(*env) T, T int32 | float64](op syntax.Op, left, right F) boolClosure {
 	switch op {
 	case syntax.OpLt:
@@ -355,12 +374,12 @@ func compareNumbers(op syntax.Op, left, right floatClosure) boolClosure {
 }
 
 // intClosure compiles a sub-expression of type Int.
-func (m *exprCompiler) intClosure(expr sema.Expr) (intClosure, error) {
-	return compileOnce(m, expr, (*exprCompiler).compileInt)
+func (c *exprCompiler) intClosure(expr sema.Expr) (intClosure, error) {
+	return compileOnce(c, expr, (*exprCompiler).compileInt)
 }
 
 // compileInt is intClosure without the cache for shared sub-expressions.
-func (m *exprCompiler) compileInt(expr sema.Expr) (intClosure, error) {
+func (c *exprCompiler) compileInt(expr sema.Expr) (intClosure, error) {
 	switch expr := expr.(type) {
 	case *sema.Const:
 		value := expr.Val.Int
@@ -369,17 +388,17 @@ func (m *exprCompiler) compileInt(expr sema.Expr) (intClosure, error) {
 		slot := expr.Slot
 		return func(env *env) int32 { return env.state[slot] }, nil
 	case *sema.Unary:
-		operand, err := m.intClosure(expr.X)
+		operand, err := c.intClosure(expr.X)
 		return func(env *env) int32 { return narrowToInt32(env, expr.Position, -int64(operand(env))) }, err
 	case *sema.Cond:
-		return conditional(m, expr, m.intClosure)
+		return conditional(c, expr, c.intClosure)
 	case *sema.Binary:
-		left, right, err := pair(m.intClosure, expr.X, expr.Y)
+		left, right, err := compilePair(c.intClosure, expr.X, expr.Y)
 		return intArithmetic(expr, left, right), err
 	case *sema.Call:
-		return m.intCall(expr)
+		return c.intCall(expr)
 	}
-	return nil, m.unsupportedExpr(expr)
+	return nil, c.unsupportedExpr(expr)
 }
 
 // narrowToInt32 converts value to an int32. It records an error if value does not fit, as in Java's checked arithmetic.
@@ -405,11 +424,12 @@ func intArithmetic(expr *sema.Binary, left, right intClosure) intClosure {
 	}
 }
 
-// checkedOperation returns the closure of an operator that is undefined for some operands.
-func checkedOperation(pos syntax.Pos, left, right intClosure, op func(value, rightValue int32) (int32, error)) intClosure {
+// checkedOperation returns the closure of an operator that returns an error for operands for which it is undefined. The closure records
+// the error in its environment.
+func checkedOperation(pos syntax.Pos, left, right intClosure, operator func(left, right int32) (int32, error)) intClosure {
 	return func(env *env) int32 {
-		leftValue := left(env)
-		result, err := op(leftValue, right(env))
+		leftValue, rightValue := left(env), right(env)
+		result, err := operator(leftValue, rightValue)
 		if err != nil {
 			env.fail(pos, err)
 		}
@@ -418,14 +438,14 @@ func checkedOperation(pos syntax.Pos, left, right intClosure, op func(value, rig
 }
 
 // intCall compiles a function call whose result is an Int.
-func (m *exprCompiler) intCall(expr *sema.Call) (intClosure, error) {
+func (c *exprCompiler) intCall(expr *sema.Call) (intClosure, error) {
 	switch expr.Func {
 	case sema.FuncFloor, sema.FuncCeil, sema.FuncRound:
-		return m.roundingCall(expr)
+		return c.roundingCall(expr)
 	}
 	args := make([]intClosure, len(expr.Args))
 	for i, arg := range expr.Args {
-		closure, err := m.intClosure(arg)
+		closure, err := c.intClosure(arg)
 		if err != nil {
 			return nil, err
 		}
@@ -441,41 +461,47 @@ func (m *exprCompiler) intCall(expr *sema.Call) (intClosure, error) {
 	case sema.FuncPow:
 		return checkedOperation(expr.Position, args[0], args[1], sema.IntPow), nil
 	}
-	return nil, m.unsupportedExpr(expr)
+	return nil, c.unsupportedExpr(expr)
 }
 
-// roundingCall compiles a call of floor, ceil or round. A call whose float64 operand may be too inaccurate is evaluated exactly, or
-// with a shifted operand if that decides it.
-func (m *exprCompiler) roundingCall(expr *sema.Call) (intClosure, error) {
-	operand, err := m.floatClosure(expr.Args[0])
-	if err != nil || m.floats.Decide(expr) {
-		return func(env *env) int32 { return toInt(env, expr, operand(env)) }, err
+// roundingCall compiles a call of floor, ceil or round. If a rounding error of the float64 operand may change the result, the closure
+// evaluates the call exactly, or it shifts the operand by its error, where the float analysis proves that this gives the right result.
+func (c *exprCompiler) roundingCall(expr *sema.Call) (intClosure, error) {
+	operand, err := c.floatClosure(expr.Args[0])
+	if err != nil {
+		return nil, err
 	}
-	if m.floats.ErrorDecides(expr) {
-		offset := roundingShift(expr, m.floats.OperandError(expr))
-		return func(env *env) int32 { return toInt(env, expr, operand(env)+offset) }, nil
+	switch {
+	case c.floats.Decide(expr):
+		return func(env *env) int32 { return toInt(env, expr, operand(env)) }, nil
+	case c.floats.ErrorDecides(expr):
+		shift := roundingShift(expr, c.floats.OperandError(expr))
+		return func(env *env) int32 { return toInt(env, expr, operand(env)+shift) }, nil
 	}
-	mayBeWrong, exactValue, err := m.exactFallback(expr)
+	mayBeWrong, exactValue, err := c.exactFallback(expr)
+	if err != nil {
+		return nil, err
+	}
 	return func(env *env) int32 {
 		if mayBeWrong(env) {
 			return exactValue(env).Int
 		}
 		return toInt(env, expr, operand(env))
-	}, err
+	}, nil
 }
 
-// foldArgs returns a closure that combines all arguments with a binary operator, from left to right.
-func foldArgs[T any, F ~func(*env) T](args []F, op func(result, right T) T) F {
+// foldArgs returns a closure that combines all arguments with a binary operator, from left to right: operator(operator(a, b), c).
+func foldArgs[T any, F ~func(*env) T](args []F, operator func(left, right T) T) F {
 	return func(env *env) T {
 		result := args[0](env)
 		for _, arg := range args[1:] {
-			result = op(result, arg(env))
+			result = operator(result, arg(env))
 		}
 		return result
 	}
 }
 
-// toInt computes floor, ceil or round of value.
+// toInt computes floor, ceil or round of value. It records an error if the result does not fit in 32 bits.
 func toInt(env *env, expr *sema.Call, value float64) int32 {
 	i, err := expr.Func.ToInt(value)
 	if err != nil {
@@ -485,45 +511,45 @@ func toInt(env *env, expr *sema.Call, value float64) int32 {
 }
 
 // roundingShift returns the number to add to the operand of floor, ceil or round before rounding. The float64 operand has an error
-// of at most slack. A value that is an integer within the error then rounds to that integer.
-func roundingShift(expr *sema.Call, slack float64) float64 {
+// of at most maxError. A value that is an integer within the error then rounds to that integer.
+func roundingShift(expr *sema.Call, maxError float64) float64 {
 	if expr.Func == sema.FuncCeil {
-		return -slack
+		return -maxError
 	}
-	return slack
+	return maxError
 }
 
 // floatClosure compiles a sub-expression of type Int or Double. The closure returns a float64.
-func (m *exprCompiler) floatClosure(expr sema.Expr) (floatClosure, error) {
+func (c *exprCompiler) floatClosure(expr sema.Expr) (floatClosure, error) {
 	if expr.Type() == sema.Int {
-		intValue, err := m.intClosure(expr)
+		intValue, err := c.intClosure(expr)
 		return func(env *env) float64 { return float64(intValue(env)) }, err
 	}
-	return compileOnce(m, expr, (*exprCompiler).compileFloat)
+	return compileOnce(c, expr, (*exprCompiler).compileFloat)
 }
 
 // compileFloat is floatClosure without the cache for shared sub-expressions.
-func (m *exprCompiler) compileFloat(expr sema.Expr) (floatClosure, error) {
+func (c *exprCompiler) compileFloat(expr sema.Expr) (floatClosure, error) {
 	switch expr := expr.(type) {
 	case *sema.Const:
-		left := expr.Val.Float
-		return func(*env) float64 { return left }, nil
+		value := expr.Val.Float
+		return func(*env) float64 { return value }, nil
 	case *sema.Unary:
-		operand, err := m.floatClosure(expr.X)
+		operand, err := c.floatClosure(expr.X)
 		return func(env *env) float64 { return -operand(env) }, err
 	case *sema.Cond:
-		return conditional(m, expr, m.floatClosure)
+		return conditional(c, expr, c.floatClosure)
 	case *sema.Binary:
-		left, right, err := pair(m.floatClosure, expr.X, expr.Y)
-		return arithmetic(expr.Op, left, right), err
+		left, right, err := compilePair(c.floatClosure, expr.X, expr.Y)
+		return floatArithmetic(expr.Op, left, right), err
 	case *sema.Call:
-		return m.numCall(expr)
+		return c.floatCall(expr)
 	}
-	return nil, m.unsupportedExpr(expr)
+	return nil, c.unsupportedExpr(expr)
 }
 
-// arithmetic returns the closure of an arithmetic operator on float64 numbers.
-func arithmetic(op syntax.Op, left, right floatClosure) floatClosure {
+// floatArithmetic returns the closure of an arithmetic operator on float64 numbers.
+func floatArithmetic(op syntax.Op, left, right floatClosure) floatClosure {
 	switch op {
 	case syntax.OpAdd:
 		return func(env *env) float64 { return left(env) + right(env) }
@@ -539,11 +565,11 @@ func arithmetic(op syntax.Op, left, right floatClosure) floatClosure {
 	}
 }
 
-// numCall compiles a function call whose result is a float64.
-func (m *exprCompiler) numCall(expr *sema.Call) (floatClosure, error) {
+// floatCall compiles a function call whose result is a float64.
+func (c *exprCompiler) floatCall(expr *sema.Call) (floatClosure, error) {
 	args := make([]floatClosure, len(expr.Args))
 	for i, arg := range expr.Args {
-		closure, err := m.floatClosure(arg)
+		closure, err := c.floatClosure(arg)
 		if err != nil {
 			return nil, err
 		}
@@ -559,5 +585,5 @@ func (m *exprCompiler) numCall(expr *sema.Call) (floatClosure, error) {
 	case sema.FuncLog:
 		return foldArgs(args, sema.Log), nil
 	}
-	return nil, m.unsupportedExpr(expr)
+	return nil, c.unsupportedExpr(expr)
 }

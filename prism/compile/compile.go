@@ -86,17 +86,23 @@ func Compile(program *sema.Program, opts Options) (*Model, error) {
 		}
 	}
 	model.numberParticipants()
-	equalities, builder := make(map[*command][]equalityTest), model.newGraphBuilder()
-	for _, command := range model.commands {
-		equalities[command] = model.leadingEqualities(command.source.Guard, builder)
-	}
-	model.guards = newGuardIndex(model.commands, equalities, 0)
+	model.indexGuards()
 	var err error
 	model.synchronisations, err = model.composeModules()
 	if err != nil {
 		return nil, err
 	}
 	return model, nil
+}
+
+// indexGuards builds the index of the commands by the equality tests in their guards.
+func (m *Model) indexGuards() {
+	builder := m.newGraphBuilder()
+	equalities := make(map[*command][]equalityTest)
+	for _, command := range m.commands {
+		equalities[command] = m.leadingEqualities(command.source.Guard, builder)
+	}
+	m.guards = newGuardIndex(m.commands, equalities, 0)
 }
 
 // numberParticipants gives all commands of a module with the same action the same participant number.
@@ -176,24 +182,23 @@ func (m *Model) newCommand(source *sema.Command) (*command, error) {
 	return command, nil
 }
 
-// newUpdate compiles the probability and the assignments of an update.
+// newUpdate compiles the probability and the assignments of an update. An update without a probability has the probability 1.
 func (m *Model) newUpdate(source *sema.Update) (update, error) {
 	compiled := update{source: source, prob: func(*env) float64 { return 1 }}
 	if source.Prob != nil {
 		prob, err := m.floatClosure(source.Prob)
 		if err != nil {
-			return compiled, err
+			return update{}, err
 		}
 		compiled.prob = prob
 	}
 	for i := range source.Assigns {
-		assignment := assign{slot: source.Assigns[i].Slot, source: &source.Assigns[i]}
-		value, err := m.valueClosure(assignment.source.Value)
+		assignment := &source.Assigns[i]
+		value, err := m.valueClosure(assignment.Value)
 		if err != nil {
-			return compiled, err
+			return update{}, err
 		}
-		assignment.value = value
-		compiled.assigns = append(compiled.assigns, assignment)
+		compiled.assigns = append(compiled.assigns, assign{slot: assignment.Slot, value: value, source: assignment})
 	}
 	return compiled, nil
 }

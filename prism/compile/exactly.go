@@ -3,6 +3,7 @@ package compile
 import (
 	"errors"
 	"math"
+	"slices"
 
 	"tilecheck/prism/sema"
 )
@@ -10,83 +11,91 @@ import (
 // exactClosure compiles an expression to a closure that evaluates it in exact arithmetic. It is for expressions for which float64
 // arithmetic may give a wrong result; see sema.FloatAnalysis.
 func (m *Model) exactClosure(expr sema.Expr) (func(*env) sema.Value, error) {
-	expr, err := m.replaceLabels(expr)
+	withoutLabels, err := m.replaceLabels(expr)
+	if err != nil {
+		return nil, err
+	}
 	return func(env *env) sema.Value {
-		value, _, err := sema.EvalExact(expr, env.state)
+		value, _, err := sema.EvalExact(withoutLabels, env.state)
 		if failure, ok := errors.AsType[*sema.EvalError](err); ok && env.err == nil {
 			env.err = &evalError{failure.Pos, failure.Msg, failure.Undecided}
 		}
 		return value
-	}, err
+	}, nil
 }
 
 // exactFallback returns a closure that reports whether float64 arithmetic may give a wrong result in a state, and a closure that
 // evaluates the expression exactly.
-func (m *exprCompiler) exactFallback(expr sema.Expr) (mayBeWrong boolClosure, exactValue func(*env) sema.Value, err error) {
-	if mayBeWrong, err = m.mayBeWrong(expr); err != nil {
+func (c *exprCompiler) exactFallback(expr sema.Expr) (mayBeWrong boolClosure, exactValue func(*env) sema.Value, err error) {
+	if mayBeWrong, err = c.mayBeWrong(expr); err != nil {
 		return nil, nil, err
 	}
-	exactValue, err = m.exactClosure(expr)
+	exactValue, err = c.exactClosure(expr)
 	return mayBeWrong, exactValue, err
 }
 
-// mayBeWrong returns a closure that reports whether float64 arithmetic may give a wrong result for an expression in a state. That
-// is the case if the numbers that it compares differ by at most the rounding error, or if the number that it rounds is within the
-// error of one that rounds differently. Only expressions for which sema.FloatAnalysis.Decide is false need it.
-func (m *exprCompiler) mayBeWrong(expr sema.Expr) (boolClosure, error) {
-	slack, distance, err := m.distance(expr)
+// mayBeWrong returns a closure that reports whether float64 arithmetic may give a wrong result for an expression in a state, because
+// of a rounding error or because the evaluation fails. Only expressions for which sema.FloatAnalysis.Decide is false need it.
+func (c *exprCompiler) mayBeWrong(expr sema.Expr) (boolClosure, error) {
+	isCertain, err := c.isCertain(expr)
+	if err != nil {
+		return nil, err
+	}
 	return func(env *env) bool {
-		before := env.err
-		farApart := distance(env) > slack
-		failed := env.err != before
-		if failed {
-			env.err = before // the exact evaluation reports the error
-			env.evaluation++ // a failed evaluation has no value to cache
+		earlierErr := env.err
+		certain := isCertain(env)
+		if env.err == earlierErr {
+			return !certain
 		}
-		return failed || !farApart
-	}, err
+		env.err = earlierErr // the exact evaluation reports the error
+		env.evaluation++     // a failed evaluation has no value to cache
+		return true
+	}, nil
 }
 
-// distance returns a bound on the rounding error of an expression that compares two numbers or rounds one, and a closure that returns
-// how far the numbers are apart. float64 arithmetic may give a wrong result if this is at most the bound. For rounding the closure
-// returns 0 if the error can change the result, otherwise infinity.
-func (m *exprCompiler) distance(expr sema.Expr) (slack float64, distanceOf floatClosure, err error) {
+// isCertain returns a closure that reports whether a rounding error cannot change the result of a comparison or a rounding. A
+// comparison is certain if the numbers differ by more than the error. floor, ceil and round are certain if all numbers within the
+// error round to the same integer.
+func (c *exprCompiler) isCertain(expr sema.Expr) (boolClosure, error) {
 	switch expr := expr.(type) {
 	case *sema.Binary:
-		left, right, err := pair(m.floatClosure, expr.X, expr.Y)
-		return m.floats.OperandError(expr), func(env *env) float64 { return math.Abs(left(env) - right(env)) }, err
+		maxError := c.floats.OperandError(expr)
+		left, right, err := compilePair(c.floatClosure, expr.X, expr.Y)
+		return func(env *env) bool { return math.Abs(left(env)-right(env)) > maxError }, err
 	case *sema.Call:
-		argument, err := m.floatClosure(expr.Args[0])
-		slack := m.floats.OperandError(expr)
-		return slack, func(env *env) float64 {
-			if value := argument(env); expr.Func.Round(value-slack) == expr.Func.Round(value+slack) {
-				return math.Inf(1)
-			}
-			return 0
+		maxError := c.floats.OperandError(expr)
+		operand, err := c.floatClosure(expr.Args[0])
+		return func(env *env) bool {
+			value := operand(env)
+			roundsToSame := expr.Func.Round(value-maxError) == expr.Func.Round(value+maxError)
+			return roundsToSame && !math.IsInf(maxError, 1)
 		}, err
 	}
-	return math.Inf(1), func(*env) float64 { return 0 }, nil
+	return func(*env) bool { return false }, nil
 }
 
 // differsFromExact returns a closure that reports whether plain float64 arithmetic gives an expression another value than exact
 // arithmetic. It is for expressions for which sema.FloatAnalysis.ErrorDecides is true: two numbers that differ by at most the error
 // bound are equal.
-func (m *exprCompiler) differsFromExact(expr sema.Expr) (boolClosure, error) {
-	slack := m.floats.OperandError(expr)
+func (c *exprCompiler) differsFromExact(expr sema.Expr) (boolClosure, error) {
+	maxError := c.floats.OperandError(expr)
 	switch expr := expr.(type) {
 	case *sema.Binary:
-		left, right, err := pair(m.floatClosure, expr.X, expr.Y)
-		plain, equal := compareNumbers(expr.Op, left, right), sema.Holds(expr.Op, 0)
-		return func(env *env) bool { return math.Abs(left(env)-right(env)) <= slack && plain(env) != equal }, err
-	case *sema.Call:
-		argument, err := m.floatClosure(expr.Args[0])
-		offset := roundingShift(expr, slack)
+		left, right, err := compilePair(c.floatClosure, expr.X, expr.Y)
+		compare, ifEqual := compareNumbers(expr.Op, left, right), sema.Holds(expr.Op, 0)
 		return func(env *env) bool {
-			value := argument(env)
-			return expr.Func.Round(value) != expr.Func.Round(value+offset)
+			areEqual := math.Abs(left(env)-right(env)) <= maxError
+			return areEqual && compare(env) != ifEqual
+		}, err
+	case *sema.Call:
+		operand, err := c.floatClosure(expr.Args[0])
+		shift := roundingShift(expr, maxError)
+		return func(env *env) bool {
+			value := operand(env)
+			return expr.Func.Round(value) != expr.Func.Round(value+shift)
 		}, err
 	}
-	return m.mayBeWrong(expr)
+	return c.mayBeWrong(expr)
 }
 
 // Doubtful returns a function that reports for a state whether PRISM's float64 arithmetic may give an expression of type Bool or Int
@@ -96,7 +105,7 @@ func (m *Model) Doubtful(expr sema.Expr) (func(state []int32) bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	var doubts []boolClosure
+	var doubts []boolClosure // whether a part of the expression is doubtful
 	for _, part := range m.floats.Doubtful(expr) {
 		compile := (*exprCompiler).mayBeWrong
 		if m.floats.ErrorDecides(part) {
@@ -114,12 +123,7 @@ func (m *Model) Doubtful(expr sema.Expr) (func(state []int32) bool, error) {
 	env := &env{}
 	return func(state []int32) bool {
 		env.state = state
-		for _, doubt := range doubts {
-			if doubt(env) {
-				return true
-			}
-		}
-		return false
+		return slices.ContainsFunc(doubts, func(doubt boolClosure) bool { return doubt(env) })
 	}, nil
 }
 

@@ -82,22 +82,23 @@ type expander struct {
 	model *Model
 	env   env
 	ctx   context.Context
-	// work is the work since ctx was last polled: the number of commands in combinations
-	// and of values in targets. stopped is the error of ctx.
+	// workDone is the work since ctx was last polled: the number of commands in combinations
+	// and of values in targets. stopErr is the error of ctx.
 	workDone int
 	stopErr  error
 	// enabledCommands has the enabled commands, by command.participant. weights[i] has the
-	// probabilities of the updates of Model.commands[i] once weighed[i] is set.
+	// probabilities of the updates of Model.commands[i] once hasWeights[i] is set.
 	enabledCommands     [][]*command
 	hasWeights          []bool
 	weights             [][]float64
 	combinations        []combination
-	combinationCommands []*command // of all combos
+	combinationCommands []*command // of all combinations
 	updates             []int      // the current combination: one update per command
 	targets             []int32    // of all transitions
 	transitions         []Transition
 	// hashSlots is a hash table of the transitions of a choice that has many, by their
-	// targets, numbered from 1. hashed is the number of transitions in it.
+	// targets. A slot has the number of a transition in the choice, from 1 on, or 0 if it
+	// is free. numHashed is the number of transitions in the table.
 	hashSlots   []int32
 	numHashed   int
 	commandRefs []CommandRef
@@ -195,7 +196,8 @@ func (x *expander) Apply(target []int32, commands []CommandRef, updates []int) e
 	return nil
 }
 
-// listWithWeights lists the combinations of a state and evaluates the weights of all commands in them.
+// listWithWeights lists the combinations of a state and evaluates the weights of all commands in them. It returns early, with stopErr
+// set, when the context ends.
 func (x *expander) listWithWeights(state []int32) *StateError {
 	if err := x.listCombinations(state); err != nil {
 		return err
@@ -204,8 +206,8 @@ func (x *expander) listWithWeights(state []int32) *StateError {
 		if !x.addWork(combination.last - combination.first) {
 			return nil
 		}
-		for _, member := range x.combinationCommands[combination.first:combination.last] {
-			if err := x.evaluateWeights(member); err != nil {
+		for _, command := range x.combinationCommands[combination.first:combination.last] {
+			if err := x.evaluateWeights(command); err != nil {
 				return err
 			}
 		}
@@ -226,12 +228,8 @@ func (x *expander) listCombinations(state []int32) *StateError {
 			x.enabledCommands[command.participant] = append(x.enabledCommands[command.participant], command)
 		}
 	})
-	if x.env.err != nil { // report the error of the first command in order
-		x.env.err = nil
-		for _, command := range x.model.commands {
-			command.guard(&x.env)
-		}
-		return x.model.takeError(&x.env)
+	if x.env.err != nil {
+		return x.firstGuardError()
 	}
 	x.combinations, x.combinationCommands = x.combinations[:0], x.combinationCommands[:0]
 	for i := range x.model.synchronisations {
@@ -240,38 +238,52 @@ func (x *expander) listCombinations(state []int32) *StateError {
 	return nil
 }
 
+// firstGuardError evaluates the guards in the order of the commands and returns the first error.
+func (x *expander) firstGuardError() *StateError {
+	x.env.err = nil
+	for _, command := range x.model.commands {
+		command.guard(&x.env)
+	}
+	return x.model.takeError(&x.env)
+}
+
 // addCombinations appends every combination of one enabled command per participant. The command of the first participant varies
-// fastest.
+// fastest. It adds one participant after another to the combinations.
 func (x *expander) addCombinations(sync *synchronisation) {
-	for _, participant := range sync.participants {
-		if len(x.enabledCommands[participant.commands[0].participant]) == 0 {
+	for i := range sync.participants {
+		if len(x.enabledCommands[sync.participants[i].number()]) == 0 {
 			return
 		}
 	}
 	start := len(x.combinations)
-	for i, participant := range sync.participants {
-		enabled := x.enabledCommands[participant.commands[0].participant]
-		if !slices.IsSortedFunc(enabled, compareOrder) {
-			slices.SortFunc(enabled, compareOrder)
-		}
-		numOld := len(x.combinations) - start
-		for _, command := range enabled {
-			if i > 0 {
-				x.extendCombinations(start, numOld, command)
-				continue
-			}
-			x.combinations = append(x.combinations, combination{sync.action, len(x.combinationCommands), len(x.combinationCommands) + 1})
-			x.combinationCommands = append(x.combinationCommands, command)
-		}
-		// Remove the combinations without this participant.
-		x.combinations = slices.Delete(x.combinations, start, start+numOld)
+	for _, command := range x.enabledOf(&sync.participants[0]) {
+		first := len(x.combinationCommands)
+		x.combinationCommands = append(x.combinationCommands, command)
+		x.combinations = append(x.combinations, combination{sync.action, first, first + 1})
 	}
+	for i := 1; i < len(sync.participants); i++ {
+		numShorter := len(x.combinations) - start
+		for _, command := range x.enabledOf(&sync.participants[i]) {
+			x.extendCombinations(start, numShorter, command)
+		}
+		x.combinations = slices.Delete(x.combinations, start, start+numShorter)
+	}
+}
+
+// enabledOf returns the enabled commands of a participant, sorted by their order in the model.
+func (x *expander) enabledOf(participant *participant) []*command {
+	enabled := x.enabledCommands[participant.number()]
+	if !slices.IsSortedFunc(enabled, compareOrder) {
+		slices.SortFunc(enabled, compareOrder)
+	}
+	return enabled
 }
 
 // compareOrder compares commands by their order in the model.
 func compareOrder(first, second *command) int { return first.order - second.order }
 
-// extendCombinations appends copies of count combinations from index start on, each with a command added.
+// extendCombinations appends copies of count combinations from index start on, each with a command added. It stops early when the
+// context ends.
 func (x *expander) extendCombinations(start, count int, command *command) {
 	for _, old := range x.combinations[start : start+count] {
 		if !x.addWork(old.last - old.first) {
@@ -291,28 +303,18 @@ func (x *expander) evaluateWeights(command *command) *StateError {
 	if x.hasWeights[command.order] {
 		return nil
 	}
-	quantity := "probability"
-	if x.model.continuous() {
-		quantity = "rate"
-	}
 	sum := 0.0
-	for i, update := range command.updates {
-		weight := update.prob(&x.env)
-		if err := x.model.takeError(&x.env); err != nil {
+	for i := range command.updates {
+		weight, err := x.evaluateWeight(&command.updates[i])
+		if err != nil {
 			return err
-		}
-		switch {
-		case weight < 0:
-			return x.model.stateError(x.env.state, update.source.Prob.Pos(), fmt.Sprintf("%s %v is negative", quantity, weight))
-		case !(weight <= math.MaxFloat64):
-			return x.model.stateError(x.env.state, update.source.Prob.Pos(), fmt.Sprintf("%s %v is not finite", quantity, weight))
 		}
 		x.weights[command.order][i] = weight
 		sum += weight
 	}
 	switch {
 	case sum == 0:
-		return x.model.stateError(x.env.state, command.source.Pos, quantity+" of every update is zero")
+		return x.model.stateError(x.env.state, command.source.Pos, x.model.weightName()+" of every update is zero")
 	case !x.model.continuous() && !sumsToOne(sum):
 		return x.model.stateError(x.env.state, command.source.Pos, fmt.Sprintf("probabilities sum to %v, not to 1", sum))
 	}
@@ -320,27 +322,48 @@ func (x *expander) evaluateWeights(command *command) *StateError {
 	return nil
 }
 
+// evaluateWeight evaluates the probability or rate of an update. It returns an error if the weight is negative, infinite or NaN.
+func (x *expander) evaluateWeight(update *update) (float64, *StateError) {
+	weight := update.prob(&x.env)
+	if err := x.model.takeError(&x.env); err != nil {
+		return 0, err
+	}
+	isFinite := weight <= math.MaxFloat64 // false for NaN
+	switch {
+	case weight < 0:
+		msg := fmt.Sprintf("%s %v is negative", x.model.weightName(), weight)
+		return 0, x.model.stateError(x.env.state, update.source.Prob.Pos(), msg)
+	case !isFinite:
+		msg := fmt.Sprintf("%s %v is not finite", x.model.weightName(), weight)
+		return 0, x.model.stateError(x.env.state, update.source.Prob.Pos(), msg)
+	}
+	return weight, nil
+}
+
+// weightName returns the name that messages give to the weight of an update.
+func (m *Model) weightName() string {
+	if m.continuous() {
+		return "rate"
+	}
+	return "probability"
+}
+
 // sumsToOne reports whether a sum of probabilities is 1 within SumTolerance, relative to the sum, as PRISM tests it.
 func sumsToOne(sum float64) bool { return math.Abs((sum-1)/sum) < SumTolerance }
 
-// addChoice appends the choice of a combination. Each combination of one update per command gives a transition; the update of the
-// first command varies fastest. Transitions of weight zero are omitted, and weights of equal targets are summed.
+// addChoice appends the choice of a combination of commands. Each combination of one update per command gives a transition; the
+// update of the first command varies fastest. Transitions of weight zero are omitted, and weights of equal targets are summed. It
+// stops early when the context ends.
 func (x *expander) addChoice(chosen combination) *StateError {
 	commands := x.combinationCommands[chosen.first:chosen.last]
 	choice, first := x.withoutTransitions(chosen), len(x.transitions)
-	x.updates = x.updates[:0]
-	for range commands {
-		x.updates = append(x.updates, 0)
-	}
+	x.resetUpdates(commands)
 	x.numHashed = 0
-	for x.addWork(len(commands) + len(x.env.state)) {
+	for more := true; more && x.addWork(len(commands)+len(x.env.state)); more = nextCombination(commands, x.updates) {
 		if weight := x.weight(commands, x.updates); weight > 0 {
 			if err := x.addTransition(first, commands, weight); err != nil {
 				return err
 			}
-		}
-		if !nextCombination(commands, x.updates) {
-			break
 		}
 	}
 	choice.Transitions = x.transitions[first:]
@@ -348,16 +371,16 @@ func (x *expander) addChoice(chosen combination) *StateError {
 	return nil
 }
 
-// withoutTransitions returns the choice of a combination without its transitions.
+// withoutTransitions returns the choice of a combination of commands without its transitions.
 func (x *expander) withoutTransitions(chosen combination) Choice {
 	commands, first := x.combinationCommands[chosen.first:chosen.last], len(x.commandRefs)
-	for _, cmd := range commands {
-		x.commandRefs = append(x.commandRefs, CommandRef{cmd.module, cmd.index})
+	for _, command := range commands {
+		x.commandRefs = append(x.commandRefs, CommandRef{command.module, command.index})
 	}
 	return Choice{Action: chosen.action, Module: ownModule(chosen.action, commands), Commands: x.commandRefs[first:]}
 }
 
-// weight returns the product of the members' weights, multiplied in order.
+// weight returns the weight of a combination of updates: the product of the weights of its updates, multiplied in order.
 func (x *expander) weight(commands []*command, updates []int) float64 {
 	product := x.weights[commands[0].order][updates[0]]
 	for i, command := range commands[1:] {
@@ -382,14 +405,13 @@ func nextCombination(commands []*command, updates []int) bool {
 // addTransition computes the target of the current combination of updates and adds a transition with a weight to the choice whose
 // transitions begin at index first.
 func (x *expander) addTransition(first int, commands []*command, weight float64) *StateError {
-	numVars := len(x.env.state)
 	start := len(x.targets)
 	x.targets = append(x.targets, x.env.state...)
 	target := x.targets[start:]
 	if err := x.applyUpdates(target, commands, x.updates); err != nil {
 		return err
 	}
-	if i := x.findTransition(first, numVars, target); i >= 0 {
+	if i := x.findTransition(first, target); i >= 0 {
 		x.transitions[i].Weight += weight
 		x.targets = x.targets[:start]
 		return nil
@@ -398,34 +420,50 @@ func (x *expander) addTransition(first int, commands []*command, weight float64)
 	return nil
 }
 
-// findTransition returns the index of the transition, from index first on, to the given target, which is a state with numVars values.
-// It returns -1 if there is none. It searches a few transitions linearly and many with a hash table.
-func (x *expander) findTransition(first, numVars int, target []int32) int {
-	const few = 16
-	if len(x.transitions)-first < few {
-		for i := first; i < len(x.transitions); i++ {
-			if slices.Equal(x.targets[i*numVars:(i+1)*numVars], target) {
-				return i
-			}
-		}
-		return -1
-	}
-	if 2*(len(x.transitions)-first) > len(x.hashSlots) {
-		x.hashSlots, x.numHashed = make([]int32, max(4*few, 4*len(x.hashSlots))), 0
-	} else if x.numHashed == 0 {
-		clear(x.hashSlots)
-	}
-	for ; x.numHashed < len(x.transitions)-first; x.numHashed++ {
-		i := first + x.numHashed
-		slot, _ := x.probeTarget(first, numVars, x.targets[i*numVars:(i+1)*numVars])
-		x.hashSlots[slot] = int32(x.numHashed + 1)
-	}
-	_, i := x.probeTarget(first, numVars, target)
-	return i
+// target returns the target of the transition with index i.
+func (x *expander) target(i int) []int32 {
+	numVars := len(x.env.state)
+	return x.targets[i*numVars : (i+1)*numVars]
 }
 
-// probeTarget returns the slot of a target in the hash table, and the transition in it; -1 if the slot is free.
-func (x *expander) probeTarget(first, numVars int, target []int32) (slot, transition int) {
+// fewTransitions is the number of transitions from which on a choice has a hash table.
+const fewTransitions = 16
+
+// findTransition returns the index of the transition, from index first on, to the given target, or -1 if there is none. It searches a
+// few transitions linearly and many with a hash table.
+func (x *expander) findTransition(first int, target []int32) int {
+	if len(x.transitions)-first >= fewTransitions {
+		x.updateHashTable(first)
+		_, i := x.findSlot(first, target)
+		return i
+	}
+	for i := first; i < len(x.transitions); i++ {
+		if slices.Equal(x.target(i), target) {
+			return i
+		}
+	}
+	return -1
+}
+
+// updateHashTable adds the transitions from index first on that are not yet in the hash table. It makes a larger table if more than
+// half of the slots would be used.
+func (x *expander) updateHashTable(first int) {
+	numTransitions := len(x.transitions) - first
+	if 2*numTransitions > len(x.hashSlots) {
+		x.hashSlots = make([]int32, max(4*fewTransitions, 4*len(x.hashSlots)))
+		x.numHashed = 0
+	} else if x.numHashed == 0 { // the table has the transitions of an earlier choice
+		clear(x.hashSlots)
+	}
+	for ; x.numHashed < numTransitions; x.numHashed++ {
+		slot, _ := x.findSlot(first, x.target(first+x.numHashed))
+		x.hashSlots[slot] = int32(x.numHashed + 1)
+	}
+}
+
+// findSlot returns the slot of the hash table that has a transition to the given target, and the index of this transition. If there is
+// none, it returns the free slot for the target, and -1. The transitions of the choice begin at index first.
+func (x *expander) findSlot(first int, target []int32) (slot, transition int) {
 	hash := uint64(len(target))
 	for _, value := range target {
 		hash = (hash ^ uint64(uint32(value))) * 0x9e3779b97f4a7c15
@@ -434,7 +472,7 @@ func (x *expander) probeTarget(first, numVars int, target []int32) (slot, transi
 	mask := len(x.hashSlots) - 1 // the table size is a power of two
 	for slot = int(hash) & mask; x.hashSlots[slot] != 0; slot = (slot + 1) & mask {
 		i := first + int(x.hashSlots[slot]) - 1
-		if slices.Equal(x.targets[i*numVars:(i+1)*numVars], target) {
+		if slices.Equal(x.target(i), target) {
 			return slot, i
 		}
 	}
@@ -469,17 +507,17 @@ func (x *expander) applyUpdate(target []int32, command *command, update int) *St
 	return nil
 }
 
-// setSlices sets the slices of all choices that point into buffers. It runs last, because growing buffers move.
+// setSlices sets the slices of all transitions and choices again. It is called when the buffers to which they refer have their final
+// size, because a buffer moves when it grows.
 func (x *expander) setSlices() {
-	numVars := len(x.env.state)
 	for i := range x.transitions {
-		x.transitions[i].Target = x.targets[i*numVars : (i+1)*numVars : (i+1)*numVars]
+		x.transitions[i].Target = slices.Clip(x.target(i))
 	}
-	firstCommand, firstTransition := 0, 0
+	commandRefs, transitions := x.commandRefs, x.transitions
 	for i := range x.choices.List {
 		choice := &x.choices.List[i]
-		choice.Commands = x.commandRefs[firstCommand : firstCommand+len(choice.Commands)]
-		choice.Transitions = x.transitions[firstTransition : firstTransition+len(choice.Transitions)]
-		firstCommand, firstTransition = firstCommand+len(choice.Commands), firstTransition+len(choice.Transitions)
+		numCommands, numTransitions := len(choice.Commands), len(choice.Transitions)
+		choice.Commands, commandRefs = commandRefs[:numCommands], commandRefs[numCommands:]
+		choice.Transitions, transitions = transitions[:numTransitions], transitions[numTransitions:]
 	}
 }

@@ -65,15 +65,15 @@ func newPathGenerator(model *Model, watch *watch, start []int32) *pathGenerator 
 }
 
 // assemble registers all expressions and emits the module.
-func (p *pathGenerator) assemble() ([]byte, error) {
-	p.registerCommands()
-	p.registerMonitor()
-	if err := p.prepareMoves(); err != nil {
+func (g *pathGenerator) assemble() ([]byte, error) {
+	g.registerCommands()
+	g.registerMonitor()
+	if err := g.prepareMoves(); err != nil {
 		return nil, err
 	}
-	code := p.emitModule()
+	code := g.emitModule()
 	if code == nil {
-		return nil, p.model.tooHard("more than %d bytes of code", maxCode)
+		return nil, g.model.tooHard("more than %d bytes of code", maxCode)
 	}
 	return code, nil
 }
@@ -84,51 +84,51 @@ func (m *Model) tooHard(format string, args ...any) error {
 }
 
 // prepareMoves lists the moves and the constant weights. All expressions must be registered before.
-func (p *moveGenerator) prepareMoves() error {
-	p.builder.flatten()
-	if err := p.listMoves(); err != nil {
+func (g *moveGenerator) prepareMoves() error {
+	g.builder.flatten()
+	if err := g.listMoves(); err != nil {
 		return err
 	}
-	for _, command := range p.model.commands {
-		p.classifyWeights(command)
+	for _, command := range g.model.commands {
+		g.classifyWeights(command)
 	}
-	if numTerms := len(p.builder.terms); numTerms > maxTermCount {
-		return p.model.tooHard("%d terms, more than %d", numTerms, maxTermCount)
+	if numTerms := len(g.builder.terms); numTerms > maxTermCount {
+		return g.model.tooHard("%d terms, more than %d", numTerms, maxTermCount)
 	}
 	return nil
 }
 
 // registerCommands registers every expression of the model's commands with the builder.
-func (p *moveGenerator) registerCommands() {
-	for _, command := range p.model.commands {
-		p.builder.registerGuard(command.source.Guard)
+func (g *moveGenerator) registerCommands() {
+	for _, command := range g.model.commands {
+		g.builder.registerGuard(command.source.Guard)
 		for _, update := range command.source.Updates {
-			p.builder.register(update.Prob)
+			g.builder.register(update.Prob)
 			for _, assignment := range update.Assigns {
-				p.builder.register(assignment.Value)
+				g.builder.register(assignment.Value)
 			}
 		}
 	}
 }
 
 // registerMonitor registers the expressions of the monitor.
-func (p *pathGenerator) registerMonitor() {
-	p.builder.register(p.watch.Left)
-	p.builder.register(p.watch.Right)
-	if p.watch.rewards != nil {
-		for _, item := range p.watch.rewards.structure.Items {
-			p.builder.register(item.Guard)
-			p.builder.register(item.Value)
+func (g *pathGenerator) registerMonitor() {
+	g.builder.register(g.watch.Left)
+	g.builder.register(g.watch.Right)
+	if g.watch.rewards != nil {
+		for _, item := range g.watch.rewards.structure.Items {
+			g.builder.register(item.Guard)
+			g.builder.register(item.Value)
 		}
 	}
 }
 
 // listMoves lists every combination of commands whose guards do not contradict each other. The order is that in which the
 // interpreter lists the enabled combinations.
-func (p *moveGenerator) listMoves() error {
-	for _, sync := range p.model.synchronisations {
+func (g *moveGenerator) listMoves() error {
+	for _, sync := range g.model.synchronisations {
 		commands := make([]*command, len(sync.participants))
-		if err := p.listCombinations(sync, len(sync.participants)-1, commands, p.facts); err != nil {
+		if err := g.listCombinations(sync, len(sync.participants)-1, commands, g.facts); err != nil {
 			return err
 		}
 	}
@@ -137,17 +137,17 @@ func (p *moveGenerator) listMoves() error {
 
 // listCombinations adds the moves for all combinations of commands of the participants up to index last; the command of the first
 // participant varies fastest. The commands of later participants are selected already, and facts says that their guards hold.
-func (p *moveGenerator) listCombinations(sync synchronisation, last int, commands []*command, facts *facts) error {
+func (g *moveGenerator) listCombinations(sync synchronisation, last int, commands []*command, facts *facts) error {
 	if last < 0 {
-		return p.addMove(sync.action, commands)
+		return g.addMove(sync.action, commands)
 	}
 	for _, command := range sync.participants[last].commands {
-		guard := p.builder.expr(command.source.Guard)
-		if facts.simplify(guard) == p.graph.falseTerm {
+		guard := g.builder.expr(command.source.Guard)
+		if facts.simplify(guard) == g.graph.falseTerm {
 			continue
 		}
 		commands[last] = command
-		if err := p.listCombinations(sync, last-1, commands, facts.assume(guard, true)); err != nil {
+		if err := g.listCombinations(sync, last-1, commands, facts.assume(guard, true)); err != nil {
 			return err
 		}
 	}
@@ -155,29 +155,29 @@ func (p *moveGenerator) listCombinations(sync synchronisation, last int, command
 }
 
 // addMove adds a move with the given commands, and the conjuncts of their guards.
-func (p *moveGenerator) addMove(action int, commands []*command) error {
-	if len(p.moves) == maxMoves {
-		return p.model.tooHard("more than %d combinations of commands", maxMoves)
+func (g *moveGenerator) addMove(action int, commands []*command) error {
+	if len(g.moves) == maxMoves {
+		return g.model.tooHard("more than %d combinations of commands", maxMoves)
 	}
 	move := moveSpec{action: action, commands: slices.Clone(commands)}
 	if numCombinations := numAlternatives(move.commands); numCombinations > maxUpdates {
-		return p.model.tooHard("%d combinations of updates in one choice", numCombinations)
+		return g.model.tooHard("%d combinations of updates in one choice", numCombinations)
 	}
 	for _, command := range move.commands {
-		move.guard = append(move.guard, p.builder.conjuncts(p.builder.expr(command.source.Guard))...)
+		move.guard = append(move.guard, g.builder.conjuncts(g.builder.expr(command.source.Guard))...)
 	}
-	p.moves = append(p.moves, move)
+	g.moves = append(g.moves, move)
 	return nil
 }
 
 // classifyWeights records the weights of a command's updates if they are valid constants. It reserves locals for weights that are
 // not constant. Invalid constant weights get neither; see hasInvalidWeights. The checks are those of expander.evaluateWeights.
-func (p *moveGenerator) classifyWeights(command *command) {
+func (g *moveGenerator) classifyWeights(command *command) {
 	var weights []float64
 	for i := range command.updates {
-		probability := p.probabilityTerm(command, i)
+		probability := g.probabilityTerm(command, i)
 		if !probability.isConst() {
-			p.weights[command] = make([]wasm.Var[float64], len(command.updates))
+			g.weights[command] = make([]wasm.Var[float64], len(command.updates))
 			return
 		}
 		weights = append(weights, probability.floatValue)
@@ -189,17 +189,17 @@ func (p *moveGenerator) classifyWeights(command *command) {
 		}
 		sum += weight
 	}
-	if sum == 0 || !p.model.continuous() && !sumsToOne(sum) {
+	if sum == 0 || !g.model.continuous() && !sumsToOne(sum) {
 		return
 	}
-	p.constantWeights[command] = weights
+	g.constantWeights[command] = weights
 }
 
 // weightLocals declares the locals that classifyWeights reserved for the given commands.
-func (p *moveGenerator) weightLocals(commands ...*command) {
+func (g *moveGenerator) weightLocals(commands ...*command) {
 	for _, command := range commands {
-		for i := range p.weights[command] {
-			p.weights[command][i] = wasm.Local[float64](p.fn)
+		for i := range g.weights[command] {
+			g.weights[command][i] = wasm.Local[float64](g.fn)
 		}
 	}
 }

@@ -38,7 +38,7 @@ type expandGenerator struct {
 	moveGenerator
 	packing       *Packing
 	noFacts       *facts
-	isLister      bool            // a lister's
+	isLister      bool            // the code is for NewPackedLister
 	alternatives  map[int][][]int // Move.Alternatives, by move
 	moveFunctions map[int]uint32  // function indices, by move
 	outputStart   int             // address of the words written
@@ -55,7 +55,11 @@ type expandGenerator struct {
 // an *UnsupportedError for a model that needs too much code. asLister is for NewPackedLister.
 func (m *Model) assembleExpander(packing *Packing, asLister bool) ([]byte, []Move, error) {
 	outputStart := 8 * expandBatch * packing.Words
-	generator := &expandGenerator{moveGenerator: newMoveGenerator(m, outputStart+expandRoom), packing: packing, isLister: asLister, moveFunctions: map[int]uint32{}, alternatives: map[int][][]int{}, outputStart: outputStart}
+	generator := &expandGenerator{
+		moveGenerator: newMoveGenerator(m, outputStart+expandRoom),
+		packing:       packing, isLister: asLister, outputStart: outputStart,
+		moveFunctions: map[int]uint32{}, alternatives: map[int][][]int{},
+	}
 	generator.noFacts = generator.facts
 	generator.emitLeaf = generator.writeLeaf
 	generator.registerCommands()
@@ -72,10 +76,10 @@ func (m *Model) assembleExpander(packing *Packing, asLister bool) ([]byte, []Mov
 }
 
 // describeMoves returns the moves in the form of the interface PackedExpander.
-func (p *expandGenerator) describeMoves() []Move {
-	moves := make([]Move, len(p.moves))
-	for i, move := range p.moves {
-		moves[i] = Move{Action: move.action, Module: ownModule(move.action, move.commands), Alternatives: p.alternatives[i]}
+func (g *expandGenerator) describeMoves() []Move {
+	moves := make([]Move, len(g.moves))
+	for i, move := range g.moves {
+		moves[i] = Move{Action: move.action, Module: ownModule(move.action, move.commands), Alternatives: g.alternatives[i]}
 		for _, command := range move.commands {
 			moves[i].Commands = append(moves[i].Commands, CommandRef{command.module, command.index})
 		}
@@ -83,24 +87,26 @@ func (p *expandGenerator) describeMoves() []Move {
 	return moves
 }
 
-// emitModule emits the main function. Its parameter is the number of states to expand, and its result how many it has finished.
-func (p *expandGenerator) emitModule() {
-	p.declareModel()
-	for range p.packing.Words {
-		p.packed = append(p.packed, wasm.Global[int64](p.module))
+// emitModule emits the main function. Its parameter is the number of states to expand, and its result how many it has finished. It
+// stops early when the output is full.
+func (g *expandGenerator) emitModule() {
+	g.declareModel()
+	for range g.packing.Words {
+		g.packed = append(g.packed, wasm.Global[int64](g.module))
 	}
-	p.nextOutput = wasm.Global[int32](p.module)
-	p.fn = p.module.Func(exportedRun, []wasm.Type{wasm.I32}, []wasm.Type{wasm.I32})
-	fn, numStates := p.fn, wasm.Param[int32](0)
+	g.nextOutput = wasm.Global[int32](g.module)
+	g.fn = g.module.Func(exportedRun, []wasm.Type{wasm.I32}, []wasm.Type{wasm.I32})
+	fn, numStates := g.fn, wasm.Param[int32](0)
 	index := wasm.Local[int32](fn)
-	p.stateOutput, p.numChoices, p.moveResult = wasm.Local[int32](fn), wasm.Local[int32](fn), wasm.Local[int32](fn)
-	p.nextOutput.Set(fn, constI32(p.outputStart))
+	g.stateOutput, g.numChoices, g.moveResult = wasm.Local[int32](fn), wasm.Local[int32](fn), wasm.Local[int32](fn)
+	lastAddress := constI32(g.outputStart + expandRoom - 8) // for the first word of a state
+	g.nextOutput.Set(fn, constI32(g.outputStart))
 	fn.Block(func(exit wasm.Label) {
 		fn.Loop(func(again wasm.Label) {
 			fn.BrIf(exit, index.GeU(numStates))
-			fn.BrIf(exit, p.stateOutput.Tee(p.nextOutput).GtU(constI32(p.outputStart+expandRoom-8)))
-			p.unpackState(index)
-			p.emitState(exit)
+			fn.BrIf(exit, g.stateOutput.Tee(g.nextOutput).GtU(lastAddress))
+			g.unpackState(index)
+			g.emitState(exit)
 			index.Set(fn, index.Add(constI32(1)))
 			fn.Br(again)
 		})
@@ -108,23 +114,23 @@ func (p *expandGenerator) emitModule() {
 	index.Emit(fn)
 }
 
-// unpackState emits code that reads state i from memory and unpacks it into the globals of the variables.
-func (p *expandGenerator) unpackState(stateIndex wasm.Var[int32]) {
-	fn := p.fn
+// unpackState emits code that reads the state with an index from memory and unpacks it into the globals of the variables.
+func (g *expandGenerator) unpackState(stateIndex wasm.Var[int32]) {
+	fn := g.fn
 	address := wasm.Local[int32](fn)
-	address.Set(fn, stateIndex.Mul(constI32(8*p.packing.Words)))
-	for wordIndex, global := range p.packed {
+	address.Set(fn, stateIndex.Mul(constI32(8*g.packing.Words)))
+	for wordIndex, global := range g.packed {
 		word := wasm.InLocal(fn, wasm.Load[int64](address, uint32(8*wordIndex)))
 		global.Set(fn, word)
-		for slot, field := range p.packing.Fields {
+		for slot, field := range g.packing.Fields {
 			if field.Word == wordIndex {
-				p.slots[slot].Set(fn, extractVariable(word, field))
+				g.slots[slot].Set(fn, extractVariable(word, field))
 			}
 		}
 	}
 }
 
-// extractVariable emits the value of a variable in a word of a packed state.
+// extractVariable returns code for the value of a variable in a word of a packed state.
 func extractVariable(word wasm.Var[int64], field PackedField) wasm.Expr[int32] {
 	if field.Mask == 0 {
 		return constI32(field.Low)
@@ -143,83 +149,82 @@ func extractVariable(word wasm.Var[int64], field PackedField) wasm.Expr[int32] {
 	return value
 }
 
-// emitState emits code that writes the choices of the unpacked state. It jumps to full if they do not fit in the output.
-func (p *expandGenerator) emitState(full wasm.Label) {
-	fn := p.fn
-	p.nextOutput.Set(fn, p.stateOutput.Add(constI32(8)))
-	p.numChoices.Set(fn, constI32(0))
+// emitState emits code that writes the choices of the unpacked state. If they do not fit in the output, the code jumps to full. If it
+// gives up on the state, it writes gaveUp instead.
+func (g *expandGenerator) emitState(full wasm.Label) {
+	fn := g.fn
+	g.nextOutput.Set(fn, g.stateOutput.Add(constI32(8)))
+	g.numChoices.Set(fn, constI32(0))
 	fn.Block(func(next wasm.Label) {
-		p.done = fn.Open()
-		p.failed = fn.Open()
-		p.giveUp = fn.Open()
-		p.scoped(func() {
-			p.evaluateFailing()
-			tree := p.buildTree()
-			p.countTreeUses(tree)
-			p.emitTree(tree)
+		g.done = fn.Open()
+		g.failed = fn.Open()
+		g.giveUp = fn.Open()
+		g.scoped(func() {
+			g.evaluateFailing()
+			tree := g.buildTree()
+			g.countTreeUses(tree)
+			g.emitTree(tree)
 		})
-		fn.End()
-		p.moveResult.Set(fn, constI32(moveGaveUp))
-		fn.End()
-		p.nextOutput.Set(fn, p.stateOutput)
-		// If the output is empty and the state does not fit, give up on it: it will never fit.
-		fn.BrIf(full, p.moveResult.Eq(constI32(moveNoSpace)).And(p.stateOutput.Ne(constI32(p.outputStart))))
-		wasm.Store(fn, p.stateOutput, 0, constI64(gaveUp))
-		p.nextOutput.Set(fn, p.stateOutput.Add(constI32(8)))
+		fn.End() // giveUp
+		g.moveResult.Set(fn, constI32(moveGaveUp))
+		fn.End() // failed
+		g.nextOutput.Set(fn, g.stateOutput)
+		doesNotFit := g.moveResult.Eq(constI32(moveNoSpace))
+		hasEarlierStates := g.stateOutput.Ne(constI32(g.outputStart)) // otherwise the state never fits
+		fn.BrIf(full, doesNotFit.And(hasEarlierStates))
+		wasm.Store(fn, g.stateOutput, 0, constI64(gaveUp))
+		g.nextOutput.Set(fn, g.stateOutput.Add(constI32(8)))
 		fn.Br(next)
-		fn.End()
-		wasm.Store(fn, p.stateOutput, 0, wasm.ExtendU(p.numChoices))
+		fn.End() // done
+		wasm.Store(fn, g.stateOutput, 0, wasm.ExtendU(g.numChoices))
 	})
 }
 
 // writeLeaf emits code that writes the choices of the enabled moves among those of a leaf of the decision tree.
-func (p *expandGenerator) writeLeaf(moves []candidate) {
+func (g *expandGenerator) writeLeaf(moves []candidate) {
 	switch len(moves) {
 	case 0:
 	case 1:
 		for _, conjunct := range moves[0].guard {
-			p.jumpIf(conjunct, false, p.done)
+			g.jumpIf(conjunct, false, g.done)
 		}
-		p.callMove(moves[0].move)
+		g.callMove(moves[0].move)
 	default:
-		p.callEnabledMoves(moves, p.evaluateGuards(moves))
+		g.callEnabledMoves(moves, g.evaluateGuards(moves))
 	}
-	p.fn.Br(p.done)
+	g.fn.Br(g.done)
 }
 
 // fewMoves is the greatest number of moves whose bits are tested one after another.
 const fewMoves = 8
 
 // callEnabledMoves emits calls of the functions of the enabled moves, in order.
-func (p *expandGenerator) callEnabledMoves(moves []candidate, enabled bitset) {
+func (g *expandGenerator) callEnabledMoves(moves []candidate, enabled bitset) {
 	if enabled == nil {
 		for _, candidate := range moves {
-			p.callMove(candidate.move)
+			g.callMove(candidate.move)
 		}
 		return
 	}
 	for i, word := range enabled {
 		part := moves[i*64 : min(i*64+64, len(moves))]
 		if len(part) > fewMoves {
-			p.callMovesOfBits(part, word)
+			g.callMovesOfBits(part, word)
 			continue
 		}
 		for bit, candidate := range part {
-			p.fn.If(isSet(word, bit), func() { p.callMove(candidate.move) })
+			g.fn.If(isSet(word, bit), func() { g.callMove(candidate.move) })
 		}
 	}
 }
 
 // callMovesOfBits emits a loop that calls the functions of the moves whose bits are set, lowest bit first, and clears the bits.
-func (p *expandGenerator) callMovesOfBits(moves []candidate, word wasm.Var[int64]) {
-	fn := p.fn
+func (g *expandGenerator) callMovesOfBits(moves []candidate, word wasm.Var[int64]) {
+	fn := g.fn
 	fn.Block(func(none wasm.Label) {
 		fn.Loop(func(again wasm.Label) {
 			fn.BrIf(none, word.IsZero())
-			labels := make([]wasm.Label, len(moves))
-			for i := len(moves) - 1; i >= 0; i-- {
-				labels[i] = fn.Open()
-			}
+			labels := g.openLabels(len(moves))
 			index := wasm.Expr[int32](func(fn *wasm.Func) {
 				lowestBit(word).Emit(fn)
 				word.Set(fn, withoutLowestBit(word))
@@ -227,7 +232,7 @@ func (p *expandGenerator) callMovesOfBits(moves []candidate, word wasm.Var[int64
 			fn.BrTable(index, labels, labels[len(labels)-1])
 			for _, candidate := range moves {
 				fn.End()
-				p.callMove(candidate.move)
+				g.callMove(candidate.move)
 				fn.Br(again)
 			}
 		})
@@ -235,37 +240,38 @@ func (p *expandGenerator) callMovesOfBits(moves []candidate, word wasm.Var[int64
 }
 
 // callMove emits a call of a move's function, which writes a choice. It jumps to failed if the function gave up.
-func (p *expandGenerator) callMove(move int) {
-	p.fn.BrIf(p.failed, p.moveResult.Tee(wasm.Call[int32, int32](p.moveFunction(move))))
-	p.numChoices.Set(p.fn, p.numChoices.Add(constI32(1)))
+func (g *expandGenerator) callMove(move int) {
+	g.fn.BrIf(g.failed, g.moveResult.Tee(wasm.Call[int32, int32](g.moveFunction(move))))
+	g.numChoices.Set(g.fn, g.numChoices.Add(constI32(1)))
 }
 
-// moveFunction returns the index of a move's function, and emits the function if it does not exist yet.
-func (p *expandGenerator) moveFunction(move int) uint32 {
-	if index, ok := p.moveFunctions[move]; ok {
+// moveFunction returns the index of a move's function, and emits the function if it does not exist yet. For the new function it
+// replaces the state of the code generator, which it restores afterwards.
+func (g *expandGenerator) moveFunction(move int) uint32 {
+	if index, ok := g.moveFunctions[move]; ok {
 		return index
 	}
-	fn := p.module.Func("", nil, []wasm.Type{wasm.I32})
-	p.moveFunctions[move] = fn.Index
-	outer := p.codeGenerator
-	p.fn, p.facts = fn, p.noFacts
-	p.computedTerms, p.computedOrder, p.uses = map[*term]typedCode{}, nil, map[*term]int{}
-	p.emitMoveFunction(move)
-	p.codeSize += fn.Size()
-	outer.measuredAt, outer.epoch = p.measuredAt, p.epoch
-	p.codeGenerator = outer
+	fn := g.module.Func("", nil, []wasm.Type{wasm.I32})
+	g.moveFunctions[move] = fn.Index
+	outer := g.codeGenerator
+	g.fn, g.facts = fn, g.noFacts
+	g.computedTerms, g.computedOrder, g.uses = map[*term]typedCode{}, nil, map[*term]int{}
+	g.emitMoveFunction(move)
+	g.codeSize += fn.Size()
+	outer.measuredAt, outer.epoch = g.measuredAt, g.epoch // both only grow
+	g.codeGenerator = outer
 	return fn.Index
 }
 
 // emitMoveFunction emits the body of a move's function, which returns moveDone, moveGaveUp or moveNoSpace.
-func (p *expandGenerator) emitMoveFunction(move int) {
-	fn, spec := p.fn, &p.moves[move]
-	p.giveUp = fn.Open()
-	if slices.ContainsFunc(spec.commands, p.hasInvalidWeights) {
-		fn.Br(p.giveUp)
+func (g *expandGenerator) emitMoveFunction(move int) {
+	fn, spec := g.fn, &g.moves[move]
+	g.giveUp = fn.Open()
+	if slices.ContainsFunc(spec.commands, g.hasInvalidWeights) {
+		fn.Br(g.giveUp)
 	} else {
 		fn.Block(func(full wasm.Label) {
-			p.writeChoice(move, full)
+			g.writeChoice(move, full)
 			fn.Return(constI32(moveDone))
 		})
 		fn.Return(constI32(moveNoSpace))
@@ -275,113 +281,121 @@ func (p *expandGenerator) emitMoveFunction(move int) {
 }
 
 // writeChoice emits code that writes the transitions of a move. If they do not fit in the output, the code jumps to full.
-func (p *expandGenerator) writeChoice(move int, full wasm.Label) {
-	fn, spec := p.fn, &p.moves[move]
+func (g *expandGenerator) writeChoice(move int, full wasm.Label) {
+	fn, spec := g.fn, &g.moves[move]
 	for _, conjunct := range spec.guard {
-		p.facts = p.facts.assume(conjunct, true)
+		g.facts = g.facts.assume(conjunct, true)
 	}
-	alternatives, constant := p.alternativesOf(spec, p.facts)
+	alternatives, constant := g.alternativesOf(spec, g.facts)
 	if len(alternatives) == 0 { // the products of tiny rates are all zero
-		fn.Br(p.giveUp)
+		fn.Br(g.giveUp)
 		return
 	}
 	start := wasm.Local[int32](fn)
-	fn.BrIf(full, start.Tee(p.nextOutput).Gt(constI32(p.outputStart+expandRoom-8-len(alternatives)*p.transitionSize())))
+	maxSize := 8 + len(alternatives)*g.transitionSize()
+	lastAddress := constI32(g.outputStart + expandRoom - maxSize)
+	fn.BrIf(full, start.Tee(g.nextOutput).Gt(lastAddress))
 	for _, command := range spec.commands {
-		if p.constantWeights[command] == nil && !p.isLister {
-			p.weightLocals(command)
-			p.computeWeights(command)
+		if g.constantWeights[command] == nil && !g.isLister {
+			g.weightLocals(command)
+			g.computeWeights(command)
 		}
 	}
-	base, rest := p.commonTarget(alternatives)
-	if constant || p.isLister {
-		p.constantChoice(move, alternatives, start, base, rest)
+	base, rest := g.commonTarget(alternatives)
+	if constant || g.isLister {
+		g.constantChoice(move, alternatives, start, base, rest)
 	} else {
-		p.weighedChoice(move, spec, alternatives, start, base, rest)
+		g.weighedChoice(move, spec, alternatives, start, base, rest)
 	}
 }
 
 // transitionSize returns the size of a transition in the output in bytes.
-func (p *expandGenerator) transitionSize() int { return 8 + 8*p.packing.Words }
+func (g *expandGenerator) transitionSize() int { return 8 + 8*g.packing.Words }
 
 // commonTarget emits code for the assigned variables whose new value is the same in all alternatives. It returns the packed target
 // with these values, and the set of assigned variables whose values differ.
-func (p *expandGenerator) commonTarget(alternatives []alternative) (base []wasm.Var[int64], rest map[int]bool) {
+func (g *expandGenerator) commonTarget(alternatives []alternative) (base []wasm.Var[int64], rest map[int]bool) {
 	rest = map[int]bool{}
 	values := map[int]*term{}
 	for _, slot := range assignedSlots(alternatives) {
-		if column := p.valuesInAlternatives(alternatives, slot); allEqual(column) {
+		if column := g.valuesInAlternatives(alternatives, slot); allEqual(column) {
 			values[slot] = column[0]
 		} else {
 			rest[slot] = true
 		}
 	}
-	return p.withValues(p.packed, values), rest
+	return g.withValues(g.packed, values), rest
 }
 
-// withValues emits code that computes new values of variables and inserts them into a packed state. It returns the locals with the
-// result.
-func (p *expandGenerator) withValues(packed []wasm.Var[int64], values map[int]*term) []wasm.Var[int64] {
-	var toCompute []newValue
-	newLocals := map[int]wasm.Var[int32]{}
+// withValues emits code that computes new values of variables, checks their ranges, and inserts them into a packed state. values has a
+// term for the slot of each variable. It returns the locals with the result.
+func (g *expandGenerator) withValues(packed []wasm.Var[int64], values map[int]*term) []wasm.Var[int64] {
+	newLocals := g.computeValues(values)
 	for _, slot := range slices.Sorted(maps.Keys(values)) {
-		if term := values[slot]; !term.isConst() && term != p.oldValue(slot) {
-			p.countUses(term)
-			toCompute = append(toCompute, newValue{slot, term})
-			newLocals[slot] = wasm.Local[int32](p.fn)
-		}
-	}
-	groups, single := p.memoGroups(toCompute)
-	for _, group := range groups {
-		p.lookUpMemo(group, newLocals)
-	}
-	p.assignTogether(single, newLocals)
-	for _, slot := range slices.Sorted(maps.Keys(values)) {
-		if !p.certainlyInRange(values[slot], slot) {
-			p.checkRange(values[slot], slot, newLocals)
+		value := values[slot]
+		switch {
+		case g.certainlyInRange(value, slot):
+		case value.isConst():
+			g.fn.Br(g.giveUp)
+		default:
+			g.giveUpOutside(newLocals[slot], slot)
 		}
 	}
 	words := make([]wasm.Var[int64], len(packed))
 	for wordIndex, word := range packed {
-		words[wordIndex] = wasm.InLocal(p.fn, p.replaceFields(word.Expr, wordIndex, values, newLocals))
+		words[wordIndex] = wasm.InLocal(g.fn, g.replaceFields(word.Expr, wordIndex, values, newLocals))
 	}
 	return words
 }
 
-// checkRange gives up if a new value is outside the range of its variable.
-func (p *expandGenerator) checkRange(term *term, slot int, newLocals map[int]wasm.Var[int32]) {
-	if term.isConst() {
-		p.fn.Br(p.giveUp)
-		return
+// computeValues emits code that computes new values of variables, given by slot, into locals, which it returns by slot. Constants, and
+// variables that keep their old values, have no locals.
+func (g *expandGenerator) computeValues(values map[int]*term) map[int]wasm.Var[int32] {
+	newLocals := map[int]wasm.Var[int32]{}
+	var toCompute []newValue
+	for _, slot := range slices.Sorted(maps.Keys(values)) {
+		value := values[slot]
+		if value.isConst() || value == g.oldValue(slot) {
+			continue
+		}
+		g.countUses(value)
+		toCompute = append(toCompute, newValue{slot, value})
+		newLocals[slot] = wasm.Local[int32](g.fn)
 	}
-	p.giveUpOutside(newLocals[slot], slot)
+	groups, single := g.memoGroups(toCompute)
+	for _, group := range groups {
+		g.lookUpMemo(group, newLocals)
+	}
+	g.assignTogether(single, newLocals)
+	return newLocals
 }
 
 // replaceFields returns code for one word of a packed state, with the given index, into which the new values of variables are
 // inserted. The values are constants or in locals. A variable that keeps its value is in the word already.
-func (p *expandGenerator) replaceFields(word wasm.Expr[int64], wordIndex int, values map[int]*term, newLocals map[int]wasm.Var[int32]) wasm.Expr[int64] {
-	var mask, constant uint64 // the bits of all new values; the bits that constant values set
-	var computed []int        // the slots of the values in locals
+func (g *expandGenerator) replaceFields(word wasm.Expr[int64], wordIndex int, values map[int]*term, newLocals map[int]wasm.Var[int32]) wasm.Expr[int64] {
+	var replaced uint64     // the bits of the fields with new values
+	var constantBits uint64 // the bits that constant values set
+	var computed []int      // the slots of the values in locals
 	for _, slot := range slices.Sorted(maps.Keys(values)) {
-		field, term := p.packing.Fields[slot], values[slot]
-		if field.Word != wordIndex || term == p.oldValue(slot) {
+		field, value := g.packing.Fields[slot], values[slot]
+		if field.Word != wordIndex || value == g.oldValue(slot) {
 			continue
 		}
-		mask |= field.Mask << field.Shift
-		if term.isConst() {
-			constant |= (uint64(term.intValue-field.Low) & field.Mask) << field.Shift
+		replaced |= field.Mask << field.Shift
+		if value.isConst() {
+			constantBits |= (uint64(value.intValue-field.Low) & field.Mask) << field.Shift
 		} else if field.Mask != 0 {
 			computed = append(computed, slot)
 		}
 	}
-	if mask != 0 {
-		word = word.And(constI64(int64(^mask)))
+	if replaced != 0 {
+		word = word.And(constI64(int64(^replaced)))
 	}
-	if constant != 0 {
-		word = word.Or(constI64(int64(constant)))
+	if constantBits != 0 {
+		word = word.Or(constI64(int64(constantBits)))
 	}
 	for _, slot := range computed {
-		word = word.Or(fieldBits(p.packing.Fields[slot], newLocals[slot].Expr))
+		word = word.Or(fieldBits(g.packing.Fields[slot], newLocals[slot].Expr))
 	}
 	return word
 }
@@ -409,62 +423,65 @@ func ownValues(alternative alternative, rest map[int]bool) map[int]*term {
 	return out
 }
 
-// constantChoice emits code that writes a choice with constant weights. base has the values that all alternatives share, and rest the variables in
-// which they differ. A lister, which does not need weights, uses it for every choice.
-func (p *expandGenerator) constantChoice(move int, alternatives []alternative, start wasm.Var[int32], base []wasm.Var[int64], rest map[int]bool) {
-	wasm.Store(p.fn, start, 0, constI64(int64(len(alternatives))<<32|int64(move)))
+// constantChoice emits code that writes a choice with constant weights. start has the address of its first word. base is the packed
+// target with the values that all alternatives share, and rest the variables in which they differ. A lister, which does not need
+// weights, uses it for every choice.
+func (g *expandGenerator) constantChoice(move int, alternatives []alternative, start wasm.Var[int32], base []wasm.Var[int64], rest map[int]bool) {
+	wasm.Store(g.fn, start, 0, constI64(int64(len(alternatives))<<32|int64(move)))
 	var written [][]int
 	for i, alternative := range alternatives {
-		p.writeTransition(start, 8+i*p.transitionSize(), constF64(alternative.weight), base, ownValues(alternative, rest))
+		g.writeTransition(start, 8+i*g.transitionSize(), constF64(alternative.weight), base, ownValues(alternative, rest))
 		written = append(written, alternative.updates)
 	}
-	p.alternatives[move] = written
-	p.nextOutput.Set(p.fn, start.Add(constI32(8+len(alternatives)*p.transitionSize())))
+	g.alternatives[move] = written
+	g.nextOutput.Set(g.fn, start.Add(constI32(8+len(alternatives)*g.transitionSize())))
 }
 
-// writeTransition emits code that writes a transition: its weight, and the packed state base with the given values.
-func (p *expandGenerator) writeTransition(address wasm.Var[int32], offset int, weight wasm.Operand[float64], base []wasm.Var[int64], values map[int]*term) {
-	wasm.Store(p.fn, address, uint32(offset), weight)
-	for wordIndex, word := range p.withValues(base, values) {
-		wasm.Store(p.fn, address, uint32(offset+8+8*wordIndex), word)
+// writeTransition emits code that writes a transition at an offset from an address: its weight, and the packed state base with the
+// given values of variables.
+func (g *expandGenerator) writeTransition(address wasm.Var[int32], offset int, weight wasm.Operand[float64], base []wasm.Var[int64], values map[int]*term) {
+	wasm.Store(g.fn, address, uint32(offset), weight)
+	for wordIndex, word := range g.withValues(base, values) {
+		wasm.Store(g.fn, address, uint32(offset+8+8*wordIndex), word)
 	}
 }
 
-// weighedChoice emits code that writes a choice whose weights are computed, and skips alternatives of weight zero. base has the values that all
-// alternatives share, and rest the variables in which they differ.
-func (p *expandGenerator) weighedChoice(index int, move *moveSpec, alternatives []alternative, start wasm.Var[int32], base []wasm.Var[int64], rest map[int]bool) {
-	fn := p.fn
+// weighedChoice emits code that writes a choice whose weights are computed, and skips alternatives of weight zero. start has the address
+// of its first word. base is the packed target with the values that all alternatives share, and rest the variables in which they
+// differ.
+func (g *expandGenerator) weighedChoice(index int, move *moveSpec, alternatives []alternative, start wasm.Var[int32], base []wasm.Var[int64], rest map[int]bool) {
+	fn := g.fn
 	next, weight, numWritten := wasm.Local[int32](fn), wasm.Local[float64](fn), wasm.Local[int32](fn)
 	next.Set(fn, start.Add(constI32(8)))
 	numWritten.Set(fn, constI32(0))
 	for _, alternative := range alternatives {
-		weight.Set(fn, p.weight(move, alternative.updates))
+		weight.Set(fn, g.weight(move, alternative.updates))
 		values := ownValues(alternative, rest)
-		if p.allConstantsInRange(values) { // writing always is cheaper than a jump
-			p.writeTransition(next, 0, weight, base, values)
-			p.countIf(weight, numWritten, next)
+		if g.allConstantsInRange(values) { // writing always is cheaper than a jump
+			g.writeTransition(next, 0, weight, base, values)
+			g.countIf(weight, numWritten, next)
 			continue
 		}
 		fn.If(weight.Gt(constF64(0)), func() {
-			p.scoped(func() { p.writeTransition(next, 0, weight, base, values) })
-			p.countIf(weight, numWritten, next)
+			g.scoped(func() { g.writeTransition(next, 0, weight, base, values) })
+			g.countIf(weight, numWritten, next)
 		})
 	}
 	wasm.Store(fn, start, 0, wasm.ExtendU(numWritten).Shl(32).Or(constI64(int64(index))))
-	p.nextOutput.Set(fn, next)
+	g.nextOutput.Set(fn, next)
 }
 
 // countIf emits code that counts a written transition if its weight is positive. Otherwise the next transition overwrites it.
-func (p *expandGenerator) countIf(weight wasm.Var[float64], numWritten, next wasm.Var[int32]) {
-	positive := wasm.InLocal(p.fn, weight.Gt(constF64(0)))
-	numWritten.Set(p.fn, numWritten.Add(positive))
-	next.Set(p.fn, next.Add(positive.Mul(constI32(p.transitionSize()))))
+func (g *expandGenerator) countIf(weight wasm.Var[float64], numWritten, next wasm.Var[int32]) {
+	positive := wasm.InLocal(g.fn, weight.Gt(constF64(0)))
+	numWritten.Set(g.fn, numWritten.Add(positive))
+	next.Set(g.fn, next.Add(positive.Mul(constI32(g.transitionSize()))))
 }
 
 // allConstantsInRange reports whether all values are constants within the ranges of their variables.
-func (p *expandGenerator) allConstantsInRange(values map[int]*term) bool {
+func (g *expandGenerator) allConstantsInRange(values map[int]*term) bool {
 	for slot, term := range values {
-		if !term.isConst() || !p.certainlyInRange(term, slot) {
+		if !term.isConst() || !g.certainlyInRange(term, slot) {
 			return false
 		}
 	}

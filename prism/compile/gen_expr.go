@@ -21,11 +21,11 @@ type codeGenerator struct {
 	// host functions
 	hostPow, hostLog, hostIntPow uint32
 
-	computedTerms map[*term]typedCode // computed terms
-	computedOrder []*term             // computed terms in order, for closing scopes
+	computedTerms map[*term]typedCode // the locals of terms that are computed
+	computedOrder []*term             // these terms in the order of their computation
 	uses          map[*term]int
-	measuredAt    []int // the epoch in which costOf counted each term
-	epoch         int
+	measuredAt    []int // by term.id: the epoch in which costOf counted the term
+	epoch         int   // the number of calls of costOf
 }
 
 // typedCode is an expression of either WebAssembly type.
@@ -90,8 +90,8 @@ func (c *codeGenerator) costOf(limit int, terms ...*term) int {
 	return total
 }
 
-// measure returns the number of operations that computing a term takes, but at most about limit. It does not count terms that are computed already,
-// and counts a repeated sub-term once.
+// measure returns the number of operations that computing a term takes. It does not count terms that are computed already or counted in
+// this epoch. It may stop when it reaches the limit.
 func (c *codeGenerator) measure(term *term, limit int) int {
 	for len(c.measuredAt) <= term.id {
 		c.measuredAt = append(c.measuredAt, 0)
@@ -151,9 +151,9 @@ func (c *codeGenerator) computeRepeated(root *term) {
 		return
 	}
 	for _, subterm := range c.repeatedTerms(root) {
-		c.fn.Drop(wasm.Expr[int32](func(*wasm.Func) { // or a Double
-			c.keepInLocal(subterm, func(*wasm.Func) { c.operationCode(subterm).Emit(c.fn) })
-		}))
+		compute := func(*wasm.Func) { c.operationCode(subterm).Emit(c.fn) }
+		// The result is dropped from the stack and stays in the local, so the type parameter does not matter.
+		c.fn.Drop(wasm.Expr[int32](func(*wasm.Func) { c.keepInLocal(subterm, compute) }))
 	}
 }
 
@@ -234,6 +234,7 @@ func (c *codeGenerator) instructionValue(term *term) typedCode {
 	case term.op == opNumLog:
 		return wasm.Call[float64, float64](c.hostLog, c.floatCode(term.operands[0]), c.floatCode(last))
 	}
+	// The caller uses only Emit, so the type parameter does not matter.
 	return wasm.Expr[int32](func(fn *wasm.Func) {
 		for _, operand := range term.operands {
 			c.emitTerm(operand)
@@ -275,7 +276,8 @@ func instruction(op opcode) wasm.Opcode {
 // negation returns the code of !operand, which is a single comparison if possible.
 func (c *codeGenerator) negation(operand *term) wasm.Expr[int32] {
 	_, isComputed := c.computedTerms[operand]
-	if isComputed || c.uses[operand] > 1 || operand.op != opIntEq && operand.op != opIntLt && operand.op != opIff {
+	isComparison := operand.op == opIntEq || operand.op == opIntLt || operand.op == opIff
+	if isComputed || c.uses[operand] > 1 || !isComparison {
 		return c.intCode(operand).IsZero()
 	}
 	left, right := c.intCode(operand.operands[0]), c.intCode(operand.operands[1])
@@ -384,30 +386,42 @@ func (c *codeGenerator) jumpIfCode(cond wasm.Expr[int32], wanted bool, target wa
 // conditional returns the code of ?:. If both arms are cheap and cannot fail, it evaluates both and selects a result.
 func (c *codeGenerator) conditional(choice *term) typedCode {
 	cond, ifTrue, ifFalse := choice.operands[0], choice.operands[1], choice.operands[2]
-	if !ifTrue.mayFail && !ifFalse.mayFail && c.costOf(selectCost+1, ifTrue) <= selectCost && c.costOf(selectCost+1, ifFalse) <= selectCost {
-		if choice.sort == sortFloat {
-			return wasm.Select[float64](c.intCode(cond), c.floatCode(ifTrue), c.floatCode(ifFalse))
-		}
+	canEvaluateBoth := c.isCheapAndSafe(ifTrue) && c.isCheapAndSafe(ifFalse)
+	switch {
+	case canEvaluateBoth && choice.sort == sortFloat:
+		return wasm.Select[float64](c.intCode(cond), c.floatCode(ifTrue), c.floatCode(ifFalse))
+	case canEvaluateBoth:
 		return wasm.Select[int32](c.intCode(cond), c.intCode(ifTrue), c.intCode(ifFalse))
 	}
-	arm := func(result *term) func() { return func() { c.scoped(func() { c.emitTerm(result) }) } }
-	return wasm.Expr[int32](func(fn *wasm.Func) { fn.IfElse(wasmType(choice.sort), c.intCode(cond), arm(ifTrue), arm(ifFalse)) })
+	return wasm.Expr[int32](func(fn *wasm.Func) {
+		fn.IfElse(wasmType(choice.sort), c.intCode(cond),
+			func() { c.scoped(func() { c.emitTerm(ifTrue) }) },
+			func() { c.scoped(func() { c.emitTerm(ifFalse) }) })
+	})
+}
+
+// isCheapAndSafe reports whether an arm of ?: costs at most selectCost and cannot fail, so that it may be evaluated needlessly.
+func (c *codeGenerator) isCheapAndSafe(arm *term) bool {
+	return !arm.mayFail && c.costOf(selectCost+1, arm) <= selectCost
 }
 
 // arithmetic returns the code of an addition, subtraction or multiplication of Ints. If the result may overflow, the code computes it
 // with 64 bits and gives up after an overflow.
 func (c *codeGenerator) arithmetic(term *term) wasm.Expr[int32] {
 	left, right := c.intCode(term.operands[0]), c.intCode(term.operands[1])
-	if !c.facts.overflows(term) {
-		if factor := term.operands[1]; term.op == opMul && factor.isConst() && factor.intValue == 2 {
-			return left.Shl(1)
-		}
+	factor := term.operands[1]
+	isDoubling := term.op == opMul && factor.isConst() && factor.intValue == 2
+	switch {
+	case !c.facts.overflows(term) && isDoubling:
+		return left.Shl(1)
+	case !c.facts.overflows(term):
 		return calculate(term.op, left, right)
 	}
 	return func(fn *wasm.Func) {
-		sum := calculate(term.op, wasm.Extend(left), wasm.Extend(right))
 		wide := wasm.Local[int64](fn)
-		fn.BrIf(c.giveUp, wasm.Extend(wasm.Wrap(wide.Tee(sum))).Ne(wide))
+		result := wide.Tee(calculate(term.op, wasm.Extend(left), wasm.Extend(right)))
+		truncated := wasm.Extend(wasm.Wrap(result))
+		fn.BrIf(c.giveUp, truncated.Ne(wide))
 		wasm.Wrap(wide).Emit(fn)
 	}
 }
@@ -436,7 +450,9 @@ func (c *codeGenerator) modulo(term *term) wasm.Expr[int32] {
 			return
 		}
 		remainder := wasm.Local[int32](fn)
-		remainder.Tee(dividend.Rem(divisor)).Add(wasm.Select(remainder.Lt(constI32(0)), divisor, constI32(0))).Emit(fn)
+		remainder.Set(fn, dividend.Rem(divisor))
+		correction := wasm.Select(remainder.Lt(constI32(0)), divisor, constI32(0))
+		remainder.Add(correction).Emit(fn)
 	}
 }
 
@@ -445,11 +461,11 @@ func (c *codeGenerator) minOrMax(term *term) wasm.Expr[int32] {
 	return func(fn *wasm.Func) {
 		left := wasm.InLocal(fn, c.intCode(term.operands[0]))
 		right := wasm.InLocal(fn, c.intCode(term.operands[1]))
-		first := left.Lt(right)
+		takesLeft := left.Lt(right)
 		if term.op == opMax {
-			first = left.Gt(right)
+			takesLeft = left.Gt(right)
 		}
-		wasm.Select[int32](first, left, right).Emit(fn)
+		wasm.Select[int32](takesLeft, left, right).Emit(fn)
 	}
 }
 
@@ -472,32 +488,36 @@ func (c *codeGenerator) rounding(term *term) wasm.Expr[int32] {
 		operand := wasm.InLocal(fn, c.floatCode(term.operands[0]))
 		result := rounded(fn, term.op, operand, term.operands[0].maybeNaN)
 		if term.mayFail {
-			inLocal := wasm.InLocal(fn, result)
-			fn.BrIf(c.giveUp, inLocal.Ge(constF64(math.MinInt32)).And(inLocal.Le(constF64(math.MaxInt32))).IsZero())
-			result = inLocal.Expr
+			number := wasm.InLocal(fn, result)
+			fits := number.Ge(constF64(math.MinInt32)).And(number.Le(constF64(math.MaxInt32)))
+			fn.BrIf(c.giveUp, fits.IsZero())
+			result = number.Expr
 		}
 		wasm.Convert[int32](wasm.I32TruncF64S, result).Emit(fn)
 	}
 }
 
-// rounded returns the code of floor, ceil or round with a float64 result, which is the same as that of roundBy. nan says that the
-// operand may be NaN.
-func rounded(fn *wasm.Func, op opcode, operand wasm.Var[float64], nan bool) wasm.Expr[float64] {
+// rounded returns the code of floor, ceil or round with a float64 result. Like roundBy, it rounds halves up, and NaN to 0. maybeNaN says
+// that the operand may be NaN.
+func rounded(fn *wasm.Func, op opcode, operand wasm.Var[float64], maybeNaN bool) wasm.Expr[float64] {
 	switch op {
 	case opFloor:
 		return wasm.Convert[float64](wasm.F64Floor, operand)
 	case opCeil:
 		return wasm.Convert[float64](wasm.F64Ceil, operand)
 	}
-	low := wasm.InLocal(fn, wasm.Convert[float64](wasm.F64Floor, operand))
-	result := wasm.Select(operand.Sub(low).Ge(constF64(0.5)), low.Add(constF64(1)), low)
-	if nan {
-		result = wasm.Select(operand.Eq(operand), result, constF64(0))
+	floor := wasm.InLocal(fn, wasm.Convert[float64](wasm.F64Floor, operand))
+	isHalfOrMore := operand.Sub(floor).Ge(constF64(0.5))
+	result := wasm.Select(isHalfOrMore, floor.Add(constF64(1)), floor)
+	if maybeNaN {
+		isNumber := operand.Eq(operand)
+		result = wasm.Select(isNumber, result, constF64(0))
 	}
 	return result
 }
 
-// sameFloat returns the code of sema.SameFloat. If one operand is never NaN and never zero, that is the comparison of IEEE 754.
+// sameFloat returns the code of sema.SameFloat: NaN equals NaN, and 0 differs from -0. If one operand is never NaN and never zero, this
+// is the comparison of IEEE 754.
 func (c *codeGenerator) sameFloat(left, right *term) wasm.Expr[int32] {
 	if neverNaNOrZero(left) || neverNaNOrZero(right) {
 		return c.floatCode(left).Eq(c.floatCode(right))
@@ -505,7 +525,9 @@ func (c *codeGenerator) sameFloat(left, right *term) wasm.Expr[int32] {
 	return func(fn *wasm.Func) {
 		leftValue := wasm.InLocal(fn, c.floatCode(left))
 		rightValue := wasm.InLocal(fn, c.floatCode(right))
-		wasm.Bits(leftValue).Eq(wasm.Bits(rightValue)).Or(leftValue.Ne(leftValue).And(rightValue.Ne(rightValue))).Emit(fn)
+		sameBits := wasm.Bits(leftValue).Eq(wasm.Bits(rightValue))
+		bothNaN := leftValue.Ne(leftValue).And(rightValue.Ne(rightValue))
+		sameBits.Or(bothNaN).Emit(fn)
 	}
 }
 

@@ -18,10 +18,10 @@ import (
 
 // memoTable is the table of a memoised function.
 type memoTable struct {
-	compute uint32 // index of the function that computes and stores a result
-	address uint32 // address
-	inputs  []wordField
-	outputs []wordField // of the results
+	compute uint32      // index of the function that computes and stores a result
+	address uint32      // of the first entry
+	inputs  []wordField // positions of the variables in the key
+	outputs []wordField // positions of the results in an entry
 }
 
 // wordField is the position of a value in a packed word. The stored number is the difference of the value to its lower bound.
@@ -45,32 +45,42 @@ type memoGroup struct {
 
 // memoGroups returns groups of values that are worth memoising (storing in a table for reuse), and the values that are not. Values
 // are in one group if they read the same variables, or one reads a subset of the variables of the other.
-func (p *moveGenerator) memoGroups(values []newValue) (groups []memoGroup, rest []newValue) {
+func (g *moveGenerator) memoGroups(values []newValue) (groups []memoGroup, rest []newValue) {
 	var candidates []memoGroup
 	for _, value := range values {
-		slots := p.variablesOf(value.value)
-		if len(slots) == 0 || value.value.mayFail || p.keyWidth(slots) > memoWidth {
+		slots := g.variablesOf(value.value)
+		canBeKey := len(slots) > 0 && g.keyWidth(slots) <= memoWidth
+		if !canBeKey || value.value.mayFail {
 			rest = append(rest, value)
 			continue
 		}
-		i := slices.IndexFunc(candidates, func(group memoGroup) bool { return isSubset(slots, group.slots) || isSubset(group.slots, slots) })
-		if i < 0 {
-			candidates = append(candidates, memoGroup{[]newValue{value}, slots})
-			continue
-		}
-		candidates[i].values = append(candidates[i].values, value)
-		if len(slots) > len(candidates[i].slots) {
-			candidates[i].slots = slots
-		}
+		candidates = addToGroup(candidates, value, slots)
 	}
 	for _, group := range candidates {
-		if p.worthMemo(group) {
+		if g.worthMemo(group) {
 			groups = append(groups, group)
 		} else {
 			rest = append(rest, group.values...)
 		}
 	}
 	return groups, rest
+}
+
+// addToGroup adds a value that reads the variables in the given slots to the first group with related variables. If there is none, it
+// adds a group.
+func addToGroup(groups []memoGroup, value newValue, slots []int) []memoGroup {
+	for i := range groups {
+		group := &groups[i]
+		if !isSubset(slots, group.slots) && !isSubset(group.slots, slots) {
+			continue
+		}
+		group.values = append(group.values, value)
+		if len(slots) > len(group.slots) {
+			group.slots = slots
+		}
+		return groups
+	}
+	return append(groups, memoGroup{[]newValue{value}, slots})
 }
 
 // isSubset reports whether the second list contains every element of the first.
@@ -80,46 +90,55 @@ func isSubset(firsts, seconds []int) bool {
 
 // worthMemo reports whether the values of a group are expensive enough to memoise, fit in 32 bits together, and memory is left for
 // their table.
-func (p *moveGenerator) worthMemo(group memoGroup) bool {
-	var terms []*term
-	for _, newValue := range group.values {
-		terms = append(terms, newValue.value)
-	}
-	fields := p.packTerms(terms)
+func (g *moveGenerator) worthMemo(group memoGroup) bool {
+	terms := group.terms()
+	fields := g.packTerms(terms)
 	last := fields[len(fields)-1]
-	return last.shift+last.width <= 32 && p.memoryUsed+8<<memoBits <= maxMemory && p.costOf(maxCost, terms...) >= cmp.Or(p.model.opts.memoCost, memoCost)
+	fitsInWord := last.shift+last.width <= 32
+	fitsInMemory := g.memoryUsed+8<<memoBits <= maxMemory
+	minCost := cmp.Or(g.model.opts.memoCost, memoCost)
+	return fitsInWord && fitsInMemory && g.costOf(maxCost, terms...) >= minCost
+}
+
+// terms returns the terms of the values of a group.
+func (group memoGroup) terms() []*term {
+	terms := make([]*term, len(group.values))
+	for i, value := range group.values {
+		terms[i] = value.value
+	}
+	return terms
 }
 
 // variablesOf returns the slots of the variables that a term reads, in ascending order.
-func (p *moveGenerator) variablesOf(root *term) []int {
+func (g *moveGenerator) variablesOf(root *term) []int {
 	var slots []int
 	seen := map[*term]bool{}
-	var walk func(*term)
-	walk = func(root *term) {
-		if seen[root] {
+	var visit func(*term)
+	visit = func(subterm *term) {
+		if seen[subterm] {
 			return
 		}
-		seen[root] = true
-		if root.op == opVar {
-			slots = append(slots, root.slot)
+		seen[subterm] = true
+		if subterm.op == opVar {
+			slots = append(slots, subterm.slot)
 		}
-		for _, operand := range root.operands {
-			walk(operand)
+		for _, operand := range subterm.operands {
+			visit(operand)
 		}
 	}
-	walk(root)
+	visit(root)
 	slices.Sort(slots)
 	return slices.Compact(slots)
 }
 
 // packTerms assigns a field of a packed word to each term. The width follows from the interval of the term's values.
-func (p *moveGenerator) packTerms(terms []*term) []wordField {
+func (g *moveGenerator) packTerms(terms []*term) []wordField {
 	shift := 0
 	out := make([]wordField, len(terms))
 	for i, term := range terms {
 		values := interval{0, 1}
 		if term.sort == sortInt {
-			values = p.facts.interval(term)
+			values = g.facts.interval(term)
 		}
 		out[i] = wordField{values.low, shift, bits.Len64(uint64(values.high - values.low))}
 		shift += out[i].width
@@ -128,37 +147,43 @@ func (p *moveGenerator) packTerms(terms []*term) []wordField {
 }
 
 // keyWidth returns the number of bits of the packed values of variables.
-func (p *moveGenerator) keyWidth(slots []int) int {
+func (g *moveGenerator) keyWidth(slots []int) int {
 	width := 0
 	for _, slot := range slots {
-		values := p.facts.variable(slot)
+		values := g.facts.variable(slot)
 		width += bits.Len64(uint64(values.high - values.low))
 	}
 	return width
 }
 
 // lookUpMemo emits code that looks up the values of a group in its table, computes them if they are not there, and unpacks them into
-// newLocals.
-func (p *moveGenerator) lookUpMemo(group memoGroup, newLocals map[int]wasm.Var[int32]) {
-	memo, group := p.memoFor(group)
-	fn := p.fn
-	key, offset, word := wasm.Local[int32](fn), wasm.Local[int32](fn), wasm.Local[int64](fn)
-	shifted := func(i int) wasm.Expr[int32] { return shiftToField(p.slots[group.slots[i]].Expr, memo.inputs[i]) }
-	packed := shifted(0)
-	for i := range group.slots[1:] {
-		packed = packed.Or(shifted(i + 1))
+// newLocals. An entry of the table has the key plus 1 in its upper half, so that an empty entry matches no key, and the packed values
+// in its lower half.
+func (g *moveGenerator) lookUpMemo(group memoGroup, newLocals map[int]wasm.Var[int32]) {
+	memo, group := g.memoFor(group)
+	fn := g.fn
+	key, offset, entry := wasm.Local[int32](fn), wasm.Local[int32](fn), wasm.Local[int64](fn)
+	// Pack the variables into the key.
+	packed := shiftToField(g.slots[group.slots[0]].Expr, memo.inputs[0])
+	for i, slot := range group.slots[1:] {
+		packed = packed.Or(shiftToField(g.slots[slot].Expr, memo.inputs[i+1]))
 	}
+	// Load the entry at the hash of the key, by multiplicative hashing.
 	const golden = -0x61c88647 // 2^32 divided by the golden ratio
-	entry := wasm.Load[int64](offset.Tee(key.Tee(packed).Mul(constI32(golden)).ShrU(32-memoBits).Shl(3)), memo.address)
-	fn.If(wasm.Wrap(word.Tee(entry).ShrU(32)).Ne(key.Add(constI32(1))), func() {
+	hash := key.Tee(packed).Mul(constI32(golden)).ShrU(32 - memoBits)
+	loaded := wasm.Load[int64](offset.Tee(hash.Shl(3)), memo.address)
+	// Compute the values if the entry has another key.
+	entryKey := wasm.Wrap(entry.Tee(loaded).ShrU(32))
+	fn.If(entryKey.Ne(key.Add(constI32(1))), func() {
 		args := []wasm.Operand[int32]{key, offset}
 		for _, slot := range group.slots {
-			args = append(args, p.slots[slot])
+			args = append(args, g.slots[slot])
 		}
-		word.Set(fn, wasm.Call[int64](memo.compute, args...))
+		entry.Set(fn, wasm.Call[int64](memo.compute, args...))
 	})
+	// Unpack the values.
 	values := wasm.Local[int32](fn)
-	values.Set(fn, wasm.Wrap(word))
+	values.Set(fn, wasm.Wrap(entry))
 	for i, newValue := range group.values {
 		newLocals[newValue.slot].Set(fn, extractField(values, memo.outputs[i]))
 	}
@@ -195,100 +220,113 @@ func extractField(packed wasm.Var[int32], field wordField) wasm.Expr[int32] {
 
 // memoFor returns the table of a group, and the group with its variables and values in the order of the table. The order may be
 // reversed, because a group and its mirror image share one table: the row of a board is read in both directions.
-func (p *moveGenerator) memoFor(group memoGroup) (*memoTable, memoGroup) {
+func (g *moveGenerator) memoFor(group memoGroup) (*memoTable, memoGroup) {
 	mirror := memoGroup{slices.Clone(group.values), slices.Clone(group.slots)}
 	slices.Reverse(mirror.values)
 	slices.Reverse(mirror.slots)
-	key := p.canonicalKey(group)
-	if other := p.canonicalKey(mirror); other < key {
+	key := g.canonicalKey(group)
+	if other := g.canonicalKey(mirror); other < key {
 		group, key = mirror, other
 	}
-	if memo, ok := p.memos[key]; ok {
+	if memo, ok := g.memos[key]; ok {
 		return memo, group
 	}
-	memo := p.newMemo(group)
-	p.memos[key] = memo
+	memo := g.newMemo(group)
+	g.memos[key] = memo
 	return memo, group
 }
 
 // canonicalKey writes the values of a group as a string, in which variables have the numbers of their positions in the group. Two
 // groups with the same key compute the same function.
-func (p *moveGenerator) canonicalKey(group memoGroup) string {
-	numbers := map[*term]uint32{}
-	var key []byte
+func (g *moveGenerator) canonicalKey(group memoGroup) string {
+	writer := canonicalWriter{slots: group.slots, numbers: map[*term]uint32{}}
 	for _, slot := range group.slots {
-		newValue := p.facts.variable(slot)
-		key = binary.AppendVarint(binary.AppendVarint(key, newValue.low), newValue.high)
+		values := g.facts.variable(slot)
+		writer.key = binary.AppendVarint(writer.key, values.low)
+		writer.key = binary.AppendVarint(writer.key, values.high)
 	}
-	var visit func(*term) uint32
-	visit = func(term *term) uint32 {
-		if number, ok := numbers[term]; ok {
-			return number
-		}
-		var args []uint32
-		for _, operand := range term.operands {
-			args = append(args, visit(operand))
-		}
-		if term.op == opIntEq || term.op == opIff || term.op == opAdd || term.op == opMul {
-			slices.Sort(args)
-		}
-		key = append(key, byte(term.op), byte(term.sort))
-		key = binary.AppendVarint(key, term.intValue)
-		key = binary.LittleEndian.AppendUint64(key, math.Float64bits(term.floatValue))
-		if term.op == opVar {
-			key = binary.AppendVarint(key, int64(slices.Index(group.slots, term.slot)))
-		}
-		for _, arg := range args {
-			key = binary.AppendUvarint(key, uint64(arg))
-		}
-		number := uint32(len(numbers))
-		numbers[term] = number
-		return number
+	for _, term := range group.terms() {
+		number := writer.number(term)
+		const endOfTerm = 0xff
+		writer.key = append(writer.key, endOfTerm)
+		writer.key = binary.AppendUvarint(writer.key, uint64(number))
 	}
-	for _, newValue := range group.values {
-		number := visit(newValue.value)
-		key = binary.AppendUvarint(append(key, 0xff), uint64(number))
-	}
-	return string(key)
+	return string(writer.key)
 }
 
-// newMemo emits a function that computes the values of a group from its variables, packs them, and stores them under the key in a new
-// table.
-func (p *moveGenerator) newMemo(group memoGroup) *memoTable {
-	params := []wasm.Type{wasm.I32, wasm.I32} // key, address
-	var values []*term
-	for _, newValue := range group.values {
-		values = append(values, newValue.value)
+// canonicalWriter writes terms in a form in which only the positions of their variables in a list of slots matter.
+type canonicalWriter struct {
+	slots   []int
+	numbers map[*term]uint32 // the terms that are written, numbered in this order
+	key     []byte
+}
+
+// number returns the number of a term. If it has none, it writes the operation of the term with the numbers of its operands. The
+// operands of a commutative operation are sorted.
+func (w *canonicalWriter) number(term *term) uint32 {
+	if number, ok := w.numbers[term]; ok {
+		return number
 	}
-	parameters := map[int]wasm.Var[int32]{}
+	var operands []uint32
+	for _, operand := range term.operands {
+		operands = append(operands, w.number(operand))
+	}
+	isCommutative := term.op == opIntEq || term.op == opIff || term.op == opAdd || term.op == opMul
+	if isCommutative {
+		slices.Sort(operands)
+	}
+	w.key = append(w.key, byte(term.op), byte(term.sort))
+	w.key = binary.AppendVarint(w.key, term.intValue)
+	w.key = binary.LittleEndian.AppendUint64(w.key, math.Float64bits(term.floatValue))
+	if term.op == opVar {
+		w.key = binary.AppendVarint(w.key, int64(slices.Index(w.slots, term.slot)))
+	}
+	for _, operand := range operands {
+		w.key = binary.AppendUvarint(w.key, uint64(operand))
+	}
+	number := uint32(len(w.numbers))
+	w.numbers[term] = number
+	return number
+}
+
+// newMemo reserves a table for a group and emits the function that fills it. The parameters of the function are the key, the offset of
+// its entry, and the values of the variables. It computes the values of the group, stores them in the table and returns the entry.
+func (g *moveGenerator) newMemo(group memoGroup) *memoTable {
+	const numFixedParams = 2
+	params := []wasm.Type{wasm.I32, wasm.I32}
+	variables := map[int]wasm.Var[int32]{}
 	for i, slot := range group.slots {
 		params = append(params, wasm.I32)
-		parameters[slot] = wasm.Param[int32](uint32(2 + i))
+		variables[slot] = wasm.Param[int32](uint32(numFixedParams + i))
 	}
-	fn := p.module.Func("", params, []wasm.Type{wasm.I64})
-	generator := p.codeGenerator
-	generator.fn, generator.params = fn, parameters
+	fn := g.module.Func("", params, []wasm.Type{wasm.I64})
+	terms := group.terms()
+	memo := &memoTable{compute: fn.Index, address: g.reserve(8 << memoBits), inputs: g.packVars(group.slots), outputs: g.packTerms(terms)}
+	// Emit the values into the new function.
+	generator := g.codeGenerator
+	generator.fn, generator.params = fn, variables
 	generator.computedTerms, generator.computedOrder, generator.uses = map[*term]typedCode{}, nil, map[*term]int{}
-	memo := &memoTable{compute: fn.Index, address: p.reserve(8 << memoBits), inputs: p.packVars(group.slots), outputs: p.packTerms(values)}
-	for _, value := range values {
-		generator.countUses(value)
+	for _, term := range terms {
+		generator.countUses(term)
 	}
-	packed := shiftToField(generator.intCode(values[0]), memo.outputs[0])
-	for i, value := range values[1:] {
-		packed = packed.Or(shiftToField(generator.intCode(value), memo.outputs[i+1]))
+	packed := shiftToField(generator.intCode(terms[0]), memo.outputs[0])
+	for i, term := range terms[1:] {
+		packed = packed.Or(shiftToField(generator.intCode(term), memo.outputs[i+1]))
 	}
-	key, address, word := wasm.Param[int32](0), wasm.Param[int32](1), wasm.Local[int64](fn)
-	wasm.Store(fn, address, memo.address, word.Tee(wasm.ExtendU(packed).Or(wasm.ExtendU(key.Add(constI32(1))).Shl(32))))
-	word.Emit(fn)
+	// Store the entry; see lookUpMemo.
+	key, offset, entry := wasm.Param[int32](0), wasm.Param[int32](1), wasm.Local[int64](fn)
+	upperHalf := wasm.ExtendU(key.Add(constI32(1))).Shl(32)
+	wasm.Store(fn, offset, memo.address, entry.Tee(wasm.ExtendU(packed).Or(upperHalf)))
+	entry.Emit(fn)
 	return memo
 }
 
 // packVars assigns a field of a packed word to each variable.
-func (p *moveGenerator) packVars(slots []int) []wordField {
+func (g *moveGenerator) packVars(slots []int) []wordField {
 	shift := 0
 	out := make([]wordField, len(slots))
 	for i, slot := range slots {
-		values := p.facts.variable(slot)
+		values := g.facts.variable(slot)
 		out[i] = wordField{values.low, shift, bits.Len64(uint64(values.high - values.low))}
 		shift += out[i].width
 	}

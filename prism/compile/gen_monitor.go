@@ -11,242 +11,242 @@ import (
 // that its comment names.
 
 // conditionTerm returns the term of a state expression and counts a use of it.
-func (p *moveGenerator) conditionTerm(expr sema.Expr) *term {
-	term := p.builder.expr(expr)
-	p.countUses(term)
+func (g *moveGenerator) conditionTerm(expr sema.Expr) *term {
+	term := g.builder.expr(expr)
+	g.countUses(term)
 	return term
 }
 
-// enter emits the code that runs when the path enters a state, with the same effect as Watch.Enter: it ends the path if the monitor
+// emitEnter emits the code that runs when the path enters a state, with the same effect as Watch.Enter: it ends the path if the monitor
 // is decided.
-func (p *pathGenerator) enter() {
-	switch p.watch.Kind {
+func (g *pathGenerator) emitEnter() {
+	switch g.watch.Kind {
 	case Until:
-		p.enterUntil()
+		g.emitEnterUntil()
 	case Next:
-		p.fn.If(p.steps.Eq(constI64(1)), func() {
-			p.scoped(func() {
-				p.jumpIf(p.conditionTerm(p.watch.Right), true, p.holds)
-				p.fn.Br(p.violated)
+		g.fn.If(g.steps.Eq(constI64(1)), func() {
+			g.scoped(func() {
+				g.jumpIf(g.conditionTerm(g.watch.Right), true, g.holds)
+				g.fn.Br(g.violated)
 			})
 		})
 	case ReachReward:
-		right := p.conditionTerm(p.watch.Right)
-		p.jumpIf(right, true, p.holds)
-		p.facts = p.facts.assume(right, false)
+		right := g.conditionTerm(g.watch.Right)
+		g.jumpIf(right, true, g.holds)
+		g.facts = g.facts.assume(right, false)
 	case CumulReward:
-		p.fn.BrIf(p.holds, p.atHorizon())
+		g.fn.BrIf(g.holds, g.atHorizon())
 	case InstantReward:
-		p.fn.If(p.atHorizon(), func() {
-			p.scoped(func() {
-				p.reward.Set(p.fn, p.stateReward())
-				p.fn.Br(p.holds)
+		g.fn.If(g.atHorizon(), func() {
+			g.scoped(func() {
+				g.reward.Set(g.fn, g.stateReward())
+				g.fn.Br(g.holds)
 			})
 		})
 	}
 }
 
 // atHorizon emits Watch.atHorizon: whether the horizon of a reward has been reached.
-func (p *pathGenerator) atHorizon() wasm.Expr[int32] {
-	if p.watch.inSteps {
-		return p.steps.Ge(constI64(p.watch.highStep))
+func (g *pathGenerator) atHorizon() wasm.Expr[int32] {
+	if g.watch.inSteps {
+		return g.steps.Ge(constI64(g.watch.highStep))
 	}
-	return p.time.Ge(constF64(p.watch.High))
+	return g.time.Ge(constF64(g.watch.High))
 }
 
 // beforeLowerBound returns code that tests whether the path is still before the lower bound of the formula, as Watch.beforeLowerBound
 // does. It returns nil if there is no lower bound.
-func (p *pathGenerator) beforeLowerBound() wasm.Expr[int32] {
+func (g *pathGenerator) beforeLowerBound() wasm.Expr[int32] {
 	switch {
-	case p.watch.inSteps && p.watch.lowStep > 0:
-		return p.steps.Lt(constI64(p.watch.lowStep))
-	case !p.watch.inSteps && p.watch.Low > 0:
-		return p.time.Lt(constF64(p.watch.Low))
+	case g.watch.inSteps && g.watch.lowStep > 0:
+		return g.steps.Lt(constI64(g.watch.lowStep))
+	case !g.watch.inSteps && g.watch.Low > 0:
+		return g.time.Lt(constF64(g.watch.Low))
 	}
 	return nil
 }
 
-// enterUntil emits the counterpart of Watch.enterUntil for the moment when the path enters a state: it ends the path if the until formula is
-// decided. Behind this code the formula is undecided, and p.facts says so.
-func (p *pathGenerator) enterUntil() {
-	right, left := p.conditionTerm(p.watch.Right), p.conditionTerm(orTrue(p.watch.Left))
-	if p.watch.inSteps && p.watch.Bounded() {
-		p.fn.BrIf(p.violated, p.steps.Gt(constI64(p.watch.highStep)))
+// emitEnterUntil emits the counterpart of Watch.enterUntil for the moment when the path enters a state: it ends the path if the until formula is
+// decided. Behind this code the formula is undecided, and g.facts says so.
+func (g *pathGenerator) emitEnterUntil() {
+	right, left := g.conditionTerm(g.watch.Right), g.conditionTerm(orTrue(g.watch.Left))
+	if g.watch.inSteps && g.watch.Bounded() {
+		g.fn.BrIf(g.violated, g.steps.Gt(constI64(g.watch.highStep)))
 	}
-	if early := p.beforeLowerBound(); early != nil {
-		p.fn.If(early.IsZero(), func() {
-			p.scoped(func() { p.jumpIf(right, true, p.holds) })
+	if early := g.beforeLowerBound(); early != nil {
+		g.fn.If(early.IsZero(), func() {
+			g.scoped(func() { g.jumpIf(right, true, g.holds) })
 		})
 	} else {
-		p.jumpIf(right, true, p.holds)
-		p.facts = p.facts.assume(right, false)
+		g.jumpIf(right, true, g.holds)
+		g.facts = g.facts.assume(right, false)
 	}
-	p.jumpIf(left, false, p.violated)
-	p.facts = p.facts.assume(left, true)
+	g.jumpIf(left, false, g.violated)
+	g.facts = g.facts.assume(left, true)
 }
 
-// deadlock emits the code that ends the path in a state without choices, in which it would stay forever, as Watch.Deadlock does. If
+// emitDeadlock emits the code that ends the path in a state without choices, in which it would stay forever, as Watch.Deadlock does. If
 // deadlocks are errors (NoFixDeadlocks), the code gives up, and the interpreter reports the error.
-func (p *pathGenerator) deadlock() {
-	fn := p.fn
-	if p.model.opts.NoFixDeadlocks {
-		fn.Br(p.giveUp)
+func (g *pathGenerator) emitDeadlock() {
+	fn := g.fn
+	if g.model.opts.NoFixDeadlocks {
+		fn.Br(g.giveUp)
 		return
 	}
-	switch p.watch.Kind {
+	switch g.watch.Kind {
 	case Until:
-		if early := p.beforeLowerBound(); early != nil {
-			fn.If(early, func() { p.scoped(p.decideByRight) })
+		if early := g.beforeLowerBound(); early != nil {
+			fn.If(early, func() { g.scoped(g.decideByRight) })
 		}
-		p.endPath(False)
+		g.endPath(False)
 	case Next:
-		p.decideByRight()
+		g.decideByRight()
 	case ReachReward:
-		p.endPath(Undecided)
+		g.endPath(Undecided)
 	case CumulReward:
-		p.reward.Set(fn, p.stateReward().Mul(p.remainingHorizon()).Add(p.reward))
-		p.endPath(True)
+		g.reward.Set(fn, g.stateReward().Mul(g.remainingHorizon()).Add(g.reward))
+		g.endPath(True)
 	case InstantReward:
-		p.reward.Set(fn, p.stateReward())
-		p.endPath(True)
+		g.reward.Set(fn, g.stateReward())
+		g.endPath(True)
 	}
 }
 
 // decideByRight emits code that ends the path: the formula is true if the right-hand side of the monitor holds here.
-func (p *pathGenerator) decideByRight() {
-	p.status.Set(p.fn, wasm.Select[int32](p.intCode(p.conditionTerm(p.watch.Right)), constI32(int32(True)), constI32(int32(False))))
-	p.fn.Br(p.finish)
+func (g *pathGenerator) decideByRight() {
+	g.status.Set(g.fn, wasm.Select[int32](g.intCode(g.conditionTerm(g.watch.Right)), constI32(int32(True)), constI32(int32(False))))
+	g.fn.Br(g.finish)
 }
 
 // remainingHorizon emits the steps, or the time in a CTMC, from here to the horizon.
-func (p *pathGenerator) remainingHorizon() wasm.Expr[float64] {
-	if p.watch.inSteps {
-		return wasm.ToFloat64(constI64(p.watch.highStep).Sub(p.steps))
+func (g *pathGenerator) remainingHorizon() wasm.Expr[float64] {
+	if g.watch.inSteps {
+		return wasm.ToFloat64(constI64(g.watch.highStep).Sub(g.steps))
 	}
-	return constF64(p.watch.High).Sub(p.time)
+	return constF64(g.watch.High).Sub(g.time)
 }
 
-// advance emits code that counts a step by an action and adds its rewards and, in a CTMC, its sojourn time. It does what Watch.Step
+// emitStep emits code that counts a step by an action and adds its rewards and, in a CTMC, its sojourn time. It does what Watch.Step
 // and Watch.Sojourn do.
-func (p *pathGenerator) advance(action int) {
-	if !p.watch.inSteps {
-		p.sojourn(action)
+func (g *pathGenerator) emitStep(action int) {
+	if !g.watch.inSteps {
+		g.emitSojourn(action)
 		return
 	}
-	p.countStep()
-	if p.watch.Kind == ReachReward || p.watch.Kind == CumulReward {
-		p.addRewards(p.stateReward(), action)
+	g.countStep()
+	if g.watch.Kind == ReachReward || g.watch.Kind == CumulReward {
+		g.addRewards(g.stateReward(), action)
 	}
 }
 
 // countStep emits code that counts a step.
-func (p *pathGenerator) countStep() { p.steps.Set(p.fn, p.steps.Add(constI64(1))) }
+func (g *pathGenerator) countStep() { g.steps.Set(g.fn, g.steps.Add(constI64(1))) }
 
 // addRewards emits code that adds the reward of a state and the reward of leaving it by a choice with the given action.
-func (p *pathGenerator) addRewards(state wasm.Expr[float64], action int) {
-	p.reward.Set(p.fn, p.reward.Add(state.Add(p.choiceReward(action))))
+func (g *pathGenerator) addRewards(state wasm.Expr[float64], action int) {
+	g.reward.Set(g.fn, g.reward.Add(state.Add(g.choiceReward(action))))
 }
 
-// sojourn emits code that draws an exponentially distributed sojourn time and adds it and its rewards, as Watch.Sojourn does. The code
+// emitSojourn emits code that draws an exponentially distributed sojourn time and adds it and its rewards, as Watch.Sojourn does. The code
 // ends the path if a time bound passes during the sojourn.
-func (p *pathGenerator) sojourn(action int) {
-	fn := p.fn
+func (g *pathGenerator) emitSojourn(action int) {
+	fn := g.fn
 	duration, start := wasm.Local[float64](fn), wasm.Local[float64](fn)
-	log := wasm.Call[float64, float64](p.hostLogUnit, constF64(1).Sub(p.drawUnit()))
-	duration.Set(fn, wasm.Convert[float64](wasm.F64Neg, log).Div(p.totalExitRate))
-	p.time.Set(fn, start.Tee(p.time).Add(duration))
-	p.countStep()
-	switch p.watch.Kind {
+	log := wasm.Call[float64, float64](g.logUnit, constF64(1).Sub(g.drawUnit()))
+	duration.Set(fn, wasm.Convert[float64](wasm.F64Neg, log).Div(g.totalExitRate))
+	g.time.Set(fn, start.Tee(g.time).Add(duration))
+	g.countStep()
+	switch g.watch.Kind {
 	case Until:
-		p.sojournUntil(start)
+		g.emitSojournUntil(start)
 	case CumulReward:
-		p.ifPastHorizon(func() {
-			p.reward.Set(fn, p.stateReward().Mul(constF64(p.watch.High).Sub(start)).Add(p.reward))
-			fn.Br(p.holds)
+		g.ifPastHorizon(func() {
+			g.reward.Set(fn, g.stateReward().Mul(constF64(g.watch.High).Sub(start)).Add(g.reward))
+			fn.Br(g.holds)
 		})
-		p.addRewards(p.stateReward().Mul(duration), action)
+		g.addRewards(g.stateReward().Mul(duration), action)
 	case ReachReward:
-		p.addRewards(p.stateReward().Mul(duration), action)
+		g.addRewards(g.stateReward().Mul(duration), action)
 	case InstantReward:
-		p.ifPastHorizon(func() {
-			p.reward.Set(fn, p.stateReward())
-			fn.Br(p.holds)
+		g.ifPastHorizon(func() {
+			g.reward.Set(fn, g.stateReward())
+			fn.Br(g.holds)
 		})
 	}
 }
 
 // ifPastHorizon emits code that runs if the upper time bound or the horizon has passed.
-func (p *pathGenerator) ifPastHorizon(emit func()) {
-	p.fn.If(p.time.Gt(constF64(p.watch.High)), func() { p.scoped(emit) })
+func (g *pathGenerator) ifPastHorizon(emit func()) {
+	g.fn.If(g.time.Gt(constF64(g.watch.High)), func() { g.scoped(emit) })
 }
 
-// sojournUntil emits code that ends the path if the end of the sojourn is after a time bound of an until formula and this decides the
-// formula. start is the time at which the state was entered, p.time the end of the sojourn.
-func (p *pathGenerator) sojournUntil(start wasm.Var[float64]) {
-	fn := p.fn
-	right := p.conditionTerm(p.watch.Right)
-	enteredEarly := start.Lt(constF64(p.watch.Low)) // the state was entered before the lower bound
-	if p.watch.Bounded() {
-		p.ifPastHorizon(func() {
-			if p.watch.Low > 0 {
-				fn.BrIf(p.violated, enteredEarly.IsZero())
-				p.jumpIf(right, true, p.holds)
+// emitSojournUntil emits code that ends the path if the end of the sojourn is after a time bound of an until formula and this decides the
+// formula. start is the time at which the state was entered, g.time the end of the sojourn.
+func (g *pathGenerator) emitSojournUntil(start wasm.Var[float64]) {
+	fn := g.fn
+	right := g.conditionTerm(g.watch.Right)
+	enteredEarly := start.Lt(constF64(g.watch.Low)) // the state was entered before the lower bound
+	if g.watch.Bounded() {
+		g.ifPastHorizon(func() {
+			if g.watch.Low > 0 {
+				fn.BrIf(g.violated, enteredEarly.IsZero())
+				g.jumpIf(right, true, g.holds)
 			}
-			fn.Br(p.violated)
+			fn.Br(g.violated)
 		})
 	}
-	if p.watch.Low > 0 {
-		fn.If(enteredEarly.And(p.time.Gt(constF64(p.watch.Low))), func() {
-			p.scoped(func() { p.jumpIf(right, true, p.holds) })
+	if g.watch.Low > 0 {
+		fn.If(enteredEarly.And(g.time.Gt(constF64(g.watch.Low))), func() {
+			g.scoped(func() { g.jumpIf(right, true, g.holds) })
 		})
 	}
 }
 
 // stateReward emits the reward of the current state.
-func (p *pathGenerator) stateReward() wasm.Expr[float64] {
-	return p.rewardSum(func(item *sema.RewardItem) bool { return !item.Transition })
+func (g *pathGenerator) stateReward() wasm.Expr[float64] {
+	return g.rewardSum(func(item *sema.RewardItem) bool { return !item.Transition })
 }
 
 // choiceReward emits the reward of a choice with the given action.
-func (p *pathGenerator) choiceReward(action int) wasm.Expr[float64] {
-	return p.rewardSum(func(item *sema.RewardItem) bool { return item.Transition && item.Action == action })
+func (g *pathGenerator) choiceReward(action int) wasm.Expr[float64] {
+	return g.rewardSum(func(item *sema.RewardItem) bool { return item.Transition && item.Action == action })
 }
 
 // rewardSum emits the sum of the reward items for which applies returns true and whose guards hold.
-func (p *pathGenerator) rewardSum(applies func(*sema.RewardItem) bool) wasm.Expr[float64] {
+func (g *pathGenerator) rewardSum(applies func(*sema.RewardItem) bool) wasm.Expr[float64] {
 	sum := constF64(0)
-	items := p.watch.rewards.structure.Items
+	items := g.watch.rewards.structure.Items
 	for i := range items {
 		item := &items[i]
 		if !applies(item) {
 			continue
 		}
-		if guard := p.facts.simplify(p.builder.expr(item.Guard)); guard != p.graph.falseTerm {
-			sum = sum.Add(p.rewardItem(guard, p.builder.floatExpr(item.Value)))
+		if guard := g.facts.simplify(g.builder.expr(item.Guard)); guard != g.graph.falseTerm {
+			sum = sum.Add(g.rewardItem(guard, g.builder.floatExpr(item.Value)))
 		}
 	}
 	return sum
 }
 
 // rewardItem emits the value of a reward item if its guard holds, otherwise zero.
-func (p *pathGenerator) rewardItem(guard, value *term) wasm.Expr[float64] {
+func (g *pathGenerator) rewardItem(guard, value *term) wasm.Expr[float64] {
 	return func(fn *wasm.Func) {
-		p.countUses(guard)
-		p.countUses(value)
-		fn.IfElse(wasm.F64, p.intCode(guard), func() {
-			p.scoped(func() { p.checkedReward(value) })
+		g.countUses(guard)
+		g.countUses(value)
+		fn.IfElse(wasm.F64, g.intCode(guard), func() {
+			g.scoped(func() { g.checkedReward(value) })
 		}, func() { constF64(0).Emit(fn) })
 	}
 }
 
 // checkedReward emits code that pushes a reward. It gives up if the reward is negative or not finite.
-func (p *pathGenerator) checkedReward(value *term) {
-	reward := p.floatCode(value)
+func (g *pathGenerator) checkedReward(value *term) {
+	reward := g.floatCode(value)
 	if !value.maybeNaN && value.floatLow >= 0 && value.floatHigh <= math.MaxFloat64 {
-		reward.Emit(p.fn)
+		reward.Emit(g.fn)
 		return
 	}
-	kept := wasm.Local[float64](p.fn)
-	p.fn.BrIf(p.giveUp, kept.Tee(reward).Ge(constF64(0)).And(kept.Le(constF64(math.MaxFloat64))).IsZero())
-	kept.Emit(p.fn)
+	kept := wasm.Local[float64](g.fn)
+	g.fn.BrIf(g.giveUp, kept.Tee(reward).Ge(constF64(0)).And(kept.Le(constF64(math.MaxFloat64))).IsZero())
+	kept.Emit(g.fn)
 }

@@ -3,6 +3,7 @@ package compile
 import (
 	"encoding/binary"
 	"math"
+	"math/bits"
 	"slices"
 
 	"tilecheck/prism/compile/wasm"
@@ -17,25 +18,22 @@ type alternative struct {
 	values  map[int]*term
 }
 
-// alternativesOf lists the alternatives of a move; the update of the first command varies fastest. If all weights are constant, it
-// omits alternatives of weight zero.
-func (p *moveGenerator) alternativesOf(move *moveSpec, facts *facts) (alternatives []alternative, constant bool) {
-	constant = true
-	for _, command := range move.commands {
-		constant = constant && p.constantWeights[command] != nil
-	}
+// alternativesOf lists the alternatives of a move; the update of the first command varies fastest. constant says that the weights of
+// all commands are constants; alternatives of weight zero are then omitted. The values are simplified by the facts.
+func (g *moveGenerator) alternativesOf(move *moveSpec, facts *facts) (alternatives []alternative, constant bool) {
+	constant = g.hasConstantWeights(move)
 	updates := make([]int, len(move.commands))
 	for more := true; more; more = nextCombination(move.commands, updates) {
 		alternative := alternative{updates: slices.Clone(updates), values: map[int]*term{}}
 		if constant {
-			alternative.weight = p.constantWeight(move, updates)
+			alternative.weight = g.constantWeight(move, updates)
 			if alternative.weight == 0 {
 				continue
 			}
 		}
 		for i, command := range move.commands {
 			for _, assignment := range command.updates[updates[i]].assigns {
-				alternative.values[assignment.slot] = facts.simplify(p.builder.expr(assignment.source.Value))
+				alternative.values[assignment.slot] = facts.simplify(g.builder.expr(assignment.source.Value))
 			}
 		}
 		alternatives = append(alternatives, alternative)
@@ -43,102 +41,107 @@ func (p *moveGenerator) alternativesOf(move *moveSpec, facts *facts) (alternativ
 	return alternatives, constant
 }
 
+// hasConstantWeights reports whether the weights of all commands of a move are constants.
+func (g *moveGenerator) hasConstantWeights(move *moveSpec) bool {
+	return !slices.ContainsFunc(move.commands, func(command *command) bool { return g.constantWeights[command] == nil })
+}
+
 // constantWeight computes the product of constant weights as expander.weight does.
-func (p *moveGenerator) constantWeight(move *moveSpec, updates []int) float64 {
-	weight := p.constantWeights[move.commands[0]][updates[0]]
+func (g *moveGenerator) constantWeight(move *moveSpec, updates []int) float64 {
+	weight := g.constantWeights[move.commands[0]][updates[0]]
 	for i, command := range move.commands[1:] {
-		weight = float64(weight * p.constantWeights[command][updates[i+1]])
+		weight = float64(weight * g.constantWeights[command][updates[i+1]])
 	}
 	return weight
 }
 
 // weight emits the product of the weights of a move's updates, as expander.weight computes it. updates has the index of one update
 // for each command of the move.
-func (p *moveGenerator) weight(move *moveSpec, updates []int) wasm.Expr[float64] {
-	factor := func(i int) wasm.Expr[float64] {
-		command := move.commands[i]
-		if constants := p.constantWeights[command]; constants != nil {
-			return constF64(constants[updates[i]])
-		}
-		return p.weights[command][updates[i]].Expr
-	}
-	product := factor(0)
-	for i := range move.commands[1:] {
-		product = product.Mul(factor(i + 1))
+func (g *moveGenerator) weight(move *moveSpec, updates []int) wasm.Expr[float64] {
+	product := g.updateWeight(move.commands[0], updates[0])
+	for i, command := range move.commands[1:] {
+		product = product.Mul(g.updateWeight(command, updates[i+1]))
 	}
 	return product
 }
 
-// totalRate emits the sum of the weights of all alternatives of a move, as expander.totalWeight computes it.
-func (p *pathGenerator) totalRate(move *moveSpec) wasm.Expr[float64] {
-	constant := !slices.ContainsFunc(move.commands, func(command *command) bool { return p.constantWeights[command] == nil })
-	sum, computed := 0.0, constF64(0)
-	updates := make([]int, len(move.commands))
-	for more := true; more; more = nextCombination(move.commands, updates) {
-		if constant {
-			sum += p.constantWeight(move, updates)
-		} else {
-			computed = computed.Add(p.weight(move, slices.Clone(updates)))
-		}
+// updateWeight returns code for the weight of one update of a command: a constant, or the local with the computed weight.
+func (g *moveGenerator) updateWeight(command *command, update int) wasm.Expr[float64] {
+	if constants := g.constantWeights[command]; constants != nil {
+		return constF64(constants[update])
 	}
-	if constant {
+	return g.weights[command][update].Expr
+}
+
+// totalRate emits the sum of the weights of all alternatives of a move, as expander.totalWeight computes it.
+func (g *pathGenerator) totalRate(move *moveSpec) wasm.Expr[float64] {
+	updates := make([]int, len(move.commands))
+	if g.hasConstantWeights(move) {
+		sum := 0.0
+		for more := true; more; more = nextCombination(move.commands, updates) {
+			sum += g.constantWeight(move, updates)
+		}
 		return constF64(sum)
 	}
-	return computed
+	sum := constF64(0)
+	for more := true; more; more = nextCombination(move.commands, updates) {
+		sum = sum.Add(g.weight(move, slices.Clone(updates)))
+	}
+	return sum
 }
 
 // emitMove emits the code of a move. It adds time and rewards, draws the updates, computes and checks the new values, and assigns
 // them.
-func (p *pathGenerator) emitMove(move *moveSpec) {
-	if slices.ContainsFunc(move.commands, p.hasInvalidWeights) {
-		p.fn.Br(p.giveUp) // unreachable, because checkWeights has given up before
+func (g *pathGenerator) emitMove(move *moveSpec) {
+	if slices.ContainsFunc(move.commands, g.hasInvalidWeights) {
+		g.fn.Br(g.giveUp) // unreachable, because checkWeights has given up before
 		return
 	}
-	outer := p.facts
+	outer := g.facts
 	for _, conjunct := range move.guard {
-		p.facts = p.facts.assume(conjunct, true)
+		g.facts = g.facts.assume(conjunct, true)
 	}
-	defer func() { p.facts = outer }()
-	alternatives, constant := p.alternativesOf(move, p.facts)
+	defer func() { g.facts = outer }()
+	alternatives, constant := g.alternativesOf(move, g.facts)
 	if len(alternatives) == 0 { // the products of tiny rates are all zero
-		p.fn.Br(p.giveUp)
+		g.fn.Br(g.giveUp)
 		return
 	}
-	draws := numAlternatives(move.commands) > 1
-	continuous := p.model.continuous()
-	if draws && continuous {
-		p.drawRemainder()
+	drawsUpdates := numAlternatives(move.commands) > 1
+	continuous := g.model.continuous()
+	if drawsUpdates && continuous {
+		g.drawRemainder()
 	}
-	p.advance(move.action)
+	g.emitStep(move.action)
 	switch {
-	case draws && continuous:
-		p.pickByWeights(move, alternatives, constant)
-	case draws:
-		p.pickByUnit(move, alternatives, constant)
+	case drawsUpdates && continuous:
+		g.pickByWeights(move, alternatives, constant)
+	case drawsUpdates:
+		g.pickByUnit(move, alternatives, constant)
 	}
-	p.applyUpdates(move, alternatives)
+	g.applyUpdates(move, alternatives)
 }
 
 // hasInvalidWeights reports whether the weights of a command are constants that fail the checks.
-func (p *moveGenerator) hasInvalidWeights(command *command) bool {
-	return p.constantWeights[command] == nil && p.weights[command] == nil
+func (g *moveGenerator) hasInvalidWeights(command *command) bool {
+	return g.constantWeights[command] == nil && g.weights[command] == nil
 }
 
 // drawRemainder draws the number that selects the updates, if only one move is enabled. Otherwise raceByRate has set it.
-func (p *pathGenerator) drawRemainder() {
-	p.fn.If(p.numChoices.Eq(constI32(1)), func() { p.remainder.Set(p.fn, p.drawUnit().Mul(p.totalExitRate)) })
+func (g *pathGenerator) drawRemainder() {
+	g.fn.If(g.numChoices.Eq(constI32(1)), func() { g.remainder.Set(g.fn, g.drawUnit().Mul(g.totalExitRate)) })
 }
 
 // pickByUnit emits code that draws a number from [0,1) and sets pickedIndex to the alternative that it selects by the cumulative
 // weights. constant says that the weights are constants.
-func (p *pathGenerator) pickByUnit(move *moveSpec, alternatives []alternative, constant bool) {
+func (g *pathGenerator) pickByUnit(move *moveSpec, alternatives []alternative, constant bool) {
 	if !constant {
-		p.remainder.Set(p.fn, p.drawUnit())
-		p.pickByWeights(move, alternatives, constant)
+		g.remainder.Set(g.fn, g.drawUnit())
+		g.pickByWeights(move, alternatives, constant)
 		return
 	}
-	p.randomBits.Set(p.fn, p.randomWord().ShrU(11))
-	p.pickByThresholds(thresholds(alternatives))
+	g.randomBits.Set(g.fn, g.randomWord().ShrU(11))
+	g.pickByThresholds(thresholds(alternatives))
 }
 
 // thresholds returns the cumulative weights, without the last one, as multiples of 2^-53, rounded up. Random numbers are multiples of
@@ -154,33 +157,31 @@ func thresholds(alternatives []alternative) []int64 {
 }
 
 // pickByThresholds emits code that sets pickedIndex to the number of thresholds that are at most randomBits. The thresholds ascend.
-func (p *pathGenerator) pickByThresholds(thresholds []int64) {
+func (g *pathGenerator) pickByThresholds(thresholds []int64) {
 	if shift, ok := evenShift(thresholds); ok {
-		p.pickedIndex.Set(p.fn, wasm.Wrap(p.randomBits.ShrU(shift)))
+		g.pickedIndex.Set(g.fn, wasm.Wrap(g.randomBits.ShrU(shift)))
 		return
 	}
 	if len(thresholds) > 4 {
-		p.bisect(thresholds, 0)
+		g.bisect(thresholds, 0)
 		return
 	}
 	reached := constI32(0)
 	for _, threshold := range thresholds {
-		reached = reached.Add(p.randomBits.Ge(constI64(threshold)))
+		reached = reached.Add(g.randomBits.Ge(constI64(threshold)))
 	}
-	p.pickedIndex.Set(p.fn, reached)
+	g.pickedIndex.Set(g.fn, reached)
 }
 
-// evenShift reports whether the thresholds divide the range into a power of two of equal parts. Shifting a number right by the result
-// then gives its part.
+// evenShift reports whether the thresholds divide the range from 0 to 2^53 into 2, 4, 8, ... equal parts. Shifting a number of the
+// range right by shift then gives the index of its part.
 func evenShift(thresholds []int64) (shift int64, ok bool) {
-	numParts := int64(len(thresholds) + 1)
-	if numParts&(numParts-1) != 0 || numParts == 1 {
+	numParts := uint(len(thresholds) + 1)
+	isPowerOfTwo := bits.OnesCount(numParts) == 1
+	if !isPowerOfTwo || numParts == 1 {
 		return 0, false
 	}
-	shift = 53
-	for parts := numParts; parts > 1; parts /= 2 {
-		shift--
-	}
+	shift = 53 - int64(bits.TrailingZeros(numParts))
 	for i, threshold := range thresholds {
 		if threshold != int64(i+1)<<shift {
 			return 0, false
@@ -191,36 +192,36 @@ func evenShift(thresholds []int64) (shift int64, ok bool) {
 
 // bisect emits a binary search that sets pickedIndex to base plus the number of thresholds that are at most randomBits. The thresholds
 // ascend.
-func (p *pathGenerator) bisect(thresholds []int64, base int) {
+func (g *pathGenerator) bisect(thresholds []int64, base int) {
 	if len(thresholds) == 0 {
-		p.pickedIndex.Set(p.fn, constI32(base))
+		g.pickedIndex.Set(g.fn, constI32(base))
 		return
 	}
 	mid := len(thresholds) / 2
-	p.fn.IfElse(wasm.Void, p.randomBits.Ge(constI64(thresholds[mid])),
-		func() { p.bisect(thresholds[mid+1:], base+mid+1) },
-		func() { p.bisect(thresholds[:mid], base) })
+	g.fn.IfElse(wasm.Void, g.randomBits.Ge(constI64(thresholds[mid])),
+		func() { g.bisect(thresholds[mid+1:], base+mid+1) },
+		func() { g.bisect(thresholds[:mid], base) })
 }
 
 // pickByWeights emits expander.pickUpdates: it sets pickedIndex to the first alternative whose cumulative weight exceeds remainder.
-func (p *pathGenerator) pickByWeights(move *moveSpec, alternatives []alternative, constant bool) {
+func (g *pathGenerator) pickByWeights(move *moveSpec, alternatives []alternative, constant bool) {
 	weight := func(alternative alternative) wasm.Expr[float64] {
 		if constant {
 			return constF64(alternative.weight)
 		}
-		return p.weight(move, alternative.updates)
+		return g.weight(move, alternative.updates)
 	}
-	fn := p.fn
+	fn := g.fn
 	sum := wasm.Local[float64](fn)
 	sum.Set(fn, constF64(0))
 	fn.Block(func(done wasm.Label) {
 		for i, alternative := range alternatives {
-			p.pickedIndex.Set(fn, constI32(i))
+			g.pickedIndex.Set(fn, constI32(i))
 			sum.Set(fn, weight(alternative).Add(sum))
-			fn.BrIf(done, p.remainder.Lt(sum))
+			fn.BrIf(done, g.remainder.Lt(sum))
 		}
 		for i, alternative := range alternatives { // rounding can make this necessary: take the last one with a positive weight
-			fn.If(weight(alternative).Gt(constF64(0)), func() { p.pickedIndex.Set(fn, constI32(i)) })
+			fn.If(weight(alternative).Gt(constF64(0)), func() { g.pickedIndex.Set(fn, constI32(i)) })
 		}
 	})
 }
@@ -228,12 +229,12 @@ func (p *pathGenerator) pickByWeights(move *moveSpec, alternatives []alternative
 // applyUpdates emits code that computes the new values of the picked alternative, checks them, and assigns them to the variables. A
 // value on which all alternatives agree is computed once. Constants that differ come from a table. Only the other values need a
 // branch on pickedIndex.
-func (p *pathGenerator) applyUpdates(move *moveSpec, alternatives []alternative) {
-	newLocals := map[int]wasm.Var[int32]{}
-	var common, fromTable, computed []int
+func (g *pathGenerator) applyUpdates(move *moveSpec, alternatives []alternative) {
+	newLocals := map[int]wasm.Var[int32]{} // the new value of each assigned variable
+	var common, fromTable, computed []int  // slots of variables, by how their new values are found
 	for _, slot := range assignedSlots(alternatives) {
-		newLocals[slot] = wasm.Local[int32](p.fn)
-		switch column := p.valuesInAlternatives(alternatives, slot); {
+		newLocals[slot] = wasm.Local[int32](g.fn)
+		switch column := g.valuesInAlternatives(alternatives, slot); {
 		case allEqual(column):
 			common = append(common, slot)
 		case allConstants(column):
@@ -242,23 +243,23 @@ func (p *pathGenerator) applyUpdates(move *moveSpec, alternatives []alternative)
 			computed = append(computed, slot)
 		}
 	}
-	groups, single := p.memoGroups(p.valuesToCompute(alternatives[0], common))
+	groups, single := g.memoGroups(g.valuesToCompute(alternatives[0], common))
 	for _, group := range groups {
-		p.lookUpMemo(group, newLocals)
+		g.lookUpMemo(group, newLocals)
 	}
-	p.assignTogether(single, newLocals)
+	g.assignTogether(single, newLocals)
 	for _, slot := range fromTable {
-		newLocals[slot].Set(p.fn, p.constantOfAlternative(p.valuesInAlternatives(alternatives, slot)))
+		newLocals[slot].Set(g.fn, g.constantOfAlternative(g.valuesInAlternatives(alternatives, slot)))
 	}
 	if len(computed) > 0 {
-		p.branchOnPick(len(alternatives), func(i int) {
-			p.assignTogether(p.valuesToCompute(alternatives[i], computed), newLocals)
+		g.branchOnPick(len(alternatives), func(i int) {
+			g.assignTogether(g.valuesToCompute(alternatives[i], computed), newLocals)
 		})
 	}
-	p.checkRanges(alternatives, newLocals)
-	p.decideSelfLoop(move, alternatives, newLocals)
+	g.checkRanges(alternatives, newLocals)
+	g.decideSelfLoop(move, alternatives, newLocals)
 	for _, slot := range assignedSlots(alternatives) {
-		p.slots[slot].Set(p.fn, newLocals[slot])
+		g.slots[slot].Set(g.fn, newLocals[slot])
 	}
 }
 
@@ -275,27 +276,27 @@ func assignedSlots(alternatives []alternative) []int {
 }
 
 // valueOf returns the new value of a variable in an alternative. It is the old value if the alternative does not assign the variable.
-func (p *moveGenerator) valueOf(alternative alternative, slot int) *term {
+func (g *moveGenerator) valueOf(alternative alternative, slot int) *term {
 	if term, ok := alternative.values[slot]; ok {
 		return term
 	}
-	return p.oldValue(slot)
+	return g.oldValue(slot)
 }
 
 // oldValue returns the value of a variable before the transition.
-func (p *moveGenerator) oldValue(slot int) *term {
+func (g *moveGenerator) oldValue(slot int) *term {
 	sort := sortInt
-	if p.model.program.Vars[slot].Type == sema.Bool {
+	if g.model.program.Vars[slot].Type == sema.Bool {
 		sort = sortBool
 	}
-	return p.facts.simplify(p.graph.variable(slot, sort))
+	return g.facts.simplify(g.graph.variable(slot, sort))
 }
 
 // valuesInAlternatives returns the new value of a variable in each alternative.
-func (p *moveGenerator) valuesInAlternatives(alternatives []alternative, slot int) []*term {
+func (g *moveGenerator) valuesInAlternatives(alternatives []alternative, slot int) []*term {
 	column := make([]*term, len(alternatives))
 	for i, alternative := range alternatives {
-		column[i] = p.valueOf(alternative, slot)
+		column[i] = g.valueOf(alternative, slot)
 	}
 	return column
 }
@@ -317,11 +318,11 @@ type newValue struct {
 }
 
 // valuesToCompute returns the new values of the given variables in an alternative, and counts a use of each.
-func (p *moveGenerator) valuesToCompute(alternative alternative, slots []int) []newValue {
+func (g *moveGenerator) valuesToCompute(alternative alternative, slots []int) []newValue {
 	var values []newValue
 	for _, slot := range slots {
-		term := p.valueOf(alternative, slot)
-		p.countUses(term)
+		term := g.valueOf(alternative, slot)
+		g.countUses(term)
 		values = append(values, newValue{slot, term})
 	}
 	return values
@@ -329,15 +330,15 @@ func (p *moveGenerator) valuesToCompute(alternative alternative, slots []int) []
 
 // assignTogether emits code that computes values into locals. If several expensive values are ?: with the same condition, it branches
 // on the condition once for all of them.
-func (p *moveGenerator) assignTogether(values []newValue, newLocals map[int]wasm.Var[int32]) {
-	cond := p.jointCondition(values)
-	var ifTrue, ifFalse, rest []newValue
+func (g *moveGenerator) assignTogether(values []newValue, newLocals map[int]wasm.Var[int32]) {
+	cond := g.jointCondition(values)
 	if cond == nil {
 		for _, assigned := range values {
-			newLocals[assigned.slot].Set(p.fn, p.intCode(assigned.value))
+			newLocals[assigned.slot].Set(g.fn, g.intCode(assigned.value))
 		}
 		return
 	}
+	var ifTrue, ifFalse, rest []newValue
 	for _, assigned := range values {
 		term := assigned.value
 		if term.op != opIfThenElse || term.operands[0] != cond {
@@ -347,26 +348,28 @@ func (p *moveGenerator) assignTogether(values []newValue, newLocals map[int]wasm
 		ifTrue = append(ifTrue, newValue{assigned.slot, term.operands[1]})
 		ifFalse = append(ifFalse, newValue{assigned.slot, term.operands[2]})
 	}
-	p.fn.IfElse(wasm.Void, p.intCode(cond),
-		func() { p.assignUnder(cond, true, ifTrue, newLocals) },
-		func() { p.assignUnder(cond, false, ifFalse, newLocals) })
-	p.assignTogether(rest, newLocals)
+	g.fn.IfElse(wasm.Void, g.intCode(cond),
+		func() { g.assignUnder(cond, true, ifTrue, newLocals) },
+		func() { g.assignUnder(cond, false, ifFalse, newLocals) })
+	g.assignTogether(rest, newLocals)
 }
 
-// assignUnder emits assignTogether for code that runs only if cond has the given value. It simplifies the values with this knowledge.
-func (p *moveGenerator) assignUnder(cond *term, holds bool, values []newValue, newLocals map[int]wasm.Var[int32]) {
-	outer := p.facts
-	p.facts = outer.assume(cond, holds)
+// assignUnder emits the code of assignTogether, for a place where the condition cond is known to be true (holds) or false. It
+// simplifies the values with this knowledge.
+func (g *moveGenerator) assignUnder(cond *term, holds bool, values []newValue, newLocals map[int]wasm.Var[int32]) {
+	outer := g.facts
+	g.facts = outer.assume(cond, holds)
 	for i := range values {
-		values[i].value = p.facts.simplify(values[i].value)
-		p.countUses(values[i].value)
+		values[i].value = g.facts.simplify(values[i].value)
+		g.countUses(values[i].value)
 	}
-	p.scoped(func() { p.assignTogether(values, newLocals) })
-	p.facts = outer
+	g.scoped(func() { g.assignTogether(values, newLocals) })
+	g.facts = outer
 }
 
-// jointCondition returns the condition of ?: whose arms are most expensive in total; nil if no arms cost more than jointCost.
-func (p *moveGenerator) jointCondition(values []newValue) *term {
+// jointCondition returns the condition of the values of the form ?: whose arms are most expensive in total. It returns nil if the arms
+// of no condition cost more than jointCost.
+func (g *moveGenerator) jointCondition(values []newValue) *term {
 	var conds []*term
 	arms := map[*term][]*term{}
 	for _, newValue := range values {
@@ -382,143 +385,139 @@ func (p *moveGenerator) jointCondition(values []newValue) *term {
 	var best *term
 	most := jointCost
 	for _, cond := range conds {
-		if cost := p.costOf(maxCost, arms[cond]...); cost > most {
+		if cost := g.costOf(maxCost, arms[cond]...); cost > most {
 			best, most = cond, cost
 		}
 	}
 	return best
 }
 
-// constantOfAlternative emits the constant that belongs to the picked alternative: by a selection, a linear function of pickedIndex,
-// or a table.
-func (p *pathGenerator) constantOfAlternative(column []*term) wasm.Expr[int32] {
-	step := column[1].intValue - column[0].intValue
-	even := true
+// constantOfAlternative returns code for the constant that a variable gets in the picked alternative: a selection, a linear function of
+// pickedIndex, or a table. column has the constant of each alternative.
+func (g *pathGenerator) constantOfAlternative(column []*term) wasm.Expr[int32] {
+	first := column[0].intValue
+	step := column[1].intValue - first
+	isLinear := step >= minInt && step <= maxInt
 	for i, term := range column {
-		even = even && term.intValue == column[0].intValue+int64(i)*step
+		isLinear = isLinear && term.intValue == first+int64(i)*step
 	}
 	switch {
 	case len(column) == 2:
-		return wasm.Select[int32](p.pickedIndex, constI32(column[1].intValue), constI32(column[0].intValue))
-	case even && step >= minInt && step <= maxInt:
-		return p.pickedIndex.Mul(constI32(step)).Add(constI32(column[0].intValue))
+		return wasm.Select[int32](g.pickedIndex, constI32(column[1].intValue), constI32(first))
+	case isLinear:
+		return g.pickedIndex.Mul(constI32(step)).Add(constI32(first))
 	}
 	words := make([]byte, 0, 4*len(column))
 	for _, term := range column {
 		words = binary.LittleEndian.AppendUint32(words, uint32(int32(term.intValue)))
 	}
-	address := p.reserve(len(words))
-	p.module.Data(int32(address), words)
-	return wasm.Load[int32](p.pickedIndex.Shl(2), address)
+	address := g.reserve(len(words))
+	g.module.Data(int32(address), words)
+	return wasm.Load[int32](g.pickedIndex.Shl(2), address)
 }
 
 // branchOnPick emits a jump table that runs the code of emit(i) if pickedIndex is i. n is the number of alternatives.
-func (p *pathGenerator) branchOnPick(n int, emit func(i int)) {
+func (g *pathGenerator) branchOnPick(n int, emit func(i int)) {
 	if n == 1 {
 		emit(0)
 		return
 	}
-	labels := make([]wasm.Label, n)
-	end := p.fn.Open()
-	for i := n - 1; i >= 0; i-- {
-		labels[i] = p.fn.Open()
-	}
-	p.fn.BrTable(p.pickedIndex, labels, labels[n-1])
+	end := g.fn.Open()
+	labels := g.openLabels(n)
+	g.fn.BrTable(g.pickedIndex, labels, labels[n-1])
 	for i := range n {
-		p.fn.End()
-		p.scoped(func() { emit(i) })
-		p.fn.Br(end)
+		g.fn.End()
+		g.scoped(func() { emit(i) })
+		g.fn.Br(end)
 	}
-	p.fn.End()
+	g.fn.End()
 }
 
-// checkRanges gives up if a new value is outside the range of its variable, unless the intervals of the values exclude that.
-func (p *pathGenerator) checkRanges(alternatives []alternative, newLocals map[int]wasm.Var[int32]) {
+// checkRanges emits code that gives up if a new value is outside the range of its variable. It emits nothing for a variable if the
+// intervals of its values exclude that.
+func (g *pathGenerator) checkRanges(alternatives []alternative, newLocals map[int]wasm.Var[int32]) {
 	for _, slot := range assignedSlots(alternatives) {
-		if slices.ContainsFunc(p.valuesInAlternatives(alternatives, slot), func(term *term) bool { return !p.certainlyInRange(term, slot) }) {
-			p.giveUpOutside(newLocals[slot], slot)
+		mayBeOutside := func(value *term) bool { return !g.certainlyInRange(value, slot) }
+		if slices.ContainsFunc(g.valuesInAlternatives(alternatives, slot), mayBeOutside) {
+			g.giveUpOutside(newLocals[slot], slot)
 		}
 	}
 }
 
 // certainlyInRange reports whether a value is always within the range of its variable.
-func (p *moveGenerator) certainlyInRange(term *term, slot int) bool {
+func (g *moveGenerator) certainlyInRange(term *term, slot int) bool {
 	if term.sort == sortBool {
 		return true
 	}
-	allowed, possible := p.graph.ranges[slot], p.facts.interval(term)
+	allowed, possible := g.graph.ranges[slot], g.facts.interval(term)
 	return allowed.low <= possible.low && possible.high <= allowed.high
 }
 
 // giveUpOutside emits code that gives up if a number is outside the range of a variable.
-func (p *moveGenerator) giveUpOutside(value wasm.Var[int32], slot int) {
-	allowed := p.graph.ranges[slot]
-	p.fn.BrIf(p.giveUp, value.Sub(constI32(allowed.low)).GtU(constI32(allowed.high-allowed.low)))
+func (g *moveGenerator) giveUpOutside(value wasm.Var[int32], slot int) {
+	allowed := g.graph.ranges[slot]
+	g.fn.BrIf(g.giveUp, value.Sub(constI32(allowed.low)).GtU(constI32(allowed.high-allowed.low)))
 }
 
 // decideSelfLoop emits code that ends the path in a state that it can never leave: the only choice has one transition, with
 // probability 1, to the state itself. It emits nothing unless the monitor is an unbounded until formula, which such a loop decides.
-func (p *pathGenerator) decideSelfLoop(move *moveSpec, alternatives []alternative, newLocals map[int]wasm.Var[int32]) {
-	if !p.watch.endsAtLoops() || !p.deterministicIfConstant(move) || p.certainlyChanges(alternatives) {
+func (g *pathGenerator) decideSelfLoop(move *moveSpec, alternatives []alternative, newLocals map[int]wasm.Var[int32]) {
+	if !g.watch.endsAtLoops() || !g.deterministicIfConstant(move) || g.certainlyChanges(alternatives) {
 		return
 	}
-	fn := p.fn
+	fn := g.fn
 	fn.Block(func(notALoop wasm.Label) {
-		fn.BrIf(notALoop, p.numChoices.Ne(constI32(1)))
+		fn.BrIf(notALoop, g.numChoices.Ne(constI32(1)))
 		for _, slot := range assignedSlots(alternatives) {
-			fn.BrIf(notALoop, newLocals[slot].Ne(p.slots[slot]))
+			fn.BrIf(notALoop, newLocals[slot].Ne(g.slots[slot]))
 		}
 		for _, command := range move.commands {
-			if p.constantWeights[command] == nil {
-				p.requireDeterministic(command, notALoop)
+			if g.constantWeights[command] == nil {
+				g.requireDeterministic(command, notALoop)
 			}
 		}
-		fn.Br(p.violated)
+		fn.Br(g.violated)
 	})
 }
 
 // deterministicIfConstant reports whether each command with constant weights has exactly one positive weight, and it is 1.
-func (p *pathGenerator) deterministicIfConstant(move *moveSpec) bool {
-	for _, command := range move.commands {
-		weights := p.constantWeights[command]
-		if weights != nil && !isOneWeightOne(weights) {
-			return false
-		}
-	}
-	return true
+func (g *pathGenerator) deterministicIfConstant(move *moveSpec) bool {
+	return !slices.ContainsFunc(move.commands, func(command *command) bool {
+		weights := g.constantWeights[command]
+		return weights != nil && !isOneWeightOne(weights)
+	})
 }
 
 // isOneWeightOne reports whether exactly one weight is positive, and it is 1.
 func isOneWeightOne(weights []float64) bool {
-	positive := 0
+	numOnes := 0
 	for _, weight := range weights {
-		if weight > 0 && weight != 1 {
+		switch {
+		case weight == 1:
+			numOnes++
+		case weight > 0:
 			return false
 		}
-		if weight > 0 {
-			positive++
-		}
 	}
-	return positive == 1
+	return numOnes == 1
 }
 
 // requireDeterministic emits a jump to notALoop that is taken unless exactly one computed weight of a command is positive and it is 1.
-func (p *pathGenerator) requireDeterministic(command *command, notALoop wasm.Label) {
-	positive, isOne := constI32(0), constI32(0)
-	for _, weight := range p.weights[command] {
-		positive, isOne = positive.Add(weight.Gt(constF64(0))), isOne.Or(weight.Eq(constF64(1)))
+func (g *pathGenerator) requireDeterministic(command *command, notALoop wasm.Label) {
+	numPositive, someIsOne := constI32(0), constI32(0)
+	for _, weight := range g.weights[command] {
+		numPositive = numPositive.Add(weight.Gt(constF64(0)))
+		someIsOne = someIsOne.Or(weight.Eq(constF64(1)))
 	}
-	p.fn.BrIf(notALoop, isOne.IsZero())
-	p.fn.BrIf(notALoop, positive.Ne(constI32(1)))
+	g.fn.BrIf(notALoop, someIsOne.IsZero())
+	g.fn.BrIf(notALoop, numPositive.Ne(constI32(1)))
 }
 
 // certainlyChanges reports whether every alternative changes the same variable, so that the move cannot be a self-loop.
-func (p *pathGenerator) certainlyChanges(alternatives []alternative) bool {
+func (g *pathGenerator) certainlyChanges(alternatives []alternative) bool {
 	for _, slot := range assignedSlots(alternatives) {
-		staysPossible := slices.ContainsFunc(p.valuesInAlternatives(alternatives, slot), func(value *term) bool {
-			return !p.certainlyDiffers(slot, value)
-		})
-		if !staysPossible {
+		mayStay := func(value *term) bool { return !g.certainlyDiffers(slot, value) }
+		if !slices.ContainsFunc(g.valuesInAlternatives(alternatives, slot), mayStay) {
 			return true
 		}
 	}
@@ -526,11 +525,11 @@ func (p *pathGenerator) certainlyChanges(alternatives []alternative) bool {
 }
 
 // certainlyDiffers reports whether a new value of a variable is known to differ from the old one.
-func (p *pathGenerator) certainlyDiffers(slot int, value *term) bool {
+func (g *pathGenerator) certainlyDiffers(slot int, value *term) bool {
 	if value.sort != sortInt {
-		old := p.oldValue(slot)
+		old := g.oldValue(slot)
 		return value.isConst() && old.isConst() && value != old
 	}
-	after, before := p.facts.interval(value), p.facts.variable(slot)
+	after, before := g.facts.interval(value), g.facts.variable(slot)
 	return after.high < before.low || before.high < after.low
 }

@@ -8,16 +8,32 @@ import (
 )
 
 // The memory of the machine contains the random streams of a batch, its outcomes, then
-// tables. An outcome consists of status (i32, padded), steps, nondeterminism, time and reward.
+// tables.
 const (
-	batchSize    = 512
-	streamSize   = 32
-	outcomeSize  = 40
-	outcomesAt   = batchSize * streamSize
-	tablesAt     = outcomesAt + batchSize*outcomeSize
-	statusBail   = int32(Failed)
-	exportedRun  = "run"
-	hostModule   = "host"
+	batchSize   = 512
+	streamSize  = 32
+	outcomeSize = 40
+	outcomesAt  = batchSize * streamSize
+	tablesAt    = outcomesAt + batchSize*outcomeSize
+)
+
+// The offsets of the fields of an outcome in memory.
+const (
+	statusOffset = 0
+	stepsOffset  = 8
+	nondetOffset = 16
+	timeOffset   = 24
+	rewardOffset = 32
+)
+
+// The names of the exported function and of the module of the imported functions.
+const (
+	exportedRun = "run"
+	hostModule  = "host"
+)
+
+// Limits of the generated code. A model that exceeds one is not compiled.
+const (
 	maxMoves     = 4096
 	maxUpdates   = 4096
 	maxTermCount = 200_000
@@ -48,7 +64,7 @@ type pathGenerator struct {
 	pickedIndex                                 wasm.Var[int32]
 	remainder, totalExitRate                    wasm.Var[float64] // CTMC
 	scratch, product                            wasm.Var[int64]
-	hostLogUnit                                 uint32
+	logUnit                                     uint32 // index of the function of emitLogUnit
 	holds, violated, deadlockLabel, outOfBudget wasm.Label
 	finish, nextStep                            wasm.Label
 	moveLabels                                  []wasm.Label
@@ -57,22 +73,24 @@ type pathGenerator struct {
 	savedLocals                                 []savedLocal
 }
 
-// savedLocal copies a local of a suspended path to a global, and back.
+// savedLocal has functions that emit code to copy a local of a suspended path to a global, and back.
 type savedLocal struct{ save, restore func() }
 
-// emitModule emits the main function and returns the module; nil if the code is too large.
-func (p *pathGenerator) emitModule() []byte {
-	p.declare()
-	fn := p.fn
+// emitModule emits the main function and returns the module; nil if the code is too large. The parameters of the function are the
+// index of the first sample, the number of samples, the budget of steps, and whether to continue the suspended path. It returns the
+// index of the first sample that is not finished.
+func (g *pathGenerator) emitModule() []byte {
+	g.declare()
+	fn := g.fn
 	index, numSamples, budget, resume := wasm.Param[int32](0), wasm.Param[int32](1), wasm.Param[int64](2), wasm.Param[int32](3)
 	begin := wasm.Local[int64](fn)
 	fn.Block(func(exit wasm.Label) {
 		fn.Loop(func(sample wasm.Label) {
 			fn.BrIf(exit, index.GeU(numSamples))
-			p.startSample(index, begin, budget, resume)
-			p.emitPath(index)
-			p.storeOutcome(index)
-			budget.Set(fn, budget.Sub(p.steps.Sub(begin)))
+			g.startSample(index, begin, budget, resume)
+			g.emitPath(index)
+			g.storeOutcome(index)
+			budget.Set(fn, budget.Sub(g.steps.Sub(begin)))
 			index.Set(fn, index.Add(constI32(1)))
 			fn.BrIf(sample, budget.Gt(constI64(0)))
 		})
@@ -81,157 +99,173 @@ func (p *pathGenerator) emitModule() []byte {
 	if fn.Size() > maxCode {
 		return nil
 	}
-	p.module.Memory(uint32(p.memoryUsed+0xffff) >> 16)
-	return p.module.Bytes()
+	g.module.Memory(uint32(g.memoryUsed+0xffff) >> 16)
+	return g.module.Bytes()
 }
 
 // reserve allocates n bytes of memory, aligned to 8 bytes, and returns their address.
-func (p *moveGenerator) reserve(n int) uint32 {
-	at := p.memoryUsed
-	p.memoryUsed += (n + 7) &^ 7
+func (g *moveGenerator) reserve(n int) uint32 {
+	at := g.memoryUsed
+	g.memoryUsed += (n + 7) &^ 7
 	return uint32(at)
 }
 
 // declareModel declares the imported host functions, and a global for each variable of the model.
-func (p *moveGenerator) declareModel() {
+func (g *moveGenerator) declareModel() {
 	floats, ints := []wasm.Type{wasm.F64, wasm.F64}, []wasm.Type{wasm.I32, wasm.I32}
-	p.hostPow = p.module.Import(hostModule, "pow", floats, floats[:1])
-	p.hostLog = p.module.Import(hostModule, "log", floats, floats[:1])
-	p.hostIntPow = p.module.Import(hostModule, "intpow", ints, []wasm.Type{wasm.I64})
-	for range p.model.program.Vars {
-		p.slots = append(p.slots, wasm.Global[int32](p.module))
+	g.hostPow = g.module.Import(hostModule, "pow", floats, floats[:1])
+	g.hostLog = g.module.Import(hostModule, "log", floats, floats[:1])
+	g.hostIntPow = g.module.Import(hostModule, "intpow", ints, []wasm.Type{wasm.I64})
+	for range g.model.program.Vars {
+		g.slots = append(g.slots, wasm.Global[int32](g.module))
 	}
 }
 
 // declare declares the imports, the main function, the globals and the locals.
-func (p *pathGenerator) declare() {
-	p.declareModel()
-	p.suspended = wasm.Global[int32](p.module)
-	if p.model.continuous() {
-		p.hostLogUnit = p.logUnit()
+func (g *pathGenerator) declare() {
+	g.declareModel()
+	g.suspended = wasm.Global[int32](g.module)
+	if g.model.continuous() {
+		g.logUnit = g.emitLogUnit()
 	}
-	p.fn = p.module.Func(exportedRun, []wasm.Type{wasm.I32, wasm.I32, wasm.I64, wasm.I32}, []wasm.Type{wasm.I32})
-	for i := range p.rng {
-		p.rng[i] = wasm.Local[int64](p.fn)
+	g.fn = g.module.Func(exportedRun, []wasm.Type{wasm.I32, wasm.I32, wasm.I64, wasm.I32}, []wasm.Type{wasm.I32})
+	for i := range g.rng {
+		g.rng[i] = wasm.Local[int64](g.fn)
 	}
-	for _, local := range []*wasm.Var[int64]{&p.steps, &p.maxSteps, &p.nondet, &p.randomBits, &p.scratch, &p.product} {
-		*local = wasm.Local[int64](p.fn)
+	for _, local := range []*wasm.Var[int64]{&g.steps, &g.maxSteps, &g.nondet, &g.randomBits, &g.scratch, &g.product} {
+		*local = wasm.Local[int64](g.fn)
 	}
-	for _, local := range []*wasm.Var[float64]{&p.time, &p.reward, &p.remainder, &p.totalExitRate} {
-		*local = wasm.Local[float64](p.fn)
+	for _, local := range []*wasm.Var[float64]{&g.time, &g.reward, &g.remainder, &g.totalExitRate} {
+		*local = wasm.Local[float64](g.fn)
 	}
-	for _, local := range []*wasm.Var[int32]{&p.numChoices, &p.pickedIndex, &p.status} {
-		*local = wasm.Local[int32](p.fn)
+	for _, local := range []*wasm.Var[int32]{&g.numChoices, &g.pickedIndex, &g.status} {
+		*local = wasm.Local[int32](g.fn)
 	}
-	p.savedLocals = slices.Concat(savedIn(p, p.steps, p.nondet), savedIn(p, p.time, p.reward), savedIn(p, p.rng[:]...))
-	p.weightLocals(p.model.commands...)
+	g.savedLocals = slices.Concat(
+		saveInGlobals(g, g.steps, g.nondet), saveInGlobals(g, g.time, g.reward), saveInGlobals(g, g.rng[:]...))
+	g.weightLocals(g.model.commands...)
 }
 
-// savedIn declares a global for each local, in which the local is saved.
-func savedIn[T wasm.Number](generator *pathGenerator, locals ...wasm.Var[T]) []savedLocal {
-	out := make([]savedLocal, len(locals))
+// saveInGlobals declares a global for each local, in which the local is saved while the path is suspended.
+func saveInGlobals[T wasm.Number](generator *pathGenerator, locals ...wasm.Var[T]) []savedLocal {
+	saved := make([]savedLocal, len(locals))
 	for i, local := range locals {
 		global := wasm.Global[T](generator.module)
-		out[i] = savedLocal{func() { global.Set(generator.fn, local) }, func() { local.Set(generator.fn, global) }}
+		saved[i] = savedLocal{
+			save:    func() { global.Set(generator.fn, local) },
+			restore: func() { local.Set(generator.fn, global) },
+		}
 	}
-	return out
+	return saved
 }
 
-// startSample emits code that starts a path, or restores the suspended one. It sets maxSteps from the step budget.
-func (p *pathGenerator) startSample(index wasm.Var[int32], begin, budget wasm.Var[int64], resume wasm.Var[int32]) {
-	fn := p.fn
-	goOn := wasm.Expr[int32](func(fn *wasm.Func) {
-		p.suspended.And(resume).Emit(fn)
-		p.suspended.Set(fn, constI32(0))
+// startSample emits code that starts the path of a sample, or continues the suspended path if resume is 1. It sets begin to the number
+// of steps that the path has made, and maxSteps to the number at which it is suspended.
+func (g *pathGenerator) startSample(index wasm.Var[int32], begin, budget wasm.Var[int64], resume wasm.Var[int32]) {
+	fn := g.fn
+	continues := wasm.Expr[int32](func(fn *wasm.Func) {
+		g.suspended.And(resume).Emit(fn)
+		g.suspended.Set(fn, constI32(0))
 	})
-	fn.IfElse(wasm.Void, goOn, func() {
-		for _, saved := range p.savedLocals {
-			saved.restore()
-		}
-	}, func() {
-		for wordIndex, word := range p.rng {
-			word.Set(fn, wasm.Load[int64](index.Mul(constI32(streamSize)), uint32(8*wordIndex)))
-		}
-		p.steps.Set(fn, constI64(0))
-		p.nondet.Set(fn, constI64(0))
-		p.time.Set(fn, constF64(0))
-		p.reward.Set(fn, constF64(0))
-		for slot, global := range p.slots {
-			global.Set(fn, constI32(p.initialState[slot]))
-		}
-	})
-	p.maxSteps.Set(fn, begin.Tee(p.steps).Add(budget))
-	if p.watch.Limited() {
-		most := constI64(p.watch.MaxPath)
-		p.maxSteps.Set(fn, wasm.Select[int64](most.Lt(p.maxSteps), most, p.maxSteps))
+	fn.IfElse(wasm.Void, continues, g.restorePath, func() { g.initPath(index) })
+	g.maxSteps.Set(fn, begin.Tee(g.steps).Add(budget))
+	if g.watch.Limited() {
+		maxPath := constI64(g.watch.MaxPath)
+		g.maxSteps.Set(fn, wasm.Select[int64](maxPath.Lt(g.maxSteps), maxPath, g.maxSteps))
 	}
 }
 
-// emitPath emits the loop over the steps of a path, followed by the code for each way in which a path can end.
-func (p *pathGenerator) emitPath(index wasm.Var[int32]) {
-	fn := p.fn
+// initPath emits code that starts the path of a sample: it loads the random stream of the sample and sets the counters and variables to
+// their initial values.
+func (g *pathGenerator) initPath(index wasm.Var[int32]) {
+	fn := g.fn
+	for wordIndex, word := range g.rng {
+		word.Set(fn, wasm.Load[int64](index.Mul(constI32(streamSize)), uint32(8*wordIndex)))
+	}
+	g.steps.Set(fn, constI64(0))
+	g.nondet.Set(fn, constI64(0))
+	g.time.Set(fn, constF64(0))
+	g.reward.Set(fn, constF64(0))
+	for slot, global := range g.slots {
+		global.Set(fn, constI32(g.initialState[slot]))
+	}
+}
+
+// restorePath emits code that restores the locals of the suspended path.
+func (g *pathGenerator) restorePath() {
+	for _, saved := range g.savedLocals {
+		saved.restore()
+	}
+}
+
+// emitPath emits the loop over the steps of a path, followed by the code for each way in which a path can end. The loop leaves by a
+// jump to one of the labels opened before it. A label of WebAssembly names the end of a block, so the code for a label follows the end
+// of its block, in the reverse order.
+func (g *pathGenerator) emitPath(index wasm.Var[int32]) {
+	fn := g.fn
 	fn.Block(func(finish wasm.Label) {
-		p.finish = finish
-		for _, label := range []*wasm.Label{&p.giveUp, &p.outOfBudget, &p.deadlockLabel, &p.holds, &p.violated} {
+		g.finish = finish
+		for _, label := range []*wasm.Label{&g.giveUp, &g.outOfBudget, &g.deadlockLabel, &g.holds, &g.violated} {
 			*label = fn.Open()
 		}
 		fn.Loop(func(step wasm.Label) {
-			p.nextStep = step
-			p.scoped(func() {
-				p.enter()
-				p.evaluateFailing()
-				p.emitChoiceOfMove()
+			g.nextStep = step
+			g.scoped(func() {
+				g.emitEnter()
+				g.evaluateFailing()
+				g.emitChoiceOfMove()
 			})
 		})
 		fn.Op(wasm.Unreachable)
-		fn.End()
-		p.endPath(False)
-		fn.End()
-		p.endPath(True)
-		fn.End()
-		p.scoped(p.deadlock)
-		fn.End()
-		p.suspend(index)
-		fn.End()
-		p.status.Set(fn, constI32(statusBail))
+		fn.End() // violated
+		g.endPath(False)
+		fn.End() // holds
+		g.endPath(True)
+		fn.End() // deadlockLabel
+		g.scoped(g.emitDeadlock)
+		fn.End() // outOfBudget
+		g.suspend(index)
+		fn.End() // giveUp
+		g.status.Set(fn, constI32(int32(Failed)))
 	})
 }
 
 // endPath emits code that ends the path with a status.
-func (p *pathGenerator) endPath(status Status) {
-	p.status.Set(p.fn, constI32(int32(status)))
-	p.fn.Br(p.finish)
+func (g *pathGenerator) endPath(status Status) {
+	g.status.Set(g.fn, constI32(int32(status)))
+	g.fn.Br(g.finish)
 }
 
 // suspend emits code that saves the path for the next call and returns. If the path has reached MaxPath, it ends instead.
-func (p *pathGenerator) suspend(index wasm.Var[int32]) {
-	fn := p.fn
-	if p.watch.Limited() {
-		fn.If(p.steps.Ge(constI64(p.watch.MaxPath)), func() { p.endPath(Undecided) })
+func (g *pathGenerator) suspend(index wasm.Var[int32]) {
+	fn := g.fn
+	if g.watch.Limited() {
+		fn.If(g.steps.Ge(constI64(g.watch.MaxPath)), func() { g.endPath(Undecided) })
 	}
-	for _, saved := range p.savedLocals {
+	for _, saved := range g.savedLocals {
 		saved.save()
 	}
-	p.suspended.Set(fn, constI32(1))
+	g.suspended.Set(fn, constI32(1))
 	fn.Return(index)
 }
 
 // storeOutcome emits code that writes the outcome of sample i to memory.
-func (p *pathGenerator) storeOutcome(index wasm.Var[int32]) {
-	fn := p.fn
+func (g *pathGenerator) storeOutcome(index wasm.Var[int32]) {
+	fn := g.fn
 	address := wasm.Local[int32](fn)
 	address.Set(fn, index.Mul(constI32(outcomeSize)))
-	wasm.Store(fn, address, outcomesAt, p.status)
-	wasm.Store(fn, address, outcomesAt+8, p.steps)
-	wasm.Store(fn, address, outcomesAt+16, p.nondet)
-	wasm.Store(fn, address, outcomesAt+24, p.time)
-	wasm.Store(fn, address, outcomesAt+32, p.reward)
+	wasm.Store(fn, address, outcomesAt+statusOffset, g.status)
+	wasm.Store(fn, address, outcomesAt+stepsOffset, g.steps)
+	wasm.Store(fn, address, outcomesAt+nondetOffset, g.nondet)
+	wasm.Store(fn, address, outcomesAt+timeOffset, g.time)
+	wasm.Store(fn, address, outcomesAt+rewardOffset, g.reward)
 }
 
-// randomWord emits one step of the generator xoshiro256**, as in Stream.next: it returns 64 random bits and changes the four words of the state.
-func (p *pathGenerator) randomWord() wasm.Expr[int64] {
+// randomWord returns code for one step of the generator xoshiro256**, as in Stream.next: it pushes 64 random bits and changes the four
+// words of the state.
+func (g *pathGenerator) randomWord() wasm.Expr[int64] {
 	return func(fn *wasm.Func) {
-		s, t := p.rng, p.scratch
+		s, t := g.rng, g.scratch
 		s[1].Mul(constI64(5)).Rotl(7).Mul(constI64(9)).Emit(fn)
 		t.Set(fn, s[1].Shl(17))
 		s[2].Set(fn, s[2].Xor(s[0]))
@@ -244,50 +278,56 @@ func (p *pathGenerator) randomWord() wasm.Expr[int64] {
 }
 
 // drawUnit emits Stream.Unit: a random number from [0,1).
-func (p *pathGenerator) drawUnit() wasm.Expr[float64] {
-	return wasm.ToFloat64(p.randomWord().ShrU(11)).Mul(constF64(0x1p-53))
+func (g *pathGenerator) drawUnit() wasm.Expr[float64] {
+	return wasm.ToFloat64(g.randomWord().ShrU(11)).Mul(constF64(0x1p-53))
 }
 
-// drawBelow emits Stream.Below: it sets pickedIndex to a random integer below numChoices.
-func (p *pathGenerator) drawBelow() {
-	fn := p.fn
+// drawBelow emits code that sets pickedIndex to a random integer below numChoices, by the method of Stream.Below.
+func (g *pathGenerator) drawBelow() {
+	fn := g.fn
 	numValues, threshold := wasm.Local[int64](fn), wasm.Local[int64](fn)
-	low := func(x wasm.Expr[int64]) wasm.Expr[int64] { return x.And(constI64(math.MaxUint32)) }
-	product := p.product.Tee(p.randomWord().ShrU(32).Mul(numValues))
-	numValues.Set(fn, wasm.ExtendU(p.numChoices))
-	fn.If(low(product).LtU(numValues), func() {
-		threshold.Set(fn, wasm.ExtendU(constI32(0).Sub(p.numChoices).RemU(p.numChoices)))
+	lowerHalf := func(word wasm.Expr[int64]) wasm.Expr[int64] { return word.And(constI64(math.MaxUint32)) }
+	// The code of drawProduct draws a new number wherever it is emitted, and keeps the product in g.product.
+	drawProduct := g.product.Tee(g.randomWord().ShrU(32).Mul(numValues))
+	numValues.Set(fn, wasm.ExtendU(g.numChoices))
+	fn.If(lowerHalf(drawProduct).LtU(numValues), func() {
+		threshold.Set(fn, wasm.ExtendU(constI32(0).Sub(g.numChoices).RemU(g.numChoices)))
 		fn.Block(func(done wasm.Label) {
 			fn.Loop(func(again wasm.Label) {
-				fn.BrIf(done, low(p.product.Expr).GeU(threshold))
-				fn.Drop(low(product))
+				fn.BrIf(done, lowerHalf(g.product.Expr).GeU(threshold))
+				fn.Drop(drawProduct)
 				fn.Br(again)
 			})
 		})
 	})
-	p.pickedIndex.Set(fn, wasm.Wrap(p.product.ShrU(32)))
+	g.pickedIndex.Set(fn, wasm.Wrap(g.product.ShrU(32)))
 }
 
-// logUnit emits a function that computes what the Go function logUnit does, and returns its index.
-func (p *pathGenerator) logUnit() uint32 {
-	fn := p.module.Func("", []wasm.Type{wasm.F64}, []wasm.Type{wasm.F64})
-	u := wasm.Param[float64](0)
-	k, x, s := wasm.Local[float64](fn), wasm.Local[float64](fn), wasm.Local[float64](fn)
-	s2, s4, r, half := wasm.Local[float64](fn), wasm.Local[float64](fn), wasm.Local[float64](fn), wasm.Local[float64](fn)
-	k.Set(fn, wasm.ToFloat64(wasm.Bits(u).ShrU(52).Sub(constI64(1022))))
-	x.Set(fn, wasm.Convert[float64](wasm.F64ReinterpretI64, wasm.Bits(u).And(constI64(1<<52-1)).Or(constI64(1022<<52))))
-	fn.If(x.Lt(constF64(math.Sqrt2/2)), func() {
-		x.Set(fn, x.Mul(constF64(2)))
-		k.Set(fn, k.Sub(constF64(1)))
+// emitLogUnit emits a function that computes the Go function logUnit with the same operations, and returns its index.
+func (g *pathGenerator) emitLogUnit() uint32 {
+	fn := g.module.Func("", []wasm.Type{wasm.F64}, []wasm.Type{wasm.F64})
+	newLocal := func() wasm.Var[float64] { return wasm.Local[float64](fn) }
+	number, exponent, f := wasm.Param[float64](0), newLocal(), newLocal()
+	s, s2, s4, r, halfSquare := newLocal(), newLocal(), newLocal(), newLocal(), newLocal()
+	// Split the number into 2^exponent and a fraction in [sqrt(2)/2, sqrt(2)); f is the fraction, then the fraction minus 1.
+	exponent.Set(fn, wasm.ToFloat64(wasm.Bits(number).ShrU(52).Sub(constI64(1022))))
+	fractionBits := wasm.Bits(number).And(constI64(1<<52 - 1)).Or(constI64(1022 << 52))
+	f.Set(fn, wasm.Convert[float64](wasm.F64ReinterpretI64, fractionBits))
+	fn.If(f.Lt(constF64(math.Sqrt2/2)), func() {
+		f.Set(fn, f.Mul(constF64(2)))
+		exponent.Set(fn, exponent.Sub(constF64(1)))
 	})
-	x.Set(fn, x.Sub(constF64(1)))
-	s.Set(fn, x.Div(constF64(2).Add(x)))
+	f.Set(fn, f.Sub(constF64(1)))
+	// Evaluate the polynomial R in s².
+	s.Set(fn, f.Div(constF64(2).Add(f)))
 	s2.Set(fn, s.Mul(s))
 	s4.Set(fn, s2.Mul(s2))
-	t1 := s2.Mul(constF64(logL1).Add(s4.Mul(constF64(logL3).Add(s4.Mul(constF64(logL5).Add(s4.Mul(constF64(logL7))))))))
-	t2 := s4.Mul(constF64(logL2).Add(s4.Mul(constF64(logL4).Add(s4.Mul(constF64(logL6))))))
-	r.Set(fn, t1.Add(t2))
-	half.Set(fn, constF64(0.5).Mul(x).Mul(x))
-	k.Mul(constF64(ln2Hi)).Sub(half.Sub(s.Mul(half.Add(r)).Add(k.Mul(constF64(ln2Lo)))).Sub(x)).Emit(fn)
+	odd := s2.Mul(constF64(logL1).Add(s4.Mul(constF64(logL3).Add(s4.Mul(constF64(logL5).Add(s4.Mul(constF64(logL7))))))))
+	even := s4.Mul(constF64(logL2).Add(s4.Mul(constF64(logL4).Add(s4.Mul(constF64(logL6))))))
+	r.Set(fn, odd.Add(even))
+	// Add the logarithms of both parts.
+	halfSquare.Set(fn, constF64(0.5).Mul(f).Mul(f))
+	lowPart := s.Mul(halfSquare.Add(r)).Add(exponent.Mul(constF64(ln2Lo)))
+	exponent.Mul(constF64(ln2Hi)).Sub(halfSquare.Sub(lowPart).Sub(f)).Emit(fn)
 	return fn.Index
 }

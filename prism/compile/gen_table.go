@@ -19,27 +19,18 @@ const (
 
 // buildTables emits tables that replace the conjuncts that read only one variable, if enough moves have such conjuncts. It returns the
 // moves with their other conjuncts, and the gate: locals with a bit for each move that the tables allow, or nil if there are no tables.
-func (p *moveGenerator) buildTables(moves []candidate) (remaining []candidate, gate bitset) {
-	const wordBits, wordBytes = 64, 8
-	gateWords := (len(moves) + wordBits - 1) / wordBits
+func (g *moveGenerator) buildTables(moves []candidate) (remaining []candidate, gate bitset) {
+	numWords := (len(moves) + 63) / 64
 	remaining = slices.Clone(moves)
-	for slot := range p.model.program.Vars {
-		values := p.facts.variable(slot)
-		readsOnlySlot := func(term *term) bool { return p.readsOnly(term, slot) }
-		numReaders := 0
-		for _, candidate := range remaining {
-			if slices.ContainsFunc(candidate.guard, readsOnlySlot) {
-				numReaders++
-			}
-		}
-		size := wordBytes * int(values.high-values.low+1) * gateWords
-		if numReaders < tableMoves || values.high-values.low >= tableRange || p.memoryUsed+size > maxMemory {
+	for slot := range g.model.program.Vars {
+		if !g.worthTable(remaining, slot, numWords) {
 			continue
 		}
 		if gate == nil {
-			gate = p.newGate(gateWords)
+			gate = g.newGate(numWords)
 		}
-		p.restrictGate(remaining, slot, values, gate)
+		g.restrictGate(remaining, slot, g.facts.variable(slot), gate)
+		readsOnlySlot := func(conjunct *term) bool { return g.readsOnly(conjunct, slot) }
 		for i, candidate := range remaining {
 			remaining[i].guard = slices.DeleteFunc(slices.Clone(candidate.guard), readsOnlySlot)
 		}
@@ -47,66 +38,81 @@ func (p *moveGenerator) buildTables(moves []candidate) (remaining []candidate, g
 	return remaining, gate
 }
 
+// worthTable reports whether a table for the values of a variable is worth its memory: enough moves have a conjunct that reads only
+// this variable, it has few values, and memory is left. numWords is the number of words of a row.
+func (g *moveGenerator) worthTable(moves []candidate, slot, numWords int) bool {
+	readsOnlySlot := func(conjunct *term) bool { return g.readsOnly(conjunct, slot) }
+	numReaders := 0
+	for _, candidate := range moves {
+		if slices.ContainsFunc(candidate.guard, readsOnlySlot) {
+			numReaders++
+		}
+	}
+	values := g.facts.variable(slot)
+	numValues := values.high - values.low + 1
+	size := 8 * int(numValues) * numWords
+	return numReaders >= tableMoves && numValues <= tableRange && g.memoryUsed+size <= maxMemory
+}
+
 // readsOnly reports whether a condition cannot fail and reads the variable in a slot and no other variable.
-func (p *moveGenerator) readsOnly(term *term, slot int) bool {
+func (g *moveGenerator) readsOnly(term *term, slot int) bool {
 	if term.mayFail {
 		return false
 	}
-	only, ok := p.onlyVariable[term]
+	only, ok := g.onlyVariable[term]
 	if !ok {
 		only = -1
-		if slots := p.variablesOf(term); len(slots) == 1 {
+		if slots := g.variablesOf(term); len(slots) == 1 {
 			only = slots[0]
 		}
-		p.onlyVariable[term] = only
+		g.onlyVariable[term] = only
 	}
 	return only == slot
 }
 
 // newGate emits a bitset in which all bits are set.
-func (p *moveGenerator) newGate(words int) bitset {
+func (g *moveGenerator) newGate(words int) bitset {
 	gate := make(bitset, words)
 	for i := range gate {
-		gate[i] = wasm.InLocal(p.fn, constI64(-1))
+		gate[i] = wasm.InLocal(g.fn, constI64(-1))
 	}
 	return gate
 }
 
-// restrictGate emits code that clears the bits of the gate for the moves that the value of one variable excludes. It reads them from a
-// table with a row for each of the given values of the variable.
-func (p *moveGenerator) restrictGate(moves []candidate, slot int, values interval, gate bitset) {
-	fn := p.fn
-	rows := make([][]byte, len(gate))
+// restrictGate emits code that clears the bits of the gate for the moves that the value of one variable excludes. For each word of the
+// gate it makes a table with one word for each of the given values of the variable.
+func (g *moveGenerator) restrictGate(moves []candidate, slot int, values interval, gate bitset) {
+	tables := make([][]byte, len(gate))
 	for value := values.low; value <= values.high; value++ {
-		words := p.possibleMoves(moves, slot, value)
-		for i, word := range words {
-			rows[i] = binary.LittleEndian.AppendUint64(rows[i], word)
+		for i, word := range g.possibleMoves(moves, slot, value) {
+			tables[i] = binary.LittleEndian.AppendUint64(tables[i], word)
 		}
 	}
-	rowOffset := wasm.InLocal(fn, shiftToField(p.slots[slot].Expr, wordField{low: values.low, shift: 3}))
-	for i, row := range rows {
-		base := p.reserve(len(row))
-		p.module.Data(int32(base), row)
-		gate[i].Set(fn, wasm.Load[int64](rowOffset, base).And(gate[i]))
+	index := g.slots[slot].Sub(constI32(values.low))
+	offset := wasm.InLocal(g.fn, index.Shl(3))
+	for i, table := range tables {
+		base := g.reserve(len(table))
+		g.module.Data(int32(base), table)
+		gate[i].Set(g.fn, wasm.Load[int64](offset, base).And(gate[i]))
 	}
 }
 
-// possibleMoves returns a bit for each move whose guard may hold if the variable in a slot has the given value.
-func (p *moveGenerator) possibleMoves(moves []candidate, slot int, value int64) []uint64 {
-	assumed := p.facts.child()
+// possibleMoves returns a bitset of the moves whose guards may hold if the variable in a slot has the given value. It looks only at
+// conjuncts that read no other variable.
+func (g *moveGenerator) possibleMoves(moves []candidate, slot int, value int64) []uint64 {
+	assumed := g.facts.child()
 	assumed.ranges[slot] = interval{value, value}
-	if p.model.program.Vars[slot].Type == sema.Bool {
-		assumed.values[p.graph.variable(slot, sortBool)] = value != 0
+	if g.model.program.Vars[slot].Type == sema.Bool {
+		assumed.values[g.graph.variable(slot, sortBool)] = value != 0
 	}
-	out := make([]uint64, (len(moves)+63)/64)
+	isExcluding := func(conjunct *term) bool {
+		return g.readsOnly(conjunct, slot) && assumed.simplify(conjunct) != g.graph.trueTerm
+	}
+	words := make([]uint64, (len(moves)+63)/64)
 	for i, candidate := range moves {
-		possible := true
-		for _, term := range candidate.guard {
-			possible = possible && (!p.readsOnly(term, slot) || assumed.simplify(term) == p.graph.trueTerm)
-		}
-		if possible {
-			out[i/64] |= 1 << (i % 64)
+		if !slices.ContainsFunc(candidate.guard, isExcluding) {
+			words[i/64] |= 1 << (i % 64)
 		}
 	}
-	return out
+	return words
 }

@@ -34,17 +34,20 @@ const maxUnindexed = 4
 // maxValuesPerCommand bounds the range of a value table, as a multiple of the number of its commands.
 const maxValuesPerCommand = 16
 
-// newGuardIndex returns an index of commands whose first depth equality tests are already known to hold. equalities has the tests of
-// each guard in order. Commands are grouped by the variable of their next test; the others are candidates in every state.
+// newGuardIndex returns an index of commands. equalities has the equality tests of each guard in order; the first depth of them are
+// known to hold. The index groups the commands by the variable of their next test. Commands without a next test are candidates in
+// every state, and so are all commands if there are only a few.
 func newGuardIndex(commands []*command, equalities map[*command][]equalityTest, depth int) *guardIndex {
 	index := &guardIndex{}
 	bySlot := make(map[int][]*command)
 	for _, command := range commands {
-		if tests := equalities[command]; depth < len(tests) && len(commands) > maxUnindexed {
-			bySlot[tests[depth].slot] = append(bySlot[tests[depth].slot], command)
-		} else {
+		tests := equalities[command]
+		if len(commands) <= maxUnindexed || depth >= len(tests) {
 			index.unindexedCommands = append(index.unindexedCommands, command)
+			continue
 		}
+		slot := tests[depth].slot
+		bySlot[slot] = append(bySlot[slot], command)
 	}
 	for slot, testing := range bySlot {
 		table, dense := newValueTable(slot, testing, equalities, depth)
@@ -82,21 +85,29 @@ func newValueTable(slot int, commands []*command, equalities map[*command][]equa
 // leadingEqualities returns the equality tests of a conjunction that are evaluated before any conjunct that may fail. A command can
 // be skipped if one of these tests is false, because its guard is then false without an error.
 func (m *Model) leadingEqualities(guard sema.Expr, builder *builder) (tests []equalityTest) {
-	conjuncts := m.newExprCompiler(guard).operandChain(guard, syntax.OpAnd, nil)
-	for n := len(conjuncts); n > 0; n = len(conjuncts) { // drop conjuncts after the last equality test
-		if _, ok := asEqualityTest(conjuncts[n-1]); ok {
-			break
-		}
-		conjuncts = conjuncts[:n-1]
-	}
-	for _, conjunct := range conjuncts {
-		if test, ok := asEqualityTest(conjunct); ok {
+	conjuncts := m.newExprCompiler(guard).appendOperands(nil, guard, syntax.OpAnd)
+	for _, conjunct := range untilLastEquality(conjuncts) {
+		test, ok := asEqualityTest(conjunct)
+		if ok {
 			tests = append(tests, test)
-		} else if builder.expr(conjunct).mayFail || !m.floats.Decided(conjunct) { // skipping the command must not hide this failure
+			continue
+		}
+		mayFail := builder.expr(conjunct).mayFail || !m.floats.Decided(conjunct)
+		if mayFail { // skipping the command must not hide this failure
 			break
 		}
 	}
 	return tests
+}
+
+// untilLastEquality returns the conjuncts up to the last equality test, and none if there is no equality test.
+func untilLastEquality(conjuncts []sema.Expr) []sema.Expr {
+	for i, conjunct := range slices.Backward(conjuncts) {
+		if _, ok := asEqualityTest(conjunct); ok {
+			return conjuncts[:i+1]
+		}
+	}
+	return nil
 }
 
 // asEqualityTest returns an expression such as x=3 as an equality test. The second result is false unless the expression compares an

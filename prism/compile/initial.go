@@ -35,21 +35,23 @@ func (m *Model) pathStart() ([]int32, error) {
 	return states[0], nil
 }
 
-// findInitial returns at most limit initial states, the first ones in lexicographic order.
+// findInitial returns at most limit initial states, the first ones in lexicographic order. It returns an error if there are none, if
+// an unbounded variable has too many values to try, or if the evaluation of the init expression fails.
 func (m *Model) findInitial(ctx context.Context, limit int) ([][]int32, error) {
 	if m.program.Init == nil {
 		return [][]int32{m.initialState()}, nil
 	}
 	for _, variable := range m.program.Vars {
 		if variable.Type == sema.Int && !variable.Bounded {
-			return nil, &UnsupportedError{m.program.File, variable.Pos, fmt.Sprintf("init…endinit with the unbounded variable %q", variable.Name)}
+			msg := fmt.Sprintf("init…endinit with the unbounded variable %q", variable.Name)
+			return nil, &UnsupportedError{m.program.File, variable.Pos, msg}
 		}
 	}
 	search, err := m.newInitSearch(ctx, limit)
 	if err != nil {
 		return nil, err
 	}
-	if err := search.search(0); err != nil {
+	if err := search.enumerate(0); err != nil {
 		return nil, err
 	}
 	if len(search.foundStates) == 0 {
@@ -67,9 +69,9 @@ func (m *Model) initialState() []int32 {
 	return state
 }
 
-// initSearch enumerates valuations variable by variable to find those that satisfy the init expression. A conjunct that is false and
-// cannot fail ends the search of a branch as soon as all its variables have values. The init expression itself decides about complete
-// valuations.
+// initSearch enumerates valuations variable by variable to find the ones that satisfy the init expression. A conjunct of it that cannot
+// fail is evaluated as soon as all its variables have values; if it is false, the search skips the values of the other variables. The
+// init expression itself decides about complete valuations.
 type initSearch struct {
 	ctx         context.Context
 	model       *Model
@@ -81,7 +83,7 @@ type initSearch struct {
 	foundStates [][]int32
 }
 
-// newInitSearch compiles the init expression and its conjuncts.
+// newInitSearch compiles the init expression, and its conjuncts up to the first one that may fail.
 func (m *Model) newInitSearch(ctx context.Context, limit int) (*initSearch, error) {
 	search := &initSearch{ctx: ctx, model: m, limit: limit, conjuncts: make([][]boolClosure, len(m.program.Vars)+1)}
 	search.env.state = make([]int32, len(m.program.Vars))
@@ -90,7 +92,8 @@ func (m *Model) newInitSearch(ctx context.Context, limit int) (*initSearch, erro
 		return nil, err
 	}
 	builder := m.newGraphBuilder()
-	for _, conjunct := range m.newExprCompiler(m.program.Init).operandChain(m.program.Init, syntax.OpAnd, nil) {
+	conjuncts := m.newExprCompiler(m.program.Init).appendOperands(nil, m.program.Init, syntax.OpAnd)
+	for _, conjunct := range conjuncts {
 		if builder.expr(conjunct).mayFail || !m.floats.Decided(conjunct) { // later conjuncts must not hide this failure
 			break
 		}
@@ -98,16 +101,17 @@ func (m *Model) newInitSearch(ctx context.Context, limit int) (*initSearch, erro
 		if err != nil {
 			return nil, err
 		}
-		depth := min(lastSlot(conjunct)+1, len(m.program.Vars))
-		search.conjuncts[depth] = append(search.conjuncts[depth], holds)
+		numNeeded := min(lastSlot(conjunct)+1, len(m.program.Vars)) // the conjunct depends on the first numNeeded variables
+		search.conjuncts[numNeeded] = append(search.conjuncts[numNeeded], holds)
 	}
 	return search, nil
 }
 
-// search tries all values of the variables from slot on. The variables before it have values.
-func (s *initSearch) search(slot int) error {
+// enumerate tries all values of the variables from slot on and collects the initial states. The variables before slot have values.
+func (s *initSearch) enumerate(slot int) error {
 	s.steps++
-	if s.steps&0xffff == 0 && s.ctx.Err() != nil {
+	const stepsPerPoll = 1 << 16
+	if s.steps%stepsPerPoll == 0 && s.ctx.Err() != nil {
 		return s.ctx.Err()
 	}
 	if len(s.foundStates) == s.limit {
@@ -124,7 +128,7 @@ func (s *initSearch) search(slot int) error {
 	variable := &s.model.program.Vars[slot]
 	for value := int64(variable.Low); value <= int64(variable.High); value++ {
 		s.env.state[slot] = int32(value)
-		if err := s.search(slot + 1); err != nil {
+		if err := s.enumerate(slot + 1); err != nil {
 			return err
 		}
 	}
@@ -137,10 +141,9 @@ func (s *initSearch) addIfInitial() error {
 	if err := s.model.takeError(&s.env); err != nil {
 		return err
 	}
-	if !holds {
-		return nil
+	if holds {
+		s.foundStates = append(s.foundStates, slices.Clone(s.env.state))
 	}
-	s.foundStates = append(s.foundStates, slices.Clone(s.env.state))
 	return nil
 }
 

@@ -24,7 +24,7 @@ import (
 type opcode uint8
 
 const (
-	opConst opcode = iota // Int or Bool in i, Double in f
+	opConst opcode = iota // Int or Bool in intValue, Double in floatValue
 	opVar                 // slot
 	opNot
 	opAnd // n-ary, from left to right
@@ -119,8 +119,8 @@ func (g *graph) intern(candidate term) *term {
 		key = binary.LittleEndian.AppendUint32(key, uint32(operand.id))
 	}
 	g.keyBuffer = key
-	if old, ok := g.index[string(key)]; ok {
-		return old
+	if existing, ok := g.index[string(key)]; ok {
+		return existing
 	}
 	candidate.id = len(g.terms)
 	candidate.cost = 1
@@ -152,8 +152,8 @@ func (g *graph) intConst(i int64) *term {
 }
 
 // floatConst returns a constant of type Double.
-func (g *graph) floatConst(inFloat float64) *term {
-	constant := term{op: opConst, sort: sortFloat, floatValue: inFloat, floatLow: inFloat, floatHigh: inFloat, maybeNaN: inFloat != inFloat}
+func (g *graph) floatConst(value float64) *term {
+	constant := term{op: opConst, sort: sortFloat, floatValue: value, floatLow: value, floatHigh: value, maybeNaN: math.IsNaN(value)}
 	return g.intern(constant)
 }
 
@@ -189,36 +189,37 @@ func (g *graph) or(operands ...*term) *term {
 	return g.newConnective(opOr, g.falseTerm, g.trueTerm, operands)
 }
 
-// newConnective returns the conjunction or disjunction of operands. It leaves out neutral operands (true in a conjunction), repeated
-// ones, and everything after a dominant one (false in a conjunction). If no operand may fail, one dominant operand is the result.
+// newConnective returns the simplified conjunction or disjunction of operands. The neutral operand (true in a conjunction) has no
+// effect. A dominant operand (false in a conjunction) decides the result; the operands before it are kept only if one of them may
+// fail.
 func (g *graph) newConnective(op opcode, neutral, dominant *term, operands []*term) *term {
-	var args []*term
-	mayFail := false
+	var kept []*term
+	mayFail, isDecided := false, false
 	for _, operand := range operands {
-		if operand == neutral || slices.Contains(args, operand) {
+		if operand == neutral || slices.Contains(kept, operand) {
 			continue
 		}
-		if slices.Contains(args, g.not(operand)) {
-			operand = dominant
-		}
-		args = append(args, operand)
-		if operand == dominant {
+		if operand == dominant || slices.Contains(kept, g.not(operand)) { // x & !x is false, x | !x is true
+			isDecided = true
 			break
 		}
+		kept = append(kept, operand)
 		mayFail = mayFail || operand.mayFail
 	}
 	switch {
-	case len(args) == 0:
-		return neutral
-	case !mayFail && args[len(args)-1] == dominant:
+	case isDecided && !mayFail:
 		return dominant
-	case len(args) == 1:
-		return args[0]
+	case isDecided:
+		kept = append(kept, dominant)
+	case len(kept) == 0:
+		return neutral
+	case len(kept) == 1:
+		return kept[0]
 	}
-	return g.intern(term{op: op, sort: sortBool, operands: args})
+	return g.intern(term{op: op, sort: sortBool, operands: kept})
 }
 
-// iff returns left <=> right.
+// iff returns left <=> right. Operands that cannot fail are ordered by their numbers, so that both orders give the same term.
 func (g *graph) iff(left, right *term) *term {
 	switch {
 	case left == right && !left.mayFail:
@@ -241,7 +242,8 @@ func (g *graph) negateUnless(operand *term, same bool) *term {
 	return g.not(operand)
 }
 
-// ifThenElse returns condition ? ifTrue : ifFalse.
+// ifThenElse returns condition ? ifTrue : ifFalse, simplified if possible. A ?: with a constant arm of type Bool becomes a conjunction
+// or a disjunction.
 func (g *graph) ifThenElse(condition, ifTrue, ifFalse *term) *term {
 	switch {
 	case condition == g.trueTerm:
@@ -261,13 +263,16 @@ func (g *graph) ifThenElse(condition, ifTrue, ifFalse *term) *term {
 	case ifFalse == g.falseTerm:
 		return g.and(condition, ifTrue)
 	}
-	result := term{op: opIfThenElse, sort: ifTrue.sort, operands: []*term{condition, ifTrue, ifFalse}}
-	result.low, result.high = min(ifTrue.low, ifFalse.low), max(ifTrue.high, ifFalse.high)
-	result.floatLow, result.floatHigh, result.maybeNaN = min(ifTrue.floatLow, ifFalse.floatLow), max(ifTrue.floatHigh, ifFalse.floatHigh), ifTrue.maybeNaN || ifFalse.maybeNaN
-	return g.intern(result)
+	return g.intern(term{
+		op: opIfThenElse, sort: ifTrue.sort, operands: []*term{condition, ifTrue, ifFalse},
+		low: min(ifTrue.low, ifFalse.low), high: max(ifTrue.high, ifFalse.high),
+		floatLow: min(ifTrue.floatLow, ifFalse.floatLow), floatHigh: max(ifTrue.floatHigh, ifFalse.floatHigh),
+		maybeNaN: ifTrue.maybeNaN || ifFalse.maybeNaN,
+	})
 }
 
-// equal returns left = right for Ints.
+// equal returns left = right for Ints. It puts a constant on the right. Other operands are ordered by their numbers, so that both
+// orders give the same term, unless one may fail: then the order decides which one fails first.
 func (g *graph) equal(left, right *term) *term {
 	mayFail := left.mayFail || right.mayFail
 	areDisjoint := left.high < right.low || right.high < left.low
@@ -279,9 +284,8 @@ func (g *graph) equal(left, right *term) *term {
 	case !mayFail && areDisjoint:
 		return g.falseTerm
 	}
-	// A constant is on the right. Otherwise the order is by number, unless it decides which operand fails first.
-	isSwappable := !mayFail && !right.isConst()
-	if left.isConst() || isSwappable && left.id > right.id {
+	isUnordered := !mayFail && !right.isConst() && left.id > right.id
+	if left.isConst() || isUnordered {
 		left, right = right, left
 	}
 	if left.op == opBoolToInt && right.isConst() {
@@ -290,7 +294,7 @@ func (g *graph) equal(left, right *term) *term {
 	return g.intern(term{op: opIntEq, sort: sortBool, operands: []*term{left, right}})
 }
 
-// compareBoolToInt returns whether a Bool, as 0 or 1, equals i, which must be 0 or 1.
+// compareBoolToInt returns the comparison of a Bool, as 0 or 1, with the value, which must be 0 or 1.
 func (g *graph) compareBoolToInt(condition *term, value int64) *term {
 	if value == 1 {
 		return condition
@@ -298,8 +302,8 @@ func (g *graph) compareBoolToInt(condition *term, value int64) *term {
 	return g.not(condition)
 }
 
-// lessThan returns left < right for Ints. A comparison that only the smallest or largest value of a term satisfies or violates becomes
-// an equality: x < 1 becomes x = 0 if x is never negative.
+// lessThan returns left < right for Ints. A comparison with a constant becomes an equality if only one value of the other operand, the
+// smallest or the largest, makes it true or makes it false: x < 1 becomes x = 0 if x is never negative.
 func (g *graph) lessThan(left, right *term) *term {
 	mayFail := left.mayFail || right.mayFail
 	switch {
@@ -324,7 +328,8 @@ const (
 	maxInt = math.MaxInt32
 )
 
-// resultInterval returns the interval of the result of an Int operation, computed without overflow.
+// resultInterval returns an interval that contains all results of an Int operation whose operands are in the given intervals. The
+// bounds may exceed 32 bits.
 func resultInterval(op opcode, left, right interval) interval {
 	switch op {
 	case opAdd:
@@ -332,8 +337,9 @@ func resultInterval(op opcode, left, right interval) interval {
 	case opSub:
 		return interval{left.low - right.high, left.high - right.low}
 	case opMul:
-		first, second, highLow, highHigh := left.low*right.low, left.low*right.high, left.high*right.low, left.high*right.high
-		return interval{min(first, second, highLow, highHigh), max(first, second, highLow, highHigh)}
+		lowLow, lowHigh := left.low*right.low, left.low*right.high
+		highLow, highHigh := left.high*right.low, left.high*right.high
+		return interval{min(lowLow, lowHigh, highLow, highHigh), max(lowLow, lowHigh, highLow, highHigh)}
 	case opMin:
 		return interval{min(left.low, right.low), min(left.high, right.high)}
 	case opMax:
@@ -344,9 +350,10 @@ func resultInterval(op opcode, left, right interval) interval {
 	return interval{minInt, maxInt}
 }
 
-// clampToInt32 restricts an interval to 32 bits. overflows says that a part was cut off.
-func (r interval) clampToInt32() (clipped interval, overflows bool) {
-	clamped := interval{max(r.low, minInt), min(r.high, maxInt)}
+// clampToInt32 returns the part of an interval that fits in 32 bits, or all 32-bit integers if no part fits. overflows is true if a
+// part does not fit.
+func (r interval) clampToInt32() (clamped interval, overflows bool) {
+	clamped = interval{max(r.low, minInt), min(r.high, maxInt)}
 	if clamped.low > clamped.high {
 		return interval{minInt, maxInt}, true
 	}
@@ -356,18 +363,19 @@ func (r interval) clampToInt32() (clipped interval, overflows bool) {
 // interval returns the interval of an Int term.
 func (term *term) interval() interval { return interval{term.low, term.high} }
 
-// intOperation returns an operation on two Ints. The result may fail if it may not fit in 32 bits.
+// intOperation returns an operation on two Ints. It may fail if the result may not fit in 32 bits, or the divisor of mod may not be
+// positive.
 func (g *graph) intOperation(op opcode, left, right *term) *term {
-	bounds, over := resultInterval(op, left.interval(), right.interval()).clampToInt32()
+	bounds, overflows := resultInterval(op, left.interval(), right.interval()).clampToInt32()
 	result := term{op: op, sort: sortInt, operands: []*term{left, right}, low: bounds.low, high: bounds.high}
-	result.mayFail = over || op == opMod && right.low <= 0
+	result.mayFail = overflows || op == opMod && right.low <= 0
 	if left.isConst() && right.isConst() && !result.mayFail {
 		return g.intConst(evaluateInts(op, left.intValue, right.intValue))
 	}
 	return g.intern(result)
 }
 
-// evaluateInts computes an Int operation on constants.
+// evaluateInts computes an Int operation. The result of mod is never negative.
 func evaluateInts(op opcode, left, right int64) int64 {
 	switch op {
 	case opAdd:
@@ -439,7 +447,7 @@ func (g *graph) min(left, right *term) *term { return g.minOrMax(opMin, left, ri
 // max returns the maximum of Ints.
 func (g *graph) max(left, right *term) *term { return g.minOrMax(opMax, left, right) }
 
-// minOrMax returns the minimum or maximum of Ints. min(x, 1) becomes a test for x = 0 if x is never negative.
+// minOrMax returns the minimum or maximum of Ints. min(x, 1) becomes 1 if x is not 0, otherwise 0, if the smallest value of x is 0.
 func (g *graph) minOrMax(op opcode, left, right *term) *term {
 	if left == right && !left.mayFail {
 		return left
@@ -447,8 +455,10 @@ func (g *graph) minOrMax(op opcode, left, right *term) *term {
 	if left.isConst() && !right.isConst() && !right.mayFail {
 		left, right = right, left
 	}
-	if op == opMin && right.isConst() && right.intValue == 1 && left.low == 0 && left.op != opBoolToInt {
-		return g.boolToInt(g.not(g.equal(left, g.intConst(0))))
+	isMinWithOne := op == opMin && right.isConst() && right.intValue == 1
+	if isMinWithOne && left.low == 0 && left.op != opBoolToInt {
+		isZero := g.equal(left, g.intConst(0))
+		return g.boolToInt(g.not(isZero))
 	}
 	return g.intOperation(op, left, right)
 }

@@ -14,12 +14,11 @@ type builder struct {
 	*graph
 	model              *Model
 	terms              map[sema.Expr]*term // expressions are shared, so each is built once
-	uses               map[*term]int       // before flattening: uses by operations and as values
-	hasCountedOperands map[*term]bool      // its operands are counted in uses
-	isGuard            map[*term]bool      // it is a command's guard
-	flattenedTerms     map[*term]*term     // the flattened terms; nil before flatten
-	// shared has the flattened terms with other uses than as a single guard.
-	isShared map[*term]bool
+	uses               map[*term]int       // uses of a term by operations and as a value, before flattening
+	hasCountedOperands map[*term]bool      // terms whose operands are counted in uses
+	isGuard            map[*term]bool      // terms that are guards of commands
+	flattenedTerms     map[*term]*term     // the flattened form of a term; nil before flatten
+	isShared           map[*term]bool      // flattened terms that have other uses than as a single guard
 }
 
 // newGraphBuilder returns a builder for expressions of the model.
@@ -77,29 +76,36 @@ func (b *builder) expr(source sema.Expr) *term {
 // flatten ends the registration of expressions. From now on expr returns flattened terms.
 func (b *builder) flatten() { b.flattenedTerms, b.isShared = map[*term]*term{}, map[*term]bool{} }
 
-// flattenTerm returns a term in which nested conjunctions and disjunctions are merged.
+// flattenTerm returns the term with nested conjunctions merged into one, and likewise nested disjunctions. It does not merge a nested
+// conjunction that is also used elsewhere.
 func (b *builder) flattenTerm(original *term) *term {
-	if merged, ok := b.flattenedTerms[original]; ok {
-		return merged
+	if flat, ok := b.flattenedTerms[original]; ok {
+		return flat
 	}
 	if len(original.operands) == 0 {
 		return original
 	}
 	isConnective := original.op == opAnd || original.op == opOr
-	var args []*term
+	var operands []*term
 	for _, operand := range original.operands {
-		merged := b.flattenTerm(operand)
-		if isConnective && merged.op == original.op && !b.isShared[merged] {
-			args = append(args, merged.operands...)
+		flat := b.flattenTerm(operand)
+		if isConnective && flat.op == original.op && !b.isShared[flat] {
+			operands = append(operands, flat.operands...)
 		} else {
-			args = append(args, merged)
+			operands = append(operands, flat)
 		}
 	}
-	merged := b.rebuild(original, args)
-	b.flattenedTerms[original] = merged
-	isUsedApart := b.uses[original] > 1 || b.uses[original] == 1 && b.isGuard[original]
-	b.isShared[merged] = b.isShared[merged] || isUsedApart
-	return merged
+	flat := b.rebuild(original, operands)
+	b.flattenedTerms[original] = flat
+	if b.isUsedElsewhere(original) {
+		b.isShared[flat] = true
+	}
+	return flat
+}
+
+// isUsedElsewhere reports whether a term has several uses. A guard counts as one use, which is not in b.uses.
+func (b *builder) isUsedElsewhere(term *term) bool {
+	return b.uses[term] > 1 || b.uses[term] == 1 && b.isGuard[term]
 }
 
 // floatExpr returns the term of an expression as a Double.
@@ -111,57 +117,63 @@ func (b *builder) floatExpr(expr sema.Expr) *term {
 	return term
 }
 
-// newTerm builds the term of an expression. It treats rounding errors as Model.boolClosure does.
+// newTerm builds the term of an expression. It treats rounding errors as Model.boolClosure does: it never gives a result that a
+// rounding error may have changed.
 func (b *builder) newTerm(expr sema.Expr) *term {
 	if b.model.floats.Decide(expr) {
-		return b.newTermOf(expr)
+		return b.plainTerm(expr)
 	}
-	return b.guardedTerm(expr)
-}
-
-// guardedTerm returns the term of a comparison, floor, ceil or round whose result a rounding error may change. In states in which
-// float64 arithmetic certainly gives the right result, the term has this result. In other states it fails, and the interpreter
-// evaluates the expression exactly.
-func (b *builder) guardedTerm(expr sema.Expr) *term {
-	unknown := b.failingTerm(expr.Type())
 	switch expr := expr.(type) {
 	case *sema.Binary:
-		slack := b.model.floats.OperandError(expr)
-		if math.IsInf(slack, 1) {
-			return unknown
-		}
-		if b.model.floats.ErrorDecides(expr) {
-			unknown = b.boolConst(sema.Holds(expr.Op, 0))
-		}
-		difference := b.graph.floatOperation(opNumSub, b.floatExpr(expr.X), b.floatExpr(expr.Y))
-		far := b.compareFloats(opNumLt, b.floatConst(slack), b.graph.floatOperation(opNumMax, difference, b.floatNegation(difference)))
-		return b.ifThenElse(far, b.newTermOf(expr), unknown)
+		return b.inexactComparison(expr)
 	case *sema.Call:
-		slack := b.model.floats.OperandError(expr)
-		if math.IsInf(slack, 1) {
-			return unknown
-		}
-		operand, op := b.floatExpr(expr.Args[0]), map[sema.Func]opcode{sema.FuncFloor: opFloor, sema.FuncCeil: opCeil, sema.FuncRound: opRound}[expr.Func]
-		if b.model.floats.ErrorDecides(expr) {
-			return b.toInt(op, b.graph.floatOperation(opNumAdd, operand, b.floatConst(roundingShift(expr, slack))))
-		}
-		low, high := b.toInt(op, b.graph.floatOperation(opNumSub, operand, b.floatConst(slack))), b.toInt(op, b.graph.floatOperation(opNumAdd, operand, b.floatConst(slack)))
-		return b.ifThenElse(b.equal(low, high), b.newTermOf(expr), unknown)
+		return b.inexactRounding(expr)
 	}
-	return unknown
+	return b.failingTerm(expr.Type())
 }
 
-// newTermOf builds the term of an expression that rounding errors do not affect.
-func (b *builder) newTermOf(expr sema.Expr) *term {
+// inexactComparison returns the term of a comparison whose result a rounding error of its operands may change. If the operands differ
+// by more than the rounding error, the term is the comparison in float64. Otherwise the operands count as equal if the float analysis
+// proves it; if it does not, the term fails, and the interpreter compares in exact arithmetic.
+func (b *builder) inexactComparison(expr *sema.Binary) *term {
+	maxError := b.model.floats.OperandError(expr)
+	if math.IsInf(maxError, 1) {
+		return b.failingTerm(sema.Bool)
+	}
+	ifClose := b.failingTerm(sema.Bool)
+	if b.model.floats.ErrorDecides(expr) {
+		ifClose = b.boolConst(sema.Holds(expr.Op, 0))
+	}
+	difference := b.floatOperation(opNumSub, b.floatExpr(expr.X), b.floatExpr(expr.Y))
+	distance := b.floatOperation(opNumMax, difference, b.floatNegation(difference))
+	areFarApart := b.compareFloats(opNumLt, b.floatConst(maxError), distance)
+	return b.ifThenElse(areFarApart, b.plainTerm(expr), ifClose)
+}
+
+// inexactRounding returns the term of a floor, ceil or round whose result a rounding error of its operand may change. If the float
+// analysis proves it, an operand within the error of an integer counts as this integer. Otherwise the term fails in states in which
+// the operand with its error added and subtracted rounds to different integers, and the interpreter uses exact arithmetic.
+func (b *builder) inexactRounding(expr *sema.Call) *term {
+	maxError := b.model.floats.OperandError(expr)
+	if math.IsInf(maxError, 1) {
+		return b.failingTerm(expr.Type())
+	}
+	operand, op := b.floatExpr(expr.Args[0]), roundingOpcode(expr.Func)
+	if b.model.floats.ErrorDecides(expr) {
+		shift := b.floatConst(roundingShift(expr, maxError))
+		return b.toInt(op, b.floatOperation(opNumAdd, operand, shift))
+	}
+	low := b.toInt(op, b.floatOperation(opNumSub, operand, b.floatConst(maxError)))
+	high := b.toInt(op, b.floatOperation(opNumAdd, operand, b.floatConst(maxError)))
+	return b.ifThenElse(b.equal(low, high), b.plainTerm(expr), b.failingTerm(expr.Type()))
+}
+
+// plainTerm builds the term of an expression whose own operation is not affected by rounding errors. An unsupported expression gives
+// false, because the closures were compiled before and have reported the error.
+func (b *builder) plainTerm(expr sema.Expr) *term {
 	switch expr := expr.(type) {
 	case *sema.Const:
-		switch expr.ValueType {
-		case sema.Bool:
-			return b.boolConst(expr.Val.Bool)
-		case sema.Int:
-			return b.intConst(int64(expr.Val.Int))
-		}
-		return b.floatConst(expr.Val.Float)
+		return b.constant(expr)
 	case *sema.Var:
 		if expr.ValueType == sema.Bool {
 			return b.variable(expr.Slot, sortBool)
@@ -186,6 +198,18 @@ func (b *builder) newTermOf(expr sema.Expr) *term {
 		return b.call(expr)
 	}
 	return b.falseTerm
+}
+
+// constant builds a constant.
+func (b *builder) constant(expr *sema.Const) *term {
+	switch expr.ValueType {
+	case sema.Bool:
+		return b.boolConst(expr.Val.Bool)
+	case sema.Int:
+		return b.intConst(int64(expr.Val.Int))
+	default:
+		return b.floatConst(expr.Val.Float)
+	}
 }
 
 // failingTerm returns a term that always fails, mod(1,0), so that the interpreter evaluates the expression.
@@ -215,16 +239,16 @@ func (b *builder) binary(expr *sema.Binary) *term {
 	case expr.X.Type() == sema.Bool:
 		return b.logicalOperation(expr.Op, b.expr(expr.X), b.expr(expr.Y))
 	case expr.ValueType == sema.Bool && expr.X.Type() == sema.Int && expr.Y.Type() == sema.Int:
-		return b.compareInts(expr.Op, b.expr(expr.X), b.expr(expr.Y))
+		return b.intComparison(expr.Op, b.expr(expr.X), b.expr(expr.Y))
 	case expr.ValueType == sema.Bool:
-		return b.compareFloatOps(expr.Op, b.floatExpr(expr.X), b.floatExpr(expr.Y))
+		return b.floatComparison(expr.Op, b.floatExpr(expr.X), b.floatExpr(expr.Y))
 	case expr.ValueType == sema.Int:
 		return b.intArithmetic(expr.Op, b.expr(expr.X), b.expr(expr.Y))
 	}
 	return b.floatArithmetic(expr.Op, b.floatExpr(expr.X), b.floatExpr(expr.Y))
 }
 
-// logicalOperation builds an operator on Bools.
+// logicalOperation builds a binary operator on Bools: & | => != = or <=>.
 func (b *builder) logicalOperation(op syntax.Op, left, right *term) *term {
 	switch op {
 	case syntax.OpAnd:
@@ -235,13 +259,13 @@ func (b *builder) logicalOperation(op syntax.Op, left, right *term) *term {
 		return b.or(b.not(left), right)
 	case syntax.OpNe:
 		return b.not(b.iff(left, right))
-	default:
+	default: // OpEq, OpIff
 		return b.iff(left, right)
 	}
 }
 
-// compareInts builds a comparison of Ints.
-func (b *builder) compareInts(op syntax.Op, left, right *term) *term {
+// intComparison builds a comparison of Ints from = and <.
+func (b *builder) intComparison(op syntax.Op, left, right *term) *term {
 	switch op {
 	case syntax.OpEq:
 		return b.equal(left, right)
@@ -253,13 +277,13 @@ func (b *builder) compareInts(op syntax.Op, left, right *term) *term {
 		return b.not(b.lessThan(right, left))
 	case syntax.OpGt:
 		return b.lessThan(right, left)
-	default:
+	default: // OpGe
 		return b.not(b.lessThan(left, right))
 	}
 }
 
-// compareFloatOps builds a comparison of Doubles.
-func (b *builder) compareFloatOps(op syntax.Op, left, right *term) *term {
+// floatComparison builds a comparison of Doubles from =, < and <=. It does not negate < or <=, because both are false for NaN.
+func (b *builder) floatComparison(op syntax.Op, left, right *term) *term {
 	switch op {
 	case syntax.OpEq:
 		return b.compareFloats(opNumSame, left, right)
@@ -271,7 +295,7 @@ func (b *builder) compareFloatOps(op syntax.Op, left, right *term) *term {
 		return b.compareFloats(opNumLe, left, right)
 	case syntax.OpGt:
 		return b.compareFloats(opNumLt, right, left)
-	default:
+	default: // OpGe
 		return b.compareFloats(opNumLe, right, left)
 	}
 }
@@ -285,7 +309,7 @@ func (b *builder) intArithmetic(op syntax.Op, left, right *term) *term {
 		return b.sub(left, right)
 	case syntax.OpMul:
 		return b.mul(left, right)
-	default:
+	default: // OpPow
 		return b.pow(left, right)
 	}
 }
@@ -294,15 +318,15 @@ func (b *builder) intArithmetic(op syntax.Op, left, right *term) *term {
 func (b *builder) floatArithmetic(op syntax.Op, left, right *term) *term {
 	switch op {
 	case syntax.OpAdd:
-		return b.graph.floatOperation(opNumAdd, left, right)
+		return b.floatOperation(opNumAdd, left, right)
 	case syntax.OpSub:
-		return b.graph.floatOperation(opNumSub, left, right)
+		return b.floatOperation(opNumSub, left, right)
 	case syntax.OpMul:
-		return b.graph.floatOperation(opNumMul, left, right)
+		return b.floatOperation(opNumMul, left, right)
 	case syntax.OpDiv:
-		return b.graph.floatOperation(opNumDiv, left, right)
-	default:
-		return b.graph.floatOperation(opNumPow, left, right)
+		return b.floatOperation(opNumDiv, left, right)
+	default: // OpPow
+		return b.floatOperation(opNumPow, left, right)
 	}
 }
 
@@ -310,21 +334,29 @@ func (b *builder) floatArithmetic(op syntax.Op, left, right *term) *term {
 // max(max(a,b),c).
 func (b *builder) call(expr *sema.Call) *term {
 	switch expr.Func {
-	case sema.FuncFloor:
-		return b.toInt(opFloor, b.floatExpr(expr.Args[0]))
-	case sema.FuncCeil:
-		return b.toInt(opCeil, b.floatExpr(expr.Args[0]))
-	case sema.FuncRound:
-		return b.toInt(opRound, b.floatExpr(expr.Args[0]))
+	case sema.FuncFloor, sema.FuncCeil, sema.FuncRound:
+		return b.toInt(roundingOpcode(expr.Func), b.floatExpr(expr.Args[0]))
 	}
 	if expr.ValueType == sema.Int {
 		return b.callInts(expr)
 	}
 	result := b.floatExpr(expr.Args[0])
 	for _, arg := range expr.Args[1:] {
-		result = b.graph.floatOperation(floatOpcode(expr.Func), result, b.floatExpr(arg))
+		result = b.floatOperation(floatOpcode(expr.Func), result, b.floatExpr(arg))
 	}
 	return result
+}
+
+// roundingOpcode returns the operation of floor, ceil or round.
+func roundingOpcode(function sema.Func) opcode {
+	switch function {
+	case sema.FuncFloor:
+		return opFloor
+	case sema.FuncCeil:
+		return opCeil
+	default: // FuncRound
+		return opRound
+	}
 }
 
 // floatOpcode returns the operation of a function on Doubles.
@@ -336,7 +368,7 @@ func floatOpcode(function sema.Func) opcode {
 		return opNumMax
 	case sema.FuncPow:
 		return opNumPow
-	default:
+	default: // FuncLog
 		return opNumLog
 	}
 }
@@ -346,33 +378,36 @@ func floatOpcode(function sema.Func) opcode {
 func (b *builder) callInts(expr *sema.Call) *term {
 	result := b.expr(expr.Args[0])
 	for _, arg := range expr.Args[1:] {
-		switch operand := b.expr(arg); expr.Func {
+		operand := b.expr(arg)
+		switch expr.Func {
 		case sema.FuncMin:
 			result = b.min(result, operand)
 		case sema.FuncMax:
 			result = b.max(result, operand)
 		case sema.FuncMod:
 			result = b.mod(result, operand)
-		default:
+		default: // FuncPow
 			result = b.pow(result, operand)
 		}
 	}
 	return result
 }
 
-// conjuncts returns the terms whose conjunction is the guard. A guard that may fail is one term, and so is a guard that is also used
-// elsewhere, since its value is computed once.
+// conjuncts returns the terms whose conjunction is the guard: the operands of a conjunction, or the negated operands of a negated
+// disjunction. A guard that may fail is not split. Neither is a guard that is also used elsewhere, because its value is computed once.
 func (b *builder) conjuncts(guard *term) []*term {
-	switch {
-	case guard.mayFail:
-	case guard.op == opAnd && !b.isShared[guard]:
-		return guard.operands
-	case guard.op == opNot && guard.operands[0].op == opOr && !b.isShared[guard.operands[0]]:
-		var out []*term
-		for _, operand := range guard.operands[0].operands {
-			out = append(out, b.not(operand))
-		}
-		return out
+	if guard.mayFail {
+		return []*term{guard}
 	}
-	return []*term{guard}
+	if guard.op == opAnd && !b.isShared[guard] {
+		return guard.operands
+	}
+	if guard.op != opNot || guard.operands[0].op != opOr || b.isShared[guard.operands[0]] {
+		return []*term{guard}
+	}
+	var negated []*term
+	for _, operand := range guard.operands[0].operands {
+		negated = append(negated, b.not(operand))
+	}
+	return negated
 }

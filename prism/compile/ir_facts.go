@@ -36,29 +36,28 @@ func (f *facts) learn(term *term, holds bool) {
 		return
 	}
 	f.values[term] = holds
-	switch term.op {
-	case opNot:
+	isTrueConjunction := term.op == opAnd && holds
+	isFalseDisjunction := term.op == opOr && !holds
+	switch {
+	case term.op == opNot:
 		f.learn(term.operands[0], !holds)
-	case opAnd, opOr:
-		if holds == (term.op == opAnd) {
-			for _, operand := range term.operands {
-				f.learn(operand, holds)
-			}
+	case isTrueConjunction || isFalseDisjunction:
+		for _, operand := range term.operands {
+			f.learn(operand, holds)
 		}
-	case opVar:
-		value := int64(0)
-		if holds {
-			value = 1
-		}
-		f.ranges[term.slot] = interval{value, value}
-	case opIntEq:
+	case term.op == opVar && holds:
+		f.ranges[term.slot] = interval{1, 1}
+	case term.op == opVar:
+		f.ranges[term.slot] = interval{0, 0}
+	case term.op == opIntEq:
 		f.learnEquality(term.operands[0], term.operands[1], holds)
-	case opIntLt:
+	case term.op == opIntLt:
 		f.learnLess(term.operands[0], term.operands[1], holds)
 	}
 }
 
-// learnEquality narrows the range of a variable after a comparison left = right with a constant.
+// learnEquality narrows the range of a variable by the fact that left = right holds, or that it does not. It learns nothing unless
+// left is a variable and right a constant.
 func (f *facts) learnEquality(left, right *term, holds bool) {
 	if left.op != opVar || !right.isConst() {
 		return
@@ -75,7 +74,8 @@ func (f *facts) learnEquality(left, right *term, holds bool) {
 	f.ranges[left.slot] = possible
 }
 
-// learnLess narrows the range of a variable after a comparison left < right with a constant.
+// learnLess narrows the range of a variable by the fact that left < right holds, or that it does not. It learns nothing unless one
+// side is a variable and the other a constant.
 func (f *facts) learnLess(left, right *term, holds bool) {
 	if left.op == opVar && right.isConst() {
 		possible := f.variable(left.slot)
@@ -97,24 +97,21 @@ func (f *facts) learnLess(left, right *term, holds bool) {
 	}
 }
 
-// variable returns the range of a variable.
+// variable returns the range of a variable: the latest one that was learned, otherwise the declared one.
 func (f *facts) variable(slot int) interval {
-	for ; f != nil; f = f.parent {
-		if values, ok := f.ranges[slot]; ok {
+	for ancestor := f; ancestor != nil; ancestor = ancestor.parent {
+		if values, ok := ancestor.ranges[slot]; ok {
 			return values
 		}
-		if f.parent == nil {
-			return f.graph.ranges[slot]
-		}
 	}
-	return interval{}
+	return f.graph.ranges[slot]
 }
 
 // truthOf returns the value of a condition, and whether it is known.
 func (f *facts) truthOf(term *term) (holds, ok bool) {
-	for ; f != nil; f = f.parent {
-		if wasTrue, ok := f.values[term]; ok {
-			return wasTrue, true
+	for ancestor := f; ancestor != nil; ancestor = ancestor.parent {
+		if holds, ok := ancestor.values[term]; ok {
+			return holds, true
 		}
 	}
 	return false, false
@@ -136,30 +133,34 @@ func (f *facts) interval(term *term) interval {
 	return bounds
 }
 
-// computeInterval computes the interval of a term from those of its operands.
+// computeInterval computes the interval of a term from the intervals of its operands. The result is within the interval that the term
+// has without facts.
 func (f *facts) computeInterval(term *term) interval {
-	declared := term.interval()
-	bounds := declared
+	withoutFacts := term.interval()
+	bounds := withoutFacts
 	switch term.op {
 	case opAdd, opSub, opMul, opMin, opMax, opMod:
-		bounds, _ = resultInterval(term.op, f.interval(term.operands[0]), f.interval(term.operands[1])).clampToInt32()
+		left, right := f.interval(term.operands[0]), f.interval(term.operands[1])
+		bounds, _ = resultInterval(term.op, left, right).clampToInt32()
 	case opIfThenElse:
 		ifTrue, ifFalse := f.interval(term.operands[1]), f.interval(term.operands[2])
 		bounds = interval{min(ifTrue.low, ifFalse.low), max(ifTrue.high, ifFalse.high)}
 	}
-	if bounds = (interval{max(bounds.low, declared.low), min(bounds.high, declared.high)}); bounds.low > bounds.high {
-		return declared // the facts contradict each other, so this code is unreachable
+	bounds = interval{max(bounds.low, withoutFacts.low), min(bounds.high, withoutFacts.high)}
+	if bounds.low > bounds.high {
+		return withoutFacts // the facts contradict each other, so this code is unreachable
 	}
 	return bounds
 }
 
 // overflows reports whether the result of an Int operation may not fit in 32 bits.
 func (f *facts) overflows(term *term) bool {
-	_, over := resultInterval(term.op, f.interval(term.operands[0]), f.interval(term.operands[1])).clampToInt32()
-	return over
+	left, right := f.interval(term.operands[0]), f.interval(term.operands[1])
+	_, overflows := resultInterval(term.op, left, right).clampToInt32()
+	return overflows
 }
 
-// simplify returns a term that has the same value as t wherever the facts hold, and fails wherever t fails.
+// simplify returns a term that has the same value as the given one wherever the facts hold, and fails wherever it fails.
 func (f *facts) simplify(term *term) *term {
 	if holds, ok := f.truthOf(term); ok && !term.mayFail {
 		return f.graph.boolConst(holds)
@@ -178,37 +179,45 @@ func (f *facts) simplify(term *term) *term {
 // rewrite returns a term that has the same value as the original wherever the facts hold, and fails wherever the original fails. It is
 // simplify without the cache.
 func (f *facts) rewrite(original *term) *term {
-	graph := f.graph
 	if original.op == opVar {
-		if values := f.variable(original.slot); values.low == values.high && original.sort == sortBool {
-			return graph.boolConst(values.low != 0)
-		} else if values.low == values.high {
-			return graph.intConst(values.low)
-		}
-		return original
+		return f.rewriteVariable(original)
 	}
-	args := make([]*term, len(original.operands))
-	same := true
+	operands := make([]*term, len(original.operands))
+	isUnchanged := true
 	for i, operand := range original.operands {
-		args[i] = f.simplify(operand)
-		same = same && args[i] == operand
+		operands[i] = f.simplify(operand)
+		isUnchanged = isUnchanged && operands[i] == operand
 	}
-	if decided := f.decideComparison(original.op, args); decided != nil {
+	if decided := f.decideComparison(original.op, operands); decided != nil {
 		return decided
 	}
-	if same {
+	if isUnchanged {
 		return original
 	}
-	return graph.rebuild(original, args)
+	return f.graph.rebuild(original, operands)
+}
+
+// rewriteVariable returns the value of a variable as a constant if the facts allow only one value, otherwise the variable.
+func (f *facts) rewriteVariable(variable *term) *term {
+	values := f.variable(variable.slot)
+	switch {
+	case values.low != values.high:
+		return variable
+	case variable.sort == sortBool:
+		return f.graph.boolConst(values.low != 0)
+	default:
+		return f.graph.intConst(values.low)
+	}
 }
 
 // decideComparison returns the constant true or false if the intervals of two Int operands decide their comparison, otherwise nil. It
 // returns nil for operations other than = and <, and for operands that may fail.
-func (f *facts) decideComparison(op opcode, args []*term) *term {
-	if op != opIntEq && op != opIntLt || args[0].mayFail || args[1].mayFail {
+func (f *facts) decideComparison(op opcode, operands []*term) *term {
+	isComparison := op == opIntEq || op == opIntLt
+	if !isComparison || operands[0].mayFail || operands[1].mayFail {
 		return nil
 	}
-	left, right := f.interval(args[0]), f.interval(args[1])
+	left, right := f.interval(operands[0]), f.interval(operands[1])
 	isLess, isGreater := left.high < right.low, right.high < left.low
 	switch {
 	case op == opIntEq && (isLess || isGreater):
@@ -260,7 +269,7 @@ func (g *graph) rebuild(term *term, operands []*term) *term {
 		return g.floatNegation(operands[0])
 	case opBoolToInt:
 		return g.boolToInt(operands[0])
-	default:
+	default: // a binary operation on Doubles
 		return g.floatOperation(term.op, operands[0], operands[1])
 	}
 }

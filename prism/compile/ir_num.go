@@ -20,35 +20,43 @@ func (g *graph) toFloat(operand *term) *term {
 	return g.intern(term{op: opIntToFloat, sort: sortFloat, operands: []*term{operand}, floatLow: float64(operand.low), floatHigh: float64(operand.high)})
 }
 
-// floatOperation returns the term of an operation on two Doubles. If the operation is monotonic in each operand, its lowest and its
-// highest value are among its values for the four combinations of the operands' bounds.
+// floatOperation returns the term of an operation on two Doubles, with bounds on its value if the operation is monotonic.
 func (g *graph) floatOperation(op opcode, left, right *term) *term {
 	if left.isConst() && right.isConst() {
 		return g.floatConst(evaluateFloats(op, left.floatValue, right.floatValue))
 	}
 	result := withoutBounds(term{op: op, sort: sortFloat, operands: []*term{left, right}})
-	if extremesAtCorners(op, right) && !left.maybeNaN && !right.maybeNaN {
-		lowLow, lowHigh := evaluateFloats(op, left.floatLow, right.floatLow), evaluateFloats(op, left.floatLow, right.floatHigh)
-		highLow, highHigh := evaluateFloats(op, left.floatHigh, right.floatLow), evaluateFloats(op, left.floatHigh, right.floatHigh)
-		lowest, highest := min(lowLow, lowHigh, highLow, highHigh), max(lowLow, lowHigh, highLow, highHigh)
-		if !math.IsNaN(lowest) {
-			result.floatLow, result.floatHigh = lowest, highest
-			result.maybeNaN = math.IsInf(lowest, 0) || math.IsInf(highest, 0)
-		}
+	if !isMonotonic(op, right) || left.maybeNaN || right.maybeNaN {
+		return g.intern(result)
+	}
+	lowest, highest := extremesAtBounds(op, left, right)
+	if !math.IsNaN(lowest) {
+		result.floatLow, result.floatHigh = lowest, highest
+		result.maybeNaN = math.IsInf(lowest, 0) || math.IsInf(highest, 0)
 	}
 	return g.intern(result)
 }
 
-// extremesAtCorners reports whether an operation with second operand divisor is monotonic in each operand. Rounding is monotonic, so this
+// isMonotonic reports whether an operation with the given second operand is monotonic in each operand. Rounding is monotonic, so this
 // also holds in floating-point arithmetic.
-func extremesAtCorners(op opcode, divisor *term) bool {
+func isMonotonic(op opcode, right *term) bool {
 	switch op {
 	case opNumAdd, opNumSub, opNumMul, opNumMin, opNumMax:
 		return true
 	case opNumDiv:
-		return divisor.floatLow > 0 || divisor.floatHigh < 0
+		return right.floatLow > 0 || right.floatHigh < 0
 	}
 	return false
+}
+
+// extremesAtBounds returns the lowest and the highest of the four values of an operation whose operands are bounds of left and right.
+// If the operation is monotonic in each operand, no other operands give a lower or higher value.
+func extremesAtBounds(op opcode, left, right *term) (lowest, highest float64) {
+	lowLow := evaluateFloats(op, left.floatLow, right.floatLow)
+	lowHigh := evaluateFloats(op, left.floatLow, right.floatHigh)
+	highLow := evaluateFloats(op, left.floatHigh, right.floatLow)
+	highHigh := evaluateFloats(op, left.floatHigh, right.floatHigh)
+	return min(lowLow, lowHigh, highLow, highHigh), max(lowLow, lowHigh, highLow, highHigh)
 }
 
 // evaluateFloats computes an operation on Doubles.
@@ -100,27 +108,26 @@ func (g *graph) compareFloats(op opcode, left, right *term) *term {
 }
 
 // compareAsInts returns a comparison of Ints that is equivalent to a comparison of Doubles, if one operand is a converted Int and the
-// other a constant: x <= 2.5 becomes x <= 2. It returns nil for other comparisons, and for constants that are too far from all Ints.
+// other a constant: x <= 2.5 becomes x <= 2. It returns nil for other comparisons, and for constants that do not fit in an int64.
 func (g *graph) compareAsInts(op opcode, left, right *term) *term {
-	const far = 1 << 40
-	isNear := func(term *term) bool { return term.isConst() && math.Abs(term.floatValue) < far }
 	switch {
 	case op == opNumSame && left.isConst():
 		return g.compareAsInts(op, right, left)
-	case left.op == opIntToFloat && isNear(right):
+	case left.op == opIntToFloat && isSmallConst(right):
 		return g.compareIntWith(op, left.operands[0], right.floatValue)
-	case right.op == opIntToFloat && isNear(left):
-		number := right.operands[0]
-		if op == opNumLt {
-			return g.lessThan(g.intConst(int64(math.Floor(left.floatValue))), number)
-		}
-		return g.not(g.lessThan(number, g.intConst(int64(math.Ceil(left.floatValue)))))
+	case right.op == opIntToFloat && isSmallConst(left):
+		return g.compareWithInt(op, left.floatValue, right.operands[0])
 	}
 	return nil
 }
 
-// compareIntWith returns the comparison of an Int with a Double as one of Ints; nil if the comparison is for equality and the Double is
-// no Int or -0.
+// isSmallConst reports whether a term is a constant with an absolute value below 2^40, which can be converted to an int64.
+func isSmallConst(term *term) bool {
+	return term.isConst() && math.Abs(term.floatValue) < 1<<40
+}
+
+// compareIntWith returns the comparison of an Int, on the left, with a Double as a comparison of Ints. It returns nil for equality with
+// -0 or with a Double that is not an integer.
 func (g *graph) compareIntWith(op opcode, number *term, bound float64) *term {
 	switch op {
 	case opNumLt:
@@ -135,15 +142,24 @@ func (g *graph) compareIntWith(op opcode, number *term, bound float64) *term {
 	return g.equal(number, g.intConst(int64(bound)))
 }
 
-// toInt returns the term of floor, ceil or round of a Double. It may fail unless the bounds of the operand show that the result is an
-// Int.
+// compareWithInt returns the comparison < or <= of a Double, on the left, with an Int as a comparison of Ints.
+func (g *graph) compareWithInt(op opcode, bound float64, number *term) *term {
+	if op == opNumLt {
+		return g.lessThan(g.intConst(int64(math.Floor(bound))), number)
+	}
+	return g.not(g.lessThan(number, g.intConst(int64(math.Ceil(bound)))))
+}
+
+// toInt returns the term of floor, ceil or round of a Double. The term may fail unless the bounds of the operand show that the result
+// fits in 32 bits.
 func (g *graph) toInt(op opcode, operand *term) *term {
 	if operand.op == opIntToFloat {
 		return operand.operands[0]
 	}
 	result := term{op: op, sort: sortInt, operands: []*term{operand}, mayFail: true, low: minInt, high: maxInt}
 	if !operand.maybeNaN && operand.floatLow >= minInt && operand.floatHigh <= maxInt {
-		result.mayFail, result.low, result.high = false, int64(math.Floor(operand.floatLow)), int64(math.Ceil(operand.floatHigh))
+		result.mayFail = false
+		result.low, result.high = int64(math.Floor(operand.floatLow)), int64(math.Ceil(operand.floatHigh))
 	}
 	if operand.isConst() && !result.mayFail {
 		return g.intConst(int64(roundBy(op, operand.floatValue)))

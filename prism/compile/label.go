@@ -20,7 +20,8 @@ func (m *Model) labelExpr(label *sema.Label) (sema.Expr, error) {
 	return nil, &UnsupportedError{m.program.File, label.Position, "the model has no label \"" + label.Name + "\""}
 }
 
-// initExpr returns the expression of the label "init".
+// initExpr returns the expression of the label "init": the init expression of the model or, without one, a conjunction that compares
+// each variable with its initial value. pos is the position of the new expressions.
 func (m *Model) initExpr(pos syntax.Pos) sema.Expr {
 	if m.program.Init != nil {
 		return m.program.Init
@@ -28,18 +29,25 @@ func (m *Model) initExpr(pos syntax.Pos) sema.Expr {
 	conjunction := newBool(pos, true)
 	for slot, declared := range m.program.Vars {
 		variable := &sema.Var{Base: sema.Base{ValueType: declared.Type, Position: pos}, Slot: slot}
+		var comparison sema.Expr
 		if declared.Type == sema.Bool {
-			conjunction = newBinary(pos, syntax.OpAnd, conjunction, newBinary(pos, syntax.OpIff, variable, newBool(pos, declared.Init != 0)))
-			continue
+			comparison = newBinary(pos, syntax.OpIff, variable, newBool(pos, declared.Init != 0))
+		} else {
+			comparison = newBinary(pos, syntax.OpEq, variable, newInt(pos, declared.Init))
 		}
-		value := sema.Value{Type: sema.Int, Int: declared.Init, Float: float64(declared.Init)}
-		constant := &sema.Const{Base: sema.Base{ValueType: sema.Int, Position: pos}, Val: value}
-		conjunction = newBinary(pos, syntax.OpAnd, conjunction, newBinary(pos, syntax.OpEq, variable, constant))
+		conjunction = newBinary(pos, syntax.OpAnd, conjunction, comparison)
 	}
 	return conjunction
 }
 
-// deadlockExpr returns the expression of the label "deadlock".
+// newInt returns an integer constant.
+func newInt(pos syntax.Pos, value int32) sema.Expr {
+	constant := sema.Value{Type: sema.Int, Int: value, Float: float64(value)}
+	return &sema.Const{Base: sema.Base{ValueType: sema.Int, Position: pos}, Val: constant}
+}
+
+// deadlockExpr returns the expression of the label "deadlock": no synchronisation has an enabled command for each participant. pos is
+// the position of the new expressions.
 func (m *Model) deadlockExpr(pos syntax.Pos) sema.Expr {
 	anyEnabled := newBool(pos, false)
 	for _, sync := range m.synchronisations {

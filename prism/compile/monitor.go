@@ -38,27 +38,30 @@ type StateCompiler[V any] interface {
 	CompileRewards(reward int) (state func(V) float64, move func(v V, move int) float64, err error)
 }
 
-// NewWatch prepares a monitor. continuous says that the model is a CTMC. The error comes from the compiler, or says that a horizon is
-// not finite.
+// NewWatch prepares a monitor: it compiles the expressions and rewards that the kind of the monitor needs. continuous says that the
+// model is a CTMC. The error comes from the compiler, or says that a horizon is not finite.
 func NewWatch[V any](monitor Monitor, continuous bool, compiler StateCompiler[V]) (*Watch[V], error) {
 	watch := &Watch[V]{Monitor: monitor, inSteps: !continuous}
 	watch.lowStep, watch.highStep = stepBounds(monitor)
 	needsHorizon := monitor.Kind == CumulReward || monitor.Kind == InstantReward
+	needsRewards := needsHorizon || monitor.Kind == ReachReward
+	needsLeft := monitor.Kind == Until
+	needsRight := monitor.Kind == Until || monitor.Kind == Next || monitor.Kind == ReachReward
 	if needsHorizon && (!monitor.Bounded() || math.IsNaN(monitor.High)) {
 		return nil, fmt.Errorf("a cumulative or instantaneous reward needs a finite horizon, not %v", monitor.High)
 	}
 	var err error
-	if monitor.Kind == Until {
+	if needsLeft {
 		if watch.IsLeft, err = compiler.CompileBool(orTrue(monitor.Left)); err != nil {
 			return nil, err
 		}
 	}
-	if monitor.Kind == Until || monitor.Kind == Next || monitor.Kind == ReachReward {
+	if needsRight {
 		if watch.IsRight, err = compiler.CompileBool(monitor.Right); err != nil {
 			return nil, err
 		}
 	}
-	if needsHorizon || monitor.Kind == ReachReward {
+	if needsRewards {
 		watch.State, watch.Move, err = compiler.CompileRewards(monitor.Reward)
 	}
 	return watch, err
@@ -108,7 +111,8 @@ func (a *stateCompiler) CompileRewards(reward int) (state func(*env) float64, mo
 	return a.rewards.stateReward, a.rewards.choiceReward, nil
 }
 
-// stepBounds converts the bounds on the number of steps to inclusive integers.
+// stepBounds converts the bounds of a monitor to inclusive integers: 2 < steps <= 4.5 becomes low 3 and high 4. An upper bound below 0
+// becomes -1, and no upper bound a number that is never reached.
 func stepBounds(monitor Monitor) (low, high int64) {
 	first, last := math.Ceil(monitor.Low), math.Floor(monitor.High)
 	if monitor.LowStrict && first == monitor.Low {
@@ -132,8 +136,8 @@ func (w *Watch[V]) Limited() bool {
 	return w.Kind == ReachReward || w.Kind == Until && !w.Bounded()
 }
 
-// Enter processes the arrival in a state and reports whether the path ends. looping says that the last step was a deterministic
-// self-loop.
+// Enter evaluates the monitor when the path arrives in a state. If that decides the monitor, it sets the status, and the reward of an
+// instantaneous reward, in out and returns true: the path ends. looping says that the last step was a deterministic self-loop.
 func (w *Watch[V]) Enter(state V, out *Outcome, looping bool) bool {
 	switch w.Kind {
 	case Until:
@@ -161,7 +165,8 @@ func (w *Watch[V]) atHorizon(out *Outcome) bool {
 	return out.Time >= w.High
 }
 
-// enterUntil is Enter for an until formula.
+// enterUntil evaluates an until formula when the path arrives in a state. It reports whether the formula is decided; its value is then
+// in out. looping says that the last step was a deterministic self-loop.
 func (w *Watch[V]) enterUntil(state V, out *Outcome, looping bool) bool {
 	switch {
 	case w.inSteps && out.Steps > w.highStep:
@@ -182,7 +187,8 @@ func (w *Watch[V]) beforeLowerBound(out *Outcome) bool {
 	return out.Time < w.Low
 }
 
-// Deadlock decides a path that stays in its current state forever. Enter must have been called for the state and returned false.
+// Deadlock sets the outcome of a path that stays in its current state forever. Enter must have been called for the state and returned
+// false.
 func (w *Watch[V]) Deadlock(state V, out *Outcome) {
 	switch w.Kind {
 	case Until:
@@ -192,11 +198,11 @@ func (w *Watch[V]) Deadlock(state V, out *Outcome) {
 	case ReachReward:
 		out.Status = Undecided
 	case CumulReward:
-		rest := w.High - out.Time
+		remaining := w.High - out.Time // time or steps until the horizon
 		if w.inSteps {
-			rest = float64(w.highStep - out.Steps)
+			remaining = float64(w.highStep - out.Steps)
 		}
-		out.Reward += float64(w.State(state) * rest)
+		out.Reward += float64(w.State(state) * remaining)
 		out.decide(true)
 	case InstantReward:
 		out.Reward = w.State(state)
@@ -212,31 +218,37 @@ func (w *Watch[V]) Step(state V, out *Outcome, move int) {
 	}
 }
 
-// Sojourn adds the time of a sojourn in the current state and the jump by a move, with their rewards. It reports whether a time bound
-// passed during the sojourn and decided the path. Enter must have been called for the state and returned false.
+// Sojourn adds the time that a path spends in the current state of a CTMC and the jump by a move, with their rewards. It reports
+// whether a time bound passed during the sojourn and decided the path. Enter must have been called for the state and returned false.
 func (w *Watch[V]) Sojourn(state V, out *Outcome, duration float64, move int) bool {
 	start, end := out.Time, out.Time+duration
 	out.Steps++
 	out.Time = end
-	switch w.Kind {
-	case Until:
-		if end > w.High {
-			return out.decide(start < w.Low && w.IsRight(state))
-		}
-		return start < w.Low && end > w.Low && w.IsRight(state) && out.decide(true)
-	case CumulReward:
-		if end > w.High {
-			out.Reward += float64(w.State(state) * (w.High - start))
-			return out.decide(true)
-		}
-		fallthrough
-	case ReachReward:
+	isPastHigh := end > w.High
+	switch {
+	case w.Kind == Until:
+		return w.decideUntilInSojourn(state, out, start)
+	case w.Kind == CumulReward && isPastHigh:
+		out.Reward += float64(w.State(state) * (w.High - start))
+		return out.decide(true)
+	case w.Kind == InstantReward && isPastHigh:
+		out.Reward = w.State(state)
+		return out.decide(true)
+	case w.Kind == CumulReward || w.Kind == ReachReward:
 		out.Reward += float64(w.State(state)*duration) + w.Move(state, move)
-	case InstantReward:
-		if end > w.High {
-			out.Reward = w.State(state)
-			return out.decide(true)
-		}
+	}
+	return false
+}
+
+// decideUntilInSojourn reports whether a time bound passed during a sojourn and decided an until formula; its value is then in out. The
+// sojourn begins at start and ends at out.Time. The formula becomes true at its lower bound if the right-hand side holds in the state.
+func (w *Watch[V]) decideUntilInSojourn(state V, out *Outcome, start float64) bool {
+	end := out.Time
+	switch {
+	case end > w.High:
+		return out.decide(start < w.Low && w.IsRight(state))
+	case start < w.Low && w.Low < end && w.IsRight(state):
+		return out.decide(true)
 	}
 	return false
 }

@@ -88,15 +88,18 @@ func (r *interpreter) run(ctx context.Context, stream Stream) (Outcome, error) {
 	var out Outcome
 	r.expander.env.err, r.expander.ctx = nil, ctx
 	copy(r.state, r.initialState)
-	for looping := false; ; {
+	looping, done := false, false // the last step was a deterministic self-loop; the path has ended
+	for {
 		if out.Steps&pollMask == pollMask && ctx.Err() != nil {
 			return out, ctx.Err()
 		}
+		// Evaluate the monitor in the new state.
 		r.expander.env.state = r.state
-		done := r.watch.Enter(&r.expander.env, &out, looping)
+		done = r.watch.Enter(&r.expander.env, &out, looping)
 		if r.endIfFailed(&out) || done {
 			return out, nil
 		}
+		// List the choices.
 		if err := r.expander.listWithWeights(r.state); err != nil {
 			out.Status, out.Err = Failed, err
 			return out, nil
@@ -111,6 +114,7 @@ func (r *interpreter) run(ctx context.Context, stream Stream) (Outcome, error) {
 			out.Status = Undecided
 			return out, nil
 		}
+		// Make one of them.
 		looping, done = r.makeStep(&stream, &out)
 		if done {
 			return out, nil
@@ -127,7 +131,7 @@ func (r *interpreter) endIfFailed(out *Outcome) bool {
 	return err != nil
 }
 
-// deadlock returns the outcome of a path that reaches a state without choices.
+// deadlock returns the outcome of a path that reaches a state without choices. out is the outcome of the path so far.
 func (r *interpreter) deadlock(out Outcome) Outcome {
 	if r.model.opts.NoFixDeadlocks {
 		out.Status = Deadlocked
@@ -142,15 +146,9 @@ func (r *interpreter) deadlock(out Outcome) Outcome {
 // makeStep picks a choice and its updates and moves to the next state. It reports whether the step was a deterministic self-loop, and
 // whether the path ended.
 func (r *interpreter) makeStep(stream *Stream, out *Outcome) (looping, done bool) {
-	numChoices := len(r.expander.combinations)
 	var chosen combination
 	if r.model.continuous() {
-		var rate float64
-		chosen, rate, done = r.pickByRate(stream, out)
-		if done {
-			return false, true
-		}
-		done = r.watch.Sojourn(&r.expander.env, out, stream.Exponential(rate), chosen.action)
+		chosen, done = r.jump(stream, out)
 	} else {
 		chosen = r.pickUniformly(stream, out)
 		r.watch.Step(&r.expander.env, out, chosen.action)
@@ -164,12 +162,41 @@ func (r *interpreter) makeStep(stream *Stream, out *Outcome) (looping, done bool
 		out.Status, out.Err = Failed, err
 		return false, true
 	}
-	looping = numChoices == 1 && !r.model.continuous() && r.isDeterministic(commands) && slices.Equal(r.state, r.target)
+	isOnlyChoice := len(r.expander.combinations) == 1 && !r.model.continuous()
+	looping = isOnlyChoice && r.isDeterministic(commands) && slices.Equal(r.state, r.target)
 	r.state, r.target = r.target, r.state
 	return looping, false
 }
 
-// pickUniformly picks a choice uniformly, and then its updates by their probabilities. It sets expander.updates.
+// jump picks a choice of a CTMC and its updates, and draws the sojourn time until the jump. It reports whether the path ended: because
+// the exit rate is not finite, or because the monitor is decided during the sojourn.
+func (r *interpreter) jump(stream *Stream, out *Outcome) (chosen combination, done bool) {
+	exitRate := r.sumRates()
+	if !(exitRate <= math.MaxFloat64) { // also true for NaN
+		firstCommand := r.expander.combinationCommands[r.expander.combinations[0].first]
+		out.Status = Failed
+		out.Err = r.model.stateError(r.state, firstCommand.source.Pos, "total rate is not finite")
+		return chosen, true
+	}
+	chosen = r.pickByRate(stream, exitRate)
+	sojournTime := stream.Exponential(exitRate)
+	return chosen, r.watch.Sojourn(&r.expander.env, out, sojournTime, chosen.action)
+}
+
+// sumRates computes the rate of each choice of a CTMC in r.totals and returns their sum, the exit rate of the state.
+func (r *interpreter) sumRates() float64 {
+	r.totals = r.totals[:0]
+	exitRate := 0.0
+	for _, combination := range r.expander.combinations {
+		rate := r.expander.totalWeight(r.expander.combinationCommands[combination.first:combination.last])
+		r.totals = append(r.totals, rate)
+		exitRate += rate
+	}
+	return exitRate
+}
+
+// pickUniformly picks a choice uniformly, and then its updates by their probabilities. It returns the choice and sets
+// expander.updates. If there are several choices, it counts the state in out.
 func (r *interpreter) pickUniformly(stream *Stream, out *Outcome) combination {
 	chosen := r.expander.combinations[0]
 	if numChoices := len(r.expander.combinations); numChoices > 1 {
@@ -188,39 +215,30 @@ func (r *interpreter) pickUniformly(stream *Stream, out *Outcome) combination {
 	return chosen
 }
 
-// pickByRate picks a choice and its updates with probability proportional to their rates. It sets expander.updates and returns the
-// exit rate. done says that the path ended, because this rate is not finite.
-func (r *interpreter) pickByRate(stream *Stream, out *Outcome) (chosen combination, exitRate float64, done bool) {
-	r.totals = r.totals[:0]
-	for _, chosen := range r.expander.combinations {
-		rate := r.expander.totalWeight(r.expander.combinationCommands[chosen.first:chosen.last])
-		r.totals = append(r.totals, rate)
-		exitRate += rate
-	}
-	if !(exitRate <= math.MaxFloat64) {
-		out.Status = Failed
-		out.Err = r.model.stateError(r.state, r.expander.combinationCommands[r.expander.combinations[0].first].source.Pos, "total rate is not finite")
-		return chosen, exitRate, true
-	}
-	chosen = r.expander.combinations[0]
-	commands := r.expander.combinationCommands[chosen.first:chosen.last]
-	r.expander.resetUpdates(commands)
-	if len(r.expander.combinations) == 1 && numAlternatives(commands) == 1 {
-		return chosen, exitRate, false
+// pickByRate picks a choice with probability proportional to the rates in r.totals, and its updates with probability proportional to
+// their rates. It returns the choice and sets expander.updates. It draws nothing if there is only one choice with one combination of
+// updates.
+func (r *interpreter) pickByRate(stream *Stream, exitRate float64) combination {
+	combinations := r.expander.combinations
+	only := combinations[0]
+	commands := r.expander.combinationCommands[only.first:only.last]
+	if len(combinations) == 1 && numAlternatives(commands) == 1 {
+		r.expander.resetUpdates(commands)
+		return only
 	}
 	remainder := float64(stream.Unit() * exitRate)
-	last := len(r.totals) - 1
 	i := 0
-	for ; i < last && !(remainder < r.totals[i]); i++ {
+	for i < len(combinations)-1 && remainder >= r.totals[i] {
 		remainder -= r.totals[i]
+		i++
 	}
-	chosen = r.expander.combinations[i]
+	chosen := combinations[i]
 	commands = r.expander.combinationCommands[chosen.first:chosen.last]
 	r.expander.resetUpdates(commands)
 	if numAlternatives(commands) > 1 {
 		r.expander.pickUpdates(commands, remainder)
 	}
-	return chosen, exitRate, false
+	return chosen
 }
 
 // isDeterministic reports whether exactly one combination of updates has a positive weight and this weight is 1.
@@ -253,18 +271,19 @@ func (x *expander) resetUpdates(commands []*command) {
 // pickUpdates sets x.updates to the first combination of updates whose cumulative weight exceeds threshold. If there is none because of
 // rounding, it takes the last combination with a positive weight. x.updates must be the first combination.
 func (x *expander) pickUpdates(commands []*command, threshold float64) {
-	sum, last, index := 0.0, 0, 0
+	sum := 0.0
+	index, lastPositive := 0, 0
 	for more := true; more; more = nextCombination(commands, x.updates) {
 		if weight := x.weight(commands, x.updates); weight > 0 {
 			sum += weight
 			if threshold < sum {
 				return
 			}
-			last = index
+			lastPositive = index
 		}
 		index++
 	}
-	for range last { // x.updates is the first combination again
+	for range lastPositive { // x.updates is the first combination again
 		nextCombination(commands, x.updates)
 	}
 }

@@ -45,23 +45,25 @@ func (s *Stream) Exponential(rate float64) float64 { return -logUnit(1-s.Unit())
 // sqrt(2)/2 < 1+f < sqrt(2), then log(1+f) = f - s·(f-R) with s = f/(2+f) and R
 // a polynomial in s².
 func logUnit(number float64) float64 {
+	// Split the number into 2^exponent and a fraction in [sqrt(2)/2, sqrt(2)).
 	bits := math.Float64bits(number)
-	intExponent := int64(bits>>52) - 1022
-	inFloat := math.Float64frombits(bits&(1<<52-1) | 1022<<52) // [0.5, 1)
-	if inFloat < math.Sqrt2/2 {
-		inFloat *= 2
-		intExponent--
+	exponent := float64(int64(bits>>52) - 1022)
+	fraction := math.Float64frombits(bits&(1<<52-1) | 1022<<52) // in [0.5, 1)
+	if fraction < math.Sqrt2/2 {
+		fraction *= 2
+		exponent--
 	}
-	inFloat--
-	s := inFloat / (2 + inFloat)
+	f := fraction - 1
+	// Evaluate the polynomial R in s². The even and the odd coefficients have separate sums.
+	s := f / (2 + f)
 	s2 := float64(s * s)
 	s4 := float64(s2 * s2)
-	t1 := float64(s2 * (logL1 + float64(s4*(logL3+float64(s4*(logL5+float64(s4*logL7)))))))
-	t2 := float64(s4 * (logL2 + float64(s4*(logL4+float64(s4*logL6)))))
-	r := t1 + t2
-	half := float64(float64(0.5*inFloat) * inFloat)
-	exponent := float64(intExponent)
-	return float64(exponent*ln2Hi) - ((half - (float64(s*(half+r)) + float64(exponent*ln2Lo))) - inFloat)
+	odd := float64(s2 * (logL1 + float64(s4*(logL3+float64(s4*(logL5+float64(s4*logL7)))))))
+	even := float64(s4 * (logL2 + float64(s4*(logL4+float64(s4*logL6)))))
+	r := odd + even
+	// Add the logarithms of both parts. ln2Hi has few enough bits that its product with the exponent is exact.
+	halfSquare := float64(float64(0.5*f) * f)
+	return float64(exponent*ln2Hi) - ((halfSquare - (float64(s*(halfSquare+r)) + float64(exponent*ln2Lo))) - f)
 }
 
 const (

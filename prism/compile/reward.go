@@ -61,14 +61,14 @@ func (r *Rewards) Choice(state []int32, action int) (float64, error) {
 }
 
 // checkEvaluation returns a reward, or the error that its evaluation recorded.
-func (r *Rewards) checkEvaluation(number float64) (float64, error) {
+func (r *Rewards) checkEvaluation(reward float64) (float64, error) {
 	if err := r.model.takeError(&r.env); err != nil {
 		return 0, err
 	}
-	return number, nil
+	return reward, nil
 }
 
-// stateReward returns the sum of the state items. An error is recorded in v.
+// stateReward returns the sum of the values of the state items whose guards hold. It records an error in env.
 func (r *Rewards) stateReward(env *env) float64 {
 	total := 0.0
 	for i := range r.items {
@@ -79,7 +79,8 @@ func (r *Rewards) stateReward(env *env) float64 {
 	return total
 }
 
-// choiceReward returns the sum of the transition items with the given action. An error is recorded in v.
+// choiceReward returns the sum of the values of the transition items with the given action whose guards hold. It records an error in
+// env.
 func (r *Rewards) choiceReward(env *env, action int) float64 {
 	total := 0.0
 	for i := range r.items {
@@ -90,13 +91,15 @@ func (r *Rewards) choiceReward(env *env, action int) float64 {
 	return total
 }
 
-// reward returns the value of an item if its guard holds, otherwise zero.
+// reward returns the value of an item if its guard holds, otherwise zero. It records an error in env if the value is negative, infinite
+// or NaN.
 func (it *rewardItem) reward(env *env) float64 {
 	if !it.guard(env) {
 		return 0
 	}
 	value := it.value(env)
-	if !(value >= 0 && value <= math.MaxFloat64) {
+	isValid := value >= 0 && value <= math.MaxFloat64
+	if !isValid {
 		env.fail(it.source.Value.Pos(), fmt.Errorf("found the reward %v, want a reward that is finite and not negative", value))
 	}
 	return value

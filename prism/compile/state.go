@@ -13,12 +13,11 @@ func (m *Model) StateText(state []int32) string { return StateText(m.program, st
 
 // StateText returns a state of a program as Model.StateText does.
 func StateText(program *sema.Program, state []int32) string {
-	var text strings.Builder
+	assignments := make([]string, len(program.Vars))
 	for i, variable := range program.Vars {
-		text.WriteString([]string{"(", ","}[min(i, 1)])
-		text.WriteString(variable.Name + "=" + valueText(variable.Type, state[i]))
+		assignments[i] = variable.Name + "=" + valueText(variable.Type, state[i])
 	}
-	return text.String() + ")"
+	return "(" + strings.Join(assignments, ",") + ")"
 }
 
 // valueText returns the value of a variable as PRISM writes it.

@@ -21,6 +21,9 @@ type participant struct {
 	commands []*command
 }
 
+// number returns the number of a participant with commands; see Model.numberParticipants.
+func (p *participant) number() int { return p.commands[0].participant }
+
 // behaviour describes a process-algebra term of a system block: its unlabelled synchronisations, and the synchronisations of each
 // action of its alphabet. Each is a list of participants. An action of the alphabet without synchronisations is blocked.
 type behaviour struct {
@@ -54,11 +57,12 @@ func (m *Model) composeModules() ([]synchronisation, error) {
 			synchronisations = append(synchronisations, synchronisation{action, participants})
 		}
 	}
-	return slices.DeleteFunc(synchronisations, synchronisation.neverEnabled), m.checkDisjoint(synchronisations)
+	synchronisations = slices.DeleteFunc(synchronisations, synchronisation.isBlocked)
+	return synchronisations, m.checkDisjoint(synchronisations)
 }
 
-// neverEnabled reports whether a participant has no commands, so that the action is blocked.
-func (g synchronisation) neverEnabled() bool {
+// isBlocked reports whether a participant has no commands, so that the synchronisation is never enabled.
+func (g synchronisation) isBlocked() bool {
 	return slices.ContainsFunc(g.participants, func(participant participant) bool { return len(participant.commands) == 0 })
 }
 
@@ -68,8 +72,9 @@ func (m *Model) checkDisjoint(synchronisations []synchronisation) error {
 		seen := map[int]bool{}
 		for _, participant := range sync.participants {
 			if seen[participant.module] {
-				msg := fmt.Sprintf("module %q takes part twice in one composition", m.program.Modules[participant.module].Name)
-				return &UnsupportedError{m.program.File, m.program.Modules[participant.module].Pos, msg}
+				module := &m.program.Modules[participant.module]
+				msg := fmt.Sprintf("module %q takes part twice in one composition", module.Name)
+				return &UnsupportedError{m.program.File, module.Pos, msg}
 			}
 			seen[participant.module] = true
 		}
@@ -77,86 +82,88 @@ func (m *Model) checkDisjoint(synchronisations []synchronisation) error {
 	return nil
 }
 
-// behaviourOf returns the behaviour of a term of the system block.
+// behaviourOf returns the behaviour of a term of the system block. A hidden action becomes unlabelled.
 func (m *Model) behaviourOf(term sema.System) (behaviour, error) {
-	switch block := term.(type) {
+	switch term := term.(type) {
 	case sema.SysModule:
-		return m.moduleBehaviour(block.Index), nil
+		return m.moduleBehaviour(term.Index), nil
 	case *sema.SysParallel:
-		return m.composeParallel(block)
+		return m.composeParallel(term)
 	case *sema.SysHide:
-		operand, err := m.behaviourOf(block.X)
-		for _, action := range block.Actions {
+		operand, err := m.behaviourOf(term.X)
+		for _, action := range term.Actions {
 			operand.unlabelled = append(operand.unlabelled, operand.labelled[action]...)
 			delete(operand.labelled, action)
 		}
 		return operand, err
 	case *sema.SysRename:
-		operand, err := m.behaviourOf(block.X)
-		return renameActions(operand, block, len(m.program.Actions)), err
+		operand, err := m.behaviourOf(term.X)
+		return renameActions(operand, term, len(m.program.Actions)), err
 	}
 	return behaviour{}, &UnsupportedError{m.program.File, syntax.Pos{}, fmt.Sprintf("system term %T cannot be executed", term)}
 }
 
 // moduleBehaviour returns the behaviour of a single module.
 func (m *Model) moduleBehaviour(module int) behaviour {
-	participantFor := func(action int) participant {
-		participant := participant{module: module}
-		for _, command := range m.commands {
-			if command.module == module && command.source.Action == action {
-				participant.commands = append(participant.commands, command)
-			}
-		}
-		return participant
-	}
 	result := behaviour{labelled: map[int][][]participant{}}
-	if own := participantFor(sema.Unlabelled); len(own.commands) > 0 {
-		result.unlabelled = [][]participant{{own}}
+	unlabelled := m.newParticipant(module, sema.Unlabelled)
+	if len(unlabelled.commands) > 0 {
+		result.unlabelled = [][]participant{{unlabelled}}
 	}
-	for _, label := range m.program.Modules[module].Alphabet {
-		result.labelled[label] = [][]participant{{participantFor(label)}}
+	for _, action := range m.program.Modules[module].Alphabet {
+		result.labelled[action] = [][]participant{{m.newParticipant(module, action)}}
 	}
 	return result
 }
 
-// composeParallel returns the parallel composition of the operands. All operands whose alphabet has a synchronised action move
-// together; on other actions each moves alone.
-func (m *Model) composeParallel(parallel *sema.SysParallel) (behaviour, error) {
-	out := behaviour{labelled: map[int][][]participant{}}
-	var operands []behaviour
-	for _, operand := range parallel.Operands {
-		operandBehaviour, err := m.behaviourOf(operand)
-		if err != nil {
-			return out, err
-		}
-		operands = append(operands, operandBehaviour)
-		out.unlabelled = append(out.unlabelled, operandBehaviour.unlabelled...)
-	}
-	for action := range m.program.Actions {
-		synchronised := parallel.Alphabetised || slices.Contains(parallel.Actions, action)
-		if combinations, known := synchronise(operands, action, synchronised, parallel.Alphabetised); known {
-			out.labelled[action] = combinations
+// newParticipant returns a module with its commands for an action.
+func (m *Model) newParticipant(module, action int) participant {
+	result := participant{module: module}
+	for _, command := range m.commands {
+		if command.module == module && command.source.Action == action {
+			result.commands = append(result.commands, command)
 		}
 	}
-	return out, nil
+	return result
 }
 
-// synchronise returns the synchronisations of an action in a parallel composition. isKnown says that the alphabet of some operand has
-// the action. In a full composition (full), operands without the action do not participate. Otherwise, if the action is listed
-// explicitly (synchronised), such operands block it.
-func synchronise(operands []behaviour, action int, synchronised, full bool) (combinations [][]participant, isKnown bool) {
-	var perOperand [][][]participant
+// composeParallel returns the behaviour of a parallel composition. The operands synchronise on some actions; on other actions, and on
+// unlabelled commands, each operand moves alone.
+func (m *Model) composeParallel(parallel *sema.SysParallel) (behaviour, error) {
+	composed := behaviour{labelled: map[int][][]participant{}}
+	var operands []behaviour
+	for _, term := range parallel.Operands {
+		operand, err := m.behaviourOf(term)
+		if err != nil {
+			return behaviour{}, err
+		}
+		operands = append(operands, operand)
+		composed.unlabelled = append(composed.unlabelled, operand.unlabelled...)
+	}
+	for action := range m.program.Actions {
+		if combinations, inAlphabet := composeAction(parallel, operands, action); inAlphabet {
+			composed.labelled[action] = combinations
+		}
+	}
+	return composed, nil
+}
+
+// composeAction returns the synchronisations of an action in a parallel composition, each as a list of participants. inAlphabet is
+// false if no operand has the action in its alphabet.
+func composeAction(parallel *sema.SysParallel, operands []behaviour, action int) (combinations [][]participant, inAlphabet bool) {
+	var perOperand [][][]participant // the synchronisations of each operand that has the action
 	for _, operand := range operands {
 		if ownCombinations, ok := operand.labelled[action]; ok {
 			perOperand = append(perOperand, ownCombinations)
 		}
 	}
+	synchronises := parallel.Alphabetised || slices.Contains(parallel.Actions, action)
 	switch {
 	case len(perOperand) == 0:
 		return nil, false
-	case !synchronised:
+	case !synchronises:
 		return slices.Concat(perOperand...), true
-	case !full && len(perOperand) < len(operands):
+	case !parallel.Alphabetised && len(perOperand) < len(operands): // P |[a]| Q: an operand without the action a blocks it
 		return nil, true
 	}
 	combinations = perOperand[0]
@@ -177,18 +184,19 @@ func combineParticipants(firsts, seconds [][]participant) [][]participant {
 	return out
 }
 
-// renameActions returns the behaviour with all actions renamed simultaneously.
-func renameActions(old behaviour, renaming *sema.SysRename, actions int) behaviour {
-	out := behaviour{unlabelled: old.unlabelled, labelled: map[int][][]participant{}}
-	for action := range actions {
-		combinations, ok := old.labelled[action]
-		if !ok {
+// renameActions returns the behaviour with all actions renamed simultaneously. numActions is the number of actions of the program.
+func renameActions(old behaviour, renaming *sema.SysRename, numActions int) behaviour {
+	renamed := behaviour{unlabelled: old.unlabelled, labelled: map[int][][]participant{}}
+	for action := range numActions {
+		combinations, inAlphabet := old.labelled[action]
+		if !inAlphabet {
 			continue
 		}
+		newAction := action
 		if i := slices.Index(renaming.From, action); i >= 0 {
-			action = renaming.To[i]
+			newAction = renaming.To[i]
 		}
-		out.labelled[action] = append(out.labelled[action], combinations...)
+		renamed.labelled[newAction] = append(renamed.labelled[newAction], combinations...)
 	}
-	return out
+	return renamed
 }

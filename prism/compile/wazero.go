@@ -88,18 +88,18 @@ func (m *Model) NewMachine(ctx context.Context, monitor Monitor) (BatchRunner, e
 }
 
 // compile defines the host functions and compiles the module.
-func (shared *sharedCode) compile(ctx context.Context, module []byte) error {
+func (s *sharedCode) compile(ctx context.Context, module []byte) error {
 	f64, i32, i64 := api.ValueTypeF64, api.ValueTypeI32, api.ValueTypeI64
 	floats, ints := []api.ValueType{f64, f64}, []api.ValueType{i32, i32}
-	host := shared.runtime.NewHostModuleBuilder(hostModule)
+	host := s.runtime.NewHostModuleBuilder(hostModule)
 	host.NewFunctionBuilder().WithGoFunction(onNumbers(sema.Pow), floats, floats[:1]).Export("pow")
 	host.NewFunctionBuilder().WithGoFunction(onNumbers(sema.Log), floats, floats[:1]).Export("log")
 	host.NewFunctionBuilder().WithGoFunction(api.GoFunc(hostIntPow), ints, []api.ValueType{i64}).Export("intpow")
 	if _, err := host.Instantiate(ctx); err != nil {
 		return err
 	}
-	code, err := shared.runtime.CompileModule(ctx, module)
-	shared.code = code
+	code, err := s.runtime.CompileModule(ctx, module)
+	s.code = code
 	return err
 }
 
@@ -113,11 +113,11 @@ func onNumbers(f func(left, right float64) float64) api.GoFunc {
 // hostIntPow is the host function for integer powers. Its result is hostFailed if the power is undefined or overflows.
 func hostIntPow(_ context.Context, stack []uint64) {
 	power, err := sema.IntPow(int32(stack[0]), int32(stack[1]))
-	stack[0] = uint64(int64(power))
+	result := int64(power)
 	if err != nil {
-		failed := int64(hostFailed)
-		stack[0] = uint64(failed)
+		result = hostFailed
 	}
+	stack[0] = uint64(result)
 }
 
 // newInstance makes another instance of the module.
@@ -155,11 +155,11 @@ func (r *machine) Fork() (BatchRunner, error) {
 	if err != nil {
 		return nil, err
 	}
-	copy, err := r.shared.newInstance(context.Background())
+	another, err := r.shared.newInstance(context.Background())
 	if err != nil {
 		return nil, err
 	}
-	return &machine{instance: copy, interpreter: interpreter, stepBudget: firstBudget}, nil
+	return &machine{instance: another, interpreter: interpreter, stepBudget: firstBudget}, nil
 }
 
 // Run implements Runner.
@@ -185,18 +185,26 @@ func (r *machine) RunBatch(ctx context.Context, seed, first uint64, dst []Outcom
 		if err := r.runLoaded(ctx, part); err != nil {
 			return err
 		}
-		for i := range part {
-			if part[i].Status != Failed {
-				continue
-			}
-			var err error
-			if part[i], err = r.interpreter.run(ctx, NewStream(seed, first+uint64(i))); err != nil {
-				return err
-			}
+		if err := r.repeatFailed(ctx, seed, first, part); err != nil {
+			return err
 		}
 		dst, first = dst[len(part):], first+uint64(len(part))
 	}
 	return ctx.Err()
+}
+
+// repeatFailed draws the paths whose status is Failed again, with the interpreter. dst[i] is the outcome of sample first+i of a seed.
+func (r *machine) repeatFailed(ctx context.Context, seed, first uint64, dst []Outcome) error {
+	for i := range dst {
+		if dst[i].Status != Failed {
+			continue
+		}
+		var err error
+		if dst[i], err = r.interpreter.run(ctx, NewStream(seed, first+uint64(i))); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // setStream writes the random stream of sample i to the memory of the instance.
@@ -209,19 +217,15 @@ func (r *machine) setStream(i int, stream Stream) {
 // runLoaded draws the paths whose streams are in memory. If the code gives up on a path, the status of the path is Failed and its
 // other fields are zero.
 func (r *machine) runLoaded(ctx context.Context, dst []Outcome) error {
-	for done, resume := 0, uint64(0); done < len(dst); resume = 1 {
+	done, resume := 0, uint64(0) // finished paths; 1 to continue a suspended path
+	for done < len(dst) {
 		r.stack = [4]uint64{uint64(done), uint64(len(dst)), r.stepBudget, resume}
 		start := time.Now()
 		if err := r.run.CallWithStack(ctx, r.stack[:]); err != nil {
 			return fmt.Errorf("run WebAssembly: %w", err)
 		}
-		done = int(r.stack[0])
-		switch took := time.Since(start); {
-		case took < quickCall && done < len(dst):
-			r.stepBudget = min(2*r.stepBudget, maxStepBudget)
-		case took > slowCall:
-			r.stepBudget = max(r.stepBudget/2, 1)
-		}
+		done, resume = int(r.stack[0]), 1
+		r.adaptBudget(time.Since(start), done == len(dst))
 		if ctx.Err() != nil && done < len(dst) {
 			return ctx.Err()
 		}
@@ -232,20 +236,33 @@ func (r *machine) runLoaded(ctx context.Context, dst []Outcome) error {
 	return nil
 }
 
+// adaptBudget changes the step budget after a call that took the given time. A quick call that finished all paths changes nothing,
+// because it may not have used its budget.
+func (r *machine) adaptBudget(took time.Duration, isFinished bool) {
+	switch {
+	case took < quickCall && !isFinished:
+		r.stepBudget = min(2*r.stepBudget, maxStepBudget)
+	case took > slowCall:
+		r.stepBudget = max(r.stepBudget/2, 1)
+	}
+}
+
 // readOutcome reads the outcome of sample i from the memory of the instance.
 func (r *machine) readOutcome(i int) Outcome {
 	record := r.memory[outcomesAt+i*outcomeSize:][:outcomeSize]
 	word := func(offset int) uint64 { return binary.LittleEndian.Uint64(record[offset:]) }
-	out := Outcome{Status: Status(record[0])}
+	out := Outcome{Status: Status(record[statusOffset])}
 	if out.Status == Failed {
 		return out
 	}
-	out.Steps = int64(word(8))
-	out.Time, out.Reward = math.Float64frombits(word(24)), math.Float64frombits(word(32))
+	out.Steps = int64(word(stepsOffset))
+	out.Time = math.Float64frombits(word(timeOffset))
+	out.Reward = math.Float64frombits(word(rewardOffset))
+	numSeveralChoices := int64(word(nondetOffset))
 	if r.interpreter.model.nondeterministic() {
-		out.Nondet = int64(word(16))
+		out.Nondet = numSeveralChoices
 	} else {
-		out.Overlap = int64(word(16))
+		out.Overlap = numSeveralChoices
 	}
 	return out
 }

@@ -95,19 +95,19 @@ func (x *packedMachine) readChoices(states []uint64, out *PackedChoices) error {
 	for ; len(states) > 0; states = states[x.words:] {
 		numChoices := x.word(address)
 		address += 8
-		if int64(numChoices) == gaveUp && x.isLister {
+		hasGivenUp := int64(numChoices) == gaveUp
+		switch {
+		case hasGivenUp && x.isLister:
 			out.Choices = append(out.Choices, GivenUp)
-			continue
-		}
-		if int64(numChoices) == gaveUp {
+		case hasGivenUp:
 			if err := x.interpreter.expandState(states[:x.words], out); err != nil {
 				return err
 			}
-			continue
-		}
-		out.Choices = append(out.Choices, uint32(numChoices))
-		for range numChoices {
-			address = x.readChoice(address, out)
+		default:
+			out.Choices = append(out.Choices, uint32(numChoices))
+			for range numChoices {
+				address = x.readChoice(address, out)
+			}
 		}
 	}
 	return nil
@@ -120,21 +120,22 @@ func (x *packedMachine) word(address int) uint64 {
 
 // readChoice appends the choice at an address and returns the address after it.
 func (x *packedMachine) readChoice(address int, out *PackedChoices) int {
-	head := x.word(address)
-	address += 8
-	numTransitions, first := int(head>>32), len(out.Weights)
-	record := 8 + 8*x.words
-	bytes := x.memory[address : address+numTransitions*record]
-	for ; len(bytes) > 0; bytes = bytes[record:] {
+	head := x.word(address) // the number of transitions in the upper half, the move in the lower half
+	numTransitions, move := int(head>>32), uint32(head)
+	first := len(out.Weights)
+	transitionSize := 8 + 8*x.words // the weight and the packed target
+	begin := address + 8
+	end := begin + numTransitions*transitionSize
+	for bytes := x.memory[begin:end]; len(bytes) > 0; bytes = bytes[transitionSize:] {
 		out.Weights = append(out.Weights, math.Float64frombits(binary.LittleEndian.Uint64(bytes)))
-		for offset := 8; offset < record; offset += 8 {
+		for offset := 8; offset < transitionSize; offset += 8 {
 			out.Targets = append(out.Targets, binary.LittleEndian.Uint64(bytes[offset:]))
 		}
 	}
 	if numTransitions > 1 && !x.isLister {
 		out.mergeEqualTargets(first, x.words)
 	}
-	out.Moves = append(out.Moves, uint32(head))
+	out.Moves = append(out.Moves, move)
 	out.Transitions = append(out.Transitions, uint32(len(out.Weights)-first))
-	return address + numTransitions*record
+	return end
 }

@@ -45,13 +45,14 @@ type translation struct {
 	inModel  bool
 }
 
-// clock holds the largest number that the model and the property compare a clock with.
+// clock describes a clock. maxCompared is the largest number that the model and the property compare it with.
 type clock struct{ maxCompared int64 }
 
 // Translate translates a timed automaton and a property to an MDP. The program must include the labels
 // of the properties file. The error is an *Error.
 func Translate(program *sema.Program, property *sema.Property) (*Model, error) {
 	t := &translation{source: program, clocks: make(map[int]*clock)}
+	// Find the clocks and the numbers that they are compared with.
 	t.inModel = true
 	t.surveyModel()
 	t.inModel = false
@@ -62,6 +63,7 @@ func Translate(program *sema.Program, property *sema.Property) (*Model, error) {
 	if t.unit == 0 {
 		t.unit = 1
 	}
+	// Build the MDP.
 	t.buildProgram()
 	model := &Model{Program: t.result, Property: *property, Invariants: t.invariants()}
 	model.Property.X = t.rewrite(property.X)
@@ -96,8 +98,8 @@ func (t *translation) alwaysUnsupported(pos syntax.Pos, format string, args ...a
 func (t *translation) key() string {
 	var text strings.Builder
 	for slot := range t.source.Vars {
-		if c := t.clocks[slot]; c != nil {
-			fmt.Fprintf(&text, "%d ", c.maxCompared)
+		if clock := t.clocks[slot]; clock != nil {
+			fmt.Fprintf(&text, "%d ", clock.maxCompared)
 		}
 	}
 	fmt.Fprintf(&text, "unit %d", t.unit)
@@ -112,13 +114,7 @@ func (t *translation) key() string {
 func (t *translation) buildProgram() {
 	program := *t.source
 	program.Type = syntax.MDP
-	program.Vars = slices.Clone(program.Vars)
-	for slot, clock := range t.clocks {
-		variable := &program.Vars[slot]
-		variable.Type, variable.Bounded = sema.Int, true
-		variable.Low, variable.High = 0, t.clockLimit(variable.Pos, clock.maxCompared)
-		variable.Init = 0
-	}
+	program.Vars = t.translateVariables()
 	name := "time"
 	for slices.Contains(program.Actions, name) {
 		name += "_"
@@ -143,6 +139,17 @@ func (t *translation) buildProgram() {
 		program.Rewards[i].Items = t.timeStepRewards(program.Rewards[i].Items)
 	}
 	t.result = &program
+}
+
+// translateVariables returns the variables, with integer variables from 0 to their limit in place of the clocks.
+func (t *translation) translateVariables() []sema.Variable {
+	variables := slices.Clone(t.source.Vars)
+	for slot, clock := range t.clocks {
+		variable := &variables[slot]
+		variable.Type, variable.Bounded, variable.Init = sema.Int, true, 0
+		variable.Low, variable.High = 0, t.clockLimit(variable.Pos, clock.maxCompared)
+	}
+	return variables
 }
 
 // clockLimit returns the largest value of a clock in the MDP, in units: one more than the largest
@@ -205,7 +212,8 @@ func (t *translation) addTimeStep(module *sema.Module, guard sema.Expr, assigns 
 // advance returns the assignment x' = min(x+1, limit) of a clock in a time step.
 func (t *translation) advance(slot int, limit int32, pos syntax.Pos) sema.Assign {
 	next := &sema.Binary{Base: typeAndPos(sema.Int, pos), Op: syntax.OpAdd, X: varAt(slot, pos), Y: intAt(1, pos)}
-	return sema.Assign{Slot: slot, Pos: pos, Value: &sema.Call{Base: typeAndPos(sema.Int, pos), Func: sema.FuncMin, Args: []sema.Expr{next, intAt(limit, pos)}}}
+	limited := &sema.Call{Base: typeAndPos(sema.Int, pos), Func: sema.FuncMin, Args: []sema.Expr{next, intAt(limit, pos)}}
+	return sema.Assign{Slot: slot, Pos: pos, Value: limited}
 }
 
 // assignedValue translates the value of an assignment. A clock's new value is a constant, which is
@@ -226,12 +234,14 @@ func (t *translation) assignedValue(assign *sema.Assign) sema.Expr {
 // addTimer adds the clock that measures the time bound of the property, in a separate module.
 func (t *translation) addTimer(program *sema.Program) {
 	name := "timer"
-	for slices.ContainsFunc(program.Vars, func(variable sema.Variable) bool { return variable.Name == name }) {
+	isTaken := func(variable sema.Variable) bool { return variable.Name == name }
+	for slices.ContainsFunc(program.Vars, isTaken) {
 		name += "_"
 	}
 	t.timer = len(program.Vars)
 	limit := t.clockLimit(syntax.Pos{}, *t.deadline)
-	program.Vars = append(slices.Clip(program.Vars), sema.Variable{Name: name, Type: sema.Int, Bounded: true, High: limit, Module: len(program.Modules)})
+	timer := sema.Variable{Name: name, Type: sema.Int, Bounded: true, High: limit, Module: len(program.Modules)}
+	program.Vars = append(slices.Clip(program.Vars), timer)
 	t.addModule(program, sema.Module{Name: name, Vars: []int{t.timer}}, []sema.Assign{t.advance(t.timer, limit, syntax.Pos{})})
 }
 
@@ -239,8 +249,9 @@ func (t *translation) addTimer(program *sema.Program) {
 func (t *translation) addGlobals(program *sema.Program) {
 	var assigns []sema.Assign
 	for slot, variable := range t.source.Vars {
-		if c := t.clocks[slot]; c != nil && variable.Module < 0 {
-			assigns = append(assigns, t.advance(slot, t.clockLimit(variable.Pos, c.maxCompared), variable.Pos))
+		if clock := t.clocks[slot]; clock != nil && variable.Module < 0 {
+			limit := t.clockLimit(variable.Pos, clock.maxCompared)
+			assigns = append(assigns, t.advance(slot, limit, variable.Pos))
 		}
 	}
 	if len(assigns) > 0 {
@@ -253,13 +264,14 @@ func (t *translation) addModule(program *sema.Program, module sema.Module, assig
 	t.addTimeStep(&module, trueAt(module.Pos), assigns)
 	program.Modules = append(slices.Clip(program.Modules), module)
 	if program.System != nil {
-		program.System = &sema.SysParallel{Operands: []sema.System{program.System, sema.SysModule{Index: len(program.Modules) - 1}}, Actions: []int{t.timeStep}}
+		added := sema.SysModule{Index: len(program.Modules) - 1}
+		program.System = &sema.SysParallel{Operands: []sema.System{program.System, added}, Actions: []int{t.timeStep}}
 	}
 }
 
-// synchroniseOnTimeStep returns a system term in which all modules synchronise on the time step.
-func (t *translation) synchroniseOnTimeStep(x sema.System) sema.System {
-	switch term := x.(type) {
+// synchroniseOnTimeStep returns a system term in which all modules synchronise on the time step; nil for nil.
+func (t *translation) synchroniseOnTimeStep(term sema.System) sema.System {
+	switch term := term.(type) {
 	case *sema.SysParallel:
 		result := *term
 		result.Operands = nil
@@ -275,7 +287,7 @@ func (t *translation) synchroniseOnTimeStep(x sema.System) sema.System {
 	case *sema.SysRename:
 		return &sema.SysRename{X: t.synchroniseOnTimeStep(term.X), From: term.From, To: term.To}
 	}
-	return x
+	return term
 }
 
 // timeStepRewards converts state rewards, which are earned per unit of time, into rewards of the time
@@ -300,8 +312,9 @@ func (t *translation) timeStepRewards(items []sema.RewardItem) []sema.RewardItem
 func (t *translation) invariants() sema.Expr {
 	all := trueAt(syntax.Pos{})
 	for i := range t.source.Modules {
-		if expr := t.source.Modules[i].Invariant; expr != nil {
-			all = &sema.Binary{Base: typeAndPos(sema.Bool, expr.Pos()), Op: syntax.OpAnd, X: all, Y: t.rewrite(expr)}
+		invariant := t.source.Modules[i].Invariant
+		if invariant != nil {
+			all = &sema.Binary{Base: typeAndPos(sema.Bool, invariant.Pos()), Op: syntax.OpAnd, X: all, Y: t.rewrite(invariant)}
 		}
 	}
 	return all

@@ -5,18 +5,22 @@ import (
 	"tilecheck/prism/syntax"
 )
 
+// typeAndPos returns the base of an expression with a type and a position.
 func typeAndPos(typ sema.Type, pos syntax.Pos) sema.Base {
 	return sema.Base{ValueType: typ, Position: pos}
 }
 
+// trueAt returns the constant true.
 func trueAt(pos syntax.Pos) sema.Expr {
 	return &sema.Const{Base: typeAndPos(sema.Bool, pos), Val: sema.BoolValue(true)}
 }
 
+// intAt returns an integer constant.
 func intAt(n int32, pos syntax.Pos) sema.Expr {
 	return &sema.Const{Base: typeAndPos(sema.Int, pos), Val: sema.IntValue(n)}
 }
 
+// varAt returns the integer variable in a slot.
 func varAt(slot int, pos syntax.Pos) sema.Expr {
 	return &sema.Var{Base: typeAndPos(sema.Int, pos), Slot: slot}
 }
@@ -57,21 +61,28 @@ func (t *translation) rewriteAt(expr sema.Expr, later bool) sema.Expr {
 	case *sema.Temporal:
 		result := &sema.Temporal{Base: expr.Base, Op: expr.Op, X: t.rewriteAt(expr.X, later), Y: t.rewriteAt(expr.Y, later)}
 		if expr.Bound != nil {
-			inTime := &sema.Binary{Base: typeAndPos(sema.Bool, expr.Bound.At), Op: syntax.OpLe, X: varAt(t.timer, expr.Bound.At), Y: intAt(int32(*t.deadline/t.unit), expr.Bound.At)}
-			result.Y = &sema.Binary{Base: typeAndPos(sema.Bool, expr.Bound.At), Op: syntax.OpAnd, X: result.Y, Y: inTime}
+			pos := expr.Bound.At
+			result.Y = &sema.Binary{Base: typeAndPos(sema.Bool, pos), Op: syntax.OpAnd, X: result.Y, Y: t.beforeDeadline(pos)}
 		}
 		return result
 	}
 	return expr
 }
 
-// clockReading returns the time on a clock, in the numbers of the model; other variables are unchanged.
-func (t *translation) clockReading(x *sema.Var, later bool) sema.Expr {
-	if t.clocks[x.Slot] == nil {
-		return x
+// beforeDeadline returns the condition that the timer has not passed the deadline.
+func (t *translation) beforeDeadline(pos syntax.Pos) sema.Expr {
+	deadline := intAt(int32(*t.deadline/t.unit), pos)
+	return &sema.Binary{Base: typeAndPos(sema.Bool, pos), Op: syntax.OpLe, X: varAt(t.timer, pos), Y: deadline}
+}
+
+// clockReading returns the time on a clock in the numbers of the model, now or, if later is set, after one more time step. Other
+// variables are unchanged.
+func (t *translation) clockReading(variable *sema.Var, later bool) sema.Expr {
+	if t.clocks[variable.Slot] == nil {
+		return variable
 	}
-	pos := x.Position
-	value := varAt(x.Slot, pos)
+	pos := variable.Position
+	value := varAt(variable.Slot, pos)
 	if later {
 		value = &sema.Binary{Base: typeAndPos(sema.Int, pos), Op: syntax.OpAdd, X: value, Y: intAt(1, pos)}
 	}

@@ -58,12 +58,7 @@ func (t *translation) surveyProperty(expr sema.Expr) {
 	case logic.Probability:
 		t.surveyPath(formula.Path)
 	case logic.Reward:
-		path := formula.Objective.Path
-		if path == nil || !path.Operator || path.Negated || path.Op != syntax.Future || path.Bound != nil {
-			t.unsupported(formula.Objective.X.Pos(), "found %s, want R of F for digital clocks", logic.Describe(formula.Objective.X))
-			return
-		}
-		t.surveyStateFormula(path.Right, true)
+		t.surveyObjective(formula.Objective)
 	case logic.Filter, logic.SteadyState, logic.Quantified, logic.Strategy, logic.Objectives, logic.Lexicographic, logic.Quantile:
 		t.unsupported(expr.Pos(), "found %s, which digital clocks do not support, want P or R of the initial state", logic.Describe(expr))
 	case logic.Label:
@@ -75,6 +70,17 @@ func (t *translation) surveyProperty(expr sema.Expr) {
 		}
 		sema.Operands(expr, t.surveyProperty)
 	}
+}
+
+// surveyObjective surveys the objective of an R operator, which must be F without a bound.
+func (t *translation) surveyObjective(objective *logic.Objective) {
+	path := objective.Path
+	isReachability := path != nil && path.Operator && !path.Negated && path.Op == syntax.Future && path.Bound == nil
+	if !isReachability {
+		t.unsupported(objective.X.Pos(), "found %s, want R of F for digital clocks", logic.Describe(objective.X))
+		return
+	}
+	t.surveyStateFormula(path.Right, true)
 }
 
 // surveyPath surveys the path formula of a P operator, and records its time bound as the deadline.
@@ -180,7 +186,7 @@ func (t *translation) checkClosed(expr sema.Expr, positive bool) {
 	t.noClocks(expr, "an expression that does not compare it with a number")
 }
 
-// comparedClock returns the slot of the clock that an expression compares with something. The second result is false for other expressions.
+// comparedClock returns the slot of the clock that an expression compares with something. isComparison is false for other expressions.
 func (t *translation) comparedClock(expr sema.Expr) (slot int, isComparison bool) {
 	comparison, ok := expr.(*sema.Binary)
 	if !ok || comparison.Type() != sema.Bool {
@@ -312,4 +318,5 @@ func (t *translation) addToUnit(n int64) {
 	t.unit = first
 }
 
+// rat returns an integer as a fraction.
 func rat(n int64) *big.Rat { return big.NewRat(n, 1) }

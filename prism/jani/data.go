@@ -151,9 +151,10 @@ func (t *translator) compositeElementAt(value *jsonValue, index sizedExpr, eleme
 	return symbol{composite: result}
 }
 
-// indexEquals returns the condition that an index has the value k.
+// indexEquals returns the condition that an index has the value k. The condition has the position of value.
 func (t *translator) indexEquals(value *jsonValue, index syntax.Expr, k int) syntax.Expr {
-	return &syntax.Binary{Op: syntax.OpEq, X: index, Y: &syntax.IntLit{Value: int32(k), Span: value.Span}, OpPos: value.Start, Span: value.Span}
+	number := &syntax.IntLit{Value: int32(k), Span: value.Span}
+	return &syntax.Binary{Op: syntax.OpEq, X: index, Y: number, OpPos: value.Start, Span: value.Span}
 }
 
 // at returns an element, or an empty symbol outside the array.
@@ -178,17 +179,18 @@ func partsOfElements(elements []symbol, part func(*composite) symbol) []symbol {
 // comprehension translates an array that is defined by one expression over the index ("ac").
 func (t *translator) comprehension(value *jsonValue, context *exprContext) symbol {
 	t.requireKeys(value, "var", "length", "exp")
-	n, ok := t.constantIndex(value.get("length"), context)
-	if !ok || n < 0 || n > maxLength {
-		t.refuse(value.get("length").Start, "the length of an array is unknown, want a constant of at most %d", maxLength)
+	index, span := value.get("var").text, value.get("length").Span
+	length, ok := t.constantIndex(value.get("length"), context)
+	if !ok || length < 0 || length > maxLength {
+		t.refuse(span.Start, "the length of an array is unknown, want a constant of at most %d", maxLength)
 	}
 	parts := &composite{}
-	t.addSize(value.Start, 10*n)
-	for i := range n {
+	t.addSize(value.Start, 10*length)
+	for i := range length {
 		scope := newScope(context.scope)
-		span := value.get("length").Span
-		scope.names[value.get("var").text] = symbol{
-			expr: &syntax.IntLit{Value: int32(i), Span: span}, size: 1, definition: &jsonValue{kind: number, text: strconv.Itoa(i), Span: span},
+		scope.names[index] = symbol{
+			expr: &syntax.IntLit{Value: int32(i), Span: span}, size: 1,
+			definition: &jsonValue{kind: number, text: strconv.Itoa(i), Span: span},
 		}
 		parts.elements = append(parts.elements, t.symbolOf(value.get("exp"), context.withScope(scope)))
 	}
@@ -292,13 +294,13 @@ func (tree *targetTree) setMember(name string, member targetTree) {
 	tree.members[name] = member
 }
 
-// targetAt returns the targets of an assignment to the array element with a variable index. within says that the index cannot be outside the array.
-// Otherwise the condition of the first element fails for such an index.
-func (t *translator) targetAt(ref *jsonValue, index sizedExpr, within bool, elements []targetTree) targetTree {
+// targetAt returns the targets of an assignment to the array element with a variable index. isInside says that the index cannot be
+// outside the array. Otherwise the condition of the first element fails for such an index.
+func (t *translator) targetAt(ref *jsonValue, index sizedExpr, isInside bool, elements []targetTree) targetTree {
 	var result targetTree
 	for i, tree := range elements {
 		condition := sizedExpr{expr: t.indexEquals(ref, index.expr, i), size: index.size + 2}
-		if i == 0 && !within {
+		if i == 0 && !isInside {
 			condition = t.checkedFirstIndex(ref, index, len(elements))
 		}
 		addTargets(&result, tree, condition)
@@ -310,10 +312,12 @@ func (t *translator) targetAt(ref *jsonValue, index sizedExpr, within bool, elem
 // the array: 0 < index < length ? false : (index = 0 ? true : failure).
 func (t *translator) checkedFirstIndex(ref *jsonValue, index sizedExpr, length int) sizedExpr {
 	compareIndex := func(op syntax.Op, number int) syntax.Expr {
-		return &syntax.Binary{Op: op, X: index.expr, Y: &syntax.IntLit{Value: int32(number), Span: ref.Span}, OpPos: ref.Start, Span: ref.Span}
+		literal := &syntax.IntLit{Value: int32(number), Span: ref.Span}
+		return &syntax.Binary{Op: op, X: index.expr, Y: literal, OpPos: ref.Start, Span: ref.Span}
 	}
 	isOther := conjunction(compareIndex(syntax.OpGt, 0), compareIndex(syntax.OpLt, length))
-	trueOrFailure := &syntax.Cond{C: t.indexEquals(ref, index.expr, 0), T: trueExpr(ref.Span), E: failingExpr(ref, index, true).expr, Span: ref.Span}
+	failure := failingExpr(ref, index, true).expr
+	trueOrFailure := &syntax.Cond{C: t.indexEquals(ref, index.expr, 0), T: trueExpr(ref.Span), E: failure, Span: ref.Span}
 	condition := &syntax.Cond{C: isOther, T: &syntax.BoolLit{Span: ref.Span}, E: trueOrFailure, Span: ref.Span}
 	return sizedExpr{expr: condition, size: 4*index.size + 16}
 }
@@ -342,8 +346,9 @@ func (t *translator) indexIsInside(index *jsonValue, context *exprContext, lengt
 
 // failingExpr returns an expression whose evaluation fails: a remainder modulo 0.
 func failingExpr(value *jsonValue, index sizedExpr, isBool bool) symbol {
-	zero := &syntax.IntLit{Span: value.Span}
-	expr := functionCall(value, "mod", zero, &syntax.Binary{Op: syntax.OpMul, X: zero, Y: index.expr, OpPos: value.Start, Span: value.Span})
+	zero := &syntax.IntLit{Value: 0, Span: value.Span}
+	zeroTimesIndex := &syntax.Binary{Op: syntax.OpMul, X: zero, Y: index.expr, OpPos: value.Start, Span: value.Span}
+	expr := functionCall(value, "mod", zero, zeroTimesIndex)
 	if isBool {
 		expr = &syntax.Binary{Op: syntax.OpEq, X: expr, Y: zero, OpPos: value.Start, Span: value.Span}
 	}

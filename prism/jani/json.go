@@ -113,7 +113,8 @@ func parseJSON(file string, src []byte) (value *jsonValue, err error) {
 	}
 	p.skipSpace()
 	value = p.value()
-	if p.skipSpace(); p.offset < len(p.src) {
+	p.skipSpace()
+	if p.offset < len(p.src) {
 		p.fail("found %s after the JSON value, want the end of the file", p.describeNext())
 	}
 	return value, nil
@@ -121,12 +122,15 @@ func parseJSON(file string, src []byte) (value *jsonValue, err error) {
 
 const byteOrderMark = "\ufeff"
 
+// pos returns the position of the next byte.
 func (p *parser) pos() syntax.Pos {
 	return syntax.Pos{Offset: int32(p.offset), Line: p.line, Col: int32(p.offset-p.lineStart) + 1}
 }
 
+// fail ends the parsing with an error at the next byte.
 func (p *parser) fail(format string, args ...any) { p.failAt(p.pos(), format, args...) }
 
+// failAt ends the parsing with an error at a position.
 func (p *parser) failAt(pos syntax.Pos, format string, args ...any) {
 	panic(&syntax.Error{File: p.file, Pos: pos, Msg: fmt.Sprintf(format, args...)})
 }
@@ -230,8 +234,9 @@ func (p *parser) object(value *jsonValue) {
 	}
 }
 
-// addKey reports whether an object already has the key of its next member. If the object has many members, addKey looks the key up in the set
-// *knownKeys and adds it there, because comparing each key with all others would take quadratic time. It creates the set when it is needed.
+// addKey reports whether an object already has the key of its next member. If the object has many members, addKey looks the key up in
+// the set *knownKeys and adds it there, because comparing each key with all others would take quadratic time. It creates the set when it
+// is needed.
 func addKey(value *jsonValue, knownKeys *map[string]bool, key string) (isKnown bool) {
 	const maxSearched = 16 // members; up to this number a search is as fast as a set
 	if len(value.members) < maxSearched {
@@ -365,7 +370,8 @@ func (p *parser) stringLiteral() string {
 			p.offset++
 		default:
 			char, size := utf8.DecodeRune(p.src[p.offset:])
-			if isInvalid := char == utf8.RuneError && size == 1; isInvalid {
+			isInvalid := char == utf8.RuneError && size == 1
+			if isInvalid {
 				p.fail("a string is not UTF-8")
 			}
 			p.offset += size

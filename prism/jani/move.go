@@ -45,7 +45,7 @@ func (t *translator) translateEdges() {
 // translateEdge translates the guard of an edge and adds the edge to the instance.
 func (t *translator) translateEdge(instance *instance, declared edge) {
 	edge := &edgeInstance{instance: instance, pos: declared.pos, action: declared.action, location: declared.location, rate: declared.rate, destinations: declared.destinations}
-	if declared.guard != nil && (declared.guard.kind != boolean || !declared.guard.isTrue) {
+	if !isTrivial(declared.guard) {
 		edge.guard = t.expr(declared.guard, &exprContext{scope: instance.scope})
 	}
 	for _, destination := range declared.destinations {
@@ -128,7 +128,8 @@ func (t *translator) recordWrite(edge *edgeInstance, assign assignment, target t
 		t.refuse(assign.ref.Start, "a location cannot be assigned")
 	}
 	edge.accesses = append(edge.accesses, access{variable, assign.index, true})
-	if mayKeepValue := len(target.conditions) > 0; mayKeepValue {
+	mayKeepValue := len(target.conditions) > 0
+	if mayKeepValue {
 		edge.accesses = append(edge.accesses, access{variable, assign.index, false})
 	}
 	edge.affectsReward = edge.affectsReward || variable.affectsReward

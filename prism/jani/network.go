@@ -134,10 +134,11 @@ func (t *translator) combineStep(step *step) stepCommands {
 	modules := t.modulesOf(step)
 	for _, module := range modules {
 		lists := step.edgeLists(module)
-		forEachCombination(len(lists), func(i int) int { return len(lists[i]) }, func(index []int) {
+		numEdges := func(i int) int { return len(lists[i]) }
+		forEachCombination(len(lists), numEdges, func(index []int) {
 			var edges []*edgeInstance
-			for i, k := range index {
-				edges = append(edges, lists[i][k])
+			for i, list := range lists {
+				edges = append(edges, list[index[i]])
 			}
 			command := t.combine(edges)
 			if t.doc.markov && command.rate != nil {
@@ -201,35 +202,48 @@ func forEachCombination(count int, limit func(int) int, visit func([]int)) {
 // combine makes one command from edges that are taken together, with an update for each combination of
 // their destinations.
 func (t *translator) combine(edges []*edgeInstance) *combinedCommand {
-	first := edges[0]
-	span := spanAt(first.pos)
-	combined := &combinedCommand{edges: edges, command: &syntax.Command{Span: span}}
-	var guards []syntax.Expr
-	var rate syntax.Expr
-	for _, edge := range edges {
-		guards = append(guards, edge.instance.atLocation(edge.location, edge.pos), edge.guard)
-		if edge.rate != nil {
-			rate = productOf(rate, t.expr(edge.rate, &exprContext{scope: edge.instance.scope}))
-		}
-	}
-	combined.command.Guard = conjunction(guards...)
-	if combined.command.Guard == nil {
-		combined.command.Guard = &syntax.BoolLit{Value: true, Span: span}
-	}
-	combined.rate = rate
-	t.addSize(first.pos, 2*len(edges))
+	span := spanAt(edges[0].pos)
+	rate := t.combinedRate(edges)
+	command := &syntax.Command{Guard: combinedGuard(edges), Span: span}
+	t.addSize(edges[0].pos, 2*len(edges))
 	var stepRewards [][]syntax.Expr
 	var probabilities []syntax.Expr
-	forEachCombination(len(edges), func(i int) int { return len(edges[i].destinations) }, func(index []int) {
+	numDestinations := func(i int) int { return len(edges[i].destinations) }
+	forEachCombination(len(edges), numDestinations, func(index []int) {
 		probability := t.probability(edges, index)
 		env := t.valuesAfter(edges, index)
 		update := &syntax.Update{Prob: productOf(rate, probability), Span: span, Assigns: t.updateAssigns(edges, index, env)}
-		combined.command.Updates = append(combined.command.Updates, update)
+		command.Updates = append(command.Updates, update)
 		probabilities = append(probabilities, probability)
 		stepRewards = append(stepRewards, t.stepRewardsAfter(env))
 	})
+	combined := &combinedCommand{edges: edges, command: command, rate: rate}
 	t.setExpectedRewards(combined, probabilities, stepRewards)
 	return combined
+}
+
+// combinedGuard returns the condition that all edges are enabled: each instance is in the location of its edge, and the guards hold.
+func combinedGuard(edges []*edgeInstance) syntax.Expr {
+	var conditions []syntax.Expr
+	for _, edge := range edges {
+		conditions = append(conditions, edge.instance.atLocation(edge.location, edge.pos), edge.guard)
+	}
+	guard := conjunction(conditions...)
+	if guard == nil {
+		return trueExpr(spanAt(edges[0].pos))
+	}
+	return guard
+}
+
+// combinedRate returns the product of the rates of edges; nil if none has a rate.
+func (t *translator) combinedRate(edges []*edgeInstance) syntax.Expr {
+	var product syntax.Expr
+	for _, edge := range edges {
+		if edge.rate != nil {
+			product = productOf(product, t.expr(edge.rate, &exprContext{scope: edge.instance.scope}))
+		}
+	}
+	return product
 }
 
 // probability returns the probability of a combination of destinations; nil if it is 1. index[i] is the
@@ -244,15 +258,16 @@ func (t *translator) probability(edges []*edgeInstance, index []int) syntax.Expr
 	return product
 }
 
-// productOf returns left*right, where nil stands for 1.
+// productOf returns left*right, where nil stands for 1. It leaves out a factor that is the number 1.
 func productOf(left, right syntax.Expr) syntax.Expr {
-	if left == nil || isNumber(left, "1") {
-		if right == nil {
-			return left
-		}
+	switch {
+	case left == nil:
 		return right
-	}
-	if right == nil || isNumber(right, "1") {
+	case right == nil:
+		return left
+	case isNumber(left, "1"):
+		return right
+	case isNumber(right, "1"):
 		return left
 	}
 	return &syntax.Binary{Op: syntax.OpMul, X: left, Y: right, OpPos: right.Pos(), Span: syntax.Span{Start: left.Pos(), Stop: right.End()}}
@@ -283,12 +298,14 @@ func (t *translator) valuesAfter(edges []*edgeInstance, index []int) map[*slot]s
 		}
 	}
 	slices.SortStableFunc(assigns, func(first, second instanceAssignment) int { return first.index - second.index })
-	env := make(map[*slot]sizedExpr)
-	next := make(map[*slot]sizedExpr)
-	for i, first := range assigns {
-		context := &exprContext{scope: first.scope, assigned: env}
-		t.assignValue(next, env, t.targetsOf(first.ref, context), t.symbolOf(first.value, context), first.assignment)
-		if i+1 == len(assigns) || assigns[i+1].index != first.index {
+	env := make(map[*slot]sizedExpr)  // values after the assignments with smaller indices
+	next := make(map[*slot]sizedExpr) // values that the assignments with the current index give
+	for i, assign := range assigns {
+		context := &exprContext{scope: assign.scope, assigned: env}
+		targets, value := t.targetsOf(assign.ref, context), t.symbolOf(assign.value, context)
+		t.assignValue(next, env, targets, value, assign.assignment)
+		isLastOfIndex := i+1 == len(assigns) || assigns[i+1].index != assign.index
+		if isLastOfIndex {
 			maps.Copy(env, next)
 			clear(next)
 		}

@@ -1,6 +1,7 @@
 package jani
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -27,13 +28,7 @@ type reward struct {
 func (r *reward) key() string {
 	var text strings.Builder
 	writeJSON(&text, r.expr)
-	for _, flag := range []bool{r.onSteps, r.inStates, r.onExits} {
-		if flag {
-			text.WriteString("+")
-		} else {
-			text.WriteString("-")
-		}
-	}
+	fmt.Fprintf(&text, " %t %t %t", r.onSteps, r.inStates, r.onExits)
 	return text.String()
 }
 
@@ -118,17 +113,18 @@ func (t *translator) addStateReward(reward *reward) {
 	})
 }
 
+// trueExpr returns the literal true.
 func trueExpr(span syntax.Span) syntax.Expr { return &syntax.BoolLit{Value: true, Span: span} }
 
-// addReward adds a reward, or returns an equal one that exists.
-func (t *translator) addReward(r *reward) *reward {
-	key := r.key()
-	i := slices.IndexFunc(t.rewards, func(existing *reward) bool { return existing.key() == key })
-	if i >= 0 {
+// addReward adds a reward, unless there is an equal one. It returns the reward in the list.
+func (t *translator) addReward(added *reward) *reward {
+	key := added.key()
+	isEqual := func(existing *reward) bool { return existing.key() == key }
+	if i := slices.IndexFunc(t.rewards, isEqual); i >= 0 {
 		return t.rewards[i]
 	}
-	t.rewards = append(t.rewards, r)
-	return r
+	t.rewards = append(t.rewards, added)
+	return added
 }
 
 // addRewardsOf adds the rewards that a property mentions.

@@ -47,7 +47,11 @@ type Finding struct {
 func Sort(findings []Finding) []Finding {
 	slices.SortStableFunc(findings, func(first, second Finding) int {
 		return cmp.Or(
-			cmp.Compare(first.File, second.File), first.Pos.Compare(second.Pos), cmp.Compare(first.Code, second.Code), cmp.Compare(first.Message, second.Message), cmp.Compare(first.State, second.State),
+			cmp.Compare(first.File, second.File),
+			first.Pos.Compare(second.Pos),
+			cmp.Compare(first.Code, second.Code),
+			cmp.Compare(first.Message, second.Message),
+			cmp.Compare(first.State, second.State),
 		)
 	})
 	return slices.Compact(findings)
@@ -90,28 +94,30 @@ func Texts(files []Source, program *sema.Program) []Finding {
 // is reported only if its guard is false in all of them.
 func falseGuards(files []Source, program *sema.Program) []Finding {
 	var text []byte
-	if i := slices.IndexFunc(files, func(f Source) bool { return f.Name == program.File }); i >= 0 {
+	isModel := func(file Source) bool { return file.Name == program.File }
+	if i := slices.IndexFunc(files, isModel); i >= 0 {
 		text = files[i].Text
 	}
-	acceptable := make(map[syntax.Pos]bool)
+	isAcceptable := make(map[syntax.Pos]bool) // by the position of the command
 	for _, module := range program.Modules {
 		for _, command := range module.Commands {
-			acceptable[command.Pos] = acceptable[command.Pos] || !IsConst(command.Guard, false) || falseLiteral(text, command.Pos)
+			acceptable := !IsConst(command.Guard, false) || hasFalseLiteral(text, command.Pos)
+			isAcceptable[command.Pos] = isAcceptable[command.Pos] || acceptable
 		}
 	}
 	var findings []Finding
-	for pos, ok := range acceptable {
-		if !ok {
+	for pos, acceptable := range isAcceptable {
+		if !acceptable {
 			findings = append(findings, Finding{File: program.File, Pos: pos, Code: NeverHolds, Message: "the guard is false in every state"})
 		}
 	}
 	return findings
 }
 
-// falseLiteral reports whether the guard of the command at a position is the literal false. Such a
+// hasFalseLiteral reports whether the guard of the command at a position is the literal false. Such a
 // command is intended: its module never takes part in an action. The function reads the text, because
 // the tree in an editor may contain stubs in place of commands.
-func falseLiteral(text []byte, pos syntax.Pos) bool {
+func hasFalseLiteral(text []byte, pos syntax.Pos) bool {
 	if int(pos.Offset) > len(text) {
 		return false
 	}
@@ -186,7 +192,9 @@ func countOccurrences(file Source, occurrences map[string]int) {
 // in RESULT (N=3): 1/6.
 func namesInResult(comment []byte) [][]byte {
 	return bytes.FieldsFunc(comment, func(char rune) bool {
-		return char != '_' && (char < '0' || char > '9') && (char < 'A' || char > 'Z') && (char < 'a' || char > 'z')
+		isDigit := '0' <= char && char <= '9'
+		isLetter := 'A' <= char && char <= 'Z' || 'a' <= char && char <= 'z'
+		return !isDigit && !isLetter && char != '_'
 	})
 }
 
@@ -215,12 +223,12 @@ func Split(findings []Finding, files []Source) (active, silenced []Finding) {
 
 // silencedCodes returns, for each line of a file, the codes that comments silence there; "" stands for
 // all codes. A comment on its own line applies to the next line with a token.
-func silencedCodes(f Source) map[int32][]string {
+func silencedCodes(file Source) map[int32][]string {
 	byLine := make(map[int32][]string)
 	var above []string // codes in comments on the lines directly above
 	var lastLine int32
 	startOfLine := true // the line has no token yet
-	for lexeme := range syntax.Lexemes(f.Text) {
+	for lexeme := range syntax.Lexemes(file.Text) {
 		line := lexeme.Start.Line
 		if line > lastLine {
 			startOfLine = true
@@ -250,12 +258,14 @@ func silencedCodes(f Source) map[int32][]string {
 func codesInDirective(comment string) []string {
 	const separators = " \t,:"
 	text := strings.TrimSpace(strings.TrimLeft(comment, "/"))
-	rest, ok := strings.CutPrefix(text, ignoreDirective)
-	if !ok || rest != "" && !strings.ContainsRune(" \t:", rune(rest[0])) {
+	rest, isDirective := strings.CutPrefix(text, ignoreDirective)
+	isLongerWord := rest != "" && !strings.ContainsRune(" \t:", rune(rest[0]))
+	if !isDirective || isLongerWord {
 		return nil
 	}
+	isSeparator := func(char rune) bool { return strings.ContainsRune(separators, char) }
 	var codes []string
-	for _, code := range strings.FieldsFunc(rest, func(char rune) bool { return strings.ContainsRune(separators, char) }) {
+	for _, code := range strings.FieldsFunc(rest, isSeparator) {
 		if !slices.Contains(Codes(), Code(code)) {
 			break // the rest of the comment is an explanation
 		}

@@ -90,8 +90,8 @@ func IntPow(base, exponent int32) (int32, error) {
 	return int32(power), nil
 }
 
-// Round returns the number rounded to an integer by the function f, which is floor, ceil or round. As in Java, round returns the nearest integer,
-// the greater one of two equally near ones, and 0 for NaN.
+// Round returns the number rounded to an integer by the function f, which is floor, ceil or round. As in Java, round returns the
+// nearest integer, the greater one of two equally near ones, and 0 for NaN.
 func (f Func) Round(number float64) float64 {
 	floor := math.Floor(number)
 	switch {
@@ -107,7 +107,8 @@ func (f Func) Round(number float64) float64 {
 	return floor
 }
 
-// ToInt returns the number rounded to an integer by the function f, which is floor, ceil or round. A result that does not fit 32 bits is an error.
+// ToInt returns the number rounded to an integer by the function f, which is floor, ceil or round. A result that does not fit in 32
+// bits is an error.
 func (f Func) ToInt(number float64) (int32, error) {
 	rounded := f.Round(number)
 	fits := rounded >= math.MinInt32 && rounded <= math.MaxInt32 // false for NaN
@@ -196,7 +197,8 @@ func (base rat) intPow(exponent int64) rat {
 		return rat{}
 	}
 	factors := big.NewInt(magnitude)
-	power := new(big.Rat).SetFrac(new(big.Int).Exp(base.Num(), factors, nil), new(big.Int).Exp(base.Denom(), factors, nil))
+	num, den := new(big.Int).Exp(base.Num(), factors, nil), new(big.Int).Exp(base.Denom(), factors, nil)
+	power := new(big.Rat).SetFrac(num, den)
 	if exponent < 0 {
 		power.Inv(power)
 	}

@@ -1,7 +1,6 @@
 package sema
 
 import (
-	"fmt"
 	"math/big"
 
 	"tilecheck/prism/syntax"
@@ -121,8 +120,9 @@ func (c *checker) resolveDeclaration(resolver *resolver, variable *variable) {
 		resolver.add(phaseSemantic, decl.TypePos, "clock variables are not allowed in %s models", c.model.typ)
 	}
 	if decl.Type == syntax.RangeVar {
-		variable.low, variable.high = resolver.truncate(resolver.expr(decl.Low)), resolver.truncate(resolver.expr(decl.High))
-		c.checkRange(resolver, variable)
+		variable.low = resolver.truncate(resolver.expr(decl.Low))
+		variable.high = resolver.truncate(resolver.expr(decl.High))
+		checkRange(resolver, variable)
 	}
 	if decl.Init != nil {
 		resolveInitialValue(resolver, variable)
@@ -149,7 +149,7 @@ func resolveInitialValue(resolver *resolver, variable *variable) {
 
 // checkRange checks that both bounds of a variable's range are constant ints. Like PRISM it reports
 // an upper bound that is not constant at the position of the lower bound.
-func (c *checker) checkRange(resolver *resolver, variable *variable) {
+func checkRange(resolver *resolver, variable *variable) {
 	decl := variable.decl
 	if !isConstant(variable.low) {
 		resolver.semanticError(decl.Low, "integer range lower bound %q is not constant", syntax.ExprString(decl.Low))
@@ -244,7 +244,8 @@ func (c *checker) resolveUpdate(resolver *resolver, module, action int, decl *sy
 		checkInterval(resolver, decl, update)
 	}
 	for _, assign := range decl.Assigns {
-		update.Assigns = append(update.Assigns, Assign{Slot: c.assignedSlot(resolver, assign), Value: resolver.expr(assign.Value), Pos: assign.Pos()})
+		slot, value := c.assignedSlot(resolver, assign), resolver.expr(assign.Value)
+		update.Assigns = append(update.Assigns, Assign{Slot: slot, Value: value, Pos: assign.Pos()})
 	}
 	assigned := make(map[int]bool)
 	for i, assign := range decl.Assigns {
@@ -402,11 +403,12 @@ func (c *checker) resolveObservableLists(hidden map[string]bool) {
 }
 
 // addObservable declares an observable with its resolved expression. If that is a variable, it is
-// removed from the hidden ones.
+// removed from the hidden ones. In Storm's dialect an observable may have the name of a label; the quoted
+// name then refers to the label.
 func (c *checker) addObservable(name string, pos syntax.Pos, expr Expr, hidden map[string]bool) {
-	if meaning, taken := c.model.quoted[name]; taken && meaning.kind == "label" && c.model.dialect == syntax.Storm {
-		c.model.observables = append(c.model.observables, Observable{name, expr}) // the quoted name refers to the label
-	} else if c.model.quoted.declare(&c.diags, phaseObservables, nil, name, fmt.Sprintf("%q", name), pos, symbol{kind: "observable", location: "the model", index: len(c.model.observables)}) {
+	sharesLabelName := c.model.quoted[name].kind == "label" && c.model.dialect == syntax.Storm
+	meaning := symbol{kind: "observable", index: len(c.model.observables)}
+	if sharesLabelName || c.declareQuoted(phaseObservables, name, pos, meaning) {
 		c.model.observables = append(c.model.observables, Observable{name, expr})
 	}
 	if variable, ok := expr.(*Var); ok {
@@ -414,6 +416,7 @@ func (c *checker) addObservable(name string, pos syntax.Pos, expr Expr, hidden m
 	}
 }
 
+// partiallyObservable reports whether models of a type have observables.
 func partiallyObservable(modelType syntax.ModelType) bool {
 	return modelType == syntax.POMDP || modelType == syntax.POPTA || modelType == syntax.IPOMDP
 }

@@ -138,7 +138,8 @@ func (c *checker) declareFormulas() {
 	for _, decl := range c.items.formulas {
 		name := decl.Name.Name
 		declared := &formula{name, decl}
-		if c.model.names.declare(&c.diags, phaseFormulaNames, nil, name, name, decl.Name.Pos(), symbol{kind: "formula", location: "the model", formula: declared, index: len(c.model.formulas)}) {
+		meaning := symbol{kind: "formula", formula: declared, index: len(c.model.formulas)}
+		if c.declareName(phaseFormulaNames, name, decl.Name.Pos(), meaning) {
 			c.model.formulas = append(c.model.formulas, declared)
 		}
 	}
@@ -206,7 +207,8 @@ func (c *checker) checkModuleNames() {
 // renamedModule returns the module that a renaming declares, nil if there is an error. Its base is a
 // plain module, or a renamed one earlier in the file. All variables of the base must be renamed.
 func (c *checker) renamedModule(decl *syntax.RenamedModule) *module {
-	i := slices.IndexFunc(c.modules, func(module *module) bool { return module != nil && module.name.Name == decl.Base.Name })
+	isBase := func(module *module) bool { return module != nil && module.name.Name == decl.Base.Name }
+	i := slices.IndexFunc(c.modules, isBase)
 	if i < 0 {
 		c.add(phaseRenaming, decl.Base.Pos(), "no such module %s in renamed module %q; a renamed one must come before", decl.Base.Name, decl.Name.Name)
 		return nil
@@ -249,7 +251,8 @@ func (c *checker) newNames(decl *syntax.RenamedModule) (map[string]string, bool)
 func (c *checker) declareLabels() {
 	for _, label := range c.items.labels {
 		name := label.Name.Name
-		if c.model.quoted.declare(&c.diags, phaseLabelNames, nil, name, fmt.Sprintf("%q", name), label.Name.Pos(), symbol{kind: "label", location: "the model", index: len(c.model.labels)}) {
+		meaning := symbol{kind: "label", index: len(c.model.labels)}
+		if c.declareQuoted(phaseLabelNames, name, label.Name.Pos(), meaning) {
 			c.model.labels = append(c.model.labels, LabelDef{Name: name})
 		}
 	}
@@ -259,14 +262,15 @@ func (c *checker) declareLabels() {
 func (c *checker) declareConstants() {
 	for _, decl := range c.items.consts {
 		constant := &constant{name: decl.Name.Name, typ: constType(decl.Type), decl: decl, file: c.file, index: len(c.model.consts)}
-		if c.model.names.declare(&c.diags, phaseConstNames, nil, constant.name, constant.name, decl.Name.Pos(), symbol{kind: "constant", location: "the model", constant: constant}) {
+		if c.declareName(phaseConstNames, constant.name, decl.Name.Pos(), symbol{kind: "constant", constant: constant}) {
 			c.model.consts = append(c.model.consts, constant)
 		}
 	}
-	checkConstantCycles(&c.diags, c.model.consts, func(name string) (symbol, bool) {
+	lookup := func(name string) (symbol, bool) {
 		meaning, ok := c.model.names[name]
 		return meaning, ok
-	})
+	}
+	checkConstantCycles(&c.diags, c.model.consts, lookup)
 }
 
 // checkConstantCycles reports a constant that depends on itself, directly or through formulas and
@@ -324,7 +328,7 @@ func (c *checker) declareVariables() {
 // declareVariable declares one variable in the next slot; module is -1 for a global one.
 func (c *checker) declareVariable(decl *syntax.VarDecl, name string, module int) {
 	typ := [...]Type{syntax.RangeVar: Int, syntax.IntVar: Int, syntax.BoolVar: Bool, syntax.ClockVar: Clock}[decl.Type]
-	if c.model.names.declare(&c.diags, phaseVariables, nil, name, name, decl.Pos(), symbol{kind: "variable", location: "the model", index: len(c.model.vars)}) {
+	if c.declareName(phaseVariables, name, decl.Pos(), symbol{kind: "variable", index: len(c.model.vars)}) {
 		c.model.vars = append(c.model.vars, &variable{name: name, typ: typ, decl: decl, module: module})
 	}
 }
@@ -370,7 +374,8 @@ func (c *checker) numberActions() {
 func (c *checker) checkRewardActions() {
 	for _, rewards := range c.items.rewards {
 		for _, item := range rewards.Items {
-			if item.Transition && item.Action != nil && c.actionIndex(item.Action.Name) == UnknownAction {
+			hasAction := item.Transition && item.Action != nil
+			if hasAction && c.actionIndex(item.Action.Name) == UnknownAction {
 				c.add(phaseActions, item.Pos(), "unknown action name %s in reward structure item", item.Action.Name)
 			}
 		}
@@ -391,7 +396,8 @@ func (c *checker) determineModelType() {
 	if hasClocks && (modelType == syntax.MDP || modelType == syntax.LTS) {
 		modelType = syntax.PTA
 	}
-	if c.isMarkovAutomaton = modelType == syntax.MA; c.isMarkovAutomaton {
+	c.isMarkovAutomaton = modelType == syntax.MA
+	if c.isMarkovAutomaton {
 		modelType, c.model.embedded = syntax.MDP, true
 	}
 	c.model.typ = c.intervalType(c.partiallyObservableType(modelType), interval)
@@ -463,6 +469,7 @@ func (c *checker) collectWarnings() {
 	}
 }
 
+// realTime reports whether models of a type have clocks.
 func realTime(modelType syntax.ModelType) bool {
 	return modelType == syntax.PTA || modelType == syntax.POPTA
 }

@@ -76,7 +76,8 @@ type diags struct {
 // add records an error of a pass.
 func (d *diags) add(phase phase, pos syntax.Pos, format string, args ...any) {
 	d.errorCount++
-	d.entries = append(d.entries, diag{phase: phase, unit: d.unit, err: &syntax.Error{File: d.file, Pos: pos, Msg: fmt.Sprintf(format, args...)}})
+	err := &syntax.Error{File: d.file, Pos: pos, Msg: fmt.Sprintf(format, args...)}
+	d.entries = append(d.entries, diag{phase: phase, unit: d.unit, err: err})
 }
 
 // has reports whether a pass has an error.
@@ -108,7 +109,7 @@ func (d *diags) err() error {
 	return errs
 }
 
-// maxClosed is the largest number of members for which firstCycle computes the transitive closure,
+// maxClosureSize is the largest number of members for which firstCycle computes the transitive closure,
 // which takes quadratic memory.
 const maxClosureSize = 2000
 

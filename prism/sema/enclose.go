@@ -9,7 +9,7 @@ import (
 )
 
 // enclosure contains the value of a number that is not known exactly. A finite number lies between
-// lo and hi. If these are nil, the number is special, an infinity or NaN. If unbounded is set, nothing
+// low and high. If these are nil, the number is special, an infinity or NaN. If unbounded is set, nothing
 // is known; it may even be NaN.
 type enclosure struct {
 	low, high    *big.Float
@@ -17,8 +17,8 @@ type enclosure struct {
 	unbounded    bool
 }
 
-// endBits is the precision of the bounds lo and hi. If a bound exceeds 2^maxEnd, the enclosure is
-// unbounded; a bound below 2^-maxEnd is rounded to that or to zero. So no operation on bounds
+// boundBits is the precision of the bounds. If a bound exceeds 2^maxBoundExponent, the enclosure is
+// unbounded; a bound below 2^-maxBoundExponent is rounded to that or to zero. So no operation on bounds
 // leaves the range of a big.Float.
 const (
 	boundBits        = 256
@@ -57,13 +57,14 @@ func rationalEnclosure(fraction *big.Rat) enclosure {
 }
 
 // floatEnclosure encloses a float64.
-func floatEnclosure(inFloat float64) enclosure {
-	if math.IsInf(inFloat, 0) || math.IsNaN(inFloat) {
-		return enclosure{specialValue: inFloat}
+func floatEnclosure(float float64) enclosure {
+	if math.IsInf(float, 0) || math.IsNaN(float) {
+		return enclosure{specialValue: float}
 	}
-	return enclosure{low: roundingDown().SetFloat64(inFloat), high: roundingUp().SetFloat64(inFloat)}
+	return enclosure{low: roundingDown().SetFloat64(float), high: roundingUp().SetFloat64(float)}
 }
 
+// smaller returns the smaller of two numbers.
 func smaller(left, right *big.Float) *big.Float {
 	if right.Cmp(left) < 0 {
 		return right
@@ -71,6 +72,7 @@ func smaller(left, right *big.Float) *big.Float {
 	return left
 }
 
+// larger returns the larger of two numbers.
 func larger(left, right *big.Float) *big.Float {
 	if right.Cmp(left) > 0 {
 		return right
@@ -151,8 +153,7 @@ func (left enclosure) arith(op syntax.Op, right enclosure) enclosure {
 		return newEnclosure(roundingDown().Add(left.low, right.low), roundingUp().Add(left.high, right.high))
 	case op == syntax.OpSub:
 		return newEnclosure(roundingDown().Sub(left.low, right.high), roundingUp().Sub(left.high, right.low))
-	}
-	if left.low.Sign() >= 0 && right.low.Sign() >= 0 {
+	case left.low.Sign() >= 0 && right.low.Sign() >= 0:
 		return newEnclosure(roundingDown().Mul(left.low, right.low), roundingUp().Mul(left.high, right.high))
 	}
 	return boundsOfCorners(left, right, (*big.Float).Mul)

@@ -26,14 +26,16 @@ func (x enclosure) exp() enclosure {
 	if width.Sign() == 0 || !low.isFinite() {
 		return low
 	}
-	if one := big.NewFloat(1); width.Cmp(one) < 0 { // exp(low + width) < exp(low) (1 + 2 width)
-		width.Add(one, width.SetMantExp(width, 1))
-		return newEnclosure(low.low, width.Mul(width, low.high))
+	one := big.NewFloat(1)
+	if width.Cmp(one) < 0 { // exp(low + width) < exp(low) (1 + 2 width)
+		factor := width.Add(one, width.SetMantExp(width, 1))
+		return newEnclosure(low.low, factor.Mul(factor, low.high))
 	}
-	if high := expOf(x.high); high.isFinite() {
-		return enclosure{low: low.low, high: high.high}
+	high := expOf(x.high)
+	if !high.isFinite() {
+		return enclosure{unbounded: true}
 	}
-	return enclosure{unbounded: true}
+	return enclosure{low: low.low, high: high.high}
 }
 
 // expOf returns an enclosure of e to the power of x, where x is the exponent. With k = floor(x/ln 2) it computes 2^k times the
@@ -76,17 +78,17 @@ func (x enclosure) ln() enclosure {
 	if x.isPoint() || !low.isFinite() {
 		return low
 	}
-	if high := lnOf(x.high); high.isFinite() {
-		return enclosure{low: low.low, high: high.high}
+	high := lnOf(x.high)
+	if !high.isFinite() {
+		return enclosure{unbounded: true}
 	}
-	return enclosure{unbounded: true}
+	return enclosure{low: low.low, high: high.high}
 }
 
 // lnOf returns an enclosure of the natural logarithm of a positive number 2^k m. It is k ln 2 + y + ln(1+d), where y
 // approximates the logarithm of m, and d = m exp(-y) - 1 is tiny. ln(1+d) is computed from the first
 // terms of the series d - d²/2 + d³/3 - ….
 func lnOf(number *big.Float) enclosure {
-	const terms, factor = 6, 60
 	mantissa := new(big.Float)
 	exponent := number.MantExp(mantissa)
 	approx, _ := mantissa.Float64()
@@ -94,23 +96,35 @@ func lnOf(number *big.Float) enclosure {
 		mantissa, exponent, approx = mantissa.SetMantExp(mantissa, 1), exponent-1, 2*approx
 	}
 	approxLog := math.Log(approx)
-	error := expOf(big.NewFloat(-approxLog)).arith(syntax.OpMul, enclosure{low: mantissa, high: mantissa}).arith(syntax.OpSub, floatEnclosure(1))
-	truncation := error.maxAbs()
-	if truncation.Cmp(big.NewFloat(0x1p-44)) > 0 {
+	product := expOf(big.NewFloat(-approxLog)).arith(syntax.OpMul, enclosure{low: mantissa, high: mantissa})
+	difference := product.arith(syntax.OpSub, floatEnclosure(1))
+	if difference.maxAbs().Cmp(big.NewFloat(0x1p-44)) > 0 {
 		return enclosure{unbounded: true} // if math.Log were that wrong
 	}
-	// The terms that are left out sum to less than |d|^7/7 + |d|^8/8 + … < 2^-256 |d|.
-	truncation.SetMantExp(truncation, -boundBits)
+	logarithm := lnNearOne(difference).arith(syntax.OpAdd, floatEnclosure(approxLog))
+	if exponent == 0 {
+		return logarithm
+	}
+	return lnTwo().arith(syntax.OpMul, floatEnclosure(float64(exponent))).arith(syntax.OpAdd, logarithm)
+}
+
+// lnNearOne encloses ln(1+d), where |d| is at most 2^-44, by the first terms of the series. It sums them times a common multiple of the
+// denominators.
+func lnNearOne(d enclosure) enclosure {
+	const terms, commonMultiple = 6, 60
 	sum := floatEnclosure(0)
 	for n := terms; n >= 1; n-- {
-		sign := 2*(n%2) - 1
-		sum = sum.arith(syntax.OpMul, error).arith(syntax.OpAdd, floatEnclosure(float64(sign*factor/n)))
+		coefficient := commonMultiple / n
+		if n%2 == 0 {
+			coefficient = -coefficient
+		}
+		sum = sum.arith(syntax.OpMul, d).arith(syntax.OpAdd, floatEnclosure(float64(coefficient)))
 	}
-	sum = sum.arith(syntax.OpMul, error).quo(floatEnclosure(factor)).arith(syntax.OpAdd, newEnclosure(roundingDown().Neg(truncation), truncation)).arith(syntax.OpAdd, floatEnclosure(approxLog))
-	if exponent == 0 {
-		return sum
-	}
-	return lnTwo().arith(syntax.OpMul, floatEnclosure(float64(exponent))).arith(syntax.OpAdd, sum)
+	sum = sum.arith(syntax.OpMul, d).quo(floatEnclosure(commonMultiple))
+	// The terms that are left out sum to less than |d|^7/7 + |d|^8/8 + … < 2^-256 |d|.
+	truncation := d.maxAbs()
+	truncation.SetMantExp(truncation, -boundBits)
+	return sum.arith(syntax.OpAdd, newEnclosure(roundingDown().Neg(truncation), truncation))
 }
 
 // scale multiplies by a power of two.

@@ -35,9 +35,9 @@ func (e *EvalError) Error() string {
 //
 // Source: PRISM's explicit engine and simulator; reference, section 1.5.
 func Eval(expr Expr, state []int32) (Value, error) {
-	v, err := evaluator{state: state, memo: &Memo[outcome]{}}.eval(expr)
-	v.Rat = nil
-	return v.Value, err
+	result, err := evaluator{state: state, memo: &Memo[outcome]{}}.eval(expr)
+	result.Rat = nil
+	return result.Value, err
 }
 
 // EvalExact evaluates an expression in rational arithmetic where possible, so that 0.1+0.2=0.3
@@ -103,6 +103,7 @@ type evaluator struct {
 	memo  *Memo[outcome]
 }
 
+// outcome is the result of evaluating an expression: a value or an error.
 type outcome struct {
 	operand
 	err error
@@ -318,29 +319,29 @@ func (ev evaluator) cond(expr *Cond) (operand, error) {
 
 // call applies a built-in function to its arguments.
 func (ev evaluator) call(expr *Call, args []operand) (operand, error) {
-	left := args[0]
 	switch expr.Func {
 	case FuncMin, FuncMax:
+		result := args[0]
 		for _, arg := range args[1:] {
-			left = ev.extremum(expr.Func, left, arg)
+			result = ev.extremum(expr.Func, result, arg)
 		}
 		if expr.ValueType == Double {
-			left.Value = left.toDouble()
+			result.Value = result.toDouble()
 		}
-		return left, nil
+		return result, nil
 	case FuncFloor, FuncCeil, FuncRound:
-		return ev.toInt(expr, left)
+		return ev.toInt(expr, args[0])
 	case FuncPow:
-		return ev.pow(expr, left, args[1])
+		return ev.pow(expr, args[0], args[1])
 	case FuncMod:
-		return ev.integerResult(expr)(Mod(left.Int, args[1].Int))
+		return ev.integerResult(expr)(Mod(args[0].Int, args[1].Int))
 	default: // FuncLog
-		right := args[1]
-		inFloat := Log(left.Float, right.Float)
+		number, base := args[0], args[1]
+		inFloat := Log(number.Float, base.Float)
 		return ev.doubleResult(inFloat, numberOperation{
-			onFractions:  func() rat { return left.rat().log(right.rat()) },
-			onEnclosures: func() enclosure { return left.toEnclosure().log(right.toEnclosure(), inFloat) },
-		}, left, right), nil
+			onFractions:  func() rat { return number.rat().log(base.rat()) },
+			onEnclosures: func() enclosure { return number.toEnclosure().log(base.toEnclosure(), inFloat) },
+		}, number, base), nil
 	}
 }
 
@@ -367,24 +368,26 @@ func (ev evaluator) extremum(function Func, left, right operand) operand {
 // exactExtremum returns the minimum or maximum of two numbers in exact arithmetic. If their
 // enclosures overlap, it returns an enclosure of the result.
 func exactExtremum(function Func, left, right operand) operand {
+	isMin := function == FuncMin
 	if !left.inexact && !right.inexact {
-		if (left.rat().cmp(right.rat()) > 0) == (function == FuncMin) {
+		leftIsLarger := left.rat().cmp(right.rat()) > 0
+		if leftIsLarger == isMin {
 			return right
 		}
 		return left
 	}
 	first, second := left.toEnclosure(), right.toEnclosure()
-	smallerFirst, ok := first.compare(syntax.OpLt, second)
+	firstIsSmaller, isDecided := first.compare(syntax.OpLt, second)
 	switch {
 	case first.unbounded || second.unbounded:
 		return enclosedOperand(left.Float, enclosure{unbounded: true})
-	case first.specialValue != first.specialValue || second.specialValue != second.specialValue:
+	case math.IsNaN(first.specialValue) || math.IsNaN(second.specialValue):
 		return enclosedOperand(math.NaN(), floatEnclosure(math.NaN()))
-	case ok && smallerFirst == (function == FuncMin):
+	case isDecided && firstIsSmaller == isMin:
 		return left
-	case ok:
+	case isDecided:
 		return right
-	case function == FuncMin:
+	case isMin:
 		return enclosedOperand(min(left.Float, right.Float), enclosure{low: smaller(first.low, second.low), high: smaller(first.high, second.high)})
 	}
 	return enclosedOperand(max(left.Float, right.Float), enclosure{low: larger(first.low, second.low), high: larger(first.high, second.high)})
@@ -420,7 +423,9 @@ func (ev evaluator) enclosedToInt(expr *Call, value operand) (operand, error) {
 		}
 	}
 	bounds := value.enclosure.toInterval()
-	if low, high := expr.Func.Round(bounds.low), expr.Func.Round(bounds.high); low == high || low > math.MaxInt32 || high < math.MinInt32 {
+	low, high := expr.Func.Round(bounds.low), expr.Func.Round(bounds.high)
+	isOutside := low > math.MaxInt32 || high < math.MinInt32
+	if isOutside || low == high {
 		return ev.integerResult(expr)(0, expr.Func.notRepresentable(value.Value))
 	}
 	return undecidedError(expr, "%s is undecided for an irrational or very long number between %v and %v", expr.Func, bounds.low, bounds.high)

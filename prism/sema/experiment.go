@@ -61,16 +61,28 @@ func (e *DefinitionError) Unwrap() error { return e.Err }
 func ParseConsts(args []string) ([]ConstDef, error) {
 	var defs []ConstDef
 	for _, arg := range args {
-		before := len(defs)
-		for part := range strings.SplitSeq(arg, ",") {
-			if strings.TrimSpace(part) == "" {
-				continue
-			}
-			if value := strings.TrimSpace(part); len(defs) > before && !defs[len(defs)-1].Range && isListValue(value) {
-				list := &defs[len(defs)-1]
-				list.More = strings.TrimPrefix(list.More+","+value, ",")
-				continue
-			}
+		ofArg, err := parseDefinitions(arg)
+		if err != nil {
+			return nil, err
+		}
+		defs = append(defs, ofArg...)
+	}
+	return defs, nil
+}
+
+// parseDefinitions parses the definitions of one argument of a -const switch. A part without a name is a further value of the
+// definition before it: the parts of t=1,2 are t=1 and 2.
+func parseDefinitions(arg string) ([]ConstDef, error) {
+	var defs []ConstDef
+	for part := range strings.SplitSeq(arg, ",") {
+		value := strings.TrimSpace(part)
+		followsValue := len(defs) > 0 && !defs[len(defs)-1].Range
+		switch {
+		case value == "":
+		case followsValue && isListValue(value):
+			list := &defs[len(defs)-1]
+			list.More = strings.TrimPrefix(list.More+","+value, ",")
+		default:
 			def, ok := parseConst(part)
 			if !ok {
 				return nil, &DefinitionError{fmt.Errorf("invalid format in definition of undefined constants: found %q, want name=value, name=value,value,..., name=low:high or name=low:step:high", part)}
@@ -83,7 +95,9 @@ func ParseConsts(args []string) ([]ConstDef, error) {
 
 // isListValue reports whether a text can be a further value of a list: it begins as a number does, or is true or false.
 func isListValue(text string) bool {
-	return !strings.ContainsAny(text, "=:") && (strings.ContainsAny(text[:1], "0123456789-+.") || text == "true" || text == "false")
+	isDefinition := strings.ContainsAny(text, "=:")
+	isNumber := strings.ContainsAny(text[:1], "0123456789-+.")
+	return !isDefinition && (isNumber || text == "true" || text == "false")
 }
 
 // parseConst parses one definition of a -const switch; false if its format is wrong.
@@ -185,24 +199,26 @@ func (m *Model) Experiment(props *Properties, selected []int, defs []ConstDef) (
 func undeclaredDefinitions(constants []*constant, defs []ConstDef) []string {
 	var names []string
 	for _, def := range defs {
-		if !slices.ContainsFunc(constants, func(c *constant) bool { return c.name == def.Name }) {
+		isDefined := func(constant *constant) bool { return constant.name == def.Name }
+		if !slices.ContainsFunc(constants, isDefined) {
 			names = append(names, def.Name)
 		}
 	}
 	return names
 }
 
-// undeclaredText returns the warning that a defined constant is not declared. It suggests the most similar name among the constants without a value.
+// undeclaredText returns the warning that a defined constant is not declared. It suggests the most similar name among the constants
+// without a value, which are missing.
 func undeclaredText(name string, missing []*constant) string {
-	text := fmt.Sprintf("constant %q is not declared, so its definition is not used", name)
-	names := namesOf(missing, func(c *constant) string { return c.name })
-	for _, other := range names {
-		if strings.EqualFold(name, other) {
-			return text + fmt.Sprintf("; did you mean %q?", other)
-		}
+	names := namesOf(missing, func(constant *constant) string { return constant.name })
+	suggestion := syntax.Nearest(name, slices.Values(names))
+	isOtherCase := func(other string) bool { return strings.EqualFold(name, other) }
+	if i := slices.IndexFunc(names, isOtherCase); i >= 0 {
+		suggestion = names[i]
 	}
-	if near := syntax.Nearest(name, slices.Values(names)); near != "" {
-		text += fmt.Sprintf("; did you mean %q?", near)
+	text := fmt.Sprintf("constant %q is not declared, so its definition is not used", name)
+	if suggestion != "" {
+		text += fmt.Sprintf("; did you mean %q?", suggestion)
 	}
 	return text
 }
@@ -361,14 +377,14 @@ func (m *Model) ValuesOf(props *Properties, def ConstDef, limit int) (values []V
 	if i < 0 {
 		return nil, 0, &DefinitionError{fmt.Errorf("constant %q is not declared", def.Name)}
 	}
-	r, err := newRange(constants[i], def)
+	defined, err := newRange(constants[i], def)
 	if err != nil {
 		return nil, 0, &DefinitionError{err}
 	}
-	for i := range min(r.count, limit) {
-		values = append(values, r.value(i))
+	for i := range min(defined.count, limit) {
+		values = append(values, defined.value(i))
 	}
-	return values, r.count, nil
+	return values, defined.count, nil
 }
 
 // constRange holds the values low, low+step, ... of a constant, count of them, or one Bool, or the values of a list.
@@ -396,7 +412,8 @@ func (r constRange) value(i int) Value {
 	return RatValue(fraction)
 }
 
-// newRange returns the values that a definition gives.
+// newRange returns the values that a definition gives to a constant. It returns an error if a value does not have the type of the
+// constant, or the range is empty or has too many values.
 func newRange(constant *constant, def ConstDef) (constRange, error) {
 	if def.More != "" {
 		return listRange(constant, def)
@@ -422,16 +439,22 @@ func newRange(constant *constant, def ConstDef) (constRange, error) {
 			return result, err
 		}
 	}
-	steps := width.Quo(width, result.step)
-	if constant.typ == Double { // as in PRISM, a value slightly above the high one counts
-		steps.Add(steps, big.NewRat(1, 1000))
-	}
-	stepCount := new(big.Int).Div(steps.Num(), steps.Denom())
-	if !stepCount.IsInt64() || stepCount.Int64() >= math.MaxInt32 {
+	numSteps := countSteps(constant.typ, width, result.step)
+	if !numSteps.IsInt64() || numSteps.Int64() >= math.MaxInt32 {
 		return result, fmt.Errorf("constant %s has too many values from %s to %s", constant.name, def.Low, def.High)
 	}
-	result.count = int(stepCount.Int64()) + 1
+	result.count = int(numSteps.Int64()) + 1
 	return result, nil
+}
+
+// countSteps returns how many steps fit in the width of a range. Like in PRISM, a last step of a Double constant fits if it exceeds the
+// width by at most a thousandth of the step.
+func countSteps(typ Type, width, step *big.Rat) *big.Int {
+	quotient := new(big.Rat).Quo(width, step)
+	if typ == Double {
+		quotient.Add(quotient, big.NewRat(1, 1000))
+	}
+	return new(big.Int).Div(quotient.Num(), quotient.Denom())
 }
 
 // listRange returns the values of a list. It is an error if one occurs twice.
@@ -477,6 +500,7 @@ func boolRange(constant *constant, def ConstDef) (constRange, error) {
 	return constRange{constant: constant, boolValue: def.Low == "true", count: 1}, nil
 }
 
+// invalidValue returns the error that a text is not a value of the type of a constant.
 func invalidValue(constant *constant, text string) error {
 	return fmt.Errorf("value %s for constant %s is not a valid %s", text, constant.name, nameOfValues(constant.typ))
 }

@@ -23,14 +23,17 @@ func (d FloatAnalysis) Decide(expr Expr) bool {
 	case *Binary:
 		return analysis.decidesComparison(expr)
 	case *Call:
-		switch expr.Func {
-		case FuncFloor, FuncCeil, FuncRound:
-			const maxPart = 1 << 50
-			arg := analysis.quotient(expr.Args[0])
-			return arg.ok && arg.num <= maxPart && arg.den <= maxPart
-		}
+		isRounding := expr.Func == FuncFloor || expr.Func == FuncCeil || expr.Func == FuncRound
+		return !isRounding || analysis.decidesRounding(expr)
 	}
 	return true
+}
+
+// decidesRounding reports whether float64 arithmetic gives the exact result of floor, ceil or round.
+func (n *numberAnalysis) decidesRounding(expr *Call) bool {
+	const maxPart = 1 << 50
+	operand := n.quotient(expr.Args[0])
+	return operand.ok && operand.num <= maxPart && operand.den <= maxPart
 }
 
 // decidesComparison reports whether float64 arithmetic gives the exact result of a comparison of numbers; true for other
@@ -74,15 +77,17 @@ func (d FloatAnalysis) Doubtful(expr Expr) []Expr {
 // errors of its operands.
 func (d FloatAnalysis) OperandError(expr Expr) float64 {
 	sum := 0.0
-	Operands(expr, func(resolved Expr) { sum += d.Error(resolved) })
-	return 1.01 * sum
+	Operands(expr, func(operand Expr) { sum += d.Error(operand) })
+	return 1.01 * sum // covers the rounding of the sum
 }
 
 // interval is an interval of float64 numbers.
 type interval struct{ low, high float64 }
 
-func point(inFloat float64) interval { return interval{inFloat, inFloat} }
+// point returns the interval that contains one number.
+func point(number float64) interval { return interval{number, number} }
 
+// unboundedInterval returns the interval that contains all numbers.
 func unboundedInterval() interval { return interval{math.Inf(-1), math.Inf(1)} }
 
 // numberAnalysis caches facts about the numbers in an expression.
@@ -109,10 +114,11 @@ const exactLimit = 1 << 53
 // dyadicQuotient describes a number that float64 arithmetic computes without rounding: an integer
 // divided by den, which is a power of two.
 func dyadicQuotient(num, den float64, negative, minusZero bool) quotient {
-	if !(num <= exactLimit && den <= exactLimit) {
+	areExact := num <= exactLimit && den <= exactLimit
+	if !areExact {
 		return quotient{}
 	}
-	return quotient{true, true, num, den, negative, minusZero}
+	return quotient{ok: true, exact: true, num: num, den: den, negative: negative, minusZero: minusZero}
 }
 
 // comparable reports whether the float64 values of two numbers compare in the same way as the exact
@@ -127,15 +133,16 @@ func (first quotient) comparable(second quotient) bool {
 	}
 	// Unequal numbers p/q and r/s differ by at least 1/(q*s). Each is rounded by at most 2^-53
 	// of its value, and if they are close, both are about as large as the smaller one.
-	common := min(first.num/choose(first.exact, first.den, 1), second.num/choose(second.exact, second.den, 1))
-	return first.den*second.den*max(common, 1) <= 1<<50
+	smaller := min(first.maxAbs(), second.maxAbs())
+	return first.den*second.den*max(smaller, 1) <= 1<<50
 }
 
-func choose(c bool, left, right float64) float64 {
-	if c {
-		return left
+// maxAbs returns a bound on the absolute value of the number.
+func (q quotient) maxAbs() float64 {
+	if q.exact {
+		return q.num / q.den
 	}
-	return right
+	return q.num // the denominator may be as small as 1
 }
 
 // quotient returns the cached result of computeQuotient.
@@ -164,20 +171,25 @@ func (n *numberAnalysis) computeQuotient(expr Expr) quotient {
 	case *Cond:
 		return eitherQuotient(n.quotient(expr.Then), n.quotient(expr.Else))
 	case *Call:
-		if expr.Func == FuncMin || expr.Func == FuncMax {
-			result := n.quotient(expr.Args[0])
-			for _, arg := range expr.Args[1:] {
-				result = eitherQuotient(result, n.quotient(arg))
-			}
-			return result
+		if expr.Func != FuncMin && expr.Func != FuncMax {
+			return quotient{}
 		}
+		result := n.quotient(expr.Args[0])
+		for _, arg := range expr.Args[1:] {
+			result = eitherQuotient(result, n.quotient(arg))
+		}
+		return result
 	}
 	return quotient{}
 }
 
 // constQuotient describes a constant, if its float64 is exact.
 func constQuotient(value Value) quotient {
-	if value.Rat == nil || math.IsInf(value.Float, 0) || new(big.Rat).SetFloat64(value.Float).Cmp(value.Rat) != 0 {
+	if value.Rat == nil || math.IsInf(value.Float, 0) {
+		return quotient{}
+	}
+	isExact := new(big.Rat).SetFloat64(value.Float).Cmp(value.Rat) == 0
+	if !isExact {
 		return quotient{}
 	}
 	num, _ := new(big.Float).SetInt(value.Rat.Num()).Float64()
@@ -191,11 +203,11 @@ func binaryQuotient(op syntax.Op, left, right quotient) quotient {
 	if !left.ok || !right.ok || !left.exact || !right.exact {
 		return quotient{}
 	}
-	den := max(left.den, right.den)
-	switch op {
-	case syntax.OpAdd, syntax.OpSub:
+	if op == syntax.OpAdd || op == syntax.OpSub {
+		den := max(left.den, right.den) // the common denominator, because both are powers of two
+		num := left.num*(den/left.den) + right.num*(den/right.den)
 		negative := op == syntax.OpSub || left.negative || right.negative
-		return dyadicQuotient(left.num*(den/left.den)+right.num*(den/right.den), den, negative, left.minusZero)
+		return dyadicQuotient(num, den, negative, left.minusZero)
 	}
 	negative := left.negative || right.negative || left.minusZero || right.minusZero
 	switch op {
@@ -203,7 +215,8 @@ func binaryQuotient(op syntax.Op, left, right quotient) quotient {
 		return dyadicQuotient(left.num*right.num, left.den*right.den, negative, negative)
 	case syntax.OpDiv:
 		num, den := left.num*right.den, left.den*right.num
-		return quotient{num <= exactLimit && den <= exactLimit, false, num, den, negative, negative}
+		areExact := num <= exactLimit && den <= exactLimit
+		return quotient{ok: areExact, num: num, den: den, negative: negative, minusZero: negative}
 	}
 	return quotient{}
 }
@@ -213,8 +226,9 @@ func eitherQuotient(left, right quotient) quotient {
 	if !left.ok || !right.ok || !left.exact || !right.exact {
 		return quotient{}
 	}
-	den := max(left.den, right.den)
-	return dyadicQuotient(max(left.num*(den/left.den), right.num*(den/right.den)), den, left.negative || right.negative, left.minusZero || right.minusZero)
+	den := max(left.den, right.den) // the common denominator, because both are powers of two
+	num := max(left.num*(den/left.den), right.num*(den/right.den))
+	return dyadicQuotient(num, den, left.negative || right.negative, left.minusZero || right.minusZero)
 }
 
 // intRange returns bounds of an Int expression.
@@ -258,8 +272,9 @@ func operationRange(op syntax.Op, left, right interval) interval {
 	case syntax.OpSub:
 		return interval{left.low - right.high, left.high - right.low}
 	case syntax.OpMul:
-		first, second, highLow, highHigh := left.low*right.low, left.low*right.high, left.high*right.low, left.high*right.high
-		return interval{min(first, second, highLow, highHigh), max(first, second, highLow, highHigh)}
+		lowLow, lowHigh := left.low*right.low, left.low*right.high
+		highLow, highHigh := left.high*right.low, left.high*right.high
+		return interval{min(lowLow, lowHigh, highLow, highHigh), max(lowLow, lowHigh, highLow, highHigh)}
 	}
 	return unboundedInterval()
 }
@@ -269,18 +284,19 @@ func (n *numberAnalysis) callRange(expr *Call) interval {
 	if expr.Func != FuncMin && expr.Func != FuncMax && expr.Func != FuncMod {
 		return unboundedInterval()
 	}
-	left := n.intRange(expr.Args[0])
+	result := n.intRange(expr.Args[0])
 	for _, arg := range expr.Args[1:] {
-		switch right := n.intRange(arg); expr.Func {
+		bounds := n.intRange(arg)
+		switch expr.Func {
 		case FuncMin:
-			left = interval{min(left.low, right.low), min(left.high, right.high)}
+			result = interval{min(result.low, bounds.low), min(result.high, bounds.high)}
 		case FuncMax:
-			left = interval{max(left.low, right.low), max(left.high, right.high)}
-		default:
-			left = interval{0, right.high}
+			result = interval{max(result.low, bounds.low), max(result.high, bounds.high)}
+		default: // FuncMod: the remainder is less than the divisor
+			result = interval{0, bounds.high}
 		}
 	}
-	return left
+	return result
 }
 
 // maxAbs returns the largest absolute value.

@@ -38,8 +38,8 @@ func newFolder() *folder {
 	}
 }
 
-// foldConstant returns the value of a constant as an expression: a *Const, a *Param for a parameter, or the folded definition if it depends on a parameter or
-// has an error, which it records. It evaluates each constant once.
+// foldConstant returns the value of a constant as an expression: a *Const, a *Param for a parameter, or the folded definition if it
+// depends on a parameter or has an error, which foldConstant records. It evaluates each constant once.
 func (f *folder) foldConstant(constant *constant) Expr {
 	if folded, ok := f.foldedExprs[constant]; ok {
 		return folded
@@ -71,7 +71,8 @@ func (f *folder) foldDefinition(constant *constant) Expr {
 
 // hasErrorAt reports whether an error at this position has been added before.
 func (f *folder) hasErrorAt(file string, pos syntax.Pos) bool {
-	return pos.IsValid() && slices.ContainsFunc(f.errs, func(syntaxErr *syntax.Error) bool { return syntaxErr.File == file && syntaxErr.Pos == pos })
+	isThere := func(err *syntax.Error) bool { return err.File == file && err.Pos == pos }
+	return pos.IsValid() && slices.ContainsFunc(f.errs, isThere)
 }
 
 // err returns the recorded errors in the order in which they were found; nil if there are none.
@@ -230,6 +231,7 @@ func (f *folder) foldBound(bound *Bound) *Bound {
 	return &folded
 }
 
+// foldThreshold returns a threshold with its bound folded.
 func (f *folder) foldThreshold(threshold Threshold) Threshold {
 	threshold.Bound = f.fold(threshold.Bound)
 	return threshold
@@ -251,9 +253,9 @@ func hasConstantOperands(expr Expr) bool {
 	return false
 }
 
-// evaluateExactly evaluates an operation on constants, if it has a value. The field Float of the result is
-// the number that PRISM computes in float64 arithmetic, or the float64 next to the exact value if PRISM's number is
-// not close to it.
+// evaluateExactly returns the exact value of an operation on constants, or the operation itself if it has no value. The
+// field Float of the result is the number that PRISM computes in float64 arithmetic, or the float64 next to the exact
+// value if PRISM's number is not close to it. It records where float64 arithmetic gives another Bool or Int.
 func (f *folder) evaluateExactly(expr Expr) Expr {
 	enclosed, err := Enclose(expr, nil)
 	if err != nil {
@@ -291,27 +293,28 @@ func (f *folder) differences(file string) []error {
 // maxError is the largest relative error of a float64 that Close accepts.
 const maxError = 0x1p-40
 
-// Close reports whether a float64 is within the relative distance 2^-40 of a fraction, and both are in a range without underflow and overflow.
-// A result of float64 arithmetic that is not close to the exact one has lost digits by cancellation, underflow or overflow.
-func Close(inFloat float64, fraction *big.Rat) bool {
-	if fraction.Sign() == 0 || inFloat == 0 {
-		return fraction.Sign() == 0 && inFloat == 0
+// Close reports whether a float64 is within the relative distance 2^-40 of a fraction, and both are in a range without underflow and
+// overflow. A result of float64 arithmetic that is not close to the exact one has lost digits by cancellation, underflow or overflow.
+func Close(float float64, fraction *big.Rat) bool {
+	if fraction.Sign() == 0 || float == 0 {
+		return fraction.Sign() == 0 && float == 0
 	}
-	if math.IsInf(inFloat, 0) || math.IsNaN(inFloat) {
+	if math.IsInf(float, 0) || math.IsNaN(float) {
 		return false
 	}
 	nearest, _ := fraction.Float64()
 	magnitude := math.Abs(nearest)
 	isInRange := magnitude >= 0x1p-1000 && magnitude <= 0x1p1000
-	return isInRange && math.Abs(inFloat-nearest) <= maxError*magnitude
+	return isInRange && math.Abs(float-nearest) <= maxError*magnitude
 }
 
-// simplify removes a constant Bool from an operation, if the value and the evaluation errors stay the
-// same in every state.
+// simplify removes a double negation, or a constant Bool from an operation, if the value and the evaluation errors
+// stay the same in every state.
 func simplify(expr Expr) Expr {
 	switch expr := expr.(type) {
 	case *Unary:
-		if inner, ok := expr.X.(*Unary); ok && expr.Op == syntax.OpNot && inner.Op == syntax.OpNot {
+		inner, isUnary := expr.X.(*Unary)
+		if isUnary && expr.Op == syntax.OpNot && inner.Op == syntax.OpNot { // !!x is x
 			return inner.X
 		}
 	case *Binary:
@@ -395,9 +398,9 @@ func negatedIf(not bool, expr Expr) Expr {
 // Operands calls visit for each operand of an expression that is not nil.
 func Operands(expr Expr, visit func(Expr)) {
 	visitAll := func(exprs ...Expr) {
-		for _, resolved := range exprs {
-			if resolved != nil {
-				visit(resolved)
+		for _, operand := range exprs {
+			if operand != nil {
+				visit(operand)
 			}
 		}
 	}

@@ -128,7 +128,9 @@ func (f *folder) requireValues(consts []*constant, file string) {
 	}
 	var missing []*constant
 	for _, constant := range consts {
-		if _, ok := f.givenValues[constant]; !ok && !f.parameters[constant] && constant.decl.Value == nil {
+		_, isGiven := f.givenValues[constant]
+		isDefined := constant.decl.Value != nil
+		if !isGiven && !isDefined && !f.parameters[constant] {
 			missing = append(missing, constant)
 		}
 	}
@@ -171,11 +173,10 @@ func (f *folder) instantiateVariable(model *Model, variable *variable) Variable 
 	value, ok := f.evaluate(model, variable.init)
 	switch {
 	case !ok:
+	case variable.typ == Bool && value.Bool:
+		result.Init = 1
 	case variable.typ == Bool:
 		result.Init = 0
-		if value.Bool {
-			result.Init = 1
-		}
 	case value.Int < result.Low || value.Int > result.High:
 		f.errs.Add(model.file, variable.decl.Init.Pos(), "initial value %d of variable %q is outside its range [%d..%d]", value.Int, variable.name, result.Low, result.High)
 	default:
@@ -184,21 +185,21 @@ func (f *folder) instantiateVariable(model *Model, variable *variable) Variable 
 	return result
 }
 
-// variableRange evaluates the range of a variable. In PRISM's dialect it must have at least two values.
+// variableRange evaluates the range of a variable and reports an error if it is not valid. In PRISM's dialect it must have at least two
+// values. If a bound has no value, variableRange returns the range of all numbers that are not negative.
 func (f *folder) variableRange(model *Model, variable *variable) (low, high int32) {
-	left, okLow := f.evaluate(model, variable.low)
-	right, okHigh := f.evaluate(model, variable.high)
+	lowValue, okLow := f.evaluate(model, variable.low)
+	highValue, okHigh := f.evaluate(model, variable.high)
 	if !okLow || !okHigh {
 		return 0, math.MaxInt32
 	}
-	low, high = left.Int, right.Int
-	switch pos := variable.decl.TypePos; {
-	case low > high, low == high && model.dialect == syntax.PRISM:
-		hint := ""
-		if low == high {
-			hint = "; Storm's dialect accepts it (--dialect storm)"
-		}
-		f.errs.Add(model.file, pos, "invalid range [%d..%d] for variable %q, want at least two values%s", low, high, variable.name, hint)
+	low, high = lowValue.Int, highValue.Int
+	pos := variable.decl.TypePos
+	switch {
+	case low > high:
+		f.errs.Add(model.file, pos, "invalid range [%d..%d] for variable %q, want at least two values", low, high, variable.name)
+	case low == high && model.dialect == syntax.PRISM:
+		f.errs.Add(model.file, pos, "invalid range [%d..%d] for variable %q, want at least two values; Storm's dialect accepts it (--dialect storm)", low, high, variable.name)
 	case int64(high)-int64(low) >= math.MaxInt32:
 		f.errs.Add(model.file, pos, "range [%d..%d] for variable %q is too big", low, high, variable.name)
 	}

@@ -55,7 +55,8 @@ func (c *checker) newRace() *race {
 		for _, update := range command.Updates {
 			commandRate = operation(syntax.OpAdd, Double, commandRate, update.Prob)
 		}
-		exitRate = operation(syntax.OpAdd, Double, exitRate, &Cond{Base{Double, command.Pos}, command.Guard, commandRate, number(0)})
+		enabledRate := &Cond{Base{Double, command.Pos}, command.Guard, commandRate, number(0)}
+		exitRate = operation(syntax.OpAdd, Double, exitRate, enabledRate)
 	}
 	noImmediate := &Unary{Base{Bool, syntax.Pos{}}, syntax.OpNot, c.immediateEnabled()}
 	return &race{
@@ -68,29 +69,30 @@ func (c *checker) newRace() *race {
 // immediateEnabled returns the condition that an immediate command, a command without rates, is enabled. A synchronising action is
 // enabled if each module that has it in its alphabet has an enabled command with it.
 func (c *checker) immediateEnabled() Expr {
-	var enabledActions []Expr
-	for action := Unlabelled; action < len(c.model.actions); action++ {
-		var participants []Expr
-		for _, module := range c.model.modules {
-			var guards []Expr
-			for _, command := range module.Commands {
-				if command.Action == action {
-					guards = append(guards, command.Guard)
-				}
-			}
-			if len(guards) > 0 {
-				participants = append(participants, combine(syntax.OpOr, guards))
-			}
-		}
-		op := syntax.OpAnd
-		if action == Unlabelled {
-			op = syntax.OpOr
-		}
-		if len(participants) > 0 {
-			enabledActions = append(enabledActions, combine(op, participants))
+	enabled := c.modulesEnabled(Unlabelled)
+	for action := range c.model.actions {
+		if participants := c.modulesEnabled(action); len(participants) > 0 {
+			enabled = append(enabled, combine(syntax.OpAnd, participants))
 		}
 	}
-	return combine(syntax.OpOr, enabledActions)
+	return combine(syntax.OpOr, enabled)
+}
+
+// modulesEnabled returns, for each module with commands for an action, the condition that one of these commands is enabled.
+func (c *checker) modulesEnabled(action int) []Expr {
+	var conditions []Expr
+	for _, module := range c.model.modules {
+		var guards []Expr
+		for _, command := range module.Commands {
+			if command.Action == action {
+				guards = append(guards, command.Guard)
+			}
+		}
+		if len(guards) > 0 {
+			conditions = append(conditions, combine(syntax.OpOr, guards))
+		}
+	}
+	return conditions
 }
 
 // embedReward returns the items of the embedded MDP that replace a reward item. A state reward is earned per unit of time: in the

@@ -15,7 +15,7 @@ import (
 func (d FloatAnalysis) ErrorDecides(expr Expr) bool {
 	analysis := numberAnalysis{vars: d.vars}
 	common := multiples{1, 1}
-	Operands(expr, func(resolved Expr) { common = common.sum(analysis.multiples(resolved)) })
+	Operands(expr, func(operand Expr) { common = common.sum(analysis.multiples(operand)) })
 	if call, ok := expr.(*Call); ok && call.Func == FuncRound {
 		common = common.sum(multiples{2, 1}) // it rounds at halves
 	}
@@ -106,7 +106,9 @@ func (n *numberAnalysis) quotientMultiples(left multiples, divisor Expr) multipl
 		return multiples{left.fixedPart * exactFloat(new(big.Int).Abs(constant.Val.Rat.Num())), left.varying}
 	}
 	right, value := n.multiples(divisor), n.number(divisor)
-	return multiples{left.fixedPart, left.varying * math.Ceil(1.01*(value.maxAbs()+value.AbsErr)*right.maxDenominator())}
+	maxDivisor := value.maxAbs() + value.AbsErr
+	maxNumerator := math.Ceil(1.01 * maxDivisor * right.maxDenominator()) // the factor covers rounding
+	return multiples{left.fixedPart, left.varying * maxNumerator}
 }
 
 // either describes a number that is one of two numbers.

@@ -1,6 +1,8 @@
 package sema
 
 import (
+	"strconv"
+
 	"tilecheck/prism/syntax"
 )
 
@@ -52,7 +54,20 @@ func (t table) lookup(outer table, name string) (symbol, bool) {
 	return meaning, ok
 }
 
-// declare adds a name and returns true. If the name is in use, it reports an error and keeps the
+// declareName adds an identifier of the model and returns true. If it is in use, it reports an error in the given phase and returns
+// false.
+func (c *checker) declareName(errorPhase phase, name string, pos syntax.Pos, meaning symbol) bool {
+	meaning.location = "the model"
+	return c.model.names.declare(&c.diags, errorPhase, nil, name, name, pos, meaning)
+}
+
+// declareQuoted adds a quoted name of the model, as declareName adds an identifier.
+func (c *checker) declareQuoted(errorPhase phase, name string, pos syntax.Pos, meaning symbol) bool {
+	meaning.location = "the model"
+	return c.model.quoted.declare(&c.diags, errorPhase, nil, name, strconv.Quote(name), pos, meaning)
+}
+
+// declare adds a name and returns true. If the name is in use in this table or the outer one, it reports an error and keeps the
 // first declaration. shown is the name as the error message writes it.
 func (t table) declare(diags *diags, errorPhase phase, outerTable table, name, shown string, pos syntax.Pos, meaning symbol) bool {
 	old, isTaken := outerTable[name]
@@ -67,6 +82,7 @@ func (t table) declare(diags *diags, errorPhase phase, outerTable table, name, s
 	return true
 }
 
+// article returns the indefinite article of a noun in lower case.
 func article(noun string) string {
 	switch noun[0] {
 	case 'a', 'e', 'i', 'o', 'u':

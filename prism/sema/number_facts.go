@@ -41,7 +41,7 @@ func unknownFacts() NumberFacts {
 
 // SingleValue returns the facts of one float64 number with the given relative error and an unknown absolute error.
 func SingleValue(value, relErr float64) NumberFacts {
-	facts := NumberFacts{value, value, math.Abs(value), math.Inf(1), relErr}
+	facts := NumberFacts{Lo: value, Hi: value, MinAbs: math.Abs(value), AbsErr: math.Inf(1), RelErr: relErr}
 	if value == 0 {
 		facts.MinAbs = math.Inf(1) // there is no value other than zero
 	}
@@ -53,7 +53,9 @@ func (x NumberFacts) maxAbs() float64 { return max(math.Abs(x.Lo), math.Abs(x.Hi
 
 // withSmallRelErr forgets the relative error if it is too large, or if the value may be outside the range of float64.
 func (x NumberFacts) withSmallRelErr() NumberFacts {
-	if !(x.RelErr <= MaxRelErr && x.maxAbs() <= maxMagnitude && x.MinAbs >= minMagnitude) {
+	isSmall := x.RelErr <= MaxRelErr // false for NaN
+	isInRange := x.maxAbs() <= maxMagnitude && x.MinAbs >= minMagnitude
+	if !isSmall || !isInRange {
 		x.RelErr = math.NaN()
 	}
 	return x
@@ -63,31 +65,34 @@ func (x NumberFacts) withSmallRelErr() NumberFacts {
 // picks the wrong number only if the two are within their errors.
 func (x NumberFacts) Either(y NumberFacts) NumberFacts {
 	return NumberFacts{
-		min(x.Lo, y.Lo), max(x.Hi, y.Hi), min(x.MinAbs, y.MinAbs),
-		max(x.AbsErr, y.AbsErr), max(x.RelErr, y.RelErr), // max of NaN and another number is NaN
+		Lo: min(x.Lo, y.Lo), Hi: max(x.Hi, y.Hi), MinAbs: min(x.MinAbs, y.MinAbs),
+		AbsErr: max(x.AbsErr, y.AbsErr),
+		RelErr: max(x.RelErr, y.RelErr), // the maximum of NaN and another number is NaN
 	}
 }
 
 // Facts returns the facts of a numeric expression. nil stands for the constant 1.
-func (d FloatAnalysis) Facts(e Expr) NumberFacts {
-	if e == nil {
-		return NumberFacts{1, 1, 1, 0, 0}
+func (d FloatAnalysis) Facts(expr Expr) NumberFacts {
+	if expr == nil {
+		return NumberFacts{Lo: 1, Hi: 1, MinAbs: 1, AbsErr: 0, RelErr: 0}
 	}
 	analysis := numberAnalysis{vars: d.vars}
-	return analysis.number(e)
+	return analysis.number(expr)
 }
 
-// Error bounds the difference between the float64 value of e and its exact value, in every state
+// Error bounds the difference between the float64 value of an expression and its exact value, in every state
 // in which all operands have values. Adding a bound other than 0 to the float64 may round once more.
 // The bound is infinite if none is known.
-func (d FloatAnalysis) Error(e Expr) float64 {
-	switch x := d.Facts(e); {
-	case !(x.maxAbs() < math.MaxFloat64):
+func (d FloatAnalysis) Error(expr Expr) float64 {
+	facts := d.Facts(expr)
+	isBounded := facts.maxAbs() < math.MaxFloat64 // false for NaN
+	switch {
+	case !isBounded:
 		return math.Inf(1)
-	case x.AbsErr == 0:
+	case facts.AbsErr == 0:
 		return 0
 	default:
-		return x.roundedAbsErr(x.AbsErr)
+		return facts.roundedAbsErr(facts.AbsErr)
 	}
 }
 
@@ -105,52 +110,52 @@ func (x NumberFacts) roundedAbsErr(err float64) float64 {
 func roundedRelErr(err float64) float64 { return 1.01 * (err + UnitRoundoff) }
 
 // number returns the cached result of computeNumber.
-func (n *numberAnalysis) number(e Expr) NumberFacts {
-	if x, ok := n.numbers.Get(e); ok {
-		return x
+func (n *numberAnalysis) number(expr Expr) NumberFacts {
+	if facts, ok := n.numbers.Get(expr); ok {
+		return facts
 	}
-	return n.numbers.Put(e, n.computeNumber(e))
+	return n.numbers.Put(expr, n.computeNumber(expr))
 }
 
 // computeNumber computes the facts of a numeric expression from the facts of its operands.
-func (n *numberAnalysis) computeNumber(e Expr) NumberFacts {
-	if e.Type() == Int { // integer arithmetic is exact, or fails
-		x := n.intRange(e)
-		return NumberFacts{Lo: x.low, Hi: x.high, MinAbs: max(1, x.low, -x.high)}
+func (n *numberAnalysis) computeNumber(expr Expr) NumberFacts {
+	if expr.Type() == Int { // integer arithmetic is exact, or fails
+		values := n.intRange(expr)
+		return NumberFacts{Lo: values.low, Hi: values.high, MinAbs: max(1, values.low, -values.high)}
 	}
-	switch e := e.(type) {
+	switch expr := expr.(type) {
 	case *Const:
-		return constantFacts(e)
+		return constantFacts(expr)
 	case *Unary:
-		x := n.number(e.X)
-		x.Lo, x.Hi = -x.Hi, -x.Lo
-		return x
+		facts := n.number(expr.X)
+		facts.Lo, facts.Hi = -facts.Hi, -facts.Lo
+		return facts
 	case *Binary:
-		return binaryFacts(e.Op, n.number(e.X), n.number(e.Y)).withSmallRelErr()
+		return binaryFacts(expr.Op, n.number(expr.X), n.number(expr.Y)).withSmallRelErr()
 	case *Cond:
-		return n.number(e.Then).Either(n.number(e.Else))
+		return n.number(expr.Then).Either(n.number(expr.Else))
 	case *Call:
-		if e.Func != FuncMin && e.Func != FuncMax {
+		if expr.Func != FuncMin && expr.Func != FuncMax {
 			return unknownFacts()
 		}
-		x := n.number(e.Args[0])
-		for _, arg := range e.Args[1:] {
-			x = x.Either(n.number(arg))
+		facts := n.number(expr.Args[0])
+		for _, arg := range expr.Args[1:] {
+			facts = facts.Either(n.number(arg))
 		}
-		return x
+		return facts
 	}
 	return unknownFacts()
 }
 
-// constantFacts returns the facts of a constant: its float64 value, and how far the exact value is
-// away from it.
-func constantFacts(c *Const) NumberFacts {
-	exact, err := Enclose(c, nil)
+// constantFacts returns the facts of a constant: its float64 value, and the error of this value.
+func constantFacts(constant *Const) NumberFacts {
+	exact, err := Enclose(constant, nil)
 	if err != nil {
 		return unknownFacts()
 	}
-	facts := SingleValue(c.Val.Float, exact.RelativeError(c.Val.Float))
-	facts.AbsErr = exact.absoluteError(c.Val.Float)
+	inFloat := constant.Val.Float
+	facts := SingleValue(inFloat, exact.RelativeError(inFloat))
+	facts.AbsErr = exact.absoluteError(inFloat)
 	return facts.withSmallRelErr()
 }
 
@@ -173,11 +178,13 @@ func binaryFacts(op syntax.Op, x, y NumberFacts) NumberFacts {
 // product returns the facts of a product. The relative errors of the factors add up.
 func (x NumberFacts) product(y NumberFacts) NumberFacts {
 	product := NumberFacts{
-		Lo: min(x.Lo*y.Lo, x.Lo*y.Hi, x.Hi*y.Lo, x.Hi*y.Hi), Hi: max(x.Lo*y.Lo, x.Lo*y.Hi, x.Hi*y.Lo, x.Hi*y.Hi),
+		Lo:     min(x.Lo*y.Lo, x.Lo*y.Hi, x.Hi*y.Lo, x.Hi*y.Hi),
+		Hi:     max(x.Lo*y.Lo, x.Lo*y.Hi, x.Hi*y.Lo, x.Hi*y.Hi),
 		MinAbs: x.MinAbs * y.MinAbs,
 		RelErr: roundedRelErr(x.RelErr + y.RelErr),
 	}
-	product.AbsErr = product.roundedAbsErr(x.maxAbs()*y.AbsErr + y.maxAbs()*x.AbsErr + x.AbsErr*y.AbsErr)
+	absErr := x.maxAbs()*y.AbsErr + y.maxAbs()*x.AbsErr + x.AbsErr*y.AbsErr
+	product.AbsErr = product.roundedAbsErr(absErr)
 	return product
 }
 
@@ -194,8 +201,10 @@ func (x NumberFacts) quotient(y NumberFacts) NumberFacts {
 		quotient.Hi = x.maxAbs() / y.MinAbs
 		quotient.Lo = -quotient.Hi
 	}
-	if minDivisor := max(y.Lo, -y.Hi); minDivisor > 2*y.AbsErr {
-		quotient.AbsErr = quotient.roundedAbsErr((x.AbsErr + quotient.maxAbs()*y.AbsErr) / (minDivisor - y.AbsErr))
+	minDivisor := max(y.Lo, -y.Hi) // of the absolute value
+	if minDivisor > 2*y.AbsErr {
+		absErr := (x.AbsErr + quotient.maxAbs()*y.AbsErr) / (minDivisor - y.AbsErr)
+		quotient.AbsErr = quotient.roundedAbsErr(absErr)
 	}
 	return quotient
 }
@@ -214,7 +223,8 @@ const sumMargin = 1e-9
 func (x NumberFacts) sum(y NumberFacts) NumberFacts {
 	sum := NumberFacts{Lo: x.Lo + y.Lo, Hi: x.Hi + y.Hi, RelErr: math.NaN()}
 	sum.AbsErr = sum.roundedAbsErr(x.AbsErr + y.AbsErr)
-	if x.Lo >= 0 && y.Lo >= 0 || x.Hi <= 0 && y.Hi <= 0 {
+	haveSameSign := x.Lo >= 0 && y.Lo >= 0 || x.Hi <= 0 && y.Hi <= 0
+	if haveSameSign {
 		sum.MinAbs, sum.RelErr = min(x.MinAbs, y.MinAbs), roundedRelErr(max(x.RelErr, y.RelErr))
 		return sum
 	}
@@ -227,20 +237,20 @@ func (x NumberFacts) sum(y NumberFacts) NumberFacts {
 	return sum
 }
 
-// RelativeError returns an upper bound on the relative difference between f and the exact value x.
+// RelativeError returns an upper bound on the relative difference between f and the exact value.
 // It is infinite if only one of them is zero, or if f is not finite.
-func RelativeError(f float64, x *big.Rat) float64 {
-	difference := distance(f, x)
+func RelativeError(f float64, exact *big.Rat) float64 {
+	difference := distance(f, exact)
 	switch {
 	case difference == nil:
 		return math.Inf(1)
 	case difference.Sign() == 0:
 		return 0
-	case x.Sign() == 0 || f == 0:
+	case exact.Sign() == 0 || f == 0:
 		return math.Inf(1)
 	}
-	quotient, _ := difference.Quo(difference, new(big.Rat).Abs(x)).Float64()
-	return 1.01 * quotient
+	quotient, _ := difference.Quo(difference, new(big.Rat).Abs(exact)).Float64()
+	return 1.01 * quotient // covers the rounding of the quotient
 }
 
 // distance returns the absolute difference of a float64 and a fraction; nil if f is not finite.

@@ -52,17 +52,17 @@ func (r *resolver) quoted(expr *syntax.Quoted) Expr {
 	meaning, ok := r.props.quoted.lookup(r.model.quoted, expr.Name)
 	switch {
 	case ok && meaning.kind == "observable":
-		meaningExpr := r.model.observables[meaning.index].X
-		if meaningExpr == nil {
+		observable := r.model.observables[meaning.index].X
+		if observable == nil {
 			return r.semanticError(expr, "found the observable %q, want a label or an expression over the variables; the expression of the observable is not known", expr.Name)
 		}
-		return meaningExpr
+		return observable
 	case ok && meaning.kind == "property":
-		meaningExpr := r.property(meaning.index)
+		property := r.property(meaning.index)
 		if !r.nesting.add(r.props.props[meaning.index].nesting) {
 			return r.tooDeep(expr)
 		}
-		return meaningExpr
+		return property
 	case expr.Name == "init":
 		return &Label{base, expr.Name, LabelInit}
 	case expr.Name == "deadlock":
@@ -300,14 +300,16 @@ func (r *resolver) selectRewardStruct(operator *syntax.Reward, expr syntax.Expr,
 
 // namedRewardStruct returns the index of the reward structure with a name; it reports an error and returns -1 if there is none.
 func (r *resolver) namedRewardStruct(operator *syntax.Reward, name string) int {
-	i := slices.IndexFunc(r.model.rewards, func(rewards RewardStruct) bool { return rewards.Name == name })
+	nameOf := func(rewards RewardStruct) string { return rewards.Name }
+	names := namesOf(r.model.rewards, nameOf)
+	i := slices.Index(names, name)
 	switch {
 	case i >= 0:
 		return i
 	case operator.Time:
 		r.semanticError(operator, "found the operator T, which is not supported for state spaces from files, because files have no reward structure for time")
 	default:
-		r.semanticError(operator, "R operator reward struct index %q does not exist%s", name, nearestOrAll(name, namesOf(r.model.rewards, func(rewards RewardStruct) string { return rewards.Name })))
+		r.semanticError(operator, "R operator reward struct index %q does not exist%s", name, nearestOrAll(name, names))
 	}
 	return -1
 }

@@ -27,9 +27,10 @@ func Pow(base, exponent float64) float64 {
 	if math.IsNaN(exponent) || math.Abs(base) == 1 && math.IsInf(exponent, 0) {
 		return math.NaN()
 	}
-	integer := exponent == math.Trunc(exponent)
-	if exponent == 0.5 || !isPositiveFinite(math.Abs(base)) || math.IsInf(exponent, 0) || base < 0 && !integer {
-		return math.Pow(base, exponent) // special cases, and the square root
+	isSquareRoot := exponent == 0.5
+	isUndefined := base < 0 && exponent != math.Trunc(exponent)
+	if isSquareRoot || isUndefined || !isPositiveFinite(math.Abs(base)) || math.IsInf(exponent, 0) {
+		return math.Pow(base, exponent)
 	}
 	if power, ok := integerPower(base, exponent); ok {
 		return power
@@ -86,23 +87,26 @@ type doubleWord struct{ hi, lo float64 }
 // twoSum returns the exact sum of two float64 numbers (Knuth's algorithm).
 func twoSum(first, second float64) doubleWord {
 	sum := first + second
-	bPart := sum - first
-	return doubleWord{sum, (first - (sum - bPart)) + (second - bPart)}
+	secondPart := sum - first
+	return doubleWord{sum, (first - (sum - secondPart)) + (second - secondPart)}
 }
 
+// add returns p+q.
 func (p doubleWord) add(q doubleWord) doubleWord {
 	s, t := twoSum(p.hi, q.hi), twoSum(p.lo, q.lo)
 	s = twoSum(s.hi, s.lo+t.hi)
 	return twoSum(s.hi, s.lo+t.lo)
 }
 
+// mul returns p*q.
 func (p doubleWord) mul(q doubleWord) doubleWord {
 	h := p.hi * q.hi
 	l := math.FMA(p.hi, q.hi, -h) + (p.hi*q.lo + p.lo*q.hi)
 	return twoSum(h, l)
 }
 
-func (p doubleWord) scale(inFloat float64) doubleWord { return p.mul(doubleWord{inFloat, 0}) }
+// scale returns p times a float64.
+func (p doubleWord) scale(factor float64) doubleWord { return p.mul(doubleWord{factor, 0}) }
 
 // div returns p/n for a small integer n.
 func (p doubleWord) div(n float64) doubleWord {
@@ -127,16 +131,16 @@ func logDoubleWord(number float64) doubleWord {
 	return ln2().scale(float64(exponent)).add(logarithm)
 }
 
-// logMantissa returns the natural logarithm of a number between 0.7 and 1.5: near 1 by the series, elsewhere by a step of Newton's method from
-// math.Log.
+// logMantissa returns the natural logarithm of a number between 0.7 and 1.5: near 1 by the series, elsewhere by a step of Newton's
+// method from math.Log.
 func logMantissa(number float64) doubleWord {
 	difference := doubleWord{number - 1, 0} // exact
 	if math.Abs(difference.hi) > 0x1p-12 {
-		// One step of Newton's method doubles the precision: other + (m*exp(-other) - 1).
+		// One step of Newton's method doubles the precision: with the approximation a of log(x), it gives a + (x*exp(-a) - 1).
 		approximation := math.Log(number)
-		correction := expm1DoubleWord(doubleWord{-approximation, 0})
-		r := correction.scale(number).add(difference) // m*exp(-other) - 1
-		return doubleWord{approximation, 0}.add(r)
+		expm1 := expm1DoubleWord(doubleWord{-approximation, 0}) // exp(-a) - 1
+		correction := expm1.scale(number).add(difference)       // x*exp(-a) - 1
+		return doubleWord{approximation, 0}.add(correction)
 	}
 	sum := doubleWord{} // t - t²/2 + t³/3 - …
 	for n := 10.0; n >= 1; n-- {
@@ -146,10 +150,10 @@ func logMantissa(number float64) doubleWord {
 }
 
 // expDoubleWord returns e to the power of a number between -700 and 700.
-func expDoubleWord(l doubleWord) float64 {
-	twos := math.Round(l.hi / math.Ln2)
-	e := expm1DoubleWord(l.add(ln2().scale(-twos)))
-	return math.Ldexp(e.add(doubleWord{1, 0}).hi, int(twos))
+func expDoubleWord(number doubleWord) float64 {
+	exponent := math.Round(number.hi / math.Ln2) // exp(x) is 2^exponent * exp(x - exponent*ln 2)
+	expm1 := expm1DoubleWord(number.add(ln2().scale(-exponent)))
+	return math.Ldexp(expm1.add(doubleWord{1, 0}).hi, int(exponent))
 }
 
 // expm1DoubleWord returns exp(x)-1 for a small x. It sums the series for x/2^6, and doubles the argument six times.

@@ -1,6 +1,7 @@
 package sema
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -21,7 +22,7 @@ type Properties struct {
 	props  []*property
 }
 
-// property is one property; references to others are expanded in x.
+// property is one property; references to others are expanded in expr.
 type property struct {
 	decl *syntax.Property
 	expr Expr
@@ -89,7 +90,8 @@ func (ps *Properties) declare(diagnostics *diags, items []syntax.PropItem) []*sy
 			ps.declareQuoted(diagnostics, phasePropertyNames, name.Name, property.decl.Pos(), meaning)
 		}
 	}
-	checkConstantCycles(diagnostics, ps.consts, func(name string) (symbol, bool) { return ps.names.lookup(ps.model.names, name) })
+	lookup := func(name string) (symbol, bool) { return ps.names.lookup(ps.model.names, name) }
+	checkConstantCycles(diagnostics, ps.consts, lookup)
 	ps.checkPropertyCycles(diagnostics)
 	return labels
 }
@@ -116,10 +118,9 @@ func (ps *Properties) checkPropertyCycles(diagnostics *diags) {
 	deps := make([][]int, len(ps.props))
 	for i, property := range ps.props {
 		syntax.Inspect(property.decl.X, func(n syntax.Node) bool {
-			if quoted, ok := n.(*syntax.Quoted); ok {
-				if meaning := ps.quoted[quoted.Name]; meaning.kind == "property" {
-					deps[i] = append(deps[i], meaning.index)
-				}
+			quoted, isQuoted := n.(*syntax.Quoted)
+			if isQuoted && ps.quoted[quoted.Name].kind == "property" {
+				deps[i] = append(deps[i], ps.quoted[quoted.Name].index)
 			}
 			return true
 		})
@@ -189,8 +190,8 @@ func (ps *Properties) usedConstants(exprs ...Expr) []*constant {
 		}
 		Operands(expr, visit)
 	}
-	for _, resolved := range exprs {
-		visit(resolved)
+	for _, expr := range exprs {
+		visit(expr)
 	}
 	var constants []*constant
 	for _, constant := range ps.consts {
@@ -309,8 +310,8 @@ func (ps *Properties) usedLabels(exprs []Expr) []bool {
 		}
 		Operands(expr, visit)
 	}
-	for _, resolved := range exprs {
-		visit(resolved)
+	for _, expr := range exprs {
+		visit(expr)
 	}
 	return used
 }
@@ -322,9 +323,7 @@ func (f *folder) foldReward(expr *Reward) Expr {
 	result.Struct, result.StructErr = f.rewardStructIndex(expr.Struct, expr.index)
 	var err error
 	result.StructDivisor, err = f.rewardStructIndex(expr.StructDivisor, expr.divisorIndex)
-	if result.StructErr == nil {
-		result.StructErr = err
-	}
+	result.StructErr = cmp.Or(result.StructErr, err)
 	if f.rewardCount == 0 {
 		result.Struct, result.StructErr = -1, &EvalError{Pos: expr.Pos(), Msg: "model has no rewards specified"}
 	}

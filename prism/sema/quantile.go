@@ -68,12 +68,7 @@ func (q *Quantile) problem() string {
 		}
 		return true
 	})
-	isUpperBound := map[*QuantileBound]bool{}
-	for _, cost := range path.Costs {
-		if bound, ok := cost.Bound.High.(*QuantileBound); ok && cost.Bound.Low == nil && !cost.Bound.HighStrict {
-			isUpperBound[bound] = true
-		}
-	}
+	isUpperBound := path.upperBoundVariables()
 	for _, bound := range q.Bounds {
 		switch {
 		case occurrences[bound] == 0:
@@ -83,4 +78,16 @@ func (q *Quantile) problem() string {
 		}
 	}
 	return ""
+}
+
+// upperBoundVariables returns the variables of quantile(...) that are the only bound of a reward: <=B, without a lower bound.
+func (path *CostBounded) upperBoundVariables() map[*QuantileBound]bool {
+	variables := map[*QuantileBound]bool{}
+	for _, cost := range path.Costs {
+		variable, isVariable := cost.Bound.High.(*QuantileBound)
+		if isVariable && cost.Bound.Low == nil && !cost.Bound.HighStrict {
+			variables[variable] = true
+		}
+	}
+	return variables
 }

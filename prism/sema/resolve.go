@@ -1,6 +1,7 @@
 package sema
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -87,8 +88,9 @@ func (r *resolver) truncate(expr Expr) Expr {
 	}
 	pos := expr.Pos()
 	rounded := func(function Func) Expr { return &Call{Base{Int, pos}, function, []Expr{expr}} }
-	positive := &Binary{Base{Bool, pos}, syntax.OpGe, expr, &Const{Base{Int, pos}, Value{Type: Int}}}
-	return &Cond{Base{Int, pos}, positive, rounded(FuncFloor), rounded(FuncCeil)}
+	zero := &Const{Base{Int, pos}, Value{Type: Int}}
+	isNotNegative := &Binary{Base{Bool, pos}, syntax.OpGe, expr, zero}
+	return &Cond{Base{Int, pos}, isNotNegative, rounded(FuncFloor), rounded(FuncCeil)}
 }
 
 // isIntQuotient reports whether all parts of an expression are ints, apart from results of divisions.
@@ -101,7 +103,8 @@ func isIntQuotient(expr Expr) bool {
 	case *Cond:
 		return isIntQuotient(expr.Then) && isIntQuotient(expr.Else)
 	case *Call:
-		return (expr.Func == FuncMin || expr.Func == FuncMax) && !slices.ContainsFunc(expr.Args, func(arg Expr) bool { return !isIntQuotient(arg) })
+		isOther := func(arg Expr) bool { return !isIntQuotient(arg) }
+		return (expr.Func == FuncMin || expr.Func == FuncMax) && !slices.ContainsFunc(expr.Args, isOther)
 	}
 	return expr.Type() == Int
 }
@@ -114,11 +117,13 @@ func (r *resolver) withClocks(expr syntax.Expr) Expr {
 	return resolved
 }
 
+// semanticError reports an error of PRISM's semantic checks. It returns an expression that stands for the node.
 func (r *resolver) semanticError(node syntax.Node, format string, args ...any) Expr {
 	r.add(phaseSemantic, node.Pos(), format, args...)
 	return invalidExpr(node)
 }
 
+// typeError reports an error of PRISM's type checks.
 func (r *resolver) typeError(node syntax.Node, format string, args ...any) {
 	r.add(phaseTypes, node.Pos(), format, args...)
 }
@@ -159,15 +164,7 @@ func (r *resolver) resolveNode(expr syntax.Expr) Expr {
 	case *syntax.IntLit:
 		return &Const{Base{Int, expr.Pos()}, IntValue(expr.Value)}
 	case *syntax.DoubleLit:
-		value, isCached := r.literals[expr.Text]
-		if !isCached {
-			value = literalValue(expr.Text)
-			r.literals[expr.Text] = value
-		}
-		if value.Rat == nil {
-			return r.semanticError(expr, "number with too many digits, or an exponent beyond %d", maxExponent)
-		}
-		return &Const{Base{Double, expr.Pos()}, value}
+		return r.doubleLit(expr)
 	case *syntax.BoolLit:
 		return &Const{Base{Bool, expr.Pos()}, BoolValue(expr.Value)}
 	case *syntax.Paren:
@@ -187,7 +184,20 @@ func (r *resolver) resolveNode(expr syntax.Expr) Expr {
 	return r.operator(expr)
 }
 
-// optional resolves an expression that may be missing.
+// doubleLit resolves a literal of type double, whose value is exact. It computes the value of each text once.
+func (r *resolver) doubleLit(expr *syntax.DoubleLit) Expr {
+	value, isCached := r.literals[expr.Text]
+	if !isCached {
+		value = literalValue(expr.Text)
+		r.literals[expr.Text] = value
+	}
+	if value.Rat == nil {
+		return r.semanticError(expr, "number with too many digits, or an exponent beyond %d", maxExponent)
+	}
+	return &Const{Base{Double, expr.Pos()}, value}
+}
+
+// optional resolves an expression that may be missing. It returns nil for nil.
 func (r *resolver) optional(expr syntax.Expr) Expr {
 	if expr == nil {
 		return nil
@@ -195,32 +205,25 @@ func (r *resolver) optional(expr syntax.Expr) Expr {
 	return r.expr(expr)
 }
 
-// ident resolves a name: a formula, which is replaced by its body, a constant or a variable.
+// ident resolves a name: a formula, which is replaced by its body, a bound of a quantile, a constant or a variable.
 func (r *resolver) ident(expr *syntax.Ident) Expr {
-	name := applyRenamings(r.renamings, expr.Name)
-	if meaning, ok := r.model.names[expr.Name]; ok && meaning.formula != nil {
-		if name == expr.Name {
-			return r.formula(expr, meaning.formula)
-		}
-		if meaning, ok := r.model.names[name]; ok && meaning.formula != nil { // in Storm's dialect a formula can be renamed to another one
-			return r.outsideModules().formula(expr, meaning.formula)
-		}
+	if body := r.formulaNamed(expr); body != nil {
+		return body
 	}
 	for _, bound := range r.bounds {
 		if bound.Name == expr.Name {
 			return bound
 		}
 	}
+	name := applyRenamings(r.renamings, expr.Name)
 	meaning, ok := r.model.names[name]
 	if !ok && r.props != nil {
 		meaning, ok = r.props.names[name]
 	}
 	switch {
 	case !ok || meaning.formula != nil: // formulas are expanded before renaming
-		if from := r.renamedFrom(expr.Name); from != "" {
-			return r.semanticError(expr, "undeclared identifier %q%s", name, from)
-		}
-		return r.semanticError(expr, "undeclared identifier %q%s", name, r.suggestName(name))
+		hint := cmp.Or(r.renamedFrom(expr.Name), r.suggestName(name))
+		return r.semanticError(expr, "undeclared identifier %q%s", name, hint)
 	case meaning.constant != nil:
 		return &constRef{Base{meaning.constant.typ, expr.Pos()}, meaning.constant}
 	}
@@ -230,6 +233,23 @@ func (r *resolver) ident(expr *syntax.Ident) Expr {
 		r.entries[len(r.entries)-1].kind = clockUse
 	}
 	return variable
+}
+
+// formulaNamed returns the body of the formula that a name stands for, and nil for other names. A formula that a module renames is none,
+// unless it is renamed to another formula, which Storm's dialect allows.
+func (r *resolver) formulaNamed(expr *syntax.Ident) Expr {
+	original := r.model.names[expr.Name].formula
+	if original == nil {
+		return nil
+	}
+	newName := applyRenamings(r.renamings, expr.Name)
+	if newName == expr.Name {
+		return r.formula(expr, original)
+	}
+	if renamed := r.model.names[newName].formula; renamed != nil {
+		return r.outsideModules().formula(expr, renamed)
+	}
+	return nil
 }
 
 // suggestName returns a hint for an undeclared identifier: a label of that name, or the most similar
@@ -298,9 +318,9 @@ func (r *resolver) renamedFrom(name string) string {
 	return fmt.Sprintf(", which is %q renamed in module %q", name, r.renamings[len(r.renamings)-1].decl.Name.Name)
 }
 
-// formula returns the resolved body of a formula, and repeats the errors in the body at this use.
-func (r *resolver) formula(expr *syntax.Ident, f *formula) Expr {
-	body := r.formulaBody(f)
+// formula returns the resolved body of a formula, and repeats the errors in the body at this use, unless they were reported already.
+func (r *resolver) formula(expr *syntax.Ident, used *formula) Expr {
+	body := r.formulaBody(used)
 	r.errorCount += len(body.diags)
 	if !r.nesting.add(body.nesting) {
 		return r.tooDeep(expr)
@@ -310,7 +330,10 @@ func (r *resolver) formula(expr *syntax.Ident, f *formula) Expr {
 			continue
 		}
 		entry.unit = r.unit
-		if !slices.ContainsFunc(r.entries, func(x diag) bool { return x.err == entry.err && x.phase == entry.phase && x.unit == entry.unit }) {
+		isSame := func(other diag) bool {
+			return other.err == entry.err && other.phase == entry.phase && other.unit == entry.unit
+		}
+		if !slices.ContainsFunc(r.entries, isSame) {
 			r.entries = append(r.entries, entry)
 		}
 	}
@@ -322,12 +345,12 @@ func (r *resolver) formulaBody(formula *formula) *formulaBody {
 	if resolved, ok := r.bodies[formula]; ok {
 		return resolved
 	}
-	outerEntries, outerExpanding, outerNesting := r.entries, r.inFormula, *r.nesting
+	outerEntries, outerInFormula, outerNesting := r.entries, r.inFormula, *r.nesting
 	r.entries, r.inFormula = nil, true
 	*r.nesting = nesting{totalDepth: outerNesting.totalDepth}
 	resolved := &formulaBody{expr: r.expr(formula.decl.X)}
 	resolved.diags, resolved.nesting = r.entries, *r.nesting
-	r.entries, r.inFormula, *r.nesting = outerEntries, outerExpanding, outerNesting
+	r.entries, r.inFormula, *r.nesting = outerEntries, outerInFormula, outerNesting
 	r.bodies[formula] = resolved
 	return resolved
 }
@@ -340,8 +363,10 @@ func (r *resolver) position(expr syntax.Expr) syntax.Pos {
 	return pos
 }
 
+// numeric reports whether values of a type are numbers.
 func numeric(typ Type) bool { return typ == Int || typ == Double }
 
+// boolean reports whether a type is Bool, or the type of path formulas.
 func boolean(typ Type) bool { return typ == Bool || typ == Path }
 
 // unary resolves ! or - and checks the type of its operand.
@@ -386,16 +411,19 @@ func (r *resolver) binary(expr *syntax.Binary) Expr {
 	return &Binary{Base{typ, r.position(expr)}, expr.Op, left, right}
 }
 
-// checkOperands checks the types of both operands with the function ok and reports the first wrong
-// one.
-func (r *resolver) checkOperands(expr *syntax.Binary, left, right Expr, ok func(Type) bool, problem, want string) bool {
-	for i, operand := range []Expr{left, right} {
-		if typ := operand.Type(); typ != Invalid && !ok(typ) {
-			r.typeError([]syntax.Expr{expr.X, expr.Y}[i], "%s %s: %s", expr.Op, problem, typeMismatch(operand, want))
-			return false
-		}
+// checkOperands reports whether the types of both operands are accepted. It reports an error for the first one that is not; problem
+// and want are parts of the message. An operand of type Invalid has an error that was reported before.
+func (r *resolver) checkOperands(expr *syntax.Binary, left, right Expr, accepts func(Type) bool, problem, want string) bool {
+	leftType, rightType := left.Type(), right.Type()
+	switch {
+	case leftType != Invalid && !accepts(leftType):
+		r.typeError(expr.X, "%s %s: %s", expr.Op, problem, typeMismatch(left, want))
+		return false
+	case rightType != Invalid && !accepts(rightType):
+		r.typeError(expr.Y, "%s %s: %s", expr.Op, problem, typeMismatch(right, want))
+		return false
 	}
-	return left.Type() != Invalid && right.Type() != Invalid
+	return leftType != Invalid && rightType != Invalid
 }
 
 // comparison checks the types of compared operands. Numbers, ints and clocks, and, for equality,
@@ -467,10 +495,10 @@ func (r *resolver) call(expr *syntax.Call) Expr {
 		return r.quantile(expr)
 	}
 	args := make([]Expr, len(expr.Args))
-	valid := true
+	areValid := true
 	for i, arg := range expr.Args {
 		args[i] = r.expr(arg)
-		valid = valid && args[i].Type() != Invalid
+		areValid = areValid && args[i].Type() != Invalid
 	}
 	name := applyRenamings(r.renamings, expr.Func.Name)
 	function, minArgs, maxArgs, ok := lookupFunction(name)
@@ -488,7 +516,7 @@ func (r *resolver) call(expr *syntax.Call) Expr {
 		return invalidExpr(expr, args...)
 	case function == funcMulti && r.props == nil:
 		return r.semanticError(expr, "function %q is for properties only", name)
-	case !valid:
+	case !areValid:
 		return invalidExpr(expr, args...)
 	case function == funcMulti:
 		return r.multiObjective(expr, args)

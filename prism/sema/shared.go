@@ -22,22 +22,24 @@ type Memo[T any] struct {
 }
 
 // Get returns the cached result for an expression, if there is one.
-func (m *Memo[T]) Get(expr Expr) (x T, ok bool) {
-	if m.lookups++; m.lookups > Large {
-		x, ok = m.results[expr]
+func (m *Memo[T]) Get(expr Expr) (result T, ok bool) {
+	m.lookups++
+	if m.lookups > Large {
+		result, ok = m.results[expr]
 	}
-	return x, ok
+	return result, ok
 }
 
-// Put caches the result x for an expression and returns it.
-func (m *Memo[T]) Put(expr Expr, x T) T {
-	if m.lookups > Large {
-		if m.results == nil {
-			m.results = make(map[Expr]T)
-		}
-		m.results[expr] = x
+// Put returns a result, and caches it for the expression if there were many look-ups.
+func (m *Memo[T]) Put(expr Expr, result T) T {
+	if m.lookups <= Large {
+		return result
 	}
-	return x
+	if m.results == nil {
+		m.results = make(map[Expr]T)
+	}
+	m.results[expr] = result
+	return result
 }
 
 // Inspect calls visit for an expression and, if visit returns true, for its operands. Shared
@@ -106,47 +108,55 @@ type Rewriter struct {
 
 // Rewrite returns the rewritten expression. Shared sub-expressions are rewritten once and stay shared.
 func (r *Rewriter) Rewrite(expr Expr) (Expr, error) {
-	if resolved, ok := r.memo.Get(expr); ok {
-		return resolved, nil
+	if rewritten, ok := r.memo.Get(expr); ok {
+		return rewritten, nil
 	}
-	resolved, err := r.copyNode(expr)
+	rewritten, err := r.copyNode(expr)
 	if err != nil {
 		return nil, err
 	}
-	return r.memo.Put(expr, resolved), nil
+	return r.memo.Put(expr, rewritten), nil
 }
 
 // copyNode copies an operation with its operands rewritten; Other rewrites everything else.
 func (r *Rewriter) copyNode(expr Expr) (Expr, error) {
-	var err error
-	rewriteOperand := func(expr Expr) Expr {
-		resolved, failed := r.Rewrite(expr)
-		err = cmp.Or(err, failed)
-		return resolved
-	}
-	base := func(copied Base) Base {
-		if r.Base != nil {
-			return r.Base(copied)
-		}
-		return copied
-	}
-	switch expr := expr.(type) {
+	switch expr.(type) {
 	case *Const, *Var:
 		return expr, nil
-	case *Unary:
-		return &Unary{base(expr.Base), expr.Op, rewriteOperand(expr.X)}, err
-	case *Binary:
-		return &Binary{base(expr.Base), expr.Op, rewriteOperand(expr.X), rewriteOperand(expr.Y)}, err
-	case *Cond:
-		return &Cond{base(expr.Base), rewriteOperand(expr.Condition), rewriteOperand(expr.Then), rewriteOperand(expr.Else)}, err
-	case *Call:
-		out := &Call{base(expr.Base), expr.Func, make([]Expr, len(expr.Args))}
-		for i, arg := range expr.Args {
-			out.Args[i] = rewriteOperand(arg)
-		}
-		return out, err
+	case *Unary, *Binary, *Cond, *Call:
+		return r.copyOperation(expr)
 	}
 	return r.Other(expr)
+}
+
+// copyOperation returns a copy of an operation with its operands rewritten, or the first error.
+func (r *Rewriter) copyOperation(operation Expr) (copied Expr, err error) {
+	rewrite := func(operand Expr) Expr {
+		rewritten, operandErr := r.Rewrite(operand)
+		err = cmp.Or(err, operandErr)
+		return rewritten
+	}
+	base := func(original Base) Base {
+		if r.Base != nil {
+			return r.Base(original)
+		}
+		return original
+	}
+	switch expr := operation.(type) {
+	case *Unary:
+		copied = &Unary{base(expr.Base), expr.Op, rewrite(expr.X)}
+	case *Binary:
+		copied = &Binary{base(expr.Base), expr.Op, rewrite(expr.X), rewrite(expr.Y)}
+	case *Cond:
+		copied = &Cond{base(expr.Base), rewrite(expr.Condition), rewrite(expr.Then), rewrite(expr.Else)}
+	case *Call:
+		call := &Call{base(expr.Base), expr.Func, make([]Expr, len(expr.Args))}
+		for i, arg := range expr.Args {
+			call.Args[i] = rewrite(arg)
+		}
+		copied = call
+	}
+	return copied, err
 }
 
 // holdsEverywhere reports whether a predicate is true for an expression and all expressions in it.
@@ -213,6 +223,7 @@ func (x *nesting) enter() bool {
 	return true
 }
 
+// leave goes one level back.
 func (x *nesting) leave() {
 	x.depth--
 	x.totalDepth--

@@ -16,7 +16,7 @@ func (c *checker) selectSystem() bool {
 	if c.system == nil && len(c.items.systems) > 0 {
 		c.system = c.items.systems[0]
 	}
-	deps := make([][]int, len(c.items.systems))
+	references := make([][]int, len(c.items.systems)) // the numbers of the blocks that a block refers to
 	for i, block := range c.items.systems {
 		visitTerms(block.X, func(term syntax.SysExpr) {
 			ref, isReference := term.(*syntax.SysRef)
@@ -24,11 +24,11 @@ func (c *checker) selectSystem() bool {
 				return
 			}
 			if number, ok := numbers[ref.Name.Name]; ok {
-				deps[i] = append(deps[i], number)
+				references[i] = append(references[i], number)
 			}
 		})
 	}
-	if i := firstCycle(deps); i >= 0 {
+	if i := firstCycle(references); i >= 0 {
 		block := c.items.systems[i]
 		c.add(phaseSystem, block.X.Pos(), "cyclic dependency from references in system...endsystem definition %q", block.Name.Name)
 		c.system = nil
@@ -58,11 +58,11 @@ func (c *checker) numberSystems() (map[string]int, bool) {
 	return numbers, true
 }
 
-// visitTerms calls f for a process-algebra term and all terms in it.
-func visitTerms(left syntax.SysExpr, f func(syntax.SysExpr)) {
-	f(left)
-	for _, operand := range termOperands(left) {
-		visitTerms(operand, f)
+// visitTerms calls visit for a process-algebra term and all terms in it.
+func visitTerms(term syntax.SysExpr, visit func(syntax.SysExpr)) {
+	visit(term)
+	for _, operand := range termOperands(term) {
+		visitTerms(operand, visit)
 	}
 }
 
@@ -101,28 +101,28 @@ func (c *checker) dereference(term syntax.SysExpr) (syntax.SysExpr, bool) {
 }
 
 // addRenamedActions calls add for each new action name in the renamings of a term.
-func (c *checker) addRenamedActions(left syntax.SysExpr, add func(string)) {
-	left, ok := c.dereference(left)
+func (c *checker) addRenamedActions(term syntax.SysExpr, add func(string)) {
+	term, ok := c.dereference(term)
 	if !ok {
 		return
 	}
-	if term, ok := left.(*syntax.SysRename); ok {
-		for _, rename := range term.Renames {
+	if renaming, ok := term.(*syntax.SysRename); ok {
+		for _, rename := range renaming.Renames {
 			add(rename.New.Name)
 		}
 	}
-	for _, operand := range termOperands(left) {
+	for _, operand := range termOperands(term) {
 		c.addRenamedActions(operand, add)
 	}
 }
 
 // checkSystem checks the actions and references in a term of the system block. Like PRISM it does not
 // check the blocks that are referred to.
-func (c *checker) checkSystem(left syntax.SysExpr) {
-	for _, operand := range termOperands(left) {
+func (c *checker) checkSystem(term syntax.SysExpr) {
+	for _, operand := range termOperands(term) {
 		c.checkSystem(operand)
 	}
-	switch term := left.(type) {
+	switch term := term.(type) {
 	case *syntax.SysRef:
 		if _, ok := c.dereference(term); !ok {
 			c.resolver.semanticError(term, "reference to system %s which does not exist", term.Name.Name)
@@ -155,7 +155,7 @@ func (c *checker) checkSystemActions(term syntax.SysExpr, actions []*syntax.Iden
 // resolveSystemBlock resolves the system block and checks that each module appears in it once.
 func (c *checker) resolveSystemBlock() {
 	count := make([]int, len(c.modules))
-	sys := c.resolveSystem(c.system.X, count)
+	resolved := c.resolveSystem(c.system.X, count)
 	for i, module := range c.modules {
 		switch {
 		case count[i] == 0:
@@ -164,31 +164,25 @@ func (c *checker) resolveSystemBlock() {
 			c.resolver.semanticError(c.system.X, "module %s appears more than once in the \"system\" construct", module.name.Name)
 		}
 	}
-	c.model.system = sys
+	c.model.system = resolved
 }
 
 // resolveSystem resolves a process-algebra term and counts the uses of each module. It returns nil if
 // something in the term does not exist. Actions that no command has are dropped, because they have no
 // effect.
-func (c *checker) resolveSystem(left syntax.SysExpr, count []int) System {
-	left, ok := c.dereference(left)
+func (c *checker) resolveSystem(term syntax.SysExpr, count []int) System {
+	term, ok := c.dereference(term)
 	if !ok {
 		return nil
 	}
-	if moduleName, ok := left.(*syntax.SysModule); ok {
-		i := slices.IndexFunc(c.modules, func(other *module) bool { return other.name.Name == moduleName.Name.Name })
-		if i < 0 {
-			c.add(phaseOurs, moduleName.Pos(), "no such module %s in the \"system\" construct", moduleName.Name.Name)
-			return nil
-		}
-		count[i]++
-		return SysModule{i}
+	if reference, ok := term.(*syntax.SysModule); ok {
+		return c.resolveSystemModule(reference, count)
 	}
 	var operands []System
-	for _, operand := range termOperands(left) {
+	for _, operand := range termOperands(term) {
 		operands = append(operands, c.resolveSystem(operand, count))
 	}
-	switch term := left.(type) {
+	switch term := term.(type) {
 	case *syntax.SysFull:
 		return &SysParallel{Operands: operands, Alphabetised: true}
 	case *syntax.SysInterleaved:
@@ -207,6 +201,19 @@ func (c *checker) resolveSystem(left syntax.SysExpr, count []int) System {
 		return rename
 	}
 	return operands[0] // brackets
+}
+
+// resolveSystemModule resolves a module in a process-algebra term and counts its use. It reports an error and returns nil if there is no
+// such module.
+func (c *checker) resolveSystemModule(reference *syntax.SysModule, count []int) System {
+	hasName := func(module *module) bool { return module.name.Name == reference.Name.Name }
+	i := slices.IndexFunc(c.modules, hasName)
+	if i < 0 {
+		c.add(phaseOurs, reference.Pos(), "no such module %s in the \"system\" construct", reference.Name.Name)
+		return nil
+	}
+	count[i]++
+	return SysModule{i}
 }
 
 // actionIndices returns the indices of the actions that exist.

@@ -81,28 +81,23 @@ func (f *finder) interchangeable(first, second int) bool {
 	if swap == nil {
 		return false
 	}
+	moduleAfterSwap := map[int]int{first: second, second: first}
 	for i, texts := range f.commandTexts(swap) {
-		swapped := i
-		switch i {
-		case first:
-			swapped = second
-		case second:
-			swapped = first
-		}
-		if !slices.Equal(texts, f.moduleTexts[swapped]) {
+		if !slices.Equal(texts, f.moduleTexts[image(moduleAfterSwap, i)]) {
 			return false
 		}
 	}
 	return slices.Equal(f.textsOfRewards(swap), f.rewardTexts) && f.preserves(swap)
 }
 
-// preserves reports whether a permutation keeps the initial states and the values of all observed formulas.
-func (f *finder) preserves(r *renaming) bool {
-	if f.identity.expr(f.program.Init) != r.expr(f.program.Init) {
+// preserves reports whether a permutation of variables keeps the initial states and the values of all observed formulas.
+func (f *finder) preserves(permutation *renaming) bool {
+	if f.identity.expr(f.program.Init) != permutation.expr(f.program.Init) {
 		return false
 	}
 	for _, expr := range f.observed {
-		if f.identity.expr(expr) != r.expr(expr) && !f.equalEverywhere(expr, r) {
+		hasSameText := f.identity.expr(expr) == permutation.expr(expr)
+		if !hasSameText && !f.equalEverywhere(expr, permutation) {
 			return false
 		}
 	}
@@ -115,21 +110,17 @@ const maxValuations = 1 << 14
 // equalEverywhere reports whether an expression has the same value under each valuation of its variables and under the permuted
 // valuation. For example, x1=x2 & x2=x3 has the same value after x1 and x3 are swapped, although its text changes. The result is false
 // if there are too many valuations.
-func (f *finder) equalEverywhere(expr sema.Expr, r *renaming) bool {
-	slots := f.permutedVariables(expr, r)
+func (f *finder) equalEverywhere(expr sema.Expr, permutation *renaming) bool {
+	slots := f.permutedVariables(expr, permutation)
 	count := f.valuationCount(slots)
 	if count > maxValuations {
 		return false
 	}
 	state, permuted := make([]int32, len(f.program.Vars)), make([]int32, len(f.program.Vars))
-	for valuation := range count {
-		rest := valuation // a number whose digits, one for each variable, are the values
+	for number := range count {
+		f.setValuation(state, slots, number)
 		for _, slot := range slots {
-			variable := &f.program.Vars[slot]
-			size := int(variable.High-variable.Low) + 1
-			state[slot] = variable.Low + int32(rest%size)
-			permuted[image(r.slots, slot)] = state[slot]
-			rest /= size
+			permuted[image(permutation.slots, slot)] = state[slot]
 		}
 		left, err := sema.Eval(expr, state)
 		right, permutedErr := sema.Eval(expr, permuted)
@@ -138,6 +129,17 @@ func (f *finder) equalEverywhere(expr sema.Expr, r *renaming) bool {
 		}
 	}
 	return true
+}
+
+// setValuation sets the variables in some slots to their valuation with a number. The digits of the number, one for each variable, are
+// the differences of the values to the lowest ones.
+func (f *finder) setValuation(state []int32, slots []int, number int) {
+	for _, slot := range slots {
+		variable := &f.program.Vars[slot]
+		numValues := int(variable.High-variable.Low) + 1
+		state[slot] = variable.Low + int32(number%numValues)
+		number /= numValues
+	}
 }
 
 // valuationCount returns the number of valuations of the variables in some slots. It stops counting above maxValuations.
@@ -154,11 +156,11 @@ func (f *finder) valuationCount(slots []int) int {
 }
 
 // permutedVariables returns the variables of an expression and their images, ascending.
-func (f *finder) permutedVariables(expr sema.Expr, r *renaming) []int {
+func (f *finder) permutedVariables(expr sema.Expr, permutation *renaming) []int {
 	var slots []int
 	sema.Inspect(expr, func(operand sema.Expr) bool {
 		if variable, ok := operand.(*sema.Var); ok {
-			slots = append(slots, variable.Slot, image(r.slots, variable.Slot))
+			slots = append(slots, variable.Slot, image(permutation.slots, variable.Slot))
 		}
 		return true
 	})
@@ -191,10 +193,11 @@ func (f *finder) swap(first, second int) *renaming {
 
 // sameDomain reports whether two variables have the same type, range and initial value.
 func sameDomain(left, right *sema.Variable) bool {
-	return left.Type == right.Type && left.Bounded == right.Bounded && left.Low == right.Low && left.High == right.High && left.Init == right.Init
+	return left.Type == right.Type && left.Bounded == right.Bounded &&
+		left.Low == right.Low && left.High == right.High && left.Init == right.Init
 }
 
-// addSwap adds the swap of two numbers to a permutation. It reports false if one of them is already swapped with another number.
+// addSwap adds the swap of two numbers to a permutation. It returns false if one of them is already swapped with another number.
 func addSwap(permutation map[int]int, left, right int) bool {
 	for from, to := range map[int]int{left: right, right: left} {
 		if image, ok := permutation[from]; ok && image != to {
@@ -208,8 +211,8 @@ func addSwap(permutation map[int]int, left, right int) bool {
 // preservedFilters are the names of the filters whose value does not depend on the number of states.
 var preservedFilters = map[string]bool{"min": true, "max": true, "range": true, "forall": true, "exists": true}
 
-// collect adds the state formulas and the reward structures of a property. It reports false if symmetry
-// does not preserve the property.
+// collect adds the state formulas and the reward structures of a property to those that must not change. It returns false if symmetry
+// does not preserve properties of this kind.
 func (f *finder) collect(property sema.Expr) bool {
 	preserved := true
 	if f.rewards == nil {

@@ -18,6 +18,7 @@ type renaming struct {
 	texts   sema.Memo[string]
 }
 
+// newRenaming returns a renaming by permutations of the variables and the actions. A nil permutation changes nothing.
 func newRenaming(program *sema.Program, slots, actions map[int]int) *renaming {
 	return &renaming{program: program, slots: slots, actions: actions}
 }
@@ -32,7 +33,7 @@ func image(permutation map[int]int, i int) int {
 
 // commandTexts returns, for each module, the sorted texts of its actions, its invariant and its commands.
 func (f *finder) commandTexts(r *renaming) [][]string {
-	out := make([][]string, len(f.program.Modules))
+	perModule := make([][]string, len(f.program.Modules))
 	for i := range f.program.Modules {
 		module := &f.program.Modules[i]
 		texts := []string{"invariant " + r.expr(module.Invariant)}
@@ -43,9 +44,9 @@ func (f *finder) commandTexts(r *renaming) [][]string {
 			texts = append(texts, r.command(&module.Commands[j]))
 		}
 		slices.Sort(texts)
-		out[i] = texts
+		perModule[i] = texts
 	}
-	return out
+	return perModule
 }
 
 // command returns the text of a command.
@@ -125,7 +126,8 @@ func (r *renaming) computeText(expr sema.Expr) string {
 	return fmt.Sprintf("%T at %v", expr, expr.Pos())
 }
 
-// constantText returns the text of a constant. A number that is no fraction is equal only to itself, because its nearest float64 does not identify it.
+// constantText returns the text of a constant. A number that is no fraction is equal only to itself, because its nearest float64 does
+// not identify it.
 func constantText(expr *sema.Const) string {
 	value := expr.Val
 	if value.Type == sema.Double && value.Rat == nil {

@@ -24,7 +24,7 @@ func (d Dialect) String() string { return [...]string{"PRISM", "Storm"}[d] }
 type Options struct {
 	Dialect Dialect
 	// Guarded says that the left side of every until with a lower bound holds in some state.
-	// Where it holds in no state, Storm ignores the bound.
+	// If it holds in no state, Storm ignores the bound.
 	Guarded bool
 	// NotNegative reports whether the caller knows that a variable, constant or formula never has
 	// a value below 0. A nil function knows nothing.
@@ -122,9 +122,14 @@ func (p *printer) fail(n Node, format string, args ...any) {
 	}
 }
 
-// write appends text. Behind < it adds a blank if the two would be read as another token.
+// write appends text. After a "<" it adds a blank before -, < or =, because "<" and this character would be read as one token.
 func (p *printer) write(text string) {
-	if last := len(p.buf); last > 0 && !p.echo && p.buf[last-1] == '<' && text != "" && strings.IndexByte("-<=", text[0]) >= 0 {
+	if text == "" {
+		return
+	}
+	last := len(p.buf) - 1
+	isAfterLess := last >= 0 && p.buf[last] == '<'
+	if isAfterLess && !p.echo && strings.IndexByte("-<=", text[0]) >= 0 {
 		p.buf = append(p.buf, ' ')
 	}
 	p.buf = append(p.buf, text...)
@@ -150,16 +155,18 @@ func (p *printer) quoted(ident *Ident) {
 	p.write(`"`)
 }
 
-// commentLines writes a comment block, each line indented.
+// commentLines writes a comment block, each line indented and with slashes. A blank separates the text from the slashes, except in a
+// line that begins with a slash, such as a row of slashes.
 func (p *printer) commentLines(block Doc, indent string) {
-	for _, lines := range block {
-		for line := range strings.SplitSeq(lines, "\n") {
-			line = strings.TrimRight(line, " \t\r")
-			if line != "" && line[0] != '/' {
-				line = " " + line
-			}
-			p.write(indent + "//" + line + "\n")
+	if len(block) == 0 {
+		return
+	}
+	for line := range strings.SplitSeq(strings.Join(block, "\n"), "\n") {
+		line = strings.TrimRight(line, " \t\r")
+		if line != "" && line[0] != '/' {
+			line = " " + line
 		}
+		p.write(indent + "//" + line + "\n")
 	}
 }
 
@@ -172,7 +179,7 @@ func (p *printer) commentsAbove(notes Notes, doc Doc, indent string) {
 	p.commentLines(doc, indent)
 }
 
-// commentBehind writes the comment behind an item, whose line is already complete.
+// commentBehind adds the comment that stands behind an item to the last line, which the item has already ended.
 func (p *printer) commentBehind(notes Notes) {
 	if len(notes.Behind) == 0 || p.err != nil {
 		return
@@ -181,13 +188,14 @@ func (p *printer) commentBehind(notes Notes) {
 	p.endLine(notes.Behind)
 }
 
-// endLine ends a line, with a comment if there is one.
+// endLine ends a line, with a comment if there is one. The lines of the comment are joined.
 func (p *printer) endLine(comment Doc) {
 	if len(comment) == 0 {
 		p.write("\n")
 		return
 	}
-	p.commentLines(Doc{strings.ReplaceAll(strings.Join(comment, " "), "\n", " ")}, " ")
+	oneLine := strings.ReplaceAll(strings.Join(comment, " "), "\n", " ")
+	p.commentLines(Doc{oneLine}, " ")
 }
 
 // node writes a node of any kind.
@@ -247,8 +255,8 @@ func (p *printer) properties(props *Properties) {
 	p.trailing(props.Trailing)
 }
 
-// needBlankLine reports whether a blank line separates two items. One-line declarations of the same
-// kind without comments stand together.
+// needBlankLine reports whether a blank line separates two items. No blank line separates two one-line
+// declarations of the same kind, unless a comment stands above the second one.
 func needBlankLine(previous, item Node) bool {
 	if reflect.TypeOf(previous) != reflect.TypeOf(item) {
 		return true
@@ -275,6 +283,7 @@ func needBlankLine(previous, item Node) bool {
 // hasCommentAbove reports whether comments stand above an item.
 func hasCommentAbove(d Doc, n Notes) bool { return len(d)+len(n.Detached) > 0 }
 
+// trailing writes the comments at the end of a file, after a blank line.
 func (p *printer) trailing(comments Doc) {
 	if len(comments) > 0 && len(p.buf) > 0 {
 		p.write("\n")

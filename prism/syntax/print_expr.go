@@ -3,11 +3,13 @@ package syntax
 import (
 	"bytes"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// levelOf returns how tightly the outermost operator of an expression binds.
+// levelOf returns the level of the outermost operator of an expression: how tightly it binds. A negative literal binds like a minus
+// sign.
 func levelOf(expr Expr) level {
 	switch expr := expr.(type) {
 	case *Unary:
@@ -36,13 +38,13 @@ func levelOf(expr Expr) level {
 }
 
 // expr writes an expression, in parentheses if it binds less tightly than minLevel.
-func (p *printer) expr(resolved Expr, minLevel level) {
-	if levelOf(resolved) >= minLevel {
-		p.withoutParens(resolved)
+func (p *printer) expr(expr Expr, minLevel level) {
+	if levelOf(expr) >= minLevel {
+		p.withoutParens(expr)
 		return
 	}
 	p.write("(")
-	p.withoutParens(resolved)
+	p.withoutParens(expr)
 	p.write(")")
 }
 
@@ -89,63 +91,63 @@ func (p *printer) spaced(op string) {
 	p.write(op)
 }
 
-// intLit writes an integer. PRISM cannot read the literal of the smallest one, so it is a difference.
+// intLit writes an integer. PRISM reads -2147483648 as the negation of 2147483648, which does not fit in an int, so this number is
+// written as a difference.
 func (p *printer) intLit(expr *IntLit) {
 	if expr.Value == math.MinInt32 {
-		p.write("(-2147483647-1)") // PRISM has no literal for its absolute value
+		p.write("(-2147483647-1)")
 		return
 	}
 	p.write(strconv.Itoa(int(expr.Value)))
 }
 
 // doubleLit writes a literal of type double with its original text. It appends .0 if PRISM would
-// read an int.
+// read an int. A text that is not a number is an error, except in an echo.
 func (p *printer) doubleLit(expr *DoubleLit) {
 	text := strings.TrimPrefix(expr.Text, "-")
-	switch scan := newScanner([]byte(text), false); {
-	case scan.next().kind == tokDouble && scan.off == len(text):
-	case isInt(text):
+	switch {
+	case isToken(text, tokInt):
 		p.write(expr.Text + ".0")
 		return
-	case !p.echo:
+	case !isToken(text, tokDouble) && !p.echo:
 		p.fail(expr, "%q is not a number", expr.Text)
 	}
 	p.write(expr.Text)
 }
 
-// isInt reports whether the text is an int literal of any size.
-func isInt(text string) bool {
+// isToken reports whether a text is a single token of the given kind.
+func isToken(text string, wanted kind) bool {
 	scan := newScanner([]byte(text), false)
-	return scan.next().kind == tokInt && scan.off == len(text)
+	return scan.next().kind == wanted && scan.off == len(text)
 }
 
 // binary writes an infix operator and its operands, with parentheses where precedence and
-// associativity need them.
+// associativity need them. An echo has parentheses in (a=b)=c, too.
 func (p *printer) binary(expr *Binary) {
 	level := expr.Op.level()
-	left, right := level, level+1
+	leftLevel, rightLevel := level, level+1 // most operators associate to the left
 	switch {
-	case expr.Op == OpImplies || expr.Op == OpPow:
-		left, right = right, left
+	case expr.Op == OpImplies || expr.Op == OpPow: // to the right
+		leftLevel, rightLevel = level+1, level
 	case p.echo && level == levelEq:
-		left = right
+		leftLevel = level + 1
 	}
-	p.expr(expr.X, left)
+	p.expr(expr.X, leftLevel)
 	if level <= levelAnd {
 		p.spaced(expr.Op.String())
 	} else {
 		p.write(expr.Op.String())
 	}
-	p.expr(expr.Y, right)
+	p.expr(expr.Y, rightLevel)
 }
 
 // call writes a function call, in the old form func(name, ...) if it was read so.
 func (p *printer) call(expr *Call) {
-	if expr.Lexicographic && !p.echo && p.dialect != Storm {
-		p.fail(expr, "%w", &DialectError{Dialect: PRISM, Feature: "multilex"})
+	if expr.Lexicographic {
+		p.requireStorm(expr, "multilex")
 	}
-	if expr.Bounds != nil && !p.echo && p.dialect != Storm {
-		p.fail(expr, "%w", &DialectError{Dialect: PRISM, Feature: "quantile"})
+	if expr.Bounds != nil {
+		p.requireStorm(expr, "quantile")
 	}
 	if expr.Old {
 		p.write("func(")
@@ -167,6 +169,13 @@ func (p *printer) call(expr *Call) {
 	p.write(")")
 }
 
+// requireStorm fails unless the text is an echo or in Storm's dialect, because PRISM lacks the given feature.
+func (p *printer) requireStorm(expr Expr, feature string) {
+	if !p.echo && p.dialect != Storm {
+		p.fail(expr, "%w", &DialectError{Dialect: PRISM, Feature: feature})
+	}
+}
+
 // label writes a label or a reference to a property, in quotes.
 func (p *printer) label(expr *Quoted) {
 	if !p.echo && expr.Name != "init" && !p.isName(expr.Name) {
@@ -186,8 +195,8 @@ func (p *printer) propertyOperator(expr Expr) {
 		p.threshold(expr.Threshold)
 		p.brackets(expr.Path, expr.Filter)
 	case *Steady:
-		if expr.Extremum != NoExtremum && !p.echo && p.dialect != Storm {
-			p.fail(expr, "%w", &DialectError{Dialect: PRISM, Feature: "minima and maxima of the S operator"})
+		if expr.Extremum != NoExtremum {
+			p.requireStorm(expr, "minima and maxima of the S operator")
 		}
 		p.write("S")
 		p.modifier(expr.Modifier)
@@ -198,9 +207,7 @@ func (p *printer) propertyOperator(expr Expr) {
 	case *RewardPath:
 		p.rewardPath(expr)
 	case *Conditional:
-		if !p.echo && p.dialect != Storm {
-			p.fail(expr, "%w", &DialectError{Dialect: PRISM, Feature: "conditional probabilities and rewards"})
-		}
+		p.requireStorm(expr, "conditional probabilities and rewards")
 		p.expr(expr.X, levelUntil)
 		p.write(" || ")
 		p.expr(expr.Condition, levelUntil)
@@ -222,6 +229,7 @@ func (p *printer) propertyOperator(expr Expr) {
 	}
 }
 
+// modifier writes the modifier of an operator in parentheses, such as (path) in P(path)=?; nothing for nil.
 func (p *printer) modifier(ident *Ident) {
 	if ident != nil {
 		p.write("(")
@@ -230,15 +238,15 @@ func (p *printer) modifier(ident *Ident) {
 	}
 }
 
-// threshold writes what stands between the letter of an operator and its brackets.
-func (p *printer) threshold(source Threshold) {
-	p.write(source.Extremum.String())
-	if source.Rel == OpNone {
+// threshold writes the part of an operator after its letter, such as max=? in Pmax=? or >=0.5 in P>=0.5.
+func (p *printer) threshold(threshold Threshold) {
+	p.write(threshold.Extremum.String())
+	if threshold.Rel == OpNone {
 		p.write("=?")
 		return
 	}
-	p.write(source.Rel.String())
-	p.expr(source.Bound, levelUntil)
+	p.write(threshold.Rel.String())
+	p.expr(threshold.Bound, levelUntil)
 }
 
 // brackets writes [ path filter ] behind an operator.
@@ -285,23 +293,20 @@ func (p *printer) reward(expr *Reward) {
 
 // startsWithSteady reports whether the text of an expression starts with an S operator.
 func startsWithSteady(expr Expr) bool {
-	for {
-		switch right := expr.(type) {
-		case *Steady:
-			return true
-		case *Binary:
-			expr = right.X
-		case *Cond:
-			expr = right.C
-		case *Temporal:
-			expr = right.X
-		default:
-			return false
-		}
+	switch expr := expr.(type) {
+	case *Steady:
+		return true
+	case *Binary:
+		return startsWithSteady(expr.X)
+	case *Cond:
+		return startsWithSteady(expr.C)
+	case *Temporal:
+		return startsWithSteady(expr.X)
 	}
+	return false
 }
 
-// rewardPath writes the objective C, C<=k, I=k or S of an R operator.
+// rewardPath writes the objective of an R operator: S, I=k, C<=k, C, or Fc or F0 with a formula, and the discount factor if it has one.
 func (p *printer) rewardPath(expr *RewardPath) {
 	switch {
 	case expr.Kind == LongRun:
@@ -320,43 +325,38 @@ func (p *printer) rewardPath(expr *RewardPath) {
 		p.costs(expr, expr.Costs)
 	}
 	if expr.Discount != nil {
-		if !p.echo && p.dialect != Storm {
-			p.fail(expr, "%w", &DialectError{Dialect: PRISM, Feature: "discounted rewards"})
-		}
+		p.requireStorm(expr, "discounted rewards")
 		p.writeIf(expr.Bound != nil, " ")
 		p.write("discount=")
 		p.expr(expr.Discount, levelUntil)
 	}
 }
 
-// strategy writes a coalition operator and its operand.
+// strategy writes a coalition operator, such as <<player1,player2>>, and its operand. An operand other than P and R gets parentheses.
 func (p *printer) strategy(expr *Strategy) {
-	left, right := "<<", ">> "
+	coalition := "*"
+	if !expr.All {
+		var players []string
+		for _, ident := range expr.Coalition {
+			players = append(players, ident.Name)
+		}
+		coalition = strings.Join(players, ",")
+	}
 	if expr.Box {
-		left, right = "[[", "]] "
+		p.write("[[" + coalition + "]] ")
+	} else {
+		p.write("<<" + coalition + ">> ")
 	}
-	var players []string
-	for _, ident := range expr.Coalition {
-		players = append(players, ident.Name)
-	}
-	coalition := strings.Join(players, ",")
-	if expr.All {
-		coalition = "*"
-	}
-	p.write(left + coalition + right)
+	needsParens := true
 	switch expr.X.(type) {
 	case *Prob, *Reward:
-		p.expr(expr.X, levelUntil)
-		return
+		needsParens = false
 	case *Paren:
-		if !p.echo { // PRISM echoes its parentheses twice
-			p.expr(expr.X, levelUntil)
-			return
-		}
+		needsParens = p.echo // PRISM echoes its parentheses twice
 	}
-	p.write("(")
+	p.writeIf(needsParens, "(")
 	p.expr(expr.X, levelUntil)
-	p.write(")")
+	p.writeIf(needsParens, ")")
 }
 
 // temporal writes a temporal operator with its bounds and operands.
@@ -366,15 +366,15 @@ func (p *printer) temporal(expr *Temporal) {
 		p.write(" ")
 	}
 	p.write(expr.Op.String())
-	start := len(p.buf)
+	boundStart := len(p.buf)
 	p.timeBound(expr.Bound)
 	p.costs(expr, expr.Costs)
-	bound := p.buf[start:]
+	boundEnd := len(p.buf)
 	p.write(" ")
-	operand := len(p.buf)
+	operandStart := len(p.buf)
 	p.expr(expr.Y, levelTemporal)
 	if expr.Bound != nil && !p.echo {
-		p.separateBound(expr.Bound, start, len(bound), operand)
+		p.separateBound(expr.Bound, boundStart, boundEnd, operandStart)
 	}
 }
 
@@ -387,9 +387,7 @@ func (p *printer) costs(operator Expr, costs []*CostBound) {
 	if !p.echo && costs[0].Timed {
 		p.fail(operator, "%w", &DialectError{Dialect: p.dialect, Feature: "bounds on the time of a Markov automaton"})
 	}
-	if !p.echo && p.dialect != Storm {
-		p.fail(operator, "%w", &DialectError{Dialect: PRISM, Feature: "reward bounds"})
-	}
+	p.requireStorm(operator, "reward bounds")
 	p.write("^{")
 	for i, cost := range costs {
 		if i > 0 {
@@ -443,15 +441,15 @@ func (p *printer) boundExpr(expr Expr) {
 }
 
 // separateBound adds the parentheses that a bound and the operand behind it need, because PRISM
-// reads the longest possible bound. The bound is the text of boundLen bytes from start, and the
-// operand is the text from operand on.
-func (p *printer) separateBound(bound *TimeBound, start, boundLen, operand int) {
-	if continuesBound(p.buf[operand:]) {
-		p.parenthesizeFrom(operand)
+// reads the longest possible bound. The bound is the text from boundStart to boundEnd, and the
+// operand is the text from operandStart on.
+func (p *printer) separateBound(bound *TimeBound, boundStart, boundEnd, operandStart int) {
+	if continuesBound(p.buf[operandStart:]) {
+		p.parenthesizeFrom(operandStart)
 	}
 	// A name before a parenthesis would be read as a function.
-	isInterval := p.buf[start] == '['
-	if p.buf[operand] != '(' || isInterval || !endsWithName(p.buf[start:start+boundLen]) {
+	isInterval := p.buf[boundStart] == '['
+	if p.buf[operandStart] != '(' || isInterval || !endsWithName(p.buf[boundStart:boundEnd]) {
 		return
 	}
 	limit := bound.High
@@ -461,13 +459,16 @@ func (p *printer) separateBound(bound *TimeBound, start, boundLen, operand int) 
 	if _, isName := limit.(*Ident); isName && !bound.Equal {
 		return // PRISM reads a single name before a parenthesis as the whole bound
 	}
-	p.insertByte(start+boundLen, ')')
-	first := start + bytes.IndexFunc(p.buf[start:], func(char rune) bool { return !strings.ContainsRune("<>=", char) })
-	if p.buf[first] == ' ' { // F< -a
-		p.buf[first] = '('
+	p.buf = slices.Insert(p.buf, boundEnd, ')')
+	numberStart := boundStart
+	for strings.IndexByte("<>=", p.buf[numberStart]) >= 0 {
+		numberStart++
+	}
+	if p.buf[numberStart] == ' ' { // the blank in F< -a
+		p.buf[numberStart] = '('
 		return
 	}
-	p.insertByte(first, '(')
+	p.buf = slices.Insert(p.buf, numberStart, '(')
 }
 
 // continuesBound reports whether PRISM would read the beginning of an operand as a part of the bound before it: a minus sign, or an R
@@ -487,12 +488,6 @@ func endsWithName(text []byte) bool {
 		i--
 	}
 	return i < len(text) && isLetter(text[i])
-}
-
-func (p *printer) insertByte(at int, char byte) {
-	p.buf = append(p.buf, 0)
-	copy(p.buf[at+1:], p.buf[at:])
-	p.buf[at] = char
 }
 
 // choose returns the first text if the condition holds, otherwise the second.

@@ -150,8 +150,13 @@ func (p *printer) module(module *Module) {
 		p.expr(module.Invariant, levelUntil)
 		p.write("\n  endinvariant\n")
 	}
+	hasDeclarations := len(module.Vars) > 0 || module.Invariant != nil
 	for i, command := range module.Commands {
-		p.blankLineIf(i == 0 && (len(module.Vars) > 0 || module.Invariant != nil) || i > 0 && hasCommentAbove(command.Doc, command.Notes))
+		if i == 0 {
+			p.blankLineIf(hasDeclarations)
+		} else {
+			p.blankLineIf(hasCommentAbove(command.Doc, command.Notes))
+		}
 		p.command(command, "  ")
 	}
 	p.blankLineIf(len(module.Trailing) > 0)
@@ -235,12 +240,13 @@ func (p *printer) command(command *Command, indent string) {
 	p.write(" ->")
 	start := len(p.buf)
 	newLine := "\n" + indent
+	hasSeveralAssigns := func(update *Update) bool { return len(update.Assigns) > 1 }
 	p.updates(command.Updates, " ", " + ", " & ")
 	if p.hasLongLine(start) && len(command.Updates) > 1 {
 		p.buf = p.buf[:start]
 		p.updates(command.Updates, newLine+"    ", newLine+"  + ", " & ")
 	}
-	if p.hasLongLine(start) && slices.ContainsFunc(command.Updates, func(update *Update) bool { return len(update.Assigns) > 1 }) {
+	if p.hasLongLine(start) && slices.ContainsFunc(command.Updates, hasSeveralAssigns) {
 		p.buf = p.buf[:start]
 		p.updates(command.Updates, newLine+"    ", newLine+"  + ", newLine+"      & ")
 	}
@@ -315,9 +321,10 @@ func (p *printer) update(update *Update, conjunction string) {
 
 // readsAsTrue reports whether a tool would read a probability as the update true, because its text
 // starts with that word. Storm does so for longer words too, such as true_rate.
-func readsAsTrue(text []byte, d Dialect) bool {
-	rest, found := bytes.CutPrefix(text, []byte("true"))
-	return found && (d == Storm || len(rest) == 0 || !isLetter(rest[0]) && !isDigit(rest[0]))
+func readsAsTrue(probability []byte, dialect Dialect) bool {
+	rest, startsWithTrue := bytes.CutPrefix(probability, []byte("true"))
+	isWholeWord := len(rest) == 0 || !isLetter(rest[0]) && !isDigit(rest[0])
+	return startsWithTrue && (isWholeWord || dialect == Storm)
 }
 
 // parenthesizeFrom puts parentheses around the text that was written since start.
@@ -480,13 +487,15 @@ func (p *printer) sysRename(term *SysRename) {
 	p.write("}")
 }
 
-func (p *printer) commaNames(ids []*Ident) {
-	for i, ident := range ids {
+// commaNames writes names with commas between them.
+func (p *printer) commaNames(idents []*Ident) {
+	for i, ident := range idents {
 		p.writeIf(i > 0, ",")
 		p.name(ident)
 	}
 }
 
+// writeIf writes a text if the condition holds.
 func (p *printer) writeIf(wanted bool, text string) {
 	if wanted {
 		p.write(text)

@@ -1,6 +1,9 @@
 package syntax
 
-import "unicode/utf8"
+import (
+	"bytes"
+	"unicode/utf8"
+)
 
 // scanner splits a source text into tokens. It is a plain value: a copy is a
 // place to come back to.
@@ -12,15 +15,16 @@ type scanner struct {
 	// block is the offset of the first comment of the block directly above the
 	// token returned last, or -1. A blank line ends a block.
 	block int
-	// shared lets a comment behind the previous token, on the same line, start
-	// a block, as PRISM does for properties.
+	// propertyComments lets a comment behind the previous token, on the same
+	// line, start a block, as PRISM does for properties.
 	propertyComments bool
-	// storm leaves the words to names that PRISM reserves and Storm does not.
+	// stormWords says that words that PRISM reserves and Storm does not are names.
 	stormWords bool
 }
 
-func newScanner(src []byte, shared bool) scanner {
-	return scanner{src: src, line: 1, block: -1, propertyComments: shared}
+// newScanner returns a scanner at the beginning of a text.
+func newScanner(src []byte, propertyComments bool) scanner {
+	return scanner{src: src, line: 1, block: -1, propertyComments: propertyComments}
 }
 
 // byteAt returns the byte at an offset, 0 behind the end of the text.
@@ -42,41 +46,43 @@ func (s *scanner) newline() {
 }
 
 // skipBlank skips white space and comments, and sets block to the start of the comment block
-// directly above the next token.
+// directly above the next token; -1 if there is none.
 func (s *scanner) skipBlank() {
 	s.block = -1
-	ownLine := s.off == 0
+	atLineStart := s.off == 0 // no token precedes on the current line
 	for s.off < len(s.src) {
 		switch char := s.src[s.off]; {
 		case char == ' ' || char == '\t':
 			s.off++
-		case char == '\n' || char == '\r':
+		case isLineEnd(char):
 			s.newline()
-			s.block, ownLine = -1, true
+			s.block, atLineStart = -1, true
 		case char == '/' && s.byteAt(s.off+1) == '/':
-			if s.block < 0 && (ownLine || s.propertyComments) {
+			if s.block < 0 && (atLineStart || s.propertyComments) {
 				s.block = s.off
 			}
 			s.skipComment()
-			ownLine = true
+			atLineStart = true
 		default:
 			return
 		}
 	}
 }
 
+// isLineEnd reports whether a byte begins a line end.
+func isLineEnd(char byte) bool { return char == '\n' || char == '\r' }
+
 // skipComment skips a comment and the end of its line.
 func (s *scanner) skipComment() {
-	for s.off < len(s.src) {
-		if char := s.src[s.off]; char == '\n' || char == '\r' {
-			s.newline()
-			return
-		}
+	for s.off < len(s.src) && !isLineEnd(s.src[s.off]) {
 		s.off++
+	}
+	if s.off < len(s.src) {
+		s.newline()
 	}
 }
 
-// next returns the next token, the longest possible one as in PRISM.
+// next returns the next token, the longest possible one as in PRISM. At the end of the text it returns tokEOF.
 func (s *scanner) next() token {
 	s.skipBlank()
 	start := s.off
@@ -95,7 +101,7 @@ func (s *scanner) next() token {
 	return tok
 }
 
-// word scans an identifier, a keyword, or an identifier with its prime (one token).
+// word scans an identifier, a keyword, or an identifier with its prime (one token). It returns the kind of the token.
 func (s *scanner) word() kind {
 	start := s.off
 	for isLetter(s.byteAt(s.off)) || isDigit(s.byteAt(s.off)) {
@@ -112,17 +118,17 @@ func (s *scanner) word() kind {
 	return k
 }
 
-// number scans a number. An int is 0, or digits that start with another one, so 007 is a double.
-// A decimal point must have a digit behind it.
+// number scans a number and returns tokInt or tokDouble. An int is 0, or digits that do not start with 0, so 007 is a double. A
+// decimal point must have a digit behind it.
 func (s *scanner) number() kind {
 	start := s.off
-	end := s.digits(start)
+	end := s.digitsEnd(start)
 	intEnd := end
 	if s.src[start] == '0' {
 		intEnd = start + 1
 	}
 	if s.byteAt(end) == '.' && isDigit(s.byteAt(end+1)) {
-		end = s.digits(end + 1)
+		end = s.digitsEnd(end + 1)
 	}
 	s.off = s.exponentEnd(end)
 	if s.off == intEnd {
@@ -143,17 +149,18 @@ func (s *scanner) exponentEnd(off int) int {
 	if !isDigit(s.byteAt(digits)) {
 		return off
 	}
-	return s.digits(digits)
+	return s.digitsEnd(digits)
 }
 
-func (s *scanner) digits(i int) int {
-	for isDigit(s.byteAt(i)) {
-		i++
+// digitsEnd returns the end of the digits at an offset; the offset itself if there are none.
+func (s *scanner) digitsEnd(off int) int {
+	for isDigit(s.byteAt(off)) {
+		off++
 	}
-	return i
+	return off
 }
 
-// punctuation scans an operator or bracket. Any other character is one illegal token.
+// punctuation scans an operator or bracket that starts with char, and returns its kind. Any other character is one illegal token.
 func (s *scanner) punctuation(char byte) kind {
 	next := s.byteAt(s.off + 1)
 	if char == '<' && next == '=' && s.byteAt(s.off+2) == '>' {
@@ -169,7 +176,7 @@ func (s *scanner) punctuation(char byte) kind {
 	return singleKind(char)
 }
 
-// pairKind returns the token that two characters form, tIllegal if they form none.
+// pairKind returns the token that two characters form, tokIllegal if they form none.
 func pairKind(first, second byte) kind {
 	switch [2]byte{first, second} {
 	case [2]byte{'!', '='}:
@@ -198,7 +205,7 @@ func pairKind(first, second byte) kind {
 	return tokIllegal
 }
 
-// singleKind returns the token that one character forms, tIllegal if it forms none.
+// singleKind returns the token that one character forms, tokIllegal if it forms none.
 func singleKind(char byte) kind {
 	switch char {
 	case '!':
@@ -255,27 +262,16 @@ func singleKind(char byte) kind {
 // comments and white space only.
 func comments(src []byte, from, to int) Doc {
 	var doc Doc
-	for i := from; i < to; i++ {
-		if src[i] != '/' {
-			continue
+	for line := range bytes.FieldsFuncSeq(src[from:to], func(char rune) bool { return char == '\n' || char == '\r' }) {
+		if _, comment, ok := bytes.Cut(line, []byte("//")); ok {
+			doc = append(doc, commentText(comment))
 		}
-		i += 2
-		start := i
-		for i < to && src[i] != '\n' && src[i] != '\r' {
-			i++
-		}
-		doc = append(doc, commentText(src[start:i]))
 	}
 	return doc
 }
 
-// commentText returns the text of a comment without its first blank and without white space at the end.
-func commentText(b []byte) string {
-	if len(b) > 0 && b[0] == ' ' {
-		b = b[1:]
-	}
-	for len(b) > 0 && (b[len(b)-1] == ' ' || b[len(b)-1] == '\t') {
-		b = b[:len(b)-1]
-	}
-	return string(b)
+// commentText returns the text of a comment without its first blank and without blanks at the end.
+func commentText(comment []byte) string {
+	comment = bytes.TrimPrefix(comment, []byte(" "))
+	return string(bytes.TrimRight(comment, " \t"))
 }

@@ -1,6 +1,7 @@
 package syntax
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -12,12 +13,12 @@ import (
 // toStorm returns a tree whose text means to Storm what the text of n means to PRISM. The error is
 // a *DialectError if Storm's language lacks something.
 func toStorm(n Node, opt Options) (Node, error) {
-	s := &stormRewriter{options: opt, logicOnly: make(map[Expr]bool), dualNegations: make(map[*Unary]bool)}
-	out := s.node(n)
-	if s.err != nil {
-		return nil, s.err
+	rewriter := &stormRewriter{options: opt, logicOnly: make(map[Expr]bool), dualNegations: make(map[*Unary]bool)}
+	rewritten := rewriter.node(n)
+	if rewriter.err != nil {
+		return nil, rewriter.err
 	}
-	return out, nil
+	return rewritten, nil
 }
 
 // stormRewriter rewrites syntax trees of PRISM's language for Storm.
@@ -72,7 +73,7 @@ func (s *stormRewriter) node(n Node) Node {
 	return n
 }
 
-// name refuses an identifier that is a keyword in Storm but not in PRISM.
+// name returns an identifier. It refuses one that is a keyword in Storm but not in PRISM.
 func (s *stormRewriter) name(ident *Ident) *Ident {
 	if ident == nil {
 		return nil
@@ -110,12 +111,13 @@ func (s *stormRewriter) model(model *Model) *Model {
 	if len(systems) > 1 {
 		s.refuse(systems[1], "several system blocks")
 	}
-	result := &Model{File: model.File, Items: types, Trailing: model.Trailing, Span: model.Span}
+	ordered := types
 	if observables != nil {
-		result.Items = append(result.Items, observables)
+		ordered = append(ordered, observables)
 	}
-	result.Items = append(append(result.Items, body...), systems...)
-	return result
+	ordered = append(ordered, body...)
+	ordered = append(ordered, systems...)
+	return &Model{File: model.File, Items: ordered, Trailing: model.Trailing, Span: model.Span}
 }
 
 // renamedAfterBase returns the items in an order in which each renamed module follows its base.
@@ -126,22 +128,24 @@ func renamedAfterBase(items []Item) []Item {
 	defined := make(map[string]bool)
 	isReady := func(renamed *RenamedModule) bool { return defined[renamed.Base.Name] }
 	for _, item := range items {
-		if renamed, ok := item.(*RenamedModule); ok {
-			waiting = append(waiting, renamed)
-		} else {
+		switch item := item.(type) {
+		case *RenamedModule:
+			waiting = append(waiting, item)
+		case *Module:
+			ordered = append(ordered, item)
+			defined[item.Name.Name] = true
+		default:
 			ordered = append(ordered, item)
 		}
-		if module, ok := item.(*Module); ok {
-			defined[module.Name.Name] = true
-		}
-		for next := slices.IndexFunc(waiting, isReady); next >= 0; next = slices.IndexFunc(waiting, isReady) {
+		for slices.ContainsFunc(waiting, isReady) {
+			next := slices.IndexFunc(waiting, isReady)
 			ordered = append(ordered, waiting[next])
 			defined[waiting[next].Name.Name] = true
 			waiting = slices.Delete(waiting, next, next+1)
 		}
 	}
-	for _, module := range waiting {
-		ordered = append(ordered, module)
+	for _, renamed := range waiting {
+		ordered = append(ordered, renamed)
 	}
 	return ordered
 }
@@ -149,28 +153,28 @@ func renamedAfterBase(items []Item) []Item {
 // implicitType returns the type that PRISM gives to a model without a type keyword. For an LTS,
 // which has no keyword, it returns TypeNone.
 func implicitType(model *Model) ModelType {
-	var clocks, observables, probabilities bool
+	var hasClocks, hasObservables, hasProbabilities bool
 	Inspect(model, func(n Node) bool {
 		switch n := n.(type) {
 		case *VarDecl:
-			clocks = clocks || n.Type == ClockVar
+			hasClocks = hasClocks || n.Type == ClockVar
 		case *Observables:
-			observables = true
+			hasObservables = true
 		case *Update:
-			probabilities = probabilities || n.Prob != nil
+			hasProbabilities = hasProbabilities || n.Prob != nil
 		case Expr:
 			return false
 		}
 		return true
 	})
 	switch {
-	case clocks && observables:
+	case hasClocks && hasObservables:
 		return POPTA
-	case clocks:
+	case hasClocks:
 		return PTA
-	case observables:
+	case hasObservables:
 		return POMDP
-	case probabilities:
+	case hasProbabilities:
 		return MDP
 	}
 	return TypeNone
@@ -199,50 +203,62 @@ func (s *stormRewriter) observables(merged, block *Observables) *Observables {
 	return merged
 }
 
-// item rewrites a declaration for Storm.
+// item returns a declaration with its expressions rewritten for Storm. It refuses a declaration that Storm does not have.
 func (s *stormRewriter) item(item Item) Item {
-	switch n := item.(type) {
+	switch item := item.(type) {
 	case *TypeDecl:
-		return s.typeDecl(n)
-	case *ConstDecl:
-		c := *n
-		c.Name, c.Value = s.name(n.Name), s.expr(n.Value)
-		return &c
-	case *FormulaDecl:
-		c := *n
-		c.Name, c.X = s.name(n.Name), s.expr(n.X)
-		return &c
-	case *LabelDecl:
-		c := *n
-		c.Name, c.X = s.name(n.Name), s.expr(n.X)
-		return &c
-	case *GlobalDecl:
-		if n.Var.Type == ClockVar {
-			s.refuse(n, "global clocks")
-		}
-		c := *n
-		c.Var = s.varDecl(n.Var)
-		return &c
+		return s.typeDecl(item)
 	case *Module:
-		return s.module(n)
+		return s.module(item)
 	case *RenamedModule:
-		return s.renamedModule(n)
+		return s.renamedModule(item)
 	case *Rewards:
-		return s.rewards(n)
-	case *InitBlock:
-		c := *n
-		c.X = s.expr(n.X)
-		return &c
+		return s.rewards(item)
 	case *Observables:
-		return s.observables(nil, n)
-	case *ObservableDecl:
-		c := *n
-		c.Name, c.X = s.name(n.Name), s.expr(n.X)
-		return &c
+		return s.observables(nil, item)
 	case *System:
-		return s.system(n)
+		return s.system(item)
+	}
+	return s.definition(item)
+}
+
+// definition rewrites a declaration that consists of a name and an expression or variable. It returns other declarations unchanged.
+func (s *stormRewriter) definition(item Item) Item {
+	switch item := item.(type) {
+	case *ConstDecl:
+		return s.constDecl(item)
+	case *FormulaDecl:
+		result := *item
+		result.Name, result.X = s.name(item.Name), s.expr(item.X)
+		return &result
+	case *LabelDecl:
+		result := *item
+		result.Name, result.X = s.name(item.Name), s.expr(item.X)
+		return &result
+	case *ObservableDecl:
+		result := *item
+		result.Name, result.X = s.name(item.Name), s.expr(item.X)
+		return &result
+	case *InitBlock:
+		result := *item
+		result.X = s.expr(item.X)
+		return &result
+	case *GlobalDecl:
+		if item.Var.Type == ClockVar {
+			s.refuse(item, "global clocks")
+		}
+		result := *item
+		result.Var = s.varDecl(item.Var)
+		return &result
 	}
 	return item
+}
+
+// constDecl rewrites the declaration of a constant.
+func (s *stormRewriter) constDecl(constant *ConstDecl) *ConstDecl {
+	result := *constant
+	result.Name, result.Value = s.name(constant.Name), s.expr(constant.Value)
+	return &result
 }
 
 // varDecl rewrites the declaration of a variable.
@@ -251,42 +267,49 @@ func (s *stormRewriter) varDecl(variable *VarDecl) *VarDecl {
 		s.refuse(variable, "initial values of clocks")
 	}
 	result := *variable
-	result.Name, result.Low, result.High, result.Init = s.name(variable.Name), s.expr(variable.Low), s.expr(variable.High), s.expr(variable.Init)
+	result.Name = s.name(variable.Name)
+	result.Low, result.High, result.Init = s.expr(variable.Low), s.expr(variable.High), s.expr(variable.Init)
 	return &result
 }
 
 // module rewrites a module.
 func (s *stormRewriter) module(module *Module) *Module {
-	result := &Module{Doc: module.Doc, Notes: module.Notes, Head: module.Head, InvariantDoc: module.InvariantDoc, Trailing: module.Trailing, Name: s.name(module.Name), Invariant: s.expr(module.Invariant), Span: module.Span}
+	result := *module
+	result.Name, result.Invariant = s.name(module.Name), s.expr(module.Invariant)
+	result.Vars, result.Commands = nil, nil
 	for _, variable := range module.Vars {
 		result.Vars = append(result.Vars, s.varDecl(variable))
 	}
 	for _, command := range module.Commands {
 		result.Commands = append(result.Commands, s.command(command))
 	}
-	return result
+	return &result
 }
 
-// renamedModule refuses a renamed module in which functions are renamed.
-func (s *stormRewriter) renamedModule(m *RenamedModule) *RenamedModule {
-	s.name(m.Name)
-	for _, rename := range m.Renames {
-		if s.name(rename.New); isCommonFunction(rename.Old.Name) || isCommonFunction(rename.New.Name) {
+// renamedModule returns a renamed module. It refuses one in which functions are renamed.
+func (s *stormRewriter) renamedModule(module *RenamedModule) *RenamedModule {
+	s.name(module.Name)
+	for _, rename := range module.Renames {
+		s.name(rename.New)
+		if isCommonFunction(rename.Old.Name) || isCommonFunction(rename.New.Name) {
 			s.refuse(rename, "the renaming of functions")
 		}
 	}
-	return m
+	return module
 }
 
 // command rewrites a command.
 func (s *stormRewriter) command(command *Command) *Command {
-	result := &Command{Doc: command.Doc, Notes: command.Notes, Action: s.name(command.Action), Markovian: command.Markovian, Guard: s.expr(command.Guard), Span: command.Span}
+	result := *command
+	result.Action, result.Guard = s.name(command.Action), s.expr(command.Guard)
+	result.Updates = nil
 	for _, update := range command.Updates {
 		result.Updates = append(result.Updates, s.update(update))
 	}
-	return result
+	return &result
 }
 
+// update rewrites one alternative of a command.
 func (s *stormRewriter) update(update *Update) *Update {
 	result := &Update{Prob: s.expr(update.Prob), ProbHigh: s.expr(update.ProbHigh), Span: update.Span}
 	for _, assign := range update.Assigns {
@@ -295,6 +318,7 @@ func (s *stormRewriter) update(update *Update) *Update {
 	return result
 }
 
+// assign rewrites an assignment.
 func (s *stormRewriter) assign(assignment *Assign) *Assign {
 	return &Assign{Name: s.name(assignment.Name), Value: s.expr(assignment.Value), Span: assignment.Span}
 }
@@ -302,22 +326,25 @@ func (s *stormRewriter) assign(assignment *Assign) *Assign {
 // rewards rewrites a reward structure. Storm requires at least one item, so an empty structure gets
 // an item with reward 0.
 func (s *stormRewriter) rewards(rewards *Rewards) *Rewards {
-	result := &Rewards{Doc: rewards.Doc, Notes: rewards.Notes, Head: rewards.Head, Trailing: rewards.Trailing, Name: s.name(rewards.Name), Span: rewards.Span}
+	result := *rewards
+	result.Name, result.Items = s.name(rewards.Name), nil
 	for _, item := range rewards.Items {
 		result.Items = append(result.Items, s.rewardItem(item))
 	}
 	if len(result.Items) == 0 {
-		result.Items = []*RewardItem{{Guard: &BoolLit{Value: true}, Value: &IntLit{}}}
+		result.Items = []*RewardItem{{Guard: &BoolLit{Value: true}, Value: &IntLit{Value: 0}}}
 	}
-	return result
+	return &result
 }
 
+// rewardItem rewrites one item of a reward structure.
 func (s *stormRewriter) rewardItem(item *RewardItem) *RewardItem {
 	result := *item
 	result.Action, result.Guard, result.Value = s.name(item.Action), s.expr(item.Guard), s.expr(item.Value)
 	return &result
 }
 
+// system rewrites a system block. It refuses a system block with a name.
 func (s *stormRewriter) system(n *System) *System {
 	if n.Name != nil {
 		s.refuse(n, "named system blocks")
@@ -338,7 +365,8 @@ func (s *stormRewriter) systemTerm(term SysExpr) SysExpr {
 	case *SysInterleaved:
 		return &SysInterleaved{Operands: s.operands(term.Operands), Span: term.Span}
 	case *SysParallel:
-		return &SysParallel{X: s.parenthesizeTerm(term.X, sysPostfix), Y: s.parenthesizeTerm(term.Y, sysPostfix), Actions: term.Actions, Span: term.Span}
+		left, right := s.parenthesizeTerm(term.X, sysPostfix), s.parenthesizeTerm(term.Y, sysPostfix)
+		return &SysParallel{X: left, Y: right, Actions: term.Actions, Span: term.Span}
 	case *SysHide:
 		return &SysHide{X: s.parenthesizeTerm(term.X, sysAtom), Actions: term.Actions, Span: term.Span}
 	case *SysRename:
@@ -347,17 +375,18 @@ func (s *stormRewriter) systemTerm(term SysExpr) SysExpr {
 	return term
 }
 
-func (s *stormRewriter) operands(xs []SysExpr) []SysExpr {
-	var out []SysExpr
-	for _, term := range xs {
-		out = append(out, s.parenthesizeTerm(term, sysPostfix))
+// operands rewrites the operands of || or |||, with parentheses where Storm needs them.
+func (s *stormRewriter) operands(terms []SysExpr) []SysExpr {
+	var rewritten []SysExpr
+	for _, term := range terms {
+		rewritten = append(rewritten, s.parenthesizeTerm(term, sysPostfix))
 	}
-	return out
+	return rewritten
 }
 
-// parenthesizeTerm rewrites a term, in parentheses if it binds less tightly than least.
-func (s *stormRewriter) parenthesizeTerm(term SysExpr, least int) SysExpr {
-	if sysLevel(term) < least {
+// parenthesizeTerm rewrites a term and puts it in parentheses if it binds less tightly than minLevel.
+func (s *stormRewriter) parenthesizeTerm(term SysExpr, minLevel int) SysExpr {
+	if sysLevel(term) < minLevel {
 		return &SysBrackets{X: s.systemTerm(term)}
 	}
 	return s.systemTerm(term)
@@ -381,9 +410,7 @@ func (s *stormRewriter) propertiesFile(properties *Properties) *Properties {
 	for _, item := range properties.Items {
 		switch item := item.(type) {
 		case *ConstDecl:
-			constant := *item
-			constant.Name, constant.Value = s.name(item.Name), s.expr(item.Value)
-			result.Items = append(result.Items, &constant)
+			result.Items = append(result.Items, s.constDecl(item))
 		case *Property:
 			result.Items = append(result.Items, s.property(item))
 		}
@@ -403,17 +430,13 @@ func isCommonFunction(name string) bool {
 // stormDouble returns a literal of type double in the form that Storm reads as a double: with
 // digits on both sides of the point and without leading zeros.
 func stormDouble(text string) string {
-	sign, text := choose(strings.HasPrefix(text, "-"), "-", ""), strings.TrimPrefix(text, "-")
+	number, isNegative := strings.CutPrefix(text, "-")
 	exponent := ""
-	if i := strings.IndexAny(text, "eE"); i >= 0 {
-		text, exponent = text[:i], text[i:]
+	if i := strings.IndexAny(number, "eE"); i >= 0 {
+		number, exponent = number[:i], number[i:]
 	}
-	integer, fraction, _ := strings.Cut(text, ".")
-	if integer = strings.TrimLeft(integer, "0"); integer == "" {
-		integer = "0"
-	}
-	if fraction == "" {
-		fraction = "0"
-	}
-	return sign + integer + "." + fraction + exponent
+	integer, fraction, _ := strings.Cut(number, ".")
+	integer = cmp.Or(strings.TrimLeft(integer, "0"), "0")
+	fraction = cmp.Or(fraction, "0")
+	return choose(isNegative, "-", "") + integer + "." + fraction + exponent
 }

@@ -7,18 +7,20 @@ import (
 )
 
 // expr rewrites an expression or formula; nil stays nil.
-func (s *stormRewriter) expr(resolved Expr) Expr { return Rewrite(resolved, s.rewrite) }
+func (s *stormRewriter) expr(expr Expr) Expr { return Rewrite(expr, s.rewrite) }
 
 // rewrite rewrites a node whose children are rewritten already, and records whether only Storm's
 // formula parser can read it.
 func (s *stormRewriter) rewrite(expr Expr) Expr {
-	logicOnly := false
+	hasLogicOperand := false
 	exprChildren(expr, func(child Node) {
-		c, ok := child.(Expr)
-		logicOnly = logicOnly || ok && s.logicOnly[c]
+		operand, isExpr := child.(Expr)
+		if isExpr && s.logicOnly[operand] {
+			hasLogicOperand = true
+		}
 	})
-	rewritten := s.rewriteNode(expr, logicOnly)
-	if logicOnly || isLogic(expr) || isLogic(rewritten) {
+	rewritten := s.rewriteNode(expr, hasLogicOperand)
+	if hasLogicOperand || isLogic(expr) || isLogic(rewritten) {
 		s.logicOnly[rewritten] = true
 	}
 	return rewritten
@@ -34,30 +36,34 @@ func isLogic(expr Expr) bool {
 	return false
 }
 
-// rewriteNode rewrites a node whose children are rewritten already; logicOnly says that one of them
+// rewriteNode rewrites a node whose children are rewritten already. hasLogicOperand says that one of them
 // can be read by Storm's formula parser only.
-func (s *stormRewriter) rewriteNode(expr Expr, logicOnly bool) Expr {
+func (s *stormRewriter) rewriteNode(expr Expr, hasLogicOperand bool) Expr {
 	switch expr := expr.(type) {
 	case *Ident:
 		return s.name(expr)
 	case *DoubleLit:
 		return &DoubleLit{Text: stormDouble(expr.Text), Span: expr.Span}
 	case *Unary: // ! and - bind tightest
-		if expr.Op == OpNeg && logicOnly {
+		if expr.Op == OpNeg && hasLogicOperand {
 			s.refuse(expr, "arithmetic on results")
 		}
 		return &Unary{Op: expr.Op, X: parenthesize(expr.X), Span: expr.Span}
 	case *Binary:
-		if logicOnly {
+		if hasLogicOperand {
 			return s.connective(expr)
 		}
 		return s.binary(expr)
 	case *Cond:
-		if logicOnly {
+		if hasLogicOperand {
 			s.refuse(expr, "?: on results")
 		}
 	case *Call:
-		return s.call(expr, logicOnly)
+		if hasLogicOperand {
+			s.refuse(expr, "functions of results")
+			return expr
+		}
+		return s.call(expr)
 	case *Quoted:
 		return s.quoted(expr)
 	case *Temporal:
@@ -128,6 +134,7 @@ func doubleQuotient(left, right Expr) (Expr, Expr) {
 	return &Binary{Op: OpMul, X: &DoubleLit{Text: "1.0"}, Y: parenthesize(left)}, right
 }
 
+// doubleOf returns an integer literal as a literal of type double.
 func doubleOf(lit *IntLit) Expr {
 	return &DoubleLit{Text: strconv.Itoa(int(lit.Value)) + ".0", Span: lit.Span}
 }
@@ -156,31 +163,31 @@ func isDouble(expr Expr) bool {
 
 // call rewrites a function call. Storm has no func(f, ...), no min or max of one number, and another
 // rounding of halves.
-func (s *stormRewriter) call(expr *Call, logicOnly bool) Expr {
-	name := expr.Func.Name
+func (s *stormRewriter) call(expr *Call) Expr {
+	name, numArgs := expr.Func.Name, len(expr.Args)
+	isMinOrMax := name == "min" || name == "max"
 	switch {
-	case logicOnly:
-		s.refuse(expr, "functions of results")
 	case !isCommonFunction(name):
 		s.refuse(expr, "the function "+name)
-	case (name == "min" || name == "max") && len(expr.Args) == 1:
+	case isMinOrMax && numArgs == 1:
 		return parenthesize(expr.Args[0])
-	case name == "pow" && len(expr.Args) == 2:
+	case name == "pow" && numArgs == 2:
 		return s.pow(expr, expr.Args[0], expr.Args[1], expr.Span)
-	case name == "mod" && len(expr.Args) == 2:
+	case name == "mod" && numArgs == 2:
 		return s.mod(expr)
-	case name == "round" && len(expr.Args) == 1: // halves go up
+	case name == "round" && numArgs == 1: // floor(x+0.5) rounds halves up, as PRISM does
 		shifted := &Binary{Op: OpAdd, X: parenthesize(expr.Args[0]), Y: &DoubleLit{Text: "0.5"}, Span: expr.Span}
 		return &Call{Func: &Ident{Name: "floor"}, Args: []Expr{shifted}, Span: expr.Span}
 	}
 	return &Call{Func: expr.Func, Args: expr.Args, Span: expr.Span}
 }
 
-// maxFactors is the largest power that is written as a product.
+// maxFactors is the largest exponent for which a power is written as a product.
 const maxFactors = 16
 
-// pow writes a power. Storm replaces a constant by its text without parentheses, so it reads x^2 with x = -2
-// as -2^2, which is -4. If the base may be negative, pow writes a product instead, or refuses the power.
+// pow returns a power in Storm's form pow(base, exponent). Storm replaces a constant by its text without parentheses, so it reads x^2
+// with x = -2 as -2^2, which is -4. If the base may be negative, pow returns a product instead, or refuses a power that is not a small
+// integer.
 func (s *stormRewriter) pow(expr Expr, base, exponent Expr, span Span) Expr {
 	if s.notNegative(base) {
 		return &Call{Func: &Ident{Name: "pow"}, Args: []Expr{base, exponent}, Span: span}
@@ -209,7 +216,8 @@ func (s *stormRewriter) notNegative(expr Expr) bool {
 	case *Paren:
 		return s.notNegative(expr.X)
 	case *Binary:
-		return (expr.Op == OpAdd || expr.Op == OpMul || expr.Op == OpDiv) && s.notNegative(expr.X) && s.notNegative(expr.Y)
+		keepsSign := expr.Op == OpAdd || expr.Op == OpMul || expr.Op == OpDiv
+		return keepsSign && s.notNegative(expr.X) && s.notNegative(expr.Y)
 	case *Call:
 		switch expr.Func.Name {
 		case "max":
@@ -221,39 +229,36 @@ func (s *stormRewriter) notNegative(expr Expr) bool {
 	return false
 }
 
-// mod writes a remainder. Storm's remainder of a negative number is negative, PRISM's is not, so
+// mod rewrites a remainder. Storm's remainder of a negative number is negative, PRISM's is not, so
 // mod(x,y) becomes mod(mod(x,y)+y,y).
 func (s *stormRewriter) mod(expr *Call) Expr {
-	first, second := expr.Args[0], expr.Args[1]
-	if s.notNegative(first) {
+	dividend, divisor := expr.Args[0], expr.Args[1]
+	if s.notNegative(dividend) {
 		return expr
 	}
-	remainder := &Call{Func: expr.Func, Args: []Expr{first, second}, Span: expr.Span}
-	return &Call{Func: expr.Func, Args: []Expr{&Binary{Op: OpAdd, X: remainder, Y: parenthesize(second), Span: expr.Span}, second}, Span: expr.Span}
+	remainder := &Call{Func: expr.Func, Args: []Expr{dividend, divisor}, Span: expr.Span}
+	positive := &Binary{Op: OpAdd, X: remainder, Y: parenthesize(divisor), Span: expr.Span}
+	return &Call{Func: expr.Func, Args: []Expr{positive, divisor}, Span: expr.Span}
 }
 
-// connective rewrites an operator on formulas with !, & and |, the only ones that Storm has there.
+// connective rewrites a binary operator on formulas with !, & and |, the only connectives of Storm's formulas. It refuses arithmetic
+// and comparisons.
 func (s *stormRewriter) connective(expr *Binary) Expr {
 	left, right := parenthesize(expr.X), parenthesize(expr.Y)
+	not := func(formula Expr) Expr { return &Unary{Op: OpNot, X: formula} }
 	switch expr.Op {
 	case OpAnd, OpOr:
 		return &Binary{Op: expr.Op, X: left, Y: right, OpPos: expr.OpPos, Span: expr.Span}
 	case OpImplies:
-		return s.formula(OpOr, s.not(left), right, expr.Span)
+		return &Binary{Op: OpOr, X: not(left), Y: right, Span: expr.Span}
 	case OpIff:
-		both := &Paren{X: s.formula(OpAnd, left, right, expr.Span)}
-		neither := &Paren{X: s.formula(OpAnd, s.not(left), s.not(right), expr.Span)}
-		return s.formula(OpOr, both, neither, expr.Span)
+		both := &Paren{X: &Binary{Op: OpAnd, X: left, Y: right, Span: expr.Span}}
+		neither := &Paren{X: &Binary{Op: OpAnd, X: not(left), Y: not(right), Span: expr.Span}}
+		return &Binary{Op: OpOr, X: both, Y: neither, Span: expr.Span}
 	}
 	s.refuse(expr, "arithmetic and comparison on results")
 	return expr
 }
-
-func (s *stormRewriter) formula(op Op, left, right Expr, span Span) Expr {
-	return &Binary{Op: op, X: left, Y: right, Span: span}
-}
-
-func (s *stormRewriter) not(expr Expr) Expr { return &Unary{Op: OpNot, X: expr} }
 
 // quoted replaces a label of the properties file by its definition.
 func (s *stormRewriter) quoted(expr *Quoted) Expr {
@@ -286,8 +291,8 @@ func (temporal *Temporal) Dual() (*Temporal, bool) {
 	return dual, true
 }
 
-// prob rewrites a P operator. If temporal replaced its path formula by a negated one, a bound on the
-// probability is replaced by the bound on the complement: P>=p [ !u ] becomes P<=1-p [ u ].
+// prob rewrites a P operator whose path formula is rewritten already. If the path formula became a negation, which Storm cannot read
+// there, the bound on the probability becomes a bound on the complement: P>=p [ !u ] becomes P<=1-p [ u ].
 func (s *stormRewriter) prob(expr *Prob) Expr {
 	s.checkOperator(expr, expr.Modifier, expr.Threshold, expr.Filter)
 	temporal, negated := s.temporalOf(expr.Path)
@@ -336,14 +341,15 @@ func complementRelation(relation Op) Op {
 // refuseLateUntil refuses an until with a lower bound, unless the caller guarantees that its left
 // side holds in some state. Otherwise Storm ignores the bound: false U[1,2] true is 1 there.
 func (s *stormRewriter) refuseLateUntil(expr *Temporal) {
-	if s.options.Guarded || expr.Op != Until || expr.Bound == nil || expr.Bound.Low == nil {
+	hasLowerBound := expr.Bound != nil && expr.Bound.Low != nil
+	if s.options.Guarded || expr.Op != Until || !hasLowerBound {
 		return
 	}
 	low, isInt := Unparen(expr.Bound.Low).(*IntLit)
-	boundsNothing := isInt && low.Value == 0 && !expr.Bound.LowStrict
+	boundIsZero := isInt && low.Value == 0 && !expr.Bound.LowStrict
 	left, isBool := Unparen(expr.X).(*BoolLit)
 	leftIsTrue := isBool && left.Value
-	if !boundsNothing && !leftIsTrue {
+	if !boundIsZero && !leftIsTrue {
 		s.refuse(expr, "an until with a lower bound inside another property")
 	}
 }
@@ -360,17 +366,15 @@ func (s *stormRewriter) ctlOperator(expr *Quant) Expr {
 		s.refuse(expr, "the operators E and A over formulas of LTL, or with a bound")
 		return expr
 	}
-	if !expr.All && !negated && temporal.Op != Globally {
-		return parenthesize(&Unary{Op: OpNot, X: s.holdsOnNoPath(temporal), Span: expr.Span})
-	}
-	if expr.All && negated {
-		return s.holdsOnNoPath(temporal)
-	}
 	negatedOperand := parenthesize(&Unary{Op: OpNot, X: parenthesize(temporal.Y)})
-	if expr.All && temporal.Op == Next { // A [ X a ]: no path has X !a
+	switch {
+	case !expr.All && !negated && temporal.Op != Globally: // E [ u ]: not true that no path has u
+		return parenthesize(&Unary{Op: OpNot, X: s.holdsOnNoPath(temporal), Span: expr.Span})
+	case expr.All && negated: // A [ !u ]: no path has u
+		return s.holdsOnNoPath(temporal)
+	case expr.All && temporal.Op == Next: // A [ X a ]: no path has X !a
 		return s.holdsOnNoPath(&Temporal{Op: Next, Y: negatedOperand, Span: temporal.Span})
-	}
-	if expr.All && temporal.Op == Globally { // A [ G a ]: no path has F !a
+	case expr.All && temporal.Op == Globally: // A [ G a ]: no path has F !a
 		return s.holdsOnNoPath(&Temporal{Op: Future, Y: negatedOperand, Span: temporal.Span})
 	}
 	s.refuse(expr, "the operators E and A over whole paths")
@@ -435,7 +439,8 @@ func parenthesizeBound(original *TimeBound) *TimeBound {
 	return &bound
 }
 
-// checkOperator refuses what Storm lacks in the operators P, S and R alike.
+// checkOperator refuses parts of the operators P, S and R that Storm lacks: modifiers, filters in braces, and extrema other than min
+// and max.
 func (s *stormRewriter) checkOperator(expr Expr, modifier *Ident, threshold Threshold, filter *OldFilter) {
 	switch {
 	case modifier != nil:
@@ -451,7 +456,8 @@ func (s *stormRewriter) checkOperator(expr Expr, modifier *Ident, threshold Thre
 // rewards for them.
 func (s *stormRewriter) reward(expr *Reward) Expr {
 	s.checkOperator(expr, expr.Modifier, expr.Threshold, expr.Filter)
-	if _, named := expr.Struct.(*Quoted); expr.Struct != nil && !named {
+	_, isNamed := expr.Struct.(*Quoted)
+	if expr.Struct != nil && !isNamed {
 		s.refuse(expr, "reward structures by number")
 	}
 	if expr.StructDivisor != nil {
@@ -487,21 +493,26 @@ func (s *stormRewriter) strategy(expr *Strategy) Expr {
 	return &result
 }
 
+// property rewrites a property.
 func (s *stormRewriter) property(property *Property) *Property {
-	return &Property{Doc: property.Doc, Notes: property.Notes, Name: s.name(property.Name), X: s.topLevel(property.X), Span: property.Span}
+	result := *property
+	result.Name, result.X = s.name(property.Name), s.topLevel(property.X)
+	return &result
 }
 
-// topLevel rewrites a whole property. Storm accepts filters and multi(...) only there.
+// topLevel rewrites the expression of a property. Storm accepts filters, multi(...) and quantile(...) only there.
 func (s *stormRewriter) topLevel(expr Expr) Expr {
-	switch y := Unparen(expr).(type) {
+	switch operator := Unparen(expr).(type) {
 	case *Filter:
-		return s.filter(y)
+		return s.filter(operator)
 	case *Call:
-		if y.Func.Name == "multi" || y.Lexicographic {
-			return s.multi(y)
-		}
-		if y.Bounds != nil {
-			return &Call{Func: y.Func, Bounds: y.Bounds, Args: []Expr{s.expr(y.Args[0])}, Span: y.Span}
+		isMulti := operator.Func.Name == "multi" || operator.Lexicographic
+		isQuantile := operator.Bounds != nil
+		switch {
+		case isMulti:
+			return s.multi(operator)
+		case isQuantile:
+			return &Call{Func: operator.Func, Bounds: operator.Bounds, Args: []Expr{s.expr(operator.Args[0])}, Span: operator.Span}
 		}
 	}
 	return s.expr(expr)

@@ -29,8 +29,8 @@ func (x *exporter) compose() ([]synchronisation, error) {
 		}
 		term = composition
 	}
-	ways, _, err := x.synchronisationsOf(term)
-	return ways, err
+	syncs, _, err := x.synchronisationsOf(term)
+	return syncs, err
 }
 
 // synchronisationsOf returns the synchronisations of a system term, and its alphabet. An action of the
@@ -46,27 +46,39 @@ func (x *exporter) synchronisationsOf(term sema.System) ([]synchronisation, []in
 		return syncs, alphabet, nil
 	case *sema.SysHide:
 		syncs, alphabet, err := x.synchronisationsOf(term.X)
-		isHidden := func(action int) bool { return slices.Contains(term.Actions, action) }
-		for i := range syncs {
-			if isHidden(syncs[i].result) {
-				syncs[i].result = sema.Unlabelled
-			}
-		}
-		return syncs, slices.DeleteFunc(slices.Clone(alphabet), isHidden), err
+		syncs, alphabet = hideActions(term, syncs, alphabet)
+		return syncs, alphabet, err
 	case *sema.SysRename:
 		syncs, alphabet, err := x.synchronisationsOf(term.X)
-		for i := range syncs {
-			syncs[i].result = renamed(term, syncs[i].result)
-		}
-		var newAlphabet []int
-		for _, action := range alphabet {
-			newAlphabet = append(newAlphabet, renamed(term, action))
-		}
-		return syncs, newAlphabet, err
+		syncs, alphabet = renameActions(term, syncs, alphabet)
+		return syncs, alphabet, err
 	case *sema.SysParallel:
 		return x.parallelSynchronisations(term)
 	}
 	return nil, nil, fmt.Errorf("the system block has a term that cannot be exported")
+}
+
+// hideActions returns the synchronisations with hidden actions unlabelled, and the alphabet without them. It changes syncs.
+func hideActions(term *sema.SysHide, syncs []synchronisation, alphabet []int) ([]synchronisation, []int) {
+	isHidden := func(action int) bool { return slices.Contains(term.Actions, action) }
+	for i := range syncs {
+		if isHidden(syncs[i].result) {
+			syncs[i].result = sema.Unlabelled
+		}
+	}
+	return syncs, slices.DeleteFunc(slices.Clone(alphabet), isHidden)
+}
+
+// renameActions returns the synchronisations and the alphabet with renamed actions. It changes syncs.
+func renameActions(term *sema.SysRename, syncs []synchronisation, alphabet []int) ([]synchronisation, []int) {
+	for i := range syncs {
+		syncs[i].result = renamed(term, syncs[i].result)
+	}
+	var newAlphabet []int
+	for _, action := range alphabet {
+		newAlphabet = append(newAlphabet, renamed(term, action))
+	}
+	return syncs, newAlphabet
 }
 
 // renamed returns the new name of an action; the action itself if the term does not rename it.

@@ -91,7 +91,7 @@ type (
 	}
 )
 
-// only is the name of the single location of every automaton.
+// locationName is the name of the single location of every automaton.
 const locationName = "l"
 
 // Property is a property over a program with labels of a properties file.
@@ -100,9 +100,9 @@ type Property struct {
 	Labels []sema.LabelDef // those of the program first
 }
 
-// Write writes a program and the properties that JANI can express. Open are the constants of type double that the program has no
-// value for (sema.Param); they are constants without a value in the document. refused holds an error for each of the
-// other properties; err is about the program or from the writer.
+// Write writes a program and the properties that JANI can express. open has the names of the constants of type double for which the
+// program has no value (sema.Param); they are constants without a value in the document. refused holds an error for each of the other
+// properties; err is about the program or from the writer.
 func Write(w io.Writer, name string, program *sema.Program, open []string, properties []Property) (refused []error, err error) {
 	x := &exporter{program: program, open: open, names: make(map[string]bool), variants: make(map[edgeGroup][]int)}
 	if err := x.writeModel(name); err != nil {
@@ -119,6 +119,7 @@ func Write(w io.Writer, name string, program *sema.Program, open []string, prope
 	return refused, enc.Encode(x.doc)
 }
 
+// exporter builds the document of a program.
 type exporter struct {
 	program *sema.Program
 	open    []string // constants without a value
@@ -401,7 +402,8 @@ func (x *exporter) writeCommand(module int, command *sema.Command) error {
 func (x *exporter) rewardAssignments(action int) ([]assignment, error) {
 	var assignments []assignment
 	for i := range x.program.Rewards {
-		value, err := x.rewardSum(i, func(item *sema.RewardItem) bool { return item.Transition && item.Action == action })
+		isEarned := func(item *sema.RewardItem) bool { return item.Transition && item.Action == action }
+		value, err := x.rewardSum(i, isEarned)
 		if err != nil {
 			return nil, err
 		}
@@ -431,9 +433,9 @@ func (x *exporter) writeEdge(module int, command *sema.Command, action string, r
 			return err
 		}
 		if x.program.Type == syntax.CTMC {
-			race := written
-			race.Rate, race.Destinations = &expression{probability}, []destination{target}
-			automaton.Edges = append(automaton.Edges, race)
+			withRate := written
+			withRate.Rate, withRate.Destinations = &expression{probability}, []destination{target}
+			automaton.Edges = append(automaton.Edges, withRate)
 			continue
 		}
 		if !isOne(update.Prob) && x.program.Type != syntax.LTS {
@@ -453,7 +455,10 @@ func isOne(expr sema.Expr) bool {
 	if !ok {
 		return false
 	}
-	return constant.Val.Type == sema.Int && constant.Val.Int == 1 || constant.Val.Rat != nil && constant.Val.Rat.Cmp(big.NewRat(1, 1)) == 0
+	if constant.Val.Type == sema.Int {
+		return constant.Val.Int == 1
+	}
+	return constant.Val.Rat != nil && constant.Val.Rat.Cmp(big.NewRat(1, 1)) == 0
 }
 
 // destination converts an update: its probability or rate, and a destination with its assignments.
@@ -497,6 +502,7 @@ func numberText(text string) json.Number { return json.Number(text) }
 // maxSize is the greatest number of operators and operands of a document.
 const maxSize = 20_000_000
 
+// binaryObject returns an operator with two operands.
 func binaryObject(op string, left, right any) object {
 	return object{"op": op, "left": left, "right": right}
 }
@@ -521,9 +527,11 @@ func constantValue(value sema.Value) (any, error) {
 		}
 		return nil, fmt.Errorf("JSON cannot express the irrational number %v exactly", value.Float)
 	}
-	if n, exact := value.Rat.FloatPrec(); exact && n < 400 {
-		text := value.Rat.FloatString(max(n, 1))
-		return numberText(text), nil
+	const maxDecimals = 400
+	numDecimals, isFinite := value.Rat.FloatPrec()
+	if isFinite && numDecimals < maxDecimals {
+		return numberText(value.Rat.FloatString(max(numDecimals, 1))), nil
 	}
-	return binaryObject("/", numberText(value.Rat.Num().String()+".0"), numberText(value.Rat.Denom().String()+".0")), nil
+	num, denom := numberText(value.Rat.Num().String()+".0"), numberText(value.Rat.Denom().String()+".0")
+	return binaryObject("/", num, denom), nil
 }
