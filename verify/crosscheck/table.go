@@ -36,7 +36,7 @@ func (r *Report) Table() *table.Table {
 	}
 	out.Notes = append(out.Notes, r.String())
 	if r.Count(Unchecked) > 0 {
-		out.Notes = append(out.Notes, fmt.Sprintf("unchecked: fewer than two engines answered, so nothing was compared; the exit code is then never 0, here it is %d", r.ExitCode()))
+		out.Notes = append(out.Notes, fmt.Sprintf("unchecked: fewer than two engines answered, so nothing was compared, and the exit code is %d", r.ExitCode()))
 	}
 	out.Notes = append(out.Notes, r.proofNotes()...)
 	for i := range r.Models {
