@@ -60,9 +60,9 @@ func (out *outcome) widthWarning(want float64) string {
 		why = fmt.Sprintf("; the search ended at its limit of %d beliefs", out.beliefs.limit)
 	}
 	if math.IsInf(out.width, 1) {
-		return fmt.Sprintf("a bound of the value is infinite, where a relative width of %.3g was asked for%s", want, why)
+		return fmt.Sprintf("a bound of the value is infinite, want a relative width of %.3g (--epsilon)%s", want, why)
 	}
-	return fmt.Sprintf("the interval has a relative width of %.2g, where %.3g was asked for%s", out.width, want, why)
+	return fmt.Sprintf("the interval has a relative width of %.2g, want %.3g (--epsilon)%s", out.width, want, why)
 }
 
 // relativeWidth returns the width of the bounds of a number, divided by the greater absolute value of the two. It is
