@@ -155,7 +155,7 @@ func checkWidth(verdict *result.Verdict, width, epsilon float64) error {
 	if !(width > epsilon) {
 		return nil
 	}
-	message := fmt.Sprintf("the proven interval has a relative width of %.2g, want %.3g", width, epsilon)
+	message := fmt.Sprintf("the proven interval has a relative width of %.2g, want %.3g (--epsilon)", width, epsilon)
 	if width > maxWidth {
 		return errors.New(message)
 	}

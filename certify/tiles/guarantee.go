@@ -13,7 +13,7 @@ import (
 type Guarantee struct {
 	Rows, Cols int
 	Max        int  // the winning tile
-	Guaranteed bool // whether the player can make the tile whatever tiles come
+	Guaranteed bool // the player can reach the tile for any placement of new tiles
 	Boards     int  // boards in the certificate
 }
 

@@ -18,7 +18,7 @@ import (
 type gameCertificate struct {
 	header  string // with which its first line begins
 	subject string // the property, if the certificate is not valid
-	// check checks a certificate. The second result says what it is made of.
+	// check checks a certificate. Its second result is a note about the certificate.
 	check func(ctx context.Context, text io.Reader) (certify.Result, string, error)
 }
 
@@ -30,16 +30,17 @@ func gameCertificates() []gameCertificate {
 	}
 }
 
-// result checks a certificate. The second result says what it is made of. The error is one of ctx.
-func (g *gameCertificate) result(ctx context.Context, text io.Reader) (certify.Result, string, error) {
-	result, parts, err := g.check(ctx, text)
+// result checks a certificate. note describes the certificate. A certificate that is not valid gives a result with an error; result itself returns only
+// the error of ctx.
+func (kind *gameCertificate) result(ctx context.Context, text io.Reader) (checked certify.Result, note string, err error) {
+	checked, note, err = kind.check(ctx, text)
 	switch {
 	case ctx.Err() != nil:
 		return certify.Result{}, "", context.Cause(ctx)
 	case err != nil:
-		return certify.Result{Property: g.subject, Err: err}, "", nil
+		return certify.Result{Property: kind.subject, Err: err}, "", nil
 	}
-	return result, parts, nil
+	return checked, note, nil
 }
 
 // certificateText returns the text of a certificate, decompressed if it is compressed, and its kind if it is about the game 2048.
@@ -53,7 +54,8 @@ func certificateText(file io.Reader) (text *bufio.Reader, kind *gameCertificate,
 		text = bufio.NewReader(plain)
 	}
 	for _, kind := range gameCertificates() {
-		if start, _ := text.Peek(len(kind.header)); string(start) == kind.header { // a file that cannot be read is an error of the reader that comes after
+		start, _ := text.Peek(len(kind.header)) // the caller finds an error of reading
+		if string(start) == kind.header {
 			return text, &kind, nil
 		}
 	}
@@ -72,7 +74,7 @@ func checkBound(ctx context.Context, text io.Reader) (certify.Result, string, er
 	}
 	return certify.Result{
 		Property:  gameProperty(checked.Rows, checked.Cols, checked.Max),
-		Statement: "how often optimal play wins",
+		Statement: "the probability that optimal play wins",
 		Number:    true, Lower: checked.Probability(), Upper: big.NewRat(1, 1),
 	}, fmt.Sprintf("the certificate has %s (%s) and was made from the strategy %s", noun.Count(checked.Boards, "board"), boards, checked.Strategy), nil
 }
@@ -85,12 +87,12 @@ func checkGuarantee(ctx context.Context, text io.Reader) (certify.Result, string
 	}
 	return certify.Result{
 		Property:  gameProperty(checked.Rows, checked.Cols, checked.Max),
-		Statement: "whether the player can make the tile whatever tiles come",
+		Statement: "the player can always reach the tile",
 		Holds:     checked.Guaranteed,
 	}, "the certificate has " + noun.Count(checked.Boards, "board"), nil
 }
 
-// gameProperty names a game in the column of the property.
+// gameProperty returns the name of a game and its goal, for the column of the property.
 func gameProperty(rows, cols, tile int) string {
 	return fmt.Sprintf("2048 on %dx%d, tile %d", rows, cols, tile)
 }

@@ -144,7 +144,7 @@ func (l *stateTable) setColumns() {
 // addDistribution writes a distribution to its file or, without --output, adds its rows.
 func (l *stateTable) addDistribution(ctx context.Context, write writeFile, distribution *check.Distribution) error {
 	if distribution.Wide {
-		l.Notes = append(l.Notes, "some bounds are wider than asked for")
+		l.Notes = append(l.Notes, "some bounds have a greater relative width than required (--epsilon)")
 	}
 	if l.cmd.Output == "" {
 		return l.addRows(ctx, distribution)

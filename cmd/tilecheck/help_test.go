@@ -358,7 +358,7 @@ func TestSwitchErrors(t *testing.T) {
 	for line, want := range map[string]string{
 		"check d.prism -ss":           "unknown flag -ss; did you mean: tilecheck distribution d.prism\n",
 		"d.prism -simpath 10 out.txt": "did you mean: tilecheck simulate d.prism --steps 10 --format csv > out.txt\n",
-		"check d.prism -noprobchecks": "unknown flag -noprobchecks; of the switches of PRISM and Storm, -noprobchecks is not there: probabilities that do not sum to 1 are an error\n",
+		"check d.prism -noprobchecks": "unknown flag -noprobchecks; of the switches of PRISM and Storm, -noprobchecks has no counterpart in tilecheck: probabilities that do not sum to 1 are an error\n",
 		"check d.prism d.props -foo":  "unknown flag -foo (see tilecheck check --help)\n",
 	} {
 		code, _, stderr := tilecheck(t.Context(), fields("tilecheck "+line)...)
@@ -367,11 +367,11 @@ func TestSwitchErrors(t *testing.T) {
 		}
 	}
 	for line, want := range map[string]string{
-		"help -simpath":      "-simpath is: tilecheck simulate MODEL --steps ARGUMENT --format csv > FILE\n",
-		"help simpath":       "-simpath is: tilecheck simulate MODEL --steps ARGUMENT --format csv > FILE\n",
-		"help -ss":           "-steadystate is: tilecheck distribution MODEL\n",
-		"help --sound":       "-sound can be left out: the engine chooses how it computes, and says how far its answers may be off\n",
-		"help -exportvector": "-exportvector is not there: the page that serve shows has the values of all states\n",
+		"help -simpath":      "-simpath means: tilecheck simulate MODEL --steps ARGUMENT --format csv > FILE\n",
+		"help simpath":       "-simpath means: tilecheck simulate MODEL --steps ARGUMENT --format csv > FILE\n",
+		"help -ss":           "-steadystate means: tilecheck distribution MODEL\n",
+		"help --sound":       "-sound is not needed: the engine selects its method by itself, and reports bounds of its values\n",
+		"help -exportvector": "-exportvector has no counterpart in tilecheck: the page of tilecheck serve shows the values of all states\n",
 	} {
 		if code, stdout, stderr := tilecheck(t.Context(), fields("tilecheck "+line)...); code != exitOK || stdout != want {
 			t.Errorf("%s: exit code %d, %q %q, want %q", line, code, stdout, stderr, want)

@@ -138,7 +138,7 @@ func structure(ctx context.Context, facts *table.Facts, space *explicit.Space) e
 	facts.Add(table.Column{Name: "initial states"}, len(model.Initial), nil)
 	var merged, repeated any
 	if n := space.Merged(); n > 0 {
-		merged, repeated = fmt.Sprintf("without %d that repeat another one of their state", n), n
+		merged, repeated = fmt.Sprintf("without %d duplicates in the same state", n), n
 	}
 	facts.Add(table.Column{Field: "repeated_choices"}, repeated, nil)
 	facts.Add(table.Column{Name: "choices"}, model.NumChoices(), merged)

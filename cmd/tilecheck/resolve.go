@@ -27,8 +27,8 @@ type resolveCmd struct {
 	Const     []string `help:"Values of undefined constants, to build the states: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
 
 	Scheduler string   `help:"File with the choices: Storm's JSON or one of PRISM's lists, as check --export-scheduler or shield writes them." placeholder:"FILE" file:"in"`
-	Uniform   bool     `help:"Every choice of a state is as likely, with --scheduler those that it permits."`
-	Player    []string `help:"Of a game, make the choices of these players only, as the scheduler says; an MDP of the others is left." placeholder:"NAME"`
+	Uniform   bool     `help:"Make all choices of a state equally likely; with --scheduler, those that it permits."`
+	Player    []string `help:"Make only the choices of these players of a game; the result is an MDP with the choices of the others." placeholder:"NAME"`
 	Policy    string   `help:"File with modules that choose, or a policy of the game, such as random." placeholder:"FILE" file:"in"`
 
 	MaxStates int       `rare:"" help:"Give up a state space with more states (default: no limit)." placeholder:"N"`
@@ -259,7 +259,7 @@ func (c *resolveCmd) printSizes(env *environment, before, after *explicit.Space)
 	}
 	resolvedText := fmt.Sprintf("%s of the chain", noun.Count(resolved.NumEdges(), "transition"))
 	if !c.Uniform && resolved.NumDeciding() > 0 {
-		resolvedText = fmt.Sprintf("%s, %s of what is left, an MDP", noun.Count(resolved.NumChoices(), "choice"), noun.Count(resolved.NumTransitions(), "transition"))
+		resolvedText = fmt.Sprintf("%s, %s of the remaining MDP", noun.Count(resolved.NumChoices(), "choice"), noun.Count(resolved.NumTransitions(), "transition"))
 	}
 	fmt.Fprintf(env.stderr, "note: %s, %s, %s of the %s; %s, %s\n",
 		noun.Count(model.NumStates(), "state"), noun.Count(model.NumChoices(), "choice"), noun.Count(model.NumTransitions(), "transition"), kind, noun.Count(resolved.NumStates(), "state"), resolvedText)

@@ -25,13 +25,13 @@ import (
 
 type shieldCmd struct {
 	ModelFile       string       `arg:"" name:"model" help:"PRISM model, or - for standard input." file:"in"`
-	Property        string       `arg:"" help:"The probability to keep: 'Pmax=? [ F goal ]', 'Pmin=? [ ... ]'."`
+	Property        string       `arg:"" help:"The probability that the shield keeps: 'Pmax=? [ F goal ]', 'Pmin=? [ ... ]'."`
 	Const           []string     `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
 	Threshold       *fraction    `required:"" help:"Loss that is allowed, against the best choice of the state: 0.05 or 1/20." placeholder:"D"`
 	Relative        bool         `help:"The threshold is relative: 0.05 permits a loss of 5 % of the best value."`
 	Total           bool         `help:"The threshold is for the loss of a whole path, which is proven."`
 	Output          string       `short:"o" help:"Write the shield: .prism, a model that cannot do anything else, its states (.all, .umb, ...), or .json, Storm's format of schedulers." placeholder:"FILE" file:"some"`
-	ExportScheduler string       `help:"Write the worst scheduler that obeys (FILE:type=indices, ...)." placeholder:"FILE" file:"target"`
+	ExportScheduler string       `help:"Write the worst scheduler that the shield allows (FILE:type=indices, ...)." placeholder:"FILE" file:"target"`
 	States          int          `name:"list" aliases:"states" help:"States to list." default:"10" want:"[0,]" placeholder:"N"`
 	MaxStates       int          `rare:"" help:"Give up a state space with more states (default: no limit)." placeholder:"N"`
 	Memory          byteCount    `help:"Memory limit, such as 4GB (default: 3/4 of what is free)." placeholder:"SIZE"`
@@ -230,15 +230,15 @@ func (c *shieldCmd) print(env *environment, computed *shield.Shield, promise *sh
 	default:
 		facts.Add(table.Column{Name: "loss of a choice", Field: "choice_loss"}, table.Cell{Text: "none"}, "only a best scheduler keeps the threshold")
 	}
-	facts.Add(table.Column{Name: "best", Field: "best_value"}, probabilityCell(promise.Best), "of the schedulers that obey; it is that of the model")
-	facts.Add(table.Column{Name: "worst", Field: "worst_value"}, probabilityCell(promise.Worst), "of the schedulers that obey: this is what is promised")
-	facts.Add(table.Column{Name: "uniform", Field: "uniform_value"}, probabilityCell(promise.Uniform), "choices that are allowed equally likely")
-	facts.Add(table.Column{Name: "uniform without", Field: "unshielded_uniform_value"}, probabilityCell(promise.Free), "all choices equally likely, no shield")
-	facts.Add(table.Column{Name: "states"}, figures.States, "reached under the shield")
-	facts.Add(table.Column{Name: "deciding states", Field: "deciding_states"}, figures.Deciding, "of these, with several choices")
-	facts.Add(table.Column{Name: "restricted states", Field: "restricted_states"}, figures.Restricted, "of these, where a choice is not allowed")
+	facts.Add(table.Column{Name: "best", Field: "best_value"}, probabilityCell(promise.Best), "best value under the shield, equal to that of the model")
+	facts.Add(table.Column{Name: "worst", Field: "worst_value"}, probabilityCell(promise.Worst), "worst value under the shield, which it guarantees")
+	facts.Add(table.Column{Name: "uniform", Field: "uniform_value"}, probabilityCell(promise.Uniform), "if the allowed choices are equally likely")
+	facts.Add(table.Column{Name: "uniform without", Field: "unshielded_uniform_value"}, probabilityCell(promise.Free), "if all choices are equally likely, without the shield")
+	facts.Add(table.Column{Name: "states"}, figures.States, "reachable under the shield")
+	facts.Add(table.Column{Name: "deciding states", Field: "deciding_states"}, figures.Deciding, "states with several choices")
+	facts.Add(table.Column{Name: "restricted states", Field: "restricted_states"}, figures.Restricted, "states in which a choice is not allowed")
 	facts.Add(table.Column{Name: "choices"}, figures.Choices, "of the deciding states")
-	facts.Add(table.Column{Name: "allowed", Field: "allowed_choices"}, figures.Allowed, "of these, allowed")
+	facts.Add(table.Column{Name: "allowed", Field: "allowed_choices"}, figures.Allowed, "allowed choices of the deciding states")
 	facts.Add(table.Column{Name: "seconds"}, table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, nil)
 	if len(written) > 0 {
 		facts.Notes = append(facts.Notes, "wrote "+strings.Join(written, ", "))

@@ -2,30 +2,30 @@ package foreign
 
 import "strings"
 
-// Switch is a switch of PRISM or Storm, and what says the same here: Words, or Why there is
-// nothing.
+// Switch is a switch of PRISM or Storm with its translation: the Words of tilecheck's command line that
+// mean the same, or the reason Why there are none.
 type Switch struct {
 	Names []string // without dashes; the first is the one that is shown
 	Takes int      // arguments of the switch
-	Words string   // ours; {1} and {2} stand for the arguments
-	// Command is the one that the words belong to, check if empty.
+	Words string   // of tilecheck; {1} and {2} stand for the arguments
+	// Command is the command that the words belong to; empty means check.
 	Command string
-	// Why says why no words are wanted here.
+	// Why says why there are no words.
 	Why string
-	// Needless says that the switch can be left out: what it asks for is so anyway, or changes no
-	// answer.
+	// Needless says that the switch is not needed: tilecheck always does what it asks for, or it does
+	// not change an answer.
 	Needless bool
-	// Modifies says that the words belong to any command that other switches want.
+	// Modifies says that the words can belong to any command that other switches need.
 	Modifies bool
 	// Input says that the switch names the model, in Storm.
 	Input bool
 	// States says that the switch names a file of states.
 	States bool
-	// May lists what an optional argument can be.
+	// May lists the possible values of an optional argument.
 	May string
 }
 
-// Explain says in one sentence what says the same here.
+// Explain returns a sentence that says which command line means the same, or why there is none.
 func (s *Switch) Explain() string {
 	name := "-" + s.Names[0]
 	command := s.Command
@@ -34,17 +34,18 @@ func (s *Switch) Explain() string {
 	}
 	switch {
 	case s.Why != "" && s.Needless:
-		return name + " can be left out: " + s.Why
+		return name + " is not needed: " + s.Why
 	case s.Why != "":
-		return name + " is not there: " + s.Why
+		return name + " has no counterpart in tilecheck: " + s.Why
 	case s.Words == "" || strings.HasPrefix(s.Words, "{"):
-		return strings.TrimSpace(name + " is: tilecheck " + command + " MODEL" + arguments(strings.TrimPrefix(s.Words, "{1}")))
+		return strings.TrimSpace(name + " means: tilecheck " + command + " MODEL" + arguments(strings.TrimPrefix(s.Words, "{1}")))
 	case s.Modifies:
-		return name + " is:" + arguments(s.Words)
+		return name + " means:" + arguments(s.Words)
 	}
-	return name + " is: tilecheck " + command + " MODEL" + arguments(s.Words)
+	return name + " means: tilecheck " + command + " MODEL" + arguments(s.Words)
 }
 
+// arguments returns words for a message, with the names of arguments instead of their numbers, and a space before them.
 func arguments(words string) string {
 	if words == "" {
 		return ""
@@ -52,7 +53,7 @@ func arguments(words string) string {
 	return " " + strings.NewReplacer("{1}", "ARGUMENT", "{1-}", "1-ARGUMENT", "{2}", "FILE").Replace(words)
 }
 
-// byName are the switches by all their names.
+// byName returns the switches by all their names.
 func byName() map[string]*Switch {
 	out := make(map[string]*Switch)
 	for _, s := range Switches() {
@@ -63,8 +64,8 @@ func byName() map[string]*Switch {
 	return out
 }
 
-// isSetting reports whether a switch is a setting of one of Storm's modules, module:option.
-// They are of solvers and change no answer here.
+// isSetting reports whether a switch is a setting of one of Storm's modules, such as module:option.
+// These settings are about solvers, and change no answer.
 func isSetting(name string) bool {
 	module, _, ok := strings.Cut(name, ":")
 	return ok && Lookup(module) == nil
@@ -76,13 +77,13 @@ func isSetting(name string) bool {
 // Source: prism -help; Storm's settings modules.
 func Switches() []Switch {
 	const (
-		way     = "the engine chooses how it computes, and says how far its answers may be off"
-		seen    = "it is a matter of the other program's log"
-		symbols = "there are no decision diagrams"
-		always  = "it is so anyway"
-		model   = "what comes of a model is written by export as files of states, and as JANI"
+		way     = "the engine selects its method by itself, and reports bounds of its values"
+		seen    = "it only changes the log of the other program"
+		symbols = "tilecheck uses no decision diagrams"
+		always  = "tilecheck always does this"
+		model   = "tilecheck export writes a model as files of states or as JANI"
 		pta     = "timed automata are checked with digital clocks"
-		stays   = "functions of parameters have no such settings"
+		stays   = "the computation of functions of parameters has no such settings"
 	)
 	var out []Switch
 	add := func(names string, s Switch) {
@@ -110,7 +111,7 @@ func Switches() []Switch {
 	add("jani", Switch{Takes: 1, Words: "{1}", Input: true})
 	add("explicit-drn drn", Switch{Takes: 1, Words: "{1}", Input: true})
 	add("explicit-umb umb", Switch{Takes: 1, Words: "{1}", Input: true})
-	add("janiproperty jprop", Switch{Why: "the properties of a JANI model are checked anyway", Needless: true})
+	add("janiproperty jprop", Switch{Why: "tilecheck always checks the properties of a JANI model", Needless: true})
 	for name := range strings.FieldsSeq("model trans states labels staterewards transrewards") {
 		add("import"+name, Switch{Takes: 1, Words: "{1}", States: true})
 	}
@@ -121,18 +122,18 @@ func Switches() []Switch {
 	words("fair", 0, "", "--fair")
 	words("param", 1, "", "--param {1}")
 	words("test testall", 0, "test", "")
-	absent("importpepa", 0, "models in PEPA are not read")
-	absent("importprismpp", 1, "files for PRISM's preprocessor are not read")
-	absent("importinitdist", 1, "distribution begins in the initial states of the model")
-	absent("importresults", 1, "results are compared by test, with RESULT comments in the properties")
-	absent("explicit-imca,imca", 1, "IMCA's files are not read, want .drn or .umb")
-	absent("importobs", 1, "observations are read from DRN and UMB files")
-	absent("exp", 2, "Storm's pairs of files are not read, want .drn or .umb")
-	absent("transrew staterew choicelab", 1, "Storm's pairs of files are not read, want .drn or .umb")
-	absent("qvbs", 1, "test --qvbs runs the benchmarks of a directory")
-	absent("qvbsroot", 1, "test --qvbs runs the benchmarks of a directory")
-	absent("propsasmulti", 0, "want the properties in one multi(...)")
-	absent("uncertainty-resolution", 1, "intervals are resolved by minmax, maxmin and so on behind P or R")
+	absent("importpepa", 0, "tilecheck does not read models in PEPA")
+	absent("importprismpp", 1, "tilecheck does not read files for PRISM's preprocessor")
+	absent("importinitdist", 1, "tilecheck distribution starts in the initial states of the model")
+	absent("importresults", 1, "tilecheck test compares results with the RESULT comments in a properties file")
+	absent("explicit-imca,imca", 1, "tilecheck does not read IMCA's files, want .drn or .umb")
+	absent("importobs", 1, "tilecheck reads observations from DRN and UMB files")
+	absent("exp", 2, "tilecheck does not read Storm's pairs of files, want .drn or .umb")
+	absent("transrew staterew choicelab", 1, "tilecheck does not read Storm's pairs of files, want .drn or .umb")
+	absent("qvbs", 1, "tilecheck test --qvbs runs the benchmarks in a directory")
+	absent("qvbsroot", 1, "tilecheck test --qvbs runs the benchmarks in a directory")
+	absent("propsasmulti", 0, "write the properties as one multi(...)")
+	absent("uncertainty-resolution", 1, "minmax, maxmin and so on behind P or R say how intervals are resolved")
 
 	// What is computed, and how well.
 	words("exact", 0, "", "--exact")
@@ -143,28 +144,28 @@ func Switches() []Switch {
 	words("state-limit", 1, "", "--max-states {1}")
 	words("bisimulation bisim", 0, "", "--reduce")
 	words("counterexample cex", 0, "", "--witness")
-	absent("version", 0, "want tilecheck --version")
+	absent("version", 0, "use tilecheck --version")
 	words("steadystate ss", 0, "distribution", "")
 	words("transient tr", 1, "distribution", "--time {1}")
-	absent("parametric", 0, "want --param and the names of the parameters")
-	absent("expvisittimes", 0, "visits are asked for as a property, with a reward structure: R=? [ C ]")
+	absent("parametric", 0, "use --param with the names of the parameters")
+	absent("expvisittimes", 0, "a property asks for the expected visits: R=? [ C ] with a reward structure that counts them")
 	absent("noprobchecks", 0, "probabilities that do not sum to 1 are an error")
-	absent("sumroundoff", 1, "probabilities that do not sum to 1 are an error, but for rounding")
-	absent("nobuild", 0, "want lint, which reads a model without building it")
+	absent("sumroundoff", 1, "probabilities that do not sum to 1 are an error, unless rounding explains it")
+	absent("nobuild", 0, "use tilecheck lint, which reads a model without building its states")
 	words("symm", 1, "", "--symmetry")
 	absent("aroptions", 1, pta)
 	absent("nomaxprog", 0, "Markov automata make maximal progress")
-	absent("location-elimination", 0, "JANI models are translated as they are")
-	absent("build-out-of-bounds-state build-overlapping-guards-label", 0, "a value that leaves its range is an error, and lint finds guards that overlap")
-	absent("to-nondet to-discrete eliminate-chains", 0, "a model is checked as what it is")
-	absent("ec-label-behavior permute", 1, "a model is checked as what it is")
-	absent("cextype shortestpath-maxk", 1, "--witness=K lists paths, and --subsystem commands")
-	absent("dir", 1, "files are found from the current directory")
-	absent("settings config,c", 1, "settings are flags")
-	absent("ng", 0, "there is no server to talk to; serve is for browsers")
-	absent("keywords,kw", 0, "docs/language.md has the language")
-	absent("gridresolution", 1, "POMDPs are bounded from both sides; --beliefs sets how many beliefs are looked into")
-	absent("exportiterations", 0, "iterations are not shown")
+	absent("location-elimination", 0, "tilecheck translates JANI models without changing them")
+	absent("build-out-of-bounds-state build-overlapping-guards-label", 0, "a value outside its range is an error, and tilecheck lint finds overlapping guards")
+	absent("to-nondet to-discrete eliminate-chains", 0, "tilecheck checks a model without changing it")
+	absent("ec-label-behavior permute", 1, "tilecheck checks a model without changing it")
+	absent("cextype shortestpath-maxk", 1, "--witness=K lists K paths, and --subsystem lists commands")
+	absent("dir", 1, "file names are relative to the current directory")
+	absent("settings config,c", 1, "all settings are flags of the command line")
+	absent("ng", 0, "tilecheck has no such server; tilecheck serve is for browsers")
+	absent("keywords,kw", 0, "docs/language.md describes the language")
+	absent("gridresolution", 1, "tilecheck computes lower and upper bounds for POMDPs; --beliefs limits the number of explored beliefs")
+	absent("exportiterations", 0, "tilecheck does not show iterations")
 
 	// Sampling.
 	words("sim", 0, "", "--method sim")
@@ -175,8 +176,8 @@ func Switches() []Switch {
 	words("simapprox", 1, "", "--width {1}")
 	words("simpathlen", 1, "", "--max-path {1}")
 	words("simmaxrwd", 1, "", "--max-reward {1}")
-	needless("simmanual", 0, "the interval holds whatever the variance is")
-	needless("simvar", 1, "the interval holds whatever the variance is")
+	needless("simmanual", 0, "the confidence interval is valid for any variance")
+	needless("simvar", 1, "the confidence interval is valid for any variance")
 	words("simpath", 2, "simulate", "--steps {1} --format csv > {2}")
 
 	// Files that are written.
@@ -202,19 +203,19 @@ func Switches() []Switch {
 	add("exportrows", Switch{Words: "--distribution-rows", Modifies: true})
 	add("noexportheaders", Switch{Words: "--no-headers", Modifies: true})
 	add("exportmodelprecision digits", Switch{Takes: 1, Words: "--precision {1}", Modifies: true})
-	absent("exportproplabels", 1, "want export -o m.lab --props FILE --only-props-labels")
-	absent("exportobs", 1, "observations are in DRN and UMB files")
-	absent("exportvector exportresult", 1, "the page that serve shows has the values of all states")
-	absent("exportsccs exportbsccs exportmecs", 1, "info counts the components")
+	absent("exportproplabels", 1, "use tilecheck export -o m.lab --props FILE --only-props-labels")
+	absent("exportobs", 1, "DRN and UMB files contain the observations")
+	absent("exportvector exportresult", 1, "the page of tilecheck serve shows the values of all states")
+	absent("exportsccs exportbsccs exportmecs", 1, "tilecheck info prints the numbers of components")
 	absent("exportprism exportprismconst exportdigital prism2jani exportjanidot", 1, model)
-	absent("exporttarget exportprodtrans exportprodstates exportprodvector exportcdf,cdf", 1, "products with automata are not written")
-	absent("exportpropaut", 1, "automata are not written")
+	absent("exporttarget exportprodtrans exportprodstates exportprodvector exportcdf,cdf", 1, "tilecheck does not write products with automata")
+	absent("exportpropaut", 1, "tilecheck does not write automata")
 	absent("exportdd", 1, symbols)
-	absent("exportpareto", 1, "the corners of a Pareto curve are the value of the property, as --format json prints it")
-	absent("exportmrmc", 0, "MRMC's files are not written")
+	absent("exportpareto", 1, "--format json prints the points of a Pareto curve as the value of the property")
+	absent("exportmrmc", 0, "tilecheck does not write MRMC's files")
 	needless("exportordered,ordered", 0, always)
-	absent("exportunordered,unordered", 0, "transitions are written in order")
-	needless("compression dot-maxwidth", 1, "a name that ends in .gz is compressed")
+	absent("exportunordered,unordered", 0, "tilecheck writes transitions in order")
+	needless("compression dot-maxwidth", 1, "a file is compressed if its name ends in .gz")
 
 	// How it is computed, which changes no answer.
 	needless("mtbdd,m sparse,s hybrid,h explicit,ex", 0, way)

@@ -58,9 +58,9 @@ func (out *outcome) widthWarning(wantedWidth float64) string {
 		reason = fmt.Sprintf("; the search ended at its limit of %d beliefs", out.beliefs.limit)
 	}
 	if math.IsInf(out.width, 1) {
-		return fmt.Sprintf("a bound of the value is infinite, where a relative width of %.3g was asked for%s", wantedWidth, reason)
+		return fmt.Sprintf("a bound of the value is infinite, want a relative width of %.3g (--epsilon)%s", wantedWidth, reason)
 	}
-	return fmt.Sprintf("the interval has a relative width of %.2g, where %.3g was asked for%s", out.width, wantedWidth, reason)
+	return fmt.Sprintf("the interval has a relative width of %.2g, want %.3g (--epsilon)%s", out.width, wantedWidth, reason)
 }
 
 // relativeWidth returns the width of the bounds of a number, divided by the greater one of their absolute values. It is 0 for an exact

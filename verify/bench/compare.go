@@ -155,24 +155,28 @@ func apart(groups []*group) bool {
 
 // compareCase compares the runs of one group. Its P is not adjusted for the number of cases; see adjust.
 func compareCase(group *group, measure func(*record.Run) float64) CaseComparison {
-	comparison := CaseComparison{Case: group.name, OldTool: group.oldTool, NewTool: group.newTool, OldOutcome: gravest(group.old), NewOutcome: gravest(group.new), P: 1}
 	thresholds := benchmath.DefaultThresholds
 	old := benchmath.NewSample(solved(group.old, measure), &thresholds)
 	new := benchmath.NewSample(solved(group.new, measure), &thresholds)
-	comparison.OldRuns, comparison.NewRuns = len(old.Values), len(new.Values)
-	comparison.Old, comparison.New, comparison.Ratio = math.NaN(), math.NaN(), math.NaN()
+	comparison := CaseComparison{
+		Case: group.name, OldTool: group.oldTool, NewTool: group.newTool,
+		Old: median(old), New: median(new), OldRuns: len(old.Values), NewRuns: len(new.Values),
+		OldOutcome: gravest(group.old), NewOutcome: gravest(group.new), Ratio: math.NaN(), P: 1,
+	}
 	comparison.Lost = comparison.OldRuns == len(group.old) && comparison.NewRuns == 0
-	if comparison.OldRuns > 0 {
-		comparison.Old = benchmath.AssumeNothing.Summary(old, 1-FalseAlarms).Center
-	}
-	if comparison.NewRuns > 0 {
-		comparison.New = benchmath.AssumeNothing.Summary(new, 1-FalseAlarms).Center
-	}
 	if comparison.OldRuns > 0 && comparison.NewRuns > 0 {
 		comparison.Ratio = comparison.New / comparison.Old
 		comparison.P = benchmath.AssumeNothing.Compare(old, new).P
 	}
 	return comparison
+}
+
+// median returns the median of a sample; NaN if it is empty.
+func median(sample *benchmath.Sample) float64 {
+	if len(sample.Values) == 0 {
+		return math.NaN()
+	}
+	return benchmath.AssumeNothing.Summary(sample, 1-FalseAlarms).Center
 }
 
 // solved returns the measured numbers of the runs that have an answer.

@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -106,14 +107,15 @@ func CaseName(test *regress.Test, userName func(string) string) string {
 	return strings.Join(append(words, test.Consts...), " ")
 }
 
-// order returns the tools in the order in which they run on a case.
+// order returns the tools in the random order in which they run on a case in a repetition. The order depends only on the seed, the case and the
+// repetition.
 func (b *benchmark) order(c *benchmarkCase, repetition int) []*Tool {
 	hash := fnv.New64a()
 	fmt.Fprintf(hash, "%s %d", c.name, repetition)
 	rng := rand.New(rand.NewPCG(b.Suite.Seed, hash.Sum64()))
-	out := append([]*Tool(nil), b.tools...)
-	rng.Shuffle(len(out), func(i, j int) { out[i], out[j] = out[j], out[i] })
-	return out
+	tools := slices.Clone(b.tools)
+	rng.Shuffle(len(tools), func(i, j int) { tools[i], tools[j] = tools[j], tools[i] })
+	return tools
 }
 
 // runOnce measures a tool on a case and records the run, unless Options.Done has it.
@@ -167,7 +169,7 @@ func (b *benchmark) setUsage(run *record.Run, usage *measure.Usage) {
 	run.Interference = usage.Interference.Texts(usage.Wall, cores)
 }
 
-// judge sets the outcome of a run and of each property from the results of a test. The outcome of the run is the gravest one.
+// judge sets the outcome of a run and of each property from the results of a test. The outcome of the run is the gravest of them.
 func judge(run *record.Run, rep *report.TestReport, usage *measure.Usage) {
 	for i := range rep.Results {
 		judged := &rep.Results[i]

@@ -38,7 +38,7 @@ type worker struct{ program runner.Commander }
 // Name implements runner.Engine.
 func (*worker) Name() string { return native.Name }
 
-// Check implements runner.Engine.
+// Check implements runner.Engine. It writes the job to a file, and runs tilecheck in a new process that reads the file and prints the verdicts.
 func (w *worker) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
 	job := &plan.Job
 	if job.States != nil || len(job.Params) > 0 || job.LeaveOpen || len(job.Props) > 0 {
@@ -68,18 +68,20 @@ func (w *worker) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict
 	return nil, workerFailure(exit, stderr.String())
 }
 
-// taskNumbers returns the number of each property of the plan in its file, from 1.
+// taskNumbers returns the number of each property of the plan in its file, counted from 1.
 func taskNumbers(plan *runner.Plan) []string {
 	var numbers []string
 	for _, task := range plan.Tasks {
 		number := 0
 		for _, item := range task.Source.Parsed.Items {
-			if property, ok := item.(*syntax.Property); ok {
-				number++
-				if property == task.Property {
-					numbers = append(numbers, fmt.Sprint(number))
-					break
-				}
+			property, ok := item.(*syntax.Property)
+			if !ok {
+				continue
+			}
+			number++
+			if property == task.Property {
+				numbers = append(numbers, fmt.Sprint(number))
+				break
 			}
 		}
 	}
@@ -102,7 +104,7 @@ func workerFailure(exit runner.Exit, stderr string) error {
 func Answer(ctx context.Context, text []byte, w io.Writer) error {
 	var q question
 	if err := json.Unmarshal(text, &q); err != nil {
-		return fmt.Errorf("the question: %w", err)
+		return fmt.Errorf("decode the question: %w", err)
 	}
 	verdicts, err := runner.Check(ctx, native.New(), runner.Job{
 		File: q.File, Model: q.Model, PropsFile: q.PropsFile, Properties: q.Properties, Dialect: q.Dialect,

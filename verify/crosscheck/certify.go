@@ -79,7 +79,15 @@ func newProver(ctx context.Context, instance *instance) (*explicit.Space, *prove
 	return space, prover, err
 }
 
-// prove proves the true value of one property with prover, and judges the answers of all engines by it.
+// provenProperty is a property with its proven value.
+type provenProperty struct {
+	truth  *certify.Result // what the check of the certificate shows
+	prover *prove.Prover   // has the certificate
+	claim  int             // the index of the claim about the property in the certificate
+	space  *explicit.Space
+}
+
+// prove proves the true value of the row's property, and judges the answers of all engines by it.
 func (r *row) prove(ctx context.Context, comparison *comparison, prover *prove.Prover, space *explicit.Space) error {
 	task := comparison.models[0].plan.Tasks[r.task]
 	if task.Rejected != nil {
@@ -93,27 +101,33 @@ func (r *row) prove(ctx context.Context, comparison *comparison, prover *prove.P
 	if err != nil {
 		return err
 	}
-	proven := provenVerdict(truth)
-	r.Truth, r.Proofs = proven.Bound, make([]*Proof, len(comparison.engineRuns))
-	trueAnswer := agree.Read("the certificate", proven, r.questions[0], 0)
+	proven := &provenProperty{truth: truth, prover: prover, claim: claim, space: space}
+	verdict := provenVerdict(truth)
+	r.Truth, r.Proofs = verdict.Bound, make([]*Proof, len(comparison.engineRuns))
+	const confidence = 0 // the value is not sampled
+	trueAnswer := agree.Read("the certificate", verdict, r.questions[0], confidence)
 	for engine := range r.answers {
-		if !r.answers[engine].Given() {
-			continue
+		if r.answers[engine].Given() {
+			r.Proofs[engine] = r.judgeByTruth(ctx, comparison, engine, &trueAnswer, proven)
 		}
-		outcome := agree.Compare(&trueAnswer, &r.answers[engine], agree.Options{Tolerance: comparison.opt.Tolerance, Precision: comparison.opt.Precision})
-		proof := &Proof{Refuted: outcome.Relation == agree.Different, agrees: outcome.Relation == agree.Same, basis: outcome.Basis}
-		r.Proofs[engine] = proof
-		value := r.Verdicts[engine].Value
-		if !truth.Number || value.Kind == result.Boolean {
-			continue
-		}
-		proof.MaxError = maxDistance(truth.Lower, truth.Upper, value.Num)
-		if value.Kind == result.Range {
-			proof.MaxError = max(proof.MaxError, maxDistance(truth.Lower, truth.Upper, value.Hi))
-		}
-		r.judgeAllStates(ctx, comparison, engine, proof, prover, claim, space)
 	}
 	return nil
+}
+
+// judgeByTruth compares an engine's answer, and its values of all states if it has them, with the proven value.
+func (r *row) judgeByTruth(ctx context.Context, comparison *comparison, engine int, trueAnswer *agree.Answer, proven *provenProperty) *Proof {
+	outcome := agree.Compare(trueAnswer, &r.answers[engine], comparison.agreeOptions())
+	proof := &Proof{Refuted: outcome.Relation == agree.Different, agrees: outcome.Relation == agree.Same, basis: outcome.Basis}
+	value, truth := r.Verdicts[engine].Value, proven.truth
+	if !truth.Number || value.Kind == result.Boolean {
+		return proof
+	}
+	proof.MaxError = maxDistance(truth.Lower, truth.Upper, value.Num)
+	if value.Kind == result.Range {
+		proof.MaxError = max(proof.MaxError, maxDistance(truth.Lower, truth.Upper, value.Hi))
+	}
+	r.judgeAllStates(ctx, comparison.engineRuns[engine], proof, proven)
+	return proof
 }
 
 // provenVerdict returns the result of a checked certificate as a verdict.
@@ -128,10 +142,11 @@ func provenVerdict(proven *certify.Result) *result.Verdict {
 	return verdict
 }
 
-// maxDistance returns the greatest possible distance of the given number from a number between lower and upper. A nil bound is infinite.
+// maxDistance returns an upper bound of the distance of a number from any value between lower and upper. A bound that is nil is plus infinity.
 func maxDistance(lower, upper *big.Rat, number float64) float64 {
+	valueIsInfinite := lower == nil
 	switch {
-	case lower == nil && math.IsInf(number, 1):
+	case valueIsInfinite && math.IsInf(number, 1):
 		return 0
 	case upper == nil || math.IsInf(number, 0) || math.IsNaN(number):
 		return math.Inf(1)
@@ -143,41 +158,32 @@ func maxDistance(lower, upper *big.Rat, number float64) float64 {
 			greatest = distance
 		}
 	}
-	upperBound := interval.Around(greatest).Hi
-	return upperBound
+	return interval.Around(greatest).Hi
 }
 
 // judgeAllStates compares the values that an engine gives for all states with the proven bounds of the certificate. It also checks whether these
 // values, widened by a constant, are a certificate themselves. It does nothing for engines that sample, compute fractions, or do not give values of
 // all states.
-func (r *row) judgeAllStates(ctx context.Context, comparison *comparison, engine int, proof *Proof, prover *prove.Prover, claimIndex int, space *explicit.Space) {
-	run := comparison.engineRuns[engine]
+func (r *row) judgeAllStates(ctx context.Context, run *engineRun, proof *Proof, proven *provenProperty) {
 	valuer, ok := runner.As[StateValuer](run.Engine)
 	if !ok || run.computesFractions() || run.sampling() != "" {
 		return
 	}
-	vector := provenVector(&prover.File, claimIndex)
-	if vector == nil {
+	bounds := proven.bounds()
+	if bounds == nil {
 		return
 	}
-	plan := run.model.plan
-	if run.Method != "" || run.Accuracy != result.Unknown {
-		plan = plan.WithSettings(func(settings *runner.Settings) { settings.Method, settings.Numeric.Accuracy = run.Method, run.Accuracy })
-	}
-	values, err := valuer.Values(ctx, plan, r.task, run.model.instances[r.instance].valuation, r.property)
-	if err == nil && len(values) != space.Model().NumStates() {
-		err = fmt.Errorf("found %d values, wanted one for each of %d states", len(values), space.Model().NumStates())
-	}
+	values, err := r.valuesOfAllStates(ctx, run, valuer, proven.space.Model().NumStates())
 	if err != nil {
 		r.Notes = append(r.Notes, fmt.Sprintf("%s: the values of all states are not proven: %v", run.label, err))
 		return
 	}
-	proof.recordErrors(vector, values, space)
-	widened, ok := widen(vector, values)
+	proof.recordErrors(bounds, values, proven.space)
+	widened, ok := widen(bounds, values)
 	if !ok {
 		return
 	}
-	if err := prover.Accepts(ctx, claimIndex, widened.vector); err != nil {
+	if err := proven.prover.Accepts(ctx, proven.claim, widened.vector); err != nil {
 		r.Notes = append(r.Notes, fmt.Sprintf("%s: its values of all states are not inductive when they are widened: %v", run.label, err))
 		return
 	}
@@ -186,26 +192,41 @@ func (r *row) judgeAllStates(ctx context.Context, comparison *comparison, engine
 	proof.LeastDistance = interval.Around(widened.leastDistance).Lo
 }
 
-// provenVector returns the vector of proven bounds that a claim is about; nil if the claim is a count or about another quantity, or if a side of
-// the bounds is missing.
-func provenVector(file *certificate.File, claimIndex int) *certificate.Vector {
-	claim := &file.Claims[claimIndex]
+// valuesOfAllStates returns the values that an engine gives for all states. It returns an error unless there is one value for each of the given
+// number of states.
+func (r *row) valuesOfAllStates(ctx context.Context, run *engineRun, valuer StateValuer, states int) ([]float64, error) {
+	plan := run.model.plan
+	if run.Method != "" || run.Accuracy != result.Unknown {
+		plan = plan.WithSettings(func(settings *runner.Settings) { settings.Method, settings.Numeric.Accuracy = run.Method, run.Accuracy })
+	}
+	values, err := valuer.Values(ctx, plan, r.task, run.model.instances[r.instance].valuation, r.property)
+	if err == nil && len(values) != states {
+		err = fmt.Errorf("found %d values, wanted one for each of %d states", len(values), states)
+	}
+	return values, err
+}
+
+// bounds returns the proven lower and upper bounds of the property's value in each state. It returns nil if the certificate has no such vector: if
+// the claim is a count, is about another quantity, or lacks lower or upper bounds.
+func (p *provenProperty) bounds() *certificate.Vector {
+	claim := &p.prover.File.Claims[p.claim]
 	if claim.Vector < 0 || claim.Complement || claim.Of != "" {
 		return nil
 	}
-	vector := &file.Vectors[claim.Vector]
+	vector := &p.prover.File.Vectors[claim.Vector]
 	if vector.Lower == nil || vector.Upper == nil {
 		return nil
 	}
 	return vector
 }
 
-// recordErrors records the greatest possible error of an engine's values, and the state that has it.
-func (p *Proof) recordErrors(vector *certificate.Vector, values []float64, space *explicit.Space) {
+// recordErrors records the greatest possible error of an engine's values, and the state that has it. The values and the bounds are in PRISM's order
+// of states.
+func (p *Proof) recordErrors(bounds *certificate.Vector, values []float64, space *explicit.Space) {
 	order := space.Order()
 	p.States = len(values)
 	for i, value := range values {
-		distance := maxDistance(vector.Lower.Rat(i), vector.Upper.Rat(i), value)
+		distance := maxDistance(bounds.Lower.Rat(i), bounds.Upper.Rat(i), value)
 		if distance > p.MaxStateError || p.WorstState == "" {
 			p.MaxStateError = distance
 			p.WorstState = space.Compiled().StateText(space.State(nil, int(order[i])))
@@ -213,7 +234,7 @@ func (p *Proof) recordErrors(vector *certificate.Vector, values []float64, space
 	}
 }
 
-// computesFractions reports whether the engine computes exact values in this run.
+// computesFractions reports whether the engine computes in rational arithmetic: its own setting counts, or that of the job if it has none.
 func (e *engineRun) computesFractions() bool {
 	if e.Accuracy != result.Unknown {
 		return e.Accuracy == result.Exact
@@ -249,7 +270,7 @@ func (p *Proof) text(truth *result.Interval) string {
 func (r *row) judgeByProofs(comparison *comparison) {
 	for engine, proof := range r.Proofs {
 		switch {
-		case proof == nil:
+		case proof == nil: // nothing is proven about this answer
 		case proof.Refuted:
 			r.Status, r.Basis = Disagree, agree.Proven
 			r.Reason = comparison.engineRuns[engine].label + "'s " + verdictText(&r.Verdicts[engine]) + " " + proof.text(r.Truth)
@@ -262,14 +283,16 @@ func (r *row) judgeByProofs(comparison *comparison) {
 
 // proofNotes returns a note for every answer about which a certificate proves something.
 func (r *Report) proofNotes() []string {
-	var out []string
+	var notes []string
 	for i := range r.Rows {
 		row := &r.Rows[i]
 		for engine, proof := range row.Proofs {
-			if proof != nil {
-				out = append(out, fmt.Sprintf("%s: %s's %s %s", key(row.Property, row.Constants), r.Engines[engine], verdictText(&row.Verdicts[engine]), proof.text(row.Truth)))
+			if proof == nil {
+				continue
 			}
+			answer := r.Engines[engine] + "'s " + verdictText(&row.Verdicts[engine])
+			notes = append(notes, fmt.Sprintf("%s: %s %s", key(row.Property, row.Constants), answer, proof.text(row.Truth)))
 		}
 	}
-	return out
+	return notes
 }

@@ -81,6 +81,11 @@ func (o *Options) setDefaults(job *runner.Job) error {
 	return nil
 }
 
+// agreeOptions returns the tolerance and the precision with which two answers are compared.
+func (c *comparison) agreeOptions() agree.Options {
+	return agree.Options{Tolerance: c.opt.Tolerance, Precision: c.opt.Precision}
+}
+
 // setDefault sets a variable to a value if it is zero.
 func setDefault[T comparable](variable *T, value T) {
 	var zero T
@@ -91,7 +96,7 @@ func setDefault[T comparable](variable *T, value T) {
 
 // Run gives a job to every engine and compares the answers. It returns an error if
 // nothing can be compared: a model or properties file has errors, a constant has no
-// value, or options are invalid. An error of one engine is the Err of its verdicts.
+// value, or options are invalid. If an engine fails, the Err of its verdicts says why.
 //
 // When the context is cancelled, Run returns soon, without an error; unfinished
 // rows are undecided or unchecked.
@@ -104,10 +109,9 @@ func Run(ctx context.Context, job runner.Job, engines []runner.EngineConfig, opt
 }
 
 // Against gives two models with the same properties and constants to every
-// engine, compares all answers, and the models themselves by valuation. Models
-// that differ in a state, choice or probability have a Diagnosis with a
-// Difference, whatever the properties say. The errors are those of Run, for
-// either model.
+// engine, and compares all answers. It also compares the two state spaces; if they
+// differ in a state, choice or probability, a Diagnosis of the report has the
+// Difference, even if all answers agree. It returns an error in the same cases as Run.
 func Against(ctx context.Context, reference, other runner.Job, engines []runner.EngineConfig, opt Options) (*Report, error) {
 	comparison, err := newComparison(ctx, &opt, engines, reference, other)
 	if err != nil {
@@ -135,8 +139,8 @@ type engineRun struct {
 	model *plannedModel
 }
 
-// sampling returns the method by which the engine samples; empty if it does not sample. For runner.Sim it returns runner.CI, because Sim chooses a
-// sequential test for some properties only.
+// sampling returns the method by which the engine samples; empty if it does not sample. For runner.Sim it returns runner.CI, because a run of Sim
+// may estimate confidence intervals, although Sim uses a sequential test for some properties.
 func (e *engineRun) sampling() runner.Method {
 	method := e.model.plan.Job.Method
 	if e.Method != "" {
@@ -145,7 +149,7 @@ func (e *engineRun) sampling() runner.Method {
 	switch method {
 	case "", runner.States:
 		return ""
-	case runner.Sim: // chooses a sequential test for some properties
+	case runner.Sim:
 		return runner.CI
 	}
 	return method
@@ -162,8 +166,8 @@ type comparison struct {
 	start       time.Time
 }
 
-// newComparison returns a cross-check of the engines on the models of the jobs. It plans the jobs, and pairs each engine with each model. If the results of
-// shards are merged, it reads their recorded results, and uses the engines that the shards asked.
+// newComparison returns a cross-check of all engines on all jobs. It plans the jobs, and pairs each engine with each model. If the results of
+// shards are merged, it reads the recorded results, and uses the engines that the shards asked.
 func newComparison(ctx context.Context, opt *Options, engines []runner.EngineConfig, jobs ...runner.Job) (*comparison, error) {
 	comparison := &comparison{opt: opt, start: time.Now()}
 	if err := opt.setDefaults(&jobs[0]); err != nil {
@@ -198,7 +202,8 @@ func newComparison(ctx context.Context, opt *Options, engines []runner.EngineCon
 	return comparison, comparison.replay(parts)
 }
 
-// pairEngines adds a run for each engine and model. If there are several models, the label of a run names its model too.
+// pairEngines adds an engineRun for each engine and model. With several models, its label also names the model. pairEngines returns an error if two
+// engines have the same name.
 func (c *comparison) pairEngines(engines []runner.EngineConfig) error {
 	var names []string
 	for i := range engines {
@@ -219,7 +224,7 @@ func (c *comparison) pairEngines(engines []runner.EngineConfig) error {
 	return nil
 }
 
-// run checks, compares and diagnoses the rows of this shard, unless recorded results are replayed, and returns the report.
+// run checks, compares and diagnoses the rows of this shard, and returns the report. If recorded results are replayed, it only makes the report.
 func (c *comparison) run(ctx context.Context, diagnose func(context.Context)) (*Report, error) {
 	if !c.opt.Split.Replaying() && len(c.rowsToCheck) > 0 {
 		c.checkRows(ctx)
@@ -246,7 +251,7 @@ func (c *comparison) checkRows(ctx context.Context) {
 	c.draw(ctx)
 }
 
-// makeReport completes the report from the rows of this shard.
+// makeReport completes the report from the rows of this shard. Its confidence is below 1 if an answer was estimated from samples.
 func (c *comparison) makeReport() *Report {
 	report := &c.report
 	for _, model := range c.models {
@@ -273,7 +278,8 @@ func (c *comparison) makeReport() *Report {
 
 // notes returns the notes of the report, which explain how to read the statuses.
 func (c *comparison) notes() []string {
-	notes := append(slices.Clone(c.opt.Unavailable), fmt.Sprintf("computed numbers agree if their relative difference is at most %g; estimated values have no guarantee, and claimed ones only that of the other program", c.opt.Tolerance))
+	computed := fmt.Sprintf("computed numbers agree if their relative difference is at most %g; estimated values have no guarantee, and claimed ones only that of the other program", c.opt.Tolerance)
+	notes := append(slices.Clone(c.opt.Unavailable), computed)
 	if c.report.Confidence < 1 {
 		notes = append(notes, fmt.Sprintf(
 			"with probability at least %g all statistical comparisons are right: values that agree are at most %g apart, and values that disagree are different; "+
@@ -282,7 +288,8 @@ func (c *comparison) notes() []string {
 	return append(notes, c.seedNotes()...)
 }
 
-// seedNotes returns a note with the seed and the engines whose samples a run with the same seed repeats; nil if there is no such engine.
+// seedNotes returns a note with the seed and the engines that used it; a run with the same seed repeats their samples. It returns nil if no engine
+// reports a seed.
 func (c *comparison) seedNotes() []string {
 	var engines []string
 	for _, row := range c.rowsToCheck {

@@ -174,14 +174,15 @@ func (d *spaceComparison) compareTypes() *Difference {
 	return &Difference{Kind: ModelType, First: firstType.String(), Second: secondType.String()}
 }
 
-// compareVariables matches the variables of the two spaces by name, and sets slots and constants. It returns a difference if one space has a
-// variable that the other lacks, except for variables with one value that an imported second space lacks.
+// compareVariables matches the variables of the two spaces by name, and sets slots and constants. It returns a difference if only one space has a
+// variable. An imported second space may lack variables that have the same value in all states.
 func (d *spaceComparison) compareVariables() *Difference {
 	firstVars, secondVars := d.first.Space.Program().Vars, d.second.Space.Program().Vars
 	d.constants = make([]int32, len(firstVars))
 	for i, variable := range firstVars {
 		slot := indexOfVariable(secondVars, variable.Name)
-		d.first.slots, d.second.slots = append(d.first.slots, i), append(d.second.slots, slot)
+		d.first.slots = append(d.first.slots, i)
+		d.second.slots = append(d.second.slots, slot)
 		if slot >= 0 {
 			continue
 		}
@@ -227,7 +228,7 @@ func (v *view) constantValue(slot int) (int32, bool) {
 	return value, true
 }
 
-// valuation returns state i of a space as a valuation of the first space's variables.
+// valuation returns state i of a space as a valuation of the first space's variables. A variable that the space lacks has its constant value.
 func (d *spaceComparison) valuation(view *view, i int) []int32 {
 	view.state = view.Space.State(view.state, i)
 	valuation := make([]int32, len(view.slots))
@@ -244,7 +245,8 @@ func (d *spaceComparison) valuation(view *view, i int) []int32 {
 // matchStates matches the states of the two spaces by their valuations, and sets inFirst and inSecond.
 func (d *spaceComparison) matchStates(ctx context.Context) error {
 	d.inSecond = slices.Repeat([]int32{-1}, d.first.model.NumStates())
-	d.first.inFirst, d.second.inFirst = make([]int32, len(d.inSecond)), make([]int32, d.second.model.NumStates())
+	d.first.inFirst = make([]int32, d.first.model.NumStates())
+	d.second.inFirst = make([]int32, d.second.model.NumStates())
 	for i := range d.first.inFirst {
 		d.first.inFirst[i] = int32(i)
 	}
@@ -261,7 +263,7 @@ func (d *spaceComparison) matchStates(ctx context.Context) error {
 	return nil
 }
 
-// stateText returns the text of a state, numbered as in view.inFirst.
+// stateText returns a text such as (x=1,y=0) for a state, numbered as in view.inFirst.
 func (d *spaceComparison) stateText(number int32) string {
 	return d.first.Space.Compiled().StateText(d.valuationOf(number))
 }
@@ -276,24 +278,24 @@ func (d *spaceComparison) valuationOf(number int32) []int32 {
 
 // compareInitial returns a difference if the spaces have different initial states.
 func (d *spaceComparison) compareInitial() *Difference {
-	var unmatched []int32
+	var onlySecond []int32 // initial states of the second space that the first was not found to have
 	for _, j := range d.second.model.Initial {
-		unmatched = append(unmatched, d.second.inFirst[j])
+		onlySecond = append(onlySecond, d.second.inFirst[j])
 	}
 	for _, i := range d.first.model.Initial {
-		position := slices.Index(unmatched, int32(i))
+		position := slices.Index(onlySecond, int32(i))
 		if position < 0 {
-			return &Difference{Kind: Initial, First: d.stateText(int32(i)), Second: d.stateList(unmatched)}
+			return &Difference{Kind: Initial, First: d.stateText(int32(i)), Second: d.stateList(onlySecond)}
 		}
-		unmatched = slices.Delete(unmatched, position, position+1)
+		onlySecond = slices.Delete(onlySecond, position, position+1)
 	}
-	if len(unmatched) > 0 {
-		return &Difference{Kind: Initial, First: "no such state", Second: d.stateList(unmatched)}
+	if len(onlySecond) > 0 {
+		return &Difference{Kind: Initial, First: d.stateList(nil), Second: d.stateList(onlySecond)}
 	}
 	return nil
 }
 
-// stateList returns the text of the first state of a list, and how many more there are.
+// stateList returns the text of the first state of a list and the number of further states; "no such state" if the list is empty.
 func (d *spaceComparison) stateList(states []int32) string {
 	if len(states) == 0 {
 		return "no such state"
@@ -305,8 +307,8 @@ func (d *spaceComparison) stateList(states []int32) string {
 	return text
 }
 
-// compareStates compares the choices, labels and rewards of the states in the breadth-first order of the first space, and returns the first difference.
-// After these it looks for a state that only the second space has.
+// compareStates compares the choices, labels and rewards of all states, in the breadth-first order of the first space, and returns the first
+// difference. If there is none, it looks for a state that only the second space has.
 func (d *spaceComparison) compareStates(ctx context.Context) (*Difference, error) {
 	pairs, difference, err := d.pairLabelsAndRewards()
 	if difference != nil || err != nil {
@@ -322,13 +324,14 @@ func (d *spaceComparison) compareStates(ctx context.Context) (*Difference, error
 			return difference, nil
 		}
 	}
-	if j := slices.IndexFunc(d.second.inFirst, func(number int32) bool { return number < 0 }); j >= 0 {
+	isMissing := func(number int32) bool { return number < 0 } // in the first space
+	if j := slices.IndexFunc(d.second.inFirst, isMissing); j >= 0 {
 		return &Difference{Kind: States, State: d.stateText(d.second.inFirst[j]), First: absent, Second: present}, nil
 	}
 	return nil, nil
 }
 
-// compareState compares state i of the first space with state j of the second; j is negative if the second space lacks the state.
+// compareState compares state i of the first space with state j of the second. A negative j means that the second space lacks the state.
 func (d *spaceComparison) compareState(i, j int, pairs *labelsAndRewards) *Difference {
 	if j < 0 {
 		return &Difference{Kind: States, First: present, Second: absent}
@@ -371,8 +374,8 @@ func (d *spaceComparison) choicesOfState(space *view, i int) []choice {
 	return choices
 }
 
-// transitionsOf returns the transitions of a choice, sorted by target and action. Transitions with the same target and action are
-// combined. reward returns the reward of a transition; nil means that rewards are not compared.
+// transitionsOf returns the transitions of a choice, sorted by target and action. It combines transitions with the same target and action.
+// reward returns the reward of a transition; nil means that rewards are not compared.
 func (d *spaceComparison) transitionsOf(view *view, choiceIndex int, reward func(transition int) quantity) []transition {
 	begin, end := view.model.Row(choiceIndex)
 	sorted := make([]transition, 0, end-begin)
@@ -391,8 +394,8 @@ func (d *spaceComparison) transitionsOf(view *view, choiceIndex int, reward func
 	return sorted
 }
 
-// convertTransition returns a transition for the comparison: its weight is a fraction if fractions are compared, otherwise a float64 number, and its target is
-// numbered as in view.inFirst.
+// convertTransition returns a transition of a space in the form that is compared: with its target numbered as in view.inFirst, and with fractions or
+// float64 numbers as weights.
 func (d *spaceComparison) convertTransition(view *view, index int) transition {
 	model := view.model
 	converted := transition{target: view.inFirst[model.Target[index]]}
@@ -412,9 +415,9 @@ func (d *spaceComparison) convertTransition(view *view, index int) transition {
 	return converted
 }
 
-// add adds the weight of a transition with the same target and action.
-func (t *transition) add(other transition, intervals bool) {
-	if intervals {
+// add adds the weight and the reward of a transition with the same target and action. Only an interval model has upper ends of weights.
+func (t *transition) add(other transition, hasIntervals bool) {
+	if hasIntervals {
 		t.high = t.high.plus(other.high)
 	}
 	t.weight = t.weight.plus(other.weight)
@@ -436,8 +439,8 @@ func (t transition) equal(other transition) bool {
 	return t.compare(other) == 0 && t.weight.equal(other.weight) && t.high.equal(other.high)
 }
 
-// compareChoices compares the choices of state i of the first space with the choices of state j of the second. If each choice has an equal one in the other
-// space, difference is nil and pairs has the two indices of each pair of equal choices.
+// compareChoices compares the choices of state i of the first space with those of state j of the second. If every choice has an equal one in the
+// other space, difference is nil, and pairs has the two indices of each pair of equal choices.
 func (d *spaceComparison) compareChoices(i, j int) (difference *Difference, pairs [][2]int) {
 	firstChoices, secondChoices := d.choicesOfState(d.first, i), d.choicesOfState(d.second, j)
 	matchedFirst, matchedSecond := make([]bool, len(firstChoices)), make([]bool, len(secondChoices))

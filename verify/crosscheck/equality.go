@@ -66,9 +66,9 @@ func Models(ctx context.Context, job runner.Job, other *runner.Job, engines []ru
 	if err := opt.setDefaults(&job); err != nil {
 		return nil, err
 	}
-	exportsStates := func(x runner.EngineConfig) bool { _, ok := runner.As[StateBuilder](x.Engine); return ok }
 	if other == nil && !slices.ContainsFunc(engines, exportsStates) {
-		return nil, errors.New(strings.Join(append([]string{"there is no engine to compare the model with: want PRISM, Storm or another model"}, opt.Unavailable...), "; "))
+		reasons := append([]string{"there is no engine to compare the model with: want PRISM, Storm or another model"}, opt.Unavailable...)
+		return nil, errors.New(strings.Join(reasons, "; "))
 	}
 	model, err := newPlannedModel(runner.PlanModel(ctx, job))
 	if err != nil {
@@ -91,6 +91,12 @@ func Models(ctx context.Context, job runner.Job, other *runner.Job, engines []ru
 	return equality, nil
 }
 
+// exportsStates reports whether an engine can export the state space that its tool builds.
+func exportsStates(engine runner.EngineConfig) bool {
+	_, ok := runner.As[StateBuilder](engine.Engine)
+	return ok
+}
+
 // modelComparison is a run of Models.
 type modelComparison struct {
 	opt    *Options
@@ -98,7 +104,8 @@ type modelComparison struct {
 	result *Equality
 }
 
-// compareModels compares the model with another model, valuation by valuation.
+// compareModels compares the model with another model under each valuation of the constants. It returns an error if they do not have equally many
+// valuations.
 func (e *modelComparison) compareModels(ctx context.Context, other *plannedModel) error {
 	if len(other.instances) != len(e.model.instances) {
 		return fmt.Errorf("the constants of %s have %d valuations, those of %s %d", e.model.plan.Job.File, len(e.model.instances), other.plan.Job.File, len(other.instances))
@@ -108,15 +115,16 @@ func (e *modelComparison) compareModels(ctx context.Context, other *plannedModel
 	if e.model.plan.Job.States != nil || other.plan.Job.States != nil {
 		config.Accuracy = result.Float // files of states usually have rounded numbers
 	}
-	for i, instance := range e.model.instances {
-		e.checkInstance(ctx, e.model, instance)
+	for i, first := range e.model.instances {
 		second := other.instances[i]
+		e.checkInstance(ctx, e.model, first)
 		e.checkInstance(ctx, other, second)
-		e.compareInstance(ctx, instance, names[0], &config, func(ctx context.Context, exact bool) (*explicit.ToolSpace, error) {
+		buildSecond := func(ctx context.Context, exact bool) (*explicit.ToolSpace, error) {
 			space, err := second.space(ctx, exact)
 			return &explicit.ToolSpace{Space: space, AllLabelsAndRewards: true, AllActions: err == nil && !space.Imported()}, err
-		})
-		instance.Forget()
+		}
+		e.compareInstance(ctx, first, names[0], &config, buildSecond)
+		first.Forget()
 		second.Forget()
 	}
 	return nil
@@ -150,43 +158,58 @@ func (e *modelComparison) planWithNumbers(exact bool) *runner.Plan {
 	})
 }
 
-// checkInstance runs the strict check of an instance, and adds it to the result.
-func (e *modelComparison) checkInstance(ctx context.Context, s *plannedModel, instance *instance) {
-	instance.runStrictCheck(ctx, s.plan, e.opt)
+// checkInstance runs the strict check of an instance of a model, and adds it to the result.
+func (e *modelComparison) checkInstance(ctx context.Context, model *plannedModel, instance *instance) {
+	instance.runStrictCheck(ctx, model.plan, e.opt)
 	e.result.Models = append(e.result.Models, instance.check)
 }
 
-// compareInstance compares an instance with the space that theirs returns, as fractions if possible, otherwise as float64 numbers. ours names
-// the first space in the report.
-func (e *modelComparison) compareInstance(ctx context.Context, tested *instance, firstName string, engine *runner.EngineConfig, buildSecond func(ctx context.Context, exact bool) (*explicit.ToolSpace, error)) {
+// buildFunc builds a state space, with fractions if exact is true and otherwise with float64 numbers.
+type buildFunc func(ctx context.Context, exact bool) (*explicit.ToolSpace, error)
+
+// compareInstance compares the state space of an instance with the one that buildSecond returns, and adds the comparison to the result. It compares
+// fractions if possible, otherwise float64 numbers. In the report, firstName names the first space, and engine the second.
+func (e *modelComparison) compareInstance(ctx context.Context, tested *instance, firstName string, engine *runner.EngineConfig, buildSecond buildFunc) {
 	comparison := Comparison{
 		Diagnosis: Diagnosis{First: firstName, Second: engine.DisplayName(), Constants: tested.check.Constants},
 		States:    tested.check.States, Choices: tested.check.Choices, Transitions: tested.check.Transitions,
 	}
-	isBuilt := tested.check.Validity == Valid || tested.check.Validity == Broken
-	var err error
-	if isBuilt {
-		comparison.Exact = engine.Accuracy == result.Unknown || engine.Accuracy == result.Exact
-		err = comparison.compareSpaces(ctx, tested, buildSecond)
-	} else {
-		_, err = tested.Space(ctx) // the error says why there is no state space
-	}
-	if isBuilt && err != nil && engine.Accuracy == result.Unknown && retryWithFloats(err) {
-		comparison.Remarks = append(comparison.Remarks, "compared as doubles, not as fractions: "+err.Error())
-		comparison.Exact = false
-		err = comparison.compareSpaces(ctx, tested, buildSecond)
-	}
-	if err != nil {
+	if err := comparison.compareAccurately(ctx, tested, engine.Accuracy, buildSecond); err != nil {
 		comparison.Err = check.Failure(err, "", syntax.Pos{})
 	}
 	e.result.Comparisons = append(e.result.Comparisons, comparison)
 }
 
+// compareAccurately compares the two state spaces with the given accuracy. If the accuracy is unknown, it compares fractions, and float64 numbers if
+// that fails.
+func (c *Comparison) compareAccurately(ctx context.Context, tested *instance, accuracy result.Accuracy, buildSecond buildFunc) error {
+	wasBuilt := tested.check.Validity == Valid || tested.check.Validity == Broken
+	if !wasBuilt {
+		_, err := tested.Space(ctx) // the error says why there is no state space
+		return err
+	}
+	c.Exact = accuracy == result.Unknown || accuracy == result.Exact
+	err := c.compareSpaces(ctx, tested, buildSecond)
+	if err != nil && accuracy == result.Unknown && retryWithFloats(err) {
+		c.Remarks = append(c.Remarks, "compared as float64 numbers, not as fractions: "+err.Error())
+		c.Exact = false
+		err = c.compareSpaces(ctx, tested, buildSecond)
+	}
+	return err
+}
+
 // retryWithFloats reports whether an exact comparison that failed may succeed with float64 numbers: the tool did not refuse the model, and
 // neither a time limit nor the user stopped it.
 func retryWithFloats(err error) bool {
-	failure, isFailure := errors.AsType[*result.Failure](err)
-	return !ending.Requested(err) && (!isFailure || !refusesText(failure) && failure.Class != result.Interrupted && failure.Class != result.Timeout)
+	if ending.Requested(err) {
+		return false
+	}
+	failure, ok := errors.AsType[*result.Failure](err)
+	if !ok {
+		return true
+	}
+	wasStopped := failure.Class == result.Interrupted || failure.Class == result.Timeout
+	return !wasStopped && !refusesText(failure)
 }
 
 // refusesText reports whether a tool refuses a model because of its text.
@@ -194,9 +217,9 @@ func refusesText(failure *result.Failure) bool {
 	return failure.Class == result.Parse || failure.Class == result.TypeError || failure.Class == result.Model
 }
 
-// compareSpaces compares our state space of a model with the other tool's, which theirs reads. It sets Difference if they differ or
-// if only one tool accepts the model, and adds the warnings of both to Remarks. It returns an error if there is nothing to compare.
-func (c *Comparison) compareSpaces(ctx context.Context, tested *instance, buildSecond func(ctx context.Context, exact bool) (*explicit.ToolSpace, error)) error {
+// compareSpaces compares the state space of an instance with the one that buildSecond returns. It sets Difference if they differ, or if only one of
+// the two can be built. It adds the warnings about the second space to Remarks. It returns an error if there is nothing to compare.
+func (c *Comparison) compareSpaces(ctx context.Context, tested *instance, buildSecond buildFunc) error {
 	second, secondErr := buildSecond(ctx, c.Exact)
 	if tested.check.Validity != Valid {
 		if secondErr != nil {
@@ -242,7 +265,8 @@ func builtText(states int) string { return fmt.Sprintf("built, %s", noun.Count(s
 func (e *Equality) ExitCode() int {
 	code := ExitAgree
 	for i := range e.Comparisons {
-		switch comparison := &e.Comparisons[i]; comparison.Verdict() {
+		comparison := &e.Comparisons[i]
+		switch comparison.Verdict() {
 		case Different:
 			return ExitDisagree
 		case NotCompared:

@@ -1,6 +1,7 @@
 package crosscheck
 
 import (
+	"cmp"
 	"slices"
 
 	"tilecheck/native/space/sparse"
@@ -8,9 +9,9 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// explainChoices returns the difference between state i of the first space and state j of the second. onlyFirst and onlySecond are their choices
-// without an equal one in the other space. If two of these have the same action, the difference is their first different transition; otherwise it
-// is a choice that only one space has.
+// explainChoices returns the difference between state i of the first space and state j of the second. onlyFirst and onlySecond are the choices of
+// these states that have no equal choice in the other space; one of the lists may be empty. If a choice of each list has the same action, the
+// difference is the first transition in which these two differ. Otherwise it is a choice that only one space has.
 func (d *spaceComparison) explainChoices(i, j int, onlyFirst, onlySecond []*choice) *Difference {
 	for _, firstChoice := range onlyFirst {
 		for _, secondChoice := range onlySecond {
@@ -30,10 +31,10 @@ func (d *spaceComparison) explainChoices(i, j int, onlyFirst, onlySecond []*choi
 	return difference
 }
 
-// actionText names a choice by its action.
+// actionText returns a text that names a choice by its action.
 func actionText(action string) string { return "choice [" + action + "]" }
 
-// choiceText names a choice by its action and its first target.
+// choiceText returns a text that names a choice by its action and its first target.
 func (d *spaceComparison) choiceText(c *choice) string {
 	text := actionText(c.action) + " to " + d.stateText(c.transitions[0].target)
 	if len(c.transitions) > 1 {
@@ -42,17 +43,15 @@ func (d *spaceComparison) choiceText(c *choice) string {
 	return text
 }
 
-// explainTransition returns the first transition in which two choices differ, with the commands that made both.
+// explainTransition returns the first transition in which two choices with the same action differ, with the commands that made these choices. One
+// choice is of state i of the first space, the other of state j of the second.
 func (d *spaceComparison) explainTransition(i, j int, firstChoice, secondChoice *choice) *Difference {
 	difference := &Difference{Kind: Probability, First: "none", Second: "none"}
 	inFirst, inSecond := firstDifferent(firstChoice.transitions, secondChoice.transitions, transition.lowerEnd)
 	if inFirst == nil && inSecond == nil {
 		inFirst, inSecond = firstDifferent(firstChoice.transitions, secondChoice.transitions, transition.upperEnd)
 	}
-	shown := inFirst
-	if inFirst == nil {
-		shown = inSecond
-	}
+	shown := cmp.Or(inFirst, inSecond)
 	if d.first.model.Kind == sparse.MDP {
 		difference.What = actionText(firstChoice.action) + ", "
 	} else if shown.action != "" {
@@ -70,21 +69,21 @@ func (d *spaceComparison) explainTransition(i, j int, firstChoice, secondChoice 
 }
 
 // text returns the weight of a transition, or its interval of weights.
-func (e transition) text() string {
-	if e.high == (quantity{}) {
-		return e.weight.String()
+func (t transition) text() string {
+	if t.high == (quantity{}) {
+		return t.weight.String()
 	}
-	return "[" + e.weight.String() + "," + e.high.String() + "]"
+	return "[" + t.weight.String() + "," + t.high.String() + "]"
 }
 
 // lowerEnd returns the weight, which in an interval model is the lower end of the interval; upperEnd returns the upper end. meanReward returns
 // the mean of the transition rewards, weighted by the weights.
-func (e transition) lowerEnd() quantity   { return e.weight }
-func (e transition) upperEnd() quantity   { return e.high }
-func (e transition) meanReward() quantity { return e.weightedReward.dividedBy(e.weight) }
+func (t transition) lowerEnd() quantity   { return t.weight }
+func (t transition) upperEnd() quantity   { return t.high }
+func (t transition) meanReward() quantity { return t.weightedReward.dividedBy(t.weight) }
 
-// firstDifferent returns the first transitions at which two sorted lists differ in target, action or value. A transition that one list lacks is
-// nil; both are nil if the lists are equal.
+// firstDifferent returns the first transitions at which two sorted lists differ in target, action or value. If only one list has the transition, the
+// result for the other list is nil. Both results are nil if the lists are equal.
 func firstDifferent(first, second []transition, value func(transition) quantity) (inFirst, inSecond *transition) {
 	for i := range min(len(first), len(second)) {
 		switch order := first[i].compare(second[i]); {
@@ -105,8 +104,8 @@ func firstDifferent(first, second []transition, value func(transition) quantity)
 	return nil, nil
 }
 
-// origins returns the commands that made a choice of state i. In a Markov chain these are the commands that made the given transition; or all commands of
-// the state if transition is nil.
+// origins returns the commands that made a choice of state i. In a Markov chain it returns the commands that made the given transition, or all
+// commands that are enabled in the state if transition is nil. It returns nil for an imported space, which has no commands.
 func (d *spaceComparison) origins(view *view, i int, sought *choice, transition *transition) []Origin {
 	if view.Space.Imported() {
 		return nil
@@ -116,16 +115,17 @@ func (d *spaceComparison) origins(view *view, i int, sought *choice, transition 
 	if err != nil { // cannot happen in a reachable state
 		return nil
 	}
+	comparesActions := view.model.Kind == sparse.MDP && d.namedActions
 	var matching, sameAction []Origin
-	for i := range expanded.List {
-		compiled := &expanded.List[i]
-		switch {
-		case view.model.Kind == sparse.MDP && d.namedActions && actionName(view, compiled.Action) != sought.action:
+	for k := range expanded.List {
+		compiled := &expanded.List[k]
+		if comparesActions && actionName(view, compiled.Action) != sought.action {
 			continue
-		case d.couldMake(view, compiled, sought, transition):
-			matching = view.appendCommands(matching, compiled)
 		}
 		sameAction = view.appendCommands(sameAction, compiled)
+		if d.couldMake(view, compiled, sought, transition) {
+			matching = view.appendCommands(matching, compiled)
+		}
 	}
 	if len(matching) > 0 {
 		return matching
@@ -141,8 +141,8 @@ func actionName(view *view, action int) string {
 	return view.Space.Program().Actions[action]
 }
 
-// couldMake reports whether a compiled choice has the same targets as a choice of an MDP. In a Markov chain it reports whether the compiled choice
-// has the target of the given transition.
+// couldMake reports whether a compiled choice could be the one that the space shows as sought. In an MDP the two must have the same targets; in a
+// Markov chain the compiled choice must have the target of the given transition.
 func (d *spaceComparison) couldMake(view *view, compiled *compile.Choice, sought *choice, transition *transition) bool {
 	if view.model.Kind != sparse.MDP {
 		return transition != nil && d.reaches(view, compiled, transition.target)
@@ -171,20 +171,21 @@ func (d *spaceComparison) reaches(view *view, compiled *compile.Choice, number i
 	})
 }
 
-// appendCommands appends the commands of a compiled choice to out, without duplicates.
-func (v *view) appendCommands(out []Origin, compiled *compile.Choice) []Origin {
+// appendCommands appends the commands that a compiled choice was made of to list, and returns it. It leaves out commands that list already has.
+func (v *view) appendCommands(list []Origin, compiled *compile.Choice) []Origin {
 	program := v.Space.Program()
 	for _, ref := range compiled.Commands {
-		origin := Origin{Model: v.Name, File: program.File, Pos: program.Modules[ref.Module].Commands[ref.Command].Pos, Action: actionName(v, compiled.Action), Enabled: true}
-		if !slices.Contains(out, origin) {
-			out = append(out, origin)
+		command := &program.Modules[ref.Module].Commands[ref.Command]
+		origin := Origin{Model: v.Name, File: program.File, Pos: command.Pos, Action: actionName(v, compiled.Action), Enabled: true}
+		if !slices.Contains(list, origin) {
+			list = append(list, origin)
 		}
 	}
-	return out
+	return list
 }
 
-// candidateCommands returns commands of the first model that may be wrong if only the second space has this choice in state i: commands with an
-// update that leads to one of its targets or, if there are none, all commands with its action.
+// candidateCommands returns the commands of the first model that may be wrong, for a choice that state i has only in the second space: the commands
+// with an update that leads to a target of the choice. If there are none, it returns all commands with the action of the choice.
 func (d *spaceComparison) candidateCommands(i int, sought *choice) []Origin {
 	if d.first.Space.Imported() {
 		return nil
@@ -221,7 +222,7 @@ func (d *spaceComparison) leadsTo(state []int32, command *sema.Command, sought *
 	return false
 }
 
-// applyUpdate returns the valuation after an update; nil if the update changes nothing or a value cannot be computed.
+// applyUpdate returns the valuation after an update of a state; nil if the update changes nothing or a value cannot be computed. Booleans are 0 or 1.
 func applyUpdate(state []int32, update *sema.Update) []int32 {
 	target := slices.Clone(state)
 	for _, assignment := range update.Assigns {
@@ -240,19 +241,19 @@ func applyUpdate(state []int32, update *sema.Update) []int32 {
 	return target
 }
 
-// commandsWithAction returns all commands of a model that have an action; none if the space was imported.
+// commandsWithAction returns all commands of a model with the given action; nil if the action is empty or the space was imported.
 func (d *spaceComparison) commandsWithAction(view *view, action string) []Origin {
-	var out []Origin
 	if view.Space.Imported() || action == "" {
 		return nil
 	}
+	var commands []Origin
 	program := view.Space.Program()
 	for _, module := range program.Modules {
 		for _, command := range module.Commands {
 			if actionName(view, command.Action) == action {
-				out = append(out, Origin{Model: view.Name, File: program.File, Pos: command.Pos, Action: action})
+				commands = append(commands, Origin{Model: view.Name, File: program.File, Pos: command.Pos, Action: action})
 			}
 		}
 	}
-	return out
+	return commands
 }

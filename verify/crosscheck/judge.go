@@ -2,9 +2,9 @@ package crosscheck
 
 import "tilecheck/result/agree"
 
-// judge compares all answers of a row pairwise and returns the worst outcome; among disagreements, the one with the strongest basis.
-// needsSamples says for each answer whether more samples might decide the row. If some pair stays unknown whatever the samples are, it is all
-// false.
+// judge compares all answers of a row pairwise and returns the worst outcome; among several disagreements, the one with the strongest basis.
+// needsSamples says for each answer whether more samples of its engine might decide the row. It is false for all answers if more samples cannot
+// decide some pair.
 func judge(answers []*agree.Answer, opt agree.Options) (worst agree.Outcome, needsSamples []bool) {
 	needsSamples = make([]bool, len(answers))
 	worst.Basis = agree.Proven
@@ -16,10 +16,12 @@ func judge(answers []*agree.Answer, opt agree.Options) (worst agree.Outcome, nee
 			if outcome.Relation != agree.Unknown {
 				continue
 			}
-			wideFirst, wideSecond := outcome.Wide[0], outcome.Wide[1]
-			needsSamples[j] = needsSamples[j] || wideFirst
-			needsSamples[i] = needsSamples[i] || wideSecond
-			undecidable = undecidable || !wideFirst && !wideSecond
+			firstTooWide, secondTooWide := outcome.Wide[0], outcome.Wide[1]
+			needsSamples[j] = needsSamples[j] || firstTooWide
+			needsSamples[i] = needsSamples[i] || secondTooWide
+			if !firstTooWide && !secondTooWide {
+				undecidable = true
+			}
 		}
 	}
 	if undecidable {
@@ -28,8 +30,8 @@ func judge(answers []*agree.Answer, opt agree.Options) (worst agree.Outcome, nee
 	return worst, needsSamples
 }
 
-// worse returns the worse of two outcomes. Of two disagreements it is the one with the stronger basis. Two agreements together have the weaker
-// basis.
+// worse returns the worse of two outcomes: a disagreement is worse than an unknown relation, which is worse than an agreement. Of two disagreements
+// it returns the one with the stronger basis. Of two agreements it returns one, with the weaker of the two bases.
 func worse(worst, outcome agree.Outcome) agree.Outcome {
 	switch {
 	case outcome.Relation > worst.Relation:

@@ -31,43 +31,52 @@ type rewardPair struct {
 	first, second rewardStructure
 }
 
-// rewardStructure is a reward structure. transition and transitionRats are its transition rewards, nil if there are none
-// or the tool does not export them.
+// rewardStructure is a reward structure of one space. transition and transitionRats are its transition rewards as float64
+// numbers and as fractions; nil if there are none or the tool does not export them.
 type rewardStructure struct {
 	*sparse.Reward
 	transition     []float64
 	transitionRats []*big.Rat
 }
 
-// pairLabelsAndRewards pairs the labels and the reward structures of the two spaces by name. If both spaces have all of the model's, it returns a
-// difference for one that only one space has.
+// pairLabelsAndRewards pairs the labels and the reward structures of the two spaces by name. It returns a difference if only one space has a label or
+// a structure, unless a tool exported only some of those of its model.
 func (d *spaceComparison) pairLabelsAndRewards() (*labelsAndRewards, *Difference, error) {
 	pairs := &labelsAndRewards{spaceComparison: d}
 	bothComplete := d.first.AllLabelsAndRewards && d.second.AllLabelsAndRewards
 	if bothComplete {
-		firstStates, secondStates := d.first.deadlocks(), d.second.deadlocks()
-		pairs.labels = append(pairs.labels, labelPair{name: "deadlock", first: firstStates, second: secondStates})
+		pairs.labels = append(pairs.labels, labelPair{name: "deadlock", first: d.first.deadlocks(), second: d.second.deadlocks()})
 	}
-	for _, label := range d.first.labels() {
-		index := slices.IndexFunc(d.second.labels(), func(other sema.LabelDef) bool { return other.Name == label.Name })
-		switch {
-		case index < 0 && bothComplete:
-			return nil, onlyInFirst(Labels, strconv.Quote(label.Name)), nil
-		case index < 0:
+	difference, err := pairs.pairLabels(bothComplete)
+	if difference == nil && err == nil {
+		difference, err = pairs.pairRewards(bothComplete)
+	}
+	return pairs, difference, err
+}
+
+// pairLabels pairs labels with the same name. If bothComplete is true, both spaces have all labels of their models, and a label that only one space
+// has is a difference.
+func (p *labelsAndRewards) pairLabels(bothComplete bool) (*Difference, error) {
+	firstLabels, secondLabels := p.first.labels(), p.second.labels()
+	for _, label := range firstLabels {
+		match := slices.IndexFunc(secondLabels, func(other sema.LabelDef) bool { return other.Name == label.Name })
+		if match < 0 {
+			if bothComplete {
+				return onlyInFirst(Labels, strconv.Quote(label.Name)), nil
+			}
 			continue
 		}
-		firstStates, err1 := d.first.Space.States(label.X)
-		secondStates, err2 := d.second.Space.States(d.second.labels()[index].X)
-		if err := cmp.Or(err1, err2); err != nil {
-			return nil, nil, err
+		firstStates, firstErr := p.first.Space.States(label.X)
+		secondStates, secondErr := p.second.Space.States(secondLabels[match].X)
+		if err := cmp.Or(firstErr, secondErr); err != nil {
+			return nil, err
 		}
-		pairs.labels = append(pairs.labels, labelPair{label.Name, label.X, firstStates, secondStates})
+		p.labels = append(p.labels, labelPair{label.Name, label.X, firstStates, secondStates})
 	}
-	if bothComplete && len(d.second.labels()) > len(d.first.labels()) {
-		return nil, onlyInSecond(Labels, strconv.Itoa(len(d.second.labels())-len(d.first.labels()))+" more"), nil
+	if surplus := len(secondLabels) - len(firstLabels); bothComplete && surplus > 0 {
+		return onlyInSecond(Labels, strconv.Itoa(surplus)+" more"), nil
 	}
-	difference, err := pairs.pairRewards(bothComplete)
-	return pairs, difference, err
+	return nil, nil
 }
 
 // labels returns the labels of the model.
@@ -81,24 +90,25 @@ func (v *view) deadlocks() *sparse.Set {
 	return v.model.Deadlocks
 }
 
-// pairRewards pairs reward structures with the same name; structures without a name are paired in their order. bothComplete says that both spaces
-// have all reward structures of their models; then one that only one space has is a difference.
-func (e *labelsAndRewards) pairRewards(bothComplete bool) (*Difference, error) {
-	firstRewards, secondRewards := e.first.Space.Program().Rewards, e.second.Space.Program().Rewards
+// pairRewards pairs reward structures with the same name; structures without a name are paired in their order. If bothComplete is true, both spaces
+// have all reward structures of their models, and a structure that only one space has is a difference.
+func (p *labelsAndRewards) pairRewards(bothComplete bool) (*Difference, error) {
+	firstRewards, secondRewards := p.first.Space.Program().Rewards, p.second.Space.Program().Rewards
 	paired := make([]bool, len(secondRewards))
 	for i := range firstRewards {
 		match := 0
 		for match < len(secondRewards) && (paired[match] || secondRewards[match].Name != firstRewards[i].Name) {
 			match++
 		}
-		switch {
-		case match < len(secondRewards):
-			paired[match] = true
-			if err := e.addRewardPair(i, match); err != nil {
-				return nil, err
+		if match == len(secondRewards) {
+			if bothComplete {
+				return onlyInFirst(Rewards, rewardName(firstRewards, i)), nil
 			}
-		case bothComplete:
-			return onlyInFirst(Rewards, rewardName(firstRewards, i)), nil
+			continue
+		}
+		paired[match] = true
+		if err := p.addRewardPair(i, match); err != nil {
+			return nil, err
 		}
 	}
 	if surplus := len(secondRewards) - len(firstRewards); bothComplete && surplus > 0 {
@@ -108,14 +118,14 @@ func (e *labelsAndRewards) pairRewards(bothComplete bool) (*Difference, error) {
 }
 
 // addRewardPair adds a pair of reward structures, given by their indices in the two spaces.
-func (e *labelsAndRewards) addRewardPair(first, second int) error {
-	firstValues, firstErr := e.first.rewardValues(first)
-	secondValues, secondErr := e.second.rewardValues(second)
-	e.rewards = append(e.rewards, rewardPair{index: first, first: firstValues, second: secondValues})
+func (p *labelsAndRewards) addRewardPair(first, second int) error {
+	firstValues, firstErr := p.first.rewardValues(first)
+	secondValues, secondErr := p.second.rewardValues(second)
+	p.rewards = append(p.rewards, rewardPair{index: first, first: firstValues, second: secondValues})
 	return cmp.Or(firstErr, secondErr)
 }
 
-// rewardName names a reward structure by its name or its number.
+// rewardName returns the quoted name of a reward structure, or its number if it has no name.
 func rewardName(all []sema.RewardStruct, i int) string {
 	if all[i].Name == "" {
 		return fmt.Sprintf("structure %d", i+1)
@@ -124,74 +134,90 @@ func rewardName(all []sema.RewardStruct, i int) string {
 }
 
 // rewardValues returns the values of reward structure i in this space.
-func (v *view) rewardValues(i int) (out rewardStructure, err error) {
-	if out.Reward, err = v.Space.Reward(i); err == nil {
-		out.transition, out.transitionRats, err = v.Space.TransitionRewards(i)
+func (v *view) rewardValues(i int) (values rewardStructure, err error) {
+	values.Reward, err = v.Space.Reward(i)
+	if err != nil {
+		return values, err
 	}
-	return out, err
+	values.transition, values.transitionRats, err = v.Space.TransitionRewards(i)
+	return values, err
 }
 
-// compare compares the labels and rewards of two states, which have the numbers i and j in their spaces. pairs are their equal choices.
-func (e *labelsAndRewards) compare(i, j int, pairs [][2]int) *Difference {
-	for _, label := range e.labels {
-		first, second := label.first.Has(i), label.second.Has(j)
-		if first == second {
-			continue
+// compare compares the labels and the rewards of state i of the first space and state j of the second, and returns the first difference. equalChoices
+// has the indices of each pair of equal choices.
+func (p *labelsAndRewards) compare(i, j int, equalChoices [][2]int) *Difference {
+	for k := range p.labels {
+		if difference := p.compareLabel(&p.labels[k], i, j); difference != nil {
+			return difference
 		}
-		quoted := strconv.Quote(label.name)
-		difference := &Difference{Kind: Labels, What: quoted, First: strconv.FormatBool(first), Second: strconv.FormatBool(second)}
-		if label.expression != nil && !e.first.Space.Imported() {
-			difference.Origins = []Origin{{Model: e.first.Name, File: e.first.Space.Program().File, Pos: label.expression.Pos(), What: "label " + quoted}}
-		}
-		return difference
 	}
-	for k := range e.rewards {
-		if difference := e.rewards[k].compare(e.spaceComparison, i, j, pairs); difference != nil {
+	for k := range p.rewards {
+		if difference := p.rewards[k].compare(p.spaceComparison, i, j, equalChoices); difference != nil {
 			difference.Kind = Rewards
-			difference.What += ", " + rewardName(e.first.Space.Program().Rewards, e.rewards[k].index)
+			difference.What += ", " + rewardName(p.first.Space.Program().Rewards, p.rewards[k].index)
 			return difference
 		}
 	}
 	return nil
 }
 
-// compare compares the rewards of states i of the first space and j of the second, of their equal choices in pairs, and of the transitions.
-func (r *rewardPair) compare(d *spaceComparison, i, j int, pairs [][2]int) *Difference {
+// compareLabel returns a difference if only one of state i of the first space and state j of the second has a label.
+func (p *labelsAndRewards) compareLabel(label *labelPair, i, j int) *Difference {
+	first, second := label.first.Has(i), label.second.Has(j)
+	if first == second {
+		return nil
+	}
+	quoted := strconv.Quote(label.name)
+	difference := &Difference{Kind: Labels, What: quoted, First: strconv.FormatBool(first), Second: strconv.FormatBool(second)}
+	if label.expression != nil && !p.first.Space.Imported() {
+		difference.Origins = []Origin{{Model: p.first.Name, File: p.first.Space.Program().File, Pos: label.expression.Pos(), What: "label " + quoted}}
+	}
+	return difference
+}
+
+// compare compares the rewards of state i of the first space and state j of the second, and those of their equal choices and transitions.
+func (r *rewardPair) compare(d *spaceComparison, i, j int, equalChoices [][2]int) *Difference {
 	// A tool that exports mean rewards gives none for a deadlock.
 	lacksReward := d.second.MeanRewards && d.first.deadlocks().Has(i)
 	first, second := d.rewardEntry(r.first.State, r.first.StateRat, i), d.rewardEntry(r.second.State, r.second.StateRat, j)
 	if !lacksReward && !first.equal(second) {
-		return &Difference{What: "of the state", First: first.String(), Second: second.String(), Origins: d.rewardOrigins(r.index, i, sema.Unlabelled, false)}
+		return &Difference{What: "of the state", First: first.String(), Second: second.String(), Origins: d.stateRewardOrigins(r.index, i)}
 	}
-	for _, pair := range pairs {
+	for _, pair := range equalChoices {
 		if difference := r.compareTransitions(d, i, pair); difference != nil {
 			return difference
 		}
-		first, second := d.rewardEntry(r.first.Choice, r.first.ChoiceRat, pair[0]), d.rewardEntry(r.second.Choice, r.second.ChoiceRat, pair[1])
-		if !first.equal(second) {
-			return &Difference{What: "of a choice", First: first.String(), Second: second.String(), Origins: d.rewardOrigins(r.index, i, d.first.actionOf(pair[0]), true)}
+		inFirst, inSecond := d.rewardEntry(r.first.Choice, r.first.ChoiceRat, pair[0]), d.rewardEntry(r.second.Choice, r.second.ChoiceRat, pair[1])
+		if !inFirst.equal(inSecond) {
+			origins := d.transitionRewardOrigins(r.index, i, d.first.actionOf(pair[0]))
+			return &Difference{What: "of a choice", First: inFirst.String(), Second: inSecond.String(), Origins: origins}
 		}
 	}
 	return nil
 }
 
-// compareTransitions compares the transition rewards of two equal choices, whose indices are in p, in a Markov chain.
-func (r *rewardPair) compareTransitions(comparison *spaceComparison, i int, pair [2]int) *Difference {
-	if comparison.first.MeanRewards || comparison.second.MeanRewards || r.first.transition == nil && r.second.transition == nil {
+// compareTransitions compares the transition rewards of a pair of equal choices, given by their indices in the two spaces; the first is a choice of
+// state i. It compares nothing if a tool exports only mean rewards of choices.
+func (r *rewardPair) compareTransitions(d *spaceComparison, i int, pair [2]int) *Difference {
+	onlyMeans := d.first.MeanRewards || d.second.MeanRewards
+	noRewards := r.first.transition == nil && r.second.transition == nil
+	if onlyMeans || noRewards {
 		return nil
 	}
-	inFirst, inSecond := firstDifferent(
-		comparison.transitionsOf(comparison.first, pair[0], func(t int) quantity { return comparison.rewardEntry(r.first.transition, r.first.transitionRats, t) }),
-		comparison.transitionsOf(comparison.second, pair[1], func(t int) quantity { return comparison.rewardEntry(r.second.transition, r.second.transitionRats, t) }), transition.meanReward)
+	firstReward := func(t int) quantity { return d.rewardEntry(r.first.transition, r.first.transitionRats, t) }
+	secondReward := func(t int) quantity { return d.rewardEntry(r.second.transition, r.second.transitionRats, t) }
+	inFirst, inSecond := firstDifferent(d.transitionsOf(d.first, pair[0], firstReward), d.transitionsOf(d.second, pair[1], secondReward), transition.meanReward)
 	if inFirst == nil {
 		return nil
 	}
-	difference := &Difference{What: "of a transition to " + comparison.stateText(inFirst.target), First: inFirst.meanReward().String(), Second: inSecond.meanReward().String()}
-	difference.Origins = comparison.rewardOrigins(r.index, i, slices.Index(comparison.first.Space.Program().Actions, inFirst.action), true)
-	return difference
+	action := slices.Index(d.first.Space.Program().Actions, inFirst.action)
+	return &Difference{
+		What: "of a transition to " + d.stateText(inFirst.target), First: inFirst.meanReward().String(), Second: inSecond.meanReward().String(),
+		Origins: d.transitionRewardOrigins(r.index, i, action),
+	}
 }
 
-// rewardEntry returns entry i of an array of rewards: of rats if fractions are compared, otherwise of values. A nil array means 0.
+// rewardEntry returns entry i of an array of rewards: of fractions if fractions are compared, otherwise of values. All entries of a nil array are 0.
 func (d *spaceComparison) rewardEntry(values []float64, fractions []*big.Rat, i int) quantity {
 	switch {
 	case d.exact && fractions != nil:
@@ -210,9 +236,23 @@ func (v *view) actionOf(c int) int {
 	return sema.Unlabelled
 }
 
-// rewardOrigins returns the items of a reward structure that apply in state i of the first space with the given action; the structure itself if
-// no item does.
-func (d *spaceComparison) rewardOrigins(structure, i, action int, transition bool) []Origin {
+// stateRewardOrigins returns the items of a reward structure that give state i of the first space a state reward; the structure itself if no item
+// does.
+func (d *spaceComparison) stateRewardOrigins(structure, i int) []Origin {
+	return d.rewardOrigins(structure, i, func(item *sema.RewardItem) bool { return !item.Transition })
+}
+
+// transitionRewardOrigins returns the items of a reward structure that give a transition with the given action from state i of the first space a
+// reward; the structure itself if no item does.
+func (d *spaceComparison) transitionRewardOrigins(structure, i, action int) []Origin {
+	return d.rewardOrigins(structure, i, func(item *sema.RewardItem) bool {
+		return item.Transition && (!d.namedActions || item.Action == action)
+	})
+}
+
+// rewardOrigins returns the selected items of a reward structure whose guards hold in state i of the first space; the structure itself if there are
+// none. It returns nil for an imported space, which has no model text.
+func (d *spaceComparison) rewardOrigins(structure, i int, selected func(*sema.RewardItem) bool) []Origin {
 	if d.first.Space.Imported() {
 		return nil
 	}
@@ -221,9 +261,9 @@ func (d *spaceComparison) rewardOrigins(structure, i, action int, transition boo
 	structureOrigin := Origin{Model: d.first.Name, File: program.File, Pos: rewards.Pos, What: "reward " + rewardName(program.Rewards, structure)}
 	state := d.first.Space.State(nil, i)
 	var origins []Origin
-	for _, item := range rewards.Items {
-		hasAction := !transition || !d.namedActions || item.Action == action
-		if item.Transition != transition || !hasAction {
+	for k := range rewards.Items {
+		item := &rewards.Items[k]
+		if !selected(item) {
 			continue
 		}
 		if holds, err := sema.Eval(item.Guard, state); err == nil && holds.Bool {

@@ -51,7 +51,7 @@ type diagnosisRecord struct {
 	Error      *result.FailureRecord `json:"error,omitempty"`
 }
 
-// recordPart writes the results of this shard to its file.
+// recordPart writes the results of this shard to its file. It does nothing if the run is not sharded.
 func (c *comparison) recordPart() error {
 	ledger := c.opt.Split
 	if !ledger.Recording() {
@@ -84,7 +84,7 @@ func (c *comparison) tasks() int64 { return int64(len(c.models[0].plan.Tasks)) }
 // partRecords are the parts that were recorded, in the order of the properties.
 type partRecords []*partRecord
 
-// readParts selects the rows of this shard. During a merge it returns the records of all shards, otherwise nil.
+// readParts selects the rows of this shard. If the results of shards are merged, it selects all rows and returns the records of all shards.
 func (c *comparison) readParts() (parts partRecords, err error) {
 	c.rowsToCheck = c.allRows
 	ledger := c.opt.Split
@@ -106,34 +106,36 @@ func (c *comparison) readParts() (parts partRecords, err error) {
 	return parts, err
 }
 
-// rowsOfTasks returns the rows of a range of properties.
-func (c *comparison) rowsOfTasks(first, end int64) (out []*row) {
+// rowsOfTasks returns the rows of the properties with indices from first to end-1.
+func (c *comparison) rowsOfTasks(first, end int64) []*row {
+	var rows []*row
 	for _, row := range c.allRows {
 		if task := int64(row.task); first <= task && task < end {
-			out = append(out, row)
+			rows = append(rows, row)
 		}
 	}
-	return out
+	return rows
 }
 
-// selectEngines returns the engines that the shards asked. It returns an error if the shards asked different engines.
-func (parts partRecords) selectEngines(all []runner.EngineConfig) (out []runner.EngineConfig, err error) {
+// selectEngines returns the engines that the shards asked. It returns an error if the shards asked different engines, or if all lacks one of them.
+func (parts partRecords) selectEngines(all []runner.EngineConfig) ([]runner.EngineConfig, error) {
 	for _, part := range parts {
 		if !slices.Equal(part.Engines, parts[0].Engines) || !slices.Equal(part.NotAsked, parts[0].NotAsked) {
 			return nil, fmt.Errorf("the shards asked different engines: found %v and %v", parts[0].Engines, part.Engines)
 		}
 	}
-	for _, label := range parts[0].Engines {
-		i := slices.IndexFunc(all, func(part runner.EngineConfig) bool { return part.DisplayName() == label })
+	var selected []runner.EngineConfig
+	for _, name := range parts[0].Engines {
+		i := slices.IndexFunc(all, func(engine runner.EngineConfig) bool { return engine.DisplayName() == name })
 		if i < 0 {
-			return nil, fmt.Errorf("the shards asked %q, which the command does not", label)
+			return nil, fmt.Errorf("the shards asked the engine %q, which this command does not select", name)
 		}
-		out = append(out, all[i])
+		selected = append(selected, all[i])
 	}
-	return out, nil
+	return selected, nil
 }
 
-// replay fills the report from the records of all shards. Rows of missing shards are unchecked.
+// replay fills the report from the records of all shards. Rows of missing shards get the status Unchecked. It does nothing if parts is nil.
 func (c *comparison) replay(parts partRecords) error {
 	if parts == nil {
 		return nil
@@ -144,18 +146,13 @@ func (c *comparison) replay(parts partRecords) error {
 			return c.opt.Split.Fail(part.piece, err)
 		}
 	}
-	for i := range c.models[0].instances {
-		for _, part := range parts {
-			if found := part.diagnosesOf(c, i); len(found) > 0 {
-				c.report.Diagnoses = append(c.report.Diagnoses, found...)
-				break
-			}
-		}
+	for i, instance := range c.models[0].instances {
+		c.report.Diagnoses = append(c.report.Diagnoses, parts.diagnosesOf(i, instance.check.Constants)...)
 	}
 	return nil
 }
 
-// markUnchecked marks every model and row as not checked, with a reason.
+// markUnchecked marks every model and every row as not checked, for the given reason.
 func (c *comparison) markUnchecked(reason string) {
 	failure := &result.Failure{Class: result.Interrupted, Message: reason}
 	for _, model := range c.models {
@@ -171,46 +168,50 @@ func (c *comparison) markUnchecked(reason string) {
 	}
 }
 
-// restore fills the rows of a part, and the strict checks if the part has them.
-func (x *partRecord) restore(comparison *comparison) error {
-	rows := comparison.rowsOfTasks(x.piece.First, x.piece.End)
-	if len(x.Rows) != len(rows) {
-		return fmt.Errorf("found %d answers, want %d", len(x.Rows), len(rows))
+// restore fills the rows of a part, and the strict checks of the models if it is the part with the first property.
+func (part *partRecord) restore(comparison *comparison) error {
+	rows := comparison.rowsOfTasks(part.piece.First, part.piece.End)
+	if len(part.Rows) != len(rows) {
+		return fmt.Errorf("found %d answers, want %d", len(part.Rows), len(rows))
 	}
 	for i, row := range rows {
-		if err := x.Rows[i].restore(row); err != nil {
+		if err := part.Rows[i].restore(row); err != nil {
 			return err
 		}
 	}
-	if x.piece.First > 0 || x.piece.End == 0 {
-		return nil // the part with the first row has the checks
+	hasFirstProperty := part.piece.First == 0 && part.piece.End > 0
+	if !hasFirstProperty {
+		return nil
 	}
-	return x.restoreChecks(comparison.models)
+	return part.restoreChecks(comparison.models)
 }
 
 // restoreChecks fills the strict checks of the models under all valuations.
-func (x *partRecord) restoreChecks(models []*plannedModel) error {
+func (part *partRecord) restoreChecks(models []*plannedModel) error {
 	var checks []*ModelCheck
 	for _, model := range models {
 		for _, instance := range model.instances {
 			checks = append(checks, &instance.check)
 		}
 	}
-	if len(x.Models) < len(checks) {
-		return errors.New("found fewer checks than models")
+	if len(part.Models) < len(checks) {
+		return fmt.Errorf("found strict checks of %d models, want %d", len(part.Models), len(checks))
 	}
 	for i, check := range checks {
-		if err := x.Models[i].restore(check); err != nil {
+		if err := part.Models[i].restore(check); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// restore fills a row from its record.
+// restore fills a row from its record. It returns an error if the record is invalid or about another property.
 func (record *rowRecord) restore(row *row) error {
-	if len(record.Verdicts) != len(row.Verdicts) || !slices.Contains([]Status{Agree, Disagree, Undecided, Unchecked, Invalid}, record.Status) {
-		return fmt.Errorf("found %d verdicts with the status %q, want %d verdicts", len(record.Verdicts), record.Status, len(row.Verdicts))
+	if len(record.Verdicts) != len(row.Verdicts) {
+		return fmt.Errorf("found %d verdicts, want %d", len(record.Verdicts), len(row.Verdicts))
+	}
+	if !slices.Contains([]Status{Agree, Disagree, Undecided, Unchecked, Invalid}, record.Status) {
+		return fmt.Errorf("found the unknown outcome %q", record.Status)
 	}
 	for engine := range record.Verdicts {
 		verdict, err := record.Verdicts[engine].Verdict()
@@ -227,10 +228,13 @@ func (record *rowRecord) restore(row *row) error {
 	return nil
 }
 
-// restore fills the strict check of a model from its record.
+// restore fills the strict check of a model from its record. It returns an error if the record is invalid or about another model.
 func (record *checkRecord) restore(check *ModelCheck) error {
 	failure := record.Error.Failure()
-	if record.Model != check.Model || !slices.Contains([]Validity{Valid, Sampled, Broken, NotChecked}, record.Validity) || failure == nil && record.Validity != Valid && record.Validity != Sampled {
+	isKnown := slices.Contains([]Validity{Valid, Sampled, Broken, NotChecked}, record.Validity)
+	needsError := record.Validity != Valid && record.Validity != Sampled
+	lacksError := needsError && failure == nil
+	if record.Model != check.Model || !isKnown || lacksError {
 		return fmt.Errorf("found the check %q of the model %s, want one of %s", record.Validity, record.Model, check.Model)
 	}
 	check.Validity, check.Failure, check.Note, check.Deterministic = record.Validity, failure, record.Note, record.Deterministic
@@ -238,13 +242,22 @@ func (record *checkRecord) restore(check *ModelCheck) error {
 	return nil
 }
 
-// diagnosesOf returns the diagnoses of the shard that are about one valuation.
-func (part *partRecord) diagnosesOf(comparison *comparison, instance int) (out []Diagnosis) {
-	for _, record := range part.Diagnoses {
-		if record.Instance == instance {
-			failure := record.Error.Failure()
-			out = append(out, Diagnosis{First: record.First, Second: record.Second, Constants: comparison.models[0].instances[instance].check.Constants, Difference: record.Difference, Err: failure, instance: instance})
+// diagnosesOf returns the diagnoses under the valuation with an index and these constants. If several shards made them, it returns those of the first.
+func (parts partRecords) diagnosesOf(instance int, constants []result.Constant) []Diagnosis {
+	var diagnoses []Diagnosis
+	for _, part := range parts {
+		for _, record := range part.Diagnoses {
+			if record.Instance != instance {
+				continue
+			}
+			diagnoses = append(diagnoses, Diagnosis{
+				First: record.First, Second: record.Second, Constants: constants,
+				Difference: record.Difference, Err: record.Error.Failure(), instance: instance,
+			})
+		}
+		if diagnoses != nil {
+			return diagnoses
 		}
 	}
-	return out
+	return nil
 }

@@ -30,7 +30,7 @@ type instance struct {
 	check              ModelCheck
 }
 
-// newPlannedModel returns the model of a plan. Its parameters are the two results of making a plan: if err is not nil, it returns err.
+// newPlannedModel returns the model of a plan. Its parameters are the results of [runner.NewPlan] or [runner.PlanModel]; it returns err if that is not nil.
 func newPlannedModel(plan *runner.Plan, err error) (*plannedModel, error) {
 	if err != nil {
 		return nil, err
@@ -46,10 +46,10 @@ func newPlannedModel(plan *runner.Plan, err error) (*plannedModel, error) {
 
 // checkInstances runs the strict check on every instance of the model. If there are several, it frees their state spaces to save memory; a
 // diagnosis then builds them again.
-func (s *plannedModel) checkInstances(ctx context.Context, opt *Options) {
-	for _, instance := range s.instances {
-		instance.runStrictCheck(ctx, s.plan, opt)
-		if len(s.instances) > 1 {
+func (m *plannedModel) checkInstances(ctx context.Context, opt *Options) {
+	for _, instance := range m.instances {
+		instance.runStrictCheck(ctx, m.plan, opt)
+		if len(m.instances) > 1 {
 			instance.Forget()
 		}
 	}
@@ -70,15 +70,14 @@ func (in *instance) space(ctx context.Context, exact bool) (*explicit.Space, err
 	return in.Space(ctx)
 }
 
-// question returns what a property asks under a valuation of the constants: its operator, its bound, and whether schedulers matter.
+// question returns what a property asks under a valuation of the constants: its operator, its bound, and whether the answer depends on a scheduler.
 func (in *instance) question(task *runner.Task, valuation sema.Valuation, constants []result.Constant) agree.Question {
 	question := agree.About(task.Property.X, constants)
 	if in.Program == nil || task.Rejected != nil {
 		return question
 	}
-	switch in.Program.Type {
-	case syntax.DTMC, syntax.CTMC:
-	default:
+	isMarkovChain := in.Program.Type == syntax.DTMC || in.Program.Type == syntax.CTMC
+	if !isMarkovChain {
 		question.Choices, question.NoChoices = !in.check.Deterministic, in.check.Deterministic
 	}
 	property, err := task.Instance(in.Program, valuation)
@@ -86,7 +85,7 @@ func (in *instance) question(task *runner.Task, valuation sema.Valuation, consta
 		return question
 	}
 	objective, err := simulate.NewObjective(&property, simulate.DefaultMaxPath)
-	if err != nil { // its samples may not be independent paths, so there is no statistical test
+	if err != nil { // samples of this property may not be independent paths, so no statistical test is possible
 		question.Operator, question.Bound = 0, math.NaN()
 		return question
 	}

@@ -10,8 +10,8 @@ import (
 // another order can change them.
 const probabilityTolerance = 1e-9
 
-// quantity is a probability, rate or reward. If fractions are compared it is the fraction r (nil is zero), otherwise
-// the float64 f.
+// quantity is a probability, rate or reward. If fractions are compared, its value is in the field fraction, where nil means
+// zero; otherwise it is in the field float.
 type quantity struct {
 	float    float64
 	fraction *big.Rat

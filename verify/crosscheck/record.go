@@ -100,22 +100,30 @@ func (r *Report) recordOfAnswer(row *Row, engine int) answerRecord {
 		Entrant: r.Engines[engine], Record: result.NewRecord(&row.Verdicts[engine]),
 		Status: row.Status, Basis: string(row.Basis), Reason: row.Reason, Notes: row.Notes,
 	}
-	if row.Proofs != nil && row.Proofs[engine] != nil {
-		proof := row.Proofs[engine]
-		answer.Proof = &proofRecord{Refuted: proof.Refuted, Off: result.JSONNumber(proof.MaxError), States: proof.States, StatesOff: result.JSONNumber(proof.MaxStateError), Worst: proof.WorstState}
-		if row.Truth != nil {
-			answer.Proof.Lower, answer.Proof.Upper = result.JSONNumber(row.Truth.Lo), result.JSONNumber(row.Truth.Hi)
-		}
-	}
 	answer.Property, answer.Name, answer.Constants = row.Property, row.Name, row.Constants
+	if row.Proofs != nil && row.Proofs[engine] != nil {
+		answer.Proof = newProofRecord(row.Proofs[engine], row.Truth)
+	}
 	return answer
+}
+
+// newProofRecord returns the record of what a certificate proves about an answer. truth is the proven interval; nil for a truth value.
+func newProofRecord(proof *Proof, truth *result.Interval) *proofRecord {
+	record := &proofRecord{
+		Refuted: proof.Refuted, Off: result.JSONNumber(proof.MaxError), States: proof.States,
+		StatesOff: result.JSONNumber(proof.MaxStateError), Worst: proof.WorstState,
+	}
+	if truth != nil {
+		record.Lower, record.Upper = result.JSONNumber(truth.Lo), result.JSONNumber(truth.Hi)
+	}
+	return record
 }
 
 // summary returns the record of the whole report.
 func (r *Report) summary() summaryRecord {
 	record := summaryRecord{
-		Agree: r.Count(Agree), Disagree: r.Count(Disagree), Undecided: r.Count(Undecided), Unchecked: r.Count(Unchecked), Invalid: r.Count(Invalid), Differ: r.countDifferent(),
-		Confidence: result.JSONNumber(r.Confidence), Seconds: result.JSONNumber(r.Seconds),
+		Agree: r.Count(Agree), Disagree: r.Count(Disagree), Undecided: r.Count(Undecided), Unchecked: r.Count(Unchecked), Invalid: r.Count(Invalid),
+		Differ: r.countDifferent(), Confidence: result.JSONNumber(r.Confidence), Seconds: result.JSONNumber(r.Seconds),
 		Models: modelRecords(r.Models), Differences: []differenceRecord{},
 	}
 	for i := range r.Diagnoses {
@@ -140,11 +148,14 @@ func modelRecords(models []ModelCheck) []modelRecord {
 // newDifferenceRecord returns the record of a diagnosis.
 func newDifferenceRecord(diagnosis *Diagnosis) differenceRecord {
 	record := differenceRecord{First: diagnosis.First, Second: diagnosis.Second, Constants: diagnosis.Constants, Error: result.NewFailureRecord(diagnosis.Err)}
-	if difference := diagnosis.Difference; difference != nil {
-		record.Kind, record.State, record.What, record.InFirst, record.InSecond = difference.Kind, difference.State, difference.What, difference.First, difference.Second
-		for _, origin := range difference.Origins {
-			record.Made = append(record.Made, originRecord{origin.Model, origin.File, origin.Pos.Line, origin.Pos.Col, origin.What, origin.Action, origin.Enabled})
-		}
+	difference := diagnosis.Difference
+	if difference == nil {
+		return record
+	}
+	record.Kind, record.State, record.What = difference.Kind, difference.State, difference.What
+	record.InFirst, record.InSecond = difference.First, difference.Second
+	for _, origin := range difference.Origins {
+		record.Made = append(record.Made, originRecord{origin.Model, origin.File, origin.Pos.Line, origin.Pos.Col, origin.What, origin.Action, origin.Enabled})
 	}
 	return record
 }

@@ -93,9 +93,9 @@ const (
 	ExitLimit    = 4
 )
 
-// ExitCode returns ExitDisagree if answers or state spaces differ or a model is invalid. Otherwise, if a property is undecided or unchecked, or
-// nothing was compared, it returns ExitLimit if an engine reached a limit of time or memory there, and ExitOpen if not. It returns ExitAgree if
-// every property agreed, also if a model was too large for the strict check or is of a kind that the check does not support.
+// ExitCode returns ExitDisagree if answers or state spaces differ or a model is invalid. It returns ExitAgree if the engines agree on every property,
+// even if the strict check could not check a whole model. Otherwise something was not decided or not compared: it returns ExitLimit if an engine
+// reached a limit of time or memory for such a property, and ExitOpen if not.
 func (r *Report) ExitCode() int {
 	if r.disagrees() {
 		return ExitDisagree
@@ -111,13 +111,14 @@ func (r *Report) ExitCode() int {
 	return code
 }
 
-// exitCode returns ExitAgree for a row that agreed, and otherwise ExitLimit or ExitOpen; the caller handles disagreement.
+// exitCode returns ExitLimit or ExitOpen for an undecided or unchecked row: ExitLimit if an engine reached a limit of time or memory. It returns
+// ExitAgree for other rows; the caller handles disagreement.
 func (r *Row) exitCode() int {
-	reachedLimit := func(verdict result.Verdict) bool { return verdict.Err != nil && verdict.Err.Class.Limited() }
-	switch {
-	case r.Status != Undecided && r.Status != Unchecked:
+	if r.Status != Undecided && r.Status != Unchecked {
 		return ExitAgree
-	case slices.ContainsFunc(r.Verdicts, reachedLimit):
+	}
+	reachedLimit := func(verdict result.Verdict) bool { return verdict.Err != nil && verdict.Err.Class.Limited() }
+	if slices.ContainsFunc(r.Verdicts, reachedLimit) {
 		return ExitLimit
 	}
 	return ExitOpen
@@ -149,7 +150,8 @@ func (r *Report) Count(status Status) int {
 	return count
 }
 
-// String returns the numbers of rows with each status in one line.
+// String returns a line such as "3 agree, 1 unchecked" with the number of rows of each status. It adds a note if all answers agree but the state
+// spaces differ, because the exit code is then ExitDisagree.
 func (r *Report) String() string {
 	var counts []string
 	for _, status := range []Status{Agree, Disagree, Undecided, Unchecked, Invalid} {
@@ -159,7 +161,7 @@ func (r *Report) String() string {
 	}
 	text := cmp.Or(strings.Join(counts, ", "), "nothing was compared")
 	rowsDisagree := r.Count(Disagree)+r.Count(Invalid) > 0
-	if !rowsDisagree && r.countDifferent() > 0 { // explains the exit code ExitDisagree
+	if !rowsDisagree && r.countDifferent() > 0 {
 		text += "; but the models differ"
 	}
 	return text

@@ -19,14 +19,14 @@ type row struct {
 	task     int
 	instance int
 	property sema.Valuation
-	// questions, answers and wide have one element per entry.
+	// questions, answers and needsSamples have one element for each engine run.
 	questions    []agree.Question
 	answers      []agree.Answer
 	needsSamples []bool
 }
 
-// makeRows makes a row for every property and valuation, in the order of an engine's verdicts. It returns an error unless all models have the
-// same rows.
+// makeRows makes a row for every property under every valuation of the constants, in the order in which engines return verdicts. It returns an
+// error if the models do not have the same properties and valuations.
 func (c *comparison) makeRows() error {
 	reference := c.models[0]
 	c.allRows = reference.rows()
@@ -45,26 +45,26 @@ func (c *comparison) makeRows() error {
 }
 
 // rows returns a row for every property of the model under every valuation.
-func (s *plannedModel) rows() []*row {
-	var out []*row
-	add := func(i, taskIndex int, property sema.Valuation) {
-		task := s.plan.Tasks[taskIndex]
-		added := &row{index: len(out), task: taskIndex, instance: i, property: property}
-		added.Property, added.Name, added.Constants = task.Text, task.Name, runner.Constants(s.instances[i].valuation, property)
-		out = append(out, added)
+func (m *plannedModel) rows() []*row {
+	var rows []*row
+	add := func(instance, task int, valuation sema.Valuation) {
+		added := &row{index: len(rows), task: task, instance: instance, property: valuation}
+		added.Property, added.Name = m.plan.Tasks[task].Text, m.plan.Tasks[task].Name
+		added.Constants = runner.Constants(m.instances[instance].valuation, valuation)
+		rows = append(rows, added)
 	}
-	for i := range s.instances {
-		for taskIndex, task := range s.plan.Tasks {
-			if task.Rejected != nil {
-				add(i, taskIndex, nil)
+	for instance := range m.instances {
+		for i, task := range m.plan.Tasks {
+			if task.Rejected != nil { // its constants are unknown
+				add(instance, i, nil)
 				continue
 			}
 			for valuation := range task.Valuations() {
-				add(i, taskIndex, valuation)
+				add(instance, i, valuation)
 			}
 		}
 	}
-	return out
+	return rows
 }
 
 // key returns a text that identifies the row.
@@ -87,29 +87,28 @@ func (r *row) prepare(comparison *comparison) {
 	}
 }
 
-// recordAnswer records the verdict of an engine in a draw. The intervals of several draws hold together, so the new answer is intersected with
-// the old one.
+// recordAnswer records an engine's verdict of one draw of samples. level is the confidence of the draw's interval. The intervals of all draws
+// contain the value, so the new answer is intersected with the earlier one. If a further draw fails, the earlier answer remains.
 func (r *row) recordAnswer(engine int, run *engineRun, verdict *result.Verdict, level float64) {
 	earlier := &r.answers[engine]
 	answer := agree.Read(run.label, verdict, r.questions[engine], level)
-	if !answer.Given() {
-		if !earlier.Given() {
-			r.Verdicts[engine] = *verdict
-		} else if verdict.Err != nil { // the earlier draw remains valid
-			r.Notes = append(r.Notes, fmt.Sprintf("%s gave up a further draw (%s): %v", run.label, verdict.Err.Class, verdict.Err))
-		}
-		return
+	switch {
+	case answer.Given():
+		r.Verdicts[engine] = *verdict
+		r.answers[engine] = earlier.Meet(answer)
+	case !earlier.Given():
+		r.Verdicts[engine] = *verdict
+	case verdict.Err != nil:
+		r.Notes = append(r.Notes, fmt.Sprintf("%s gave up a further draw (%s): %v", run.label, verdict.Err.Class, verdict.Err))
 	}
-	r.Verdicts[engine] = *verdict
-	r.answers[engine] = earlier.Meet(answer)
 }
 
 // compare compares the answers of a row and sets its status. It returns true if further samples of some engines might decide the row, and sets
 // needsSamples for these engines.
-func (r *row) compare(comparison *comparison) bool {
-	var answers []*agree.Answer
-	var engines []int
+func (r *row) compare(comparison *comparison) (undecided bool) {
 	r.needsSamples = make([]bool, len(comparison.engineRuns))
+	var answers []*agree.Answer // the answers that were given
+	var engines []int           // the engines that gave them
 	for engine := range r.answers {
 		if r.answers[engine].Given() {
 			answers = append(answers, &r.answers[engine])
@@ -130,7 +129,7 @@ func (r *row) compare(comparison *comparison) bool {
 			return false
 		}
 	}
-	outcome, needsSamples := judge(answers, agree.Options{Tolerance: comparison.opt.Tolerance, Precision: comparison.opt.Precision})
+	outcome, needsSamples := judge(answers, comparison.agreeOptions())
 	r.Status, r.Basis, r.Reason = statusFor(outcome.Relation), outcome.Basis, outcome.Reason
 	if r.Status != Undecided {
 		return false
@@ -141,7 +140,7 @@ func (r *row) compare(comparison *comparison) bool {
 	return slices.Contains(needsSamples, true)
 }
 
-// noAnswerReason returns the reason why an engine did not answer; empty if it did.
+// noAnswerReason returns the class and the message of the error for which an engine did not answer; empty if it answered.
 func (r *row) noAnswerReason(engine int) string {
 	if failure := r.Verdicts[engine].Err; failure != nil && !r.answers[engine].Given() {
 		return fmt.Sprintf("(%s): %v", failure.Class, failure)
@@ -149,7 +148,7 @@ func (r *row) noAnswerReason(engine int) string {
 	return ""
 }
 
-// enginesWithReason names the engines that did not answer for this reason.
+// enginesWithReason returns the names of the engines that did not answer for the given reason, separated by commas.
 func (r *row) enginesWithReason(comparison *comparison, reason string) string {
 	var labels []string
 	for engine := range r.Verdicts {
@@ -160,7 +159,8 @@ func (r *row) enginesWithReason(comparison *comparison, reason string) string {
 	return strings.Join(labels, ", ")
 }
 
-// finish completes the row when all draws are done: with notes, the judgment by certificates, and the strict check of the model.
+// finish completes the row after all draws: it adds notes, and changes the status if a certificate refutes an answer or the strict check found an
+// error in a model.
 func (r *row) finish(comparison *comparison) {
 	r.noteMissingAnswers(comparison)
 	r.judgeByProofs(comparison)
@@ -202,20 +202,21 @@ func (r *row) stateCountsNote(comparison *comparison) string {
 	if len(comparison.models) > 1 {
 		return ""
 	}
-	var parts []string
 	var counts []int64
+	var texts []string
 	add := func(engine string, states int64) {
 		if states > 0 {
 			counts = append(counts, states)
-			parts = append(parts, fmt.Sprintf("%s %d", engine, states))
+			texts = append(texts, fmt.Sprintf("%s %d", engine, states))
 		}
 	}
 	add("strict check", int64(comparison.models[0].instances[r.instance].check.States))
 	for engine := range r.Verdicts {
 		add(comparison.engineRuns[engine].label, r.Verdicts[engine].States)
 	}
-	if len(slices.Compact(counts)) < 2 {
+	allEqual := len(slices.Compact(counts)) < 2
+	if allEqual {
 		return ""
 	}
-	return "different numbers of states: " + strings.Join(parts, ", ")
+	return "different numbers of states: " + strings.Join(texts, ", ")
 }

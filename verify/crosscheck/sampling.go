@@ -13,23 +13,26 @@ import (
 // sampleGrowth is the ratio of the numbers of samples of successive draws.
 const sampleGrowth = 4
 
-// draw asks every engine once. Then it asks the sampling engines again, with more and more samples, as long as that may decide a row and the
-// limits permit.
+// draw asks every engine once. Then it asks the engines that sample again, each time with sampleGrowth times as many samples. It stops when more
+// samples cannot decide a row, or when a limit of samples or time is reached.
 func (c *comparison) draw(ctx context.Context) {
 	samples := c.firstSamples()
 	for draw := 1; ; draw++ {
-		for i, run := range c.engineRuns {
-			if draw > 1 {
-				c.askAgain(ctx, i, draw, samples)
-				continue
+		for engine, run := range c.engineRuns {
+			if draw == 1 {
+				c.recordVerdicts(engine, c.ask(ctx, run, c.rowsToCheck, draw, samples), c.rowsToCheck, draw)
+			} else {
+				c.askAgain(ctx, engine, draw, samples)
 			}
-			c.recordVerdicts(i, c.ask(ctx, run, c.rowsToCheck, draw, samples), c.rowsToCheck, draw)
 		}
 		undecided := c.compareRows(draw)
 		samples *= sampleGrowth
 		outOfTime := c.opt.Time > 0 && time.Since(c.start) > c.opt.Time
-		if !undecided || samples > c.opt.MaxSamples || ctx.Err() != nil || outOfTime {
-			c.noteExhausted(undecided)
+		if !undecided {
+			return
+		}
+		if samples > c.opt.MaxSamples || ctx.Err() != nil || outOfTime {
+			c.noteExhausted()
 			return
 		}
 	}
@@ -48,38 +51,39 @@ func (c *comparison) compareRows(draw int) bool {
 	return undecided
 }
 
-// firstSamples returns the number of samples of the first draw.
+// firstSamples returns the number of samples of the first draw: that of the job, or DefaultSamples.
 func (c *comparison) firstSamples() int64 {
 	samples := c.models[0].plan.Job.Simulation.Samples
 	setDefault(&samples, DefaultSamples)
 	return samples
 }
 
-// skipBroken reports whether the model of a row is broken. Such a row needs no further samples, so it clears needsSamples.
+// skipBroken reports whether the strict check found an error in a model of the row. Such a row needs no further samples, so skipBroken clears its
+// field needsSamples.
 func (c *comparison) skipBroken(row *row) bool {
 	for _, model := range c.models {
 		if model.instances[row.instance].check.Validity == Broken {
-			row.needsSamples = make([]bool, len(c.engineRuns))
+			clear(row.needsSamples)
 			return true
 		}
 	}
 	return false
 }
 
-// noteExhausted adds to the reason of undecided rows that no more samples are drawn. undecided says that there may be such rows.
-func (c *comparison) noteExhausted(undecided bool) {
+// noteExhausted adds to the reason of each row that more samples may decide that no more samples are drawn.
+func (c *comparison) noteExhausted() {
 	for _, row := range c.rowsToCheck {
-		if undecided && row.Status == Undecided && slices.Contains(row.needsSamples, true) {
+		if row.Status == Undecided && slices.Contains(row.needsSamples, true) {
 			row.Reason += "; no more samples are drawn"
 		}
 	}
 }
 
-// askAgain lets one engine draw more samples for the rows that they may decide, and records its answers. Rows with the same values of
-// the constants are one job. draw is the number of the draw, counted from 1, and samples its size.
+// askAgain asks one engine for more samples for the rows that need them, and records its answers. It asks once for all rows with the same values of
+// the constants. draw is the number of the draw, counted from 1, and samples its size.
 func (c *comparison) askAgain(ctx context.Context, engine, draw int, samples int64) {
-	rowsByValuation := make(map[string][]*row) // by the values of the constants
-	var valuations []string
+	rowsByValuation := make(map[string][]*row)
+	var valuations []string // the keys of rowsByValuation, in the order of the rows
 	for _, row := range c.rowsToCheck {
 		if !row.needsSamples[engine] {
 			continue
@@ -96,33 +100,34 @@ func (c *comparison) askAgain(ctx context.Context, engine, draw int, samples int
 	}
 }
 
-// recordVerdicts records the verdicts of one engine in a draw, one for each row.
+// recordVerdicts records the verdicts that one engine returned in a draw: verdicts[i] is about rows[i].
 func (c *comparison) recordVerdicts(engine int, verdicts []result.Verdict, rows []*row, draw int) {
 	for i, row := range rows {
 		row.recordAnswer(engine, c.engineRuns[engine], &verdicts[i], c.confidenceLevel(draw))
 	}
 }
 
-// ask lets an engine check rows: in the first draw all rows of this shard, later some rows of one valuation. It returns a verdict for every row,
-// also if the engine fails.
+// ask lets an engine check rows: in the first draw all rows of this shard, later rows that all have the same values of the constants. It returns a
+// verdict for every row, even if the engine fails.
 func (c *comparison) ask(ctx context.Context, run *engineRun, rows []*row, draw int, samples int64) []result.Verdict {
 	plan := run.model.plan.WithSettings(func(settings *runner.Settings) { c.configure(settings, run, draw, samples) })
 	if draw > 1 || len(rows) < len(c.allRows) {
-		hasValuations := len(c.allRows) > len(plan.Tasks)
-		var consts []string // nil: all valuations
-		if draw > 1 && hasValuations {
-			consts = constantsOf(rows[0])
+		var constants []string // nil means all valuations
+		severalValuations := len(c.allRows) > len(plan.Tasks)
+		if draw > 1 && severalValuations {
+			constants = constantsOf(rows[0])
 		}
-		var err error
-		if plan, err = plan.Part(tasksOf(rows), consts); err != nil {
+		part, err := plan.Part(tasksOf(rows), constants)
+		if err != nil {
 			return alignVerdicts(rows, nil, err)
 		}
+		plan = part
 	}
 	verdicts, err := run.Engine.Check(ctx, plan)
 	return alignVerdicts(rows, verdicts, err)
 }
 
-// tasksOf returns the tasks of rows, each once.
+// tasksOf returns the indices of the tasks of rows, without duplicates.
 func tasksOf(rows []*row) []int {
 	var tasks []int
 	for _, row := range rows {
@@ -133,7 +138,7 @@ func tasksOf(rows []*row) []int {
 	return tasks
 }
 
-// constantsOf returns the definitions of constants in the valuation of a row; empty, not nil, if it has none.
+// constantsOf returns the constants of a row as a list of definitions such as "n=3,p=0.5". The list is empty but not nil if the row has no constants.
 func constantsOf(row *row) []string {
 	if text := result.Valuation(row.Constants).String(); text != "" {
 		return []string{text}
@@ -156,11 +161,12 @@ func (c *comparison) configure(settings *runner.Settings, run *engineRun, draw i
 		if method != runner.SPRT {
 			simulation.Samples, simulation.Width, simulation.Approximation = samples, 0, 0
 		}
-		simulation.Seed += uint64(draw-1) << 40
+		simulation.Seed += uint64(draw-1) << 40 // each draw has samples of its own
 	}
 }
 
-// alignVerdicts returns one verdict for each row. If the engine's verdicts do not match the rows, each row gets an error.
+// alignVerdicts returns one verdict for each row. If err is not nil, or the engine's verdicts do not match the rows, every row gets a verdict with
+// an error.
 func alignVerdicts(rows []*row, verdicts []result.Verdict, err error) []result.Verdict {
 	if err == nil {
 		err = checkVerdicts(rows, verdicts)

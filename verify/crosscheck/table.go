@@ -36,7 +36,7 @@ func (r *Report) Table() *table.Table {
 	}
 	out.Notes = append(out.Notes, r.String())
 	if r.Count(Unchecked) > 0 {
-		out.Notes = append(out.Notes, fmt.Sprintf("unchecked: fewer than two engines answered, so that nothing was compared; the exit code is %d, and never 0 then", r.ExitCode()))
+		out.Notes = append(out.Notes, fmt.Sprintf("unchecked: fewer than two engines answered, so nothing was compared, and the exit code is %d", r.ExitCode()))
 	}
 	out.Notes = append(out.Notes, r.proofNotes()...)
 	for i := range r.Models {
@@ -66,7 +66,8 @@ func (s Status) tone() table.Tone {
 	return table.Plain
 }
 
-// verdictText returns the text of a verdict in a table cell.
+// verdictText returns the text of a verdict in a table cell: the class of its error or its value. It shows short fractions, and the confidence
+// interval of an estimate.
 func verdictText(verdict *result.Verdict) string {
 	switch {
 	case verdict.Err != nil:
@@ -92,7 +93,7 @@ func verdictText(verdict *result.Verdict) string {
 	return text
 }
 
-// String returns the result of the diagnosis, with one command per line below it.
+// String returns the result of the diagnosis in one line. Below it, each command or other origin of the difference has a line.
 func (d *Diagnosis) String() string {
 	text := d.First + " against " + d.Second
 	if constants := result.Valuation(d.Constants).String(); constants != "" {

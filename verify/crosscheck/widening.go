@@ -16,39 +16,42 @@ type widening struct {
 	distance, leastDistance *big.Rat
 }
 
-// widen makes an inductive vector that contains the values of an engine for all states. It shifts the proven bounds by a constant c: an inductive
-// upper bound stays inductive when all values rise by c, since P c <= c, and a lower bound stays inductive when they fall, but not below 0. The
-// ranks stay valid, because fewer states have a positive value. It returns false if a value is missing, or infinite on one side only.
+// widen returns inductive bounds that contain an engine's values of all states. It shifts the proven bounds by a constant: an inductive upper bound
+// stays inductive if all its values rise by the same constant, because the probabilities of a choice add up to at most 1; an inductive lower bound
+// stays inductive if its values fall, but not below 0. The ranks stay valid, because fewer states have a positive value.
+//
+// It returns false if a value is not a number, if only one of a value and its proven bounds is infinite, or if the certificate is of another kind.
 func widen(proven *certificate.Vector, values []float64) (*widening, bool) {
 	switch proven.Kind {
 	case certificate.Until, certificate.ReachReward, certificate.TotalReward:
 	default:
 		return nil, false
 	}
-	widened := &widening{vector: *proven, distance: new(big.Rat), leastDistance: new(big.Rat)}
-	rise, fall := new(big.Rat), new(big.Rat) // how far the upper and the lower bounds must move
-	zerosAgree := true                       // the engine's value is not positive where the upper bound is 0
-	fractions := make([]*big.Rat, len(values))
-	for s, number := range values {
-		low, high := proven.Lower.Rat(s), proven.Upper.Rat(s)
-		if math.IsInf(number, 1) && low == nil && high == nil {
+	fractions, ok := finiteValues(proven, values)
+	if !ok {
+		return nil, false
+	}
+	// Find how far the upper and the lower bounds must move.
+	rise, fall := new(big.Rat), new(big.Rat)
+	zerosAgree := true // the engine's value is not positive where the upper bound is 0
+	for s, fraction := range fractions {
+		if fraction == nil {
 			continue
 		}
-		if low == nil || high == nil || math.IsInf(number, 0) || math.IsNaN(number) {
-			return nil, false
-		}
-		fractions[s] = new(big.Rat).SetFloat64(number)
-		raiseTo(rise, new(big.Rat).Sub(fractions[s], high))
-		raiseTo(fall, new(big.Rat).Sub(low, fractions[s]))
-		if high.Sign() <= 0 && number > 0 {
+		low, high := proven.Lower.Rat(s), proven.Upper.Rat(s)
+		raiseTo(rise, new(big.Rat).Sub(fraction, high))
+		raiseTo(fall, new(big.Rat).Sub(low, fraction))
+		if high.Sign() <= 0 && fraction.Sign() > 0 {
 			zerosAgree = false
 		}
 	}
+	widened := &widening{vector: *proven, distance: new(big.Rat), leastDistance: new(big.Rat)}
 	raiseTo(widened.leastDistance, rise)
 	raiseTo(widened.leastDistance, fall)
-	// States with value 0 have only such successors; if the engine also says 0, their upper bound stays 0.
+	// All successors of a state with the value 0 have the value 0. So upper bounds of 0 can stay 0 if the engine's values are 0 too.
 	widened.vector.Upper = shiftBounds(proven.Upper, rise, zerosAgree)
-	widened.vector.Lower = shiftBounds(proven.Lower, fall.Neg(fall), false)
+	widened.vector.Lower = shiftBounds(proven.Lower, new(big.Rat).Neg(fall), false)
+	// Measure the distance of the new bounds from the engine's values.
 	for s, fraction := range fractions {
 		if fraction != nil {
 			raiseTo(widened.distance, new(big.Rat).Sub(widened.vector.Upper.Rat(s), fraction))
@@ -56,6 +59,23 @@ func widen(proven *certificate.Vector, values []float64) (*widening, bool) {
 		}
 	}
 	return widened, true
+}
+
+// finiteValues returns an engine's values as fractions; nil where the value and both proven bounds are plus infinity. It returns false if another
+// value or bound is not finite.
+func finiteValues(proven *certificate.Vector, values []float64) ([]*big.Rat, bool) {
+	fractions := make([]*big.Rat, len(values))
+	for s, value := range values {
+		low, high := proven.Lower.Rat(s), proven.Upper.Rat(s)
+		if math.IsInf(value, 1) && low == nil && high == nil {
+			continue
+		}
+		if low == nil || high == nil || math.IsInf(value, 0) || math.IsNaN(value) {
+			return nil, false
+		}
+		fractions[s] = new(big.Rat).SetFloat64(value)
+	}
+	return fractions, true
 }
 
 // raiseTo sets maximum to a fraction if the fraction is larger.

@@ -36,27 +36,27 @@ func Check(src []byte, file *syntax.Properties) []Mistake {
 	return mistakes
 }
 
-// malformedAnnotations reports conditions and values that cannot be parsed.
+// malformedAnnotations reports conditions and values of RESULT annotations that have a wrong form.
 func malformedAnnotations(results []Expectation) []Mistake {
-	var out []Mistake
+	var mistakes []Mistake
 	for i := range results {
-		out = append(out, conditionMistakes(results[i].Conditions)...)
-		if msg := valueMistake(results[i].Value); msg != "" {
-			out = append(out, Mistake{results[i].ValuePos, msg})
+		mistakes = append(mistakes, conditionMistakes(results[i].Conditions)...)
+		if message := valueMistake(results[i].Value); message != "" {
+			mistakes = append(mistakes, Mistake{results[i].ValuePos, message})
 		}
 	}
-	return out
+	return mistakes
 }
 
 // conditionMistakes reports conditions that are not of the form name=value.
 func conditionMistakes(conditions []Condition) []Mistake {
-	var out []Mistake
+	var mistakes []Mistake
 	for _, condition := range conditions {
 		if !condition.OK {
-			out = append(out, Mistake{condition.Pos, fmt.Sprintf("found the condition %q, want name=value", condition.Text)})
+			mistakes = append(mistakes, Mistake{condition.Pos, fmt.Sprintf("found the condition %q, want name=value", condition.Text)})
 		}
 	}
-	return out
+	return mistakes
 }
 
 // valueMistake returns a message if the form of an expected value is wrong, otherwise "".
@@ -128,7 +128,8 @@ type conditionalAnnotation struct {
 	conditions []Condition
 }
 
-// shadowed reports the annotations of one kind, RESULT or TILECHECK, that are never selected because all conditions of an earlier one are among theirs.
+// shadowed reports the annotations of one kind, RESULT or TILECHECK, that are never selected: an earlier one applies whenever they do, because they have
+// all its conditions.
 func shadowed(kind string, annotations []conditionalAnnotation) []Mistake {
 	var mistakes []Mistake
 	for i, later := range annotations {
@@ -142,20 +143,21 @@ func shadowed(kind string, annotations []conditionalAnnotation) []Mistake {
 	return mistakes
 }
 
-// impliedBy reports whether the first conditions hold whenever the second ones hold: every first condition is also a second one.
-func impliedBy(first, second []Condition) bool {
-	for _, condition := range first {
-		isSame := func(other Condition) bool {
-			return condition.Name == other.Name && condition.Value == other.Value && other.OK
+// impliedBy reports whether the conditions hold whenever the assumptions hold: each condition is among the assumptions. Malformed conditions are not
+// implied.
+func impliedBy(conditions, assumptions []Condition) bool {
+	for _, condition := range conditions {
+		isSame := func(assumption Condition) bool {
+			return assumption.OK && condition.Name == assumption.Name && condition.Value == assumption.Value
 		}
-		if !condition.OK || !slices.ContainsFunc(second, isSame) {
+		if !condition.OK || !slices.ContainsFunc(assumptions, isSame) {
 			return false
 		}
 	}
 	return true
 }
 
-// lookalikes reports lines of the comment block that look like annotations but are not.
+// lookalikes reports the lines of the comment block that a reader may take for annotations although they are not. results and terms are the annotations.
 func (b *block) lookalikes(results []Expectation, terms []Terms) []Mistake {
 	var annotationOffsets []int32
 	for i := range results {
@@ -168,18 +170,19 @@ func (b *block) lookalikes(results []Expectation, terms []Terms) []Mistake {
 	for begin := 0; begin < len(b.text); {
 		end := begin + lineEnd(b.text[begin:])
 		line := b.text[begin:end]
-		begins := findLookalike(line)
+		column := findLookalike(line)
 		fileBegin, fileEnd := b.start.Offset+int32(begin), b.start.Offset+int32(end)
-		isAnnotation := slices.ContainsFunc(annotationOffsets, func(offset int32) bool { return fileBegin <= offset && offset < fileEnd })
-		if begins >= 0 && !isAnnotation {
-			mistakes = append(mistakes, Mistake{b.pos(begin + begins), "this looks like an annotation and is none, want RESULT: value or TILECHECK: term=value"})
+		isInLine := func(offset int32) bool { return fileBegin <= offset && offset < fileEnd }
+		if column >= 0 && !slices.ContainsFunc(annotationOffsets, isInLine) {
+			mistakes = append(mistakes, Mistake{b.pos(begin + column), "this looks like an annotation but is not one, want RESULT: value or TILECHECK: term=value"})
 		}
 		begin = end
 	}
 	return mistakes
 }
 
-// commentedOut reports whether src begins with comment lines whose text, without annotations, is a property: the author has commented the property out.
+// commentedOut reports whether src begins with comment lines whose text, without annotations, is a property: someone has turned the property into a
+// comment.
 func commentedOut(src []byte) bool {
 	var text []byte
 	for len(src) > 0 {
@@ -198,8 +201,8 @@ func commentedOut(src []byte) bool {
 	return err == nil && len(file.Items) > 0
 }
 
-// detachedAnnotations reports annotations that are neither in the comment block of a property nor above a property that is commented out. blocks
-// are the begin and end of the comment blocks.
+// detachedAnnotations reports annotations that are neither in the comment block of a property nor above a property that is commented out. blocks has the
+// begin and end offsets of the comment blocks of the properties.
 func detachedAnnotations(src []byte, blocks [][2]int32) []Mistake {
 	var mistakes []Mistake
 	line := int32(0)

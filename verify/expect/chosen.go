@@ -97,8 +97,8 @@ func judgment(err error) Judgment {
 	return Judgment{Outcome: Pass}
 }
 
-// judgeError requires that the verdict is a failure of an expected class. If the expected result is "Error:word,word", the message must contain
-// these words.
+// judgeError returns Pass if the verdict is a failure of an expected class, otherwise Fail. If the expected result is "Error:word,word", the message
+// must also contain these words.
 func (c Chosen) judgeError(verdict result.Verdict, rules Rules) Judgment {
 	want := classNames(c.Terms.Errors)
 	switch {
@@ -112,8 +112,8 @@ func (c Chosen) judgeError(verdict result.Verdict, rules Rules) Judgment {
 	return Judgment{Outcome: Pass}
 }
 
-// expectedRange parses the expected value: an interval, a number, a fraction, or an expression over constants. It returns the interval of the values
-// that meet the expectation.
+// expectedRange returns the interval of the numbers that meet the expectation. The expected value is an interval, or a number, a fraction or an
+// expression over constants, which give an interval of one number. It returns an error if the value has another form.
 func (e *Expectation) expectedRange(rules Rules) (interval.Interval, error) {
 	text := strings.TrimPrefix(e.Value, "~")
 	if isInterval(text) {
@@ -140,8 +140,8 @@ func (e *Expectation) expectedRange(rules Rules) (interval.Interval, error) {
 	return interval.Point(value.Float), nil
 }
 
-// compareWithTolerance compares a number within the tolerance of the terms. The engine's error bounds have no effect, except that the bounds of
-// sound engines must contain a precise reference value.
+// compareWithTolerance returns an error unless a number is within the tolerance of the terms. The bounds that an engine guarantees matter only for a
+// precise reference value, which they must contain.
 func (e *Expectation) compareWithTolerance(verdict result.Verdict, rules Rules, terms *Terms) error {
 	switch kind := verdict.Value.Kind; {
 	case kind == result.Boolean && terms.Reference != NoReference:
@@ -161,8 +161,9 @@ func (e *Expectation) compareWithTolerance(verdict result.Verdict, rules Rules, 
 		}
 	}
 	got := verdict.Value.Num
-	if notFinite(got) || !hasFiniteNumbers(want) {
-		if want.Lo < want.Hi && want.Lo <= got && got <= want.Hi {
+	if notFinite(got) || !hasFiniteNumbers(want) { // there is no distance to compare
+		isInside := want.Lo < want.Hi && want.Lo <= got && got <= want.Hi
+		if isInside {
 			return nil
 		}
 		return compareNumbers(got, want.Lo, 0, e.Value)
@@ -201,7 +202,7 @@ func (t *Terms) relativeTolerance(accuracy result.Accuracy) float64 {
 	return relative
 }
 
-// compareDistance requires that the distance of a number to the expected interval is within a relative and an absolute tolerance.
+// compareDistance returns an error unless the distance of a number from the expected interval is within the relative or the absolute tolerance.
 func (e *Expectation) compareDistance(got float64, want interval.Interval, relative, absolute float64) error {
 	const subtractionError = 4 * 0x1p-52 // relative to got
 	allowed := max(relative*scale(want, got), absolute)
@@ -225,25 +226,28 @@ func scale(want interval.Interval, got float64) float64 {
 	return math.Abs(want.Lo)
 }
 
-// compareGuarantee requires that the engine's guarantee is true for an exact reference value: its bounds contain the value, or its
-// fraction equals it.
+// compareGuarantee returns an error if the engine's guarantee is wrong: the expected number is precise, but differs from the engine's fraction or lies
+// outside its bounds.
 func (e *Expectation) compareGuarantee(verdict result.Verdict) error {
 	want := parseRational(e.Value)
-	switch {
-	case want == nil || !guaranteesBounds(verdict.Accuracy):
-	case verdict.Accuracy == result.Exact && verdict.Value.Rat != nil:
-		if verdict.Value.Rat.Cmp(want) != 0 {
-			return problem("Wrong result (expected %s, got the fraction %s)", fractionText(want), fractionText(verdict.Value.Rat))
+	if want == nil || !guaranteesBounds(verdict.Accuracy) {
+		return nil
+	}
+	if fraction := verdict.Value.Rat; verdict.Accuracy == result.Exact && fraction != nil {
+		if fraction.Cmp(want) != 0 {
+			return problem("Wrong result (expected %s, got the fraction %s)", fractionText(want), fractionText(fraction))
 		}
-	case verdict.Bound != nil && !intervalContains(*verdict.Bound, want):
-		return problem("%s (expected %s, got %s in [%s, %s])", Violated, e.Value, numberText(verdict.Value.Num), numberText(verdict.Bound.Lo), numberText(verdict.Bound.Hi))
+		return nil
+	}
+	if bound := verdict.Bound; bound != nil && !intervalContains(*bound, want) {
+		return problem("%s (expected %s, got %s in [%s, %s])", Violated, e.Value, numberText(verdict.Value.Num), numberText(bound.Lo), numberText(bound.Hi))
 	}
 	return nil
 }
 
-// guaranteesBounds reports whether the engine states how large the error of its value can be.
-func guaranteesBounds(a result.Accuracy) bool {
-	switch a {
+// guaranteesBounds reports whether a value of this accuracy has bounds that the engine guarantees.
+func guaranteesBounds(accuracy result.Accuracy) bool {
+	switch accuracy {
 	case result.Exact, result.Bounded, result.Proven, result.Claimed:
 		return true
 	}
@@ -268,7 +272,8 @@ const Violated = "Bound violated"
 // notFinite reports whether a number is NaN or infinite.
 func notFinite(number float64) bool { return math.IsNaN(number) || math.IsInf(number, 0) }
 
-// compareSampled requires that the confidence interval of a sampled number contains the expected one, and is as narrow as the terms ask.
+// compareSampled returns an error unless the confidence interval of a sampled number overlaps the expected interval, and is as narrow as the terms
+// require.
 func (e *Expectation) compareSampled(verdict result.Verdict, rules Rules, terms *Statistical) error {
 	isNumber := verdict.Value.Kind == result.Number || verdict.Value.Kind == result.Integer
 	if verdict.Accuracy != result.Probable || !isNumber {

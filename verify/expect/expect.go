@@ -98,8 +98,8 @@ type block struct {
 	start syntax.Pos
 }
 
-// newBlock returns the comment block above a property: one comment per line, the last one in the line above the property. The first comment may
-// follow other text in its line.
+// newBlock returns the comment block above a property. The block has one comment in each line, and its last line is directly above the property. The
+// first comment may follow other text in its line.
 func newBlock(src []byte, property *syntax.Property) *block {
 	end := int(property.Pos().Offset)
 	line := lineStart(src, end)
@@ -115,7 +115,7 @@ func newBlock(src []byte, property *syntax.Property) *block {
 	}
 }
 
-// withoutSlashes returns comments with blanks in the place of the slashes at the beginning of each.
+// withoutSlashes returns a copy of comments in which the two slashes at the beginning of each comment are blanks.
 func withoutSlashes(comments []byte) []byte {
 	text := bytes.Clone(comments)
 	for begin := 0; begin < len(text); {

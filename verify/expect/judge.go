@@ -114,7 +114,8 @@ func isNonFiniteOrInterval(text string) bool {
 	return ok && notFinite(number) || isInterval(strings.TrimPrefix(text, "~"))
 }
 
-// compareError requires that an error is expected. If the expected value is "Error:word,word", the message must contain every word.
+// compareError returns a Problem unless the annotation expects an error. If the expected value is "Error:word,word", the message must contain every
+// word.
 func (e *Expectation) compareError(message string) error {
 	list, hasWords := strings.CutPrefix(e.Value, "Error:")
 	switch {
@@ -201,7 +202,7 @@ func (e *Expectation) compareDouble(verdict result.Verdict, rules Rules) error {
 	return compareNumbers(got, value.Float, maxError, text+" = "+numberText(value.Float))
 }
 
-// compareWithInterval requires that an expected interval, given by its text, contains a number up to an absolute error of the number.
+// compareWithInterval returns a Problem unless the interval with the given text contains a number whose absolute error is at most maxError.
 func compareWithInterval(got float64, text string, maxError float64) error {
 	want, ok := parseInterval(text)
 	if !ok {
@@ -218,7 +219,7 @@ func compareWithInterval(got float64, text string, maxError float64) error {
 // rounding is the error that PRISM allows for floating-point arithmetic.
 const rounding = 1e-12
 
-// compareNumbers requires that two numbers are equal up to the absolute error maxError. Infinities must be equal, and NaN equals NaN. text is the expected
+// compareNumbers returns a Problem unless two numbers differ by at most maxError. Infinities must be equal, and NaN equals NaN. text is the expected
 // value, for the message.
 func compareNumbers(got, want, maxError float64, text string) error {
 	if notFinite(got) || notFinite(want) {
@@ -236,22 +237,19 @@ func compareNumbers(got, want, maxError float64, text string) error {
 	return nil
 }
 
-// tolerance returns the largest absolute error that a verdict's value may have by PRISM's rules.
+// tolerance returns the largest absolute error that a verdict's value may have by PRISM's rules: the error that the engine states or, if it states none,
+// a default.
 func tolerance(verdict result.Verdict, rules Rules) float64 {
 	number := verdict.Value.Num
-	if math.IsInf(number, 0) || math.IsNaN(number) {
+	if notFinite(number) {
 		return 0
 	}
 	relative := rules.Relative * math.Abs(number)
 	switch verdict.Accuracy {
 	case result.Exact, result.Float:
 		return relative
-	case result.Bounded, result.Proven, result.Claimed:
-		if verdict.Bound != nil {
-			return max(relative, number-verdict.Bound.Lo, verdict.Bound.Hi-number)
-		}
-	case result.Probable:
-		if verdict.HalfWidth != nil {
+	case result.Bounded, result.Proven, result.Claimed, result.Probable:
+		if verdict.Accuracy == result.Probable && verdict.HalfWidth != nil {
 			return max(relative, *verdict.HalfWidth)
 		}
 		if verdict.Bound != nil {
@@ -264,8 +262,8 @@ func tolerance(verdict result.Verdict, rules Rules) float64 {
 // numberText returns a number as PRISM prints it.
 func numberText(number float64) string { return sema.DoubleValue(number).String() }
 
-// compareExact compares a number that was computed in rational arithmetic with the expected one. A computed number without a fraction is infinite
-// or NaN.
+// compareExact compares a number that was computed in rational arithmetic with the expected one. They must be equal; only if the expected value begins
+// with ~ they may differ a little. A computed number without a fraction is infinite or NaN.
 func (e *Expectation) compareExact(value result.Value, rules Rules) error {
 	text, isApproximate := strings.CutPrefix(e.Value, "~")
 	number, isNumber := parseDouble(text)
@@ -275,25 +273,30 @@ func (e *Expectation) compareExact(value result.Value, rules Rules) error {
 	want := parseRational(text)
 	if value.Rat == nil || want == nil {
 		evaluated, err := evaluateExpression(text, rules)
-		switch {
-		case err != nil:
+		if err != nil {
 			return err
-		case value.Rat == nil:
+		}
+		if value.Rat == nil {
 			return compareNumbers(value.Num, evaluated.Float, 0, text)
-		case evaluated.Rat == nil:
+		}
+		if evaluated.Rat == nil {
 			return problem("Invalid RESULT specification %q: found a value without a fraction", text)
 		}
 		want = evaluated.Rat
 	}
+	if value.Rat.Cmp(want) == 0 {
+		return nil
+	}
 	allowed := DefaultRelative*math.Abs(value.Num) + rounding
 	isNear := value.Kind == result.Number && isNumber && math.Abs(value.Num-number) <= allowed
-	switch {
-	case value.Rat.Cmp(want) == 0, isNear && isApproximate:
+	if isNear && isApproximate {
 		return nil
-	case isNear:
-		return problem("Inexact, but close result (expected '%s' = %s, got %s)", text, fractionText(want), fractionText(value.Rat))
 	}
-	return problem("Wrong result (expected '%s' = %s, got %s)", text, fractionText(want), fractionText(value.Rat))
+	kind := "Wrong"
+	if isNear {
+		kind = "Inexact, but close"
+	}
+	return problem("%s result (expected '%s' = %s, got %s)", kind, text, fractionText(want), fractionText(value.Rat))
 }
 
 // compareFunction compares two rational functions of the parameters by their values at three random points. Two different
@@ -302,12 +305,7 @@ func (e *Expectation) compareFunction(value result.Value, rules Rules) error {
 	const points = 3
 	rng := rand.New(rand.NewPCG(1, 2))
 	for range points {
-		atPoint := rules
-		atPoint.Constants = slices.Clone(rules.Constants)
-		for _, name := range rules.Params {
-			random := big.NewRat(rng.Int64(), 1+rng.Int64N(1<<31))
-			atPoint.Constants = append(atPoint.Constants, sema.NamedValue{Name: name, Val: sema.RatValue(random)})
-		}
+		atPoint := rules.withRandomParameters(rng)
 		got, err := evaluateExpression(value.Formula, atPoint)
 		if err != nil {
 			return err
@@ -321,6 +319,16 @@ func (e *Expectation) compareFunction(value result.Value, rules Rules) error {
 		}
 	}
 	return nil
+}
+
+// withRandomParameters returns rules in which each parameter is a constant with a random value.
+func (r Rules) withRandomParameters(rng *rand.Rand) Rules {
+	r.Constants = slices.Clone(r.Constants)
+	for _, name := range r.Params {
+		random := big.NewRat(rng.Int64(), 1+rng.Int64N(1<<31))
+		r.Constants = append(r.Constants, sema.NamedValue{Name: name, Val: sema.RatValue(random)})
+	}
+	return r
 }
 
 // fractionText returns a fraction followed by the nearest float64.

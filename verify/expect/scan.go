@@ -9,11 +9,11 @@ import (
 // The forms of annotations and numbers are scanned by hand: package regexp is larger than this
 // package, and the playground's program has to be loaded by every visitor.
 
-// match is an annotation in a text: offsets of its begin and end, of its conditions (equal without
-// conditions) and of its value.
+// match has the offsets of an annotation in a text: where it begins and ends, where its conditions begin and end (these are
+// equal if it has none), and where its value begins.
 type match struct{ begin, end, conditions, conditionsEnd, value int }
 
-// findResult returns the first annotation RESULT (conditions): value at or behind an offset.
+// findResult returns the first annotation "RESULT (conditions): value" that begins at an offset or behind it; false if there is none.
 func findResult(text []byte, from int) (match, bool) {
 	const word = "RESULT"
 	for {
@@ -42,7 +42,8 @@ func findResult(text []byte, from int) (match, bool) {
 	}
 }
 
-// parenthesised returns the begin and end of the text between the parenthesis at an offset and the next closing one.
+// parenthesised returns the begin and end of the text between the opening parenthesis at an offset and the next closing one. It returns false if there
+// are no such parentheses.
 func parenthesised(text []byte, offset int) (begin, end int, ok bool) {
 	if offset >= len(text) || text[offset] != '(' {
 		return 0, 0, false
@@ -51,7 +52,7 @@ func parenthesised(text []byte, offset int) (begin, end int, ok bool) {
 	return offset + 1, offset + length, length > 0
 }
 
-// findTerms returns the offset at which an annotation TILECHECK (conditions): begins; -1 if there is none.
+// findTerms returns the offset at which the first annotation "TILECHECK (conditions):" begins; -1 if there is none.
 func findTerms(text []byte) int {
 	for from := 0; ; {
 		i := bytes.Index(text[from:], []byte(keyword))
@@ -70,7 +71,8 @@ func findTerms(text []byte) int {
 	}
 }
 
-// findLookalike returns the offset of text in a line that a reader may take for an annotation; -1 if there is none.
+// findLookalike returns the offset of text in a line that a reader may take for an annotation; -1 if there is none. Such text is result or tilecheck in
+// any case at the start of the line with one of the characters :(={ behind it, or RESULT, RESULTS or TILECHECK as a word.
 func findLookalike(line []byte) int {
 	start := skipBlanks(line, 0)
 	for _, word := range []string{"result", "tilecheck"} {
@@ -145,11 +147,13 @@ func isDecimal(text string) (exponent int, ok bool) {
 // isHexadecimal reports whether a text is a hexadecimal number of Java, which has an exponent.
 func isHexadecimal(text string) bool {
 	mantissa, power, ok := cutExponent(withoutSign(text), "pP")
-	return ok && len(mantissa) > 2 && (mantissa[:2] == "0x" || mantissa[:2] == "0X") &&
-		isMantissa(mantissa[2:], hexadecimalDigits) && isDigits(power, decimalDigits)
+	if !ok || len(mantissa) < 2 || !strings.EqualFold(mantissa[:2], "0x") {
+		return false
+	}
+	return isMantissa(mantissa[2:], hexadecimalDigits) && isDigits(power, decimalDigits)
 }
 
-// cutExponent cuts a number at the letter of its exponent, of which it removes the sign.
+// cutExponent cuts a number at the letter before its exponent. power is the exponent without its sign. It returns false if there is no such letter.
 func cutExponent(text, letters string) (mantissa, power string, ok bool) {
 	i := strings.IndexAny(text, letters)
 	if i < 0 {
@@ -166,11 +170,11 @@ func withoutSign(text string) string {
 	return text
 }
 
-// isMantissa reports whether a text has digits, and a point at most, before, between or behind them.
+// isMantissa reports whether a text consists of digits with at most one point before, between or behind them.
 func isMantissa(text, digits string) bool {
 	whole, part, _ := strings.Cut(text, ".")
 	return isDigits(whole+part, digits)
 }
 
-// isDigits reports whether a text has digits and nothing else.
+// isDigits reports whether a text is not empty and consists of the given digits only.
 func isDigits(text, digits string) bool { return text != "" && strings.Trim(text, digits) == "" }

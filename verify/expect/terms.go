@@ -116,16 +116,18 @@ func ParseTerms(src []byte, property *syntax.Property) []Terms {
 	}
 }
 
-// findWord returns the offset of a word that is not part of a longer one; -1 if there is none.
+// findWord returns the first offset from an offset on where the text has a word that is not part of a longer one; -1 if there is none.
 func (b *block) findWord(word string, from int) int {
 	for {
-		begin := strings.Index(string(b.text[from:]), word)
-		if begin < 0 {
+		index := strings.Index(string(b.text[from:]), word)
+		if index < 0 {
 			return -1
 		}
-		begin += from
+		begin := from + index
 		end := begin + len(word)
-		if (begin == 0 || !isLetter(b.text[begin-1])) && (end == len(b.text) || !isLetter(b.text[end])) {
+		startsWord := begin == 0 || !isLetter(b.text[begin-1])
+		endsWord := end == len(b.text) || !isLetter(b.text[end])
+		if startsWord && endsWord {
 			return begin
 		}
 		from = end
@@ -143,7 +145,7 @@ func lineLength(text []byte) int {
 	return len(strings.TrimRight(string(line), " \t\r\n"))
 }
 
-// parseTerms parses the annotation in b.text[from:to].
+// parseTerms parses the TILECHECK annotation in b.text[from:to]. It records mistakes in the terms.
 func (b *block) parseTerms(from, to int) Terms {
 	terms := Terms{Text: string(b.src[from:to]), Pos: b.pos(from), End: b.pos(to)}
 	offset := skipBlanks(b.text[:to], from+len(keyword))
@@ -171,7 +173,7 @@ func (b *block) parseTerms(from, to int) Terms {
 	return terms
 }
 
-// skipBlanks returns the offset of the first character from offset on that is no blank.
+// skipBlanks returns the first offset from an offset on whose character is neither a space nor a tab.
 func skipBlanks(text []byte, offset int) int {
 	for offset < len(text) && (text[offset] == ' ' || text[offset] == '\t') {
 		offset++
@@ -231,7 +233,8 @@ func keysForSampling() []string {
 	return []string{"samples", "confidence", "flakes", "width", "seed", "maxpath", "maxreward"}
 }
 
-// setTerm parses the value of one term and sets its field. keyPos and pos are the places of the key and of the value. seen are the keys so far.
+// setTerm parses the value of one term and sets its field, or records a mistake. keyPos and pos are the places of the key and of the value. seen has the
+// keys of earlier terms.
 func (t *Terms) setTerm(key, value string, keyPos, pos syntax.Pos, seen map[string]bool) {
 	switch {
 	case !slices.Contains(termKeys(), key):
@@ -390,8 +393,8 @@ func (t *Terms) checkCombination() {
 	}
 }
 
-// Wants reports whether the property is to be checked by the engine with a label such as native:exact: the terms list the label, or its engine without an
-// accuracy, or have no list of engines. t may be nil.
+// Wants reports whether the terms allow the engine with a label such as native:exact to check the property. They do if they list the label or the name
+// of the engine, or if they have no list of engines. t may be nil.
 func (t *Terms) Wants(label string) bool {
 	if t == nil || t.Engines == nil {
 		return true
@@ -406,15 +409,16 @@ func SelectTerms(annotations []Terms, rules Rules) (*Terms, error) {
 	for i := range annotations {
 		terms := &annotations[i]
 		applies, err := conditionsHold(terms.Conditions, terms.Text, rules)
-		switch {
-		case err != nil:
+		if err != nil {
 			return nil, err
-		case !applies:
-		case len(terms.mistakes) > 0:
-			return nil, problem("Badly formed annotation %q: %s", terms.Text, terms.mistakes[0].Msg)
-		default:
-			return terms, nil
 		}
+		if !applies {
+			continue
+		}
+		if len(terms.mistakes) > 0 {
+			return nil, problem("Badly formed annotation %q: %s", terms.Text, terms.mistakes[0].Msg)
+		}
+		return terms, nil
 	}
 	return nil, nil
 }

@@ -84,10 +84,10 @@ func TestMistakes(t *testing.T) {
 		{"// RESULT: 1+", `1:12: found the value "1+", want a number, a fraction, an interval, true, false, Error, ? or an expression`},
 		{"// RESULT: Error:a,,b", `1:12: found an empty word in "Error:a,,b", want Error:word,word`},
 		{"// RESULT (N=1,M): 3", `1:16: found the condition "M", want name=value`},
-		{"// RESULT{noprobchecks}: 0.3", "1:4: this looks like an annotation and is none, want RESULT: value or TILECHECK: term=value"},
-		{"//Result: 0.3", "1:3: this looks like an annotation and is none, want RESULT: value or TILECHECK: term=value"},
+		{"// RESULT{noprobchecks}: 0.3", "1:4: this looks like an annotation but is not one, want RESULT: value or TILECHECK: term=value"},
+		{"//Result: 0.3", "1:3: this looks like an annotation but is not one, want RESULT: value or TILECHECK: term=value"},
 		{"// tilecheck tolerance=1", ""}, // prose may say so
-		{"// tilecheck: tolerance=1", "1:4: this looks like an annotation and is none, want RESULT: value or TILECHECK: term=value"},
+		{"// tilecheck: tolerance=1", "1:4: this looks like an annotation but is not one, want RESULT: value or TILECHECK: term=value"},
 		{"// the result: not known", ""},
 		{"// RESULT (N=1): 1\n// RESULT (M=2,N=1): 2\n// RESULT (M=2): 3", "2:4: this RESULT never counts, the one at 1:4 fits first"},
 		{"// RESULT: 1\n\n// x", "1:4: this annotation belongs to no property, want it in the lines directly above one"},

@@ -57,8 +57,8 @@ func parseRational(text string) *big.Rat {
 	return number
 }
 
-// evaluateExpression evaluates an expected value that is an expression over constants: exactly if the rules are exact and it can be, otherwise in
-// floating point.
+// evaluateExpression evaluates an expected value that is an expression over constants. It computes in rational arithmetic if the rules are exact and the
+// expression allows it, otherwise in floating point. It returns a Problem if the expression is invalid.
 func evaluateExpression(text string, rules Rules) (sema.Value, error) {
 	expr, err := syntax.ParseExpr("", []byte(text))
 	if err != nil {

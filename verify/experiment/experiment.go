@@ -164,7 +164,8 @@ type engineRun struct {
 // property of the thesis, one run checks all tiles of a strategy in one model (see plan).
 func (e *Experiment) engineRuns(engines []runner.Engine) (toolRuns, nativeRuns []engineRun) {
 	cellsPerRun := 1
-	if e.Job.Method != runner.States && slices.Equal(e.Job.Props, []string{ThesisProperty}) {
+	samples := e.Job.Method != runner.States
+	if samples && slices.Equal(e.Job.Props, []string{ThesisProperty}) {
 		cellsPerRun = len(e.Max)
 	}
 	for i := range e.cells {
@@ -189,11 +190,11 @@ func consecutive(first, count int) []int {
 	return numbers
 }
 
-// verdicts returns the verdicts ordered by cell, then by engine. External tools run first, Options.Jobs at a time; then the embedded engine.
-// All runs take place even if one fails; the first error in the order of the verdicts is returned.
+// verdicts returns the verdicts ordered by cell, then by engine. External tools run first, at most Options.Jobs of them at a time; then the embedded
+// engine. All runs take place even if one fails. The error is the first one in the order of the verdicts.
 func (e *Experiment) verdicts(ctx context.Context, engines []runner.Engine) ([]result.Verdict, error) {
-	out := make([]result.Verdict, len(e.cells)*len(engines))
-	errs := make([]error, len(out))
+	collected := make([]result.Verdict, len(e.cells)*len(engines))
+	errs := make([]error, len(collected))
 	execute := func(run engineRun, progress func(runner.Progress)) {
 		cells := e.cells[run.cells[0] : run.cells[0]+len(run.cells)]
 		verdicts, err := e.checkCells(ctx, cells, engines[run.engine], progress)
@@ -203,20 +204,24 @@ func (e *Experiment) verdicts(ctx context.Context, engines []runner.Engine) ([]r
 				errs[index] = fmt.Errorf("strategy %s, MAX %d: %w", cells[i].strategy, cells[i].max, err)
 				continue
 			}
-			out[index] = verdicts[i]
+			collected[index] = verdicts[i]
 		}
 	}
 	toolRuns, nativeRuns := e.engineRuns(engines)
 	inParallel(max(e.Jobs, 1), toolRuns, func(run engineRun) { execute(run, nil) })
-	limit := runtime.GOMAXPROCS(0) // while one model is compiled, another is sampled
+	inParallel(e.nativeLimit(), nativeRuns, func(run engineRun) { execute(run, e.Job.Progress) })
+	return collected, cmp.Or(errs...)
+}
+
+// nativeLimit returns the greatest number of runs of the embedded engine at a time.
+func (e *Experiment) nativeLimit() int {
 	switch {
 	case e.Job.Simulation.Split != nil:
-		limit = 1 // the records of samples need a fixed order
+		return 1 // the records of samples need a fixed order
 	case e.Job.Method == runner.States:
-		limit = 1 // the memory holds one state space at a time
+		return 1 // the memory holds one state space at a time
 	}
-	inParallel(limit, nativeRuns, func(run engineRun) { execute(run, e.Job.Progress) })
-	return out, cmp.Or(errs...)
+	return runtime.GOMAXPROCS(0) // while one model is compiled, another is sampled
 }
 
 // inParallel executes all runs, at most limit of them at a time; with a limit of 1, in their order.
@@ -236,8 +241,8 @@ func inParallel(limit int, runs []engineRun, execute func(engineRun)) {
 // some thousands takes more than the 10,000 steps of PRISM's default.
 const publishedPath = 1_000_000
 
-// plan returns the plan that checks cells of one strategy in one model, the model of the largest MAX. Until a game reaches a smaller tile, it is
-// the same game in both models, so the probability of losing before that tile is the same.
+// plan returns a plan that checks cells of one strategy in one model: the model of the largest tile. The property of a cell with a smaller tile asks for
+// the probability of losing before the board has that tile. This is the same number in both models, because they play the same until then.
 func (e *Experiment) plan(ctx context.Context, cells []cell) (*runner.Plan, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -261,14 +266,18 @@ func (e *Experiment) plan(ctx context.Context, cells []cell) (*runner.Plan, erro
 	if len(cells) > 1 {
 		job.Props = nil
 		for i := range cells {
-			property := ThesisProperty
-			if cells[i].max < largest.max {
-				property = fmt.Sprintf("Pmin=? [ max(%s)<%d U fail ]", strings.Join(e.Board.Cells(), ","), cells[i].max)
-			}
-			job.Props = append(job.Props, property)
+			job.Props = append(job.Props, e.propertyOf(&cells[i], largest.max))
 		}
 	}
 	return runner.NewPlan(ctx, job)
+}
+
+// propertyOf returns the property of the thesis for a cell, as a property of the model whose games end at the tile modelMax.
+func (e *Experiment) propertyOf(cell *cell, modelMax int) string {
+	if cell.max == modelMax {
+		return ThesisProperty
+	}
+	return fmt.Sprintf("Pmin=? [ max(%s)<%d U fail ]", strings.Join(e.Board.Cells(), ","), cell.max)
 }
 
 // checkCells checks cells of one strategy with one engine, and returns a verdict for each cell. If ctx ends before the model is built, the
@@ -342,11 +351,11 @@ func (a *Agreement) compare(left, right *report.ComparisonCell, opt agree.Option
 	}
 }
 
-// judgeCell compares a verdict with the number of the thesis, if there is one, by Fisher's exact test of our games against the thesis's 1000.
-// Three printed digits of the thesis determine how many of these were lost. The test is valid for any probability, also near 0 and 1.
+// judgeCell compares a verdict with the number of the thesis, if there is one, by Fisher's exact test of our games against the 1000 games of the thesis.
+// The three digits that the thesis prints determine how many of these were lost. The test is valid for any probability, even near 0 and 1.
 //
-// The tests of all cells of a model together have the confidence stats.CompareConfidence: each has [agree.Level], by Bonferroni's inequality,
-// which does not need independent tests. The cells of a column are not independent: they are sampled in the same games.
+// By Bonferroni's inequality, the tests of all cells of a model together have the confidence stats.CompareConfidence. They need not be independent, and
+// the tests of a column are not: its cells are sampled in the same games.
 func (e *Experiment) judgeCell(cell *cell, verdict result.Verdict) (report.ComparisonCell, error) {
 	row := report.ComparisonCell{Strategy: cell.strategy, Updates: cell.updates.String(), Max: cell.max, Verdict: verdict}
 	published, ok := e.published(cell.strategy, cell.max)

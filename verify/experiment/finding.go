@@ -45,7 +45,7 @@ func compareWithThesis(cells []report.ComparisonCell, updates modelgen.Updates) 
 	return fit
 }
 
-// losses returns the sample of a number of games, of which the given share was lost.
+// losses returns the sample that a number of games is if the given share of them was lost.
 func losses(share float64, games int64) stats.Bernoulli {
 	return stats.Bernoulli{N: games, K: int64(math.Round(share * float64(games)))}
 }
@@ -61,20 +61,13 @@ func (e *Experiment) addFindings(comparison *report.Comparison) {
 	if published == 0 {
 		return
 	}
-	rules, wrongUpdates := compareWithThesis(comparison.Cells, modelgen.UpdatesRules), compareWithThesis(comparison.Cells, modelgen.UpdatesPublished)
+	rules := compareWithThesis(comparison.Cells, modelgen.UpdatesRules)
+	wrongUpdates := compareWithThesis(comparison.Cells, modelgen.UpdatesPublished)
 	if text := rules.describe(); text != "" {
 		comparison.Finding = append(comparison.Finding, "Finding: the rules "+text+".")
 	}
 	if wrongUpdates.compared > 0 {
-		text := fmt.Sprintf("Two wrong updates give %d of %d cells (exact test, %g %% together", wrongUpdates.compatible, wrongUpdates.compared, 100*stats.CompareConfidence)
-		if rules.squaredZScores+wrongUpdates.squaredZScores > 0 {
-			text += fmt.Sprintf("; sum of z² %.0f", wrongUpdates.squaredZScores)
-		}
-		if rules.compared > 0 {
-			text += fmt.Sprintf(", rules %.0f", rules.squaredZScores)
-		}
-		text += ")."
-		comparison.Finding = append(comparison.Finding, text)
+		comparison.Finding = append(comparison.Finding, describeWrongUpdates(&wrongUpdates, &rules))
 	}
 	comparison.Notes = []string{
 		fmt.Sprintf("thesis: Table 3.6, %d games a cell, with PRISM's half-width", modelgen.PublishedSamples),
@@ -88,6 +81,18 @@ func (e *Experiment) addFindings(comparison *report.Comparison) {
 	if e.Job.Method != runner.States && e.Job.Simulation.MaxPath == 0 {
 		comparison.Notes = append(comparison.Notes, fmt.Sprintf("faults: paths may have %d steps; PRISM's default is 10000 (--max-path, PRISM's -simpathlen)", publishedPath))
 	}
+}
+
+// describeWrongUpdates says how well the model with the two wrong updates reproduces the thesis, compared with the model of the rules.
+func describeWrongUpdates(wrongUpdates, rules *thesisFit) string {
+	text := fmt.Sprintf("Two wrong updates give %d of %d cells (exact test, %g %% together", wrongUpdates.compatible, wrongUpdates.compared, 100*stats.CompareConfidence)
+	if rules.squaredZScores+wrongUpdates.squaredZScores > 0 {
+		text += fmt.Sprintf("; sum of z² %.0f", wrongUpdates.squaredZScores)
+	}
+	if rules.compared > 0 {
+		text += fmt.Sprintf(", rules %.0f", rules.squaredZScores)
+	}
+	return text + ")."
 }
 
 // describe names the columns of the thesis's table that the model reproduces, and the columns that it contradicts; empty if no cell was compared.

@@ -30,6 +30,7 @@ func (c Class) String() string {
 
 // ClassOf returns the class of a test result in QComp's terms.
 func ClassOf(test *report.TestResult) Class {
+	hasError := test.Verdict != nil && test.Verdict.Err != nil
 	switch test.Outcome {
 	case report.TestPassed:
 		return Correct
@@ -39,22 +40,21 @@ func ClassOf(test *report.TestResult) Class {
 		switch {
 		case strings.HasPrefix(test.Reason, expect.Violated):
 			return Violated
-		case test.Verdict != nil && test.Verdict.Err != nil: // such as an iteration that does not converge
+		case hasError: // such as an iteration that does not converge
 			return Refused
 		}
 		return Wrong
 	case report.TestLimit:
-		// A tool has several kinds of memory limits; a run without a verdict was stopped by the time limit.
-		if test.Verdict != nil && test.Verdict.Err != nil && test.Verdict.Err.Class != result.Timeout {
+		if hasError && test.Verdict.Err.Class != result.Timeout {
 			return OutOfMemory
 		}
-		return OutOfTime
+		return OutOfTime // also if there is no verdict
 	}
 	return NotRun
 }
 
-// Notes returns the notes of a report: for each engine the number of cases in each class and the total time, and then the cases that were
-// omitted, with the reasons.
+// Notes returns the notes of a report: for each engine the number of cases in each class and the total time, and then the reasons for which cases were
+// left out, with the number of cases.
 func (s *Set) Notes(rep *report.TestReport) []string {
 	var notes []string
 	for _, engine := range rep.Engines {
@@ -66,9 +66,9 @@ func (s *Set) Notes(rep *report.TestReport) []string {
 			omitted = append(omitted, fmt.Sprintf("%s (%d)", reason, cases))
 		}
 	}
-	addOmitted(s.Large, "of more states, or of unknown many")
+	addOmitted(s.Large, "with too many states, or with an unknown number of them")
 	addOmitted(s.Missing, "without a model in PRISM's language or JANI")
-	addOmitted(s.Unread, "whose reference is no number")
+	addOmitted(s.Unread, "whose reference result is not a number")
 	if len(omitted) > 0 {
 		notes = append(notes, "left out: cases "+strings.Join(omitted, ", "))
 	}

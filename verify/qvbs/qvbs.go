@@ -90,12 +90,13 @@ type benchmarkCase struct {
 type (
 	modelIndex struct {
 		Type  string
-		Files []struct {
-			File     string
-			Original stringOrList     `json:"original-file"`
-			Fixed    []parameter      `json:"file-parameter-values"`
-			Open     []indexValuation `json:"open-parameter-values"`
-		}
+		Files []modelFile
+	}
+	modelFile struct {
+		File     string
+		Original stringOrList     `json:"original-file"`
+		Fixed    []parameter      `json:"file-parameter-values"`
+		Open     []indexValuation `json:"open-parameter-values"`
 	}
 	// indexValuation has the values of the open constants of a model, its number of states, and its reference results.
 	indexValuation struct {
@@ -137,19 +138,35 @@ func (d *discovery) addModel(name string) error {
 		}
 		return jsonError(name, src, 0, err)
 	}
-	searchFrom := 0 // the results appear in the text in this order
-	for _, file := range index.Files {
-		model, props := d.chooseFiles(path.Dir(name), file.File, file.Original)
-		run := suite.Run{Dir: path.Dir(name), Model: model, Props: props}
-		undefined := d.undefinedConstants(model, props)
-		for _, valuation := range file.Open {
-			consts := definitions(slices.Concat(file.Fixed, valuation.Values), undefined)
-			for _, raw := range valuation.Results {
-				offset := searchFrom + max(bytes.Index(src[searchFrom:], raw), 0)
-				searchFrom = offset + len(raw)
-				if err := d.addCase(name, src, offset, raw, valuation.numStates(), run, consts); err != nil {
-					return err
-				}
+	reader := &indexReader{discovery: d, name: name, src: src}
+	for i := range index.Files {
+		if err := reader.addFile(&index.Files[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// indexReader adds the cases of one index file. It finds the places of the reference results in the text.
+type indexReader struct {
+	*discovery
+	name       string
+	src        []byte
+	searchFrom int // the next reference result is at this offset of src or behind it
+}
+
+// addFile adds a case for each reference result of a model file.
+func (r *indexReader) addFile(file *modelFile) error {
+	dir := path.Dir(r.name)
+	model, props := r.chooseFiles(dir, file.File, file.Original)
+	run := suite.Run{Dir: dir, Model: model, Props: props}
+	undefined := r.undefinedConstants(model, props)
+	for i := range file.Open {
+		valuation := &file.Open[i]
+		consts := definitions(slices.Concat(file.Fixed, valuation.Values), undefined)
+		for _, raw := range valuation.Results {
+			if err := r.addCase(raw, valuation.numStates(), run, consts); err != nil {
+				return err
 			}
 		}
 	}
@@ -165,29 +182,31 @@ func (v *indexValuation) numStates() int64 {
 	return states
 }
 
-// addCase adds the case of one reference result, which begins at an offset of the index file. If the case cannot be run, it only counts it.
-func (d *discovery) addCase(name string, src []byte, offset int, raw json.RawMessage, states int64, run suite.Run, consts []string) error {
+// addCase adds the case of one reference result, given as JSON. If the case is too large or cannot be run, it only counts it.
+func (r *indexReader) addCase(raw json.RawMessage, states int64, run suite.Run, consts []string) error {
+	offset := r.searchFrom + max(bytes.Index(r.src[r.searchFrom:], raw), 0)
+	r.searchFrom = offset + len(raw)
 	var published propertyResult
 	if err := json.Unmarshal(raw, &published); err != nil {
-		return jsonError(name, src, offset, err)
+		return jsonError(r.name, r.src, offset, err)
 	}
 	expected, ok := reference(published.Value)
 	switch {
-	case d.options.MaxStates > 0 && states > d.options.MaxStates:
-		d.set.Large++
+	case r.options.MaxStates > 0 && states > r.options.MaxStates:
+		r.set.Large++
 		return nil
 	case run.Model == "":
-		d.set.Missing++
+		r.set.Missing++
 		return nil
 	case !ok:
-		d.set.Unread++
+		r.set.Unread++
 		return nil
 	}
-	pos := position(src, offset)
-	expected.Property, expected.File, expected.Pos = published.Property, d.options.Name(name), pos
+	pos := position(r.src, offset)
+	expected.Property, expected.File, expected.Pos = published.Property, r.options.Name(r.name), pos
 	expected.Result.Pos, expected.Terms.Pos = pos, pos
 	run.Args = []string{"-property", published.Property}
-	d.cases = append(d.cases, benchmarkCase{states, regress.Test{
+	r.cases = append(r.cases, benchmarkCase{states, regress.Test{
 		Run: run, Dialect: syntax.Storm, Consts: consts, Extra: []regress.Extra{expected},
 	}})
 	return nil
@@ -223,8 +242,9 @@ func jsonKind(target reflect.Type) string {
 // position returns the line and column of an offset in a text.
 func position(src []byte, offset int) syntax.Pos {
 	before := src[:min(offset, len(src))]
-	line := bytes.LastIndexByte(before, '\n') + 1
-	return syntax.Pos{Offset: int32(len(before)), Line: int32(bytes.Count(before, []byte("\n"))) + 1, Col: int32(len(before)-line) + 1}
+	lineStart := bytes.LastIndexByte(before, '\n') + 1
+	line := bytes.Count(before, []byte("\n")) + 1
+	return syntax.Pos{Offset: int32(len(before)), Line: int32(line), Col: int32(len(before)-lineStart) + 1}
 }
 
 // chooseFiles returns the files of a case: model and properties in PRISM's language, or a JANI model, which includes its
@@ -262,8 +282,8 @@ func (d *discovery) isIn(dir, name string) bool {
 // undefinedConstant matches the declaration of a constant without a value in PRISM's language.
 var undefinedConstant = regexp.MustCompile(`\bconst\s+(?:\w+\s+)?(\w+)\s*;`)
 
-// undefinedConstants returns the constants that the files of a case leave undefined. It ignores files that cannot be read, because running
-// the case reports them.
+// undefinedConstants returns the set of constants that the files of a case declare without a value. It ignores files that cannot be read, because
+// running the case reports them.
 func (d *discovery) undefinedConstants(model, props string) map[string]bool {
 	undefined := make(map[string]bool)
 	for _, name := range []string{model, props} {
@@ -272,7 +292,8 @@ func (d *discovery) undefinedConstants(model, props string) map[string]bool {
 		}
 		text, _ := limited.ReadFile(d.fsys, name, maxIndex)
 		var jani struct{ Constants []parameter }
-		if json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &jani) != nil {
+		isJANI := json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &jani) == nil
+		if !isJANI {
 			for _, match := range undefinedConstant.FindAllSubmatch(text, -1) {
 				undefined[string(match[1])] = true
 			}
@@ -286,7 +307,7 @@ func (d *discovery) undefinedConstants(model, props string) map[string]bool {
 	return undefined
 }
 
-// definitions returns the definitions of the undefined constants, as for -const. It omits parameters that have a value in the files.
+// definitions returns the definitions of the undefined constants in the form name=value. It leaves out parameters that have a value in the files.
 func definitions(values []parameter, undefined map[string]bool) []string {
 	var definitions []string
 	for _, value := range values {
@@ -303,8 +324,9 @@ const (
 	roundedTolerance = 1e-3 // where the reference is a rounded number
 )
 
-// reference converts a reference result: a fraction, integer, interval, Boolean, infinity or rounded number. Unless the
-// number is rounded, the bounds of the engine must contain it.
+// reference converts a reference result in JSON to an expectation. The result is a truth value, infinity, an integer, a fraction, a decimal number or an
+// interval; reference returns false for anything else. Decimal numbers and the bounds of intervals are rounded. Other numbers are precise, so the bounds
+// of an engine must contain them.
 func reference(raw json.RawMessage) (regress.Extra, bool) {
 	expected := &expect.Expectation{Text: "reference"}
 	tolerance := boundedTolerance

@@ -154,7 +154,7 @@ func TestDiscover(t *testing.T) {
 		t.Errorf("found\n%s\nwant\n%s", strings.Join(found, "\n"), strings.Join(want, "\n"))
 	}
 	notes := strings.Join(s.Notes(rep), "\n")
-	for _, want := range []string{"native: 3 correct, 0 wrong, 1 bound violated, 1 refused; ", "left out: cases without a model in PRISM's language or JANI (1), whose reference is no number (1)"} {
+	for _, want := range []string{"native: 3 correct, 0 wrong, 1 bound violated, 1 refused; ", "left out: cases without a model in PRISM's language or JANI (1), whose reference result is not a number (1)"} {
 		if !strings.Contains(notes, want) {
 			t.Errorf("found notes %q, want %q", notes, want)
 		}

@@ -25,12 +25,12 @@ func (r *suiteRun) keepBalancedPart() error {
 	}
 	longestFirst := func(first, second int) int { return cmp.Compare(seconds[second], seconds[first]) }
 	slices.SortStableFunc(order, longestFirst)
-	load := make([]float64, min(r.opt.Shard.Of, len(order))) // the total seconds of each part
-	var ownTests []int                                       // the indices of the tests of this part
+	totalSeconds := make([]float64, min(r.opt.Shard.Of, len(order))) // by shard
+	var ownTests []int                                               // the indices of the tests of this shard
 	for _, test := range order {
-		part := slices.Index(load, slices.Min(load))
-		load[part] += seconds[test]
-		if part == r.opt.Shard.Index-1 {
+		quickest := slices.Index(totalSeconds, slices.Min(totalSeconds))
+		totalSeconds[quickest] += seconds[test]
+		if quickest == r.opt.Shard.Index-1 {
 			ownTests = append(ownTests, test)
 		}
 	}
@@ -43,7 +43,8 @@ func (r *suiteRun) keepBalancedPart() error {
 	return nil
 }
 
-// expectedSeconds returns the time in seconds of each test in the earlier run, Options.Times. A test that is not in that run gets the average.
+// expectedSeconds returns the time in seconds that each test took in the earlier run, Options.Times. A test that was not in that run gets the average
+// time. It returns an error if no test was in it.
 func (r *suiteRun) expectedSeconds() ([]float64, error) {
 	earlier := make(map[string]float64)
 	for i := range r.opt.Times.Results {
@@ -61,7 +62,7 @@ func (r *suiteRun) expectedSeconds() ([]float64, error) {
 		}
 	}
 	if measured == 0 {
-		return nil, errors.New("the times to balance the parts by are of other tests: none of this suite is among them")
+		return nil, errors.New("the report with the times of an earlier run has no test of this suite")
 	}
 	for i := range seconds {
 		if seconds[i] == 0 {

@@ -57,19 +57,19 @@ type Skip struct {
 	Reason    string
 }
 
-// Bless computes the tightest justified expectation of every property without
-// one: a fraction if the value is known exactly, an interval of sound bounds, or,
-// for a Markov chain that is too large to build, an interval from sampled
-// paths with the terms to sample them again. It writes nothing.
+// Bless computes an expected value for every property without one, and returns the
+// properties files with these annotations. A value is a fraction if it is known
+// exactly, otherwise an interval of sound bounds; for a Markov chain that is too large
+// to build, it is a confidence interval with the terms that repeat the sampling.
 //
-// The rest of every file stays the same, byte for byte. Bless reads every new file
-// again: the properties must be those of the old one, and each must choose the new
-// annotation.
+// Bless writes no files. It returns an error if an annotated file does not have the
+// same properties as before, or if a property does not get its new annotation.
 func Bless(ctx context.Context, tests []Test, engine runner.Engine, opt BlessOptions) (*Blessing, error) {
 	opt.Samples = cmp.Or(opt.Samples, 10000)
 	opt.MaxStates = cmp.Or(opt.MaxStates, 20000)
-	writer := &annotationWriter{opt: &opt, engine: &EngineConfig{EngineConfig: runner.EngineConfig{Engine: engine}}, blessing: &Blessing{}, files: make(map[string]*propertiesFile)}
-	suite := &suiteRun{opt: &opt.Options, engines: []EngineConfig{*writer.engine}}
+	config := EngineConfig{EngineConfig: runner.EngineConfig{Engine: engine}}
+	writer := &annotationWriter{opt: &opt, engine: &config, blessing: &Blessing{}, files: make(map[string]*propertiesFile)}
+	suite := &suiteRun{opt: &opt.Options, engines: []EngineConfig{config}}
 	if err := suite.checkOptions(); err != nil {
 		return nil, err
 	}
@@ -123,7 +123,10 @@ type proposal struct {
 func (w *annotationWriter) propertiesFile(test *loadedTest) *propertiesFile {
 	name := test.switches.Props
 	if w.files[name] == nil {
-		file := &propertiesFile{file: name, name: w.opt.name(name), text: test.props, tree: test.tree, proposals: make(map[syntax.Pos][]proposal), skipped: make(map[string]bool)}
+		file := &propertiesFile{
+			file: name, name: w.opt.name(name), text: test.props, tree: test.tree,
+			proposals: make(map[syntax.Pos][]proposal), skipped: make(map[string]bool),
+		}
 		w.files[name] = file
 		w.order = append(w.order, file)
 	}
@@ -139,8 +142,8 @@ func (w *annotationWriter) addSkip(file *propertiesFile, pos syntax.Pos, propert
 	}
 }
 
-// addProposals adds a proposal for each property instance of a test, either to keep its annotation or to write a computed value. It records the
-// instances for which it finds no value as skipped.
+// addProposals adds a proposal for each property instance of a test: either to keep its annotation or to write a computed value. If no value can be
+// computed for an instance, it records the property as skipped.
 func (w *annotationWriter) addProposals(ctx context.Context, test *loadedTest) {
 	if test.err != nil {
 		w.skipTest(test)
@@ -150,23 +153,25 @@ func (w *annotationWriter) addProposals(ctx context.Context, test *loadedTest) {
 		return
 	}
 	file := w.propertiesFile(test)
+	add := func(proposed proposal) {
+		pos := proposed.instance.task.Pos
+		file.proposals[pos] = append(file.proposals[pos], proposed)
+	}
 	keepsAnnotation := w.keptInstances(ctx, test)
-	var unannotated []*propertyInstance
+	var needsValue []*propertyInstance
 	for _, instance := range test.instances {
 		if instance.selected && !keepsAnnotation[instance] {
-			unannotated = append(unannotated, instance)
-			continue
+			needsValue = append(needsValue, instance)
+		} else {
+			add(proposal{instance: instance, hasExpectation: true})
 		}
-		file.proposals[instance.task.Pos] = append(file.proposals[instance.task.Pos], proposal{instance: instance, hasExpectation: true})
 	}
-	values := w.computeValues(ctx, test, unannotated)
-	for _, instance := range unannotated {
+	values := w.computeValues(ctx, test, needsValue)
+	for _, instance := range needsValue {
 		proposed := values[instance]
 		proposed.instance = instance
-		if instance.chosen.Result != nil {
-			proposed.replaces = instance.chosen.Result
-		}
-		file.proposals[instance.task.Pos] = append(file.proposals[instance.task.Pos], proposed)
+		proposed.replaces = instance.chosen.Result
+		add(proposed)
 		if proposed.value == "" {
 			w.addSkip(file, instance.task.Pos, instance.task.Text, proposed.reason)
 		}
@@ -182,16 +187,19 @@ func (w *annotationWriter) skipTest(test *loadedTest) {
 	})
 }
 
-// keptInstances returns the instances that keep their annotations: each that has an annotation for its constants or, with Update, only if the
-// annotation does not fail. Annotations with errors are always kept. It runs the test, and records the failing results of kept annotations in Failing.
+// keptInstances returns the set of instances that keep their annotations. An instance keeps an annotation for its constants, unless the annotation
+// fails and the option Update is set. Annotations with errors are always kept. keptInstances runs the test if there are annotations to keep, and
+// records the failing ones in Failing.
 func (w *annotationWriter) keptInstances(ctx context.Context, test *loadedTest) map[*propertyInstance]bool {
 	kept := make(map[*propertyInstance]bool)
 	needsRun := false
 	for _, instance := range test.instances {
-		_, unmatched := errors.AsType[expect.Unmatched](instance.choiceErr)
-		isUnreadable := instance.choiceErr != nil && !unmatched
-		kept[instance] = instance.chosen.Expects() || isUnreadable
-		needsRun = needsRun || instance.selected && kept[instance]
+		_, nothingMatches := errors.AsType[expect.Unmatched](instance.choiceErr)
+		hasErrors := instance.choiceErr != nil && !nothingMatches
+		kept[instance] = instance.chosen.Expects() || hasErrors
+		if kept[instance] && instance.selected {
+			needsRun = true
+		}
 	}
 	if !needsRun {
 		return kept
@@ -211,8 +219,8 @@ func (w *annotationWriter) keptInstances(ctx context.Context, test *loadedTest) 
 	return kept
 }
 
-// isReplaced reports whether the annotation of an instance is to be replaced: Update is set, and the annotation fails, has no errors, and is in the
-// properties file rather than in the suite file.
+// isReplaced reports whether a computed value must replace the annotation of an instance: the option Update is set, and the annotation fails, has no
+// errors, and is in the properties file, not in the suite file.
 func (w *annotationWriter) isReplaced(instance *propertyInstance, result *report.TestResult) bool {
 	hasErrors := instance.choiceErr != nil
 	isInSuiteFile := instance.extraPlace != ""
@@ -237,7 +245,7 @@ const (
 	bySampling                     // a confidence interval from sampled paths
 )
 
-// settings returns a function that changes the settings of a run to a method, with its limits.
+// settings returns a function that changes the settings of a run to those of a method.
 func (w *annotationWriter) settings(method valueMethod) func(*runner.Settings) {
 	return func(settings *runner.Settings) {
 		switch method {
@@ -254,20 +262,22 @@ func (w *annotationWriter) settings(method valueMethod) func(*runner.Settings) {
 }
 
 // computeValues returns a proposal for each property instance. It tries the methods of valueMethod one after another, each for the instances that
-// have no value yet; sampling only for instances whose computation exceeded a limit, such as that of states.
+// have no value yet. It samples only the instances for which the method before reached a limit, such as the largest number of states.
 func (w *annotationWriter) computeValues(ctx context.Context, test *loadedTest, instances []*propertyInstance) map[*propertyInstance]proposal {
 	proposals := make(map[*propertyInstance]proposal)
-	exceededLimit := make(map[*propertyInstance]bool) // with the last method
+	reachedLimit := make(map[*propertyInstance]bool) // with the last method
 	for method := byFractions; method <= bySampling; method++ {
 		unsolved := slices.DeleteFunc(slices.Clone(instances), func(instance *propertyInstance) bool {
-			return proposals[instance].value != "" || method == bySampling && !exceededLimit[instance]
+			hasValue := proposals[instance].value != ""
+			needsNoSampling := method == bySampling && !reachedLimit[instance]
+			return hasValue || needsNoSampling
 		})
 		if len(unsolved) == 0 {
 			break
 		}
 		for instance, verdict := range w.checkWith(ctx, test, unsolved, w.settings(method)) {
 			proposals[instance] = w.proposalAfter(proposals[instance], test, &verdict, method)
-			exceededLimit[instance] = verdict.Err != nil && verdict.Err.Class.Limited()
+			reachedLimit[instance] = verdict.Err != nil && verdict.Err.Class.Limited()
 		}
 	}
 	if len(instances) > 0 && !test.switches.Exact {
@@ -276,8 +286,8 @@ func (w *annotationWriter) computeValues(ctx context.Context, test *loadedTest, 
 	return proposals
 }
 
-// proposalAfter returns the proposal for an instance after one more method has computed a verdict. earlier is the proposal after the methods
-// before; it has no value. If the verdict justifies no value either, the proposal gives the reason of the last method that has one.
+// proposalAfter returns the proposal for an instance that a verdict justifies. earlier is the proposal after the methods that were tried before; it has
+// no value. If the verdict justifies no value either, the proposal keeps the earlier reason unless the verdict gives another one.
 func (w *annotationWriter) proposalAfter(earlier proposal, test *loadedTest, verdict *result.Verdict, method valueMethod) proposal {
 	proposed := w.proposalFor(verdict, method)
 	isInterval := strings.HasPrefix(proposed.value, "[")
@@ -291,8 +301,8 @@ func (w *annotationWriter) proposalAfter(earlier proposal, test *loadedTest, ver
 	return proposed
 }
 
-// dropContradictedFractions checks each value that was computed in rational arithmetic by the default method too, and removes it if the two
-// contradict each other, because then one of the methods is wrong.
+// dropContradictedFractions computes each value that is known from rational arithmetic again with the default method. It removes the value if the two
+// methods contradict each other, because then one of them is wrong.
 func (w *annotationWriter) dropContradictedFractions(ctx context.Context, test *loadedTest, proposals map[*propertyInstance]proposal) {
 	var solvedExactly []*propertyInstance
 	for _, instance := range test.instances {
@@ -321,8 +331,8 @@ func (w *annotationWriter) dropContradictedFractions(ctx context.Context, test *
 // written one are disjoint; then one of them does not contain the value, so this has at most the probability 2*(1-0.9999).
 const annotationConfidence = 0.9999
 
-// checkWith returns the verdicts on property instances with changed settings. The time limit is that of the test, else that of the options, else 30
-// seconds. If the whole check fails, all verdicts have this error.
+// checkWith returns the verdicts about property instances with changed settings. The time limit is the one of the test, or else of the options, or else
+// 30 seconds. If the check fails as a whole, all verdicts have its error.
 func (w *annotationWriter) checkWith(ctx context.Context, test *loadedTest, instances []*propertyInstance, change func(*runner.Settings)) map[*propertyInstance]result.Verdict {
 	limit := cmp.Or(test.Time, w.opt.Time, 30*time.Second)
 	ctx, cancel := ending.After(ctx, limit)
@@ -332,30 +342,32 @@ func (w *annotationWriter) checkWith(ctx context.Context, test *loadedTest, inst
 	err := run.checkInstances(ctx, instances, change, answers)
 	verdicts := make(map[*propertyInstance]result.Verdict)
 	for i, instance := range test.instances {
-		switch {
-		case !slices.Contains(instances, instance):
-		case err != nil:
+		if !slices.Contains(instances, instance) {
+			continue
+		}
+		if err != nil {
 			verdicts[instance] = result.Verdict{Err: fileFailure(run.contextError(ctx, err))}
-		default:
+		} else {
 			verdicts[instance] = answers[i].Verdict
 		}
 	}
 	return verdicts
 }
 
-// checkInstances checks some property instances with changed settings, and fills in their answers.
-func (u *testRun) checkInstances(ctx context.Context, instances []*propertyInstance, change func(*runner.Settings), answers []answer) error {
-	if failure := u.unsupportedSwitch(); failure != nil {
+// checkInstances checks some property instances of the test with changed settings. It fills in answers, which has an element for each instance of the
+// test. It returns an error if the engine does not support a switch of the test, or fails.
+func (run *testRun) checkInstances(ctx context.Context, instances []*propertyInstance, change func(*runner.Settings), answers []answer) error {
+	if failure := run.unsupportedSwitch(); failure != nil {
 		return failure
 	}
-	batch := &batch{plan: u.plan.WithSettings(change)}
-	for i, instance := range u.instances {
+	batch := &batch{plan: run.plan.WithSettings(change)}
+	for i, instance := range run.instances {
 		if slices.Contains(instances, instance) {
 			batch.instances = append(batch.instances, i)
 		}
 	}
-	batch.properties = u.propertyNumbers(batch)
-	return u.check(ctx, batch, answers)
+	batch.properties = run.propertyNumbers(batch)
+	return run.check(ctx, batch, answers)
 }
 
 // proposalFor returns the expectation that a verdict justifies, or a proposal with the reason why it justifies none. method is the one that computed
@@ -387,8 +399,8 @@ func (w *annotationWriter) proposalFor(verdict *result.Verdict, method valueMeth
 	return proposal{reason: "the value is a range over several initial states, which an annotation cannot express"}
 }
 
-// numberProposal returns the expectation for a verdict whose value is a number: the number if it is known exactly, otherwise an interval; or a proposal
-// with the reason why there is none.
+// numberProposal returns the expectation for a verdict whose value is a number: the number if it is known exactly, otherwise an interval. If the value
+// has no bounds, the proposal says so and has no value.
 func (w *annotationWriter) numberProposal(verdict *result.Verdict, method valueMethod) proposal {
 	value := verdict.Value
 	switch {
@@ -411,8 +423,8 @@ func (w *annotationWriter) numberProposal(verdict *result.Verdict, method valueM
 	return proposal{reason: "the value has no bounds"}
 }
 
-// sampledProposal returns the expectation for a sampled value: its confidence interval, and the terms that repeat the sampling. A proposal without a
-// value says why there is none.
+// sampledProposal returns the expectation for a sampled value: its confidence interval, and the terms that repeat the sampling. If the value may not
+// be written, the proposal has the reason and no value.
 func sampledProposal(verdict *result.Verdict) proposal {
 	switch {
 	case verdict.Resolution == result.Uniform:
@@ -425,7 +437,7 @@ func sampledProposal(verdict *result.Verdict) proposal {
 		seed = *verdict.Seed
 	}
 	return proposal{
-		value:  "[" + shortestFloat(verdict.Bound.Lo) + "," + shortestFloat(verdict.Bound.Hi) + "]",
+		value:  intervalText(verdict.Bound.Lo, verdict.Bound.Hi),
 		origin: fmt.Sprintf("%s, seed %d, confidence %v", noun.Count(verdict.Samples, "sample"), seed, verdict.Confidence),
 		terms:  fmt.Sprintf("samples=%d confidence=%v seed=%d", verdict.Samples, annotationConfidence, seed),
 	}
@@ -436,7 +448,12 @@ func boundsText(bounds *interval.Interval) string {
 	if bounds.Lo == bounds.Hi {
 		return shortestFloat(bounds.Lo)
 	}
-	return "[" + shortestFloat(bounds.Lo) + "," + shortestFloat(bounds.Hi) + "]"
+	return intervalText(bounds.Lo, bounds.Hi)
+}
+
+// intervalText returns an interval as the text [low,high].
+func intervalText(low, high float64) string {
+	return "[" + shortestFloat(low) + "," + shortestFloat(high) + "]"
 }
 
 // shortestFloat returns the shortest text that reads back as the same number.
@@ -445,7 +462,8 @@ func shortestFloat(number float64) string { return strconv.FormatFloat(number, '
 // maxFraction is the length, in bytes, of the longest fraction that is written. A longer one is rounded.
 const maxFraction = 60
 
-// addChangedFiles edits the properties files and adds each file that changes to the result. It also sorts the skipped properties by position.
+// addChangedFiles writes the proposals into the texts of the properties files, and adds each changed file to the result. It also sorts the skipped
+// properties by position.
 func (w *annotationWriter) addChangedFiles() error {
 	for _, file := range w.order {
 		editing := &editor{annotationWriter: w, propertiesFile: file}

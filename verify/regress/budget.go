@@ -7,8 +7,8 @@ import (
 )
 
 // splitBudget divides Options.Flakes, the allowed probability of a false alarm, evenly among the statistical expectations of the whole suite on all
-// engines. By Bonferroni's inequality, the suite then fails by chance with at most that probability. It must run before a shard is selected, so
-// that all shards use the same division.
+// engines. By Bonferroni's inequality, the suite then fails by chance with at most this probability. splitBudget must run before a shard is selected,
+// because the division is the same for all shards.
 func (r *suiteRun) splitBudget() {
 	for _, test := range r.tests {
 		r.statisticalCount += test.statisticalExpectations() * r.enginesOf(test)

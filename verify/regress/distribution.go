@@ -64,8 +64,8 @@ func (e *exporter) exportedTimes(exportSwitch string) ([]*big.Rat, error) {
 
 // compareNumbers changes a failed comparison of an exported file with its expected content to a passed one if each number differs from the expected
 // one by at most the relative error that results may have. PRISM computed the expected numbers by iteration, so they are not exact.
-func (u *testRun) compareNumbers(compared *report.TestResult, expectedFile string, exported []byte) {
-	expected, err := u.read(expectedFile)
+func (run *testRun) compareNumbers(compared *report.TestResult, expectedFile string, exported []byte) {
+	expected, err := run.read(expectedFile)
 	if err != nil {
 		return
 	}

@@ -78,7 +78,7 @@ func (e *editor) editProperty(property *syntax.Property, proposals []proposal) {
 		e.replaceValue(property, replacements[offset], proposals)
 	}
 	if len(added) > 0 {
-		// Otherwise an instance without a value, or with an annotation that is replaced, could choose a new line without conditions.
+		// A line without conditions applies to all instances. So it is allowed only if no instance lacks a value or gets a replaced annotation.
 		coversAll := len(added)+countExpected(proposals) == len(proposals)
 		e.addLines(property, added, coversAll)
 	}
@@ -95,8 +95,8 @@ func countExpected(proposals []proposal) int {
 	return count
 }
 
-// replaceValue writes another value into an annotation. It skips the property unless all instances that choose the annotation get the same new
-// value, and none of them needs terms. proposals are all proposals for the property; replacements are the ones for this annotation.
+// replaceValue replaces the value of an annotation. It skips the property if the instances that choose the annotation do not all get the same new
+// value, or if one of them needs terms of sampling. proposals are all proposals for the property, and replacements those for this annotation.
 func (e *editor) replaceValue(property *syntax.Property, replacements, proposals []proposal) {
 	old, newValue := replacements[0].replaces, replacements[0].value
 	for _, proposed := range proposals {
@@ -144,9 +144,9 @@ func (e *editor) addLines(property *syntax.Property, added []proposal, coversAll
 // maxLines is the largest number of lines that are added above one property.
 const maxLines = 200
 
-// annotations returns the annotations of a property for the proposals, as lines without the comment signs. If all proposals have the same value and coversAll
-// is true, it is one annotation without conditions; otherwise one for each valuation of the constants by which the values differ. If the values
-// do not depend on constants, it returns the reason why there are no annotations.
+// annotations returns the annotations of a property for the proposals, as lines without the comment signs. If all proposals have the same value and
+// coversAll is true, it returns one annotation without conditions. Otherwise it returns an annotation for each valuation of the constants that
+// distinguish the values. If no constants distinguish them, it returns no lines and the reason.
 func annotations(proposals []proposal, coversAll bool) (lines []string, reason string) {
 	differs := func(proposed proposal) bool {
 		return proposed.value != proposals[0].value || proposed.terms != proposals[0].terms
@@ -178,18 +178,22 @@ func (instance *propertyInstance) allConstants() []result.Constant {
 	return constants
 }
 
-// distinguishingConstants returns the names of the constants that each instance has and whose values differ between the instances. For a single proposal
-// it returns all constants. constantsOf returns the constants of an instance to consider.
+// distinguishingConstants returns the names of the constants that all instances have and whose values are not the same in all of them. For a single
+// proposal it returns all constants. constantsOf returns the constants of an instance that are considered.
 func distinguishingConstants(proposals []proposal, constantsOf func(*propertyInstance) []result.Constant) []string {
 	var names []string
 	for _, constant := range constantsOf(proposals[0].instance) {
-		varies, isInAll := false, true
+		varies, isInAll := len(proposals) == 1, true
 		for _, proposed := range proposals {
 			value, ok := constantValue(constantsOf(proposed.instance), constant.Name)
-			isInAll = isInAll && ok
-			varies = varies || value != constant.Value
+			if !ok {
+				isInAll = false
+			}
+			if value != constant.Value {
+				varies = true
+			}
 		}
-		if isInAll && (varies || len(proposals) == 1) {
+		if isInAll && varies {
 			names = append(names, constant.Name)
 		}
 	}
@@ -279,18 +283,18 @@ func (e *editor) lineStart(property *syntax.Property) (indent string, offset int
 	return indent, offset, strings.Trim(indent, " \t") == ""
 }
 
-// lineEnd returns the line ending that the text uses near an offset: the last one before the offset or, if there is none, the last one of the text; "\n"
-// for a text of one line.
+// lineEnd returns the line ending that the text uses near an offset: the last one before the offset or, if there is none, the last one of the text.
+// For a text of one line it returns "\n".
 func (e *editor) lineEnd(offset int) string {
 	for _, text := range [][]byte{e.text[:offset], e.text[offset:]} {
 		i := bytes.LastIndexAny(text, "\r\n")
-		switch {
-		case i < 0:
-		case text[i] == '\n' && i > 0 && text[i-1] == '\r':
-			return "\r\n"
-		default:
-			return string(text[i : i+1])
+		if i < 0 {
+			continue
 		}
+		if bytes.HasSuffix(text[:i+1], []byte("\r\n")) {
+			return "\r\n"
+		}
+		return string(text[i : i+1])
 	}
 	return "\n"
 }
@@ -301,7 +305,7 @@ func (e *editor) checkEdited(edited []byte) error {
 	if err != nil {
 		return fmt.Errorf("the annotated file has a syntax error: %w", err)
 	}
-	errOtherProperties := errors.New("the annotated file has other properties than before")
+	errOtherProperties := errors.New("the annotated file does not have the same properties as before")
 	if len(tree.Items) != len(e.tree.Items) {
 		return errOtherProperties
 	}
@@ -330,8 +334,11 @@ func (e *editor) checkChosen(edited []byte, property, parsed *syntax.Property) e
 			continue
 		}
 		chosen, err := expect.Select(expect.Parse(edited, parsed), proposed.instance.rules)
-		if err != nil || chosen.Value != want {
-			return fmt.Errorf("%v: the annotation %s is not chosen: %w", property.Pos(), want, cmp.Or(err, errors.New("another one is")))
+		if err != nil {
+			return fmt.Errorf("%v: the new annotation %s is not chosen: %w", property.Pos(), want, err)
+		}
+		if chosen.Value != want {
+			return fmt.Errorf("%v: the annotation %s is chosen, not the new one, %s", property.Pos(), chosen.Value, want)
 		}
 	}
 	return nil

@@ -12,8 +12,8 @@ import (
 	"tilecheck/verify/expect"
 )
 
-// checkWithEngine checks the property instances with a runner.Engine, one job for each different choice of sampling terms. It returns one answer
-// for each instance.
+// checkWithEngine checks the property instances with a runner.Engine. Instances with the same terms of sampling are checked together. It returns one
+// answer for each instance.
 func (run *testRun) checkWithEngine(ctx context.Context) ([]answer, error) {
 	answers := make([]answer, len(run.instances))
 	if failure := run.unsupportedSwitch(); failure != nil {
@@ -95,17 +95,17 @@ func (instance *propertyInstance) samplingTerms() *expect.Statistical {
 	return instance.chosen.Terms.Statistical
 }
 
-// propertyNumbers returns the numbers of the properties of a batch, each once, in the order of the instances.
+// propertyNumbers returns the numbers of the properties of a batch without repetitions, in the order in which the test's instances first have them.
 func (run *testRun) propertyNumbers(batch *batch) []string {
-	remaining := make(map[int]bool)
+	inBatch := make(map[int]bool)
 	for _, i := range batch.instances {
-		remaining[run.instances[i].number] = true
+		inBatch[run.instances[i].number] = true
 	}
 	var numbers []string
 	for _, instance := range run.instances {
-		if remaining[instance.number] {
-			delete(remaining, instance.number)
+		if inBatch[instance.number] {
 			numbers = append(numbers, strconv.Itoa(instance.number))
+			delete(inBatch, instance.number) // so that no number is repeated
 		}
 	}
 	return numbers
@@ -151,8 +151,8 @@ func (run *testRun) batchPlan(batch *batch) (*runner.Plan, error) {
 	return batch.plan.Part(tasks, nil)
 }
 
-// attribute assigns the verdicts of a job to the instances of its batch. The verdicts are about all instances of the properties of the batch, in
-// the order of the instances, also about instances that are not in the batch.
+// attribute assigns verdicts to the instances of a batch. The engine returns a verdict for every instance of the batch's properties, in the order of
+// the test's instances. Verdicts about instances that are not in the batch are dropped. An error says that a verdict is missing.
 func (run *testRun) attribute(batch *batch, verdicts []result.Verdict, answers []answer) error {
 	next := 0
 	for i, instance := range run.instances {

@@ -34,7 +34,8 @@ func fileFailure(err error) *result.Failure {
 	return failure
 }
 
-// explainMisplaced adds a hint to a syntax error if the model and the properties file are swapped, or if both are models or both properties files.
+// explainMisplaced adds a hint to a syntax error of a job whose model and properties file are swapped, are both models, or are both properties files.
+// It returns other errors unchanged.
 func explainMisplaced(err error, job *runner.Job) error {
 	plan, ok := errors.AsType[*runner.PlanError](err)
 	if !ok || plan.Step != result.Parse {

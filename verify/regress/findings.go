@@ -11,8 +11,8 @@ import (
 	"tilecheck/verify/expect"
 )
 
-// findings returns the mistakes in the annotations of all properties files and the annotations that no test chooses. The findings are sorted by
-// place, without repetitions.
+// findings returns a finding for each mistake in the annotations of the properties files, and for each expectation that no test chooses. It sorts the
+// findings by place.
 func (r *suiteRun) findings() []report.TestFinding {
 	var findings []report.TestFinding
 	testsOfFile := make(map[string][]*loadedTest) // by properties file
@@ -71,7 +71,9 @@ func (r *suiteRun) unusedExtras() []report.TestFinding {
 // usesExtra reports whether a property instance of the test has chosen this expectation.
 func (test *loadedTest) usesExtra(extra *Extra) bool {
 	return slices.ContainsFunc(test.instances, func(instance *propertyInstance) bool {
-		return extra.Result != nil && slices.Contains(instance.chosenExtras, extra.Result.Pos) || extra.Terms != nil && slices.Contains(instance.chosenExtras, extra.Terms.Pos)
+		usesResult := extra.Result != nil && slices.Contains(instance.chosenExtras, extra.Result.Pos)
+		usesTerms := extra.Terms != nil && slices.Contains(instance.chosenExtras, extra.Terms.Pos)
+		return usesResult || usesTerms
 	})
 }
 
@@ -114,8 +116,8 @@ func containsMistake(mistakes []expect.Mistake, start, end syntax.Pos) bool {
 	})
 }
 
-// checkedByTests reports whether all tests of a file can be run and at least one of them checks the property. If one cannot be run, an annotation
-// that no other test chooses may be for it.
+// checkedByTests reports whether all tests of a properties file can be run and at least one of them checks the property. A test that cannot be run may
+// be the one that an annotation is for.
 func checkedByTests(tests []*loadedTest, property *syntax.Property) bool {
 	for _, test := range tests {
 		if test.err != nil || test.importsResults() {
@@ -146,7 +148,7 @@ func chosenPositions(tests []*loadedTest, property *syntax.Property) map[syntax.
 	return chosen
 }
 
-// unknownNames returns the end of a message, which names the constants in conditions that no test has. It is empty if there are none.
+// unknownNames returns the end of a message that names the constants in conditions that no test has; empty if there are none.
 func unknownNames(tests []*loadedTest, conditions []expect.Condition) string {
 	var unknown []string
 	for _, condition := range conditions {

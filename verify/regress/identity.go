@@ -27,22 +27,23 @@ func shortID(parts ...string) string {
 	return hex.EncodeToString(sum[:])[:idLength]
 }
 
-// setIdentities sets the identities of the property instances and adds them to all. It selects the instances whose identity is in selected, or every
-// instance if selected is empty.
-func (test *loadedTest) setIdentities(selected []string, all map[string]bool) {
+// setIdentities sets the identities of the property instances, and adds them and the identity of the test to known. It selects the instances whose
+// identity, or whose test's identity, is in only; if only is empty, it selects all.
+func (test *loadedTest) setIdentities(only []string, known map[string]bool) {
 	testIdentity := test.identity()
-	all[shortID(testIdentity)] = true
-	test.wantsRunResults = len(selected) == 0 || slices.Contains(selected, shortID(testIdentity))
+	testID := shortID(testIdentity)
+	known[testID] = true
+	test.wantsRunResults = len(only) == 0 || slices.Contains(only, testID)
 	occurrences := make(map[string]int)
 	for _, instance := range test.instances {
-		key := []string{testIdentity, instance.task.Name, instance.task.Text}
+		parts := []string{testIdentity, instance.task.Name, instance.task.Text}
 		for _, constant := range instance.constants() {
-			key = append(key, constant.Name+"="+constant.Value)
+			parts = append(parts, constant.Name+"="+constant.Value)
 		}
-		text := strings.Join(key, "\x00")
+		text := strings.Join(parts, "\x00")
 		occurrences[text]++ // a file may have the same property twice
 		instance.id = shortID(text, strconv.Itoa(occurrences[text]))
-		all[instance.id] = true
-		instance.selected = test.wantsRunResults || slices.Contains(selected, instance.id)
+		known[instance.id] = true
+		instance.selected = test.wantsRunResults || slices.Contains(only, instance.id)
 	}
 }

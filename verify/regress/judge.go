@@ -22,7 +22,8 @@ func (test *loadedTest) judge(engine *EngineConfig, instance *propertyInstance, 
 		judged.Outcome, judged.Reason = parseTesting(answer.testing)
 		return judged
 	}
-	if judged.Outcome, judged.Reason = test.outcome(engine, instance, verdict); judged.Outcome == report.TestPassed {
+	judged.Outcome, judged.Reason = test.outcome(engine, instance, verdict)
+	if judged.Outcome == report.TestPassed {
 		judged.Log = ""
 	}
 	return judged
@@ -42,8 +43,8 @@ func parseTesting(text string) (report.TestOutcome, string) {
 	return report.TestFailed, reason
 }
 
-// outcome compares a verdict with the annotation that the instance has chosen, and returns the outcome with its reason. It considers
-// engines that the annotation excludes first, then runs that did not finish, then unusable or missing annotations, and last the value.
+// outcome compares a verdict with the annotation that the instance has chosen, and returns the outcome with its reason. The value is compared only if
+// the annotation is valid and for this engine, and the run finished.
 func (test *loadedTest) outcome(engine *EngineConfig, instance *propertyInstance, verdict result.Verdict) (report.TestOutcome, string) {
 	terms := instance.chosen.Terms
 	if !terms.Wants(engine.DisplayName()) {
@@ -88,9 +89,9 @@ func unfinishedOutcome(instance *propertyInstance, failure *result.Failure) (out
 // anyValue is the reason why a result with the expectation ? is not tested.
 const anyValue = "anything is expected (?)"
 
-// stoppedFromOutside reports whether an engine was stopped for a reason that the property did not cause.
-func stoppedFromOutside(c result.Class) bool {
-	switch c {
+// stoppedFromOutside reports whether an engine was stopped for a reason that has nothing to do with the property.
+func stoppedFromOutside(class result.Class) bool {
+	switch class {
 	case result.Interrupted, result.Killed, result.Truncated:
 		return true
 	}
@@ -142,7 +143,7 @@ func valueText(verdict *result.Verdict) string {
 	case result.Boolean:
 		return strconv.FormatBool(value.Bool)
 	case result.Range:
-		return "[" + shortestFloat(value.Num) + "," + shortestFloat(value.Hi) + "]"
+		return intervalText(value.Num, value.Hi)
 	case result.Function:
 		return value.Formula
 	case result.Curve:
@@ -155,7 +156,7 @@ func valueText(verdict *result.Verdict) string {
 	case value.Rat != nil && verdict.Accuracy == result.Exact && len(value.Rat.RatString()) <= maxFractionText:
 		return value.Rat.RatString()
 	case verdict.Bound != nil && verdict.Bound.Lo != verdict.Bound.Hi:
-		return number + " in [" + shortestFloat(verdict.Bound.Lo) + "," + shortestFloat(verdict.Bound.Hi) + "]"
+		return number + " in " + intervalText(verdict.Bound.Lo, verdict.Bound.Hi)
 	case verdict.HalfWidth != nil:
 		return number + " +/- " + shortestFloat(*verdict.HalfWidth)
 	}

@@ -79,22 +79,10 @@ func loadTest(ctx context.Context, definition *Test, opt *Options) *loadedTest {
 	return test
 }
 
-// load reads the files of a test and chooses the annotations. An error in files that the test imports is in the field importErr.
+// load reads the files of a test and chooses the annotations. It records an error in files that the test imports in the field importErr, and returns
+// any other error.
 func (test *loadedTest) load(ctx context.Context) error {
-	var err error
-	if test.switches, err = test.Options(); err != nil {
-		if syntaxErr, ok := err.(*syntax.Error); ok {
-			return &syntax.Error{File: test.opt.name(syntaxErr.File), Pos: syntaxErr.Pos, Msg: syntaxErr.Msg}
-		}
-		return err
-	}
-	if test.model, err = test.read(test.switches.Model); err != nil {
-		return err
-	}
-	if test.props, err = test.read(test.switches.Props); err != nil {
-		return err
-	}
-	if test.job, err = test.newJob(); err != nil {
+	if err := test.readFiles(); err != nil {
 		return err
 	}
 	if len(test.switches.Imports) > 0 {
@@ -109,6 +97,25 @@ func (test *loadedTest) load(ctx context.Context) error {
 		return nil
 	}
 	return test.makeInstances(ctx)
+}
+
+// readFiles parses the switches of a test, reads its model and its properties file, and makes its job.
+func (test *loadedTest) readFiles() error {
+	var err error
+	if test.switches, err = test.Options(); err != nil {
+		if syntaxErr, ok := err.(*syntax.Error); ok {
+			return &syntax.Error{File: test.opt.name(syntaxErr.File), Pos: syntaxErr.Pos, Msg: syntaxErr.Msg}
+		}
+		return err
+	}
+	if test.model, err = test.read(test.switches.Model); err != nil {
+		return err
+	}
+	if test.props, err = test.read(test.switches.Props); err != nil {
+		return err
+	}
+	test.job, err = test.newJob()
+	return err
 }
 
 // importsResults reports whether the test imports its results from a file, so that there is nothing to check.
@@ -139,7 +146,7 @@ func (test *loadedTest) maxTextSize() int64 {
 	return maxText
 }
 
-// newJob returns the job that the switches of the test ask for.
+// newJob returns the job that the switches of the test ask for. It returns an error if the test defines constants wrongly.
 func (test *loadedTest) newJob() (runner.Job, error) {
 	switches := &test.switches
 	job := runner.Job{
@@ -152,20 +159,10 @@ func (test *loadedTest) newJob() (runner.Job, error) {
 		Generated:  modelgen.Recognizer{},
 		Settings:   runner.Settings{NoFixDeadlocks: switches.NoFixDeadlocks},
 	}
-	if sampling := switches.Simulation; sampling != nil {
-		job.Method = cmp.Or(runner.Method(sampling.Method), runner.Sim)
-		job.Simulation = runner.Simulation{
-			Samples:       sampling.Samples,
-			MaxPath:       sampling.PathLength,
-			Width:         sampling.HalfWidth,
-			Approximation: sampling.Approximation,
-			MaxReward:     sampling.MaxRewardSum,
-			MinSamples:    sampling.MinSamples,
-			Seed:          test.opt.Seed,
-		}
-		if sampling.Error > 0 {
-			job.Simulation.Confidence = stats.Confidence(sampling.Error)
-		}
+	if switches.Simulation != nil {
+		job.Method = cmp.Or(runner.Method(switches.Simulation.Method), runner.Sim)
+		job.Simulation = simulationOf(switches.Simulation)
+		job.Simulation.Seed = test.opt.Seed
 	}
 	job.Numeric.MaxMemory = test.memory()
 	job.Numeric.Fair = switches.Fair
@@ -180,11 +177,27 @@ func (test *loadedTest) newJob() (runner.Job, error) {
 	return job, err
 }
 
+// simulationOf converts PRISM's switches of simulation.
+func simulationOf(switches *suite.Simulation) runner.Simulation {
+	simulation := runner.Simulation{
+		Samples:       switches.Samples,
+		MaxPath:       switches.PathLength,
+		Width:         switches.HalfWidth,
+		Approximation: switches.Approximation,
+		MaxReward:     switches.MaxRewardSum,
+		MinSamples:    switches.MinSamples,
+	}
+	if switches.Error > 0 {
+		simulation.Confidence = stats.Confidence(switches.Error)
+	}
+	return simulation
+}
+
 // memory returns the memory limit of a run in bytes; 0 means none.
 func (test *loadedTest) memory() int64 { return cmp.Or(test.Memory, test.opt.Memory) }
 
-// Override returns definitions of constants in the syntax of -const: all replacements, and the definitions in consts of other constants. The error
-// is a mistake in replacements.
+// Override returns definitions of constants in the syntax of -const: the definitions in consts of constants that replacements does not define, and all
+// replacements. It returns an error if replacements has a mistake.
 func Override(consts, replacements []string) ([]string, error) {
 	replacing, err := sema.ParseConsts(replacements)
 	if err != nil || len(replacing) == 0 {
@@ -207,8 +220,8 @@ func Override(consts, replacements []string) ([]string, error) {
 	return definitions, nil
 }
 
-// withType returns the model with another model type. It replaces the declared type by spaces and appends the new type, so that all other text keeps
-// its position. A model that cannot be parsed is not changed.
+// withType returns the text of a model with another model type. It replaces the declared type by spaces and appends the new type at the end, so all
+// other text keeps its position. It returns the text unchanged if modelType is TypeNone or the text cannot be parsed.
 func withType(model []byte, modelType syntax.ModelType) []byte {
 	if modelType == syntax.TypeNone {
 		return model
@@ -230,7 +243,8 @@ func withType(model []byte, modelType syntax.ModelType) []byte {
 // memory.
 const maxInstances = 100_000
 
-// makeInstances plans the job, and makes a property instance for each property under each valuation of the constants.
+// makeInstances plans the job, and makes a property instance for each property under each valuation of the constants. It returns an error if the files
+// have mistakes, or if there are more than maxInstances instances.
 func (test *loadedTest) makeInstances(ctx context.Context) error {
 	plan, err := runner.NewPlan(ctx, test.job)
 	if err != nil {
@@ -243,16 +257,16 @@ func (test *loadedTest) makeInstances(ctx context.Context) error {
 	}
 	test.plan, test.tree = plan, plan.Tasks[0].Source.Parsed
 	tasks := distinctTasks(plan.Tasks)
-	for model := range plan.Models() {
-		program, err := plan.Model.InstantiateOpen(model.Map(), plan.Open())
-		if err != nil {
+	for valuation := range plan.Models() {
+		program, err := plan.Model.InstantiateOpen(valuation.Map(), plan.Open())
+		if err != nil { // the engine reports it
 			program = nil
 		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		for _, task := range tasks {
-			test.addInstancesOf(task, program, model)
+			test.addInstancesOf(task, program, valuation)
 			if len(test.instances) > maxInstances {
 				test.instances = nil
 				return &runner.PlanError{Step: result.Constants, Err: fmt.Errorf("found more than %d results, want fewer values of constants", maxInstances)}
@@ -273,8 +287,8 @@ func distinctTasks(tasks []*runner.Task) []*runner.Task {
 	return distinct
 }
 
-// addInstance adds the instance of a property under a valuation of the constants of model and property. program is nil if the model has no
-// instance under this valuation.
+// addInstance adds the instance of a property under valuations of the constants of the model and of the property. program is nil if the model cannot
+// be instantiated with these constants.
 func (test *loadedTest) addInstance(task *runner.Task, program *sema.Program, model, property sema.Valuation) {
 	instance := &propertyInstance{task: task, modelValuation: model, propertyValuation: property, number: test.numberOf(task.Property)}
 	instance.rules = expect.Rules{
@@ -288,7 +302,7 @@ func (test *loadedTest) addInstance(task *runner.Task, program *sema.Program, mo
 	test.instances = append(test.instances, instance)
 }
 
-// numberOf returns the number of a property in its file, from 1.
+// numberOf returns the number of a property in its file, counted from 1.
 func (test *loadedTest) numberOf(property *syntax.Property) int {
 	number := 0
 	for _, node := range test.tree.Items {
@@ -302,8 +316,8 @@ func (test *loadedTest) numberOf(property *syntax.Property) int {
 	return number
 }
 
-// addInstancesOf adds the instances of a task under a valuation of the model's constants, until there are more than maxInstances. program is
-// nil if the model cannot be instantiated.
+// addInstancesOf adds the instances of a task under a valuation of the model's constants. It stops if there are more than maxInstances. program is nil
+// if the model cannot be instantiated.
 func (test *loadedTest) addInstancesOf(task *runner.Task, program *sema.Program, model sema.Valuation) {
 	if task.Rejected != nil {
 		test.addInstance(task, program, model, nil)
@@ -317,8 +331,8 @@ func (test *loadedTest) addInstancesOf(task *runner.Task, program *sema.Program,
 	}
 }
 
-// chooseAnnotations selects the expected result and the terms of an instance, from the expectations outside of the properties file and from the
-// annotations of the property. The expectations outside of the file come first.
+// chooseAnnotations selects the expected result and the terms of an instance from the annotations of its property and from expectations outside of the
+// properties file, which have precedence.
 func (test *loadedTest) chooseAnnotations(instance *propertyInstance) {
 	var results []expect.Expectation
 	var terms []expect.Terms
@@ -392,8 +406,7 @@ func (test *loadedTest) placeOfExtraTerms(terms *expect.Terms) string {
 	return ""
 }
 
-// expectFailure adds an instance for every property whose annotation expects an error of the same class as err, the error that the files of the test
-// have.
+// expectFailure adds an instance for every property whose annotation expects an error of the class of err. err is the error of the test's files.
 func (test *loadedTest) expectFailure(err error) {
 	failure := fileFailure(err)
 	for _, node := range test.tree.Items {
@@ -413,37 +426,49 @@ func (test *loadedTest) expectFailure(err error) {
 	}
 }
 
-// newResult returns a result without the fields of the verdict. If instance is nil, the result is about the whole run.
+// newResult returns a result about a property instance, without the fields that depend on the verdict. If instance is nil, the result is about the
+// whole run.
 func (test *loadedTest) newResult(engine *EngineConfig, instance *propertyInstance) report.TestResult {
-	out := report.TestResult{
+	created := report.TestResult{
 		Model: test.opt.name(test.switches.Model), Props: test.opt.name(test.switches.Props), Args: test.Args, Engine: engine.DisplayName(),
 	}
 	if len(test.Consts) > 0 {
-		out.Args = append(slices.Clone(test.Args), "-const", strings.Join(test.Consts, ","))
+		created.Args = append(slices.Clone(test.Args), "-const", strings.Join(test.Consts, ","))
 	}
+	id := ""
 	if instance == nil {
-		out.File = cmp.Or(out.Props, out.Model)
-		if out.File == "" && len(test.Places) > 0 {
-			out.File, out.Line, out.Col = test.opt.name(test.Places[0].File), int(test.Places[0].Pos.Line), int(test.Places[0].Pos.Col)
-		}
-		if test.opt.Rerun != nil {
-			out.Rerun = test.opt.Rerun(engine.DisplayName(), shortID(test.identity()))
-		}
-		return out
-	}
-	out.Property, out.Name, out.Constants = instance.task.Text, instance.task.Name, instance.constants()
-	out.File, out.Line, out.Col = out.Props, int(instance.task.Pos.Line), int(instance.task.Pos.Col)
-	out.Expected = instance.chosen.String()
-	switch {
-	case instance.extraPlace != "":
-		out.Expected += " (" + instance.extraPlace + ")"
-	case instance.chosen.Result != nil:
-		out.ExpectedLine = int(instance.chosen.Result.Pos.Line)
-	case instance.chosen.Expects():
-		out.ExpectedLine = int(instance.chosen.Terms.Pos.Line)
+		id = shortID(test.identity())
+		test.setPlaceOfRun(&created)
+	} else {
+		id = instance.id
+		instance.describe(&created)
 	}
 	if test.opt.Rerun != nil {
-		out.Rerun = test.opt.Rerun(engine.DisplayName(), instance.id)
+		created.Rerun = test.opt.Rerun(engine.DisplayName(), id)
 	}
-	return out
+	return created
+}
+
+// setPlaceOfRun sets the file of a result about the whole run: the properties file or the model or, if the test has neither, the place of the test.
+func (test *loadedTest) setPlaceOfRun(created *report.TestResult) {
+	created.File = cmp.Or(created.Props, created.Model)
+	if created.File == "" && len(test.Places) > 0 {
+		place := test.Places[0]
+		created.File, created.Line, created.Col = test.opt.name(place.File), int(place.Pos.Line), int(place.Pos.Col)
+	}
+}
+
+// describe sets the property, the place and the expectation of a result about the instance.
+func (instance *propertyInstance) describe(created *report.TestResult) {
+	created.Property, created.Name, created.Constants = instance.task.Text, instance.task.Name, instance.constants()
+	created.File, created.Line, created.Col = created.Props, int(instance.task.Pos.Line), int(instance.task.Pos.Col)
+	created.Expected = instance.chosen.String()
+	switch {
+	case instance.extraPlace != "":
+		created.Expected += " (" + instance.extraPlace + ")"
+	case instance.chosen.Result != nil:
+		created.ExpectedLine = int(instance.chosen.Result.Pos.Line)
+	case instance.chosen.Expects():
+		created.ExpectedLine = int(instance.chosen.Terms.Pos.Line)
+	}
 }

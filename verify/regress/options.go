@@ -102,7 +102,7 @@ func (o *Options) name(file string) string {
 	return o.Name(file)
 }
 
-// Discover returns the tests of files and directories, each once. pairing decides which properties files belong to a model.
+// Discover returns the tests of the named files and directories, without repetitions. pairing decides which properties files belong to a model.
 func Discover(fsys fs.FS, names []string, pairing suite.Pairing) ([]Test, error) {
 	var tests []Test
 	for _, name := range names {
@@ -135,19 +135,19 @@ func Distinct(tests []Test) []Test {
 }
 
 // ExitCode returns the exit code of a command for a report; see docs/test.md. It is FailureCode if there is a bad result. Otherwise it is 1 if no test
-// passed, or if several engines ran and none of their values could be compared. It is 0 for a part of a suite whose tests are all in other parts. In
-// strict mode, a result that was not judged and a mistake in an annotation are failures too.
+// passed, or if several engines ran and none of their values could be compared; but 0 for a shard without tests. In strict mode it is 2 if a result was
+// not judged or an annotation has a mistake.
 func ExitCode(rep *report.TestReport, strict bool) int {
 	if code := FailureCode(rep); code != 0 {
 		return code
 	}
 	counts := countOutcomes(rep)
-	notJudged := counts[report.TestUnsupported] + counts[report.TestUnchecked] + counts[report.TestNotTested] + len(rep.Findings)
-	failsStrictly := strict && notJudged > 0
-	isEmptyPart := len(rep.Results) == 0 && rep.Elsewhere > 0
+	notJudged := counts[report.TestUnsupported] + counts[report.TestUnchecked] + counts[report.TestNotTested]
+	failsStrictly := strict && notJudged+len(rep.Findings) > 0
+	isEmptyShard := len(rep.Results) == 0 && rep.Elsewhere > 0
 	nothingCompared := rep.Compared.All() > 0 && rep.Compared.Compared() == 0
 	switch {
-	case isEmptyPart && !failsStrictly:
+	case isEmptyShard && !failsStrictly:
 		return 0
 	case counts[report.TestPassed] == 0 || nothingCompared:
 		return 1

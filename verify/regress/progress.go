@@ -47,10 +47,9 @@ func (p *progress) report(now time.Time) {
 		}
 	}
 	slowest := ""
-	if longest != nil {
-		if duration := now.Sub(p.started[longest]); duration >= slowAfter {
-			slowest = fmt.Sprintf("%s on %s has run for %v", longest.engine.DisplayName(), longest.loadedTest.fileNames(), duration.Round(time.Second))
-		}
+	if longest != nil && now.Sub(p.started[longest]) >= slowAfter {
+		duration := now.Sub(p.started[longest]).Round(time.Second)
+		slowest = fmt.Sprintf("%s on %s has run for %v", longest.engine.DisplayName(), longest.loadedTest.fileNames(), duration)
 	}
 	p.notify(p.done, p.total, slowest)
 }

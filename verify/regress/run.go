@@ -18,8 +18,8 @@ import (
 	"tilecheck/runner"
 )
 
-// Run runs tests on all engines. A failure of a test is a result; the error says that the options are wrong. When the
-// context is cancelled, Run returns soon, and unfinished results have the outcome TestError.
+// Run runs tests on all engines. A test that fails has a result that says so; Run returns an error only if options are wrong.
+// When the context is cancelled, Run returns soon, and tests that did not finish have the outcome TestError.
 func Run(ctx context.Context, tests []Test, engines []EngineConfig, opt Options) (*report.TestReport, error) {
 	start := time.Now()
 	suite := &suiteRun{opt: &opt, engines: engines}
@@ -29,10 +29,7 @@ func Run(ctx context.Context, tests []Test, engines []EngineConfig, opt Options)
 	for i := range tests {
 		suite.tests = append(suite.tests, loadTest(ctx, &tests[i], &opt))
 	}
-	rep := &report.TestReport{Title: opt.Title, Started: start, Findings: suite.findings()}
-	for i := range engines {
-		rep.Engines = append(rep.Engines, engines[i].DisplayName())
-	}
+	findings := suite.findings() // in the whole suite, before selectPart drops tests
 	suite.unusedConstants = suite.unusedConsts()
 	suite.splitBudget()
 	if err := suite.setIdentities(); err != nil {
@@ -47,21 +44,30 @@ func Run(ctx context.Context, tests []Test, engines []EngineConfig, opt Options)
 	if err := suite.selectPart(); err != nil {
 		return nil, err
 	}
-	if len(suite.tests) == 0 && len(opt.Only) == 0 {
-		rep.Elsewhere = suite.testCount
-	}
 	suite.runAll(ctx)
 	if err := suite.recordResults(hash); err != nil {
 		return nil, err
 	}
-	rep.Notes = suite.notes(suite.runs)
-	rep.Results, rep.Compared = suite.results()
-	rep.Notes = append(rep.Notes, doubtNotes(rep.Results)...)
+	rep := suite.report()
+	rep.Findings, rep.Started, rep.Elapsed = findings, start, time.Since(start)
+	return rep, nil
+}
+
+// report returns the report of the tests that were run, with the comparison of the engines.
+func (r *suiteRun) report() *report.TestReport {
+	rep := &report.TestReport{Title: r.opt.Title}
+	for i := range r.engines {
+		rep.Engines = append(rep.Engines, r.engines[i].DisplayName())
+	}
+	if len(r.tests) == 0 && len(r.opt.Only) == 0 {
+		rep.Elsewhere = r.testCount
+	}
+	rep.Results, rep.Compared = r.results()
+	rep.Notes = append(r.notes(r.runs), doubtNotes(rep.Results)...)
 	if rep.Compared.All() > 0 {
 		rep.Notes = append(rep.Notes, "engines: "+rep.Compared.String())
 	}
-	rep.Elapsed = time.Since(start)
-	return rep, nil
+	return rep
 }
 
 // suiteRun is the state of Run.
@@ -92,7 +98,7 @@ func (r *suiteRun) checkOptions() error {
 	return runner.Distinct(labels)
 }
 
-// setIdentities sets the identities of all results. The error names identities in Options.Only that no result has.
+// setIdentities numbers the tests and sets the identities of all results. It returns an error if Options.Only has an identity that no result has.
 func (r *suiteRun) setIdentities() error {
 	identities := make(map[string]bool)
 	for i, test := range r.tests {
@@ -106,7 +112,7 @@ func (r *suiteRun) setIdentities() error {
 	return nil
 }
 
-// selectPart keeps the tests of the shard that Options.Only selects, and drops all others.
+// selectPart keeps the tests of this shard, and of these only those that Options.Only selects. It drops all other tests.
 func (r *suiteRun) selectPart() error {
 	r.testCount = len(r.tests)
 	if r.opt.Times != nil && r.opt.Shard.Of > 1 {
@@ -149,7 +155,7 @@ func (r *suiteRun) declares(name string) bool {
 	return slices.ContainsFunc(r.tests, func(test *loadedTest) bool { return slices.ContainsFunc(test.instances, hasConstant) })
 }
 
-// runAll runs every test on each of its engines, Options.Jobs runs at a time.
+// runAll runs every test on each of its engines. Options.Jobs is the number of runs at the same time.
 func (r *suiteRun) runAll(ctx context.Context) {
 	for _, test := range r.tests {
 		for i := range r.engines {
@@ -214,8 +220,8 @@ func interleave(test *loadedTest, runs []*testRun, compared *agree.Tally) []repo
 	return out
 }
 
-// doubtNotes returns a note for each reason why an engine doubts its own values, with the number of these values.
-func doubtNotes(results []report.TestResult) (out []string) {
+// doubtNotes returns a note for each reason for which an engine says that its own values may be wrong, with the number of these values.
+func doubtNotes(results []report.TestResult) (notes []string) {
 	type doubt struct{ engine, text string }
 	count := make(map[doubt]int)
 	var order []doubt
@@ -229,34 +235,35 @@ func doubtNotes(results []report.TestResult) (out []string) {
 		}
 	}
 	for _, key := range order {
-		out = append(out, fmt.Sprintf("%s casts doubt on %d of its own values, which prove nothing: %s", key.engine, count[key], key.text))
+		notes = append(notes, fmt.Sprintf("%s casts doubt on %d of its own values, which prove nothing: %s", key.engine, count[key], key.text))
 	}
-	return out
+	return notes
 }
 
-// notes returns the notes of the report: about the part, the statistical expectations, constants that are not declared, and the runs.
+// notes returns the notes of the report: about the part of the suite, the statistical expectations, constants that are not declared, and the runs.
 func (r *suiteRun) notes(runs []*testRun) []string {
-	var out []string
+	var notes []string
 	if part := r.opt.Shard; part.Of > 1 {
-		out = append(out, fmt.Sprintf("part %v: %s of %d", part, noun.Count(len(r.tests), "test"), r.testCount))
+		note := fmt.Sprintf("part %v: %s of %d", part, noun.Count(len(r.tests), "test"), r.testCount)
 		if len(r.tests) == 0 && r.testCount > 0 && len(r.opt.Only) == 0 {
-			out[0] += ": all of them are in other parts, and there is nothing to do in this one"
+			note += ": all of them are in other parts, and there is nothing to do in this one"
 		}
+		notes = append(notes, note)
 	}
 	if r.statisticalCount > 0 {
-		out = append(out, fmt.Sprintf(
+		notes = append(notes, fmt.Sprintf(
 			"%d statistical expectations, seed %d: with the budget of the whole suite (%g) each may fail by chance with probability %.3g",
 			r.statisticalCount, r.opt.Seed, r.opt.Flakes, r.opt.Flakes/float64(r.statisticalCount)))
 	}
 	for _, name := range r.unusedConstants {
-		out = append(out, fmt.Sprintf("constant %q is not declared in any test, so its definition is not used", name))
+		notes = append(notes, fmt.Sprintf("constant %q is not declared in any test, so its definition is not used", name))
 	}
 	for _, run := range runs {
 		for _, note := range run.notes {
-			if !slices.Contains(out, note) {
-				out = append(out, note)
+			if !slices.Contains(notes, note) {
+				notes = append(notes, note)
 			}
 		}
 	}
-	return out
+	return notes
 }

@@ -32,8 +32,8 @@ func unsupported(format string, args ...any) *result.Failure {
 	return &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf(format, args...)}
 }
 
-// readImports reads the state space that the switches of the test import, and sets importsHash. The error is a failure of class Unsupported or
-// an error of the files.
+// readImports reads the state space that the switches of the test import, and sets importsHash. It returns an error if the import is not supported or
+// the files have mistakes.
 func (test *loadedTest) readImports(ctx context.Context) (*explicit.Space, error) {
 	sources, combined, err := test.readImportFiles()
 	if err != nil {
@@ -56,8 +56,8 @@ func (test *loadedTest) readImports(ctx context.Context) (*explicit.Space, error
 	return files.ReadCombined(ctx, sources.Transitions, options)
 }
 
-// readImportFiles reads the files of all imports, and sets importsHash to a hash of them. combined reports whether the transitions are in a .pexp
-// file, which also has the states.
+// readImportFiles reads the files of all imports, and sets importsHash to a hash of them. combined is true if the transitions are in a .pexp file,
+// which also has the states.
 func (test *loadedTest) readImportFiles() (sources files.Sources, combined bool, err error) {
 	hash := sha256.New()
 	for _, words := range test.switches.Imports {
@@ -137,7 +137,8 @@ var headerType = regexp.MustCompile(`^#.*\(([A-Z]+)\)`)
 // importSource is a file of an import, with the extension that says what it has: tra, sta, lab, ...
 type importSource struct{ name, ext string }
 
-// importSources returns the files of one import switch.
+// importSources returns the files of one import switch, given as the switch and its argument. It returns an error if the switch or the format of the
+// files is not supported, or if a file does not exist.
 func (test *loadedTest) importSources(words []string) ([]importSource, error) {
 	target, _, _ := strings.Cut(words[1], ":")
 	extensions := map[string]string{ // of the switches that import a single file
@@ -166,8 +167,8 @@ func (test *loadedTest) importSources(words []string) ([]importSource, error) {
 	return sources, nil
 }
 
-// buildSpace returns the imported state space, or builds the states of the model. If the constants have several valuations, it uses the first one, as
-// PRISM does for exports.
+// buildSpace returns the imported state space; without one, it builds the state space of the model. If the constants have several valuations, it uses
+// the first one, as PRISM does for exports.
 func (run *testRun) buildSpace(ctx context.Context) (*explicit.Space, error) {
 	if run.space != nil {
 		return run.space, nil

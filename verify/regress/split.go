@@ -15,7 +15,7 @@ import (
 // suiteStream is the name of the stream in which each part records the hash of the suite.
 const suiteStream = "suite"
 
-// suiteHash returns a hash of the suite and its engines: of the tests, their results, and the imported states.
+// suiteHash returns a hash of the names of the engines, of the identities of the tests and their property instances, and of the imported files.
 func (r *suiteRun) suiteHash() []byte {
 	hash := sha256.New()
 	for i := range r.engines {
@@ -30,8 +30,8 @@ func (r *suiteRun) suiteHash() []byte {
 	return fmt.Appendf(nil, "%x", hash.Sum(nil))
 }
 
-// recordResults records the results of the part if Options.Split shares the results with other processes. If recorded results were replayed, it
-// returns the error of the ledger.
+// recordResults records the results of this part in the ledger Options.Split, if it is set. If recorded results were replayed, it only returns an error
+// that occurred then.
 func (r *suiteRun) recordResults(hash []byte) error {
 	ledger := r.opt.Split
 	switch {
@@ -50,13 +50,13 @@ func (r *suiteRun) recordResults(hash []byte) error {
 	return nil
 }
 
-// checkSameSuite returns an error if a recorded part is of another suite.
+// checkSameSuite returns an error if a part was recorded with another suite than the one that has this hash.
 func (r *suiteRun) checkSameSuite(hash []byte) error {
 	ledger := r.opt.Split
 	return ledger.Replay(shard.Stream{Name: suiteStream, End: int64(ledger.Part().Of)}, func(piece *shard.Piece) (more bool, err error) {
 		data, err := piece.Load()
 		if err == nil && !bytes.Equal(data, hash) {
-			err = errors.New("it is of a suite with other tests than there are now")
+			err = errors.New("the part was recorded with another suite: its tests have changed since then")
 		}
 		return true, err
 	})
@@ -101,11 +101,12 @@ func (run *testRun) replay() {
 		return true, run.decode(piece)
 	})
 	if err == nil && !found {
-		run.runResults = append(run.runResults, run.errorResult(run.engine, &result.Failure{Class: result.Interrupted, Message: "this test was not run: " + shard.Missing(ledger.Absent())}))
+		failure := &result.Failure{Class: result.Interrupted, Message: "this test was not run: " + shard.Missing(ledger.Absent())}
+		run.runResults = append(run.runResults, run.errorResult(run.engine, failure))
 	}
 }
 
-// decode sets the results of the run from a record, and checks that they are about the property instances of this test.
+// decode sets the results of the run from a record. It returns an error unless they are about the property instances of this test.
 func (run *testRun) decode(piece *shard.Piece) error {
 	var recorded recordedRun
 	err := piece.Decode(&recorded)
@@ -126,16 +127,24 @@ func (run *testRun) decode(piece *shard.Piece) error {
 		return fmt.Errorf("found %d results, want %d", len(run.instanceResults), len(run.instances))
 	}
 	for i, instance := range run.instances {
-		read := &run.instanceResults[i]
-		engine, valuation := run.engine.DisplayName(), result.Valuation(instance.constants()).String()
-		if read.Property != instance.task.Text || read.Engine != engine || result.Valuation(read.Constants).String() != valuation {
-			return fmt.Errorf("found the result of %s of %s %v, want %s of %s %s", read.Engine, read.Property, read.Constants, engine, instance.task.Text, valuation)
+		if err := run.completeRecorded(&run.instanceResults[i], instance); err != nil {
+			return err
 		}
-		// The texts of the files come from the test, because JSON cannot keep text that is not UTF-8.
-		combined := run.newResult(run.engine, instance)
-		combined.Outcome, combined.Got, combined.Reason, combined.Verdict = read.Outcome, read.Got, read.Reason, read.Verdict
-		combined.Log, combined.Cached, combined.Seconds, combined.Run = read.Log, read.Cached, read.Seconds, read.Run
-		*read = combined
 	}
+	return nil
+}
+
+// completeRecorded replaces the texts of a recorded result by those of the test's files, because JSON cannot keep text that is not UTF-8. It returns an
+// error if the result is not about the given instance.
+func (run *testRun) completeRecorded(recorded *report.TestResult, instance *propertyInstance) error {
+	engine, valuation := run.engine.DisplayName(), result.Valuation(instance.constants()).String()
+	if recorded.Property != instance.task.Text || recorded.Engine != engine || result.Valuation(recorded.Constants).String() != valuation {
+		return fmt.Errorf("found the result of %s of %s %v, want %s of %s %s",
+			recorded.Engine, recorded.Property, recorded.Constants, engine, instance.task.Text, valuation)
+	}
+	complete := run.newResult(run.engine, instance)
+	complete.Outcome, complete.Got, complete.Reason, complete.Verdict = recorded.Outcome, recorded.Got, recorded.Reason, recorded.Verdict
+	complete.Log, complete.Cached, complete.Seconds, complete.Run = recorded.Log, recorded.Cached, recorded.Seconds, recorded.Run
+	*recorded = complete
 	return nil
 }

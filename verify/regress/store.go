@@ -18,11 +18,11 @@ func (run *testRun) caching() bool { return run.opt.Cache != nil && run.engine.I
 
 // propertyKey returns the cache key of the verdicts of a property in a job. The key depends on all inputs of the verdicts, and on the names of the
 // files, which appear in messages.
-func (u *testRun) propertyKey(job *runner.Job, number string) cache.Hash {
+func (run *testRun) propertyKey(job *runner.Job, number string) cache.Hash {
 	simulation, numeric := job.Simulation, job.Numeric
-	simulation.Workers, numeric.Workers, numeric.MaxMemory = 0, 0, 0
+	simulation.Workers, numeric.Workers, numeric.MaxMemory = 0, 0, 0 // these do not change a verdict
 	parts := []string{
-		"verdicts", u.engine.Identity, job.File, string(job.Model), job.PropsFile, string(job.Properties), number, u.importsHash,
+		"verdicts", run.engine.Identity, job.File, string(job.Model), job.PropsFile, string(job.Properties), number, run.importsHash,
 		string(job.Method), fmt.Sprintf("%#v %#v", simulation, numeric), strconv.FormatBool(job.NoFixDeadlocks),
 	}
 	return cache.Key(append(parts, job.Consts...)...)
@@ -65,7 +65,7 @@ func (run *testRun) check(ctx context.Context, batch *batch, answers []answer) e
 	return run.attribute(batch, verdicts, answers)
 }
 
-// instancesOf returns the instances of a batch that belong to the property with a number.
+// instancesOf returns the indices of the instances of a batch whose property has a number.
 func (run *testRun) instancesOf(batch *batch, number string) []int {
 	return slices.DeleteFunc(slices.Clone(batch.instances), func(i int) bool { return strconv.Itoa(run.instances[i].number) != number })
 }
@@ -76,28 +76,29 @@ func (run *testRun) readCache(batch *batch, number string, answers []answer) boo
 	if !ok {
 		return false
 	}
-	verdictOf := make(map[string]result.Verdict) // by the constants
 	verdicts, err := result.DecodeVerdicts(data)
 	if err != nil {
 		return false
 	}
+	byConstants := make(map[string]result.Verdict)
 	for _, verdict := range verdicts {
-		verdictOf[fmt.Sprint(verdict.Constants)] = verdict
+		byConstants[fmt.Sprint(verdict.Constants)] = verdict
 	}
-	instances := run.instancesOf(batch, number)
-	for _, i := range instances {
-		verdict, ok := verdictOf[fmt.Sprint(run.instances[i].constants())]
+	cached := make(map[int]result.Verdict) // by the index of the instance
+	for _, i := range run.instancesOf(batch, number) {
+		verdict, ok := byConstants[fmt.Sprint(run.instances[i].constants())]
 		if !ok || verdict.Property != run.instances[i].task.Text {
 			return false
 		}
+		cached[i] = verdict
 	}
-	for _, i := range instances {
-		answers[i] = answer{Verdict: verdictOf[fmt.Sprint(run.instances[i].constants())], cached: true}
+	for i, verdict := range cached {
+		answers[i] = answer{Verdict: verdict, cached: true}
 	}
 	return true
 }
 
-// writeCache writes the verdicts of a property to the cache, unless another run could give other verdicts.
+// writeCache writes the verdicts about a property to the cache. It does nothing if one is a failure that another run may not have, such as a timeout.
 func (run *testRun) writeCache(batch *batch, number string, answers []answer) {
 	var verdicts []result.Verdict
 	for _, i := range run.instancesOf(batch, number) {
@@ -120,8 +121,8 @@ func (run *testRun) noteError(err error) {
 	}
 }
 
-// transcript runs a command of PRISM, or returns its output from the cache. It does not cache runs that sample, because the random numbers of PRISM
-// have no seed.
+// transcript returns the output of a command of PRISM, from the cache if possible. cached is true if it is from the cache. Runs that sample are not
+// cached, because PRISM's random numbers have no seed.
 func (run *testRun) transcript(ctx context.Context, command runner.Command) (output *transcript, cached bool, err error) {
 	samples := slices.ContainsFunc(command.Args, func(arg string) bool { return strings.HasPrefix(arg, "-sim") })
 	if !run.caching() || samples {

@@ -76,8 +76,7 @@ func (run *testRun) timeLimit() time.Duration {
 	return limit
 }
 
-// contextError returns the reason why the context has ended, a time limit or an interrupt, as a failure. If the context has not ended, it returns
-// err.
+// contextError returns a failure that says why a run was stopped, if err is the error of a time limit or if ctx has ended. Otherwise it returns err.
 func (run *testRun) contextError(ctx context.Context, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		ended := result.Ended(err)

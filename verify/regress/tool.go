@@ -56,7 +56,7 @@ func (run *testRun) runPRISMBatch(ctx context.Context, batch *batch, answers []a
 	return nil
 }
 
-// newToolCommand returns the command that runs PRISM on a batch.
+// newToolCommand returns the command that runs PRISM on a batch. It returns an error if a file of an import cannot be read.
 func (run *testRun) newToolCommand(batch *batch) (*toolCommand, error) {
 	command := &toolCommand{test: run.loadedTest, shortNames: make(map[string]string)}
 	switches := &run.switches
@@ -244,8 +244,9 @@ func (run *testRun) assignVerdicts(batch *batch, log *parse.Log, output *transcr
 			property := &log.Properties[index]
 			answer.Verdict = verdicts[index]
 			answer.Err = propertyFailure(property)
-			if property.Err != nil && property.ValueText != "" {
-				answer.testing = property.Testing // PRISM has judged a value that this program cannot read
+			isUnreadable := property.Err != nil && property.ValueText != ""
+			if isUnreadable {
+				answer.testing = property.Testing // PRISM's own judgment
 			}
 		}
 		answer.Property, answer.Name = instance.task.Text, instance.task.Name
@@ -255,8 +256,8 @@ func (run *testRun) assignVerdicts(batch *batch, log *parse.Log, output *transcr
 	}
 }
 
-// propertyFailure returns the failure of a property, or nil. If PRISM's own judgment of the test is "UNSUPPORTED", the class of the failure is
-// Unsupported.
+// propertyFailure returns the failure of a property; nil if it has a value. If PRISM's own judgment of the test is "UNSUPPORTED", the failure has the
+// class Unsupported.
 func propertyFailure(property *parse.Property) *result.Failure {
 	if property.Err == nil || !strings.HasPrefix(property.Testing, "UNSUPPORTED") {
 		return property.Err
@@ -293,11 +294,9 @@ func (run *testRun) compareToolExports(command *toolCommand, output *transcript,
 	if len(run.instances) == 0 && len(command.exports) == 0 {
 		if failed {
 			run.addRunResult(run.failedRun(runFailure(log)), cached, logText(output))
-			return
+		} else {
+			run.addRunResult(run.nothingToCheck(), cached, "")
 		}
-		unchecked := run.newResult(run.engine, nil)
-		unchecked.Outcome, unchecked.Reason = report.TestUnchecked, "there is no property, and no exported file to compare with"
-		run.addRunResult(unchecked, cached, "")
 		return
 	}
 	for _, exported := range command.exports {
@@ -315,7 +314,14 @@ func (run *testRun) compareToolExports(command *toolCommand, output *transcript,
 	}
 }
 
-// addRunResult adds a result about the whole run.
+// nothingToCheck returns the result of a run without properties and without expected files.
+func (run *testRun) nothingToCheck() report.TestResult {
+	unchecked := run.newResult(run.engine, nil)
+	unchecked.Outcome, unchecked.Reason = report.TestUnchecked, "there is no property, and no exported file to compare with"
+	return unchecked
+}
+
+// addRunResult adds a result about the whole run. It keeps the log only if the result is not a pass.
 func (run *testRun) addRunResult(result report.TestResult, cached bool, log string) {
 	result.Cached = cached
 	if result.Outcome != report.TestPassed {

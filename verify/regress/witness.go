@@ -19,8 +19,8 @@ type Witnesser interface {
 // maxWitnesses is the greatest number of failed results of one run for which a witness is searched.
 const maxWitnesses = 10
 
-// addWitnesses adds the most probable path to failed results of bounded properties that are false, for at most maxWitnesses results. A result is not
-// changed if there is no such path or no time is left.
+// addWitnesses adds a witness, the most probable path, to each result that failed because its property is false, but to at most maxWitnesses results. A
+// result stays unchanged if no path is found or no time is left.
 func (run *testRun) addWitnesses(ctx context.Context) {
 	engine, ok := runner.As[Witnesser](run.engine.Engine)
 	if !ok || run.plan == nil {
@@ -51,7 +51,7 @@ func (run *testRun) addWitnesses(ctx context.Context) {
 func (run *testRun) planOf(instance *propertyInstance) (*runner.Plan, error) {
 	task := slices.Index(run.plan.Tasks, instance.task)
 	if task < 0 {
-		return nil, errors.New("the plan does not have the task")
+		return nil, errors.New("found no task of this property in the plan")
 	}
 	var consts []string
 	for _, constant := range instance.constants() {

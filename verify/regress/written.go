@@ -56,18 +56,17 @@ func (run *testRun) compareExports(ctx context.Context, answers []answer) {
 		}
 	}
 	if len(run.instances) == 0 && len(run.runResults) == resultsBefore {
-		unchecked := run.newResult(run.engine, nil)
-		unchecked.Outcome, unchecked.Reason = report.TestUnchecked, "there is no property, and no exported file to compare with"
-		run.addRunResult(unchecked, false, "")
+		run.addRunResult(run.nothingToCheck(), false, "")
 	}
 }
 
 // explicitEngine reports whether PRISM uses its explicit engine with these switches.
 func (run *testRun) explicitEngine() bool {
-	return run.switches.Exact || slices.ContainsFunc(run.switches.Switches, func(option suite.Switch) bool { return option.Name() == "ex" || option.Name() == "explicit" })
+	selectsExplicit := func(option suite.Switch) bool { return option.Name() == "ex" || option.Name() == "explicit" }
+	return run.switches.Exact || slices.ContainsFunc(run.switches.Switches, selectsExplicit)
 }
 
-// compareTarget writes the files of one export and compares each with the existing file. option is the switch, target its argument.
+// compareTarget renders the files of one export and compares each with the expected file. option is the switch, and target its argument.
 func (e *exporter) compareTarget(option, target string) {
 	file, options, _ := strings.Cut(target, ":")
 	if file == "stdout" {
@@ -80,7 +79,8 @@ func (e *exporter) compareTarget(option, target string) {
 		rewardIndex[ext]++
 		if err != nil {
 			compared := e.failedRun(check.Failure(e.contextError(e.ctx, err), e.job.File, syntax.Pos{}))
-			compared.File, compared.Line, compared.Col, compared.Expected = e.opt.name(expected), 0, 0, "the contents of "+e.opt.name(expected)
+			compared.File, compared.Line, compared.Col = e.opt.name(expected), 0, 0 // the result is about the whole file
+			compared.Expected = "the contents of " + compared.File
 			e.addRunResult(compared, false, "")
 			continue
 		}
@@ -92,7 +92,8 @@ func (e *exporter) compareTarget(option, target string) {
 	}
 }
 
-// render returns the contents of an export. The error says that the export is not supported or has no contents.
+// render returns the contents of one exported file. option is the switch without its hyphens, ext the extension of the file, and arguments the options
+// of the switch. It returns an error if the export is not supported or cannot be made.
 func (e *exporter) render(option, ext, arguments string, rewardIndex int) ([]byte, error) {
 	var buffer bytes.Buffer
 	switch option {
@@ -158,8 +159,8 @@ func (e *exporter) writeModel(w io.Writer, exportSwitch, ext, options string, re
 	return unsupported("exports of .%s files (-%s)", ext, exportSwitch)
 }
 
-// fileSettings parses the options of a switch, which are separated by commas, to the settings for a file of the state space. withLabels says that the
-// file also has the labels of the properties.
+// fileSettings returns the settings for a file of the state space that a switch and its options, separated by commas, ask for. withLabels is true if
+// the file also gets the labels of the properties file. It returns an error if an option is not supported.
 func (e *exporter) fileSettings(exportSwitch, options string) (settings files.Options, withLabels bool, err error) {
 	settings = e.options
 	settings.NoValuations = exportSwitch == "exporttransdot"
@@ -186,7 +187,7 @@ func (e *exporter) fileSettings(exportSwitch, options string) (settings files.Op
 	return settings, withLabels, nil
 }
 
-// buildOnce builds the states on its first call.
+// buildOnce builds the state space on its first call. Later calls return the same error.
 func (e *exporter) buildOnce() error {
 	if e.space == nil && e.buildErr == nil {
 		e.space, e.buildErr = e.buildSpace(e.ctx)

@@ -18,7 +18,8 @@ import (
 // provenLabel is the label of the native engine with certificates.
 const provenLabel = native.Name + ":proven"
 
-// Certify replaces the native engine by the native engine with certificates, in the run and in every test.
+// Certify replaces the native engine by the native engine with certificates, in the run and in every test. It returns an error if the run does not use
+// the native engine, or then uses an engine twice.
 func (s *Selection) Certify() error {
 	replace := func(labels []string) []string {
 		replaced := slices.Clone(labels)
@@ -39,7 +40,7 @@ func (s *Selection) Certify() error {
 	return runner.Distinct(s.Labels)
 }
 
-// ProvenNotes returns notes with the number of proven answers, and with the reasons why the other answers are not proven.
+// ProvenNotes returns a note with the number of proven answers, and a note for each reason why other answers are not proven.
 func ProvenNotes(rep *report.TestReport) []string {
 	answers, proven := 0, 0
 	reasons := make(map[string]int)
@@ -51,15 +52,9 @@ func ProvenNotes(rep *report.TestReport) []string {
 		answers++
 		if verdict.Accuracy == result.Proven {
 			proven++
-			continue
+		} else {
+			reasons[reasonNotProven(verdict)]++
 		}
-		reason := "computed otherwise, as the test asks"
-		for _, warning := range verdict.Warnings {
-			if cause, ok := strings.CutPrefix(warning, native.NotProven); ok {
-				reason = cause
-			}
-		}
-		reasons[reason]++
 	}
 	notes := []string{fmt.Sprintf("%d of %d answers are proven", proven, answers)}
 	for _, reason := range slices.Sorted(maps.Keys(reasons)) {
@@ -68,9 +63,19 @@ func ProvenNotes(rep *report.TestReport) []string {
 	return notes
 }
 
-// Identity returns a text for cache keys that identifies an engine: the image or path of the tool, its version and switches, and thisProgram, the
-// identity of this program, which parses the output of the tool. It is empty if the version of the tool is unknown. tool is nil for an engine of this
-// program.
+// reasonNotProven returns the reason why an answer is not proven, which is in one of its warnings.
+func reasonNotProven(verdict *result.Verdict) string {
+	for _, warning := range slices.Backward(verdict.Warnings) {
+		if reason, ok := strings.CutPrefix(warning, native.NotProven); ok {
+			return reason
+		}
+	}
+	return "computed otherwise, as the test asks"
+}
+
+// Identity returns a text for cache keys that identifies an engine by its label, the place and version of its tool, and its switches. The text includes
+// thisProgram, the identity of this program, which parses the tool's output. tool is nil for an engine of this program. Identity returns "" if the
+// version of the tool is unknown.
 func Identity(ctx context.Context, thisProgram, label string, tool runner.Commander, args []string) string {
 	if tool == nil {
 		return label + " " + thisProgram

@@ -62,7 +62,8 @@ func (p *fileNames) absolute(file string) string {
 func (p *fileNames) userName(file string) string {
 	absolute := p.absolute(file)
 	relative, err := filepath.Rel(p.workingDir, absolute)
-	if err != nil || !p.onlyRelative && strings.HasPrefix(relative, "..") {
+	isOutside := strings.HasPrefix(relative, "..")
+	if err != nil || isOutside && !p.onlyRelative {
 		return absolute
 	}
 	return relative

@@ -141,21 +141,15 @@ func (request *Request) discover(selected *Selection) error {
 		if err != nil {
 			return err
 		}
-		var tests []regress.Test
-		if config == nil {
-			tests, err = regress.Discover(selected.paths.fsys, []string{name}, request.pairing(suite.Closest))
-		} else {
-			if request.Match || request.All {
-				config.Pair(request.pairing(suite.Closest))
-			}
-			tests, err = config.Tests(selected.paths.fsys, dir, request.Suites)
-			request.applySuiteFile(selected, config)
-			suites = append(suites, config.Suites()...)
-		}
+		tests, err := request.testsOf(selected, name, config, dir)
 		if err != nil {
 			return err
 		}
 		selected.Tests = append(selected.Tests, tests...)
+		if config != nil {
+			request.applySuiteFile(selected, config)
+			suites = append(suites, config.Suites()...)
+		}
 	}
 	for _, name := range request.Suites {
 		if !slices.Contains(suites, name) {
@@ -164,6 +158,18 @@ func (request *Request) discover(selected *Selection) error {
 	}
 	selected.Tests = regress.Distinct(selected.Tests)
 	return nil
+}
+
+// testsOf returns the tests of a path: those of its suite file, which is in the directory dir, or all that are found if config is nil.
+func (request *Request) testsOf(selected *Selection, name string, config *suitefile.File, dir string) ([]regress.Test, error) {
+	pairing, isGiven := request.pairing()
+	if config == nil {
+		return regress.Discover(selected.paths.fsys, []string{name}, pairing)
+	}
+	if isGiven {
+		config.Pair(pairing)
+	}
+	return config.Tests(selected.paths.fsys, dir, request.Suites)
 }
 
 // discoverBenchmarks adds the cases of the benchmark set.
@@ -176,7 +182,8 @@ func (request *Request) discoverBenchmarks(s *Selection) (err error) {
 	return nil
 }
 
-// suiteFile reads a suite file. name is the file or a directory that contains it. The result is nil if there is no suite file.
+// suiteFile reads the suite file with a name, or the one in the directory with this name. config is nil if there is no suite file. dir is the directory
+// of the suite file.
 func (request *Request) suiteFile(selected *Selection, name string) (config *suitefile.File, dir string, err error) {
 	if ext := path.Ext(name); ext == ".yaml" || ext == ".yml" {
 		config, err := suitefile.Open(selected.paths.fsys, name, selected.paths.userName)
@@ -208,8 +215,8 @@ func (*Request) applySuiteFile(selected *Selection, config *suitefile.File) {
 	selected.Strict = selected.Strict || config.Strict
 }
 
-// applyFlags replaces settings of suite files by settings of the command line. If the command line names no engines, it collects the labels of the engines
-// of all tests.
+// applyFlags replaces settings of suite files by settings of the command line. If the command line names no engines, the run uses the engines of all
+// tests.
 func (request *Request) applyFlags(selected *Selection) error {
 	hasEngineFlag := len(selected.Labels) > 0
 	for i := range selected.Tests {
@@ -252,13 +259,13 @@ func (s *Selection) useEnginesOf(test *regress.Test) {
 	}
 }
 
-// pairing returns the pairing that the command line asks for. If it asks for none, the result is byDefault.
-func (request *Request) pairing(byDefault suite.Pairing) suite.Pairing {
+// pairing returns the pairing that the command line asks for. If it asks for none, pairing returns suite.Closest and false.
+func (request *Request) pairing() (pairing suite.Pairing, isGiven bool) {
 	switch {
 	case request.Match:
-		return suite.Matching
+		return suite.Matching, true
 	case request.All:
-		return suite.Every
+		return suite.Every, true
 	}
-	return byDefault
+	return suite.Closest, false
 }

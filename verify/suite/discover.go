@@ -215,7 +215,7 @@ func (d *directory) modelsNamedBy(file string) []string {
 }
 
 // isPaired reports whether a properties file belongs to a model. models are the models of the directory, each followed by its switches. With the pairing
-// Closest, a rule decides only if a model of the directory satisfies it.
+// Closest, the first rule that some model of the directory satisfies decides.
 func (d *directory) isPaired(model, props string, models [][]word) bool {
 	if d.pairing == Every {
 		return true
@@ -385,7 +385,8 @@ func (d *directory) runsWithoutModel(file string) ([]Run, error) {
 	return runs, nil
 }
 
-// combineArgs returns one run for every line of the .args file that belongs to a file. newRun makes a run from the switches of a line.
+// combineArgs returns one run for every line of the .args file that belongs to a file. newRun makes a run from the switches of a line. It returns an
+// error if the directory has too many runs.
 func (d *directory) combineArgs(file string, newRun func(args []word) Run) ([]Run, error) {
 	argLines, err := d.argLinesOf(file)
 	if err != nil {
@@ -393,7 +394,7 @@ func (d *directory) combineArgs(file string, newRun func(args []word) Run) ([]Ru
 	}
 	d.runCount += len(argLines)
 	if d.runCount > maxRuns {
-		return nil, &syntax.Error{File: path.Join(d.dir, file), Msg: fmt.Sprintf("found more than %d runs in this directory, want less", maxRuns)}
+		return nil, &syntax.Error{File: path.Join(d.dir, file), Msg: fmt.Sprintf("found more than %d runs in this directory, want fewer", maxRuns)}
 	}
 	var runs []Run
 	for _, args := range argLines {
@@ -402,7 +403,8 @@ func (d *directory) combineArgs(file string, newRun func(args []word) Run) ([]Ru
 	return runs, nil
 }
 
-// runsOfAuto returns the runs of an .auto file with its model.
+// runsOfAuto returns the runs of an .auto file with a model: one for each pair of a line of the file and a line of its .args file. args are the switches
+// of the model.
 func (d *directory) runsOfAuto(model, file string, args []word) ([]Run, error) {
 	argLines, err := d.readLines(file)
 	if err != nil {

@@ -104,7 +104,8 @@ func (r *optionReader) addFile(word string, importsModel bool) {
 	}
 }
 
-// nextSwitch returns the switch at an index of the arguments, followed by the arguments of the switch. An unknown switch has none.
+// nextSwitch returns the switch at an index of the arguments, with the arguments that follow it. It records an error if the switch is unknown or has too
+// few arguments.
 func (r *optionReader) nextSwitch(args []string, index int) Switch {
 	r.current = index
 	option := Switch{Words: args[index : index+1 : index+1], index: index}
@@ -123,7 +124,8 @@ func (r *optionReader) nextSwitch(args []string, index int) Switch {
 
 // readSwitch interprets a switch. It ignores a switch with a wrong number of arguments.
 func (r *optionReader) readSwitch(option *Switch) {
-	if count, _ := arity(option.Name()); len(option.Words) != 1+count {
+	count, _ := arity(option.Name())
+	if len(option.Words) != 1+count {
 		return
 	}
 	r.current = option.index
@@ -153,10 +155,12 @@ func (r *optionReader) readSwitch(option *Switch) {
 	}
 }
 
-// readGroup interprets the switches that are recognised by a prefix.
+// readGroup interprets a switch that is recognised by its prefix: an import, an export or a switch of the simulator. It ignores all others.
 func (r *optionReader) readGroup(option *Switch) {
+	if option.Ignored() {
+		return
+	}
 	switch {
-	case option.Ignored():
 	case option.Import():
 		r.Imports = append(r.Imports, option.Words)
 	case option.Export():

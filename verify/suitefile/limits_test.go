@@ -23,10 +23,10 @@ func TestSuiteFileIsLimited(t *testing.T) {
 		bomb += fmt.Sprintf("a%d: &a%d [*a%d, *a%d, *a%d]\n", i+1, i+1, i, i, i)
 	}
 	for name, x := range map[string]struct{ text, want string }{
-		"lists":       {"title: " + strings.Repeat("[", 100_000), "s.yaml:1:72: lists and mappings are nested more than 64 deep, want at most this depth"},
-		"mappings":    {"suites:\n  - " + strings.Repeat("{a: ", 10_000), "s.yaml:2:261: lists and mappings are nested more than 64 deep, want at most this depth"},
-		"dashes":      {strings.Repeat("- ", 100_000), "s.yaml:1:129: lists and mappings are nested more than 64 deep, want at most this depth"},
-		"keys":        {strings.Repeat("? ", 100_000), "s.yaml:1:129: lists and mappings are nested more than 64 deep, want at most this depth"},
+		"lists":       {"title: " + strings.Repeat("[", 100_000), "s.yaml:1:72: found lists and mappings nested more than 64 deep, want at most this depth"},
+		"mappings":    {"suites:\n  - " + strings.Repeat("{a: ", 10_000), "s.yaml:2:261: found lists and mappings nested more than 64 deep, want at most this depth"},
+		"dashes":      {strings.Repeat("- ", 100_000), "s.yaml:1:129: found lists and mappings nested more than 64 deep, want at most this depth"},
+		"keys":        {strings.Repeat("? ", 100_000), "s.yaml:1:129: found lists and mappings nested more than 64 deep, want at most this depth"},
 		"indentation": {indented.String(), "unknown key"},
 		"aliases":     {bomb, "unknown key"},
 		"large":       {"title: x" + strings.Repeat(" ", 256<<10), "s.yaml:1:1: found a file of 262152 bytes, want one of at most 262144"},

@@ -137,59 +137,65 @@ type suiteReader struct{ yamlReader }
 
 // readCluster reads the cluster settings.
 func (r *suiteReader) readCluster(n ast.Node, cluster *settings.Settings) {
-	readText := func(target *string, check func(string) error) func(ast.Node) {
-		return func(n ast.Node) {
-			*target = r.text(n)
-			if *target != "" {
-				r.report(n, check(*target))
-			}
-		}
-	}
-	readCount := func(target *int, maximum int) func(ast.Node) {
-		return func(n ast.Node) {
-			*target = r.count(n)
-			if *target > maximum {
-				r.fail(n, "found %d, want at most %d", *target, maximum)
-			}
-		}
-	}
-	readList := func(target *[]string, check func(string) error) func(ast.Node) {
-		return func(n ast.Node) {
-			r.list(n, func(n ast.Node) {
-				text := r.text(n)
-				r.report(n, check(text))
-				*target = append(*target, text)
-			})
-		}
-	}
 	r.mapping(n, "cluster", []entry{
-		{"partition", readText(&cluster.Partition, settings.CheckName)},
-		{"account", readText(&cluster.Account, settings.CheckName)},
-		{"time", readText(&cluster.Time, settings.CheckTime)},
+		{"partition", r.textReader(&cluster.Partition, settings.CheckName)},
+		{"account", r.textReader(&cluster.Account, settings.CheckName)},
+		{"time", r.textReader(&cluster.Time, settings.CheckTime)},
 		{"memory", func(n ast.Node) { cluster.Memory = r.size(n) }},
-		{"cpus", readCount(&cluster.CPUs, settings.MaxCPUs)},
-		{"shards", readCount(&cluster.Shards, settings.MaxShards)},
-		{"tasks", readCount(&cluster.Tasks, settings.MaxShards)},
-		{"sbatch", readList(&cluster.Sbatch, settings.CheckSbatch)},
+		{"cpus", r.countReader(&cluster.CPUs, settings.MaxCPUs)},
+		{"shards", r.countReader(&cluster.Shards, settings.MaxShards)},
+		{"tasks", r.countReader(&cluster.Tasks, settings.MaxShards)},
+		{"sbatch", r.listReader(&cluster.Sbatch, settings.CheckSbatch)},
 		{"kubernetes", func(n ast.Node) {
 			kubernetes := &cluster.Kubernetes
 			r.mapping(n, "kubernetes", []entry{
-				{"image", readText(&kubernetes.Image, settings.CheckImage)},
-				{"claim", readText(&kubernetes.Claim, settings.CheckObject)},
-				{"mount", readText(&kubernetes.Mount, settings.CheckMount)},
-				{"namespace", readText(&kubernetes.Namespace, settings.CheckNamespace)},
-				{"parallelism", readCount(&kubernetes.Parallelism, settings.MaxShards)},
-				{"run-as", readText(&kubernetes.RunAs, settings.CheckRunAs)},
-				{"pull-secret", readText(&kubernetes.PullSecret, settings.CheckObject)},
-				{"priority-class", readText(&kubernetes.Priority, settings.CheckObject)},
-				{"labels", readList(&kubernetes.Labels, settings.CheckLabel)},
-				{"nodes", readList(&kubernetes.Nodes, settings.CheckNode)},
-				{"tolerations", readList(&kubernetes.Tolerations, settings.CheckToleration)},
+				{"image", r.textReader(&kubernetes.Image, settings.CheckImage)},
+				{"claim", r.textReader(&kubernetes.Claim, settings.CheckObject)},
+				{"mount", r.textReader(&kubernetes.Mount, settings.CheckMount)},
+				{"namespace", r.textReader(&kubernetes.Namespace, settings.CheckNamespace)},
+				{"parallelism", r.countReader(&kubernetes.Parallelism, settings.MaxShards)},
+				{"run-as", r.textReader(&kubernetes.RunAs, settings.CheckRunAs)},
+				{"pull-secret", r.textReader(&kubernetes.PullSecret, settings.CheckObject)},
+				{"priority-class", r.textReader(&kubernetes.Priority, settings.CheckObject)},
+				{"labels", r.listReader(&kubernetes.Labels, settings.CheckLabel)},
+				{"nodes", r.listReader(&kubernetes.Nodes, settings.CheckNode)},
+				{"tolerations", r.listReader(&kubernetes.Tolerations, settings.CheckToleration)},
 			})
 		}},
 	})
 	if len(r.errs) == 0 {
 		r.report(n, cluster.Check())
+	}
+}
+
+// textReader returns a function that reads a text into target. The function records the error of check, unless the text is empty.
+func (r *suiteReader) textReader(target *string, check func(string) error) func(ast.Node) {
+	return func(n ast.Node) {
+		*target = r.text(n)
+		if *target != "" {
+			r.report(n, check(*target))
+		}
+	}
+}
+
+// countReader returns a function that reads a number from 1 to maximum into target.
+func (r *suiteReader) countReader(target *int, maximum int) func(ast.Node) {
+	return func(n ast.Node) {
+		*target = r.count(n)
+		if *target > maximum {
+			r.fail(n, "found %d, want at most %d", *target, maximum)
+		}
+	}
+}
+
+// listReader returns a function that adds the texts of a list to target. The function records the error of check for each text.
+func (r *suiteReader) listReader(target *[]string, check func(string) error) func(ast.Node) {
+	return func(n ast.Node) {
+		r.list(n, func(n ast.Node) {
+			text := r.text(n)
+			r.report(n, check(text))
+			*target = append(*target, text)
+		})
 	}
 }
 
@@ -235,8 +241,8 @@ func parsePairing(name string) (suite.Pairing, error) {
 	return 0, errors.New("unknown")
 }
 
-// readConsts reads constant definitions, either a list of texts such as "N=3,p=0.5" or a mapping such as {N: 3, p: 0.5}, and returns them as texts of
-// the form name=value or, from a list, name=value,name=value.
+// readConsts returns the constant definitions in a node: either a list of texts such as "N=3,p=0.5" or a mapping such as {N: 3, p: 0.5}. It returns each
+// text of a list, or name=value for each entry of a mapping.
 func (r *suiteReader) readConsts(definitions ast.Node) []string {
 	switch node := definitions.(type) {
 	case *ast.MappingNode:
@@ -275,20 +281,19 @@ func (r *suiteReader) readConstMapping(entries []*ast.MappingValueNode) []string
 	return definitions
 }
 
-// readExpectation reads an element of the list "expect", and adds its expectation to a section. conditions are the values of constants for which the
-// expectation holds.
+// readExpectation reads an element of the list "expect", and adds its expectation to a section.
 func (r *suiteReader) readExpectation(n ast.Node, target *section) {
 	expected := expectation{Extra: regress.Extra{File: r.file, Pos: posOf(n)}}
-	var conditions string
+	var conditions string // the values of constants for which the expectation holds
 	var resultNode, termsNode ast.Node
 	r.mapping(n, "an expectation", []entry{
 		{"property", func(n ast.Node) { expected.Property = r.text(n) }},
 		{"file", func(n ast.Node) { expected.file = located{r.text(n), posOf(n)} }},
 		{"const", func(n ast.Node) {
-			before := len(r.errs)
+			errorsBefore := len(r.errs)
 			conditions = strings.Join(r.readConsts(n), ",")
-			if len(r.errs) > before {
-				conditions = "" // readConsts has reported the error
+			if len(r.errs) > errorsBefore {
+				conditions = "" // so that their error is not reported again
 			}
 		}},
 		{"result", func(n ast.Node) { resultNode = n }},
@@ -329,8 +334,8 @@ func (f *File) Suites() []string {
 	return names
 }
 
-// Tests returns the tests of the suites in a suite file, which is in the directory dir of fsys. If suiteNames is not empty, it returns only the tests of
-// the suites with these names. The error is a syntax.ErrorList if the suite file names files that do not exist.
+// Tests returns the tests of a suite file that is in the directory dir of fsys. If suiteNames is not empty, it returns only the tests of the suites with
+// these names. The error is a syntax.ErrorList if the suite file names files that do not exist.
 func (f *File) Tests(fsys fs.FS, dir string, suiteNames []string) ([]regress.Test, error) {
 	var selected []regress.Test
 	var errs syntax.ErrorList
@@ -389,7 +394,8 @@ func (f *File) reportUnmatched(expectations []expectation, tests []regress.Test,
 	}
 }
 
-// appliesTo reports whether an expectation is for the properties file of a test: it names no file, or the file's name, which may be without directories.
+// appliesTo reports whether an expectation is for the properties file of a test. It is if the expectation names no file, or the last part of the file's
+// path.
 func (e *expectation) appliesTo(test *regress.Test) bool {
 	return e.file.text == "" || path.Base(test.Props) == e.file.text || strings.HasSuffix(test.Props, "/"+e.file.text)
 }
@@ -427,12 +433,14 @@ func (f *File) Pair(pairing suite.Pairing) {
 // native or storm, with or without an accuracy, prism or prism-games.
 func Engine(label string) (name string, config runner.EngineConfig, err error) {
 	name, config, err = runner.ParseEngineLabel(label)
+	canSelectMethod := !strings.HasPrefix(name, "prism")
+	methodIsAllowed := config.Method == "" || config.Method == runner.States && canSelectMethod
 	switch {
 	case !slices.Contains([]string{"native", "prism", "prism-games", "storm"}, name):
 		err = fmt.Errorf("unknown engine %q, want native, prism, prism-games or storm", name)
 	case config.Accuracy == result.Proven && name != "native":
 		err = fmt.Errorf("found %q, want native:proven; only the engine native makes certificates", label)
-	case err != nil, config.Method != "" && (config.Method != runner.States || strings.HasPrefix(name, "prism")):
+	case err != nil || !methodIsAllowed:
 		err = fmt.Errorf("unknown way to compute %q, want bounded, exact or float behind native or storm, or proven behind native", label)
 	}
 	return name, config, err

@@ -85,8 +85,8 @@ const (
 	maxNesting = 64
 )
 
-// withinLimits reports whether a file is small enough and not nested too deeply for the parser; otherwise it records an error. It overestimates the
-// depth of nesting: it counts the open brackets, also in strings and comments, and the dashes, colons and question marks that a line begins with.
+// withinLimits reports whether a file is small enough and not nested too deeply for the parser; otherwise it records an error. It may overestimate the
+// depth of nesting: it counts open brackets, even in strings and comments, and the dashes, colons and question marks at the beginning of a line.
 func (r *yamlReader) withinLimits(src []byte) bool {
 	if len(src) > maxYAML {
 		r.errs.Add(r.file, syntax.Pos{Line: 1, Col: 1}, "found a file of %d bytes, want one of at most %d", len(src), maxYAML)
@@ -108,7 +108,7 @@ func (r *yamlReader) withinLimits(src []byte) bool {
 		}
 		atLineStart = atLineStart && strings.ContainsRune(" -?:\t", char)
 		if brackets > maxNesting || atLineStart && dashes > maxNesting {
-			r.errs.Add(r.file, pos, "lists and mappings are nested more than %d deep, want at most this depth", maxNesting)
+			r.errs.Add(r.file, pos, "found lists and mappings nested more than %d deep, want at most this depth", maxNesting)
 			return false
 		}
 		pos.Col++
@@ -126,8 +126,8 @@ type entry struct {
 	read func(ast.Node)
 }
 
-// mapping reads a mapping: for each of its keys it calls the function of the entry with this key. Unknown and duplicate keys are errors. what describes the
-// mapping in error messages.
+// mapping reads a mapping: for each of its keys it calls the function of the entry with this key. It records an error for unknown and repeated keys. what
+// describes the mapping in error messages.
 func (r *yamlReader) mapping(n ast.Node, what string, entries []entry) {
 	var pairs []*ast.MappingValueNode
 	switch n := n.(type) {

@@ -40,19 +40,20 @@ type toolAnswer struct {
 // tool may never finish on an invalid model. If the check finds invalid properties, and the
 // tool has not answered after Checker.Patience, Check stops the tool and starts it again with
 // the valid properties.
-func (b *beside) Check(ctx context.Context, p *runner.Plan) ([]result.Verdict, error) {
-	if p.Job.Method != "" && p.Job.Method != runner.States {
-		return b.Engine.Check(ctx, p)
+func (b *beside) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
+	samples := plan.Job.Method != "" && plan.Job.Method != runner.States
+	if samples {
+		return b.Engine.Check(ctx, plan)
 	}
 	checkCtx, stopCheck := context.WithCancel(ctx)
 	defer stopCheck()
 	checked := make(chan []finding, 1)
-	go func() { checked <- b.findings(checkCtx, p) }()
+	go func() { checked <- b.findings(checkCtx, plan) }()
 	toolCtx, stopTool := context.WithCancel(ctx)
 	defer stopTool()
 	answered := make(chan toolAnswer, 1)
 	go func() {
-		verdicts, err := b.Engine.Check(toolCtx, p)
+		verdicts, err := b.Engine.Check(toolCtx, plan)
 		answered <- toolAnswer{verdicts, err}
 	}()
 	var findings []finding
@@ -64,20 +65,7 @@ func (b *beside) Check(ctx context.Context, p *runner.Plan) ([]result.Verdict, e
 		}
 		findings = <-checked
 	case findings = <-checked:
-		valid := validTasks(p, findings)
-		if len(valid) == len(p.Tasks) {
-			answer = <-answered
-			break
-		}
-		select {
-		case answer = <-answered:
-		case <-time.After(b.checker.Patience):
-			stopTool()
-			answer = <-answered
-			if answer.err != nil && ctx.Err() == nil {
-				answer = b.checkValid(ctx, p, valid)
-			}
-		}
+		answer = b.awaitTool(ctx, plan, findings, answered, stopTool)
 	}
 	for i := range min(len(answer.verdicts), len(findings)) {
 		b.addFinding(&answer.verdicts[i], findings[i])
@@ -85,14 +73,37 @@ func (b *beside) Check(ctx context.Context, p *runner.Plan) ([]result.Verdict, e
 	return answer.verdicts, answer.err
 }
 
-// validTasks returns the indices of the tasks for which, under at least one valuation of the constants, the check found nothing invalid.
+// awaitTool returns the answer of the tool after the check of the model has found findings. If some properties are invalid, it waits only for
+// Checker.Patience; then it stops the tool and runs it on the valid properties.
+func (b *beside) awaitTool(ctx context.Context, plan *runner.Plan, findings []finding, answered <-chan toolAnswer, stopTool func()) toolAnswer {
+	valid := validTasks(plan, findings)
+	if len(valid) == len(plan.Tasks) {
+		return <-answered
+	}
+	select {
+	case answer := <-answered:
+		return answer
+	case <-time.After(b.checker.Patience):
+	}
+	stopTool()
+	answer := <-answered
+	if answer.err != nil && ctx.Err() == nil {
+		return b.checkValid(ctx, plan, valid)
+	}
+	return answer
+}
+
+// validTasks returns the indices of the tasks that the check did not find to be invalid under every valuation of the constants. findings is in the order
+// of the tool's verdicts.
 func validTasks(plan *runner.Plan, findings []finding) []int {
-	mayBeValid := func(result finding) bool { return result.Validity != Broken && result.rewards == nil }
+	mayBeValid := func(found finding) bool { return found.Validity != Broken && found.rewards == nil }
 	valid := make(map[int]bool)
 	for range plan.Models() {
 		for i, task := range plan.Tasks {
 			count := max(1, verdictCount(task))
-			valid[i] = valid[i] || slices.ContainsFunc(findings[:count], mayBeValid)
+			if slices.ContainsFunc(findings[:count], mayBeValid) {
+				valid[i] = true
+			}
 			findings = findings[count:]
 		}
 	}
@@ -105,7 +116,7 @@ func validTasks(plan *runner.Plan, findings []finding) []int {
 	return tasks
 }
 
-// checkValid runs the tool on the valid tasks only. The verdicts about the other tasks say that the run was stopped.
+// checkValid runs the tool on the tasks with the given indices. The verdicts about the other tasks say that the run was stopped.
 func (b *beside) checkValid(ctx context.Context, plan *runner.Plan, tasks []int) toolAnswer {
 	var toolVerdicts []result.Verdict
 	if len(tasks) > 0 {
@@ -136,7 +147,7 @@ func (b *beside) checkValid(ctx context.Context, plan *runner.Plan, tasks []int)
 func (b *beside) stoppedVerdicts(task *runner.Task, model sema.Valuation) []result.Verdict {
 	stopped := result.Verdict{
 		Property: task.Text, Name: task.Name, Engine: b.Name(), Method: string(runner.States), Constants: runner.Constants(model),
-		Err: &result.Failure{Class: result.Timeout, Message: "was ended, without an answer so far"},
+		Err: &result.Failure{Class: result.Timeout, Message: "was stopped before it had an answer"},
 	}
 	if rejected := task.Rejected; rejected != nil {
 		stopped.Err = &result.Failure{Class: task.Class, Message: rejected.Msg, File: rejected.File, Pos: rejected.Pos}
@@ -219,7 +230,7 @@ func mayBeInvalid(failure *result.Failure) bool {
 	return false
 }
 
-// invalidate replaces the value of a verdict by a failure.
+// invalidate replaces the value of a verdict by a failure of class Model with the given cause. The message also says what the tool answered.
 func invalidate(verdict *result.Verdict, tool string, cause *result.Failure) {
 	failure := *cause
 	failure.Class = result.Model
@@ -252,8 +263,8 @@ func (in *Instance) checkRewards(ctx context.Context, task *runner.Task, file st
 	return nil
 }
 
-// usedRewards returns the indices of the reward structures that a property uses, by name or by
-// number.
+// usedRewards returns the indices of the reward structures that a property uses. A property may name
+// a structure, give its number from 1, or use the first one.
 func usedRewards(program *sema.Program, task *runner.Task) []int {
 	var used []int
 	add := func(i int) {

@@ -104,13 +104,15 @@ type Instance struct {
 	importedStates runner.StateSpace
 }
 
-// Instance returns a model under a valuation of its constants. It checks the model, unless an earlier check is good enough.
+// Instance returns a model under a valuation of its constants. It checks the model, unless an earlier check explored all states or at least
+// limits.MaxStates of them.
 func (c *Checker) Instance(ctx context.Context, plan *runner.Plan, valuation sema.Valuation, limits Limits) *Instance {
 	instance := c.lookUp(&plan.Job, valuation, limits)
 	instance.mu.Lock()
 	defer instance.mu.Unlock()
-	if instance.done && (instance.Check.Validity != Sampled || limits.MaxStates <= instance.options.MaxStates) {
-		return instance // the check explored all states, or as many as limits.MaxStates
+	exploredEnough := instance.Check.Validity != Sampled || limits.MaxStates <= instance.options.MaxStates
+	if instance.done && exploredEnough {
+		return instance
 	}
 	if err := instance.exploreAndCheck(ctx, plan, limits); err != nil {
 		instance.setFailure(err, plan.Job.File)
@@ -119,7 +121,8 @@ func (c *Checker) Instance(ctx context.Context, plan *runner.Plan, valuation sem
 	return instance
 }
 
-// lookUp returns the instance of a model under a valuation, and adds it if the checker does not have it. If there are too many, it removes the oldest one.
+// lookUp returns the instance of a model under a valuation. It adds the instance if the checker does not have it, and then removes the oldest one if
+// there are more than maxInstances.
 func (c *Checker) lookUp(job *runner.Job, valuation sema.Valuation, limits Limits) *Instance {
 	source := fmt.Sprintf("%s\x00%s\x00%p", job.File, job.Model, job.States)
 	key := source + fmt.Sprint(runner.Constants(valuation), job.NoFixDeadlocks, limits.NoDeadlocks, job.Numeric.MaxMemory)
@@ -183,8 +186,8 @@ func (in *Instance) Exact(ctx context.Context) (*explicit.Space, error) {
 	return explicit.Build(ctx, in.model, options)
 }
 
-// exploreAndCheck explores all states of the model. The exploration returns an error if a state is invalid. If there are more than limits.MaxStates states,
-// exploreAndCheck checks random paths instead.
+// exploreAndCheck explores all states of the model, and returns an error if a state is invalid. If there are more than limits.MaxStates states, it checks
+// random paths instead.
 func (in *Instance) exploreAndCheck(ctx context.Context, plan *runner.Plan, limits Limits) error {
 	job := &plan.Job
 	if job.States != nil {
@@ -257,7 +260,8 @@ func (in *Instance) sample(ctx context.Context, job *runner.Job, limit error) er
 		}
 	}
 	in.Check.Validity, in.Check.Failure = Sampled, nil
-	in.Check.Note = fmt.Sprintf("%v; nothing was wrong in %s of %s, which says nothing about other states", limit, noun.Count(steps, "step"), noun.Count(randomPaths, "random path"))
+	checked := fmt.Sprintf("%s of %s", noun.Count(steps, "step"), noun.Count(randomPaths, "random path"))
+	in.Check.Note = fmt.Sprintf("%v; nothing was wrong in %s, which says nothing about other states", limit, checked)
 	return nil
 }
 

@@ -158,7 +158,7 @@ func TestEndless(t *testing.T) {
 			word := "ok"
 			if v.Err != nil {
 				word = string(v.Err.Class)
-				if !strings.Contains(v.Err.Message, "(storm: was ended, without an answer so far)") || v.Property != "R=? [ F s=7 ]" || len(v.Constants) != 1 {
+				if !strings.Contains(v.Err.Message, "(storm: was stopped before it had an answer)") || v.Property != "R=? [ F s=7 ]" || len(v.Constants) != 1 {
 					t.Errorf("%+v: %v", v, v.Err)
 				}
 			}

@@ -87,8 +87,8 @@ func (s *Space) findChoice(state int, enabled *compile.Choice, targets []int) in
 	return -1
 }
 
-// sameDistribution reports whether the transitions of m from index first on lead to the given
-// targets, with the weights of the enabled choice up to a relative error of 1e-9.
+// sameDistribution reports whether the transitions of the model from index first on have the given
+// targets and the weights of the enabled choice, up to a relative error of 1e-9.
 func sameDistribution(model *sparse.Model, first int, enabled *compile.Choice, targets []int) bool {
 	for index, target := range targets {
 		found := false

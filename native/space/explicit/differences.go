@@ -18,16 +18,18 @@ func (s *Space) Differences(expr, guard sema.Expr) (count, first int, err error)
 	}
 	var counter, smallest atomic.Int64
 	smallest.Store(int64(s.store.n))
-	err = s.visitInParallel(func() (func(i int, state []int32) error, error) {
+	newVisitor := func() (visit func(i int, state []int32) error, err error) { // one for each goroutine
 		needsFractions, err := s.compiled.Doubtful(expr)
-		return func(i int, state []int32) error {
+		visit = func(i int, state []int32) error {
 			if needsFractions(state) && differs(expr, guard, state) {
 				counter.Add(1)
 				storeMin(&smallest, int64(i))
 			}
 			return nil
-		}, err
-	})
+		}
+		return visit, err
+	}
+	err = s.visitInParallel(newVisitor)
 	return int(counter.Load()), int(smallest.Load()), err
 }
 
@@ -47,7 +49,7 @@ func differs(expr, guard sema.Expr, state []int32) bool {
 	return err != nil || value.Bool != exact.Bool || value.Int != exact.Int
 }
 
-// storeMin stores value in a variable that holds a larger number.
+// storeMin sets a variable to the smaller of its number and the value.
 func storeMin(variable *atomic.Int64, value int64) {
 	for {
 		old := variable.Load()

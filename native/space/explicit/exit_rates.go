@@ -20,11 +20,12 @@ type ExitRates struct {
 // ExitRates returns the exit rates of the states of a Markov automaton.
 func (s *Space) ExitRates() (*ExitRates, error) {
 	rate := s.Program().Rate
+	hasImportedRates := s.imported != nil && s.imported.exitRates != nil && s.quotient == nil
 	switch {
-	case rate == nil && (s.imported == nil || s.imported.exitRates == nil || s.quotient != nil):
-		return nil, errors.New("the exit rates of the states are unknown")
-	case rate == nil:
+	case rate == nil && hasImportedRates:
 		return s.imported.exitRates, nil
+	case rate == nil:
+		return nil, errors.New("the exit rates of the states are unknown")
 	case s.model.Exact():
 		return s.exactExitRates(rate)
 	}

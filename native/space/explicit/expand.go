@@ -89,27 +89,43 @@ func newWorker(ctx context.Context, model *compile.Model, codec *codec, expander
 	if err != nil {
 		return nil, err
 	}
-	created := &worker{program: program, codec: codec, kind: sparseKind(program.Type), expander: expander, weightErrors: weightErrors, canonical: newCanonicaliser(codec, opts.Symmetry), owners: owners, state: make([]int32, len(program.Vars))}
+	created := &worker{
+		program: program, codec: codec, kind: sparseKind(program.Type), expander: expander, weightErrors: weightErrors,
+		canonical: newCanonicaliser(codec, opts.Symmetry), owners: owners, state: make([]int32, len(program.Vars)),
+	}
 	created.currentState = func() []int32 {
 		codec.unpack(created.state, created.batch.states[created.current*codec.words:(created.current+1)*codec.words])
 		return created.state
 	}
 	if opts.Exact {
-		tolerance := 0.0
-		if opts.Normalise {
-			tolerance = compile.SumTolerance
-		}
-		created.exact = &exactWorker{worker: created, interpreter: newExactExpander(ctx, model, tolerance)}
-		created.exact.interpreter.owners = owners
-		if expander.Name() == "machine" {
-			created.exact.compiled = &compiledChoices{caches: make([]weightCache, len(expander.Moves()))}
-		}
+		created.exact = newExactWorker(ctx, model, created, opts.Normalise)
 	} else {
-		scratch := &worker{program: program, codec: codec, kind: created.kind, owners: owners, batch: &batch{}}
-		created.rationalWorker = &exactWorker{worker: scratch, interpreter: newExactExpander(ctx, model, compile.SumTolerance)}
-		created.rationalWorker.interpreter.allowEnclosures, created.rationalWorker.interpreter.owners = true, owners
+		created.rationalWorker = newRationalWorker(ctx, model, created)
 	}
 	return created, nil
+}
+
+// newExactWorker returns the part of a worker that expands the states of an exact model. normalise says whether the probabilities of a command may
+// differ from 1 by rounding.
+func newExactWorker(ctx context.Context, model *compile.Model, parent *worker, normalise bool) *exactWorker {
+	tolerance := 0.0
+	if normalise {
+		tolerance = compile.SumTolerance
+	}
+	exact := &exactWorker{worker: parent, interpreter: newExactExpander(ctx, model, tolerance)}
+	exact.interpreter.owners = parent.owners
+	if parent.expander.Name() == "machine" {
+		exact.compiled = &compiledChoices{caches: make([]weightCache, len(parent.expander.Moves()))}
+	}
+	return exact
+}
+
+// newRationalWorker returns the part of a worker that expands single states with fractions, for a model with float64 weights.
+func newRationalWorker(ctx context.Context, model *compile.Model, parent *worker) *exactWorker {
+	scratch := &worker{program: parent.program, codec: parent.codec, kind: parent.kind, owners: parent.owners, batch: &batch{}}
+	rational := &exactWorker{worker: scratch, interpreter: newExactExpander(ctx, model, compile.SumTolerance)}
+	rational.interpreter.allowEnclosures, rational.interpreter.owners = true, parent.owners
+	return rational
 }
 
 // run expands the batches of jobs until the channel is closed.
@@ -172,7 +188,7 @@ func (w *worker) truncate(numStates int, err error) error {
 }
 
 // mergeFloatChoices rewrites the choices of one state of the batch as a row of a Markov chain, or
-// as distinct choices of an MDP.
+// as distinct choices of an MDP. If float64 weights are too inaccurate for that, it uses fractions.
 func (w *worker) mergeFloatChoices(ctx context.Context, state int) error {
 	batch := w.batch
 	numChoices := int(batch.Choices[state])
@@ -181,15 +197,9 @@ func (w *worker) mergeFloatChoices(ctx context.Context, state int) error {
 	}
 	w.current = state
 	if w.owners != nil {
-		moves := batch.Moves[w.readChoices:]
-		owner, err := w.owners.stateOwner(w.currentState, numChoices, func(i int) ownedChoice {
-			move := &w.moves[moves[i]]
-			return ownedChoice{move.Action, move.Module, move.Commands}
-		})
-		if err != nil {
+		if err := w.findOwner(state, numChoices); err != nil {
 			return err
 		}
-		batch.setOwner(state, owner)
 	}
 	relErr, err := w.weightErrors.bound(w.currentState, w.moves, w.nextChoices(numChoices))
 	if err != nil {
@@ -222,6 +232,20 @@ func (w *worker) mergeFloatChoices(ctx context.Context, state int) error {
 		w.keptChoices, w.keptTransitions = endChoice, endTransition
 	}
 	return ctx.Err()
+}
+
+// findOwner sets the owner of a state of a game, which has the next numChoices choices of the batch.
+func (w *worker) findOwner(state, numChoices int) error {
+	moves := w.batch.Moves[w.readChoices:]
+	owner, err := w.owners.stateOwner(w.currentState, numChoices, func(i int) ownedChoice {
+		move := &w.moves[moves[i]]
+		return ownedChoice{move.Action, move.Module, move.Commands}
+	})
+	if err != nil {
+		return err
+	}
+	w.batch.setOwner(state, owner)
+	return nil
 }
 
 // expandWithFractions expands a state of the batch with fractions and stores the nearest float64

@@ -102,7 +102,8 @@ func (search *exploration) explore(ctx context.Context) (*Space, error) {
 	search.opts.Exact, search.rounded = opts.Exact || hasIntervals(model), !opts.Exact
 	if err := search.expandAll(ctx); err != nil {
 		if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
-			err = fmt.Errorf("%w when %s %s found, and %d of them explored", ended, noun.Count(search.store.n, "state"), noun.Verb(search.store.n, "was", "were"), search.expanded)
+			found := search.store.n
+			err = fmt.Errorf("%w when %s %s found, and %d of them explored", ended, noun.Count(found, "state"), noun.Verb(found, "was", "were"), search.expanded)
 		}
 		return nil, err
 	}
@@ -173,8 +174,8 @@ func hasIntervals(compiled *compile.Model) bool {
 	return compiled.Program().Type == syntax.IDTMC || compiled.Program().Type == syntax.IMDP
 }
 
-// game reports whether states have owners.
-func game(compiled *compile.Model) bool { return compiled.Program().Type == syntax.SMG }
+// isGame reports whether a model is a stochastic game, in which states have owners.
+func isGame(compiled *compile.Model) bool { return compiled.Program().Type == syntax.SMG }
 
 // batchStates is the largest number of states in a batch.
 const batchStates = 512
@@ -255,9 +256,10 @@ func (search *exploration) expandInParallel(ctx context.Context) error {
 	return search.schedule(ctx, jobs, 2*workers)
 }
 
-// newExpander compiles the model to WebAssembly; if that is impossible, it returns the interpreter.
+// newExpander compiles the model to WebAssembly. If that is impossible or not wanted, it returns the interpreter.
 func (search *exploration) newExpander(ctx context.Context) (compile.PackedExpander, error) {
-	if search.opts.CompileFrom < 0 || !compile.HasMachines || search.opts.Exact && hasIntervals(search.model) {
+	hasExactIntervals := search.opts.Exact && hasIntervals(search.model)
+	if search.opts.CompileFrom < 0 || !compile.HasMachines || hasExactIntervals {
 		return search.model.NewPackedInterpreter(search.codec.packing), nil
 	}
 	create := search.model.NewPackedMachine
@@ -328,9 +330,10 @@ func (search *exploration) commit(ctx context.Context, batch *batch) error {
 		Targets: search.targetNumbers, Weights: batch.Weights, Rats: batch.rats,
 		Highs: batch.highs,
 	}
-	if game(search.model) {
+	if isGame(search.model) {
+		numDeadlocks := len(batch.Choices) - len(batch.owners) // at the end of the batch
 		search.owners = append(search.owners, batch.owners...)
-		search.owners = append(search.owners, make([]uint16, len(batch.Choices)-len(batch.owners))...) // deadlocks belong to the first player
+		search.owners = append(search.owners, make([]uint16, numDeadlocks)...) // these belong to the first player
 	}
 	for len(rows.Choices) > 0 {
 		numStates := slices.Index(rows.Choices, 0)
@@ -379,7 +382,8 @@ func (search *exploration) checkLimits() error {
 	if search.opts.MaxStates > 0 && search.store.n > search.opts.MaxStates {
 		return &LimitError{Limit: int64(search.opts.MaxStates), States: search.store.n, Expanded: search.expanded}
 	}
-	if usedMemory := search.store.bytes() + search.store.tableBytes() + search.builder.Bytes(); search.memoryLimit > 0 && usedMemory > search.memoryLimit {
+	usedMemory := search.store.bytes() + search.store.tableBytes() + search.builder.Bytes()
+	if search.memoryLimit > 0 && usedMemory > search.memoryLimit {
 		return &LimitError{Memory: true, Limit: search.memoryLimit, States: search.store.n, Expanded: search.expanded}
 	}
 	return nil
@@ -390,19 +394,26 @@ func (search *exploration) reportProgress(final bool) {
 	if search.opts.Progress == nil {
 		return
 	}
-	if now := time.Now(); final || now.Sub(search.reported) >= 100*time.Millisecond {
-		search.reported = now
-		n := search.store.n
-		search.opts.Progress(progress.Progress{Done: int64(n), Unit: progress.States, Rate: float64(n) / max(now.Sub(search.started).Seconds(), 1e-9)})
+	now := time.Now()
+	if !final && now.Sub(search.reported) < 100*time.Millisecond {
+		return
 	}
+	search.reported = now
+	found, seconds := search.store.n, max(now.Sub(search.started).Seconds(), 1e-9)
+	search.opts.Progress(progress.Progress{Done: int64(found), Unit: progress.States, Rate: float64(found) / seconds})
 }
 
 // buildSpace returns the space of the committed batches. Unexplored states get a self-loop.
 func (search *exploration) buildSpace() (*Space, error) {
 	search.reportProgress(true)
-	space := &Space{part: search.opts.Part, symmetry: search.opts.Symmetry, depth: search.opts.Depth, compiled: search.model, codec: search.codec, store: search.store, overlaps: search.overlaps, merged: search.merged, fallback: search.fallback, rangeErr: search.rangeErr, rounded: search.rounded, normalised: search.normalised}
+	space := &Space{
+		part: search.opts.Part, symmetry: search.opts.Symmetry, depth: search.opts.Depth,
+		compiled: search.model, codec: search.codec, store: search.store, overlaps: search.overlaps, merged: search.merged,
+		fallback: search.fallback, rangeErr: search.rangeErr, rounded: search.rounded, normalised: search.normalised,
+	}
 	if len(search.deadlocks) > 0 && search.opts.NoFixDeadlocks {
-		return nil, &DeadlockError{Count: len(search.deadlocks), State: search.model.StateText(space.State(nil, int(search.deadlocks[0])))}
+		first := space.State(nil, int(search.deadlocks[0]))
+		return nil, &DeadlockError{Count: len(search.deadlocks), State: search.model.StateText(first)}
 	}
 	search.store.seal()
 	if search.expanded < search.store.n {
@@ -413,12 +424,25 @@ func (search *exploration) buildSpace() (*Space, error) {
 			search.addSelfLoop()
 		}
 	}
+	var err error
+	if space.model, err = search.finishModel(); err != nil {
+		return nil, err
+	}
+	if math.IsInf(space.model.Err, 1) && space.rangeErr == nil {
+		space.rangeErr = &RangeError{File: search.model.Program().File, What: "a probability or rate"}
+	}
+	return space, space.comparePRISMArithmetic()
+}
+
+// finishModel returns the model of all states, with their owners, the initial states and the deadlocks.
+func (search *exploration) finishModel() (*sparse.Model, error) {
 	model, err := search.builder.Finish()
 	if err != nil {
 		return nil, err
 	}
-	if game(search.model) {
-		model.Player = append(search.owners, make([]uint16, search.store.n-len(search.owners))...)
+	if isGame(search.model) {
+		unexpanded := search.store.n - len(search.owners)
+		model.Player = append(search.owners, make([]uint16, unexpanded)...) // these belong to the first player
 	}
 	if !search.opts.Exact {
 		model.Err = search.relErr
@@ -431,15 +455,11 @@ func (search *exploration) buildSpace() (*Space, error) {
 	}
 	if len(search.deadlocks) > 0 {
 		model.Deadlocks = sparse.NewSet(search.store.n)
-		for _, d := range search.deadlocks {
-			model.Deadlocks.Add(int(d))
+		for _, state := range search.deadlocks {
+			model.Deadlocks.Add(int(state))
 		}
 	}
-	space.model = model
-	if math.IsInf(model.Err, 1) && space.rangeErr == nil {
-		space.rangeErr = &RangeError{File: search.model.Program().File, What: "a probability or rate"}
-	}
-	return space, space.comparePRISMArithmetic()
+	return model, nil
 }
 
 // Fallback returns the *compile.UnsupportedError that says why a large model was interpreted

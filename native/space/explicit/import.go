@@ -26,7 +26,7 @@ type Imported struct {
 	Actions   []string // action i+1 of the model is Actions[i]
 	// Model is complete. Initial is not empty; Labels does not include init and deadlock.
 	Model *sparse.Model
-	// Seen holds the observations of a POMDP, in the order of Observables.
+	// Observations are the observations of the states of a POMDP. Their values are in the order of Observables.
 	Observations *Observations
 	Observables  []string
 	// TransitionRewards has one entry per structure of a Markov chain.
@@ -72,8 +72,8 @@ func (e *DuplicateError) Error() string {
 	return fmt.Sprintf("states %d and %d have the same values", e.First, e.Second)
 }
 
-// Import makes a space of imported states, which keep their numbers, also in Order. It can be
-// checked like a space that was built, but rational weights cannot be computed later: Model must
+// Import makes a space of imported states, which keep their numbers, also in Order. The space can be
+// checked like one that was built, but rational weights cannot be computed later: Model must
 // have them from the start. The error is a *DuplicateError, a syntax.ErrorList for impossible
 // declarations, or that of compile.Compile.
 func Import(imported *Imported) (*Space, error) {
@@ -97,7 +97,10 @@ func Import(imported *Imported) (*Space, error) {
 	space := &Space{
 		compiled: compiled, codec: newCodec(program.Vars), model: imported.Model,
 		rounded: imported.Rounded, normalised: imported.Normalised,
-		imported: &importedParts{transitionRewards: imported.TransitionRewards, warnings: imported.Warnings, observations: imported.Observations, exitRates: imported.ExitRates},
+		imported: &importedParts{
+			transitionRewards: imported.TransitionRewards, warnings: imported.Warnings,
+			observations: imported.Observations, exitRates: imported.ExitRates,
+		},
 	}
 	space.checkRange(imported.File)
 	space.store = newStoreOf(space.codec.words, n)
@@ -222,10 +225,10 @@ func (s *Space) combineLabels(expr sema.Expr) (*sparse.Set, error) {
 	case *sema.Binary:
 		return s.evaluateConnective(e)
 	case *sema.Cond:
-		condition, err1 := s.States(e.Condition)
-		then, err2 := s.States(e.Then)
-		otherwise, err3 := s.States(e.Else)
-		if err := cmp.Or(err1, err2, err3); err != nil {
+		condition, conditionErr := s.States(e.Condition)
+		then, thenErr := s.States(e.Then)
+		otherwise, otherwiseErr := s.States(e.Else)
+		if err := cmp.Or(conditionErr, thenErr, otherwiseErr); err != nil {
 			return nil, err
 		}
 		return condition.Intersect(then).Union(otherwise.Minus(condition)), nil

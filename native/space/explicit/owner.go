@@ -75,8 +75,9 @@ func (ownership *ownership) player(choice ownedChoice) int {
 	return -1
 }
 
-// stateOwner returns the player who owns a state with n choices. Choices that belong to no player belong to the owner of the
-// other choices. If no choice has a player, a single choice belongs to the first player, and several choices are an error.
+// stateOwner returns the player who owns a state with n choices: the player of those choices that belong to a player. state and choice return the
+// state and its choices. If no choice belongs to a player, the first player owns a state with one choice. It returns an error if the choices belong
+// to different players, or if several choices belong to no player.
 //
 // Source: ModulesFileModelGenerator.getPlayerOwningState of PRISM-games 3.2.
 func (ownership *ownership) stateOwner(state func() []int32, n int, choice func(i int) ownedChoice) (uint16, error) {
@@ -98,11 +99,12 @@ func (ownership *ownership) stateOwner(state func() []int32, n int, choice func(
 	return uint16(max(owner, 0)), nil
 }
 
-// ownerError returns an error at the first command of a choice.
-func (o *ownership) ownerError(state []int32, c ownedChoice, msg string) error {
-	program := o.model.Program()
-	ref := c.commands[0]
-	return &compile.StateError{File: program.File, Pos: program.Modules[ref.Module].Commands[ref.Command].Pos, State: o.model.StateText(state), Msg: msg}
+// ownerError returns an error about the owner of a state, at the first command of a choice.
+func (ownership *ownership) ownerError(state []int32, choice ownedChoice, message string) error {
+	program := ownership.model.Program()
+	ref := choice.commands[0]
+	pos := program.Modules[ref.Module].Commands[ref.Command].Pos
+	return &compile.StateError{File: program.File, Pos: pos, State: ownership.model.StateText(state), Msg: message}
 }
 
 // setOwner sets the owner of state n of the batch. States in between get the first player.

@@ -6,11 +6,11 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Quotient returns a space with the choices, transitions and rewards of m. State i of m stands for
-// state states[i] of s: the representative of a bisimulation block, or a state that a scheduler
-// reaches. Expressions are evaluated in states[i]. rewards maps an index into Program.Rewards to
-// the rewards of m; other reward structures are not available. The program stays the same, even if
-// m has another kind.
+// Quotient returns a space with the choices, transitions and rewards of a model. State i of the model
+// stands for state states[i] of s: the representative of a bisimulation block, or a state that a
+// scheduler reaches. Expressions are evaluated in states[i]. rewards maps an index into
+// Program.Rewards to the rewards of the model; other reward structures are not available. The program
+// stays the same, even if the model is of another kind.
 func (s *Space) Quotient(states []uint32, model *sparse.Model, rewards map[int]*sparse.Reward) *Space {
 	quotient := &Space{
 		compiled: s.compiled, codec: s.codec, store: newStore(s.codec.words), model: model,

@@ -9,8 +9,9 @@ import (
 )
 
 // Restrict returns the space of an MDP with only the given choices. States keep their numbers, and
-// unreachable states stay. It is an error if a state keeps no choice. Rational weights cannot be
-// computed later, because the commands of the model do not describe the restricted space.
+// states that become unreachable stay in the space. Restrict returns an error if a state keeps no
+// choice. Rational weights cannot be computed later, because the commands of the model do not describe
+// the restricted space.
 func (s *Space) Restrict(choices *sparse.Set) (*Space, error) {
 	if s.model.Kind != sparse.MDP {
 		return nil, fmt.Errorf("found %s, wanted an MDP to restrict its choices", noun.WithArticle(s.model.Kind.String()))

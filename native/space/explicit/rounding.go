@@ -42,9 +42,9 @@ type updateProbability struct {
 // valueCache caches a number for each valuation of some variables. A probability usually depends on
 // few variables, so many states share an entry.
 type valueCache struct {
-	slots   []int // slots
-	lows    []int32
-	sizes   []uint64
+	slots   []int    // of the variables
+	lows    []int32  // the least values of the variables
+	sizes   []uint64 // the numbers of their values
 	numbers map[uint64]float64
 }
 
@@ -84,7 +84,7 @@ func valueRange(variable *sema.Variable) (low int32, size uint64) {
 	return low, uint64(int64(high) - int64(low) + 1)
 }
 
-// key numbers the current values of the variables.
+// key returns a number that identifies the values of the variables in a state, in mixed radix.
 func (cache *valueCache) key(state []int32) uint64 {
 	key := uint64(0)
 	for i, slot := range cache.slots {

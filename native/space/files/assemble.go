@@ -143,16 +143,20 @@ func (set *edgeSet) add(added edge) (number int, isNew bool) {
 // clear removes all edges.
 func (e *edgeSet) clear() { e.list, e.index = e.list[:0], nil }
 
-// newAssembly returns an assembly for a model with the given kind and number of states.
+// newAssembly returns an assembly for a model with the given kind and number of states. It records errors in l.
 func newAssembly(l *lines, kind sparse.Kind, numStates int, opts ReadOptions) *assembly {
 	return &assembly{
-		lines: l, kind: kind, exact: opts.Exact, normalise: opts.Exact && opts.Normalise && kind != sparse.CTMC, numStates: numStates, builder: sparse.NewBuilder(kind),
-		actions: map[string]sparse.Action{}, one: number{float: 1, rat: big.NewRat(1, 1)}, selfLoops: sparse.NewSet(numStates), deadlocks: sparse.NewSet(numStates),
+		lines: l, kind: kind, numStates: numStates, exact: opts.Exact,
+		normalise: opts.Exact && opts.Normalise && kind != sparse.CTMC,
+		builder:   sparse.NewBuilder(kind),
+		actions:   make(map[string]sparse.Action),
+		one:       number{float: 1, rat: big.NewRat(1, 1)},
+		selfLoops: sparse.NewSet(numStates), deadlocks: sparse.NewSet(numStates),
 	}
 }
 
-// startState starts the given state. States that were skipped before it become deadlocks with a
-// self-loop.
+// startState starts a state. The states before it that were not started become deadlocks with a self-loop. startState may be
+// called with the number of states, to end the model.
 func (a *assembly) startState(state int) {
 	a.endRow()
 	for a.numStarted < state {
@@ -206,8 +210,8 @@ func (a *assembly) startChoice(action sparse.Action, pos syntax.Pos) {
 	}
 }
 
-// addTransition checks a transition and adds it to the current row. targetColumn and weightColumn are
-// the columns of its target and weight, for diagnostics.
+// addTransition checks a transition and adds it to the current row. It records an error if the weight is invalid or the row already
+// has a transition with this target and action. The errors refer to targetColumn and weightColumn, the columns of target and weight.
 func (a *assembly) addTransition(target int, weight number, action sparse.Action, targetColumn, weightColumn int) {
 	if !a.checkWeight(weight, weightColumn) {
 		return
@@ -266,7 +270,8 @@ func (a *assembly) endRow() {
 		a.endIntervals()
 		return
 	}
-	if len(a.errs) > a.numSumErrors { // another error may have caused the wrong sum
+	hasOtherErrors := len(a.errs) > a.numSumErrors
+	if hasOtherErrors { // they may have caused a wrong sum
 		return
 	}
 	deviation := math.Abs(a.sum.float - 1)
@@ -313,7 +318,7 @@ func (a *assembly) endIntervals() {
 	}
 }
 
-// parseInterval parses an interval of probabilities such as [0.1,0.3].
+// parseInterval parses an interval of probabilities such as [0.1,0.3]. It records an error and returns false for any other text.
 func (a *assembly) parseInterval(entry field) (low, high number, ok bool) {
 	text, hasOpening := strings.CutPrefix(entry.String(), "[")
 	text, hasClosing := strings.CutSuffix(text, "]")
@@ -326,7 +331,8 @@ func (a *assembly) parseInterval(entry field) (low, high number, ok bool) {
 		return low, high, false
 	}
 	trimmed := strings.TrimLeft(highText, " ") // Storm writes a space
-	if high, ok = a.parseValue(field{[]byte(trimmed), entry.column + 2 + len(lowText) + len(highText) - len(trimmed)}, "probability", true); !ok {
+	highColumn := entry.column + len("[") + len(lowText) + len(",") + len(highText) - len(trimmed)
+	if high, ok = a.parseValue(field{[]byte(trimmed), highColumn}, "probability", true); !ok {
 		return low, high, false
 	}
 	if !isInterval(low, high) {
@@ -341,7 +347,8 @@ func isInterval(low, high number) bool {
 	return low.float >= 0 && high.float > 0 && low.rat.Cmp(high.rat) <= 0 && high.float <= 1
 }
 
-// actionNumber returns the number of an action. A new name gets the next number.
+// actionNumber returns the number of the action with a name. A new name gets the next number. It records an error if there are too
+// many actions.
 func (a *assembly) actionNumber(name string) sparse.Action {
 	if name == "" {
 		return sparse.NoAction

@@ -21,13 +21,13 @@ func (w *Writer) DOT(ctx context.Context, out io.Writer) error {
 		p.endLine()
 		valuation := p.space.State(nil, 0)
 		err := p.forEachState(func(number, state int) error {
-			p.dotState(number, state, p.space.State(valuation, state))
+			p.writeDOTState(number, state, p.space.State(valuation, state))
 			choices, err := p.sortedChoices(nil, state)
 			if err != nil {
 				return err
 			}
 			for choice, modelChoice := range choices {
-				p.dotChoice(number, choice, modelChoice)
+				p.writeDOTChoice(number, choice, modelChoice)
 			}
 			return nil
 		})
@@ -37,10 +37,10 @@ func (w *Writer) DOT(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// dotState writes a state. The states of the first player of a game are boxes, and the states of other players are ovals.
+// writeDOTState writes a state. The states of the first player of a game are boxes, and the states of other players are ovals.
 //
 // Source: prism-games -exportmodel model.dot.
-func (p *printer) dotState(number, state int, valuation []int32) {
+func (p *printer) writeDOTState(number, state int, valuation []int32) {
 	p.writeInt(number)
 	p.write(` [label="`)
 	p.writeInt(number)
@@ -56,34 +56,34 @@ func (p *printer) dotState(number, state int, valuation []int32) {
 	p.endLine()
 }
 
-// dotPointName writes the name of the point that stands for a choice.
-func (p *printer) dotPointName(state, choice int) {
+// writePointName writes the name of the point that stands for a choice.
+func (p *printer) writePointName(state, choice int) {
 	p.write("n")
 	p.writeInt(state)
 	p.write("_")
 	p.writeInt(choice)
 }
 
-// dotChoice writes the edges of a choice of a state, and in an MDP the point at which they begin. choice is the number of the choice
+// writeDOTChoice writes the edges of a choice of a state, and in an MDP the point at which they begin. choice is the number of the choice
 // among the choices of the state, and modelChoice its index in the model.
-func (p *printer) dotChoice(state, choice, modelChoice int) {
+func (p *printer) writeDOTChoice(state, choice, modelChoice int) {
 	if p.nondeterministic() && p.probabilistic() {
-		p.dotChoicePoint(state, choice, p.actionName(modelChoice))
+		p.writeChoicePoint(state, choice, p.actionName(modelChoice))
 	}
 	for _, transition := range p.writtenRow(nil, modelChoice) {
 		if p.probabilistic() {
-			p.dotTransition(state, choice, transition)
+			p.writeDOTTransition(state, choice, transition)
 		} else {
-			p.dotEdge(state, choice, transition.target, p.actionName(modelChoice))
+			p.writeDOTEdge(state, choice, transition.target, p.actionName(modelChoice))
 		}
 	}
 }
 
-// dotChoicePoint writes the edge from a state to the point of a choice, and the point.
-func (p *printer) dotChoicePoint(state, choice int, action string) {
+// writeChoicePoint writes the edge from a state to the point of a choice, and the point.
+func (p *printer) writeChoicePoint(state, choice int, action string) {
 	p.writeInt(state)
 	p.write(" -> ")
-	p.dotPointName(state, choice)
+	p.writePointName(state, choice)
 	p.write(`  [label="`)
 	p.writeInt(choice)
 	if action != "" {
@@ -91,17 +91,17 @@ func (p *printer) dotChoicePoint(state, choice int, action string) {
 	}
 	p.write(`",arrowhead="none"];`)
 	p.endLine()
-	p.dotPointName(state, choice)
+	p.writePointName(state, choice)
 	p.write(` [ shape=point,width=0.1,height=0.1,label="" ];`)
 	p.endLine()
 }
 
-// dotTransition writes the edge of a transition. It begins at the point of the choice in an MDP, at
+// writeDOTTransition writes the edge of a transition. It begins at the point of the choice in an MDP, at
 // the state in a Markov chain.
-func (p *printer) dotTransition(state, choice int, transition writtenTransition) {
+func (p *printer) writeDOTTransition(state, choice int, transition writtenTransition) {
 	action := ""
 	if p.nondeterministic() {
-		p.dotPointName(state, choice)
+		p.writePointName(state, choice)
 	} else {
 		p.writeInt(state)
 		action = transition.action
@@ -117,8 +117,8 @@ func (p *printer) dotTransition(state, choice int, transition writtenTransition)
 	p.endLine()
 }
 
-// dotEdge writes the edge of a choice of an LTS.
-func (p *printer) dotEdge(state, choice, target int, action string) {
+// writeDOTEdge writes the edge of a choice of an LTS.
+func (p *printer) writeDOTEdge(state, choice, target int, action string) {
 	p.writeInt(state)
 	p.write(" -> ")
 	p.writeInt(target)

@@ -24,7 +24,9 @@ import (
 // In a Markov chain each state has one row. Weights of transitions with the same target are summed.
 // The row has an action if all transitions have that action. Its reward is the mean over the
 // transitions; in a CTMC it is the mean reward per jump. Labels without states are listed in a
-// comment, which ReadDRN reads. A Markov automaton has the exit rates of its states, and rewards of states per unit of time. Interval models have intervals such as [0.4, 0.6], and states of a POMDP their observation, such as {3}. A name that the format cannot express is an error.
+// comment, which ReadDRN reads. A Markov automaton has the exit rates of its states, and rewards of
+// states per unit of time. Interval models have intervals such as [0.4, 0.6], and states of a POMDP
+// have their observation, such as {3}. DRN returns an error for a name that the format cannot express.
 //
 // Source: Storm's DirectEncodingExporter and DirectEncodingParser.
 func (w *Writer) DRN(ctx context.Context, out io.Writer) error {
@@ -55,8 +57,8 @@ func (w *Writer) DRN(ctx context.Context, out io.Writer) error {
 		if err := d.computeObservations(); err != nil {
 			return err
 		}
-		d.preamble()
-		return p.forEachState(d.state)
+		d.writePreamble()
+		return p.forEachState(d.writeState)
 	})
 }
 
@@ -124,8 +126,8 @@ func (printer *drnPrinter) writeLines(lines ...string) {
 	}
 }
 
-// preamble writes the lines before the first state.
-func (printer *drnPrinter) preamble() {
+// writePreamble writes the lines before the first state.
+func (printer *drnPrinter) writePreamble() {
 	kind, value := strings.TrimPrefix(printer.program.Type.String(), "I"), "double"
 	if printer.exitRates != nil {
 		kind = "Markov Automaton"
@@ -142,7 +144,7 @@ func (printer *drnPrinter) preamble() {
 	}
 	if !printer.opts.NoHeaders {
 		printer.writeLines("// Exported by tilecheck", "// Original model type: "+kind)
-		printer.emptyLabelComment()
+		printer.writeEmptyLabels()
 	}
 	printer.writeLines("@type: "+kind, "@value_type: "+value, "@parameters", "", "@reward_models", strings.Join(names, " "))
 	printer.writeLines("@nr_states", fmt.Sprint(printer.model.NumStates()), "@nr_choices", fmt.Sprint(printer.model.NumChoices()), "@model")
@@ -152,8 +154,8 @@ func (printer *drnPrinter) preamble() {
 // them otherwise.
 const emptyLabels = "// Labels of no state:"
 
-// emptyLabelComment writes a comment with the labels that hold in no state, if there are any.
-func (printer *drnPrinter) emptyLabelComment() {
+// writeEmptyLabels writes a comment with the labels that hold in no state, if there are any.
+func (printer *drnPrinter) writeEmptyLabels() {
 	line := ""
 	for _, label := range printer.labels {
 		if label.States.Empty() && label.Name != "init" && label.Name != "deadlock" {
@@ -165,9 +167,9 @@ func (printer *drnPrinter) emptyLabelComment() {
 	}
 }
 
-// state writes a state with its exit rate, rewards, labels and choices. position is its number in
+// writeState writes a state with its exit rate, rewards, labels and choices. position is its number in
 // the file.
-func (printer *drnPrinter) state(position, state int) error {
+func (printer *drnPrinter) writeState(position, state int) error {
 	printer.write("state ")
 	printer.writeInt(position)
 	if printer.model.Kind == sparse.CTMC || printer.exitRates != nil {
@@ -179,21 +181,21 @@ func (printer *drnPrinter) state(position, state int) error {
 		printer.writeInt(int(printer.observations.ByState[state]))
 		printer.write("}")
 	}
-	printer.rewardTuple(func(reward *drnReward) number { return rewardAt(reward.State, reward.StateRat, state) })
-	printer.stateLabels(state)
+	printer.writeRewards(func(reward *drnReward) number { return rewardAt(reward.State, reward.StateRat, state) })
+	printer.writeStateLabelNames(state)
 	printer.endLine()
 	if !printer.opts.NoValuations {
-		printer.valuationComment(state)
+		printer.writeValuationComment(state)
 	}
 	first, end := printer.model.Choices(state)
 	for choice := first; choice < end; choice++ {
-		printer.choice(state, choice)
+		printer.writeChoice(state, choice)
 	}
 	return nil
 }
 
-// stateLabels writes the labels of a state; a label with blanks is quoted.
-func (printer *drnPrinter) stateLabels(state int) {
+// writeStateLabelNames writes the labels of a state; a label with blanks is quoted.
+func (printer *drnPrinter) writeStateLabelNames(state int) {
 	for _, label := range printer.labels {
 		if !label.States.Has(state) {
 			continue
@@ -206,8 +208,8 @@ func (printer *drnPrinter) stateLabels(state int) {
 	}
 }
 
-// rewardTuple writes the list of the rewards of a state or choice, one per structure: " [1, 0]".
-func (printer *drnPrinter) rewardTuple(value func(*drnReward) number) {
+// writeRewards writes the list of the rewards of a state or choice, one per structure: " [1, 0]".
+func (printer *drnPrinter) writeRewards(value func(*drnReward) number) {
 	if len(printer.rewards) == 0 {
 		return
 	}
@@ -221,8 +223,8 @@ func (printer *drnPrinter) rewardTuple(value func(*drnReward) number) {
 	printer.write("]")
 }
 
-// valuationComment writes the valuation of a state as Storm does: "//[s=0	& !b]".
-func (printer *drnPrinter) valuationComment(state int) {
+// writeValuationComment writes the valuation of a state as Storm does: "//[s=0	& !b]".
+func (printer *drnPrinter) writeValuationComment(state int) {
 	printer.valuation = printer.space.State(printer.valuation, state)
 	printer.write("//[")
 	for slot, variable := range printer.program.Vars {
@@ -243,10 +245,10 @@ func (printer *drnPrinter) valuationComment(state int) {
 	printer.endLine()
 }
 
-// choice writes a choice of a state with its rewards and transitions.
-func (printer *drnPrinter) choice(state, choice int) {
+// writeChoice writes a choice of a state with its rewards and transitions.
+func (printer *drnPrinter) writeChoice(state, choice int) {
 	printer.write("\taction " + printer.rowAction(choice))
-	printer.rewardTuple(func(reward *drnReward) number { return printer.choiceReward(reward, state, choice) })
+	printer.writeRewards(func(reward *drnReward) number { return printer.choiceReward(reward, state, choice) })
 	printer.endLine()
 	printer.transitions = printer.sortedTransitions(printer.transitions, choice)
 	for len(printer.transitions) > 0 {
@@ -346,10 +348,11 @@ func compareRats(a, b *big.Rat) int {
 	return cmp.Or(a, new(big.Rat)).Cmp(cmp.Or(b, new(big.Rat)))
 }
 
-// numSameTarget returns the number of transitions at the start of the row that have the same target.
+// numSameTarget returns the number of transitions at the start of the row that have the same target as the first.
 func (printer *drnPrinter) numSameTarget() int {
-	n := slices.IndexFunc(printer.transitions, func(target int) bool {
-		return printer.model.Target[target] != printer.model.Target[printer.transitions[0]]
+	target := printer.model.Target
+	n := slices.IndexFunc(printer.transitions, func(transition int) bool {
+		return target[transition] != target[printer.transitions[0]]
 	})
 	if n < 0 {
 		return len(printer.transitions)

@@ -22,9 +22,10 @@ const rateTolerance = 1e-5
 const noLabel = "__NOLABEL__"
 
 // ReadDRN reads a model in Storm's format. The format has valuations only in comments, so the states
-// get one variable x, their number. Errors are as for Read. An error says so if the file has
-// parameters or placeholders. A Markov automaton becomes its embedded MDP, whose rewards per unit of time are those of the mean time
-// in a state, with a further reward structure of the time.
+// get one variable x, their number. A Markov automaton becomes its embedded MDP: rewards per unit of
+// time are multiplied by the mean time in the state, and a reward structure of the time is added.
+//
+// ReadDRN returns the same errors as Read, and an error if the file has parameters or placeholders.
 //
 // Source: Storm's DirectEncodingParser.
 func ReadDRN(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space, error) {
@@ -107,10 +108,11 @@ func (file *drnFile) readPreamble() bool {
 	return false
 }
 
-// readEmptyLabels reads the comment with the labels that hold in no state.
+// readEmptyLabels reads the quoted names of the labels that hold in no state from a comment.
 func (file *drnFile) readEmptyLabels(text string) {
 	for i, name := range strings.Split(text, `"`) {
-		if i%2 == 1 && name != "" && name != "init" && name != "deadlock" {
+		isQuoted := i%2 == 1
+		if isQuoted && name != "" && name != "init" && name != "deadlock" {
 			file.emptyLabelNames = append(file.emptyLabelNames, name)
 		}
 	}
@@ -481,17 +483,11 @@ func (c *cursor) readAction() {
 		return
 	}
 	c.checkRowNotEmpty()
-	name := field.String()
-	if name == noLabel || allDigits(name) {
-		name = ""
-		if c.observations != nil { // Storm's players choose by number where choices have no names
-			name = fmt.Sprintf("choice_%d", c.stateChoices)
-		}
-	}
-	c.stateChoices++
+	name := c.choiceName(field.String())
 	if name != "" && !isWord(name) {
 		c.errorAt(field.column, "found %s, wanted the name of an action", quote(field.text))
 	}
+	c.stateChoices++
 	c.hasAction = true
 	c.rowAction = c.assembly.actionNumber(name)
 	c.assembly.startChoice(c.rowAction, c.position(field.column))
@@ -501,14 +497,18 @@ func (c *cursor) readAction() {
 	}
 }
 
-// allDigits reports whether a name consists of digits. It is then the number of an unnamed choice.
-func allDigits(name string) bool {
-	for _, r := range name {
-		if r < '0' || r > '9' {
-			return false
-		}
+// choiceName returns the name of a choice with this text behind the keyword action. Storm writes a number or noLabel for a choice
+// without a name. In a POMDP the result for such a choice has its number among the choices of the state, because the player of a POMDP
+// then chooses by this number; in other models the result is empty.
+func (file *drnFile) choiceName(text string) string {
+	isNumber := onlyDigits([]byte(text))
+	if text != noLabel && !isNumber {
+		return text
 	}
-	return true
+	if file.observations != nil {
+		return fmt.Sprintf("choice_%d", file.stateChoices)
+	}
+	return ""
 }
 
 // checkRowNotEmpty reports an error if the current action has no transitions.

@@ -260,7 +260,7 @@ func TestInexactSums(t *testing.T) {
 	if e := s.Model().Err; e < 1e-7 || e > 2e-7 {
 		t.Errorf("error %g, wanted that of the sum", e)
 	}
-	if w := s.Warnings(); len(w) != 1 || !strings.Contains(w[0], "do not quite sum to 1") {
+	if w := s.Warnings(); len(w) != 1 || !strings.Contains(w[0], "differ from 1 by up to") {
 		t.Errorf("warnings %q", w)
 	}
 	if _, err = files.Read(t.Context(), b.sources(), files.ReadOptions{Exact: true}); err == nil || !strings.Contains(err.Error(), "exactly") {

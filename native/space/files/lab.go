@@ -83,8 +83,8 @@ func (file *labFile) labelStates(name string) *sparse.Set {
 	return nil
 }
 
-// readState reads the labels of a state, such as 3: 0 2, and returns the state. last is the state
-// of the line before. After an error it returns last.
+// readState reads the current line, which has the numbers of the labels of a state, such as 3: 0 2, and returns the state. last is the
+// state of the line before. If the line has an error in its state, readState returns last.
 func (file *labFile) readState(last, numStates int) int {
 	colon := bytes.IndexByte(file.text, ':')
 	if colon < 0 {
@@ -100,11 +100,7 @@ func (file *labFile) readState(last, numStates int) int {
 		file.errorAt(column, "found state %d after state %d, wanted states in order and each once", state, last)
 		return last
 	}
-	file.text = bytes.Clone(file.text)
-	for j := range file.text[:colon+1] {
-		file.text[j] = ' '
-	}
-	for _, field := range file.splitFields() {
+	for _, field := range file.splitFieldsFrom(colon + 1) {
 		label, ok := file.parseIndex(field, "label", len(file.sets))
 		switch {
 		case !ok:

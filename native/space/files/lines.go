@@ -50,10 +50,12 @@ func (f field) String() string { return string(f.text) }
 // newLines returns a reader of the lines of src.
 func newLines(src Source) *lines { return &lines{src: src, lineNumber: src.line} }
 
-// next reads the next line, which may be empty. It returns false at the end of the file and after
-// too many errors.
+// next reads the next line, which may be empty. It returns false at the end of the file, after too many errors or a line that is too
+// long, and for a file whose offsets do not fit in 31 bits.
 func (l *lines) next() bool {
-	if l.nextOffset >= len(l.src.Text) || len(l.errs) >= maxErrors || l.src.offset+len(l.src.Text) > math.MaxInt32 {
+	isAtEnd := l.nextOffset >= len(l.src.Text)
+	isTooLarge := l.src.offset+len(l.src.Text) > math.MaxInt32
+	if isAtEnd || isTooLarge || len(l.errs) >= maxErrors {
 		return false
 	}
 	l.lineNumber++
@@ -74,11 +76,14 @@ func (l *lines) next() bool {
 	return true
 }
 
-// splitFields splits the current line into fields separated by spaces and tabs.
-func (l *lines) splitFields() []field {
+// splitFields splits the current line into fields separated by spaces and tabs. The next call overwrites the result.
+func (l *lines) splitFields() []field { return l.splitFieldsFrom(0) }
+
+// splitFieldsFrom splits the current line from a column on into fields separated by spaces and tabs. The next call overwrites the result.
+func (l *lines) splitFieldsFrom(column int) []field {
 	isBlank := func(char byte) bool { return char == ' ' || char == '\t' }
 	l.fields = l.fields[:0]
-	for i := 0; i < len(l.text); {
+	for i := column; i < len(l.text); {
 		if isBlank(l.text[i]) {
 			i++
 			continue
@@ -181,7 +186,7 @@ func (l *lines) parseValue(f field, noun string, exact bool) (number, bool) {
 }
 
 // parseNumber parses a finite decimal number or a fraction such as 1/3. If exact is true, the result also has the number as a
-// fraction. The text of the error names what was expected, such as "a number".
+// fraction. The text of an error describes a correct number, such as "one that is not too large for a float64".
 func parseNumber(text []byte, exact bool) (number, error) {
 	if len(text) > maxDigits {
 		return number{}, fmt.Errorf("a number of at most %d characters", maxDigits)

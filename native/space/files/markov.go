@@ -18,17 +18,11 @@ const timeRewards = "time"
 // completeAutomaton completes the embedded MDP of a Markov automaton with its exit rates, which are 0 for states in which no time
 // passes. It multiplies rewards per unit of time by the mean sojourn time of their state, and adds a reward structure of this time.
 func completeAutomaton(imported *explicit.Imported, exitRates *rewardColumn, exact bool) error {
-	numStates := imported.Model.NumStates()
-	for state := range numStates {
-		first, end := imported.Model.Choices(state)
-		switch rate := exitRates.get(state); {
-		case rate.isZero() && imported.Model.Deadlocks != nil && imported.Model.Deadlocks.Has(state):
-			exitRates.set(state, number{float: 1, rat: big.NewRat(1, 1)})
-		case !rate.isZero() && end != first+1:
-			return syntax.ErrorList{{File: imported.File, Msg: fmt.Sprintf("state %d has an exit rate and %d choices, wanted one choice in a state in which time passes", state, end-first)}}
-		}
+	if err := completeExitRates(imported, exitRates); err != nil {
+		return err
 	}
 	imported.ExitRates = boundsOfRates(exitRates)
+	numStates := imported.Model.NumStates()
 	for i := range imported.Model.Rewards {
 		reward := &imported.Model.Rewards[i]
 		if reward.State == nil {
@@ -39,21 +33,44 @@ func completeAutomaton(imported *explicit.Imported, exitRates *rewardColumn, exa
 		perTime.divideByRates(exitRates)
 		reward.Err += 2 * sema.UnitRoundoff
 	}
-	time := newColumn(numStates, exact)
-	for state := range numStates {
-		time.set(state, number{float: 1, rat: big.NewRat(1, 1)})
+	name := addTimeReward(imported, exitRates, exact)
+	imported.Warnings = append(imported.Warnings, fmt.Sprintf("the Markov automaton was read as its embedded MDP: steps are jumps, and R{%q} is the expected time; long-run averages, and bounds on the time of F and U, are computed on the automaton itself", name))
+	return nil
+}
+
+// completeExitRates sets the exit rate of deadlocks without one to 1. It returns an error if a state has an exit rate and several
+// choices.
+func completeExitRates(imported *explicit.Imported, exitRates *rewardColumn) error {
+	deadlocks := imported.Model.Deadlocks
+	for state := range imported.Model.NumStates() {
+		first, end := imported.Model.Choices(state)
+		timePasses := !exitRates.get(state).isZero()
+		switch {
+		case timePasses && end != first+1:
+			return syntax.ErrorList{{File: imported.File, Msg: fmt.Sprintf("state %d has an exit rate and %d choices, wanted one choice in a state in which time passes", state, end-first)}}
+		case !timePasses && deadlocks != nil && deadlocks.Has(state):
+			exitRates.set(state, number{float: 1, rat: big.NewRat(1, 1)})
+		}
 	}
-	time.divideByRates(exitRates)
+	return nil
+}
+
+// addTimeReward adds a reward structure of the mean sojourn times, and returns its name.
+func addTimeReward(imported *explicit.Imported, exitRates *rewardColumn, exact bool) string {
+	times := newColumn(imported.Model.NumStates(), exact)
+	for state := range imported.Model.NumStates() {
+		times.set(state, number{float: 1, rat: big.NewRat(1, 1)})
+	}
+	times.divideByRates(exitRates)
 	name := timeRewards
-	for slices.ContainsFunc(imported.Model.Rewards, func(r sparse.Reward) bool { return r.Name == name }) {
+	for slices.ContainsFunc(imported.Model.Rewards, func(reward sparse.Reward) bool { return reward.Name == name }) {
 		name += "_"
 	}
-	reward, transitions := rewardStructure(imported.Model, name, time, nil)
+	reward, transitions := rewardStructure(imported.Model, name, times, nil)
 	reward.Err += 2 * sema.UnitRoundoff
 	imported.Model.Rewards = append(imported.Model.Rewards, reward)
 	imported.TransitionRewards = append(imported.TransitionRewards, transitions)
-	imported.Warnings = append(imported.Warnings, fmt.Sprintf("the Markov automaton was read as its embedded MDP: steps are jumps, and R{%q} is the expected time; long-run averages, and bounds on the time of F and U, are computed on the automaton itself", name))
-	return nil
+	return name
 }
 
 // divideByRates divides the entries of states by their exit rates, and makes them 0 where the rate is 0.
@@ -88,7 +105,8 @@ func boundsOfRates(column *rewardColumn) *explicit.ExitRates {
 	return rates
 }
 
-// automatonWriter is plainWriter for a format that expresses Markov automata.
+// automatonWriter returns a writer for a format that can express Markov automata: the plainWriter, with the exit rates if the model
+// is a Markov automaton.
 func (w *Writer) automatonWriter() (*Writer, error) {
 	plain := w.plainWriter()
 	if !w.program.Model().IsMarkovAutomaton() {
@@ -120,7 +138,8 @@ func (w *Writer) fraction(value *big.Rat) *big.Rat {
 	return nil
 }
 
-// perTime returns a reward structure of the embedded MDP of a Markov automaton with rewards of states per unit of time.
+// perTime returns a copy of a reward structure of the embedded MDP of a Markov automaton in which the rewards of states are per unit
+// of time: they are multiplied by the exit rates.
 func (w *Writer) perTime(reward *sparse.Reward) *sparse.Reward {
 	result := *reward
 	result.State, result.StateRat = slices.Clone(reward.State), slices.Clone(reward.StateRat)

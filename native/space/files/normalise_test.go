@@ -33,7 +33,7 @@ func TestNormalise(t *testing.T) {
 				t.Errorf("%s: transition %d has the probability %s, want %s", ext, i, got.RatString(), want)
 			}
 		}
-		if notes := strings.Join(space.Warnings(), "\n"); !space.Normalised() || !strings.Contains(notes, "do not quite sum to 1, by up to 1e-05; each is divided by its sum") {
+		if notes := strings.Join(space.Warnings(), "\n"); !space.Normalised() || !strings.Contains(notes, "differ from 1 by up to 1e-05; each is divided by its sum") {
 			t.Errorf("%s: normalised %t, %q", ext, space.Normalised(), notes)
 		}
 	}

@@ -41,7 +41,7 @@ func signText(value float64) string {
 // significantDigits returns at most precision digits of value, without trailing zeros, and the decimal
 // exponent of the first digit.
 func significantDigits(value float64, precision int) ([]byte, int) {
-	text := strconv.AppendFloat(make([]byte, 0, 32), value, 'e', -1, 64)
+	text := strconv.AppendFloat(make([]byte, 0, 32), value, 'e', -1, 64) // such as 1.25e-03
 	e := bytes.IndexByte(text, 'e')
 	exp, _ := strconv.Atoi(string(text[e+1:]))
 	digits := text[:1]

@@ -64,16 +64,16 @@ func (s *staFile) varNames() []string {
 	return out
 }
 
-// initialObservations writes a line with the observation of each initial state.
-func (p *printer) initialObservations() {
+// writeInitialObservations writes a line with the observation of each initial state.
+func (p *printer) writeInitialObservations() {
 	if p.observations == nil {
 		return
 	}
 	for _, i := range p.model.Initial {
 		p.write("- -")
-		p.spaceInt(int(p.stateNumbers[i]))
+		p.writeSpaceInt(int(p.stateNumbers[i]))
 		p.write(" -")
-		p.spaceInt(int(p.observations.ByState[i]))
+		p.writeSpaceInt(int(p.observations.ByState[i]))
 		p.endLine()
 	}
 }

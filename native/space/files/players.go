@@ -11,7 +11,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// checkNumPlayers returns an error if a game has no players, or more than the player of a state has bits for.
+// checkNumPlayers returns an error unless a game has 1 to 65535 players; the player of a state is stored in 16 bits.
 func checkNumPlayers(n int) error {
 	if n < 1 || n > math.MaxUint16 {
 		return fmt.Errorf("found %s, wanted 1 to %d", noun.Count(n, "player"), math.MaxUint16)
@@ -83,12 +83,15 @@ func (t *traFile) readOwner() bool {
 	return true
 }
 
-// playerNames returns the names of the players of a game: the names in the index, if properties can contain them.
+// playerNames returns the names of the players of a game: those in the index if they are different and properties can contain them,
+// otherwise names with numbers.
 func (file *umbFile) playerNames() []string {
 	names := file.index.System.PlayerNames
 	usable := len(names) == int(file.index.System.Players)
 	for i, name := range names {
-		usable = usable && syntax.IsIdent(name) && !slices.Contains(names[:i], name)
+		if !syntax.IsIdent(name) || slices.Contains(names[:i], name) {
+			usable = false
+		}
 	}
 	if usable {
 		return names

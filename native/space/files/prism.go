@@ -22,15 +22,15 @@ func (w *Writer) Transitions(ctx context.Context, out io.Writer) error {
 			return err
 		}
 		p.players = p.model.Player != nil
-		if err := p.transitionsHeader(); err != nil {
+		if err := p.writeTransitionsHeader(); err != nil {
 			return err
 		}
 		return p.writeTransitions(p.matrixSymbol())
 	})
 }
 
-// transitionsHeader writes the lines before the transitions: the totals or, in MATLAB code, the declarations.
-func (p *printer) transitionsHeader() error {
+// writeTransitionsHeader writes the lines before the transitions: the totals or, in MATLAB code, the declarations.
+func (p *printer) writeTransitionsHeader() error {
 	if p.opts.Format == Matlab {
 		p.declareMatrices(p.matrixSymbol())
 		return nil
@@ -43,7 +43,7 @@ func (p *printer) transitionsHeader() error {
 		}
 	}
 	p.writeTotals(numTransitions)
-	p.initialObservations()
+	p.writeInitialObservations()
 	return nil
 }
 
@@ -84,11 +84,11 @@ func (p *printer) writeTotals(numTransitions int) {
 		p.writeInt(len(p.program.Players))
 	}
 	if p.nondeterministic() {
-		p.spaceInt(p.model.NumChoices())
+		p.writeSpaceInt(p.model.NumChoices())
 	}
-	p.spaceInt(numTransitions)
+	p.writeSpaceInt(numTransitions)
 	if p.observations != nil {
-		p.spaceInt(len(p.observations.Texts))
+		p.writeSpaceInt(len(p.observations.Texts))
 	}
 	p.endLine()
 }
@@ -102,7 +102,7 @@ func (p *printer) declareMatrices(name string) {
 		maxChoices = max(maxChoices, end-first)
 	}
 	for choice := range maxChoices {
-		p.matrixName(name, choice)
+		p.writeMatrixName(name, choice)
 		p.write(" = sparse(")
 		p.writeInt(p.model.NumStates())
 		p.write(",")
@@ -112,8 +112,8 @@ func (p *printer) declareMatrices(name string) {
 	}
 }
 
-// matrixName writes the name of the MATLAB matrix for the choices with the given index.
-func (p *printer) matrixName(name string, choice int) {
+// writeMatrixName writes the name of the MATLAB matrix for the choices with the given index.
+func (p *printer) writeMatrixName(name string, choice int) {
 	p.write(name)
 	if p.nondeterministic() {
 		p.writeInt(choice + 1)
@@ -218,7 +218,7 @@ func (p *printer) writeRow(state int, row []writtenTransition) {
 
 // writeAssignment writes a transition in MATLAB code: "P(1,2)=0.5;".
 func (p *printer) writeAssignment(name string, state, choice int, transition writtenTransition) {
-	p.matrixName(name, choice)
+	p.writeMatrixName(name, choice)
 	p.write("(")
 	p.writeInt(state + 1)
 	p.write(",")
@@ -237,15 +237,15 @@ func (p *printer) writeTransition(state, choice int, transition writtenTransitio
 		p.writeInt(int(p.model.Player[p.stateOrder[state]]))
 	}
 	if p.nondeterministic() {
-		p.spaceInt(choice)
+		p.writeSpaceInt(choice)
 	}
-	p.spaceInt(transition.target)
+	p.writeSpaceInt(transition.target)
 	if withWeight {
 		p.write(" ")
 		p.writeWeight(transition)
 	}
 	if p.observations != nil {
-		p.spaceInt(int(p.observations.ByState[p.stateOrder[transition.target]]))
+		p.writeSpaceInt(int(p.observations.ByState[p.stateOrder[transition.target]]))
 	}
 	if transition.action != "" {
 		p.write(" " + transition.action)
@@ -393,7 +393,7 @@ func (p *printer) writeStateLabels(number, state int, labels []sparse.Label) {
 			p.writeInt(number)
 			p.write(":")
 		}
-		p.spaceInt(index)
+		p.writeSpaceInt(index)
 		hasLabels = true
 	}
 	if hasLabels {
@@ -477,7 +477,7 @@ func (w *Writer) StateRewards(ctx context.Context, out io.Writer, index int) err
 				}
 			}
 			p.writeInt(p.model.NumStates())
-			p.spaceInt(numNonzero)
+			p.writeSpaceInt(numNonzero)
 		}
 		p.endLine()
 		return p.forEachState(func(number, state int) error {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"tilecheck/internal/noun"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/sema"
@@ -81,7 +82,7 @@ func (reader *spaceReader) readAll() (*explicit.Space, error) {
 		return nil, err
 	}
 	reader.traFile.setLabels(reader.model, reader.sets)
-	if err := reader.checkDeadlocks(); err != nil {
+	if err := reader.traFile.checkDeadlocks(reader.opts); err != nil {
 		return nil, err
 	}
 	return reader.importSpace()
@@ -207,16 +208,14 @@ func (reader *spaceReader) structureName(stateFile, transitionFile *rewFile) str
 }
 
 // checkDeadlocks returns a *explicit.DeadlockError if there are deadlocks and NoFixDeadlocks is set.
-func (reader *spaceReader) checkDeadlocks() error {
-	if !reader.opts.NoFixDeadlocks || reader.traFile.deadlocks.Empty() {
+func (a *assembly) checkDeadlocks(opts ReadOptions) error {
+	if !opts.NoFixDeadlocks {
 		return nil
 	}
-	e := &explicit.DeadlockError{Count: reader.traFile.deadlocks.Count()}
-	for s := range reader.traFile.deadlocks.All() {
-		e.State = fmt.Sprintf("number %d", s)
-		break
+	for first := range a.deadlocks.All() {
+		return &explicit.DeadlockError{Count: a.deadlocks.Count(), State: fmt.Sprintf("number %d", first)}
 	}
-	return e
+	return nil
 }
 
 // importSpace makes a space from the parts that were read.
@@ -260,7 +259,7 @@ func numberVariable(n int) ([]sema.Variable, func(i int) []int32) {
 	}
 }
 
-// warnings returns a warning if the sums of some rows differ from 1.
+// warnings returns a warning if the sums of some rows differ from 1; nil if not.
 func (a *assembly) warnings() []string {
 	if a.deviatingRows == 0 {
 		return nil
@@ -269,5 +268,5 @@ func (a *assembly) warnings() []string {
 	if a.normalised {
 		consequence = "each is divided by its sum"
 	}
-	return []string{fmt.Sprintf("the probabilities of %d rows of %s do not quite sum to 1, by up to %.3g; %s", a.deviatingRows, a.src.Name, a.maxDeviation, consequence)}
+	return []string{fmt.Sprintf("the sums of the probabilities of %s of %s differ from 1 by up to %.3g; %s", noun.Count(a.deviatingRows, "row"), a.src.Name, a.maxDeviation, consequence)}
 }

@@ -20,9 +20,9 @@ type rewFile struct {
 	hasHeader bool
 }
 
-// newRewFile reads the comments and the line of totals. It returns the number of rewards from that
-// line. totals are the numbers that the line must have before it: states and, in an MDP, choices. ok is false after an
-// error.
+// newRewFile returns a reader of a .srew or .trew file. It reads the comments and the line of totals. The line must have totals, the
+// numbers of states and, in an MDP, choices, and then the number of rewards, which newRewFile returns. ok is false after an error,
+// which the reader has recorded.
 func newRewFile(src Source, kind string, model *sparse.Model, exact bool, totals []int) (file *rewFile, numRewards int, ok bool) {
 	file = &rewFile{lines: newLines(src), exact: exact, model: model}
 	if !file.nextData(kind, file.readComment) {
@@ -61,15 +61,17 @@ func (r *rewFile) readComment(text string) {
 	if rest == "" {
 		return
 	}
-	if len(rest) < 3 || rest[0] != '"' || rest[len(rest)-1] != '"' || strings.Contains(rest[1:len(rest)-1], `"`) {
+	name, hasOpening := strings.CutPrefix(rest, `"`)
+	name, hasClosing := strings.CutSuffix(name, `"`)
+	if !hasOpening || !hasClosing || name == "" || strings.Contains(name, `"`) {
 		r.errorAt(0, "found %s, wanted the name of a reward structure in quotes", quote([]byte(rest)))
 		return
 	}
-	r.name = rest[1 : len(rest)-1]
+	r.name = name
 }
 
-// forEachLine calls visit with the reward of every line. A line has the given number of entries, and
-// the last one is the reward. The number of lines must be total.
+// forEachLine calls visit with the reward of every line. A line must have the given number of entries, of which the last one is the
+// reward. forEachLine records an error if the number of lines is not total. It returns only the error of ctx.
 func (r *rewFile) forEachLine(ctx context.Context, kind string, entries, total int, visit func(reward number)) error {
 	found := 0
 	for ; r.nextData(kind, nil); found++ {

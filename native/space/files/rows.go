@@ -49,9 +49,9 @@ func (w *Writer) mergesParallel() bool {
 	return !w.nondeterministic() && (w.opts.NoActions || w.opts.Format != Plain && !w.opts.Symbolic)
 }
 
-// rewardRow returns the nonzero transition rewards of a choice in the order of the file. With
-// Options.Zeros it also returns zeros that a reader needs to assign the others. PRISM's symbolic
-// engines write one reward per target.
+// rewardRow returns the nonzero transition rewards of a choice in the order of the file. reward returns the reward of a transition. With
+// Options.Zeros the result also has the zeros that a reader needs to assign the other rewards. PRISM's symbolic engines write one reward
+// per target.
 func (w *Writer) rewardRow(dst []writtenTransition, choice int, reward func(choice, transition int) number) []writtenTransition {
 	merges := w.mergesParallel() || w.opts.Symbolic && !w.nondeterministic()
 	dst = dst[:0]

@@ -69,7 +69,8 @@ type traFile struct {
 	current           int           // the state of the last line, -1 before the first line
 	numStateChoices   int           // the number of choices of the current state so far
 	rowAction         sparse.Action // the action of the current choice
-	stateObservations []int         // the observation of each state of a POMDP; -1 if not yet known
+	columns           traColumns
+	stateObservations []int // the observation of each state of a POMDP; -1 if not yet known
 	numPlayers        int
 	owners            []uint16 // the player of each state of a game; the first player if the state has no line
 }
@@ -118,7 +119,7 @@ func startTraFile(lines *lines, opts ReadOptions) (*traFile, error) {
 	intervals := file.modelType == syntax.IDTMC || file.modelType == syntax.IMDP
 	opts.Exact = opts.Exact || intervals
 	file.assembly = newAssembly(lines, sparseKind(file.modelType), file.totals[0], opts)
-	file.intervals = intervals
+	file.intervals, file.columns = intervals, columnsOf(file.modelType)
 	if file.modelType == syntax.POMDP {
 		file.stateObservations = slices.Repeat([]int{-1}, file.totals[0])
 	}
@@ -180,30 +181,30 @@ func (t *traFile) readTotals(lines *lines) bool {
 	}
 	fields := lines.fields
 	names := []string{"number of states", "number of choices", "number of transitions", "number of observations"}
-	mdp := sparseKind(t.modelType) == sparse.MDP
+	positions := []int{0, 1, 2} // the indices in totals of the numbers that this type of model has
 	switch {
-	case !mdp:
-		names = []string{names[0], names[2]}
-	case t.modelType != syntax.POMDP:
-		names = names[:3]
+	case t.modelType == syntax.POMDP:
+		positions = []int{0, 1, 2, 3}
+	case sparseKind(t.modelType) != sparse.MDP:
+		positions = []int{0, 2}
 	}
-	if len(fields) != len(names) {
-		lines.errorAt(0, "found %s, wanted the %s: the model is of type %s", quote(bytes.TrimSpace(lines.text)), strings.Join(names, " and the "), typeName(t.modelType))
+	if len(fields) != len(positions) {
+		var wanted []string
+		for _, position := range positions {
+			wanted = append(wanted, names[position])
+		}
+		lines.errorAt(0, "found %s, wanted the %s: the model is of type %s", quote(bytes.TrimSpace(lines.text)), strings.Join(wanted, " and the "), typeName(t.modelType))
 		return false
 	}
 	if t.modelType == syntax.SMG && !t.readNumPlayers(lines) {
 		return false
 	}
-	positions := []int{0, 1, 2, 3}
-	if !mdp {
-		positions = []int{0, 2}
-	}
-	for i, name := range names {
-		n, ok := lines.parseCount(fields[i], name)
+	for i, position := range positions {
+		total, ok := lines.parseCount(fields[i], names[position])
 		if !ok {
 			return false
 		}
-		t.totals[positions[i]] = n
+		t.totals[position] = total
 	}
 	switch {
 	case t.totals[0] == 0:
@@ -269,30 +270,38 @@ func guessType(lines *lines) syntax.ModelType {
 	return syntax.DTMC
 }
 
-// readLine reads the transition in the current line.
+// traColumns has the indices of the entries of a transition's line, which depend on the type of the model. The state is the first entry.
+// An entry that the lines do not have is 0. The action is the last entry, and a line may lack it.
+type traColumns struct {
+	choice, target, weight, observation, action int
+	description                                 string // of the entries, for messages
+}
+
+// columnsOf returns the entries of the lines of a .tra file of a type of model.
+func columnsOf(modelType syntax.ModelType) traColumns {
+	switch {
+	case modelType == syntax.LTS:
+		return traColumns{choice: 1, target: 2, action: 3, description: "state, choice, target and perhaps an action"}
+	case modelType == syntax.POMDP:
+		return traColumns{choice: 1, target: 2, weight: 3, observation: 4, action: 5, description: "state, choice, target, probability, observation and perhaps an action"}
+	case sparseKind(modelType) == sparse.MDP:
+		return traColumns{choice: 1, target: 2, weight: 3, action: 4, description: "state, choice, target, probability and perhaps an action"}
+	}
+	return traColumns{target: 1, weight: 2, action: 3, description: "state, target, probability and perhaps an action"}
+}
+
+// readLine reads the transition in the current line. In a POMDP, the line may have the observation of an initial state instead.
 func (t *traFile) readLine() {
 	if t.owners != nil && !t.readOwner() {
 		return
 	}
-	fields := t.fields
-	mdp := 0
-	if t.kind == sparse.MDP {
-		mdp = 1
+	fields, columns := t.fields, &t.columns
+	if t.stateObservations != nil && fields[0].String() == "-" {
+		t.readInitialObservation()
+		return
 	}
-	numWeightEntries := 1 // number of entries for the weight and the observation
-	expected := [...]string{"state, target, probability and perhaps an action", "state, choice, target, probability and perhaps an action"}[mdp]
-	if t.modelType == syntax.LTS {
-		numWeightEntries, expected = 0, "state, choice, target and perhaps an action"
-	}
-	if t.stateObservations != nil {
-		if fields[0].String() == "-" {
-			t.initialObservation()
-			return
-		}
-		numWeightEntries, expected = 2, "state, choice, target, probability, observation and perhaps an action"
-	}
-	if len(fields) < 2+mdp+numWeightEntries || len(fields) > 3+mdp+numWeightEntries {
-		t.errorAt(0, "found %d entries, wanted %s", len(fields), expected)
+	if len(fields) != columns.action && len(fields) != columns.action+1 {
+		t.errorAt(0, "found %d entries, wanted %s", len(fields), columns.description)
 		return
 	}
 	state, ok := t.parseIndex(fields[0], "state", t.numStates)
@@ -300,55 +309,70 @@ func (t *traFile) readLine() {
 		return
 	}
 	choice := 0
-	if mdp == 1 {
-		if choice, ok = t.parseCount(fields[1], "choice"); !ok {
+	if columns.choice > 0 {
+		if choice, ok = t.parseCount(fields[columns.choice], "choice"); !ok {
 			return
 		}
 	}
-	target, ok := t.parseIndex(fields[1+mdp], "state", t.numStates)
+	target, ok := t.parseIndex(fields[columns.target], "state", t.numStates)
 	if !ok {
 		return
 	}
-	var high number
-	weight, ok := t.one, true
-	switch {
-	case t.intervals:
-		weight, high, ok = t.parseInterval(fields[2+mdp])
-	case numWeightEntries > 0:
-		weight, ok = t.parseValue(fields[2+mdp], "probability or rate", t.exact)
-	}
-	if !ok || t.stateObservations != nil && !t.setObservation(target, fields[4]) {
+	weight, high, ok := t.readWeight()
+	if !ok || columns.observation > 0 && !t.setObservation(target, fields[columns.observation]) {
 		return
 	}
-	action := sparse.NoAction
-	if actionEntry := 2 + mdp + numWeightEntries; len(fields) > actionEntry {
-		number, ok := t.actions[string(fields[actionEntry].text)]
-		if !ok {
-			if !isWord(fields[actionEntry].String()) {
-				t.errorAt(fields[actionEntry].column, "found %s, wanted the name of an action", quote(fields[actionEntry].text))
-				return
-			}
-			number = t.actionNumber(fields[actionEntry].String())
-		}
-		action = number
-	}
-	if !t.startRow(state, choice, action) {
+	action, ok := t.readActionName()
+	if !ok || !t.startRow(state, choice, action) {
 		return
 	}
-	if mdp == 1 {
+	if t.kind == sparse.MDP { // the action belongs to the choice, not to the transition
 		action = sparse.NoAction
 	}
 	t.nextHigh = high
-	t.addTransition(target, weight, action, fields[1+mdp].column, fields[1+mdp+numWeightEntries].column)
+	t.addTransition(target, weight, action, fields[columns.target].column, fields[columns.action-1].column)
 }
 
-// initialObservation reads a line with the observation of an initial state of a POMDP. Other states
+// readWeight reads the probability, rate or interval of the transition in the current line. In an LTS, which has no weights, it returns 1.
+func (t *traFile) readWeight() (weight, high number, ok bool) {
+	if t.columns.weight == 0 {
+		return t.one, number{}, true
+	}
+	entry := t.fields[t.columns.weight]
+	if t.intervals {
+		return t.parseInterval(entry)
+	}
+	weight, ok = t.parseValue(entry, "probability or rate", t.exact)
+	return weight, number{}, ok
+}
+
+// readActionName returns the number of the action of the transition in the current line; sparse.NoAction if it has none. It records an
+// error and returns false if the entry is not the name of an action.
+func (t *traFile) readActionName() (action sparse.Action, ok bool) {
+	if len(t.fields) <= t.columns.action {
+		return sparse.NoAction, true
+	}
+	entry := t.fields[t.columns.action]
+	if action, ok := t.actions[string(entry.text)]; ok {
+		return action, true
+	}
+	if !isWord(entry.String()) {
+		t.errorAt(entry.column, "found %s, wanted the name of an action", quote(entry.text))
+		return sparse.NoAction, false
+	}
+	return t.actionNumber(entry.String()), true
+}
+
+// readInitialObservation reads a line with the observation of an initial state of a POMDP. Other states
 // get their observations from lines of incoming transitions, and an initial state may have none.
-func (t *traFile) initialObservation() {
-	if fields := t.fields; len(fields) != 5 {
-		t.errorAt(0, "found %d entries, wanted -, -, an initial state, - and its observation", len(fields))
-	} else if state, ok := t.parseIndex(fields[2], "state", t.numStates); ok {
-		t.setObservation(state, fields[4])
+func (t *traFile) readInitialObservation() {
+	if len(t.fields) != 5 {
+		t.errorAt(0, "found %d entries, wanted -, -, an initial state, - and its observation", len(t.fields))
+		return
+	}
+	state, ok := t.parseIndex(t.fields[2], "state", t.numStates)
+	if ok {
+		t.setObservation(state, t.fields[4])
 	}
 }
 
@@ -415,12 +439,14 @@ func (t *traFile) finishModel() *sparse.Model {
 	if len(t.errs) > 0 {
 		return nil
 	}
-	if found := t.numTransitions; found != t.totals[2] {
-		t.errorAtEnd("found %s, wanted %d as the first line says", noun.Count(found, "transition"), t.totals[2])
-	} else if found := t.assembly.numChoices; t.kind == sparse.MDP && found != t.totals[1] {
-		t.errorAtEnd("found %s, wanted %d as the first line says", noun.Count(found, "choice"), t.totals[1])
-	} else if s := slices.Index(t.stateObservations, -1); s >= 0 {
-		t.errorAtEnd("found no observation of state %d, wanted one for each state", s)
+	withoutObservation := slices.Index(t.stateObservations, -1)
+	switch {
+	case t.numTransitions != t.totals[2]:
+		t.errorAtEnd("found %s, wanted %d as the first line says", noun.Count(t.numTransitions, "transition"), t.totals[2])
+	case t.kind == sparse.MDP && t.assembly.numChoices != t.totals[1]:
+		t.errorAtEnd("found %s, wanted %d as the first line says", noun.Count(t.assembly.numChoices, "choice"), t.totals[1])
+	case withoutObservation >= 0:
+		t.errorAtEnd("found no observation of state %d, wanted one for each state", withoutObservation)
 	}
 	return t.finish()
 }

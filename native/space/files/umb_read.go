@@ -249,7 +249,7 @@ func (file *umbFile) timed() bool { return file.modelType == syntax.CTMC || file
 func (file *umbFile) checkNumber(t *umb.Type) error {
 	err := t.Number()
 	if err == nil && file.opts.Fractions && t.Type == "double" {
-		err = errors.New("found doubles, wanted fractions")
+		err = errors.New("found float64 numbers, wanted fractions")
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf8"
 
 	"tilecheck/internal/noun"
@@ -22,41 +23,21 @@ func (file *umbFile) buildSpace() (*explicit.Space, error) {
 	if err := file.checkComplete(); err != nil {
 		return nil, err
 	}
-	kind := map[syntax.ModelType]sparse.Kind{syntax.DTMC: sparse.DTMC, syntax.MDP: sparse.MDP, syntax.LTS: sparse.MDP, syntax.SMG: sparse.MDP, syntax.CTMC: sparse.CTMC, syntax.IDTMC: sparse.DTMC, syntax.IMDP: sparse.MDP}[file.modelType]
-	build := &umbBuilder{umbFile: file, assembly: newAssembly(newLines(Source{Name: file.src.Name}), kind, file.numStates, file.opts)}
-	build.intervals = file.modelType == syntax.IDTMC || file.modelType == syntax.IMDP
-	if err := build.readActionNames(); err != nil {
-		return nil, err
+	builder := &umbBuilder{
+		umbFile:  file,
+		assembly: newAssembly(newLines(Source{Name: file.src.Name}), sparseKind(file.modelType), file.numStates, file.opts),
 	}
-	if err := build.addRows(); err != nil {
-		return nil, err
-	}
-	model := build.finish()
-	if model == nil {
-		return nil, build.errs
-	}
-	if kind == sparse.CTMC && !file.opts.Exact { // a rate is the rounded product of two rounded numbers
-		model.Err = 1.01 * 4 * sema.UnitRoundoff
-	}
-	sets, err := build.declaredSets()
+	builder.intervals = file.modelType == syntax.IDTMC || file.modelType == syntax.IMDP
+	model, err := builder.buildModel()
 	if err != nil {
 		return nil, err
 	}
-	build.setLabels(model, sets)
-	if len(build.errs) > 0 {
-		return nil, build.errs
-	}
-	imported := &explicit.Imported{File: file.src.Name, Type: file.modelType, Actions: build.assembly.names, Model: model, Normalised: build.normalised}
+	imported := &explicit.Imported{File: file.src.Name, Type: file.modelType, Actions: builder.assembly.names, Model: model, Normalised: builder.normalised}
 	if file.owners != nil {
 		imported.Players, model.Player = file.playerNames(), file.owners
 	}
-	for i, annotation := range file.index.Annotations.Get("rewards") {
-		reward, transitionRewards, err := build.readReward(model, i, annotation)
-		if err != nil {
-			return nil, fmt.Errorf("rewards/%s: %w", annotation.Name, err)
-		}
-		model.Rewards = append(model.Rewards, reward)
-		imported.TransitionRewards = append(imported.TransitionRewards, transitionRewards)
+	if err := builder.addRewards(imported); err != nil {
+		return nil, err
 	}
 	if file.markov {
 		rates, err := file.exitRates()
@@ -67,15 +48,36 @@ func (file *umbFile) buildSpace() (*explicit.Space, error) {
 			return nil, err
 		}
 	}
-	if file.opts.NoFixDeadlocks && !build.assembly.deadlocks.Empty() {
-		deadlockErr := &explicit.DeadlockError{Count: build.assembly.deadlocks.Count()}
-		for s := range build.assembly.deadlocks.All() {
-			deadlockErr.State = fmt.Sprintf("number %d", s)
-			break
-		}
-		return nil, deadlockErr
+	if err := builder.checkDeadlocks(file.opts); err != nil {
+		return nil, err
 	}
-	return build.importSpace(imported)
+	return builder.importSpace(imported)
+}
+
+// buildModel returns the model with its transitions, actions and labels.
+func (builder *umbBuilder) buildModel() (*sparse.Model, error) {
+	if err := builder.readActionNames(); err != nil {
+		return nil, err
+	}
+	if err := builder.addRows(); err != nil {
+		return nil, err
+	}
+	model := builder.finish()
+	if model == nil {
+		return nil, builder.errs
+	}
+	if model.Kind == sparse.CTMC && !builder.opts.Exact { // a rate is the rounded product of two rounded numbers
+		model.Err = 1.01 * 4 * sema.UnitRoundoff
+	}
+	sets, err := builder.declaredSets()
+	if err != nil {
+		return nil, err
+	}
+	builder.setLabels(model, sets)
+	if len(builder.errs) > 0 {
+		return nil, builder.errs
+	}
+	return model, nil
 }
 
 // exitRates returns the exit rates of the states of a Markov automaton.
@@ -269,6 +271,32 @@ func (builder *umbBuilder) addState(state int) error {
 // addChoice adds the transitions of a choice. Branches with the same target are merged; in a Markov
 // chain, only those that also have the same action.
 func (builder *umbBuilder) addChoice(state, choice int) error {
+	if err := builder.readBranches(state, choice); err != nil {
+		return err
+	}
+	action := sparse.NoAction
+	if builder.hasChoices() {
+		action = builder.actionOf(choice)
+	}
+	builder.assembly.startChoice(action, syntax.Pos{})
+	for k := range builder.branches {
+		branch := &builder.branches[k]
+		builder.recordFirstBranch(branch.branch)
+		numErrors := len(builder.errs)
+		builder.nextHigh = branch.high
+		builder.addTransition(branch.target, branch.weight, branch.action, 0, 0)
+		if len(builder.errs) > numErrors {
+			builder.addLocation(state, choice)
+		}
+	}
+	builder.endRow()
+	builder.addLocation(state, choice)
+	return nil
+}
+
+// readBranches sets builder.branches to the branches of a choice with a positive weight, and merges branches that become one transition.
+// In an interval model they are not merged, because addTransition reports a second transition with the same target.
+func (builder *umbBuilder) readBranches(state, choice int) error {
 	lo, hi := builder.branchesOf(choice)
 	if lo == hi {
 		return errors.New("found no branch, wanted one")
@@ -291,33 +319,17 @@ func (builder *umbBuilder) addChoice(state, choice int) error {
 		if isChain {
 			edge.action = builder.actionOf(branch)
 		}
-		if index, isNew := builder.edgesOfRow.add(edge); !isNew && !builder.intervals { // in an interval model that is an error, see transition
+		index, isNew := builder.edgesOfRow.add(edge)
+		if isNew || builder.intervals {
+			builder.branches = append(builder.branches, umbBranch{edge, branch, weight, high})
+		} else {
 			builder.mergeBranch(&builder.branches[index], branch, weight)
-			continue
-		}
-		builder.branches = append(builder.branches, umbBranch{edge, branch, weight, high})
-	}
-	action := sparse.NoAction
-	if !isChain {
-		action = builder.actionOf(choice)
-	}
-	builder.assembly.startChoice(action, syntax.Pos{})
-	for k := range builder.branches {
-		branch := &builder.branches[k]
-		builder.recordFirstBranch(branch.branch)
-		numErrors := len(builder.errs)
-		builder.nextHigh = branch.high
-		builder.addTransition(branch.target, branch.weight, branch.action, 0, 0)
-		if len(builder.errs) > numErrors {
-			builder.addLocation(state, choice)
 		}
 	}
-	builder.endRow()
-	builder.addLocation(state, choice)
 	return nil
 }
 
-// mergeBranch adds the weight of a branch to a transition, and records that it belongs to it.
+// mergeBranch adds the weight of a branch to an earlier branch with the same target, and records that the two were merged.
 func (builder *umbBuilder) mergeBranch(into *umbBranch, branch int, weight number) {
 	if into.weight.rat != nil {
 		into.weight.rat = new(big.Rat).Add(into.weight.rat, weight.rat)
@@ -329,13 +341,14 @@ func (builder *umbBuilder) mergeBranch(into *umbBranch, branch int, weight numbe
 	builder.mergedBranches[uint32(into.branch)] = append(builder.mergedBranches[uint32(into.branch)], uint32(branch))
 }
 
-// addLocation adds the state and the choice to the texts of new diagnostics, because positions in a
-// binary file have no lines.
+// addLocation adds the state and the choice to the texts of diagnostics that do not have them yet, because positions in a binary file
+// have no lines.
 func (builder *umbBuilder) addLocation(state, choice int) {
-	for _, e := range builder.errs {
-		if e.Pos.IsValid() || len(e.Msg) < 6 || e.Msg[:6] != "state " {
-			e.Pos = syntax.Pos{}
-			e.Msg = fmt.Sprintf("state %d, choice number %d: %s", state, choice, e.Msg)
+	for _, diagnostic := range builder.errs {
+		hasLocation := !diagnostic.Pos.IsValid() && strings.HasPrefix(diagnostic.Msg, "state ")
+		if !hasLocation {
+			diagnostic.Pos = syntax.Pos{}
+			diagnostic.Msg = fmt.Sprintf("state %d, choice number %d: %s", state, choice, diagnostic.Msg)
 		}
 	}
 }
@@ -437,6 +450,19 @@ func (builder *umbBuilder) addDeclared(declared *declaredSets, name string, set 
 	return nil
 }
 
+// addRewards adds the reward structures to the import.
+func (builder *umbBuilder) addRewards(imported *explicit.Imported) error {
+	for i, annotation := range builder.index.Annotations.Get("rewards") {
+		reward, transitionRewards, err := builder.readReward(imported.Model, i, annotation)
+		if err != nil {
+			return fmt.Errorf("rewards/%s: %w", annotation.Name, err)
+		}
+		imported.Model.Rewards = append(imported.Model.Rewards, reward)
+		imported.TransitionRewards = append(imported.TransitionRewards, transitionRewards)
+	}
+	return nil
+}
+
 // readReward reads the reward structure with index i. Its name is the alias of the annotation, or
 // the identifier. If there is no alias and the identifier is the number i+1 or Storm's "default", the
 // structure has no name.
@@ -450,82 +476,118 @@ func (builder *umbBuilder) readReward(model *sparse.Model, i int, annotation umb
 	if name != "" && !syntax.IsIdent(name) {
 		return reward, perTransition, fmt.Errorf("found the name %s, wanted a word", quote([]byte(name)))
 	}
-	value := func(column umbNumbers, i int) (number, error) { return column.get(i, builder.opts.Exact) }
-	var stateRewards, transitionRewards *rewardColumn
-	if column := builder.rewards[annotation.Name+"/states"]; column.There() {
-		stateRewards = newColumn(builder.umbFile.numStates, builder.opts.Exact)
-		for state := range builder.umbFile.numStates {
-			x, err := value(column, state)
-			if err != nil {
-				return reward, perTransition, fmt.Errorf("state %d: %w", state, err)
-			}
-			stateRewards.set(state, x)
-		}
+	stateRewards, err := builder.readStateRewards(builder.rewards[annotation.Name+"/states"])
+	if err != nil {
+		return reward, perTransition, err
 	}
-	choices, branches := builder.rewards[annotation.Name+"/choices"], builder.rewards[annotation.Name+"/branches"]
-	if !choices.There() && !branches.There() {
-		reward, perTransition = rewardStructure(model, name, stateRewards, nil)
-		return reward, perTransition, nil
-	}
-	transitionRewards = newColumn(model.NumTransitions(), builder.opts.Exact)
-	transition, inFile := 0, 0 // inFile does not count self-loops of deadlocks
-	for state := range builder.umbFile.numStates {
-		first, end := model.Choices(state)
-		if builder.assembly.deadlocks.Has(state) {
-			transition++
-			continue
-		}
-		for choice := first; choice < end; choice++ {
-			firstTransition, endTransition := model.Row(choice)
-			sum := number{}
-			if builder.opts.Exact {
-				sum.rat = new(big.Rat)
-			}
-			if choices.There() {
-				if sum, err = value(choices, builder.choiceInFile(state, choice-first)); err != nil {
-					return reward, perTransition, fmt.Errorf("state %d, choice %d: %w", state, choice-first, err)
-				}
-			}
-			for range endTransition - firstTransition {
-				x := sum
-				if branches.There() {
-					branchReward, err := builder.branchReward(func(i int) (number, error) { return value(branches, i) }, inFile, state)
-					if err != nil {
-						return reward, perTransition, fmt.Errorf("state %d: %w", state, err)
-					}
-					x = addNumbers(x, branchReward)
-				}
-				transitionRewards.set(transition, x)
-				transition++
-				inFile++
-			}
-		}
+	columns := &umbTransitionRewards{umbBuilder: builder, choices: builder.rewards[annotation.Name+"/choices"], branches: builder.rewards[annotation.Name+"/branches"]}
+	transitionRewards, err := columns.read(model)
+	if err != nil {
+		return reward, perTransition, err
 	}
 	reward, perTransition = rewardStructure(model, name, stateRewards, transitionRewards)
 	return reward, perTransition, nil
 }
 
-// branchReward returns the reward of a transition of a Markov chain: the mean reward of the branches
-// that were merged into it. value returns the reward of a branch.
-func (builder *umbBuilder) branchReward(value func(branch int) (number, error), transition, state int) (number, error) {
-	first := transition
-	if builder.firstBranchOf != nil {
-		first = int(builder.firstBranchOf[transition])
+// readStateRewards returns the state rewards in a column of the file; nil if the file does not have the column.
+func (builder *umbBuilder) readStateRewards(column umbNumbers) (*rewardColumn, error) {
+	if !column.There() {
+		return nil, nil
 	}
-	merged := builder.mergedBranches[uint32(first)]
-	reward, err := value(first)
+	rewards := newColumn(builder.umbFile.numStates, builder.opts.Exact)
+	for state := range builder.umbFile.numStates {
+		reward, err := column.get(state, builder.opts.Exact)
+		if err != nil {
+			return nil, fmt.Errorf("state %d: %w", state, err)
+		}
+		rewards.set(state, reward)
+	}
+	return rewards, nil
+}
+
+// umbTransitionRewards has the columns of the file from which the transition rewards of a structure are computed: the rewards of choices and of
+// branches. The file may lack each of them.
+type umbTransitionRewards struct {
+	*umbBuilder
+	choices, branches umbNumbers
+}
+
+// read returns the transition rewards: the reward of the choice plus the reward of the branch. It returns nil if the file has neither column.
+func (columns *umbTransitionRewards) read(model *sparse.Model) (*rewardColumn, error) {
+	if !columns.choices.There() && !columns.branches.There() {
+		return nil, nil
+	}
+	rewards := newColumn(model.NumTransitions(), columns.opts.Exact)
+	transition, inFile := 0, 0 // inFile does not count self-loops of deadlocks
+	for state := range columns.umbFile.numStates {
+		if columns.assembly.deadlocks.Has(state) {
+			transition++
+			continue
+		}
+		first, end := model.Choices(state)
+		for choice := first; choice < end; choice++ {
+			choiceReward, err := columns.choiceReward(state, choice-first)
+			if err != nil {
+				return nil, fmt.Errorf("state %d, choice %d: %w", state, choice-first, err)
+			}
+			firstTransition, endTransition := model.Row(choice)
+			for range endTransition - firstTransition {
+				reward, err := columns.addBranchReward(choiceReward, inFile, state)
+				if err != nil {
+					return nil, fmt.Errorf("state %d: %w", state, err)
+				}
+				rewards.set(transition, reward)
+				transition++
+				inFile++
+			}
+		}
+	}
+	return rewards, nil
+}
+
+// choiceReward returns the reward of choice k of a state; 0 if the file has no rewards of choices.
+func (columns *umbTransitionRewards) choiceReward(state, k int) (number, error) {
+	if columns.choices.There() {
+		return columns.choices.get(columns.choiceInFile(state, k), columns.opts.Exact)
+	}
+	if columns.opts.Exact {
+		return number{rat: new(big.Rat)}, nil
+	}
+	return number{}, nil
+}
+
+// addBranchReward returns the sum of the reward of a choice and the reward of a transition of it. transition does not count self-loops of deadlocks.
+func (columns *umbTransitionRewards) addBranchReward(choiceReward number, transition, state int) (number, error) {
+	if !columns.branches.There() {
+		return choiceReward, nil
+	}
+	branchReward, err := columns.branchReward(transition, state)
+	return addNumbers(choiceReward, branchReward), err
+}
+
+// branchReward returns the reward of a transition of a Markov chain: the mean reward of the branches
+// that were merged into it.
+func (columns *umbTransitionRewards) branchReward(transition, state int) (number, error) {
+	first := transition
+	if columns.firstBranchOf != nil {
+		first = int(columns.firstBranchOf[transition])
+	}
+	merged := columns.mergedBranches[uint32(first)]
+	reward, err := columns.branches.get(first, columns.opts.Exact)
 	if err != nil || len(merged) == 0 {
 		return reward, err
 	}
 	sum, totalWeight := number{}, number{}
 	allEqual := true
 	for _, branch := range append([]uint32{uint32(first)}, merged...) {
-		other, rewardErr := value(int(branch))
-		weight, _, weightErr := builder.branchWeight(state, int(branch))
+		other, rewardErr := columns.branches.get(int(branch), columns.opts.Exact)
+		weight, _, weightErr := columns.branchWeight(state, int(branch))
 		if err := errors.Join(rewardErr, weightErr); err != nil {
 			return reward, err
 		}
-		allEqual = allEqual && other.float == reward.float && compareRats(reward.rat, other.rat) == 0
+		if other.float != reward.float || compareRats(reward.rat, other.rat) != 0 {
+			allEqual = false
+		}
 		totalWeight = addNumbers(totalWeight, weight)
 		sum = addNumbers(sum, multiply(weight, other))
 	}
@@ -539,12 +601,12 @@ func (builder *umbBuilder) branchReward(value func(branch int) (number, error), 
 	return mean, nil
 }
 
-// choiceInFile returns the number in the file of choice k of state s.
-func (builder *umbBuilder) choiceInFile(s, k int) int {
+// choiceInFile returns the index in the file of choice k of a state.
+func (builder *umbBuilder) choiceInFile(state, k int) int {
 	if builder.stateChoices == nil {
-		return s
+		return state
 	}
-	return int(builder.stateChoices[s]) + k
+	return int(builder.stateChoices[state]) + k
 }
 
 // importSpace makes a space of the model. It uses the valuations of the file if they are valid and

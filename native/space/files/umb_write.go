@@ -180,12 +180,25 @@ func (writer *umbWriter) numberType() *umb.Type {
 func (writer *umbWriter) fillIndex() error {
 	index := &writer.index
 	index.Version, index.FileData = umb.Version, &umb.FileData{Tool: "tilecheck", ToolVersion: writer.opts.Version}
+	index.System = writer.systemIndex()
+	for _, group := range []umb.Named[umb.Group]{{Name: "aps", Value: writer.labelIndex()}, {Name: "rewards", Value: writer.rewardIndex()}} {
+		if len(group.Value) > 0 {
+			index.Annotations = append(index.Annotations, group)
+		}
+	}
+	if !writer.opts.NoValuations {
+		return writer.layOutValuations()
+	}
+	return nil
+}
+
+// systemIndex returns the part of the index with the type and the size of the model.
+func (writer *umbWriter) systemIndex() umb.System {
 	model := writer.model
-	index.System = umb.System{
+	system := umb.System{
 		Time: "discrete", States: uint64(model.NumStates()), InitialStates: uint64(len(model.Initial)),
 		Choices: uint64(model.NumChoices()), Branches: uint64(model.NumTransitions()),
 	}
-	system := &index.System
 	if writer.nondeterministic() {
 		system.Players, system.ChoiceActions = 1, uint64(len(writer.actions))
 	} else {
@@ -209,51 +222,64 @@ func (writer *umbWriter) fillIndex() error {
 	case writer.exitRates != nil:
 		system.Time, system.ExitRate = "urgent-stochastic", writer.numberType()
 	}
-	var labels, rewards umb.Group
+	return system
+}
+
+// labelIndex returns the part of the index with the labels. It leaves out init, which the file has in another place, and an empty label deadlock.
+func (writer *umbWriter) labelIndex() umb.Group {
+	var labels umb.Group
 	for _, label := range writer.labels {
 		if label.Name == "init" || label.Name == "deadlock" && label.States.Empty() {
 			continue
 		}
-		id := umb.Identifier(label.Name, func(id string) bool {
-			return slices.ContainsFunc(labels, func(model umb.Named[umb.Annotation]) bool { return model.Name == id })
-		})
-		labels = append(labels, umb.Named[umb.Annotation]{Name: id, Value: umb.Annotation{Alias: &label.Name, AppliesTo: []string{"states"}, Type: umb.Type{Type: "bool", Size: 1}}})
+		annotation := umb.Annotation{Alias: &label.Name, AppliesTo: []string{"states"}, Type: umb.Type{Type: "bool", Size: 1}}
+		labels = append(labels, umb.Named[umb.Annotation]{Name: newIdentifier(label.Name, labels), Value: annotation})
 	}
+	return labels
+}
+
+// newIdentifier returns an identifier for a name that no member of a group has.
+func newIdentifier(name string, group umb.Group) string {
+	return umb.Identifier(name, func(id string) bool {
+		return slices.ContainsFunc(group, func(member umb.Named[umb.Annotation]) bool { return member.Name == id })
+	})
+}
+
+// rewardIndex returns the part of the index with the reward structures.
+func (writer *umbWriter) rewardIndex() umb.Group {
+	var rewards umb.Group
 	for i, reward := range writer.rewards {
-		annotation := umb.Annotation{Type: *writer.numberType()}
+		annotation := umb.Annotation{Type: *writer.numberType(), AppliesTo: writer.rewardKinds(reward)}
 		id := strconv.Itoa(i + 1)
 		if reward.Name != "" {
 			annotation.Alias = &reward.Name
-			id = umb.Identifier(reward.Name, func(id string) bool {
-				return slices.ContainsFunc(rewards, func(model umb.Named[umb.Annotation]) bool { return model.Name == id })
-			})
-		}
-		if _, numbered := strconv.Atoi(id); reward.Name != "" && numbered == nil { // a number means that there is no name
-			id = "_" + id
-		}
-		if !writer.allZero(reward.State, reward.StateRat) {
-			annotation.AppliesTo = append(annotation.AppliesTo, "states")
-		}
-		switch {
-		case writer.nondeterministic() && !writer.allZero(reward.Choice, reward.ChoiceRat):
-			annotation.AppliesTo = append(annotation.AppliesTo, "choices")
-		case !writer.nondeterministic() && !writer.allZero(reward.transitions.Values, reward.transitions.Rats):
-			annotation.AppliesTo = append(annotation.AppliesTo, "branches")
-		}
-		if len(annotation.AppliesTo) == 0 {
-			annotation.AppliesTo = []string{"states"}
+			id = newIdentifier(reward.Name, rewards)
+			if _, err := strconv.Atoi(id); err == nil { // a number means that there is no name
+				id = "_" + id
+			}
 		}
 		rewards = append(rewards, umb.Named[umb.Annotation]{Name: id, Value: annotation})
 	}
-	for _, group := range []umb.Named[umb.Group]{{Name: "aps", Value: labels}, {Name: "rewards", Value: rewards}} {
-		if len(group.Value) > 0 {
-			index.Annotations = append(index.Annotations, group)
-		}
+	return rewards
+}
+
+// rewardKinds returns the parts of the model for which the file has rewards of a structure: those with a reward that is not 0, or the states if there
+// is none.
+func (writer *umbWriter) rewardKinds(reward *drnReward) []string {
+	var kinds []string
+	if !writer.allZero(reward.State, reward.StateRat) {
+		kinds = append(kinds, "states")
 	}
-	if !writer.opts.NoValuations {
-		return writer.layOutValuations()
+	switch {
+	case writer.nondeterministic() && !writer.allZero(reward.Choice, reward.ChoiceRat):
+		kinds = append(kinds, "choices")
+	case !writer.nondeterministic() && !writer.allZero(reward.transitions.Values, reward.transitions.Rats):
+		kinds = append(kinds, "branches")
 	}
-	return nil
+	if len(kinds) == 0 {
+		return []string{"states"}
+	}
+	return kinds
 }
 
 // allZero reports whether all rewards of a column are zero.
@@ -318,62 +344,86 @@ func (u *umbWriter) writeMembers(out *umb.Writer) error {
 	if err != nil {
 		return err
 	}
-	t := &umbMembers{out, u}
-	states, choices, branches := u.model.NumStates(), u.model.NumChoices(), u.model.NumTransitions()
-	t.File(umb.IndexFile, int64(len(text)), func(writer *bufio.Writer) { _, _ = writer.Write(text) })
+	members := &umbMembers{out, u}
+	members.File(umb.IndexFile, int64(len(text)), func(writer *bufio.Writer) { _, _ = writer.Write(text) })
 	if u.nondeterministic() {
-		t.writeOffsets(umb.StateChoices, func(i int) int {
-			first, end := u.model.Choices(i)
+		members.writeOffsets(umb.StateChoices, func(state int) int {
+			first, end := u.model.Choices(state)
 			return end - first
 		})
 	}
 	if u.probabilistic() {
-		t.File(umb.ChoiceRows, int64(8*(choices+1)), func(writer *bufio.Writer) {
-			at := uint64(0)
-			umb.PutUint64(writer, at)
-			u.forEachChoice(func(c, _ int) {
-				firstTransition, endTransition := u.model.Row(c)
-				at += uint64(endTransition - firstTransition)
-				umb.PutUint64(writer, at)
-			})
-		})
-		entrySize := u.numberSize
-		if u.model.Intervals() {
-			entrySize *= 2
-		}
-		t.File(umb.Probabilities, int64(branches)*entrySize, func(writer *bufio.Writer) {
-			u.forEachBranch(func(i, target int) {
-				u.writeNumber(writer, u.probability(i, target))
-				if u.model.Intervals() {
-					u.writeNumber(writer, number{rat: u.model.HighRat(target)})
-				}
-			})
-		})
+		members.writeChoiceRows()
+		members.writeProbabilities()
 	}
-	if u.program.Type == syntax.SMG {
-		t.File(umb.StatePlayers, int64(4*states), func(writer *bufio.Writer) {
-			for _, i := range u.stateOrder {
-				umb.PutUint64s(writer, uint64(u.model.Player[i]), 4)
-			}
+	members.writeStateColumns()
+	members.File(umb.Targets, int64(8*u.model.NumTransitions()), func(writer *bufio.Writer) {
+		u.forEachBranch(func(_, transition int) {
+			umb.PutUint64(writer, uint64(u.stateNumbers[u.model.Target[transition]]))
 		})
-	}
-	if u.program.Type == syntax.CTMC || u.exitRates != nil {
-		t.File(umb.ExitRates, int64(states)*u.numberSize, func(writer *bufio.Writer) {
-			for _, i := range u.stateOrder {
-				u.writeNumber(writer, u.exitRate(int(i)))
-			}
-		})
-	}
-	t.File(umb.Targets, int64(8*branches), func(writer *bufio.Writer) {
-		u.forEachBranch(func(_, target int) { umb.PutUint64(writer, uint64(u.stateNumbers[u.model.Target[target]])) })
 	})
-	t.writeBits(umb.Initial, func(i int) bool { _, ok := slices.BinarySearch(u.model.Initial, uint32(i)); return ok })
-	t.writeActions()
-	t.writeAnnotations()
+	members.writeBits(umb.Initial, func(state int) bool {
+		_, isInitial := slices.BinarySearch(u.model.Initial, uint32(state))
+		return isInitial
+	})
+	members.writeActions()
+	members.writeAnnotations()
 	if u.fields != nil {
-		t.writeValuations()
+		members.writeValuations()
 	}
 	return nil
+}
+
+// writeChoiceRows writes the offset of the first branch of each choice, and the number of branches after the last offset.
+func (members *umbMembers) writeChoiceRows() {
+	writer := members.writer
+	members.File(umb.ChoiceRows, int64(8*(writer.model.NumChoices()+1)), func(out *bufio.Writer) {
+		offset := uint64(0)
+		umb.PutUint64(out, offset)
+		writer.forEachChoice(func(choice, _ int) {
+			first, end := writer.model.Row(choice)
+			offset += uint64(end - first)
+			umb.PutUint64(out, offset)
+		})
+	})
+}
+
+// writeProbabilities writes the probability of each branch; in an interval model, its lower and its upper bound.
+func (members *umbMembers) writeProbabilities() {
+	writer := members.writer
+	hasIntervals := writer.model.Intervals()
+	entrySize := writer.numberSize
+	if hasIntervals {
+		entrySize *= 2
+	}
+	members.File(umb.Probabilities, int64(writer.model.NumTransitions())*entrySize, func(out *bufio.Writer) {
+		writer.forEachBranch(func(state, transition int) {
+			writer.writeNumber(out, writer.probability(state, transition))
+			if hasIntervals {
+				writer.writeNumber(out, number{rat: writer.model.HighRat(transition)})
+			}
+		})
+	})
+}
+
+// writeStateColumns writes the players of the states of a game, and the exit rates of a CTMC or a Markov automaton.
+func (members *umbMembers) writeStateColumns() {
+	writer := members.writer
+	numStates := int64(writer.model.NumStates())
+	if writer.program.Type == syntax.SMG {
+		members.File(umb.StatePlayers, 4*numStates, func(out *bufio.Writer) {
+			for _, state := range writer.stateOrder {
+				umb.PutUint64s(out, uint64(writer.model.Player[state]), 4)
+			}
+		})
+	}
+	if writer.program.Type == syntax.CTMC || writer.exitRates != nil {
+		members.File(umb.ExitRates, numStates*writer.numberSize, func(out *bufio.Writer) {
+			for _, state := range writer.stateOrder {
+				writer.writeNumber(out, writer.exitRate(int(state)))
+			}
+		})
+	}
 }
 
 // forEachChoice calls visit for every choice, with its state, in the order of the file.
@@ -389,20 +439,20 @@ func (writer *umbWriter) forEachChoice(visit func(choice, state int)) {
 	}
 }
 
-// forEachBranch calls visit for every transition, with its state i, in the order of the file.
-func (writer *umbWriter) forEachBranch(visit func(i, target int)) {
-	writer.forEachChoice(func(c, i int) {
-		writer.rowBuffer = writer.sortedTransitions(writer.rowBuffer, c)
-		for _, target := range writer.rowBuffer {
-			visit(i, target)
+// forEachBranch calls visit for every transition, with its state, in the order of the file.
+func (writer *umbWriter) forEachBranch(visit func(state, transition int)) {
+	writer.forEachChoice(func(choice, state int) {
+		writer.rowBuffer = writer.sortedTransitions(writer.rowBuffer, choice)
+		for _, transition := range writer.rowBuffer {
+			visit(state, transition)
 		}
 	})
 }
 
-// exitRate returns the exit rate of a state of a CTMC. A reader multiplies it by probabilities to
-// get the rates. In an exact model it is the sum of the rates. Otherwise it is a float64 close to
-// the sum such that every rate is the rounded product with some probability, if there is one; then
-// a reader gets the same rates.
+// exitRate returns the exit rate of a state of a CTMC or a Markov automaton. A reader of a CTMC
+// multiplies it by probabilities to get the rates. In an exact model it is the sum of the rates.
+// Otherwise it is a float64 near the sum with which a reader gets exactly the same rates, or the sum
+// if there is no such float64; see reproducingRate.
 func (writer *umbWriter) exitRate(state int) number {
 	if writer.exitRates != nil {
 		return writer.automatonRate(state)

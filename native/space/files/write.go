@@ -163,8 +163,8 @@ func (p *printer) writeInt(i int)         { p.line = strconv.AppendInt(p.line, i
 func (p *printer) writeNumber(n number)   { p.line = p.appendNumber(p.line, n) }
 func (p *printer) writeTarget(target int) { p.writeInt(int(p.stateNumbers[p.model.Target[target]])) }
 
-// spaceInt writes a space and a number.
-func (p *printer) spaceInt(i int) {
+// writeSpaceInt writes a space and a number.
+func (p *printer) writeSpaceInt(i int) {
 	p.write(" ")
 	p.writeInt(i)
 }

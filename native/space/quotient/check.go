@@ -58,11 +58,11 @@ func (p *Partition) difference(model *sparse.Model, first, second int, rewards [
 	return ""
 }
 
-// simulates reports whether state s has an equivalent choice for each choice of state t.
-func (p *Partition) simulates(model *sparse.Model, t, s int, rewards []*sparse.Reward) bool {
-	first, end := model.Choices(t)
+// simulates reports whether a second state has an equivalent choice for each choice of the first state.
+func (p *Partition) simulates(model *sparse.Model, firstState, secondState int, rewards []*sparse.Reward) bool {
+	first, end := model.Choices(firstState)
 	for c := first; c < end; c++ {
-		if !p.hasEquivalentChoice(model, s, c, rewards) {
+		if !p.hasEquivalentChoice(model, secondState, c, rewards) {
 			return false
 		}
 	}

@@ -7,9 +7,9 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Model returns the quotient: its states are the blocks, with the choices of their first states. Of several
-// equivalent choices only the first is kept. The second result is the choice of m for each choice of the quotient.
-// Initial states, deadlocks and labels are copied, and must not distinguish states of a block; rewards
+// Model returns the quotient. Its states are the blocks, with the choices of their first states; of several
+// equivalent choices it keeps the first. The second result has, for each choice of the quotient, the choice of the
+// model. Initial states, deadlocks and labels are copied, and must not distinguish states of a block; rewards
 // are not copied.
 func (p *Partition) Model(model *sparse.Model, rewards []*sparse.Reward) (*sparse.Model, []uint32, error) {
 	builder := sparse.NewBuilder(model.Kind)
@@ -34,34 +34,39 @@ func (p *Partition) Model(model *sparse.Model, rewards []*sparse.Reward) (*spars
 			p.addRow(builder, model, c)
 		}
 	}
-	out, err := builder.Finish()
+	quotient, err := builder.Finish()
 	if err != nil {
 		return nil, nil, err
 	}
+	p.copySets(quotient, model)
+	return quotient, kept, nil
+}
+
+// copySets copies the initial states, the deadlocks and the labels of a model to its quotient.
+func (p *Partition) copySets(quotient, model *sparse.Model) {
 	for _, s := range model.Initial {
-		out.Initial = append(out.Initial, p.Block[s])
+		quotient.Initial = append(quotient.Initial, p.Block[s])
 	}
-	slices.Sort(out.Initial)
-	out.Initial = slices.Compact(out.Initial)
+	slices.Sort(quotient.Initial)
+	quotient.Initial = slices.Compact(quotient.Initial)
 	if model.Deadlocks != nil {
-		out.Deadlocks = sparse.NewSet(len(p.First))
+		quotient.Deadlocks = sparse.NewSet(len(p.First))
 		for s := range model.Deadlocks.All() {
-			out.Deadlocks.Add(int(p.Block[s]))
+			quotient.Deadlocks.Add(int(p.Block[s]))
 		}
 	}
 	for _, label := range model.Labels {
 		set := sparse.NewSet(len(p.First))
-		for i, s := range p.First {
-			if label.States.Has(int(s)) {
-				set.Add(i)
+		for block, first := range p.First {
+			if label.States.Has(int(first)) {
+				set.Add(block)
 			}
 		}
-		out.Labels = append(out.Labels, sparse.Label{Name: label.Name, States: set})
+		quotient.Labels = append(quotient.Labels, sparse.Label{Name: label.Name, States: set})
 	}
-	return out, kept, nil
 }
 
-// addRow adds the transitions of choice c of m, with blocks as targets. It adds up the weights to each block.
+// addRow adds the transitions of choice c of the model, with blocks as targets. It adds up the weights to each block.
 func (p *Partition) addRow(builder *sparse.Builder, model *sparse.Model, c int) {
 	sums := p.blockWeights(model, c)
 	for _, block := range slices.Sorted(maps.Keys(sums)) {

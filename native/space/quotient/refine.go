@@ -54,16 +54,14 @@ func Refine(ctx context.Context, model *sparse.Model, initial []uint32, rewards 
 	refiner.numberChoiceRewards(rewards)
 	partition := &Partition{}
 	numBlocks := refiner.groupInitially(initial, rewards)
-	for {
-		oldBlocks := numBlocks
-		var err error
-		if numBlocks, err = refiner.refineOnce(ctx); err != nil {
+	for isSplit := true; isSplit; {
+		refined, err := refiner.refineOnce(ctx)
+		if err != nil {
 			return nil, err
 		}
 		partition.Rounds++
-		if numBlocks == oldBlocks {
-			break
-		}
+		isSplit = refined > numBlocks
+		numBlocks = refined
 	}
 	partition.Block = refiner.block
 	partition.First = firstStates(refiner.block, numBlocks)

@@ -110,12 +110,12 @@ func (search *pearce) enter(s uint32) {
 	search.frames = append(search.frames, searchFrame{s, uint32(first), search.model.Start[first], true})
 }
 
-// lowlink lowers the rindex of f's state to that of its successor w. If it is lower, then the state is
-// not the root of its component, as it reaches a state that was visited earlier.
-func (search *pearce) lowlink(f *searchFrame, w uint32) {
-	if search.rindex[w] < search.rindex[f.state] {
-		search.rindex[f.state] = search.rindex[w]
-		f.root = false
+// lowlink lowers the rindex of a frame's state to the rindex of a successor, if that is smaller. Then the state is not the root of
+// its component, because it reaches a state that was visited earlier.
+func (search *pearce) lowlink(frame *searchFrame, successor uint32) {
+	if search.rindex[successor] < search.rindex[frame.state] {
+		search.rindex[frame.state] = search.rindex[successor]
+		frame.root = false
 	}
 }
 
@@ -162,7 +162,7 @@ func (search *pearce) leave(frame searchFrame) {
 	search.closedIndex--
 }
 
-// Bottom returns the components that no transition of m leaves, in increasing order.
+// Bottom returns the components that no transition of the model leaves, in increasing order.
 func (c *Components) Bottom(model *Model) []int {
 	var bottom []int
 	for i := range c.Num() {
@@ -173,7 +173,7 @@ func (c *Components) Bottom(model *Model) []int {
 	return bottom
 }
 
-// hasExit reports whether a transition of m leaves component i.
+// hasExit reports whether a transition of the model leaves component i.
 func (c *Components) hasExit(model *Model, i int) bool {
 	for _, s := range c.Members(i) {
 		first, end := model.Choices(int(s))
@@ -186,7 +186,7 @@ func (c *Components) hasExit(model *Model, i int) bool {
 	return false
 }
 
-// Cyclic reports whether a transition of m stays in component i.
+// Cyclic reports whether a transition of the model stays in component i.
 func (c *Components) Cyclic(model *Model, i int) bool {
 	members := c.Members(i)
 	if len(members) > 1 {

@@ -72,7 +72,7 @@ func (move *Move) Probability() *big.Rat {
 	return move.Prob
 }
 
-// Chain returns the induced Markov chain, whose states are the nodes. Rewards and labels of m are not
+// Chain returns the induced Markov chain, whose states are the nodes. Rewards and labels of the model are not
 // copied. The error is the context's, or says that the controller does not fit the model.
 func (controller *Controller) Chain(ctx context.Context, model *Model) (*Model, error) {
 	if err := controller.validate(model); err != nil {
