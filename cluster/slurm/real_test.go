@@ -245,6 +245,41 @@ func TestSlurmSuite(t *testing.T) {
 	}
 }
 
+// TestSlurmBench measures cases on three nodes, of which one is killed: each case is measured so often on one machine, and the runs are in one file.
+func TestSlurmBench(t *testing.T) {
+	c := slurmtest.Start(t)
+	s := &session{t, c, program(t), t.TempDir()}
+	const cases, repetitions = 20, 3
+	for i := range cases {
+		for ending, text := range map[string]string{
+			"":       "dtmc module m s:[0..2]; [] s=0 -> 1/2:(s'=1) + 1/2:(s'=2); [] s>0 -> true; endmodule\n",
+			".props": "// RESULT: 1/2\nP=? [ F s=1 ]\n",
+		} {
+			if err := os.WriteFile(filepath.Join(s.dir, fmt.Sprintf("coin%02d.prism%s", i, ending)), []byte(text), 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	dir := filepath.Join(c.Shared, "bench")
+	r := s.start(submit(dir, "bench", "coin*.prism", "--repetitions", fmt.Sprint(repetitions), "-o", "results.jsonl", "--format", "csv")...)
+	s.until("finished shards", func() bool { return s.finished(dir) > 0 })
+	c.Kill("n2")
+	if code := s.end(r); code != 0 || strings.Count(r.stdout.String(), ",native,right,") != cases {
+		t.Errorf("exit code %d, want %d cases\n%s\n%s", code, cases, &r.stdout, &r.stderr)
+	}
+	results, err := os.ReadFile(filepath.Join(s.dir, "results.jsonl"))
+	if err != nil || strings.Count(string(results), "\n") != cases*repetitions {
+		t.Errorf("%d runs, want %d: %v", strings.Count(string(results), "\n"), cases*repetitions, err)
+	}
+	s.idle()
+	t.Logf("%s", r.stderr.String())
+	if method := regexp.MustCompile(`"measured":"[^"]*"`).FindString(string(results)); method == "" {
+		t.Error("the runs do not say how they were measured")
+	} else {
+		t.Log(method)
+	}
+}
+
 // TestSlurmSolve solves a board on three nodes, of which one is killed and the others
 // go on: the file is that of one process.
 func TestSlurmSolve(t *testing.T) {

@@ -51,6 +51,7 @@ type benchRunCmd struct {
 	Memory      byteCount     `help:"Memory limit of one run, for all of its processes together, such as 4GB (default: none)." placeholder:"SIZE"`
 	Seed        uint64        `help:"Seed of random numbers." default:"1" want:"[0,]" placeholder:"N"`
 	Shard       string        `help:"Measure one part of the cases of so many, such as 2/5." placeholder:"I/N"`
+	Partial     string        `rare:"" help:"Print nothing, and write the runs of the part; tilecheck merge prints those of all parts." placeholder:"FILE" file:"out"`
 
 	Output string       `short:"o" help:"File of JSON lines, one for each run. Runs that it has are not repeated." placeholder:"FILE" file:"keep"`
 	Format table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
@@ -69,12 +70,14 @@ func (c *benchRunCmd) Run(ctx context.Context, env *environment) error {
 		return err
 	}
 	options.Suite.FS, options.Suite.Name = selected.Options.FS, selected.Options.Name
-	tools, err := c.tools(ctx, env, options)
-	if err != nil {
-		return err
+	var tools []*bench.Tool
+	if !env.shard.Replaying() {
+		if tools, err = c.tools(ctx, env, options); err != nil {
+			return err
+		}
 	}
 	runs, err := c.measure(ctx, env, selected.Tests, tools, options)
-	if err != nil {
+	if err != nil || env.shard.Recording() {
 		return err
 	}
 	env.beginsPrinting()
@@ -101,7 +104,7 @@ func (c *benchRunCmd) options(env *environment) (*bench.Options, error) {
 	if options.Cores, err = parseCores(c.Cores); err != nil {
 		return nil, usageError("--cores: %w", err)
 	}
-	if c.Shard != "" {
+	if options.Split = env.shard; c.Shard != "" && c.Partial == "" {
 		options.Shard, err = shard.Parse(c.Shard)
 		if err != nil || options.Shard.Index > options.Shard.Of {
 			return nil, usageError("--shard: found %q, want a part and a number of parts, such as 2/5", c.Shard)
@@ -137,9 +140,28 @@ func parseCores(text string) (cores []int, err error) {
 	return cores, cgroup.CheckCores(cores)
 }
 
-// selection returns the selected cases. Paths may be patterns.
+// selection returns the selected cases.
 func (c *benchRunCmd) selection(env *environment) (*selection.Selection, error) {
-	request := selection.Request{
+	return c.request().Find(func(files []string) error {
+		env.files.addInputs("the set's", files...)
+		return env.files.check()
+	})
+}
+
+// inputs returns the files and directories that the command reads.
+func (c *benchRunCmd) inputs() ([]string, error) {
+	request := c.request()
+	inputs := slices.Clone(request.Paths)
+	_, err := request.Find(func(files []string) error {
+		inputs = append(inputs, files...)
+		return nil
+	})
+	return inputs, err
+}
+
+// request returns the request for the cases. Paths may be patterns.
+func (c *benchRunCmd) request() *selection.Request {
+	request := &selection.Request{
 		Suites: c.Suite, NoConfig: c.NoConfig, QVBS: c.QVBS, MaxStates: int64(c.MaxStates), Consts: c.Const,
 		Engines: []string{native.Name}, Jobs: 1,
 	}
@@ -151,10 +173,7 @@ func (c *benchRunCmd) selection(env *environment) (*selection.Selection, error) 
 		}
 		request.Paths = append(request.Paths, matches...)
 	}
-	return request.Find(func(files []string) error {
-		env.files.addInputs("the set's", files...)
-		return env.files.check()
-	})
+	return request
 }
 
 // tools returns the tools that the command line names, with their programs on this machine.
@@ -228,13 +247,13 @@ func toolVersion(ctx context.Context, engine string, program *local.Tool) (strin
 }
 
 // measure measures the tools and returns the runs. If there is a file of results, it appends each run to the file when it ends, and also returns the
-// earlier runs of the file.
+// earlier runs of the file. A merge takes the runs from the parts and measures nothing.
 func (c *benchRunCmd) measure(ctx context.Context, env *environment, tests []regress.Test, tools []*bench.Tool, options *bench.Options) (runs []record.Run, err error) {
 	options.Record = func(run *record.Run) error {
 		runs = append(runs, *run)
 		return nil
 	}
-	if c.Output != "" {
+	if c.writesResults(env) {
 		file, err := bench.OpenResults(c.Output)
 		if err != nil {
 			return nil, err
@@ -245,6 +264,9 @@ func (c *benchRunCmd) measure(ctx context.Context, env *environment, tests []reg
 			return nil, err
 		}
 		options.Record = func(run *record.Run) error {
+			if options.Done[run.Key()] { // a merge was repeated
+				return nil
+			}
 			runs = append(runs, *run)
 			return file.Append(run)
 		}
@@ -258,6 +280,18 @@ func (c *benchRunCmd) measure(ctx context.Context, env *environment, tests []reg
 	}
 	err = bench.Run(ctx, tests, tools, *options)
 	return runs, err
+}
+
+// writesResults reports whether the runs are written to the file of results. A part does not write it, and a merge only if its own command line names the
+// file.
+func (c *benchRunCmd) writesResults(env *environment) bool {
+	switch {
+	case env.shard.Recording():
+		return false
+	case env.shard.Replaying():
+		return c.Output != "" && namesOutput(env.recording.outputWords, c.Output)
+	}
+	return c.Output != ""
 }
 
 // benchWorkerCmd is the hidden command that runs the embedded engine in the process that bench measures.

@@ -57,6 +57,7 @@ func (e *environment) toolbox(flags engineFlags, memory byteCount, timeout time.
 	return &toolbox.Box{
 		Places: places,
 		Jobs:   flags.Jobs, Args: flags.ToolArg, Limits: runner.Limits{Memory: int64(memory), Time: timeout}, Connect: e.docker, Checker: validity.New(),
+		UsesImage: e.recorder.addImage,
 	}
 }
 

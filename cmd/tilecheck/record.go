@@ -11,8 +11,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
+	"tilecheck/containers"
 	"tilecheck/internal/shard"
 	measurement "tilecheck/report/bench"
 	"tilecheck/verify/bench"
@@ -34,8 +36,18 @@ type runRecord struct {
 	Outputs []shard.Input `json:"outputs"`
 	// Programs are the tools that flags or the environment name. They are not copied.
 	Programs []shard.Input `json:"programs,omitempty"`
+	// Images are the images of Docker in which tools ran. They are not copied.
+	Images []recordedImage `json:"images,omitempty"`
 	// Environment has the variables of tilecheck, such as TILECHECK_PRISM_IMAGE.
 	Environment []string `json:"environment,omitempty"`
+}
+
+// recordedImage is an image of Docker in which a tool ran.
+type recordedImage struct {
+	Engine string `json:"engine"`
+	Name   string `json:"name"`             // such as tilecheck/prism:4.8
+	ID     string `json:"id"`               // the digest of its configuration and layers
+	Digest string `json:"digest,omitempty"` // of its manifest, if it came from a registry
 }
 
 // The files and folders of a record.
@@ -52,6 +64,20 @@ type recorder struct {
 	dir            string
 	record         runRecord
 	stdout, stderr bytes.Buffer
+	mutex          sync.Mutex // guards record.Images
+}
+
+// addImage records an image in which a tool runs, once. It does nothing if no record is kept.
+func (r *recorder) addImage(engine string, image containers.Image) {
+	if r == nil {
+		return
+	}
+	r.mutex.Lock()
+	defer r.mutex.Unlock()
+	used := recordedImage{Engine: engine, Name: image.Ref, ID: image.ID, Digest: image.Digest}
+	if !slices.Contains(r.record.Images, used) {
+		r.record.Images = append(r.record.Images, used)
+	}
 }
 
 // cutRecord returns the folder of the flag --record-run, and the arguments without it. found is false if the flag is missing or has no
@@ -106,6 +132,7 @@ func (r *recorder) checkFiles(files *commandFiles) error {
 	for _, file := range slices.Concat(files.inputs, files.outputs) {
 		_, err := os.Stat(file.name)
 		switch {
+		case file.source == "--cache": // a repetition has a cache of its own
 		case file.kept && err == nil:
 			return usageError("--record-run: %v is there already and will be changed, want a new file", file)
 		case file.name != "-" && !filepath.IsLocal(file.name) && !isProgram(file.name):

@@ -9,7 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"tilecheck/internal/shard"
 	"tilecheck/internal/tempdir"
@@ -39,7 +41,7 @@ func (c *rerunCmd) Run(ctx context.Context, env *environment) (err error) {
 	if err := before.restoreInputs(c.Dir, work); err != nil {
 		return err
 	}
-	now, err := before.repeat(ctx, work, filepath.Join(dir, "cache"))
+	now, err := before.repeat(ctx, work, dir)
 	if err != nil {
 		return err
 	}
@@ -49,6 +51,7 @@ func (c *rerunCmd) Run(ctx context.Context, env *environment) (err error) {
 	if err == nil && version != before.Tilecheck {
 		out.Notes = append(out.Notes, fmt.Sprintf("recorded by tilecheck %s, repeated by %s", before.Tilecheck, version))
 	}
+	out.Notes = append(out.Notes, before.toolNotes(now.record)...)
 	env.beginsPrinting()
 	if err := out.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
@@ -104,10 +107,12 @@ func (r *runRecord) restoreInputs(from, to string) error {
 type repetition struct {
 	code   int
 	stdout []byte
+	record *runRecord
 }
 
-// repeat runs the command of the record with this program. It uses a new cache, so that all answers are computed again.
-func (r *runRecord) repeat(ctx context.Context, dir, cache string) (*repetition, error) {
+// repeat runs the command of the record with this program in the directory work, and records it in the directory temp. It uses a new cache, so that
+// all answers are computed again.
+func (r *runRecord) repeat(ctx context.Context, work, temp string) (*repetition, error) {
 	program, err := os.Executable()
 	if err != nil {
 		return nil, err
@@ -117,12 +122,37 @@ func (r *runRecord) repeat(ctx context.Context, dir, cache string) (*repetition,
 		return nil, err
 	}
 	var stdout bytes.Buffer
-	environment := append([]string{"TILECHECK_CACHE=" + cache, "COLUMNS="}, r.Environment...)
-	exit, err := tool.In(dir, environment...).Run(ctx, runner.Command{Args: r.Args, Stdout: &stdout})
+	again := filepath.Join(temp, "again")
+	args := slices.Insert(slices.Clone(r.Args), 1, "--record-run="+again)
+	environment := append([]string{"TILECHECK_CACHE=" + filepath.Join(temp, "cache"), "COLUMNS="}, r.Environment...)
+	exit, err := tool.In(work, environment...).Run(ctx, runner.Command{Args: args, Stdout: &stdout})
 	if err != nil {
 		return nil, err
 	}
-	return &repetition{exit.Code, stdout.Bytes()}, nil
+	record, err := readRecord(again)
+	if err != nil {
+		record = new(runRecord) // the command failed before it used a tool
+	}
+	return &repetition{exit.Code, stdout.Bytes(), record}, nil
+}
+
+// toolNotes returns a note for each program and image of the record that is another one now.
+func (r *runRecord) toolNotes(now *runRecord) (notes []string) {
+	for _, before := range r.Programs {
+		for _, after := range now.Programs {
+			if after.Name == before.Name && after.SHA256 != before.SHA256 {
+				notes = append(notes, fmt.Sprintf("%s is another program: recorded with SHA-256 %s, now %s", before.Name, before.SHA256, after.SHA256))
+			}
+		}
+	}
+	for _, before := range r.Images {
+		for _, after := range now.Images {
+			if after.Engine == before.Engine && after.ID != before.ID {
+				notes = append(notes, fmt.Sprintf("%s ran in another image: recorded %s %s, now %s %s", before.Engine, before.Name, before.ID, after.Name, after.ID))
+			}
+		}
+	}
+	return notes
 }
 
 // compare adds a row to the table for each part of the record, and reports whether all parts are the same.
@@ -147,18 +177,32 @@ func (r *runRecord) compare(out *table.Table, dir, work string, now *repetition)
 		add("standard output", first == second, first, second)
 	}
 	for _, file := range r.Outputs {
-		digest, _, err := shard.Digest(filepath.Join(work, filepath.FromSlash(file.Name)))
-		if err != nil {
+		name := filepath.FromSlash(file.Name)
+		digest, _, err := shard.Digest(filepath.Join(work, name))
+		switch {
+		case err != nil:
 			add(file.Name, false, file.SHA256, "was not written")
-			continue
+		case digest == file.SHA256:
+			add(file.Name, true, "", "")
+		default:
+			add(file.Name, differInTimesOnly(filepath.Join(dir, recordOutputs, name), filepath.Join(work, name)), "SHA-256 "+file.SHA256, "SHA-256 "+digest)
 		}
-		add(file.Name, digest == file.SHA256, "SHA-256 "+file.SHA256, "SHA-256 "+digest)
 	}
 	return same
 }
 
+// differInTimesOnly reports whether two files are texts that are the same without times, such as reports.
+func differInTimesOnly(recorded, now string) bool {
+	first, err1 := os.ReadFile(recorded)
+	second, err2 := os.ReadFile(now)
+	if err1 != nil || err2 != nil || !utf8.Valid(first) || !utf8.Valid(second) {
+		return false
+	}
+	return slices.Equal(withoutTimes(first), withoutTimes(second))
+}
+
 // times matches the texts that differ between runs with the same answers: durations and speeds in tables, and times in JSON.
-var times = regexp.MustCompile(`moves per second"?[ ,]+[-+0-9.e]+|<?\d+(\.\d+)?(ns|µs|ms|s|m|h)(\d+(\.\d+)?(ms|s|m))*\b|"([a-z_]*seconds|elapsed|run|started|created|version)": ?("[^"]*"|[-+0-9.e]+)`)
+var times = regexp.MustCompile(`moves per second"?[ ,]+[-+0-9.e]+|<?\d+(\.\d+)?(ns|µs|ms|s|m|h)(\d+(\.\d+)?(ms|s|m))*\b|\btime(stamp)?="[^"]*"|"([a-z_]*seconds|elapsed|run|started|created|version)": ?("[^"]*"|[-+0-9.e]+)`)
 
 // withoutTimes returns the lines of an output without times. It also replaces several blanks by one, because the widths of columns depend on times.
 func withoutTimes(text []byte) []string {

@@ -125,7 +125,7 @@ func decidesNothing(flag *kong.Value) bool {
 	kind := flag.Tag.Get("file")
 	return kind == "out" || kind == "target" || slices.Contains([]string{
 		"help", "version", "quiet", "no-color", "format", "github", "workers", "jobs", "timeout", "shard", "partial", "partial-result",
-		"cache", "no-cache", "baseline",
+		"cache", "no-cache", "baseline", "output",
 	}, flag.Name)
 }
 

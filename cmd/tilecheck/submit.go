@@ -224,11 +224,19 @@ func (e *environment) readCommand(request *cluster.Request) error {
 	e.quiet = e.quiet || line.Quiet
 	name := nameOf(kctx.Selected())
 	request.Inputs = append(request.Inputs, inputsOfShards(files)...)
-	if name == "test" {
+	switch name {
+	case "test":
 		request.Inputs = append(request.Inputs, line.Test.Paths...)
+	case "bench run":
+		paths, err := line.Bench.Run.inputs()
+		if err != nil {
+			return err
+		}
+		request.Inputs = append(request.Inputs, paths...)
 	}
 	request.Words = request.Given
-	draws := flags["seed"] != nil && name != "test" && !computesStates(name, flags) // a suite has a seed by itself
+	hasSeed := name == "test" || name == "bench run" // by default
+	draws := flags["seed"] != nil && !hasSeed && !computesStates(name, flags)
 	if draws && !subEnv.given["seed"] {
 		request.Words, err = e.withSeed(request.Given)
 	}

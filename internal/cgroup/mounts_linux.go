@@ -23,6 +23,9 @@ func readParents() (*parents, error) {
 	if err != nil {
 		return nil, err
 	}
+	if path := own[""]; filepath.Base(path) == leafName() {
+		own[""] = filepath.Dir(path) // enableMemory moved this process from there
+	}
 	return &parents{mounts, own}, nil
 }
 

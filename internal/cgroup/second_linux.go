@@ -39,7 +39,7 @@ func newSecond(parents *parents, limits Limits) (*second, error) {
 }
 
 // enableMemory enables the memory controller for the children of a group. The kernel refuses this for a group with processes, except for the
-// root. Then enableMemory moves this process into a new child group and tries again.
+// root. Then enableMemory moves this process into a child group and tries again.
 func enableMemory(parent string) error {
 	available, err := os.ReadFile(filepath.Join(parent, "cgroup.controllers"))
 	if err != nil {
@@ -56,17 +56,33 @@ func enableMemory(parent string) error {
 	if !errors.Is(err, syscall.EBUSY) {
 		return err
 	}
-	leaf := filepath.Join(parent, fmt.Sprintf("tilecheck-%d", os.Getpid()))
-	if err := os.Mkdir(leaf, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-		return err
-	}
-	if err := write(leaf, "cgroup.procs", strconv.Itoa(os.Getpid())); err != nil {
+	moveBack, err := moveToLeaf(parent)
+	if err != nil {
 		return err
 	}
 	if err := write(parent, "cgroup.subtree_control", "+memory"); err != nil {
-		return fmt.Errorf("%w (other processes are in %s; start tilecheck with: systemd-run --user --scope -p Delegate=yes)", err, parent)
+		err = fmt.Errorf("%w (other processes are in %s; start tilecheck with: systemd-run --user --scope -p Delegate=yes, "+
+			"as root without --user)", err, parent)
+		return errors.Join(err, moveBack())
 	}
 	return nil
+}
+
+// leafName returns the name of the child group into which this process moves.
+func leafName() string { return fmt.Sprintf("tilecheck-%d", os.Getpid()) }
+
+// moveToLeaf moves this process from a group into a new child group.
+func moveToLeaf(parent string) (moveBack func() error, err error) {
+	leaf := filepath.Join(parent, leafName())
+	if err := makeFolder(leaf); err != nil {
+		return nil, err
+	}
+	pid := strconv.Itoa(os.Getpid())
+	moveBack = func() error { return errors.Join(write(parent, "cgroup.procs", pid), removeFolder(leaf)) }
+	if err := write(leaf, "cgroup.procs", pid); err != nil {
+		return nil, errors.Join(err, removeFolder(leaf))
+	}
+	return moveBack, nil
 }
 
 func (g *second) name() string { return "cgroup v2" }

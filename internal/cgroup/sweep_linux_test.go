@@ -37,11 +37,12 @@ func TestSweep(t *testing.T) {
 	if err := write(dir, "cgroup.procs", strconv.Itoa(left.Process.Pid)); err != nil {
 		t.Fatal(err)
 	}
-	ended := make(chan error)
+	ended := make(chan error, 1)
 	go func() { ended <- left.Wait() }()
 	removed, err := Sweep()
 	if err != nil || !slices.Contains(removed, dir) {
-		t.Errorf("removed %q, %v, want %s", removed, err, dir)
+		_ = left.Process.Kill()
+		t.Fatalf("removed %q, %v, want %s", removed, err, dir)
 	}
 	if err := <-ended; err == nil {
 		t.Error("the process was not killed")

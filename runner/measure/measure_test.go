@@ -17,26 +17,38 @@ import (
 	"tilecheck/runner/local"
 )
 
-// shell returns a shell whose runs are measured. The test is skipped where no control group can be made.
-func shell(t *testing.T, options Options) *Tool {
+// grouped returns a program whose runs are measured in a control group. The test is skipped if no control group can be made.
+func grouped(t *testing.T, name string, options Options, env ...string) *Tool {
 	t.Helper()
 	group, err := cgroup.New(cgroup.Limits{})
 	needs.Have(t, needs.System, err)
 	if err := group.Close(); err != nil {
 		t.Fatal(err)
 	}
-	program, err := local.New("sh")
+	program, err := local.New(name)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return New(program, options)
+	return New(program.In(t.TempDir(), env...), options)
+}
+
+// shell returns a shell whose runs are measured. The test is skipped if no control group can be made.
+func shell(t *testing.T, options Options) *Tool {
+	t.Helper()
+	return grouped(t, "sh", options)
 }
 
 // run runs a script and returns what it printed on standard error.
 func run(t *testing.T, tool *Tool, script string, limits runner.Limits) (runner.Exit, string) {
 	t.Helper()
+	return runWith(t, tool, []string{"-c", script}, limits)
+}
+
+// runWith runs a tool with arguments and returns what it printed on standard error.
+func runWith(t *testing.T, tool *Tool, args []string, limits runner.Limits) (runner.Exit, string) {
+	t.Helper()
 	var errors strings.Builder
-	exit, err := tool.Run(t.Context(), runner.Command{Args: []string{"-c", script}, Stderr: &errors, Limits: limits})
+	exit, err := tool.Run(t.Context(), runner.Command{Args: args, Stderr: &errors, Limits: limits})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,26 +76,6 @@ func TestMemoryOfChildren(t *testing.T) {
 		t.Errorf("%s: peak memory %d, want %d within 1 %%", usage.Method, usage.PeakMemory, want)
 	}
 	t.Logf("%s: %d of %d bytes, %+.2f %%", usage.Method, usage.PeakMemory, want, 100*(float64(usage.PeakMemory)/want-1))
-}
-
-// TestTimeOfChildren compares with the count of /usr/bin/time: two processes compute, one after the other is waited for.
-func TestTimeOfChildren(t *testing.T) {
-	needs.Full(t)
-	_, err := os.Stat("/usr/bin/time")
-	needs.Have(t, needs.System, err)
-	tool := shell(t, Options{})
-	const busy = `i=0; while [ $i -lt 600000 ]; do i=$((i+1)); done`
-	_, text := run(t, tool, `/usr/bin/time -f "%U %S" sh -c '(`+busy+`) & `+busy+`; wait'`, runner.Limits{})
-	var user, system float64
-	if _, err := fmt.Sscan(text, &user, &system); err != nil {
-		t.Fatalf("%v in %q", err, text)
-	}
-	usage := tool.Take()
-	// /usr/bin/time cuts both numbers to hundredths of a second.
-	if got := usage.CPU.Seconds(); !within(got, user+system) && math.Abs(got-user-system) > 0.02 {
-		t.Errorf("%s: %.3f seconds, want %.2f within 1 %%", usage.Method, got, user+system)
-	}
-	t.Logf("%s: %.3f seconds, /usr/bin/time has %.2f", usage.Method, usage.CPU.Seconds(), user+system)
 }
 
 // TestMemoryLimit: a program that needs more than the limit is killed, with all that it has started.

@@ -25,7 +25,10 @@ type Options struct {
 	Repetitions int
 	Cores       []int
 	Shard       shard.Part // of the cases
-	Tilecheck   string     // the version of this program
+	// Split shares the cases with other processes, if it is not nil. It records the runs of one part, or has the runs of all parts, and then nothing is
+	// measured. Each run is passed to Record in both cases.
+	Split     *shard.Ledger
+	Tilecheck string // the version of this program
 	// Done has the keys of the runs that were measured before, which are not repeated.
 	Done map[record.Key]bool
 	// Record is called with each measured run.
@@ -46,19 +49,13 @@ func Run(ctx context.Context, tests []regress.Test, tools []*Tool, options Optio
 			tool.useSwitches()
 		}
 	}
-	done := 0
-	total := len(b.cases) * len(tools) * options.Repetitions
-	for repetition := 1; repetition <= options.Repetitions; repetition++ {
-		for i := range b.cases {
-			for _, tool := range b.order(&b.cases[i], repetition) {
-				if err := b.runOnce(ctx, &b.cases[i], tool, repetition, done, total); err != nil {
-					return err
-				}
-				done++
-			}
-		}
+	switch {
+	case options.Split.Recording():
+		return b.recordPart(ctx)
+	case options.Split.Replaying():
+		return b.replayParts()
 	}
-	return nil
+	return b.runAll(ctx)
 }
 
 // benchmark is the state of Run.
@@ -73,6 +70,23 @@ type benchmark struct {
 type benchmarkCase struct {
 	name string
 	test regress.Test
+}
+
+// runAll measures every tool on every case.
+func (b *benchmark) runAll(ctx context.Context) error {
+	done := 0
+	total := len(b.cases) * len(b.tools) * b.Repetitions
+	for repetition := 1; repetition <= b.Repetitions; repetition++ {
+		for i := range b.cases {
+			for _, tool := range b.order(&b.cases[i], repetition) {
+				if err := b.runOnce(ctx, &b.cases[i], tool, repetition, done, total); err != nil {
+					return err
+				}
+				done++
+			}
+		}
+	}
+	return nil
 }
 
 // addCases adds the tests of the shard. It returns an error if two tests have the same name.

@@ -69,6 +69,25 @@ func importFiles(fsys fs.FS, target string) ([]string, error) {
 	return found, nil
 }
 
+// FilesOfSwitches returns the existing files that the switches of a test name: files to import, and the expected files of exports.
+func FilesOfSwitches(fsys fs.FS, test *Test) []string {
+	var found []string
+	for _, arg := range test.Args {
+		target, _, _ := strings.Cut(arg, ":") // behind the colon are options
+		if target == "" || strings.HasPrefix(target, "-") {
+			continue
+		}
+		target = path.Join(test.Dir, target)
+		if exists(fsys, target) {
+			found = append(found, target)
+			continue
+		}
+		suffix := gzipExtension(target)
+		found = append(found, existingFiles(fsys, strings.TrimSuffix(target, suffix), suffix)...)
+	}
+	return found
+}
+
 // compareExport compares an expected file with the output of a run, byte by byte, and returns the result. written is false if the run wrote no
 // output.
 func (run *testRun) compareExport(file string, got []byte, written bool) report.TestResult {

@@ -98,9 +98,7 @@ func (s *Selection) inputFiles(opened []string) []string {
 	for i := range s.Tests {
 		test := &s.Tests[i]
 		names = append(names, test.Model, test.Props)
-		for _, arg := range test.Args { // an argument may be a file
-			names = append(names, path.Join(test.Dir, arg))
-		}
+		names = append(names, regress.FilesOfSwitches(s.paths.fsys, test)...)
 	}
 	slices.Sort(names)
 	var files []string

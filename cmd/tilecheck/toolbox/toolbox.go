@@ -33,6 +33,8 @@ type Box struct {
 	Args    []string // switches for tools as they are
 	Limits  runner.Limits
 	Connect func(ctx context.Context) (*containers.Docker, error)
+	// UsesImage is called with each image in which the tool of an engine runs. It may be nil.
+	UsesImage func(engine string, image containers.Image)
 	// Checker checks models strictly, which the tools do not; crosscheck shares it.
 	Checker *validity.Checker
 
@@ -112,10 +114,14 @@ func (b *Box) pool(ctx context.Context, name, image string) (*containers.Pool, e
 		return nil, err
 	}
 	p, err := containers.NewPool(ctx, d, containers.Options{Tool: found.Tool(ImageKind(name)), Image: found.Image.Ref, Jobs: b.Jobs})
-	if err == nil {
-		b.pools = append(b.pools, p)
+	if err != nil {
+		return nil, err
 	}
-	return p, err
+	b.pools = append(b.pools, p)
+	if b.UsesImage != nil {
+		b.UsesImage(name, found.Image)
+	}
+	return p, nil
 }
 
 // ImageKind returns the description by which images of a tool are found.
