@@ -37,9 +37,9 @@ type exprContext struct {
 
 // withScope returns the same context with another scope.
 func (context *exprContext) withScope(scope *scope) *exprContext {
-	q := *context
-	q.scope = scope
-	return &q
+	changed := *context
+	changed.scope = scope
+	return &changed
 }
 
 // refusal is the panic value for an error in an expression. It ends the translation of everything
@@ -49,12 +49,12 @@ type refusal struct{ err *syntax.Error }
 // catchRefusal calls f and returns the error with which refuse ended it, if any.
 func catchRefusal(f func()) (err *syntax.Error) {
 	defer func() {
-		if e := recover(); e != nil {
-			r, ok := e.(refusal)
-			if !ok {
-				panic(e)
-			}
-			err = r.err
+		switch problem := recover().(type) {
+		case nil:
+		case refusal:
+			err = problem.err
+		default: // a mistake of this program
+			panic(problem)
 		}
 	}()
 	f()
@@ -90,7 +90,8 @@ func (t *translator) expr(value *jsonValue, context *exprContext) syntax.Expr {
 
 // addSize adds n to the size of the model, and refuses a model that is too large.
 func (t *translator) addSize(pos syntax.Pos, n int) {
-	if t.size += n; t.size > maxSize {
+	t.size += n
+	if t.size > maxSize {
 		t.tooLarge = true
 		t.refuse(pos, "the model has more than %d operators after expanding functions and assignments, want fewer", maxSize)
 	}
@@ -103,27 +104,31 @@ func (t *translator) sizedExpr(value *jsonValue, context *exprContext) sizedExpr
 	return sizedExpr{expr: expr, size: t.size - before}
 }
 
-// numberExpr translates a number exactly, with all its digits.
+// numberExpr translates a number exactly, with all its digits. The smallest int becomes a difference, because PRISM's language has no
+// literal for it.
 func numberExpr(value *jsonValue) syntax.Expr {
-	digits, negative := strings.CutPrefix(value.text, "-")
-	var expr syntax.Expr
-	if n, err := strconv.ParseInt(digits, 10, 32); err == nil {
-		expr = &syntax.IntLit{Value: int32(n), Span: value.Span}
-	} else {
-		if !strings.ContainsAny(digits, ".eE") {
-			digits += ".0" // beyond an int
-		}
-		expr = &syntax.DoubleLit{Text: digits, Span: value.Span}
-	}
+	negate := func(expr syntax.Expr) syntax.Expr { return &syntax.Unary{Op: syntax.OpNeg, X: expr, Span: value.Span} }
 	if value.text == "-2147483648" {
+		largest := &syntax.IntLit{Value: 2147483647, Span: value.Span}
 		one := &syntax.IntLit{Value: 1, Span: value.Span}
-		least := &syntax.Unary{Op: syntax.OpNeg, X: &syntax.IntLit{Value: 2147483647, Span: value.Span}, Span: value.Span}
-		return &syntax.Binary{Op: syntax.OpSub, X: least, Y: one, OpPos: value.Start, Span: value.Span}
+		return &syntax.Binary{Op: syntax.OpSub, X: negate(largest), Y: one, OpPos: value.Start, Span: value.Span}
 	}
-	if negative {
-		return &syntax.Unary{Op: syntax.OpNeg, X: expr, Span: value.Span}
+	digits, isNegative := strings.CutPrefix(value.text, "-")
+	if isNegative {
+		return negate(literal(digits, value.Span))
 	}
-	return expr
+	return literal(digits, value.Span)
+}
+
+// literal returns the literal of a number without a sign: an int if it fits, otherwise a double.
+func literal(digits string, span syntax.Span) syntax.Expr {
+	if n, err := strconv.ParseInt(digits, 10, 32); err == nil {
+		return &syntax.IntLit{Value: int32(n), Span: span}
+	}
+	if !strings.ContainsAny(digits, ".eE") {
+		digits += ".0" // too large for an int
+	}
+	return &syntax.DoubleLit{Text: digits, Span: span}
 }
 
 // resolveName translates a name: a constant, parameter or variable.
@@ -173,17 +178,17 @@ func (t *translator) slotValue(value *jsonValue, variable *slot, context *exprCo
 	return variable.stateValue
 }
 
-// infix maps binary operators of JANI to those of PRISM.
+// operators maps binary operators of JANI to operators of PRISM's language.
 var operators = map[string]syntax.Op{
 	"∨": syntax.OpOr, "∧": syntax.OpAnd, "⇒": syntax.OpImplies, "=": syntax.OpEq, "≠": syntax.OpNe,
 	"<": syntax.OpLt, "≤": syntax.OpLe, ">": syntax.OpGt, "≥": syntax.OpGe,
 	"+": syntax.OpAdd, "-": syntax.OpSub, "*": syntax.OpMul, "/": syntax.OpDiv,
 }
 
-// calls maps functions of JANI to those of PRISM; two says that they have two operands.
+// functionNames maps functions of JANI to functions of PRISM's language. A function that is not binary has one operand.
 var functionNames = map[string]struct {
-	name string
-	two  bool
+	name     string
+	isBinary bool
 }{
 	"%": {"mod", true}, "pow": {"pow", true}, "log": {"log", true}, "min": {"min", true}, "max": {"max", true},
 	"floor": {"floor", false}, "ceil": {"ceil", false},
@@ -207,7 +212,7 @@ func (t *translator) operation(value *jsonValue, context *exprContext) syntax.Ex
 	if !ok {
 		return t.otherOperator(value, op, context)
 	}
-	if !function.two {
+	if !function.isBinary {
 		t.requireKeys(value, "exp")
 		return functionCall(value, function.name, t.expr(value.get("exp"), context))
 	}
@@ -255,7 +260,9 @@ func (t *translator) otherOperator(value, op *jsonValue, context *exprContext) s
 		return &syntax.Unary{Op: syntax.OpNot, X: t.expr(value.get("exp"), context), Span: value.Span}
 	case "ite":
 		t.requireKeys(value, "if", "then", "else")
-		return &syntax.Cond{C: t.expr(value.get("if"), context), T: t.expr(value.get("then"), context), E: t.expr(value.get("else"), context), Span: value.Span}
+		condition := t.expr(value.get("if"), context)
+		ifTrue, ifFalse := t.expr(value.get("then"), context), t.expr(value.get("else"), context)
+		return &syntax.Cond{C: condition, T: ifTrue, E: ifFalse, Span: value.Span}
 	case "abs", "sgn", "trc":
 		t.requireKeys(value, "exp")
 		return t.signed(value, op.text, context)

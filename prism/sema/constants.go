@@ -1,6 +1,11 @@
 package sema
 
-import "tilecheck/prism/syntax"
+import (
+	"maps"
+	"slices"
+
+	"tilecheck/prism/syntax"
+)
 
 // Values returns the values of all constants of the model in file order, followed by the constants
 // of the properties file that are defined or have a value in consts. It omits constants that cannot
@@ -8,18 +13,17 @@ import "tilecheck/prism/syntax"
 //
 // Source: the constants that PRISM prints with a result.
 func (ps *Properties) Values(program *Program, consts map[string]Value) []NamedValue {
-	values := append([]NamedValue(nil), program.Consts...)
+	values := slices.Clone(program.Consts)
 	folder := newFolder()
-	for constant, expr := range program.consts {
-		folder.foldedExprs[constant] = expr
-	}
+	maps.Copy(folder.foldedExprs, program.consts)
 	ps.giveConstants(folder, consts)
 	for _, constant := range ps.consts {
 		if !folder.canEvaluate(constant, ps) {
 			continue
 		}
 		errorsBefore := len(folder.errs)
-		if folder.foldConstant(constant); len(folder.errs) == errorsBefore {
+		folder.foldConstant(constant)
+		if len(folder.errs) == errorsBefore {
 			values = append(values, NamedValue{constant.name, folder.values[constant]})
 		}
 		folder.errs = folder.errs[:errorsBefore]
@@ -34,7 +38,8 @@ func (f *folder) canEvaluate(constant *constant, props *Properties) bool {
 		return ok
 	}
 	for _, used := range props.usedConstants(constant.def) {
-		if _, ok := f.givenValues[used]; !ok && used.def == nil {
+		_, isGiven := f.givenValues[used]
+		if !isGiven && used.def == nil {
 			return false
 		}
 	}

@@ -456,8 +456,8 @@ func (ev evaluator) compare(expr *Binary, left, right operand) (operand, error) 
 	first, second := left.toEnclosure(), right.toEnclosure()
 	holds, ok := first.compare(expr.Op, second)
 	if !ok {
-		xBounds, yBounds := first.toInterval(), second.toInterval()
-		return undecidedError(expr, "the comparison is undecided: the left number is between %v and %v, the right one between %v and %v, and at least one is irrational or very long", xBounds.low, xBounds.high, yBounds.low, yBounds.high)
+		leftBounds, rightBounds := first.toInterval(), second.toInterval()
+		return undecidedError(expr, "the comparison is undecided: the left number is between %v and %v, the right one between %v and %v, and at least one is irrational or very long", leftBounds.low, leftBounds.high, rightBounds.low, rightBounds.high)
 	}
 	return operand{Value: BoolValue(holds)}, nil
 }

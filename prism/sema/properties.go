@@ -282,7 +282,8 @@ func (ps *Properties) addLabels(folder *folder, labels []LabelDef, selected []Ex
 // only if the label is used.
 func (f *folder) foldLabel(props *Properties, expr Expr, used bool) (Expr, bool) {
 	for _, constant := range props.usedConstants(expr) {
-		if _, ok := f.givenValues[constant]; !ok && constant.def == nil {
+		_, isGiven := f.givenValues[constant]
+		if !isGiven && constant.def == nil {
 			return nil, false
 		}
 	}

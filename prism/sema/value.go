@@ -53,7 +53,9 @@ func javaFloat(number float64) string {
 	case math.IsInf(number, -1):
 		return "-Infinity"
 	}
-	if magnitude := math.Abs(number); magnitude == 0 || magnitude >= 1e-3 && magnitude < 1e7 {
+	magnitude := math.Abs(number)
+	withoutExponent := magnitude == 0 || magnitude >= 1e-3 && magnitude < 1e7
+	if withoutExponent {
 		digits := strconv.FormatFloat(number, 'f', -1, 64)
 		if !strings.Contains(digits, ".") {
 			digits += ".0"
@@ -92,9 +94,12 @@ const maxExponent = 4900
 
 // decimalRat parses a decimal number; nil if it is invalid or its fraction is too large.
 func decimalRat(text string) *big.Rat {
-	_, exponentText, found := strings.Cut(strings.ToLower(text), "e")
-	if exponent, err := strconv.Atoi(exponentText); found && (err != nil || max(exponent, -exponent) > maxExponent) {
-		return nil
+	_, exponentText, hasExponent := strings.Cut(strings.ToLower(text), "e")
+	if hasExponent {
+		exponent, err := strconv.Atoi(exponentText)
+		if err != nil || max(exponent, -exponent) > maxExponent {
+			return nil
+		}
 	}
 	fraction, ok := new(big.Rat).SetString(text)
 	if !ok {
@@ -124,7 +129,7 @@ func (v Value) convert(typ Type) (Value, bool) {
 	return v, v.Type == typ
 }
 
-// castable reports whether a value of type from can be used where type to is required.
+// castable reports whether a value of type from can be used where type target is required: an Int as a Double, and a number as a clock.
 func castable(target, from Type) bool {
 	return target == from || target == Double && from == Int || target == Clock && (from == Int || from == Double)
 }

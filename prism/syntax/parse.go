@@ -34,13 +34,20 @@ func ParseModel(file string, src []byte) (*Model, error) { return ParseModelOf(P
 // be names, and labels and observables need no quotes. For a text that only Storm's dialect accepts,
 // the error in PRISM's dialect says so.
 func ParseModelOf(dialect Dialect, file string, src []byte) (*Model, error) {
-	model, err := parseModel(dialect, file, src)
-	if errs, ok := err.(ErrorList); ok && dialect == PRISM {
-		if _, other := parseModel(Storm, file, src); other == nil {
-			return nil, onlyStorm(errs)
-		}
+	return parseIn(dialect, file, src, parseModel)
+}
+
+// parseIn parses a text in a dialect with the function parse. If the text is not in PRISM's dialect but in Storm's, the error says so.
+func parseIn[T any](dialect Dialect, file string, src []byte, parse func(Dialect, string, []byte) (*T, error)) (*T, error) {
+	parsed, err := parse(dialect, file, src)
+	errs, isList := err.(ErrorList)
+	if dialect != PRISM || !isList {
+		return parsed, err
 	}
-	return model, err
+	if _, stormErr := parse(Storm, file, src); stormErr == nil {
+		return nil, onlyStorm(errs)
+	}
+	return parsed, err
 }
 
 // parseModel parses a model file in one dialect only, without hints about the other dialect.
@@ -93,13 +100,7 @@ const TimeRewards = "time_of_operator_T"
 // minima and maxima with bounds (Pmax>=p), and the operators Smin, Smax, LRA, LRAmin and LRAmax. For a
 // text that only Storm's dialect accepts, the error in PRISM's dialect says so.
 func ParsePropertiesOf(dialect Dialect, file string, src []byte) (*Properties, error) {
-	props, err := parseProperties(dialect, file, src)
-	if errs, ok := err.(ErrorList); ok && dialect == PRISM {
-		if _, other := parseProperties(Storm, file, src); other == nil {
-			return nil, onlyStorm(errs)
-		}
-	}
-	return props, err
+	return parseIn(dialect, file, src, parseProperties)
 }
 
 // ParseProperties parses a properties file. Semicolons between properties are
@@ -238,9 +239,14 @@ func (p *parser) expect(k kind) {
 // missingAtLineEnd reports whether the current token begins a later line, and no hint says that it is wrong itself. Then a semicolon is
 // missing behind the previous token. PRISM reports the current token instead.
 func (p *parser) missingAtLineEnd() bool {
-	return p.tok.kind != tokEOF && p.tok.pos.Line > p.prevTok.pos.Line && !p.failed && !p.lookingAhead && p.hint() == ""
+	if p.failed || p.lookingAhead || p.tok.kind == tokEOF {
+		return false
+	}
+	startsLine := p.tok.pos.Line > p.prevTok.pos.Line
+	return startsLine && p.hint() == ""
 }
 
+// wantEOF reports a syntax error unless the text ends here; what describes the end in the message.
 func (p *parser) wantEOF(what string) {
 	if p.tok.kind != tokEOF {
 		p.unexpected(what)
@@ -283,29 +289,34 @@ func (p *parser) remainingCommentsTo(end int) Doc {
 // separates their blocks.
 func (p *parser) commentBlocksTo(to int) []Doc {
 	var blocks []Doc
-	src := p.scanner.src
-	for from := p.commentsEnd; from < to; {
-		slashes := bytes.Index(src[from:to], []byte("//"))
-		if slashes < 0 {
-			break
+	rest := p.scanner.src[min(p.commentsEnd, to):to]
+	for {
+		before, behind, found := bytes.Cut(rest, []byte("//"))
+		if !found {
+			return blocks
 		}
-		text := src[from+slashes+len("//") : to]
-		if end := bytes.IndexAny(text, "\r\n"); end >= 0 {
-			text = text[:end]
-		}
-		startsBlock := len(bytes.Trim(src[from:from+slashes], " \t")) > 0
+		comment, next := cutLine(behind)
+		rest = next
+		startsBlock := len(bytes.Trim(before, " \t")) > 0
 		if len(blocks) == 0 || startsBlock {
 			blocks = append(blocks, nil)
 		}
 		last := &blocks[len(blocks)-1]
-		*last = append(*last, commentText(text))
-		from += slashes + len("//") + len(text)
-		if bytes.HasPrefix(src[min(from, to):to], []byte("\r\n")) {
-			from++
-		}
-		from++
+		*last = append(*last, commentText(comment))
 	}
-	return blocks
+}
+
+// cutLine returns the first line of a text without its line end (LF, CR or CR LF), and the text behind the line end.
+func cutLine(text []byte) (line, rest []byte) {
+	end := bytes.IndexAny(text, "\r\n")
+	if end < 0 {
+		return text, nil
+	}
+	line, rest = text[:end], text[end:]
+	if bytes.HasPrefix(rest, []byte("\r\n")) {
+		return line, rest[2:]
+	}
+	return line, rest[1:]
 }
 
 // statementStart holds the start of a statement and the comments above it.
@@ -358,16 +369,14 @@ func (p *parser) commentBehind() Doc {
 		return nil
 	}
 	p.commentsEnd = max(p.commentsEnd, int(p.prevTok.end))
-	line := p.scanner.src[p.commentsEnd:p.tok.pos.Offset]
-	if end := bytes.IndexAny(line, "\r\n"); end >= 0 {
-		line = line[:end]
-	}
-	start := bytes.Index(line, []byte("//"))
-	if start < 0 || p.scanner.block == p.commentsEnd+start && p.tok.kind != tokEOF {
+	line, _ := cutLine(p.scanner.src[p.commentsEnd:p.tok.pos.Offset])
+	blanks, comment, found := bytes.Cut(line, []byte("//"))
+	startsNextBlock := p.scanner.block == p.commentsEnd+len(blanks) && p.tok.kind != tokEOF
+	if !found || startsNextBlock {
 		return nil
 	}
 	p.commentsEnd += len(line)
-	return Doc{commentText(line[start+2:])}
+	return Doc{commentText(comment)}
 }
 
 // unexpected reports the current token as a syntax error, with advice if there is some; want says
@@ -433,15 +442,23 @@ func (p *parser) halt() {
 	p.scanner.off = len(p.scanner.src)
 }
 
+// semicolonRule says whether resynchronize stops behind the next semicolon.
+type semicolonRule bool
+
+const (
+	stopAtSemicolon semicolonRule = true
+	skipSemicolon   semicolonRule = false
+)
+
 // resynchronize ends the error state. It skips tokens up to one of the stop kinds, the start of an
-// item or, if semi is set, the next semicolon. If the error is at a semicolon in the middle of a
-// line, the rest of the line is skipped too.
-func (p *parser) resynchronize(semi bool, stops ...kind) {
+// item or, with stopAtSemicolon, the end of the next semicolon. If the error is at a semicolon in the
+// middle of a line, it skips the rest of the line, too.
+func (p *parser) resynchronize(rule semicolonRule, stops ...kind) {
 	p.failed, p.tok = false, p.failedTok
 	if p.halted {
 		p.tok.kind = tokEOF
 	}
-	if semi && p.tok.kind == tokSemicolon {
+	if rule == stopAtSemicolon && p.tok.kind == tokSemicolon {
 		p.advance()
 		startsLine := p.tok.pos.Line > p.prevTok.pos.Line
 		if startsLine {
@@ -450,15 +467,20 @@ func (p *parser) resynchronize(semi bool, stops ...kind) {
 	}
 	start := p.tok.pos.Offset
 	for p.tok.kind != tokEOF && !p.atItemStart() && !slices.Contains(stops, p.tok.kind) {
-		if semi && p.tok.kind == tokSemicolon {
-			for p.accept(tokSemicolon) {
-			}
+		if rule == stopAtSemicolon && p.tok.kind == tokSemicolon {
+			p.skipSemicolons()
 			return
 		}
 		if p.tok.pos.Offset-start > maxSkip {
 			p.halt()
 		}
 		p.advance()
+	}
+}
+
+// skipSemicolons moves past all semicolons that follow.
+func (p *parser) skipSemicolons() {
+	for p.accept(tokSemicolon) {
 	}
 }
 
@@ -496,7 +518,10 @@ func (p *parser) saveState() parserState {
 
 // restoreState returns the parser to a saved state. A parser that has given up stays at the end.
 func (p *parser) restoreState(state parserState) {
-	p.scanner, p.tok, p.prevTok, p.failed, p.failedTok, p.depth, p.treeHeight, p.lookingAhead = state.scanner, state.tok, state.prevTok, state.failed, state.failedTok, state.depth, state.height, state.lookingAhead
+	p.scanner, p.tok, p.prevTok = state.scanner, state.tok, state.prevTok
+	p.failed, p.failedTok = state.failed, state.failedTok
+	p.depth, p.treeHeight = state.depth, state.height
+	p.lookingAhead = state.lookingAhead
 	if p.halted {
 		p.halt()
 	}

@@ -354,7 +354,8 @@ func (p *parser) primary(context exprContext) Expr {
 	case tokLeftParen:
 		return p.paren(context)
 	}
-	switch isOperator := startsPropertyOperator(p.tok.kind); {
+	isOperator := startsPropertyOperator(p.tok.kind)
+	switch {
 	case isOperator && p.mayUse(context, allowProperty):
 		return p.propertyOperator(context)
 	case isOperator && p.tok.kind == tokQuote:

@@ -56,9 +56,10 @@ func (p *parser) item() Item {
 		return item
 	}
 	p.beginStatement()
-	if problem, ok := unsupported(p.text(p.tok)); ok { // the rest of such a model would only cause more errors
-		p.fail(p.tok.pos, fmt.Sprintf("found %q: %s", p.text(p.tok), problem))
-		p.halt()
+	word := p.text(p.tok)
+	if problem, isUnsupported := unsupported(word); isUnsupported {
+		p.fail(p.tok.pos, fmt.Sprintf("found %q: %s", word, problem))
+		p.halt() // the rest of such a model would only cause more errors
 		return nil
 	}
 	p.unexpected("a model type, constant, formula, label, variable, module or reward structure")
@@ -69,21 +70,21 @@ func (p *parser) item() Item {
 func (p *parser) recoverItem(first kind) {
 	switch first {
 	case kwInit:
-		p.resynchronize(false, kwEndinit)
+		p.resynchronize(skipSemicolon, kwEndinit)
 		p.accept(kwEndinit)
 	case kwObservables:
-		p.resynchronize(false, kwEndobservables)
+		p.resynchronize(skipSemicolon, kwEndobservables)
 		p.accept(kwEndobservables)
 	case kwSystem:
-		p.resynchronize(false, kwEndsystem)
+		p.resynchronize(skipSemicolon, kwEndsystem)
 		p.accept(kwEndsystem)
 	case kwFormula, kwLabel, kwConst, kwRate, kwProb, kwGlobal, kwObservable, tokSemicolon:
-		p.resynchronize(true)
+		p.resynchronize(stopAtSemicolon)
 	case kwModule: // a renamed module; moduleBody resynchronizes itself
-		p.resynchronize(false, kwEndmodule)
+		p.resynchronize(skipSemicolon, kwEndmodule)
 		p.accept(kwEndmodule)
 	default: // such as commands behind a stray endmodule: report one error for all of them
-		p.resynchronize(false)
+		p.resynchronize(skipSemicolon)
 	}
 }
 
@@ -278,7 +279,7 @@ func (p *parser) moduleBody(module *Module) {
 		if !p.failed {
 			continue
 		}
-		p.resynchronize(true, kwEndmodule)
+		p.resynchronize(stopAtSemicolon, kwEndmodule)
 		if p.tok.kind == tokEOF || p.atItemStart() {
 			return
 		}
@@ -484,7 +485,8 @@ func (p *parser) singleUpdate() *Update {
 	}
 	failed := p.saveState()
 	p.restoreState(start)
-	if firstIsCorrect := p.canParse(func() { p.assign() }); firstIsCorrect {
+	firstIsCorrect := p.canParse(func() { p.assign() })
+	if firstIsCorrect {
 		p.restoreState(failed)
 	} else {
 		p.moveErrorToPrime()
@@ -584,7 +586,7 @@ func (p *parser) rewards() Item {
 		if !p.failed {
 			continue
 		}
-		p.resynchronize(true, kwEndrewards)
+		p.resynchronize(stopAtSemicolon, kwEndrewards)
 		if p.tok.kind == tokEOF || p.atItemStart() {
 			break
 		}

@@ -9,7 +9,7 @@ func (p *parser) properties() *Properties {
 	for p.tok.kind != tokEOF {
 		item := p.propertyItem()
 		if p.failed {
-			p.resynchronize(true)
+			p.resynchronize(stopAtSemicolon)
 			continue
 		}
 		props.Items = append(props.Items, item)
@@ -43,8 +43,7 @@ func (p *parser) property() *Property {
 		p.depth--
 	}
 	prop.Span = p.span(statement.start)
-	for p.accept(tokSemicolon) {
-	}
+	p.skipSemicolons()
 	prop.Notes, _ = p.finishStatement(statement)
 	return prop
 }
@@ -52,8 +51,16 @@ func (p *parser) property() *Property {
 // propertyNameAhead reports whether the next tokens are the name of a property and a colon, as in `"name": ...`. A property without a name can
 // start with a label in quotes too.
 func (p *parser) propertyNameAhead() bool {
+	if p.tok.kind != tokQuote {
+		return false
+	}
 	ahead := p.scanner
-	return p.tok.kind == tokQuote && ahead.next().kind == tokIdent && ahead.next().kind == tokQuote && ahead.next().kind == tokColon
+	for _, wanted := range []kind{tokIdent, tokQuote, tokColon} {
+		if ahead.next().kind != wanted {
+			return false
+		}
+	}
+	return true
 }
 
 // startsProbOperator and startsRewardOperator report whether a token starts a P or an R operator.
@@ -258,16 +265,16 @@ func (p *parser) threshold(ofKeyword Extremum, extremumMayFollow bool) Threshold
 	if extremumMayFollow {
 		result.Extremum = p.extremum()
 	}
-	boundMayFollow := result.Extremum == NoExtremum || p.dialect == Storm && (result.Extremum == Min || result.Extremum == Max)
-	if boundMayFollow {
-		if rel := relationOp(p.tok.kind); rel != OpNone {
-			p.advance()
-			result.Rel, result.Bound = rel, p.expr(modelContext)
-			return result
-		}
-		if p.tok.kind != tokEqual && result.Extremum == NoExtremum {
-			p.unexpected(`"=?" or a bound`)
-		}
+	isMinOrMax := result.Extremum == Min || result.Extremum == Max
+	boundMayFollow := result.Extremum == NoExtremum || isMinOrMax && p.dialect == Storm
+	relation := relationOp(p.tok.kind)
+	if boundMayFollow && relation != OpNone {
+		p.advance()
+		result.Rel, result.Bound = relation, p.expr(modelContext)
+		return result
+	}
+	if result.Extremum == NoExtremum && p.tok.kind != tokEqual {
+		p.unexpected(`"=?" or a bound`)
 	}
 	p.expect(tokEqual)
 	p.expect(tokQuestion)
