@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -200,24 +201,17 @@ func (c *benchRunCmd) tools(ctx context.Context, env *environment, options *benc
 
 // tool returns the tool of a spec. It finds the program of the tool and asks it for its version.
 func (c *benchRunCmd) tool(ctx context.Context, env *environment, spec *bench.Spec, options *bench.Options) (*bench.Tool, error) {
-	path := spec.Program
-	if place := c.of(spec.Engine); path == "" {
-		path = place.Path
-		if place.Image != "" && place.Path == "" {
-			return nil, errors.New("programs in containers are not measured, want the path of one on this machine")
-		}
+	path, err := c.programPath(spec)
+	if err != nil {
+		return nil, err
 	}
 	isThisProgram := spec.Engine == native.Name && path == ""
-	switch {
-	case isThisProgram:
-		var err error
+	if isThisProgram {
 		if path, err = os.Executable(); err != nil {
 			return nil, err
 		}
-	case path == "":
-		path = spec.Engine
 	}
-	program, err := local.New(path)
+	program, err := local.New(cmp.Or(path, spec.Engine))
 	if err != nil {
 		return nil, err
 	}
@@ -229,6 +223,16 @@ func (c *benchRunCmd) tool(ctx context.Context, env *environment, spec *bench.Sp
 	}
 	measured := measure.New(program, measure.Options{Cores: options.Cores, Memory: options.Suite.Memory})
 	return bench.NewTool(spec, measured, version, runner.Limits{Time: options.Suite.Time, Memory: options.Suite.Memory}), nil
+}
+
+// programPath returns the path of a tool's program that the spec or a flag names; empty if none does. It returns an error if only an image is named.
+func (c *benchRunCmd) programPath(spec *bench.Spec) (string, error) {
+	place := c.of(spec.Engine)
+	path := cmp.Or(spec.Program, place.Path)
+	if path == "" && place.Image != "" {
+		return "", errors.New("programs in containers are not measured, want the path of one on this machine")
+	}
+	return path, nil
 }
 
 // toolVersion asks a program for its version.

@@ -119,10 +119,10 @@ func (c *boundCmd) options() (s strategy.Strategy, opt induced.PartOptions, err 
 	return s, opt, nil
 }
 
-// boundTimeError gives an error of the time limit its exit code, and says what to do.
+// boundTimeError replaces the error of a time limit by one with its exit code, which says what the user can do. It returns other errors unchanged.
 func boundTimeError(err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
-		return &codedError{exitOutOfLimit, errors.New("the time was over before anything was proven, want more --budget, fewer --explore-states or a faster strategy")}
+		return &codedError{exitOutOfLimit, errors.New("the time limit was reached before anything was proven, want more --budget, fewer --explore-states or a faster strategy")}
 	}
 	return err
 }

@@ -90,7 +90,8 @@ func (c *checkCmd) Run(ctx context.Context, env *environment) error {
 	return cmp.Or(err, exitStatus(c.exitCode(ctx, env, &job, verdicts)))
 }
 
-// exitCode returns the exit code of the verdicts. A missing certificate, or a verdict without a proof that the flags ask for, is no success.
+// exitCode returns the exit code of the verdicts. If the flags ask for proofs and the certificate was not written or a verdict is not proven, it is not
+// exitOK.
 func (c *checkCmd) exitCode(ctx context.Context, env *environment, job *runner.Job, verdicts []result.Verdict) int {
 	code, incompleteCode := verdictCode(verdicts), exitCannotRun
 	if ctx.Err() != nil {
@@ -168,8 +169,8 @@ func (e *environment) printWarnings(format table.Format, verdicts []result.Verdi
 	}
 }
 
-// applyEngineMode replaces the mode in --engine ENGINE:MODE by the flag that means the same: --exact, --float or --method. crosscheck and test
-// accept such engines, too.
+// applyEngineMode replaces the mode in --engine ENGINE:MODE by the flag that means the same: --exact, --float or --method. It returns a usage error
+// if the engine or the mode is unknown, or if another flag contradicts the mode. crosscheck and test accept such engines, too.
 func (c *checkCmd) applyEngineMode() error {
 	name, mode, hasMode := strings.Cut(c.Engine, ":")
 	if !slices.Contains(append(toolNames(), native.Name), name) {
@@ -178,20 +179,23 @@ func (c *checkCmd) applyEngineMode() error {
 	if !hasMode {
 		return nil
 	}
-	numeric := slices.Contains([]string{"bounded", "exact", "float"}, mode)
-	sampled := slices.Contains([]string{"sim", "ci", "aci", "apmc", "sprt"}, mode)
-	conflicts := c.Method != "" && string(c.Method) != mode || c.Exact || c.Float
-	switch {
-	case numeric:
-		conflicts = c.Method != "" && c.Method != "states" || c.Float && mode != "float" || c.Exact && mode != "exact"
-		c.Exact, c.Float = mode == "exact", mode == "float"
-	case sampled:
-		c.Method = method(mode)
+	wantedMethod := method(mode)
+	switch mode {
+	case "bounded", "exact", "float":
+		wantedMethod = "states"
+	case "sim", "ci", "aci", "apmc", "sprt":
 	default:
 		return usageError("--engine %s:%s: want bounded, exact, float, sim, ci, aci, apmc or sprt behind the colon", name, mode)
 	}
-	if conflicts {
+	otherMethod := c.Method != "" && c.Method != wantedMethod
+	otherAccuracy := c.Exact && mode != "exact" || c.Float && mode != "float"
+	if otherMethod || otherAccuracy {
 		return usageError("--engine %s says how to check, and so does another flag: want one of them", c.Engine)
+	}
+	if wantedMethod == "states" {
+		c.Exact, c.Float = mode == "exact", mode == "float"
+	} else {
+		c.Method = wantedMethod
 	}
 	c.Engine = name
 	return nil
@@ -241,7 +245,7 @@ func (c *checkCmd) checkEngineFlags(env *environment) error {
 	)
 }
 
-// noteSamples prints how many samples a half-width takes, if the half-width decides their number.
+// noteSamples prints how many samples are needed for a half-width, if the half-width determines their number.
 func (e *environment) noteSamples(job *runner.Job) {
 	simulation := &job.Simulation
 	if simulation.Width == 0 || simulation.Samples != 0 || job.Method == runner.SPRT || job.Method == runner.Splitting || e.quiet {
@@ -251,7 +255,7 @@ func (e *environment) noteSamples(job *runner.Job) {
 	if simulation.Valid {
 		samplesFor = stats.MostValidSamples
 	}
-	fmt.Fprintf(e.stderr, "note: a half-width of %g takes about %.0f samples for a probability near 1/2, fewer for others; that of a reward depends on its variance\n",
+	fmt.Fprintf(e.stderr, "note: a half-width of %g takes about %.0f samples for a probability near 1/2, fewer for others; for a reward it depends on the variance\n",
 		simulation.Width, samplesFor(simulation.Width, simulation.Confidence))
 }
 

@@ -200,7 +200,7 @@ func (c *compareModelsCmd) job(env *environment) (job runner.Job, err error) {
 		return job, err
 	}
 	if !env.given["max-path"] {
-		job.Simulation.MaxPath = 0 // the models know how long their paths are
+		job.Simulation.MaxPath = 0 // each model has its own limit
 	}
 	job.Numeric, err = c.numeric(c.Workers)
 	return job, err

@@ -204,8 +204,8 @@ func (c *crosscheckCmd) job(env *environment) (job runner.Job, err error) {
 	return job, err
 }
 
-// samples reports whether an engine samples paths. Otherwise only the strict check of a model
-// with too many states follows random paths, and these do not need a drawn seed.
+// samples reports whether an engine of --engine samples paths. If none does, no seed is drawn: only the strict check of a model with too
+// many states then follows random paths.
 func (c *crosscheckCmd) samples() bool {
 	return slices.ContainsFunc(splitNames(c.Engine), func(spec string) bool {
 		_, config, err := runner.ParseEngineLabel(spec)
@@ -216,23 +216,22 @@ func (c *crosscheckCmd) samples() bool {
 // engines returns the engines of --engine. An engine that the user named must be available. For default engines that are
 // not available, unavailable has a note.
 func (c *crosscheckCmd) engines(ctx context.Context, tools *toolbox.Box, env *environment) (out []runner.EngineConfig, unavailable []string, err error) {
-	for _, spec := range splitNames(c.Engine) {
-		name, config, err := runner.ParseEngineLabel(spec)
-		switch {
-		case slices.ContainsFunc(out, func(config runner.EngineConfig) bool { return config.Label == spec }):
-			return nil, nil, usageError("--engine has %s twice", spec)
-		case err != nil:
+	for _, label := range splitNames(c.Engine) {
+		name, config, err := runner.ParseEngineLabel(label)
+		if err != nil {
 			return nil, nil, usageError("--engine: %w", err)
 		}
-		if env.shard.Replaying() { // no engine is asked
-			out = append(out, config)
-			continue
+		if slices.ContainsFunc(out, func(earlier runner.EngineConfig) bool { return earlier.Label == label }) {
+			return nil, nil, usageError("--engine has %s twice", label)
 		}
-		config.Engine, err = tools.Engine(ctx, name)
+		if !env.shard.Replaying() { // recorded answers need no engine
+			config.Engine, err = tools.Engine(ctx, name)
+		}
+		mustBeAvailable := env.given["engine"] || tools.IsConfigured(name) || ctx.Err() != nil
 		switch {
 		case err == nil:
 			out = append(out, config)
-		case env.given["engine"] || tools.IsConfigured(name) || ctx.Err() != nil:
+		case mustBeAvailable:
 			return nil, nil, err
 		default:
 			unavailable = append(unavailable, name)

@@ -154,7 +154,7 @@ func (l *stateTable) addDistribution(ctx context.Context, write writeFile, distr
 	return write(name, func(w io.Writer) error { return distribution.Write(ctx, w, l.space, l.cmd.Matlab) })
 }
 
-// addRows adds a row for each state. It counts the states with probability zero, and those that are too many for a table.
+// addRows adds a row for each state. It only counts states with probability 0, and states beyond maxShown.
 func (l *stateTable) addRows(ctx context.Context, distribution *check.Distribution) error {
 	const statesPerPoll = 4096
 	shown := 0
@@ -177,8 +177,8 @@ func (l *stateTable) addRows(ctx context.Context, distribution *check.Distributi
 	return nil
 }
 
-// appendRow adds the row of state s, which is number k in the order of the table.
-func (l *stateTable) appendRow(distribution *check.Distribution, state, k int, valuation string) {
+// appendRow adds the row of a state. number is its number in the order of the table.
+func (l *stateTable) appendRow(distribution *check.Distribution, state, number int, valuation string) {
 	value, bounds := distribution.At(state)
 	shown, interval := table.Estimate(value.Num, bounds.Lo, bounds.Hi)
 	var time, fraction any
@@ -189,7 +189,7 @@ func (l *stateTable) appendRow(distribution *check.Distribution, state, k int, v
 	if value.Rat != nil {
 		shown.Text, interval.Text, fraction = digits.Exact(value.Rat), "", value.Rat.RatString()
 	}
-	l.Append(time, k, valuation, shown, interval, fraction, bounds.Lo, bounds.Hi, distribution.Accuracy.String())
+	l.Append(time, number, valuation, shown, interval, fraction, bounds.Lo, bounds.Hi, distribution.Accuracy.String())
 }
 
 // print prints the table, or the names of the files.
@@ -204,10 +204,10 @@ func (l *stateTable) print(env *environment) error {
 		return nil
 	}
 	if l.notShown > 0 {
-		l.Notes = append(l.Notes, fmt.Sprintf("and %d more, which --format csv and json have", l.notShown))
+		l.Notes = append(l.Notes, fmt.Sprintf("and %d more, which --format csv and json list", l.notShown))
 	}
 	if l.zeros > 0 {
-		l.Notes = append(l.Notes, fmt.Sprintf("without %d that have no probability, which --zeros lists", l.zeros))
+		l.Notes = append(l.Notes, fmt.Sprintf("without %d whose probability is 0, which --zeros lists", l.zeros))
 	}
 	env.beginsPrinting()
 	t := &l.Table

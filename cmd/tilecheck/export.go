@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"tilecheck/game/solve/draw"
+	"tilecheck/internal/noun"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/files"
 	"tilecheck/native/space/files/named"
@@ -52,11 +53,9 @@ func (c *exportCmd) Run(ctx context.Context, env *environment) error {
 	if err := env.files.withOutputs("--output", outputFiles(outputs, len(space.Program().Rewards))...).check(); err != nil {
 		return err
 	}
-	for _, warning := range slices.Concat(space.Warnings(), embeddedFiles(space, outputs)) {
-		fmt.Fprintf(env.stderr, "warning: %s\n", warning)
-	}
+	env.warn(slices.Concat(space.Warnings(), embeddedWarning(space, outputs)))
 	if n := space.Merged(); n > 0 && !env.quiet {
-		fmt.Fprintf(env.stderr, "written without %d choices that repeat another one of their state\n", n)
+		fmt.Fprintf(env.stderr, "written without %s in the same state\n", noun.Count(n, "duplicate choice"))
 	}
 	options, err := c.options(env, space)
 	if err != nil {
@@ -70,8 +69,8 @@ func (c *exportCmd) Run(ctx context.Context, env *environment) error {
 	return nil
 }
 
-// embeddedFiles returns a warning if outputs cannot express the exit rates of a Markov automaton.
-func embeddedFiles(space *explicit.Space, outputs []output) []string {
+// embeddedWarning returns a warning if the state space is a Markov automaton and a format of the outputs has no exit rates; nil if not.
+func embeddedWarning(space *explicit.Space, outputs []output) []string {
 	if !space.Program().Model().IsMarkovAutomaton() {
 		return nil
 	}

@@ -192,11 +192,11 @@ func (solveCmd) Help() string {
 }
 
 // Help returns the examples in the help of the command.
-// Help returns the examples in the help of the command.
 func (trainCmd) Help() string {
 	return examples("tilecheck train 2x3.ntuple --rows 2 --cols 3 --games 20000 --seed 1", "tilecheck play ntuple:2x3.ntuple --rows 2 --cols 3 --max 32 --seed 2")
 }
 
+// Help returns the examples in the help of the command.
 func (policyCmd) Help() string {
 	return examples("tilecheck policy --size 2 --max 16 --board '2 . / 4 2'", "tilecheck policy table.2048 --play --seed 1")
 }
@@ -309,7 +309,7 @@ func (c *helpCmd) Run(kctx *kong.Context) error {
 		}
 		return usageError("there is no command %q, want one of %s", strings.Join(c.Command, " "), strings.Join(commandNames(kctx.Kong), ", "))
 	}
-	trace, err := kong.Trace(kctx.Kong, append(c.Command, "--help")) // missing arguments are no error here
+	trace, err := kong.Trace(kctx.Kong, append(c.Command, "--help")) // does not report missing arguments
 	if err != nil {
 		return err
 	}

@@ -296,7 +296,7 @@ func (e *environment) checkpoint(path string) (place, version string, err error)
 
 // errStateSeed returns the usage error about kept games without a seed, because such games could not be continued.
 func errStateSeed() error {
-	return usageError("--checkpoint needs --seed: without one every run draws another, and plays other games")
+	return usageError("--checkpoint needs --seed: without it, each run would draw a different seed and play other games")
 }
 
 // noGameError returns the error of a run that finished no game.
@@ -307,7 +307,7 @@ func noGameError(ctx context.Context, end play.End) error {
 	case play.Lacking:
 		return errors.New("the shards that are there have no game")
 	}
-	return &codedError{code: exitOutOfLimit, err: errors.New("the time was up before a game was finished, want more with --budget")}
+	return &codedError{code: exitOutOfLimit, err: errors.New("the time was over before a game was finished, want more time with --budget")}
 }
 
 // exitCodeOfGames returns the exit code of a run that finished games. The end of a budget is a success.

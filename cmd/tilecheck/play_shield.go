@@ -64,11 +64,11 @@ func (c *playCmd) judgeLoss(effect *induced.ShieldEffect) error {
 	loss := effect.Loss()
 	switch {
 	case !effect.With.Known:
-		return errors.New("whether the player is within --within of optimal play is not known: " + effect.With.Reason)
+		return errors.New("it is unknown whether the player is within --within of optimal play: " + effect.With.Reason)
 	case loss.Hi <= limit:
 		return nil
 	case loss.Lo > limit:
 		return &codedError{exitFailed, fmt.Errorf("the player loses at least %.6g to optimal play, more than %s", loss.Lo, c.Within.RatString())}
 	}
-	return fmt.Errorf("the player loses between %.15g and %.15g to optimal play: whether that is within %s is not known", loss.Lo, loss.Hi, c.Within.RatString())
+	return fmt.Errorf("the player loses between %.15g and %.15g to optimal play: it is unknown whether that is within %s", loss.Lo, loss.Hi, c.Within.RatString())
 }

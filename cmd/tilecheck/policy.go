@@ -31,7 +31,7 @@ type policyCmd struct {
 	Format       table.Format `help:"With --board: table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
-// Run shows, plays or draws optimal play, as the flags ask.
+// Run shows the policy for a board, plays a game, or draws the policy, as the flags ask.
 func (c *policyCmd) Run(ctx context.Context, env *environment) error {
 	err := cmp.Or(
 		c.check(),
@@ -136,7 +136,7 @@ func (c *policyCmd) showBoard(env *environment, solved *solve.Table) error {
 	}
 	value, best, ok := solved.Value(board)
 	if !ok {
-		return fmt.Errorf("no game of %s comes to the board %s", problem, strings.TrimSpace(c.Board))
+		return fmt.Errorf("no game of %s reaches the board %s", problem, strings.TrimSpace(c.Board))
 	}
 	moves, _ := solved.Moves(board) // none when the game is over
 	moveTable := playtables.Moves(solved, board, value, best, moves)
@@ -193,7 +193,7 @@ func (g *optimalGame) addTile() (err error) {
 func (g *optimalGame) printAndMove(w io.Writer) (over bool, err error) {
 	value, best, ok := g.solved.Value(g.board)
 	if !ok {
-		return false, fmt.Errorf("no game of %s comes to the board %s", g.solved.Problem(), g.board)
+		return false, fmt.Errorf("no game of %s reaches the board %s", g.solved.Problem(), g.board)
 	}
 	over = best == 0
 	text := fmt.Sprintf("%s after %s, score %d\n", playtables.Best(g.solved, g.board, best), noun.Count(g.moves, "move"), g.score)

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"math"
 	"sync"
 	"time"
@@ -46,22 +47,11 @@ func (b *bar) report(p progress.Progress) {
 	if target == 0 {
 		target = -1 // a spinner
 	}
-	if b.bar == nil || p.Property != b.property || p.Unit != b.unit || p.Done == 0 {
+	isNewTask := p.Property != b.property || p.Unit != b.unit || p.Done == 0
+	if b.bar == nil || isNewTask {
 		b.clear()
 		b.property, b.unit = p.Property, p.Unit
-		b.bar = progressbar.NewOptions64(
-			target,
-			progressbar.OptionSetWriter(stream.Raw(b.env.stderr)),
-			progressbar.OptionSetWidth(24),
-			progressbar.OptionShowCount(),
-			progressbar.OptionShowIts(),
-			progressbar.OptionSetItsString(string(p.Unit)),
-			progressbar.OptionThrottle(100*time.Millisecond),
-			progressbar.OptionClearOnFinish(),
-			// Without this a goroutine that never ends draws spinners, over what is printed after them, too.
-			progressbar.OptionSetSpinnerChangeInterval(0),
-			progressbar.OptionEnableColorCodes(false),
-		)
+		b.bar = newProgressBar(stream.Raw(b.env.stderr), target, p.Unit)
 	}
 	if b.bar.GetMax64() != target && target > 0 {
 		b.bar.ChangeMax64(target)
@@ -69,6 +59,23 @@ func (b *bar) report(p progress.Progress) {
 	b.bar.Describe(printable.Line(describeProgress(p)))
 	// The bar is not a result: a terminal that was closed must not fail the run.
 	_ = b.bar.Set64(p.Done)
+}
+
+// newProgressBar returns a bar for an amount of work in a unit; a negative amount is unknown.
+func newProgressBar(w io.Writer, target int64, unit progress.Unit) *progressbar.ProgressBar {
+	return progressbar.NewOptions64(
+		target,
+		progressbar.OptionSetWriter(w),
+		progressbar.OptionSetWidth(24),
+		progressbar.OptionShowCount(),
+		progressbar.OptionShowIts(),
+		progressbar.OptionSetItsString(string(unit)),
+		progressbar.OptionThrottle(100*time.Millisecond),
+		progressbar.OptionClearOnFinish(),
+		// Otherwise a goroutine that never ends draws spinners over the text that is printed later.
+		progressbar.OptionSetSpinnerChangeInterval(0),
+		progressbar.OptionEnableColorCodes(false),
+	)
 }
 
 // close removes the bar; later reports draw nothing.

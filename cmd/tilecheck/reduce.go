@@ -16,6 +16,7 @@ import (
 	"tilecheck/native/load"
 	"tilecheck/native/space/files"
 	"tilecheck/native/space/files/named"
+	"tilecheck/native/space/sparse"
 	"tilecheck/prism/jani"
 	"tilecheck/report/table"
 	"tilecheck/result"
@@ -48,10 +49,10 @@ func (c *reduceCmd) Run(ctx context.Context, env *environment) error {
 		return err
 	}
 	if named.Is(c.ModelFile) {
-		return usageError("%s has states, whose numbers may be rounded: want a model, of which the fractions are known", c.ModelFile)
+		return usageError("%s is a file of states, whose numbers may be rounded: want a model, whose numbers are known as fractions", c.ModelFile)
 	}
 	if c.Partition != "" && c.ExportPartition != "" {
-		return usageError("--partition is a partition that there is, and --export-partition writes one: want one of the two")
+		return usageError("--partition reads a partition, and --export-partition writes one: want only one of them")
 	}
 	job.Method = runner.States
 	job.Numeric = runner.Numeric{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory)}
@@ -130,13 +131,15 @@ func (c *reduceCmd) writeQuotient(ctx context.Context, env *environment, target 
 	}
 	target.formats = slices.DeleteFunc(slices.Clone(target.formats), func(format string) bool { return format == "sta" })
 	if !env.quiet {
-		of, to := space.Model(), quotient.Model()
-		fmt.Fprintf(env.stderr, "note: %s, %s, %s of the model; %s, %s, %s of the quotient\n",
-			noun.Count(of.NumStates(), "state"), noun.Count(of.NumChoices(), "choice"), noun.Count(of.NumTransitions(), "transition"),
-			noun.Count(to.NumStates(), "state"), noun.Count(to.NumChoices(), "choice"), noun.Count(to.NumTransitions(), "transition"))
+		fmt.Fprintf(env.stderr, "note: %s of the model; %s of the quotient\n", sizeText(space.Model()), sizeText(quotient.Model()))
 	}
 	out := &exporter{env: env, space: quotient, options: files.Options{Program: program, Precision: files.MaxPrecision, Zeros: true, NoValuations: true}}
 	return out.write(ctx, target)
+}
+
+// sizeText returns the numbers of states, choices and transitions of a model as text.
+func sizeText(model *sparse.Model) string {
+	return fmt.Sprintf("%s, %s, %s", noun.Count(model.NumStates(), "state"), noun.Count(model.NumChoices(), "choice"), noun.Count(model.NumTransitions(), "transition"))
 }
 
 // compare checks the properties of the job on the model and on its quotients, and prints both sizes and whether the values agree.
@@ -198,7 +201,8 @@ type reductionRecord struct {
 	Outcome            string `json:"outcome,omitempty"` // of the comparison of the two values
 }
 
-// reductionTable returns a table and records with a row for each property, and the exit code. whole has the verdicts about the model, reduced the verdicts about its quotients.
+// reductionTable returns a table and records with a row for each property, and the exit code. whole has the verdicts about the model, and reduced those
+// about its quotients.
 func reductionTable(whole, reduced []result.Verdict) (*table.Table, []reductionRecord, int) {
 	out := &table.Table{
 		Columns: []table.Column{
@@ -218,29 +222,36 @@ func reductionTable(whole, reduced []result.Verdict) (*table.Table, []reductionR
 	for i := range whole {
 		ofModel, ofQuotient := &whole[i], &reduced[i]
 		relation := agree.Verdicts("whole", ofModel, "reduced", ofQuotient, agree.Ask(ofModel.Property, ofModel.Constants), agree.Options{}).Relation
-		record := reductionRecord{
-			Record: result.NewRecord(ofQuotient), Outcome: relation.String(),
-			ReducedStates: ofQuotient.States, ReducedChoices: ofQuotient.Choices, ReducedTransitions: ofQuotient.Transitions,
-		}
-		record.States, record.Choices, record.Transitions = ofModel.States, ofModel.Choices, ofModel.Transitions
-		agreement := record.Outcome
+		agreement := relation.String()
 		switch {
 		case ofQuotient.Err != nil:
-			record.Outcome = ""
 			agreement, code = ofQuotient.Err.Error(), verdictCode(reduced)
 		case relation == agree.Different:
 			code = exitDisagree
 		}
-		records = append(records, record)
+		records = append(records, newReductionRecord(ofModel, ofQuotient, relation))
 		out.Append(ofModel.Property, ofModel.States, ofQuotient.States, ofModel.Choices, ofQuotient.Choices, ofModel.Transitions, ofQuotient.Transitions, valueText(ofQuotient), agreement)
 		for _, warning := range ofQuotient.Warnings {
 			out.Notes = append(out.Notes, fmt.Sprintf("%s: %s", ofQuotient.Property, warning))
 		}
 	}
-	if slices.ContainsFunc(reduced, func(ofModel result.Verdict) bool { return ofModel.Err == nil }) {
+	if slices.ContainsFunc(reduced, func(verdict result.Verdict) bool { return verdict.Err == nil }) {
 		out.Notes = append(out.Notes, "every partition was checked: states of a block have the same choices, probabilities and rewards, as fractions")
 	}
 	return out, records, code
+}
+
+// newReductionRecord returns the record of the verdicts about a model and its quotient. It has no outcome if the quotient has no value.
+func newReductionRecord(ofModel, ofQuotient *result.Verdict, relation agree.Relation) reductionRecord {
+	record := reductionRecord{
+		Record:        result.NewRecord(ofQuotient),
+		ReducedStates: ofQuotient.States, ReducedChoices: ofQuotient.Choices, ReducedTransitions: ofQuotient.Transitions,
+	}
+	record.States, record.Choices, record.Transitions = ofModel.States, ofModel.Choices, ofModel.Transitions
+	if ofQuotient.Err == nil {
+		record.Outcome = relation.String()
+	}
+	return record
 }
 
 // valueText returns the value of a verdict: a fraction, a decimal number, or a truth value.

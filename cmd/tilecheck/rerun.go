@@ -159,14 +159,12 @@ func (r *runRecord) toolNotes(now *runRecord) (notes []string) {
 func (r *runRecord) compare(out *table.Table, dir, work string, now *repetition) bool {
 	same := true
 	add := func(part string, equal bool, recorded, found string) {
-		outcome := table.Cell{Text: "same", Tone: table.Good}
-		if !equal {
-			same = false
-			outcome = table.Cell{Text: "different", Tone: table.Bad}
-		} else {
-			recorded, found = "", ""
+		if equal {
+			out.Append(part, table.Cell{Text: "same", Tone: table.Good}, "", "")
+			return
 		}
-		out.Append(part, outcome, recorded, found)
+		same = false
+		out.Append(part, table.Cell{Text: "different", Tone: table.Bad}, recorded, found)
 	}
 	add("exit code", r.ExitCode == now.code, fmt.Sprint(r.ExitCode), fmt.Sprint(now.code))
 	recorded, err := os.ReadFile(filepath.Join(dir, recordStdout))

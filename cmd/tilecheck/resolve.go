@@ -61,7 +61,7 @@ func (c *resolveCmd) Run(ctx context.Context, env *environment) error {
 	case err != nil:
 		return err
 	case induced != nil && before.players != nil:
-		return usageError("%s is of a scheduler with a memory, which the choices of all players change, want one without a memory for --player", c.Scheduler)
+		return usageError("%s has a scheduler with a memory, which depends on the choices of all players; want one without a memory for --player", c.Scheduler)
 	case induced != nil:
 		return c.writeInduced(ctx, env, before.space, induced)
 	case c.Scheduler != "":
@@ -118,7 +118,7 @@ func (c *resolveCmd) writeInduced(ctx context.Context, env *environment, before 
 	return c.writeChain(ctx, env, before, after, induced)
 }
 
-// errResolved returns the error of a model whose choices are made. It quotes the line of the text, which is in no file.
+// errResolved returns an error about the text of a resolved model. It quotes the wrong line, because no file has this text.
 func errResolved(err error, text []byte) error {
 	return fmt.Errorf("the model with the choices made: %w", compile.QuoteLine(err, text))
 }
@@ -253,16 +253,16 @@ func (c *resolveCmd) printSizes(env *environment, before, after *explicit.Space)
 	if env.quiet {
 		return
 	}
-	model, resolved, kind := before.Model(), after.Model(), "MDP"
+	kind := "MDP"
 	if before.Program().Type == syntax.SMG {
 		kind = "game"
 	}
-	resolvedText := fmt.Sprintf("%s of the chain", noun.Count(resolved.NumEdges(), "transition"))
+	resolved := after.Model()
+	resolvedText := fmt.Sprintf("%s, %s of the chain", noun.Count(resolved.NumStates(), "state"), noun.Count(resolved.NumEdges(), "transition"))
 	if !c.Uniform && resolved.NumDeciding() > 0 {
-		resolvedText = fmt.Sprintf("%s, %s of the remaining MDP", noun.Count(resolved.NumChoices(), "choice"), noun.Count(resolved.NumTransitions(), "transition"))
+		resolvedText = sizeText(resolved) + " of the remaining MDP"
 	}
-	fmt.Fprintf(env.stderr, "note: %s, %s, %s of the %s; %s, %s\n",
-		noun.Count(model.NumStates(), "state"), noun.Count(model.NumChoices(), "choice"), noun.Count(model.NumTransitions(), "transition"), kind, noun.Count(resolved.NumStates(), "state"), resolvedText)
+	fmt.Fprintf(env.stderr, "note: %s of the %s; %s\n", sizeText(before.Model()), kind, resolvedText)
 }
 
 // writeStates writes the states of a chain as the files of an output.

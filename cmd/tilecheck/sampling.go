@@ -29,7 +29,7 @@ func (m *method) UnmarshalText(text []byte) error {
 	case slices.Contains(methods, word):
 		*m = method(word)
 	default:
-		return fmt.Errorf("%q is no method, want one of %s", word, strings.Join(methods, ", "))
+		return fmt.Errorf("%q is not a method, want one of %s", word, strings.Join(methods, ", "))
 	}
 	return nil
 }
@@ -60,20 +60,21 @@ type confidenceFlags struct {
 // given reports whether the command line has a confidence.
 func (f confidenceFlags) given() bool { return f.Confidence != nil || f.Alpha != nil }
 
-// confidence returns the confidence of the flags. Without such a flag it returns otherwise.
-func (f confidenceFlags) confidence(otherwise float64) float64 {
+// confidence returns the confidence that the flags set, or the default without such a flag.
+func (f confidenceFlags) confidence(defaultConfidence float64) float64 {
 	switch {
 	case f.Confidence != nil:
 		return *f.Confidence
 	case f.Alpha != nil:
 		return stats.Confidence(*f.Alpha)
 	}
-	return otherwise
+	return defaultConfidence
 }
 
-// method returns the method that the flags select, or otherwise. It returns a usage error for flags that have no effect with it.
-func (e *environment) method(flag methodFlag, otherwise runner.Method) (runner.Method, error) {
-	method := cmp.Or(runner.Method(flag.Method), otherwise)
+// method returns the method of --method, or the default without the flag. It returns a usage error if a flag of the command line has no effect with
+// this method.
+func (e *environment) method(flag methodFlag, defaultMethod runner.Method) (runner.Method, error) {
+	method := cmp.Or(runner.Method(flag.Method), defaultMethod)
 	return method, cmp.Or(
 		e.refuseFlags(method == runner.States, "on the state space, want --method sim with it", "samples", "confidence", "alpha", "width", "max-path", "max-reward", "seed"),
 		e.refuseFlags(method != runner.States, "on sampling, want --method states with it", "exact", "float", "epsilon", "max-states", "reduce", "symmetry"),
@@ -84,7 +85,7 @@ func (e *environment) method(flag methodFlag, otherwise runner.Method) (runner.M
 func (f samplingFlags) simulation(env *environment, method runner.Method, workers int) (runner.Simulation, error) {
 	settings := runner.Simulation{MaxPath: f.MaxPath, MaxReward: f.MaxReward, Workers: workers, Split: env.shard}
 	if f.Samples != nil && f.given() && f.Width != nil && method != runner.SPRT {
-		return settings, usageError("--samples, --confidence and --width are all given, want two of them: the third follows")
+		return settings, usageError("--samples, --confidence and --width are all given, want at most two of them: they determine the third")
 	}
 	if f.Samples != nil {
 		settings.Samples = *f.Samples
@@ -112,7 +113,7 @@ func (e *environment) seedOr(given *uint64) (uint64, error) {
 	case given != nil:
 		return *given, nil
 	case e.shard.Recording():
-		return 0, usageError("--shard needs --seed: without one every shard draws another")
+		return 0, usageError("--shard needs --seed: without it, each shard would draw a different seed")
 	}
 	var random [8]byte
 	if _, err := rand.Read(random[:]); err != nil {

@@ -52,11 +52,11 @@ func (f *fraction) UnmarshalText(text []byte) error {
 	if i := strings.IndexAny(string(text), "eE"); i >= 0 {
 		exponent, err := strconv.Atoi(string(text[i+1:]))
 		if err != nil || exponent < -maxExponent || exponent > maxExponent {
-			return fmt.Errorf("%q is no number of a fitting size", text)
+			return fmt.Errorf("%q is not a number with an exponent from -%d to %d", text, maxExponent, maxExponent)
 		}
 	}
 	if _, ok := f.SetString(string(text)); !ok || f.Sign() < 0 {
-		return fmt.Errorf("%q is no number of at least 0", text)
+		return fmt.Errorf("%q is not a number of at least 0", text)
 	}
 	return nil
 }
@@ -105,7 +105,7 @@ func (c *shieldCmd) checkOutputs(env *environment) error {
 	case err != nil:
 		return usageError("--export-scheduler: %w", err)
 	case format == scheduler.Tree:
-		return usageError("--export-scheduler: found type=tree, which keeps a value and not what is allowed, want one of PRISM's or json")
+		return usageError("--export-scheduler: found type=tree, which the worst scheduler of a shield cannot be written as, want one of PRISM's types or json")
 	}
 	return nil
 }
@@ -215,13 +215,37 @@ func (c *shieldCmd) writeStates(ctx context.Context, env *environment, computed 
 	return out.written, err
 }
 
-// print prints the promise of the shield, how permissive it is, and some of the states that it restricts.
+// print prints the facts about the shield, and some of the states that it restricts.
 func (c *shieldCmd) print(env *environment, computed *shield.Shield, promise *shield.Promise, written []string, elapsed time.Duration) error {
+	facts := c.facts(computed, promise)
+	facts.Add(table.Column{Name: "seconds"}, table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, nil)
+	if len(written) > 0 {
+		facts.Notes = append(facts.Notes, "wrote "+strings.Join(written, ", "))
+	}
+	facts.Notes = append(facts.Notes, computed.Space.Warnings()...)
+	env.beginsPrinting()
+	err := facts.Write(env.stdout, c.Format, env.reportOptions())
+	listsStates := c.States > 0 && (c.Format == table.Text || c.Format == table.Markdown)
+	if err != nil || !listsStates {
+		return err
+	}
+	if _, err := fmt.Fprintln(env.stdout); err != nil {
+		return err
+	}
+	return c.stateTable(computed).Write(env.stdout, c.Format, env.reportOptions())
+}
+
+// facts returns the facts about the shield: what it guarantees, and how many choices it allows.
+func (c *shieldCmd) facts(computed *shield.Shield, promise *shield.Promise) *table.Facts {
 	facts := &table.Facts{Title: "Shield of " + c.ModelFile}
 	figures := computed.Figures()
+	thresholdKind := "absolute"
+	if c.Relative {
+		thresholdKind = "relative"
+	}
 	facts.Add(table.Column{Field: "model"}, c.ModelFile, nil)
 	facts.Add(table.Column{Name: "property"}, c.Property, nil)
-	facts.Add(table.Column{Name: "threshold"}, fractionCell(&c.Threshold.Rat), map[bool]string{true: "relative", false: "absolute"}[c.Relative])
+	facts.Add(table.Column{Name: "threshold"}, fractionCell(&c.Threshold.Rat), thresholdKind)
 	switch {
 	case !c.Total: // that of a choice is the threshold
 		facts.Add(table.Column{Field: "choice_loss"}, fractionCell(&c.Threshold.Rat), nil)
@@ -239,19 +263,7 @@ func (c *shieldCmd) print(env *environment, computed *shield.Shield, promise *sh
 	facts.Add(table.Column{Name: "restricted states", Field: "restricted_states"}, figures.Restricted, "states in which a choice is not allowed")
 	facts.Add(table.Column{Name: "choices"}, figures.Choices, "of the deciding states")
 	facts.Add(table.Column{Name: "allowed", Field: "allowed_choices"}, figures.Allowed, "allowed choices of the deciding states")
-	facts.Add(table.Column{Name: "seconds"}, table.Cell{Text: fmt.Sprintf("%.3g", elapsed.Seconds()), Value: elapsed.Seconds()}, nil)
-	if len(written) > 0 {
-		facts.Notes = append(facts.Notes, "wrote "+strings.Join(written, ", "))
-	}
-	facts.Notes = append(facts.Notes, computed.Space.Warnings()...)
-	env.beginsPrinting()
-	if err := facts.Write(env.stdout, c.Format, env.reportOptions()); err != nil || c.States == 0 || c.Format != table.Text && c.Format != table.Markdown {
-		return err
-	}
-	if _, err := fmt.Fprintln(env.stdout); err != nil {
-		return err
-	}
-	return c.stateTable(computed).Write(env.stdout, c.Format, env.reportOptions())
+	return facts
 }
 
 // fractionCell returns a table cell with a fraction in decimal digits; its machine-readable value is a float64.

@@ -44,9 +44,9 @@ func (e *environment) beginShard(kctx *kong.Context, args []string) error {
 	case file == "" && (shardText == "" || reportsParts):
 		return nil
 	case file == "":
-		return usageError("--shard is without --partial, want a file for what the part finds")
+		return usageError("--shard is given without --partial, want a file for the results of the part")
 	case shardText == "":
-		return usageError("--partial is without --shard, want the part to do, such as --shard 1/5")
+		return usageError("--partial is given without --shard, want the part to do, such as --shard 1/5")
 	case isStdout(file):
 		return usageError("--partial is %s, want a file", file)
 	}

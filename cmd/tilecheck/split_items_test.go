@@ -290,7 +290,7 @@ func TestMergeItemsRefuses(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	refused("other tests than there are now", one, two)
+	refused("its tests have changed since then", one, two)
 	if err := errors.Join(os.Remove(added), os.Remove(added+".props"), os.WriteFile(filepath.Join(dir, "m00.prism"), []byte("dtmc"), 0o666)); err != nil {
 		t.Fatal(err)
 	}

@@ -238,8 +238,8 @@ func TestShardUsage(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"--method=sim", "--seed=1", "--shard=1/2"}, "--shard is without --partial"},
-		{[]string{"--method=sim", "--seed=1", "--partial=" + file}, "--partial is without --shard"},
+		{[]string{"--method=sim", "--seed=1", "--shard=1/2"}, "--shard is given without --partial"},
+		{[]string{"--method=sim", "--seed=1", "--partial=" + file}, "--partial is given without --shard"},
 		{[]string{"--method=sim", "--shard=1/2", "--partial=" + file}, "--shard needs --seed"},
 		{[]string{"--method=sim", "--seed=1", "--shard=0/2", "--partial=" + file}, `found "0/2"`},
 		{[]string{"--method=sim", "--seed=1", "--shard=1/2", "--partial=-"}, "want a file"},

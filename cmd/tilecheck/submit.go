@@ -235,9 +235,9 @@ func (e *environment) readCommand(request *cluster.Request) error {
 		request.Inputs = append(request.Inputs, paths...)
 	}
 	request.Words = request.Given
-	hasSeed := name == "test" || name == "bench run" // by default
-	draws := flags["seed"] != nil && !hasSeed && !computesStates(name, flags)
-	if draws && !subEnv.given["seed"] {
+	hasDefaultSeed := name == "test" || name == "bench run"
+	drawsSeed := flags["seed"] != nil && !hasDefaultSeed && !computesStates(name, flags)
+	if drawsSeed && !subEnv.given["seed"] {
 		request.Words, err = e.withSeed(request.Given)
 	}
 	return err
@@ -345,7 +345,7 @@ func (e *environment) submit(ctx context.Context, flags jobDirFlags, login login
 	return err
 }
 
-// driver returns the driver that runs a job, and a function that ends its processes.
+// driver returns the driver that runs a job, and a function that ends the processes of the driver.
 func (e *environment) driver(ctx context.Context, w *cluster.Work, login loginFlags) (*cluster.Driver, func(), error) {
 	return submit.Driver(ctx, w, login.login(), func(text string) {
 		if !e.quiet {
@@ -456,7 +456,8 @@ func (e *environment) noteJobDirectory(ctx context.Context, w *cluster.Work, err
 	attach := "tilecheck submit attach " + quote.Word(string(w.Dir))
 	left := fmt.Sprintf("%s has %.0f MB, this program and the inputs included", w.Dir, megabytes)
 	answer, onlyCode := errors.AsType[*codedError](err)
-	if isFinished := err == nil || onlyCode && answer.err == nil; isFinished {
+	isFinished := err == nil || onlyCode && answer.err == nil
+	if isFinished {
 		fmt.Fprintf(e.stderr, "note: %s; it can be removed, and until then this prints the result again: %s\n", left, attach)
 	} else {
 		fmt.Fprintf(e.stderr, "note: %s; it keeps what is finished, for %s; remove it to begin anew\n", left, attach)

@@ -126,8 +126,10 @@ func (c *testCmd) run(ctx context.Context, env *environment, selected *selection
 	if err := c.openCache(env, selected); err != nil {
 		return nil, err
 	}
-	c.PrismImage, c.StormImage, c.Jobs = cmp.Or(c.PrismImage, selected.PrismImage), cmp.Or(c.StormImage, selected.StormImage), selected.Options.Jobs
+	c.PrismImage = cmp.Or(c.PrismImage, selected.PrismImage)
 	c.GamesImage = cmp.Or(c.GamesImage, selected.GamesImage)
+	c.StormImage = cmp.Or(c.StormImage, selected.StormImage)
+	c.Jobs = selected.Options.Jobs
 	tools := env.toolbox(c.engineFlags, c.Memory, c.Timeout)
 	defer func() { err = errors.Join(err, tools.Close()) }()
 	engines, err := c.engines(ctx, env, tools, selected)
@@ -150,15 +152,8 @@ func (c *testCmd) run(ctx context.Context, env *environment, selected *selection
 
 // complete sets the options of the run that come from flags.
 func (c *testCmd) complete(env *environment, selected *selection.Selection) error {
-	var err error
 	if c.Shard != "" {
-		switch selected.Options.Shard, err = shard.Parse(c.Shard); {
-		case err != nil:
-			return usageError("--shard: %w", err)
-		case selected.Options.Shard.Index > selected.Options.Shard.Of:
-			return usageError("--shard: found %q, want a part and a number of parts, such as 2/5", c.Shard)
-		}
-		if selected.Options.Times, err = readLines("--balance", c.Balance); err != nil {
+		if err := c.selectShard(&selected.Options); err != nil {
 			return err
 		}
 	} else if c.Balance != "" && !env.shard.Replaying() {
@@ -178,6 +173,20 @@ func (c *testCmd) complete(env *environment, selected *selection.Selection) erro
 	}
 	selected.Options.Rerun = c.rerun
 	return nil
+}
+
+// selectShard sets the part of the suite that --shard names, and the times of --balance by which the parts are divided.
+func (c *testCmd) selectShard(options *regress.Options) error {
+	part, err := shard.Parse(c.Shard)
+	if err != nil {
+		return usageError("--shard: %w", err)
+	}
+	if part.Index > part.Of {
+		return usageError("--shard: found %q, want a part and a number of parts, such as 2/5", c.Shard)
+	}
+	options.Shard = part
+	options.Times, err = readLines("--balance", c.Balance)
+	return err
 }
 
 // rerun returns a command line that checks one result of the report again. id identifies the result, and engines are the engines, separated by
@@ -289,15 +298,12 @@ func (c *testCmd) print(env *environment, rep *report.TestReport, changed *repor
 	if err := report.WriteTests(env.stdout, c.Format, rep, opt); err != nil {
 		return err
 	}
-	notes := env.stdout // machine-readable output must not have other text
-	if !slices.Contains([]table.Format{table.Text, table.Markdown}, c.Format) {
-		notes = env.stderr
+	notes, format := env.stdout, c.Format
+	isForPeople := c.Format == table.Text || c.Format == table.Markdown
+	if !isForPeople { // machine-readable output must not contain other text
+		notes, format = env.stderr, table.Text
 	}
 	if changed != nil {
-		format := c.Format
-		if notes == env.stderr {
-			format = table.Text
-		}
 		if _, err := fmt.Fprintln(notes); err != nil {
 			return err
 		}

@@ -37,7 +37,7 @@ func (n *pathCount) Decode(ctx *kong.DecodeContext) error {
 	text := fmt.Sprint(ctx.Scan.Pop().Value)
 	count, err := strconv.Atoi(text)
 	if err != nil || count < 1 || count > maxPaths {
-		return fmt.Errorf("%q is no number of paths, want 1 to %d", text, maxPaths)
+		return fmt.Errorf("%q is not a number of paths, want 1 to %d", text, maxPaths)
 	}
 	*n = pathCount(count)
 	return nil
@@ -53,7 +53,7 @@ func (n *pathCount) isSet() bool { return *n > 0 }
 func (c *checkCmd) refuseSeparatePathCount() error {
 	for _, name := range []string{c.ModelFile, c.PropsFile} {
 		if count, err := strconv.Atoi(name); err == nil && c.Witness.isSet() && noSuchFile(name) {
-			return usageError("%s: no such file; a number of paths stands behind =, want --witness=%d", name, count)
+			return usageError("%s: no such file; for a number of paths, want --witness=%d", name, count)
 		}
 	}
 	return nil

@@ -79,19 +79,7 @@ func (p *Partition) addRow(builder *sparse.Builder, model *sparse.Model, c int) 
 func (p *Partition) Reward(reward *sparse.Reward, kept []uint32) *sparse.Reward {
 	return &sparse.Reward{
 		Name: reward.Name, Err: reward.Err, Unfit: reward.Unfit,
-		State: selectEntries(reward.State, p.First), StateRat: selectEntries(reward.StateRat, p.First),
-		Choice: selectEntries(reward.Choice, kept), ChoiceRat: selectEntries(reward.ChoiceRat, kept),
+		State: sparse.SelectEntries(reward.State, p.First), StateRat: sparse.SelectEntries(reward.StateRat, p.First),
+		Choice: sparse.SelectEntries(reward.Choice, kept), ChoiceRat: sparse.SelectEntries(reward.ChoiceRat, kept),
 	}
-}
-
-// selectEntries returns a slice whose entry i is values[indices[i]]; nil stays nil.
-func selectEntries[T any](values []T, indices []uint32) []T {
-	if values == nil {
-		return nil
-	}
-	selected := make([]T, len(indices))
-	for i, index := range indices {
-		selected[i] = values[index]
-	}
-	return selected
 }

@@ -25,10 +25,10 @@ func (e *EndComponents) Members(i int) []uint32 { return e.States[e.Start[i]:e.S
 // choices; nil stands for all. A choice with a transition out of the part belongs to none.
 //
 // Source: de Alfaro, Formal verification of probabilistic systems (1997), algorithm 3.1: remove choices
-// that leave their strongly connected component, and repeat. States that lose their last choice are removed at once, with the
-// choices that lead to them, and only components that lost a choice are decomposed again (Chatterjee and
-// Henzinger, Efficient and dynamic algorithms for alternating Büchi games and maximal end-component decomposition, JACM 61
-// (2014), section 3).
+// that leave their strongly connected component, and repeat. States that lose their last choice are
+// removed at once, with the choices that lead to them. Only components that lost a choice are decomposed
+// again (Chatterjee and Henzinger, Efficient and dynamic algorithms for alternating Büchi games and
+// maximal end-component decomposition, JACM 61 (2014), section 3).
 func (m *Model) EndComponents(ctx context.Context, states, choices *Set) (*EndComponents, error) {
 	search := &endComponentSearch{model: m, candidateStates: FullSet(m.NumStates()), allowed: FullSet(m.NumChoices())}
 	if states != nil {
@@ -54,18 +54,13 @@ type endComponentSearch struct {
 	changed                  map[uint32]bool
 }
 
-// run decomposes components until none has a choice that leaves it.
+// run removes states and choices until no component has a choice that leaves it.
 func (search *endComponentSearch) run(ctx context.Context) error {
-	m := search.model
-	for s := range m.NumStates() {
-		if !search.candidateStates.Has(s) {
-			first, end := m.Choices(s)
-			for c := first; c < end; c++ {
-				search.allowed.Remove(c)
-			}
-		}
+	search.removeChoicesOutside()
+	search.sccSearch = &pearce{
+		model: search.model, states: search.candidateStates, allowed: search.allowed,
+		index: 1, closedIndex: None - 1, rindex: make([]uint32, search.model.NumStates()),
 	}
-	search.sccSearch = &pearce{model: m, states: search.candidateStates, allowed: search.allowed, index: 1, closedIndex: None - 1, rindex: make([]uint32, m.NumStates())}
 	var states []uint32
 	for s := range search.candidateStates.All() {
 		states = append(states, uint32(s))
@@ -85,8 +80,21 @@ func (search *endComponentSearch) run(ctx context.Context) error {
 	return nil
 }
 
-// decompose computes the strongly connected components of some live states. No allowed choice leads from these states to other live
-// states of components that are not decomposed again.
+// removeChoicesOutside removes the choices of the states that are not candidates.
+func (search *endComponentSearch) removeChoicesOutside() {
+	for s := range search.model.NumStates() {
+		if search.candidateStates.Has(s) {
+			continue
+		}
+		first, end := search.model.Choices(s)
+		for c := first; c < end; c++ {
+			search.allowed.Remove(c)
+		}
+	}
+}
+
+// decompose computes the strongly connected components of some live states. No allowed choice of these states may lead to a live state
+// of another component that is not among them.
 func (search *endComponentSearch) decompose(states []uint32) *Components {
 	scc := search.sccSearch
 	scc.components = Components{Start: []uint32{0}}
@@ -156,7 +164,7 @@ func (search *endComponentSearch) removeIfStuck(s uint32) {
 	search.removed = append(search.removed, s)
 }
 
-// propagate removes the choices that lead to removed states, and the states that have no choice left then.
+// propagate removes the choices that lead to removed states, and then the states without a remaining choice, until nothing changes.
 func (search *endComponentSearch) propagate() {
 	if len(search.removed) > 0 && search.reversed == nil {
 		search.reversed = newTransposed(search.model)

@@ -17,12 +17,12 @@ func (e *ActionsError) Error() string {
 	return fmt.Sprintf("states %d and %d have the same observation, and different actions", e.Other, e.State)
 }
 
-// MatchActions matches the choices of states with the same observation by their actions. Let s be a state with
-// first choice f, and r the first state with the same observation: entry f+k of the result is the choice
-// of s with the same action as choice k of r. The error is an *ActionsError if states with the same
-// observation have different actions, or a state has two choices with the same action.
+// MatchActions matches the choices of states with the same observation by their actions. The order of choices
+// of the first state with an observation is the common order: if a state has the choices from first on, entry
+// first+k of the result is its choice with the action that choice k of the common order has.
 //
-// PRISM requires the actions in the same order, too; MatchActions does not.
+// The error is an *ActionsError if states with the same observation have different actions, or a state has two
+// choices with the same action. PRISM also requires the actions in the same order; MatchActions does not.
 func (m *Model) MatchActions(observation []uint32) ([]uint32, error) {
 	matching := make([]uint32, m.NumChoices())
 	firstState := map[uint32]int{} // by observation

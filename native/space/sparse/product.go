@@ -54,7 +54,7 @@ func NewProduct[P comparable](ctx context.Context, model *Model, memory Memory[P
 		}
 		return number(to)
 	}
-	for i := 0; i < len(product.Pairs); i++ { // successor appends to x.Pairs
+	for i := 0; i < len(product.Pairs); i++ { // successor appends to product.Pairs
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}

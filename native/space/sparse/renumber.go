@@ -21,7 +21,7 @@ func (m *Model) Renumber(number []uint32) *Model {
 		}
 	}
 	renumbered := builder.Finish()
-	renumbered.Actions, renumbered.Player = m.reorderActions(old), selectEntries(m.Player, old)
+	renumbered.Actions, renumbered.Player = m.reorderActions(old), SelectEntries(m.Player, old)
 	m.renumberAnnotations(renumbered, number, old, builder.Origin)
 	return renumbered
 }
@@ -47,39 +47,39 @@ func (m *Model) actionRange(first, end int) (int, int) {
 	return int(m.Start[first]), int(m.Start[end])
 }
 
-// renumberAnnotations translates the initial states, deadlocks, labels and rewards of m to out. number has the new
+// renumberAnnotations translates the initial states, deadlocks, labels and rewards to a renumbered model. number has the new
 // number of each state; old and choice have the old numbers of each new state and of each new choice.
-func (m *Model) renumberAnnotations(out *Model, number, old, choice []uint32) {
+func (m *Model) renumberAnnotations(renumbered *Model, number, old, choice []uint32) {
 	for _, s := range m.Initial {
-		out.Initial = append(out.Initial, number[s])
+		renumbered.Initial = append(renumbered.Initial, number[s])
 	}
-	slices.Sort(out.Initial)
+	slices.Sort(renumbered.Initial)
 	if m.Deadlocks != nil {
-		out.Deadlocks = renumberSet(m.Deadlocks, number)
+		renumbered.Deadlocks = renumberSet(m.Deadlocks, number)
 	}
 	for _, label := range m.Labels {
-		out.Labels = append(out.Labels, Label{label.Name, renumberSet(label.States, number)})
+		renumbered.Labels = append(renumbered.Labels, Label{label.Name, renumberSet(label.States, number)})
 	}
 	for _, reward := range m.Rewards {
-		out.Rewards = append(out.Rewards, Reward{
+		renumbered.Rewards = append(renumbered.Rewards, Reward{
 			Name: reward.Name, Err: reward.Err,
-			State: selectEntries(reward.State, old), Choice: selectEntries(reward.Choice, choice),
-			StateRat: selectEntries(reward.StateRat, old), ChoiceRat: selectEntries(reward.ChoiceRat, choice),
+			State: SelectEntries(reward.State, old), Choice: SelectEntries(reward.Choice, choice),
+			StateRat: SelectEntries(reward.StateRat, old), ChoiceRat: SelectEntries(reward.ChoiceRat, choice),
 		})
 	}
 }
 
-// renumberSet returns the set of number[i] for the members i of s.
+// renumberSet returns the set that has number[i] for each member i of a set.
 func renumberSet(set *Set, number []uint32) *Set {
-	out := NewSet(set.Len())
+	renumbered := NewSet(set.Len())
 	for i := range set.All() {
-		out.Add(int(number[i]))
+		renumbered.Add(int(number[i]))
 	}
-	return out
+	return renumbered
 }
 
-// selectEntries returns a slice whose entry i is values[indices[i]]; nil stays nil.
-func selectEntries[T any](values []T, indices []uint32) []T {
+// SelectEntries returns a slice whose entry i is values[indices[i]]; nil stays nil.
+func SelectEntries[T any](values []T, indices []uint32) []T {
 	if values == nil {
 		return nil
 	}

@@ -16,9 +16,9 @@ func (m *Model) Restrict(choices *Set) *Model {
 	}
 	restricted, kept := builder.Finish(), builder.Origin
 	restricted.Initial, restricted.Deadlocks, restricted.Labels = m.Initial, m.Deadlocks, m.Labels
-	restricted.Actions, restricted.Player = selectEntries(m.Actions, kept), m.Player
+	restricted.Actions, restricted.Player = SelectEntries(m.Actions, kept), m.Player
 	for _, reward := range m.Rewards {
-		reward.Choice, reward.ChoiceRat = selectEntries(reward.Choice, kept), selectEntries(reward.ChoiceRat, kept)
+		reward.Choice, reward.ChoiceRat = SelectEntries(reward.Choice, kept), SelectEntries(reward.ChoiceRat, kept)
 		restricted.Rewards = append(restricted.Rewards, reward)
 	}
 	return restricted
