@@ -81,7 +81,7 @@ func Switches() []Switch {
 		symbols = "there are no decision diagrams"
 		always  = "it is so anyway"
 		model   = "what comes of a model is written by export as files of states, and as JANI"
-		pta     = "timed automata are checked with digital clocks"
+		pta     = "timed automata are checked with digital clocks or with regions, see --clocks"
 		stays   = "functions of parameters have no such settings"
 	)
 	var out []Switch

@@ -402,7 +402,8 @@ func (search *exploration) buildSpace() (*Space, error) {
 	search.reportProgress(true)
 	space := &Space{part: search.opts.Part, symmetry: search.opts.Symmetry, depth: search.opts.Depth, compiled: search.model, codec: search.codec, store: search.store, overlaps: search.overlaps, merged: search.merged, fallback: search.fallback, rangeErr: search.rangeErr, rounded: search.rounded, normalised: search.normalised}
 	if len(search.deadlocks) > 0 && search.opts.NoFixDeadlocks {
-		return nil, &DeadlockError{Count: len(search.deadlocks), State: search.model.StateText(space.State(nil, int(search.deadlocks[0])))}
+		first := space.State(nil, int(search.deadlocks[0]))
+		return nil, &DeadlockError{Count: len(search.deadlocks), State: search.model.StateText(first), Values: first}
 	}
 	search.store.seal()
 	if search.expanded < search.store.n {
