@@ -2,13 +2,18 @@ package native_test
 
 import (
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
+	"tilecheck/bridge"
+	"tilecheck/internal/needs"
 	"tilecheck/internal/wild"
 	"tilecheck/native"
 	"tilecheck/result"
 	"tilecheck/runner"
+	"tilecheck/runner/local"
 )
 
 // Strictly between 1 and 2 seconds after the start, a message is sent, which arrives with 0.8. The watch y is reset with each message.
@@ -118,4 +123,39 @@ func TestClockRegionsAgree(t *testing.T) {
 	if compared < 3*models || between < models/4 {
 		t.Errorf("compared %d values, of which %d are neither 0 nor 1", compared, between)
 	}
+}
+
+// TestClockRegionsPRISM compares probabilities of TILECHECK_MODELS (three) random automata with those of PRISM's stochastic games.
+func TestClockRegionsPRISM(t *testing.T) {
+	tool, err := local.New(needs.PRISM(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	games := bridge.PRISM(tool, bridge.Options{Limits: runner.Limits{Time: time.Minute}, Args: []string{"-ptamethod", "games"}})
+	seed := needs.Number(t, "TILECHECK_SEED", uint64(time.Now().UnixNano()))
+	compared, unanswered, first := 0, 0, needs.Number(t, "TILECHECK_FIRST", 0)
+	for i := first; i < first+needs.Number(t, "TILECHECK_MODELS", 3); i++ {
+		model := wild.TimedOpen(seed, i, 6)
+		readsClock := func(property string) bool { return strings.Contains(property, "&") } // PRISM refuses these
+		properties := slices.DeleteFunc(model.Props, readsClock)
+		if len(properties) == 0 {
+			continue
+		}
+		ours := checkClocks(t, model.Text, properties, "")
+		theirs, err := runner.Check(t.Context(), games, runner.Job{File: "m.prism", Model: []byte(model.Text), Props: properties})
+		if err != nil {
+			t.Fatalf("seed %d, model %d: %v\n%s", seed, i, err, model.Text)
+		}
+		for k := range ours {
+			if theirs[k].Err != nil { // such as its time limit
+				unanswered++
+				continue
+			}
+			compared++
+			if !alike(&ours[k], &theirs[k]) {
+				t.Errorf("seed %d, model %d: %s: %v (%v), PRISM has %v (%v)\n%s", seed, i, properties[k], ours[k].Value, ours[k].Err, theirs[k].Value, theirs[k].Err, model.Text)
+			}
+		}
+	}
+	t.Logf("seed %d: %d values compared, %d without an answer of PRISM", seed, compared, unanswered)
 }
