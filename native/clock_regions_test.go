@@ -125,6 +125,22 @@ func TestClockRegionsAgree(t *testing.T) {
 	}
 }
 
+// TestInactiveClock: the value of x does not matter after l=0, so the number of states is not the product of the values of both clocks.
+func TestInactiveClock(t *testing.T) {
+	const model = `pta
+module m
+  l : [0..2]; x : clock; y : clock;
+  invariant (l=0 => x<=100) & (l=1 => y<=100) endinvariant
+  [] l=0 & x>0 -> 0.5:(l'=1)&(y'=0) + 0.5:(l'=0)&(x'=0)&(y'=0);
+  [] l=1 & y>=100 -> (l'=2);
+endmodule
+`
+	verdict := answers(t, model, "Pmin=? [ F l=2 ]", result.Exact)[0]
+	if verdict.Err != nil || verdict.Value.Num != 1 || verdict.States > 1000 {
+		t.Errorf("%v %v with %d states, want 1 with at most 1000", verdict.Value, verdict.Err, verdict.States)
+	}
+}
+
 // TestClockRegionsPRISM compares probabilities of TILECHECK_MODELS (three) random automata with those of PRISM's stochastic games.
 func TestClockRegionsPRISM(t *testing.T) {
 	tool, err := local.New(needs.PRISM(t))
