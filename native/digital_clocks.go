@@ -14,7 +14,7 @@ import (
 	"tilecheck/runner"
 )
 
-// timedStates is an instance of a timed automaton, by the MDP with integer clocks (digital clocks). The largest values of the
+// timedStates is an instance of a timed automaton, by an MDP of digital clocks or of regions. The largest values of the
 // clocks depend on the property. Properties with the same largest values share an MDP.
 type timedStates struct {
 	method           *statesMethod
@@ -54,7 +54,7 @@ func unsupported(p *sema.Program, format string, args ...any) error {
 // check implements instance. It translates the property and the timed automaton to an MDP, and checks the translated
 // property there.
 func (states *timedStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
-	translated, err := digital.Translate(property.Program, &property.Property)
+	translated, err := digital.Translate(property.Program, &property.Property, states.translation())
 	if err != nil {
 		return result.Verdict{Err: translationFailure(err, property)}
 	}
@@ -76,6 +76,17 @@ func (states *timedStates) check(ctx context.Context, property *checkedProperty)
 		verdict.Warnings = append(slices.Clip(verdict.Warnings), space.warning)
 	}
 	return verdict
+}
+
+// translation returns how clocks are represented.
+func (states *timedStates) translation() digital.Method {
+	switch states.method.clocks {
+	case runner.DigitalClocks:
+		return digital.Digital
+	case runner.ClockRegions:
+		return digital.Regions
+	}
+	return digital.Automatic
 }
 
 // translationFailure classifies an error of the translation to an MDP.
@@ -108,7 +119,7 @@ func (states *timedStates) buildMDP(ctx context.Context, translated *digital.Mod
 	options.NoFixDeadlocks = true
 	space, err := explicit.Build(ctx, compiled, options)
 	if deadlockErr, ok := errors.AsType[*explicit.DeadlockError](err); ok {
-		built.err = &result.Failure{Class: result.Deadlock, File: translated.Program.File, Message: fmt.Sprintf("Timelock in PTA, e.g. in state %s: time cannot pass, and no command is enabled", deadlockErr.State)}
+		built.err = &result.Failure{Class: result.Deadlock, File: translated.Program.File, Message: fmt.Sprintf("Timelock in PTA, e.g. in state %s: time cannot pass, and no command is enabled", translated.StateText(deadlockErr.Values))}
 		return built
 	}
 	if err != nil {
@@ -122,7 +133,7 @@ func (states *timedStates) buildMDP(ctx context.Context, translated *digital.Mod
 	}
 	if violating := invariantHolds.Complement(); !violating.Empty() {
 		for state := range violating.All() {
-			built.warning = fmt.Sprintf("state %s is reachable but violates an invariant, and time cannot pass in it", compiled.StateText(space.State(nil, state)))
+			built.warning = fmt.Sprintf("state %s is reachable but violates an invariant, and time cannot pass in it", translated.StateText(space.State(nil, state)))
 			break
 		}
 	}

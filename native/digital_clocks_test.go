@@ -99,8 +99,8 @@ func lowest(t *testing.T, text string) string {
 	return r.RatString()
 }
 
-// TestDigitalRefused checks that features which digital clocks do not support are refused at their positions.
-func TestDigitalRefused(t *testing.T) {
+// TestTimedRefused checks that features of timed automata that are not supported are refused at their positions.
+func TestTimedRefused(t *testing.T) {
 	const model = `pta
 module m
   l : [0..1]; n : [0..3]; x : clock; y : clock;
@@ -110,35 +110,41 @@ module m
 endmodule
 rewards "r" true : 1; endrewards
 `
-	for _, tt := range []struct{ edit, with, property, want string }{
-		{"", "", "Pmax=? [ F x<2 ]", "p.props:1:12: found a strict clock constraint"},
-		{"", "", "Pmax=? [ F !(x>=2) ]", "p.props:1:14: found a strict clock constraint"},
-		{"", "", "Pmax=? [ G x>=2 ]", "p.props:1:12: found a strict clock constraint"},
-		{"", "", "Pmax=? [ F x<=y ]", "p.props:1:12: found a diagonal clock constraint"},
-		{"", "", "Pmax=? [ x<=2 U l=1 ]", `p.props:1:10: found the clock "x" in the left side of U`},
-		{"", "", "Pmax=? [ F P>0 [ F l=1 ] ]", "p.props:1:12: found nested operators"},
-		{"", "", "Pmax=? [ F>=2 l=1 ]", "p.props:1:11: found a lower time bound"},
-		{"", "", "Pmax=? [ F<2 l=1 ]", "p.props:1:11: found a strict time bound"},
-		{"", "", "Pmax=? [ F<0 l=1 ]", "p.props:1:11: Negative bound"},
-		{"", "", "Pmax=? [ G<=2 l=1 ]", "p.props:1:11: found a time bound of G"},
-		{"", "", "Pmax=? [ F G l=1 ]", "p.props:1:12: found nested operators"},
-		{"", "", "Pmax=? [ X l=1 ]", "p.props:1:10: found the temporal operator X, which digital clocks do not support"},
-		{"", "", `R{"r"}max=? [ C<=3 ]`, "p.props:1:15: found the reward objective C, want R of F"},
-		{"", "", "filter(max, Pmax=? [ F l=1 ], l=0)", "p.props:1:1: found a filter, which digital clocks do not support"},
-		{"x>=1 ->", "x>1 ->", "Pmax=? [ F l=1 ]", "m.prism:5:6: found a strict clock constraint"},
-		{"x>=1 ->", "x>=y ->", "Pmax=? [ F l=1 ]", "m.prism:5:6: found a diagonal clock constraint"},
-		{"x<=3", "x<=3000000000-2000000000", "Pmax=? [ F l=1 ]", "m.prism:"},
-		{"[] x>=1", "[] l=0 & x>=4", "Pmax=? [ F l=1 ]", "m.prism: Timelock in PTA"},
+	for _, tt := range []struct {
+		edit, with, property string
+		clocks               runner.ClockMethod
+		want                 string
+	}{
+		{"", "", "Pmax=? [ F x<2 ]", runner.DigitalClocks, "p.props:1:12: found a strict clock constraint"},
+		{"", "", "Pmax=? [ F !(x>=2) ]", runner.DigitalClocks, "p.props:1:14: found a strict clock constraint"},
+		{"", "", "Pmax=? [ G x>=2 ]", runner.DigitalClocks, "p.props:1:12: found a strict clock constraint"},
+		{"", "", "Pmax=? [ F x<=y ]", runner.DigitalClocks, "p.props:1:12: found a diagonal clock constraint"},
+		{"", "", "Pmax=? [ F<2 l=1 ]", runner.DigitalClocks, "p.props:1:11: found a strict time bound"},
+		{"x>=1 ->", "x>1 ->", "Pmax=? [ F l=1 ]", runner.DigitalClocks, "m.prism:5:6: found a strict clock constraint"},
+		{"x>=1 ->", "x>=y ->", "Pmax=? [ F l=1 ]", runner.DigitalClocks, "m.prism:5:6: found a diagonal clock constraint"},
+		{"x>=1 ->", "x>1 ->", `R{"r"}max=? [ F l=1 ]`, "", "m.prism:5:6: found a strict clock constraint"},
+		{"", "", `R{"r"}max=? [ F x<y ]`, "", "p.props:1:17: found a diagonal clock constraint"},
+		{"", "", `R{"r"}max=? [ F l=1 ]`, runner.ClockRegions, "p.props:1:1: found an R operator, want P operators for regions of clocks"},
+		{"", "", "Pmax=? [ x<=2 U l=1 ]", "", `p.props:1:10: found the clock "x" in the left side of U`},
+		{"", "", "Pmax=? [ F P>0 [ F l=1 ] ]", "", "p.props:1:12: found nested operators"},
+		{"", "", "Pmax=? [ F>=2 l=1 ]", "", "p.props:1:11: found a lower time bound"},
+		{"", "", "Pmax=? [ F<0 l=1 ]", "", "p.props:1:11: Negative bound"},
+		{"", "", "Pmax=? [ F G l=1 ]", "", "p.props:1:12: found nested operators"},
+		{"", "", "Pmax=? [ X l=1 ]", "", "p.props:1:10: found the temporal operator X, which is not supported for timed automata"},
+		{"", "", `R{"r"}max=? [ C<=3 ]`, "", "p.props:1:15: found the reward objective C, want R of F"},
+		{"", "", "filter(max, Pmax=? [ F l=1 ], l=0)", "", "p.props:1:1: found a filter, which is not supported for timed automata"},
+		{"x<=3", "x<=3000000000-2000000000", "Pmax=? [ F l=1 ]", "", "m.prism:"},
+		{"[] x>=1", "[] l=0 & x>=4", "Pmax=? [ F l=1 ]", "", "m.prism: Timelock in PTA, e.g. in state (l=0,n=0,x=3,"},
+		{"[] x>=1", "[] l=0 & x>3", "Pmax=? [ F l=1 ]", "", "m.prism: Timelock in PTA, e.g. in state (l=0,n=0,x=3,y>0)"},
+		{"x<=3 endinvariant\n  [] x>=1", "x<3 endinvariant\n  [] l=0 & x>=4", "Pmax=? [ F l=1 ]", "", "m.prism: Timelock in PTA, e.g. in state (l=0,n=0,2<x<3,y>0)"},
 	} {
-		src := model
-		if tt.edit != "" {
-			src = strings.Replace(model, tt.edit, tt.with, 1)
-			if strings.Contains(tt.want, "Timelock") {
-				src = strings.Replace(src, "  [] true -> (y'=0);\n", "", 1)
-			}
+		text := strings.Replace(model, tt.edit, tt.with, 1)
+		if strings.Contains(tt.want, "Timelock") {
+			text = strings.Replace(text, "  [] true -> (y'=0);\n", "", 1)
 		}
 		vs, err := runner.Check(t.Context(), native.New(), runner.Job{
-			File: "m.prism", Model: []byte(src), PropsFile: "p.props", Properties: []byte(tt.property),
+			File: "m.prism", Model: []byte(text), PropsFile: "p.props", Properties: []byte(tt.property),
+			Settings: runner.Settings{Numeric: runner.Numeric{Clocks: tt.clocks}},
 		})
 		got := fmt.Sprint(err)
 		if err == nil && vs[0].Err != nil {

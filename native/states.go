@@ -26,6 +26,7 @@ type statesMethod struct {
 	wantCertificates bool // every answer gets a certificate
 	reduce           bool // each property is checked on a quotient
 	symmetry         bool // each property is checked on the states up to permutations of modules
+	clocks           runner.ClockMethod
 	outputs          runner.Outputs
 	export           *schedulerFile    // nil unless wants has a scheduler
 	generated        runner.Recognizer // as Job.Generated
@@ -64,7 +65,7 @@ func newStatesMethod(plan *runner.Plan) (*statesMethod, error) {
 	}
 	return &statesMethod{
 		file: job.File, tree: plan.Tree, partOptions: partOptionsOf(plan),
-		outputs: job.Outputs, generated: job.Generated, export: export, wantCertificates: numeric.Accuracy == result.Proven, reduce: numeric.Reduce, symmetry: numeric.Symmetry,
+		outputs: job.Outputs, generated: job.Generated, export: export, wantCertificates: numeric.Accuracy == result.Proven, reduce: numeric.Reduce, symmetry: numeric.Symmetry, clocks: numeric.Clocks,
 		build: load.Options(job),
 		opt:   check.Options{Accuracy: accuracy(numeric), Epsilon: numeric.Epsilon, Workers: numeric.Workers, Fair: numeric.Fair, Beliefs: numeric.Beliefs},
 	}, nil

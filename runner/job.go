@@ -165,7 +165,19 @@ type Numeric struct {
 	// Symmetry explores, for each property, one of the states that differ only by a permutation of interchangeable modules.
 	// Verdicts have the size of that space. Only the embedded engine reads it.
 	Symmetry bool
+	// Clocks is how the embedded engine represents the clocks of a timed automaton. Empty means DigitalClocks where they are
+	// exact, and ClockRegions elsewhere.
+	Clocks ClockMethod
 }
+
+// ClockMethod is a representation of the clocks of a timed automaton.
+type ClockMethod string
+
+// The representations of clocks.
+const (
+	DigitalClocks ClockMethod = "digital" // whole units of time, for closed constraints that do not compare two clocks
+	ClockRegions  ClockMethod = "regions" // the regions of Alur and Dill, for probabilities only
+)
 
 // Simulation has the parameters of the statistical methods. Zero means not given. As in
 // PRISM, the method decides which fields may be given together.

@@ -27,11 +27,14 @@ type checkFlags struct {
 	Reduce  bool `rare:"" help:"Check each property on the quotient by bisimulation, which is checked (native engine)."`
 
 	Symmetry bool `rare:"" help:"Explore one of the states that differ only by a permutation of interchangeable modules (native engine)."`
+
+	Clocks string `rare:"" help:"Clocks of a PTA are digital or regions (default: digital where that is exact; native engine)." enum:",digital,regions" default:"" placeholder:"METHOD"`
 }
 
 // numeric returns the settings of numerical computation that the flags ask for.
 func (f checkFlags) numeric(workers int) (runner.Numeric, error) {
 	settings, err := f.numericFlags.numeric(workers)
+	settings.Clocks = runner.ClockMethod(f.Clocks)
 	settings.Fair, settings.Reduce, settings.Symmetry, settings.Beliefs = f.Fair, f.Reduce, f.Symmetry, f.Beliefs
 	return settings, err
 }

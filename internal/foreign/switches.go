@@ -82,7 +82,7 @@ func Switches() []Switch {
 		symbols = "tilecheck uses no decision diagrams"
 		always  = "tilecheck always does this"
 		model   = "tilecheck export writes a model as files of states or as JANI"
-		pta     = "timed automata are checked with digital clocks"
+		pta     = "timed automata are checked with digital clocks or with regions: see --clocks"
 		stays   = "the computation of functions of parameters has no such settings"
 	)
 	var out []Switch

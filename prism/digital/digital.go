@@ -2,6 +2,7 @@ package digital
 
 import (
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
@@ -18,6 +19,8 @@ type Model struct {
 	Invariants sema.Expr
 	// Key is equal for two translations whose MDPs are equal except for their labels.
 	Key string
+
+	translation *translation
 }
 
 // Error is the error for a feature that digital clocks do not support.
@@ -31,12 +34,35 @@ type Error struct {
 
 func (e *Error) Error() string { return e.Msg }
 
+// Method selects how clocks are represented in the MDP.
+type Method uint8
+
+// The methods.
+const (
+	// Automatic is Digital if all clock constraints are closed and none compares two clocks, and Regions otherwise.
+	Automatic Method = iota
+	// Digital counts whole units of time.
+	Digital
+	// Regions distinguishes the regions of Alur and Dill.
+	Regions
+)
+
 // translation holds the state of one call of Translate.
 type translation struct {
-	source *sema.Program
-	result *sema.Program
-	clocks map[int]*clock // by slot
-	unit   int64          // greatest common divisor of all numbers that clocks are compared with; 0 if all are zero
+	source   *sema.Program
+	result   *sema.Program
+	property sema.Expr
+	method   Method
+	clocks   map[int]*clock // by slot
+	unit     int64          // greatest common divisor of all numbers that clocks are compared with; 0 if all are zero
+	// regions says that clocks are translated to regions and not to digital clocks.
+	regions bool
+	// openAt is the error that digital clocks have for the first constraint that needs regions; nil if there is none.
+	openAt *Error
+	// pairs are the pairs of clocks that are compared with each other.
+	pairs []*clockPair
+	// rewards is an operator R of the property; nil if there is none.
+	rewards sema.Expr
 	// deadline is the time bound of the property, nil if it has none; timer is the slot of its clock.
 	deadline *int64
 	timer    int
@@ -45,27 +71,31 @@ type translation struct {
 	inModel  bool
 }
 
-// clock describes a clock. maxCompared is the largest number that the model and the property compare it with.
-type clock struct{ maxCompared int64 }
+// clock describes a clock of the automaton.
+type clock struct {
+	maxCompared int64 // the largest number that the model and the property compare the clock with
+	// The slot of its rank, see regions.go, and where it is inactive, or nil; only for regions.
+	rank     int
+	inactive sema.Expr
+}
 
 // Translate translates a timed automaton and a property to an MDP. The program must include the labels
 // of the properties file. The error is an *Error.
-func Translate(program *sema.Program, property *sema.Property) (*Model, error) {
-	t := &translation{source: program, clocks: make(map[int]*clock)}
-	// Find the clocks and the numbers that they are compared with.
+func Translate(program *sema.Program, property *sema.Property, method Method) (*Model, error) {
+	t := &translation{source: program, property: property.X, method: method, clocks: make(map[int]*clock)}
 	t.inModel = true
 	t.surveyModel()
 	t.inModel = false
 	t.surveyProperty(property.X)
+	t.chooseRegions()
 	if t.err != nil {
 		return nil, t.err
 	}
 	if t.unit == 0 {
 		t.unit = 1
 	}
-	// Build the MDP.
 	t.buildProgram()
-	model := &Model{Program: t.result, Property: *property, Invariants: t.invariants()}
+	model := &Model{Program: t.result, Property: *property, Invariants: t.invariants(), translation: t}
 	model.Property.X = t.rewrite(property.X)
 	model.Key = t.key()
 	if t.err != nil {
@@ -74,15 +104,39 @@ func Translate(program *sema.Program, property *sema.Property) (*Model, error) {
 	return model, nil
 }
 
+// chooseRegions decides between digital clocks and regions.
+func (t *translation) chooseRegions() {
+	t.regions = t.method == Regions || t.openAt != nil
+	switch {
+	case t.err != nil:
+	case t.openAt != nil && (t.rewards != nil || t.method == Digital):
+		t.err = t.openAt
+	case t.method == Regions && t.rewards != nil:
+		t.unsupported(t.rewards.Pos(), "found an R operator, want P operators for regions of clocks")
+	}
+}
+
 // unsupported records an error at a position; only the first one is kept.
 func (t *translation) unsupported(pos syntax.Pos, format string, args ...any) {
-	if t.err != nil {
-		return
+	if t.err == nil {
+		t.err = t.errorAt(pos, fmt.Sprintf(format, args...))
 	}
-	t.err = &Error{Pos: pos, Msg: fmt.Sprintf(format, args...)}
+}
+
+// needsRegions records that digital clocks do not support a constraint; message is the error if they have to be used.
+func (t *translation) needsRegions(pos syntax.Pos, message string) {
+	if t.openAt == nil {
+		t.openAt = t.errorAt(pos, message)
+	}
+}
+
+// errorAt returns an error with a position in the model or in the property.
+func (t *translation) errorAt(pos syntax.Pos, message string) *Error {
+	err := &Error{Pos: pos, Msg: message}
 	if t.inModel || pos.Formula {
-		t.err.File = t.source.File
+		err.File = t.source.File
 	}
+	return err
 }
 
 // alwaysUnsupported records an error for a feature that PRISM does not support with any method.
@@ -98,13 +152,19 @@ func (t *translation) alwaysUnsupported(pos syntax.Pos, format string, args ...a
 func (t *translation) key() string {
 	var text strings.Builder
 	for slot := range t.source.Vars {
-		if clock := t.clocks[slot]; clock != nil {
-			fmt.Fprintf(&text, "%d ", clock.maxCompared)
+		if c := t.clocks[slot]; c != nil {
+			fmt.Fprintf(&text, "%d ", c.maxCompared)
 		}
 	}
 	fmt.Fprintf(&text, "unit %d", t.unit)
 	if t.deadline != nil {
 		fmt.Fprintf(&text, " deadline %d", *t.deadline)
+	}
+	if t.regions {
+		text.WriteString(" regions")
+	}
+	for _, pair := range t.pairs {
+		fmt.Fprintf(&text, " %d:%d", pair.first, pair.second)
 	}
 	return text.String()
 }
@@ -114,7 +174,21 @@ func (t *translation) key() string {
 func (t *translation) buildProgram() {
 	program := *t.source
 	program.Type = syntax.MDP
-	program.Vars = t.translateVariables()
+	program.Vars = slices.Clone(program.Vars)
+	t.equalizeLimits()
+	if t.deadline != nil {
+		t.timer = addVariable(&program, "timer", sema.Variable{Type: sema.Clock, Module: -1})
+		t.clocks[t.timer] = &clock{maxCompared: *t.deadline}
+	}
+	for _, slot := range t.clockSlots() {
+		variable := &program.Vars[slot]
+		variable.Type, variable.Bounded = sema.Int, true
+		variable.Low, variable.High = 0, t.clockLimit(slot)
+		variable.Init = 0
+	}
+	if t.regions {
+		t.addRegionVariables(&program)
+	}
 	name := "time"
 	for slices.Contains(program.Actions, name) {
 		name += "_"
@@ -126,10 +200,7 @@ func (t *translation) buildProgram() {
 		program.Modules[i] = t.translateModule(&program.Modules[i])
 	}
 	program.System = t.synchroniseOnTimeStep(program.System)
-	t.addGlobals(&program)
-	if t.deadline != nil {
-		t.addTimer(&program)
-	}
+	t.advanceGlobals(&program)
 	program.Labels = slices.Clone(program.Labels)
 	for i := range program.Labels {
 		program.Labels[i].X = t.rewrite(program.Labels[i].X)
@@ -141,26 +212,44 @@ func (t *translation) buildProgram() {
 	t.result = &program
 }
 
-// translateVariables returns the variables, with integer variables from 0 to their limit in place of the clocks.
-func (t *translation) translateVariables() []sema.Variable {
-	variables := slices.Clone(t.source.Vars)
-	for slot, clock := range t.clocks {
-		variable := &variables[slot]
-		variable.Type, variable.Bounded, variable.Init = sema.Int, true, 0
-		variable.Low, variable.High = 0, t.clockLimit(variable.Pos, clock.maxCompared)
+// clockSlots returns the slots of all clocks in ascending order, with the timer if there is one.
+func (t *translation) clockSlots() []int { return slices.Sorted(maps.Keys(t.clocks)) }
+
+// addVariable adds a variable to a program and returns its slot. It appends underscores to the name until it is unused.
+func addVariable(program *sema.Program, name string, variable sema.Variable) int {
+	for slices.ContainsFunc(program.Vars, func(other sema.Variable) bool { return other.Name == name }) {
+		name += "_"
 	}
-	return variables
+	variable.Name = name
+	program.Vars = append(slices.Clip(program.Vars), variable)
+	return len(program.Vars) - 1
 }
 
-// clockLimit returns the largest value of a clock in the MDP, in units: one more than the largest
+// inSteps converts a time to the number of time steps after which a clock shows it.
+func (t *translation) inSteps(time int64) int32 {
+	if t.regions { // every second step leads to a whole number
+		return int32(2 * time / t.unit)
+	}
+	return int32(time / t.unit)
+}
+
+// clockLimit returns the largest value of a clock in the MDP: one step more than the largest
 // number that it is compared with.
-func (t *translation) clockLimit(pos syntax.Pos, maxCompared int64) int32 {
-	limit := maxCompared/t.unit + 1
-	if maxCompared > math.MaxInt32/4 { // one unit more must also fit an int
-		t.unsupported(pos, "found a clock that is compared with %d, which is too large for digital clocks", maxCompared)
+func (t *translation) clockLimit(slot int) int32 {
+	maxCompared := t.clocks[slot].maxCompared
+	if maxCompared > math.MaxInt32/4 { // twice the number and one step more must also fit an int
+		t.unsupported(t.clockPos(slot), "found a clock that is compared with %d, which is too large", maxCompared)
 		return 0
 	}
-	return int32(limit)
+	return t.inSteps(maxCompared) + 1
+}
+
+// clockPos returns the position of the declaration of a clock.
+func (t *translation) clockPos(slot int) syntax.Pos {
+	if slot >= len(t.source.Vars) { // the timer
+		return syntax.Pos{}
+	}
+	return t.source.Vars[slot].Pos
 }
 
 // translateModule returns a module with its clocks replaced, and with a command for the time step that
@@ -178,8 +267,8 @@ func (t *translation) translateModule(module *sema.Module) sema.Module {
 	}
 	var assigns []sema.Assign
 	for _, slot := range module.Vars {
-		if clock := t.clocks[slot]; clock != nil {
-			assigns = append(assigns, t.advance(slot, t.clockLimit(module.Pos, clock.maxCompared), module.Pos))
+		if t.clocks[slot] != nil {
+			assigns = append(assigns, t.advance(slot)...)
 		}
 	}
 	t.addTimeStep(&result, guard, assigns)
@@ -193,10 +282,11 @@ func (t *translation) translateCommand(command *sema.Command) {
 	for i := range command.Updates {
 		update := &command.Updates[i]
 		update.Prob = t.rewrite(update.Prob)
-		update.Assigns = slices.Clone(update.Assigns)
-		for k := range update.Assigns {
-			update.Assigns[k].Value = t.assignedValue(&update.Assigns[k])
+		var assigns []sema.Assign
+		for _, assign := range update.Assigns {
+			assigns = append(assigns, t.translateAssign(assign)...)
 		}
+		update.Assigns = assigns
 	}
 }
 
@@ -209,49 +299,55 @@ func (t *translation) addTimeStep(module *sema.Module, guard sema.Expr, assigns 
 	})
 }
 
-// advance returns the assignment x' = min(x+1, limit) of a clock in a time step.
-func (t *translation) advance(slot int, limit int32, pos syntax.Pos) sema.Assign {
-	next := &sema.Binary{Base: typeAndPos(sema.Int, pos), Op: syntax.OpAdd, X: varAt(slot, pos), Y: intAt(1, pos)}
-	limited := &sema.Call{Base: typeAndPos(sema.Int, pos), Func: sema.FuncMin, Args: []sema.Expr{next, intAt(limit, pos)}}
-	return sema.Assign{Slot: slot, Pos: pos, Value: limited}
+// advance returns the assignments of a time step for a clock.
+func (t *translation) advance(slot int) []sema.Assign {
+	pos := t.clockPos(slot)
+	assigns := []sema.Assign{{Slot: slot, Pos: pos, Value: t.nextValue(slot, pos)}}
+	if t.regions {
+		assigns = append(assigns, t.advanceOrder(slot, pos)...)
+	}
+	return assigns
 }
 
-// assignedValue translates the value of an assignment. A clock's new value is a constant, which is
-// converted to units of time.
-func (t *translation) assignedValue(assign *sema.Assign) sema.Expr {
-	value := t.rewrite(assign.Value)
-	if t.clocks[assign.Slot] == nil || t.unit == 1 {
-		return value
+// nextValue returns the value of a clock after a time step.
+func (t *translation) nextValue(slot int, pos syntax.Pos) sema.Expr {
+	value := varAt(slot, pos)
+	next := call(sema.FuncMin, plus(value, intAt(1, pos)), intAt(t.clockLimit(slot), pos))
+	if !t.regions {
+		return next
 	}
-	evaluated, err := sema.Eval(value, nil)
+	next = choose(t.moves(slot, pos), next, value)
+	if inactive := t.clocks[slot].inactive; inactive != nil {
+		return choose(inactive, intAt(t.clockLimit(slot), pos), next)
+	}
+	return next
+}
+
+// translateAssign translates an assignment. A clock's new value is a constant, which is converted to time steps.
+func (t *translation) translateAssign(assign sema.Assign) []sema.Assign {
+	assign.Value = t.rewrite(assign.Value)
+	clock := t.clocks[assign.Slot]
+	if clock == nil || !t.regions && t.unit == 1 {
+		return []sema.Assign{assign}
+	}
+	evaluated, err := sema.Eval(assign.Value, nil)
 	if err != nil {
 		t.unsupported(assign.Pos, "%v", err)
-		return value
+		return nil
 	}
-	return intAt(evaluated.Int/int32(t.unit), assign.Pos)
+	assign.Value = intAt(t.inSteps(int64(evaluated.Int)), assign.Pos)
+	if !t.regions {
+		return []sema.Assign{assign}
+	}
+	return []sema.Assign{assign, {Slot: clock.rank, Value: intAt(0, assign.Pos), Pos: assign.Pos}}
 }
 
-// addTimer adds the clock that measures the time bound of the property, in a separate module.
-func (t *translation) addTimer(program *sema.Program) {
-	name := "timer"
-	isTaken := func(variable sema.Variable) bool { return variable.Name == name }
-	for slices.ContainsFunc(program.Vars, isTaken) {
-		name += "_"
-	}
-	t.timer = len(program.Vars)
-	limit := t.clockLimit(syntax.Pos{}, *t.deadline)
-	timer := sema.Variable{Name: name, Type: sema.Int, Bounded: true, High: limit, Module: len(program.Modules)}
-	program.Vars = append(slices.Clip(program.Vars), timer)
-	t.addModule(program, sema.Module{Name: name, Vars: []int{t.timer}}, []sema.Assign{t.advance(t.timer, limit, syntax.Pos{})})
-}
-
-// addGlobals adds a module that advances the global clocks in a time step.
-func (t *translation) addGlobals(program *sema.Program) {
+// advanceGlobals adds a module that advances the global clocks and the timer in a time step.
+func (t *translation) advanceGlobals(program *sema.Program) {
 	var assigns []sema.Assign
-	for slot, variable := range t.source.Vars {
-		if clock := t.clocks[slot]; clock != nil && variable.Module < 0 {
-			limit := t.clockLimit(variable.Pos, clock.maxCompared)
-			assigns = append(assigns, t.advance(slot, limit, variable.Pos))
+	for _, slot := range t.clockSlots() {
+		if program.Vars[slot].Module < 0 {
+			assigns = append(assigns, t.advance(slot)...)
 		}
 	}
 	if len(assigns) > 0 {
@@ -264,14 +360,13 @@ func (t *translation) addModule(program *sema.Program, module sema.Module, assig
 	t.addTimeStep(&module, trueAt(module.Pos), assigns)
 	program.Modules = append(slices.Clip(program.Modules), module)
 	if program.System != nil {
-		added := sema.SysModule{Index: len(program.Modules) - 1}
-		program.System = &sema.SysParallel{Operands: []sema.System{program.System, added}, Actions: []int{t.timeStep}}
+		program.System = &sema.SysParallel{Operands: []sema.System{program.System, sema.SysModule{Index: len(program.Modules) - 1}}, Actions: []int{t.timeStep}}
 	}
 }
 
-// synchroniseOnTimeStep returns a system term in which all modules synchronise on the time step; nil for nil.
-func (t *translation) synchroniseOnTimeStep(term sema.System) sema.System {
-	switch term := term.(type) {
+// synchroniseOnTimeStep returns a system term in which all modules synchronise on the time step.
+func (t *translation) synchroniseOnTimeStep(x sema.System) sema.System {
+	switch term := x.(type) {
 	case *sema.SysParallel:
 		result := *term
 		result.Operands = nil
@@ -287,12 +382,15 @@ func (t *translation) synchroniseOnTimeStep(term sema.System) sema.System {
 	case *sema.SysRename:
 		return &sema.SysRename{X: t.synchroniseOnTimeStep(term.X), From: term.From, To: term.To}
 	}
-	return term
+	return x
 }
 
 // timeStepRewards converts state rewards, which are earned per unit of time, into rewards of the time
 // step.
 func (t *translation) timeStepRewards(items []sema.RewardItem) []sema.RewardItem {
+	if t.regions { // the time of a step is not fixed; no property asks for rewards
+		return nil
+	}
 	result := slices.Clone(items)
 	for i := range result {
 		item := &result[i]
@@ -312,9 +410,8 @@ func (t *translation) timeStepRewards(items []sema.RewardItem) []sema.RewardItem
 func (t *translation) invariants() sema.Expr {
 	all := trueAt(syntax.Pos{})
 	for i := range t.source.Modules {
-		invariant := t.source.Modules[i].Invariant
-		if invariant != nil {
-			all = &sema.Binary{Base: typeAndPos(sema.Bool, invariant.Pos()), Op: syntax.OpAnd, X: all, Y: t.rewrite(invariant)}
+		if expr := t.source.Modules[i].Invariant; expr != nil {
+			all = both(all, t.rewrite(expr))
 		}
 	}
 	return all

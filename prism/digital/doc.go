@@ -1,21 +1,42 @@
-// Package digital translates a probabilistic timed automaton to an MDP whose clocks
-// count whole units of time.
+// Package digital translates a probabilistic timed automaton to an MDP, by digital clocks or by regions.
 //
-//	d, err := digital.Translate(program, property)
+//	d, err := digital.Translate(program, property, digital.Automatic)
 //	// d.Property of d.Program, an MDP, has the value of property of program
 //
-// Time passes in steps of one unit, simultaneously in all modules, and only if all invariants
-// allow it. A clock stops one above the greatest number that it is compared
-// with, since larger values are indistinguishable. The time bound of a property becomes a
-// separate clock. The unit is the greatest common divisor of the numbers in model and
-// property.
+// Time passes in steps, simultaneously in all modules, and only if all invariants allow it. The time bound of a property
+// becomes a separate clock. The unit of time is the greatest common divisor of the numbers in model and property. A
+// clock stops one step above the greatest number that it is compared with, since larger values are indistinguishable.
 //
-// The MDP has the same reachability probabilities and expected reachability rewards as the
-// automaton, if no constraint is strict, none compares two clocks, and clocks occur
-// neither in rewards nor on the left of U. Translate returns an error for everything
-// else: nested operators, lower time bounds, LTL, other reward objectives.
+// # Digital clocks
+//
+// A step is one unit of time. The MDP has the same reachability probabilities and expected reachability rewards as the
+// automaton, if no constraint is strict and none compares two clocks.
 //
 // Source: Kwiatkowska, Norman, Parker and Sproston, Performance analysis of
 // probabilistic timed automata using digital clocks (Formal Methods in System Design
 // 29, 2006); PRISM's -ptamethod digital.
+//
+// # Regions
+//
+// A step leads to the next clock region: values of clocks between the same numbers and with the same order of fractional parts. Constraints
+// may be strict. The MDP has the same minimal and maximal reachability probabilities as the automaton. There are no rewards,
+// because the time of a step is not fixed. The number of regions grows with the numbers and exponentially with the number of
+// clocks.
+//
+// Two additions leave the probabilities as they are. Clocks may be compared with each other: time does not change their order, and
+// the MDP remembers it while both are above the greatest number. And a clock that is inactive in a location gets the
+// value above the greatest number there (Daws and Yovine, RTSS 1996).
+//
+// Source: Alur and Dill, A theory of timed automata (Theoretical Computer Science 126, 1994);
+// Kwiatkowska, Norman, Segala and Sproston, Automatic verification of real-time systems with discrete
+// probability distributions (Theoretical Computer Science 282, 2002).
+//
+// # Assumptions
+//
+// As in PRISM, no infinite path may take only a bounded time (Zeno paths), which is not checked: the scheduler could follow one to avoid a target. A state without a
+// command in which no time can pass (a timelock) is an error when the MDP is built. Entering a state that violates an invariant is possible, as
+// with PRISM's digital clocks; PRISM's games and backwards methods disable such a command.
+//
+// Translate returns an error for everything else: clocks in rewards, in probabilities or on the left of U, nested operators, lower
+// time bounds, LTL, other reward objectives.
 package digital

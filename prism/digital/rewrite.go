@@ -5,24 +5,63 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// typeAndPos returns the base of an expression with a type and a position.
 func typeAndPos(typ sema.Type, pos syntax.Pos) sema.Base {
 	return sema.Base{ValueType: typ, Position: pos}
 }
 
-// trueAt returns the constant true.
 func trueAt(pos syntax.Pos) sema.Expr {
 	return &sema.Const{Base: typeAndPos(sema.Bool, pos), Val: sema.BoolValue(true)}
 }
 
-// intAt returns an integer constant.
 func intAt(n int32, pos syntax.Pos) sema.Expr {
 	return &sema.Const{Base: typeAndPos(sema.Int, pos), Val: sema.IntValue(n)}
 }
 
-// varAt returns the integer variable in a slot.
 func varAt(slot int, pos syntax.Pos) sema.Expr {
 	return &sema.Var{Base: typeAndPos(sema.Int, pos), Slot: slot}
+}
+
+// compare returns the comparison x op y of two ints.
+func compare(x sema.Expr, op syntax.Op, y sema.Expr) sema.Expr {
+	return &sema.Binary{Base: typeAndPos(sema.Bool, x.Pos()), Op: op, X: x, Y: y}
+}
+
+func both(x, y sema.Expr) sema.Expr {
+	return &sema.Binary{Base: typeAndPos(sema.Bool, x.Pos()), Op: syntax.OpAnd, X: x, Y: y}
+}
+
+// anyOf returns the disjunction of at least one condition.
+func anyOf(conditions []sema.Expr) sema.Expr {
+	result := conditions[0]
+	for _, condition := range conditions[1:] {
+		result = &sema.Binary{Base: typeAndPos(sema.Bool, result.Pos()), Op: syntax.OpOr, X: result, Y: condition}
+	}
+	return result
+}
+
+func plus(x, y sema.Expr) sema.Expr {
+	return &sema.Binary{Base: typeAndPos(sema.Int, x.Pos()), Op: syntax.OpAdd, X: x, Y: y}
+}
+
+func times(x sema.Expr, factor int64) sema.Expr {
+	if factor == 1 {
+		return x
+	}
+	return &sema.Binary{Base: typeAndPos(sema.Int, x.Pos()), Op: syntax.OpMul, X: x, Y: intAt(int32(factor), x.Pos())}
+}
+
+// choose returns the int expression condition ? x : y.
+func choose(condition, x, y sema.Expr) sema.Expr {
+	return &sema.Cond{Base: typeAndPos(sema.Int, condition.Pos()), Condition: condition, Then: x, Else: y}
+}
+
+// indicator returns an int expression that is 1 if a condition holds, and 0 if not.
+func indicator(condition sema.Expr) sema.Expr {
+	return choose(condition, intAt(1, condition.Pos()), intAt(0, condition.Pos()))
+}
+
+func call(function sema.Func, args ...sema.Expr) sema.Expr {
+	return &sema.Call{Base: typeAndPos(sema.Int, args[0].Pos()), Func: function, Args: args}
 }
 
 // rewrite replaces clocks in an expression by the variables of the MDP, and a time bound by a condition
@@ -38,11 +77,12 @@ func (t *translation) rewriteAt(expr sema.Expr, later bool) sema.Expr {
 	switch expr := expr.(type) {
 	case nil:
 		return nil
-	case *sema.Var:
-		return t.clockReading(expr, later)
 	case *sema.Unary:
 		return &sema.Unary{Base: expr.Base, Op: expr.Op, X: t.rewriteAt(expr.X, later)}
 	case *sema.Binary:
+		if _, isComparison := t.comparedClock(expr); isComparison {
+			return t.rewriteConstraint(expr, later)
+		}
 		return &sema.Binary{Base: expr.Base, Op: expr.Op, X: t.rewriteAt(expr.X, later), Y: t.rewriteAt(expr.Y, later)}
 	case *sema.Cond:
 		return &sema.Cond{Base: expr.Base, Condition: t.rewriteAt(expr.Condition, later), Then: t.rewriteAt(expr.Then, later), Else: t.rewriteAt(expr.Else, later)}
@@ -61,33 +101,50 @@ func (t *translation) rewriteAt(expr sema.Expr, later bool) sema.Expr {
 	case *sema.Temporal:
 		result := &sema.Temporal{Base: expr.Base, Op: expr.Op, X: t.rewriteAt(expr.X, later), Y: t.rewriteAt(expr.Y, later)}
 		if expr.Bound != nil {
-			pos := expr.Bound.At
-			result.Y = &sema.Binary{Base: typeAndPos(sema.Bool, pos), Op: syntax.OpAnd, X: result.Y, Y: t.beforeDeadline(pos)}
+			result.Y = t.withTimeBound(expr, result.Y)
 		}
 		return result
 	}
 	return expr
 }
 
-// beforeDeadline returns the condition that the timer has not passed the deadline.
-func (t *translation) beforeDeadline(pos syntax.Pos) sema.Expr {
-	deadline := intAt(int32(*t.deadline/t.unit), pos)
-	return &sema.Binary{Base: typeAndPos(sema.Bool, pos), Op: syntax.OpLe, X: varAt(t.timer, pos), Y: deadline}
+// withTimeBound returns the right side of a temporal operator with its time bound as a condition on the timer. F<=T b is
+// F (b & timer<=T), and G<=T b is G (timer>T | b).
+func (t *translation) withTimeBound(expr *sema.Temporal, right sema.Expr) sema.Expr {
+	within, after := syntax.OpLe, syntax.OpGt
+	if expr.Bound.HighStrict {
+		within, after = syntax.OpLt, syntax.OpGe
+	}
+	pos := expr.Bound.At
+	timer, deadline := varAt(t.timer, pos), intAt(t.inSteps(*t.deadline), pos)
+	if expr.Op == syntax.Globally {
+		return anyOf([]sema.Expr{compare(timer, after, deadline), right})
+	}
+	return both(right, compare(timer, within, deadline))
 }
 
-// clockReading returns the time on a clock in the numbers of the model, now or, if later is set, after one more time step. Other
-// variables are unchanged.
-func (t *translation) clockReading(variable *sema.Var, later bool) sema.Expr {
-	if t.clocks[variable.Slot] == nil {
-		return variable
+// rewriteConstraint translates a comparison of a clock with a number or with another clock.
+func (t *translation) rewriteConstraint(constraint *sema.Binary, later bool) sema.Expr {
+	if pair := t.pairOf(constraint); pair != nil {
+		return t.comparePair(constraint, pair) // the passage of time does not change it
 	}
-	pos := variable.Position
-	value := varAt(variable.Slot, pos)
-	if later {
-		value = &sema.Binary{Base: typeAndPos(sema.Int, pos), Op: syntax.OpAdd, X: value, Y: intAt(1, pos)}
+	result := *constraint
+	result.X, result.Y = t.constraintSide(constraint.X, later), t.constraintSide(constraint.Y, later)
+	return &result
+}
+
+// constraintSide translates a side of a comparison of a clock with a number. Both sides are multiplied such that a
+// time step of a clock is an integer.
+func (t *translation) constraintSide(expr sema.Expr, later bool) sema.Expr {
+	variable, isVariable := expr.(*sema.Var)
+	switch {
+	case !isVariable || t.clocks[variable.Slot] == nil:
+		if t.regions {
+			return times(t.rewrite(expr), 2)
+		}
+		return t.rewrite(expr)
+	case later:
+		return times(t.nextValue(variable.Slot, variable.Position), t.unit)
 	}
-	if t.unit > 1 {
-		value = &sema.Binary{Base: typeAndPos(sema.Int, pos), Op: syntax.OpMul, X: value, Y: intAt(int32(t.unit), pos)}
-	}
-	return value
+	return times(varAt(variable.Slot, variable.Position), t.unit)
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // surveyModel finds the clocks, and the numbers that they are compared with or set to. It reports
-// features of the model that digital clocks do not support.
+// features of the model that are not supported.
 func (t *translation) surveyModel() {
 	for slot, variable := range t.source.Vars {
 		if variable.Type == sema.Clock {
@@ -58,9 +58,15 @@ func (t *translation) surveyProperty(expr sema.Expr) {
 	case logic.Probability:
 		t.surveyPath(formula.Path)
 	case logic.Reward:
-		t.surveyObjective(formula.Objective)
+		t.rewards = expr
+		path := formula.Objective.Path
+		if path == nil || !path.Operator || path.Negated || path.Op != syntax.Future || path.Bound != nil {
+			t.unsupported(formula.Objective.X.Pos(), "found %s, want R of F for timed automata", logic.Describe(formula.Objective.X))
+			return
+		}
+		t.surveyStateFormula(path.Right, true)
 	case logic.Filter, logic.SteadyState, logic.Quantified, logic.Strategy, logic.Objectives, logic.Lexicographic, logic.Quantile:
-		t.unsupported(expr.Pos(), "found %s, which digital clocks do not support, want P or R of the initial state", logic.Describe(expr))
+		t.unsupported(expr.Pos(), "found %s, which is not supported for timed automata, want P or R of the initial state", logic.Describe(expr))
 	case logic.Label:
 		t.surveyStateFormula(expr, true)
 	default:
@@ -72,22 +78,11 @@ func (t *translation) surveyProperty(expr sema.Expr) {
 	}
 }
 
-// surveyObjective surveys the objective of an R operator, which must be F without a bound.
-func (t *translation) surveyObjective(objective *logic.Objective) {
-	path := objective.Path
-	isReachability := path != nil && path.Operator && !path.Negated && path.Op == syntax.Future && path.Bound == nil
-	if !isReachability {
-		t.unsupported(objective.X.Pos(), "found %s, want R of F for digital clocks", logic.Describe(objective.X))
-		return
-	}
-	t.surveyStateFormula(path.Right, true)
-}
-
 // surveyPath surveys the path formula of a P operator, and records its time bound as the deadline.
 func (t *translation) surveyPath(path *logic.Path) {
 	isSupported := path.Op == syntax.Future || path.Op == syntax.Until || path.Op == syntax.Globally
 	if !path.Operator || path.Negated || !isSupported {
-		t.unsupported(path.Whole.Pos(), "found %s, which digital clocks do not support, want F, U or G of state formulas", logic.Describe(path.Whole))
+		t.unsupported(path.Whole.Pos(), "found %s, which is not supported for timed automata, want F, U or G of state formulas", logic.Describe(path.Whole))
 		return
 	}
 	if path.Left != nil {
@@ -99,16 +94,15 @@ func (t *translation) surveyPath(path *logic.Path) {
 	switch {
 	case bound == nil:
 	case bound.Low != nil:
-		t.alwaysUnsupported(bound.At, "found a lower time bound, want an upper one (<=) for digital clocks")
+		t.alwaysUnsupported(bound.At, "found a lower time bound, want an upper one for timed automata")
 	case bound.HighStrict && excludesAllTimes(bound.High):
 		t.alwaysUnsupported(bound.At, "Negative bound: no time is less than 0")
-	case bound.HighStrict:
-		t.unsupported(bound.At, "found a strict time bound, want <= for digital clocks")
-	case path.Op == syntax.Globally:
-		t.unsupported(bound.At, "found a time bound of G, which digital clocks do not support, want 1-P of F")
 	case t.deadline != nil:
-		t.unsupported(bound.At, "found a second time bound, want one per property for digital clocks")
+		t.unsupported(bound.At, "found a second time bound, want one per property for timed automata")
 	default:
+		if bound.HighStrict {
+			t.needsRegions(bound.At, "found a strict time bound, want <= for digital clocks")
+		}
 		t.setDeadline(bound)
 	}
 }
@@ -139,15 +133,14 @@ func excludesAllTimes(expr sema.Expr) bool {
 // surveyStateFormula surveys an operand of a temporal operator. positive says that it is not negated.
 func (t *translation) surveyStateFormula(expr sema.Expr, positive bool) {
 	if nested := logic.Nested(expr, nil); nested != nil {
-		t.alwaysUnsupported(nested.Pos(), "found nested operators, which digital clocks do not support")
+		t.alwaysUnsupported(nested.Pos(), "found nested operators, which are not supported for timed automata")
 		return
 	}
 	t.checkClosed(expr, positive)
 }
 
-// checkClosed refuses clock constraints that are strict or compare two clocks, and records the numbers
-// that clocks are compared with. positive says that the constraint is under an even number of
-// negations.
+// checkClosed records the numbers that clocks are compared with, and whether a clock constraint needs regions. positive says
+// that the constraint is under an even number of negations.
 func (t *translation) checkClosed(expr sema.Expr, positive bool) {
 	switch expr := expr.(type) {
 	case *sema.Label:
@@ -186,7 +179,7 @@ func (t *translation) checkClosed(expr sema.Expr, positive bool) {
 	t.noClocks(expr, "an expression that does not compare it with a number")
 }
 
-// comparedClock returns the slot of the clock that an expression compares with something. isComparison is false for other expressions.
+// comparedClock returns the slot of the clock that an expression compares with something. The second result is false for other expressions.
 func (t *translation) comparedClock(expr sema.Expr) (slot int, isComparison bool) {
 	comparison, ok := expr.(*sema.Binary)
 	if !ok || comparison.Type() != sema.Bool {
@@ -207,13 +200,13 @@ func (t *translation) surveyConstraint(expr *sema.Binary, slot int, positive boo
 		other = expr.X
 	}
 	if variable, ok := other.(*sema.Var); ok && t.clocks[variable.Slot] != nil {
-		t.unsupported(expr.Pos(), "found a diagonal clock constraint, which compares two clocks; digital clocks do not support it")
+		t.needsRegions(expr.Pos(), "found a diagonal clock constraint, which compares two clocks; digital clocks do not support it")
+		t.addPair(slot, variable.Slot)
 		return
 	}
 	isStrict := expr.Op == syntax.OpLt || expr.Op == syntax.OpGt || expr.Op == syntax.OpNe
 	if isStrict == positive { // the negation of a strict constraint is closed, and vice versa
-		t.unsupported(expr.Pos(), "found a strict clock constraint, want a closed one for digital clocks: <=, >= or = without a negation")
-		return
+		t.needsRegions(expr.Pos(), "found a strict clock constraint, want a closed one for digital clocks: <=, >= or = without a negation")
 	}
 	t.noClocks(other, "an expression that does not compare it with a number")
 	t.recordComparedValues(slot, other)
@@ -225,7 +218,7 @@ func (t *translation) noClocks(condition sema.Expr, where string) {
 		switch found := part.(type) {
 		case *sema.Var:
 			if t.clocks[found.Slot] != nil {
-				t.unsupported(found.Pos(), "found the clock %q in %s, which digital clocks do not support", t.source.Vars[found.Slot].Name, where)
+				t.unsupported(found.Pos(), "found the clock %q in %s, which is not supported", t.source.Vars[found.Slot].Name, where)
 			}
 		case *sema.Label:
 			if found.Index >= 0 {
@@ -318,5 +311,4 @@ func (t *translation) addToUnit(n int64) {
 	t.unit = first
 }
 
-// rat returns an integer as a fraction.
 func rat(n int64) *big.Rat { return big.NewRat(n, 1) }

@@ -166,6 +166,9 @@ func (test *loadedTest) newJob() (runner.Job, error) {
 	}
 	job.Numeric.MaxMemory = test.memory()
 	job.Numeric.Fair = switches.Fair
+	if switches.DigitalClocks {
+		job.Numeric.Clocks = runner.DigitalClocks
+	}
 	if switches.Exact {
 		job.Numeric.Accuracy = result.Exact
 	}

@@ -20,6 +20,8 @@ type Options struct {
 	Type         syntax.ModelType // -dtmc, -mdp, -ctmc; TypeNone to leave the model's
 	Exact        bool             // -exact
 	Fair         bool             // -fair
+	// DigitalClocks is -ptamethod digital.
+	DigitalClocks bool
 	// NoFixDeadlocks is -nofixdl, and NoProbChecks is -noprobchecks.
 	NoFixDeadlocks, NoProbChecks bool
 	// Params are the parameters of -param, as written.
@@ -140,6 +142,8 @@ func (r *optionReader) readSwitch(option *Switch) {
 		r.Exact = true
 	case "fair":
 		r.Fair = true
+	case "ptamethod":
+		r.DigitalClocks = option.Words[1] == "digital"
 	case "nofixdl":
 		r.NoFixDeadlocks = true
 	case "noprobchecks":

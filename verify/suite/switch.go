@@ -43,7 +43,7 @@ func ignored(name string) (args int, ok bool) {
 		"zerorewardcheck", "nobscc", "cuddmem", "test", "testall", "simmanual", "ng", "noexportheaders":
 		return 0, true
 	case "omega", "epsilon", "e", "maxiters", "gridresolution", "transientmethod", "heuristic", "cuddmaxmem", "cuddepsilon",
-		"javamaxmem", "javastack", "javaparams", "timeout", "sccmethod", "multimaxpoints", "paretoepsilon", "ptamethod",
+		"javamaxmem", "javastack", "javaparams", "timeout", "sccmethod", "multimaxpoints", "paretoepsilon",
 		"exportmodelprecision", "mainlog", "symm", "aroptions", "fauepsilon", "faudelta", "sumroundoff":
 		return 1, true
 	}
@@ -58,7 +58,7 @@ func arity(name string) (args int, ok bool) {
 	switch name {
 	case "dtmc", "mdp", "ctmc", "exact", "fair", "nofixdl", "noprobchecks", "steadystate", "ss", "sim":
 		return 0, true
-	case "const", "property", "prop", "param", "transient", "tr", "simmethod", "simsamples", "simvar", "simpathlen", "simconf",
+	case "const", "property", "prop", "param", "ptamethod", "transient", "tr", "simmethod", "simsamples", "simvar", "simpathlen", "simconf",
 		"simwidth", "simapprox", "simmaxrwd":
 		return 1, true
 	case "exportrewards":

@@ -28,6 +28,8 @@ func (e *LimitError) Error() string {
 type DeadlockError struct {
 	Count int
 	State string // the first deadlock, "(s=2)"
+	// Values are the values of the variables in the first deadlock; nil for a state that was read from a file.
+	Values []int32
 }
 
 // Error names the first deadlock and the number of deadlocks.

@@ -413,7 +413,7 @@ func (search *exploration) buildSpace() (*Space, error) {
 	}
 	if len(search.deadlocks) > 0 && search.opts.NoFixDeadlocks {
 		first := space.State(nil, int(search.deadlocks[0]))
-		return nil, &DeadlockError{Count: len(search.deadlocks), State: search.model.StateText(first)}
+		return nil, &DeadlockError{Count: len(search.deadlocks), State: search.model.StateText(first), Values: first}
 	}
 	search.store.seal()
 	if search.expanded < search.store.n {

@@ -1,0 +1,179 @@
+package digital
+
+import (
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// A region is stored in two variables per clock. The value counts half units of time: 2k stands for the number k, and
+// 2k+1 for all numbers between k and k+1 or, if k is the largest number that the clock is compared with, for all numbers
+// above k. The rank is 0 if the clock shows a whole number or is above its largest number. The other clocks
+// have a fractional part, and the order of their ranks is the order of these parts. Ranks may have gaps between them.
+//
+// A time step leads to the next region (Alur and Dill 1994): if clocks show whole numbers, they begin a fraction
+// that is smaller than all others; if not, the clocks with the greatest fraction reach the next whole number.
+
+// clockPair is a pair of clocks that are compared with each other. While both are above their largest number, the variable
+// order is the sign of first-second: -1, 0 or 1. It does not count otherwise.
+type clockPair struct{ first, second, order int }
+
+// addPair records that two clocks are compared.
+func (t *translation) addPair(first, second int) {
+	if first != second && t.pairWith(first, second) == nil {
+		t.pairs = append(t.pairs, &clockPair{first: first, second: second})
+	}
+}
+
+// pairWith returns the pair of two clocks, or nil.
+func (t *translation) pairWith(x, y int) *clockPair {
+	for _, pair := range t.pairs {
+		if pair.first == x && pair.second == y || pair.first == y && pair.second == x {
+			return pair
+		}
+	}
+	return nil
+}
+
+// pairOf returns the pair of clocks that a constraint compares; nil if it compares a clock with a number or with itself.
+func (t *translation) pairOf(constraint *sema.Binary) *clockPair {
+	x, isVariable := constraint.X.(*sema.Var)
+	y, areVariables := constraint.Y.(*sema.Var)
+	if !isVariable || !areVariables {
+		return nil
+	}
+	return t.pairWith(x.Slot, y.Slot)
+}
+
+// addRegionVariables adds the ranks of the clocks and the orders of the pairs to a program, and finds where clocks are inactive.
+func (t *translation) addRegionVariables(program *sema.Program) {
+	for i := range t.source.Modules {
+		module := &t.source.Modules[i]
+		for _, slot := range module.Vars {
+			if clock := t.clocks[slot]; clock != nil {
+				clock.inactive = t.inactiveWhere(module, slot)
+			}
+		}
+	}
+	slots := t.clockSlots()
+	for _, slot := range slots {
+		of := program.Vars[slot]
+		t.clocks[slot].rank = addVariable(program, of.Name+"_rank", sema.Variable{
+			Type: sema.Int, Bounded: true, High: int32(len(slots)), Module: of.Module, Pos: of.Pos,
+		})
+	}
+	for _, pair := range t.pairs {
+		first, second := program.Vars[pair.first], program.Vars[pair.second]
+		pair.order = addVariable(program, first.Name+"_"+second.Name+"_order", sema.Variable{
+			Type: sema.Int, Bounded: true, Low: -1, High: 1, Module: first.Module, Pos: first.Pos,
+		})
+	}
+}
+
+// equalizeLimits gives clocks that are compared with each other the same largest number.
+func (t *translation) equalizeLimits() {
+	for changed := true; changed; {
+		changed = false
+		for _, pair := range t.pairs {
+			first, second := t.clocks[pair.first], t.clocks[pair.second]
+			changed = changed || first.maxCompared != second.maxCompared
+			largest := max(first.maxCompared, second.maxCompared)
+			first.maxCompared, second.maxCompared = largest, largest
+		}
+	}
+}
+
+// rankIs returns the condition that a clock has a rank.
+func (t *translation) rankIs(slot int, rank sema.Expr) sema.Expr {
+	return compare(varAt(t.clocks[slot].rank, rank.Pos()), syntax.OpEq, rank)
+}
+
+// wholeBelow returns the condition that a clock shows a whole number and its value is below a limit.
+func (t *translation) wholeBelow(slot int, limit int32, pos syntax.Pos) sema.Expr {
+	return both(t.rankIs(slot, intAt(0, pos)), compare(varAt(slot, pos), syntax.OpLt, intAt(limit, pos)))
+}
+
+// anyClock returns the condition that some clock satisfies a condition.
+func (t *translation) anyClock(condition func(slot int) sema.Expr) sema.Expr {
+	var conditions []sema.Expr
+	for _, slot := range t.clockSlots() {
+		conditions = append(conditions, condition(slot))
+	}
+	return anyOf(conditions)
+}
+
+// moves returns the condition that the value of a clock grows in the next time step: its rank is 0 if some clock shows
+// a whole number, and the greatest one otherwise.
+func (t *translation) moves(slot int, pos syntax.Pos) sema.Expr {
+	var ranks []sema.Expr
+	for _, other := range t.clockSlots() {
+		ranks = append(ranks, varAt(t.clocks[other].rank, pos))
+	}
+	anyWhole := t.anyClock(func(other int) sema.Expr { return t.wholeBelow(other, t.clockLimit(other), pos) })
+	return t.rankIs(slot, choose(anyWhole, intAt(0, pos), call(sema.FuncMax, ranks...)))
+}
+
+// beginsFraction returns the condition that a clock shows a whole number below its largest number.
+func (t *translation) beginsFraction(slot int, pos syntax.Pos) sema.Expr {
+	return t.wholeBelow(slot, t.clockLimit(slot)-1, pos)
+}
+
+// nextRank returns the rank of a clock after a time step. It closes the gaps between ranks.
+func (t *translation) nextRank(slot int, pos syntax.Pos) sema.Expr {
+	rank := varAt(t.clocks[slot].rank, pos)
+	// A clock that does not move keeps its place in the order, above the clocks that begin a fraction.
+	place := indicator(t.anyClock(func(other int) sema.Expr { return t.beginsFraction(other, pos) }))
+	for r := range len(t.clocks) {
+		occupied := intAt(int32(r+1), pos)
+		isOccupied := t.anyClock(func(other int) sema.Expr { return t.rankIs(other, occupied) })
+		place = plus(place, indicator(both(compare(occupied, syntax.OpLe, rank), isOccupied)))
+	}
+	next := choose(t.moves(slot, pos), indicator(t.beginsFraction(slot, pos)), place)
+	if inactive := t.clocks[slot].inactive; inactive != nil {
+		return choose(inactive, intAt(0, pos), next)
+	}
+	return next
+}
+
+// advanceOrder returns the assignments of a time step for the rank of a clock and for the orders of the pairs that it is the first of.
+func (t *translation) advanceOrder(slot int, pos syntax.Pos) []sema.Assign {
+	assigns := []sema.Assign{{Slot: t.clocks[slot].rank, Pos: pos, Value: t.nextRank(slot, pos)}}
+	for _, pair := range t.pairs {
+		if pair.first == slot {
+			assigns = append(assigns, sema.Assign{Slot: pair.order, Pos: pos, Value: t.nextOrder(pair, pos)})
+		}
+	}
+	return assigns
+}
+
+// nextOrder returns the order of a pair after a time step: the sign of first-second if both clocks are then above their largest number, or else 0.
+func (t *translation) nextOrder(pair *clockPair, pos syntax.Pos) sema.Expr {
+	limit := intAt(t.clockLimit(pair.first), pos)
+	aboveLargest := both(
+		compare(t.nextValue(pair.first, pos), syntax.OpEq, limit),
+		compare(t.nextValue(pair.second, pos), syntax.OpEq, limit),
+	)
+	first, second := t.position(pair, pair.first, pos), t.position(pair, pair.second, pos)
+	notLess := indicator(compare(first, syntax.OpGt, second))
+	sign := choose(compare(first, syntax.OpLt, second), intAt(-1, pos), notLess)
+	return choose(aboveLargest, sign, intAt(0, pos))
+}
+
+// position returns a number for a clock of a pair. The numbers of the two clocks have the same order as their
+// values.
+func (t *translation) position(pair *clockPair, slot int, pos syntax.Pos) sema.Expr {
+	position := plus(times(varAt(slot, pos), int64(len(t.clocks)+1)), varAt(t.clocks[slot].rank, pos))
+	if slot == pair.second {
+		return position
+	}
+	limit := intAt(t.clockLimit(slot), pos)
+	aboveLargest := both(compare(varAt(pair.first, pos), syntax.OpEq, limit), compare(varAt(pair.second, pos), syntax.OpEq, limit))
+	return plus(position, choose(aboveLargest, varAt(pair.order, pos), intAt(0, pos)))
+}
+
+// comparePair translates a constraint that compares two clocks.
+func (t *translation) comparePair(constraint *sema.Binary, pair *clockPair) sema.Expr {
+	result := *constraint
+	result.X = t.position(pair, constraint.X.(*sema.Var).Slot, constraint.X.Pos())
+	result.Y = t.position(pair, constraint.Y.(*sema.Var).Slot, constraint.Y.Pos())
+	return &result
+}

@@ -1,0 +1,39 @@
+package digital
+
+import (
+	"fmt"
+	"strings"
+
+	"tilecheck/prism/sema"
+)
+
+// StateText describes a state of the MDP as a state of the automaton, such as (l=1,1<x<2,y>3). It leaves out how the fractional parts of
+// the clocks are ordered.
+func (m *Model) StateText(state []int32) string {
+	var parts []string
+	for slot := range m.translation.source.Vars {
+		parts = append(parts, m.valueText(slot, state[slot]))
+	}
+	return "(" + strings.Join(parts, ",") + ")"
+}
+
+// valueText describes the value of a variable of the automaton.
+func (m *Model) valueText(slot int, value int32) string {
+	t := m.translation
+	variable := t.source.Vars[slot]
+	switch {
+	case variable.Type == sema.Bool:
+		return fmt.Sprintf("%s=%t", variable.Name, value != 0)
+	case variable.Type != sema.Clock:
+		return fmt.Sprintf("%s=%d", variable.Name, value)
+	}
+	stepsPerUnit := t.inSteps(t.unit)
+	time := int64(value/stepsPerUnit) * t.unit
+	switch {
+	case value == t.clockLimit(slot):
+		return fmt.Sprintf("%s>%d", variable.Name, t.clocks[slot].maxCompared)
+	case value%stepsPerUnit == 0:
+		return fmt.Sprintf("%s=%d", variable.Name, time)
+	}
+	return fmt.Sprintf("%d<%s<%d", time, variable.Name, time+t.unit)
+}
