@@ -56,14 +56,16 @@ func (model *exploredModel) prove(ctx context.Context, property *checkedProperty
 	if verdict.Err != nil {
 		return
 	}
-	if err := model.proofs.prove(ctx, &prove.Property{Property: property.Instance, Guess: verdict.Value.Num}, verdict); err != nil {
-		failure := check.Failure(err, property.File, property.Pos)
-		if ctx.Err() != nil {
-			*verdict = unfinished(*verdict, NotProven, failure)
-			return
-		}
-		verdict.Warnings = append(slices.Clip(verdict.Warnings), NotProven+failure.Message)
+	err := model.proofs.prove(ctx, &prove.Property{Property: property.Instance, Guess: verdict.Value.Num}, verdict)
+	if err == nil {
+		return
 	}
+	failure := check.Failure(err, property.File, property.Pos)
+	if ctx.Err() != nil {
+		*verdict = unfinished(*verdict, NotProven, failure)
+		return
+	}
+	verdict.Warnings = append(slices.Clip(verdict.Warnings), NotProven+failure.Message)
 }
 
 // prove finds a certificate of a property, checks it, and replaces the answer in the verdict by the one that the certificate proves.
@@ -80,7 +82,7 @@ func (c *certificates) prove(ctx context.Context, property *prove.Property, verd
 		return err
 	}
 	if c.exact && proof.Number {
-		if err := sameFraction(verdict, proof); err != nil {
+		if err := checkSameFraction(verdict, proof); err != nil {
 			return err
 		}
 	}
@@ -91,14 +93,17 @@ func (c *certificates) prove(ctx context.Context, property *prove.Property, verd
 	return nil
 }
 
-// sameFraction returns an error unless the certificate proves the fraction in the verdict, and not an interval or another number.
-func sameFraction(verdict *result.Verdict, proof *certify.Result) error {
-	switch {
-	case verdict.Value.Kind == result.Range:
-		return nil // its two numbers are the bounds of the certificate
-	case proof.Lower != nil && (proof.Upper == nil || proof.Lower.Cmp(proof.Upper) != 0):
+// checkSameFraction returns an error if the certificate proves an interval or another number instead of the fraction in the verdict. A bound
+// of nil stands for infinity.
+func checkSameFraction(verdict *result.Verdict, proof *certify.Result) error {
+	if verdict.Value.Kind == result.Range || proof.Lower == nil { // the numbers of a range are the bounds of the certificate
+		return nil
+	}
+	isInterval := proof.Upper == nil || proof.Lower.Cmp(proof.Upper) != 0
+	if isInterval {
 		return errors.New("the certificate proves an interval, and not the fraction")
-	case proof.Lower != nil && verdict.Value.Rat != nil && verdict.Value.Rat.Cmp(proof.Lower) != 0:
+	}
+	if verdict.Value.Rat != nil && verdict.Value.Rat.Cmp(proof.Lower) != 0 {
 		return errors.New("the certificate proves another fraction; this is a bug: please report it")
 	}
 	return nil
@@ -167,17 +172,19 @@ func checkWidth(verdict *result.Verdict, width, epsilon float64) error {
 // [lower, infinity] has an infinite width. The width is also infinite if upper exceeds the range of float64.
 func relativeWidth(lower, upper *big.Rat) float64 {
 	switch {
-	case lower == nil || upper != nil && lower.Cmp(upper) == 0:
+	case lower == nil:
 		return 0
 	case upper == nil:
 		return math.Inf(1)
+	case lower.Cmp(upper) == 0:
+		return 0
 	}
-	if float, _ := upper.Float64(); math.IsInf(float, 1) {
-		return float
+	if nearest, _ := upper.Float64(); math.IsInf(nearest, 1) {
+		return nearest
 	}
 	width := new(big.Rat).Sub(upper, lower)
-	float, _ := width.Quo(width, upper).Float64()
-	return float
+	relative, _ := width.Quo(width, upper).Float64()
+	return relative
 }
 
 // write writes the accepted claims to a certificate file, together with the states of the model. Without an accepted claim it writes

@@ -59,11 +59,13 @@ func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, 
 	})
 }
 
-// fractionsOf returns whether a plan needs the states of a file with fractions as weights. Searches of beliefs need them too.
+// fractionsOf returns how the weights in files of states are read for a plan. They are read as fractions if the method needs them or the
+// model is a POMDP. The weights of a state may then be normalised, unless the answers must be exact or proven.
 func fractionsOf(method method, plan *runner.Plan) explicit.Fractions {
 	numeric := &plan.Job.Numeric
-	strict := accuracy(numeric) == result.Exact || numeric.Accuracy == result.Proven
-	return explicit.FractionsFor(method.fractions() || plan.Model.ModelType() == syntax.POMDP, !strict)
+	needsFractions := method.fractions() || plan.Model.ModelType() == syntax.POMDP
+	mustBeExact := accuracy(numeric) == result.Exact || numeric.Accuracy == result.Proven
+	return explicit.FractionsFor(needsFractions, !mustBeExact)
 }
 
 // Build builds the states of the model of a plan, for given values of its constants.
@@ -82,12 +84,13 @@ func (*Engine) Build(ctx context.Context, plan *runner.Plan, constants sema.Valu
 // and labels.
 func (r *run) replaceModel(model *sema.Model) error {
 	plan, err := r.plan.Over(model)
+	if err != nil {
+		return err
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err == nil {
-		r.plan = plan
-	}
-	return err
+	r.plan = plan
+	return nil
 }
 
 // method is a way to check properties: on the states, or on samples.

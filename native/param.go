@@ -307,11 +307,7 @@ func (open *openModel) confirm(function *piecewise, computed result.Value) error
 	if function == nil {
 		return open.confirmInfinite(computed)
 	}
-	var point []*big.Rat
-	for _, param := range open.params {
-		point = append(point, param.At)
-	}
-	atPoint := function.at(point)
+	atPoint := function.at(pointOf(open.params))
 	if atPoint == nil || computed.Rat == nil || computed.Rat.Cmp(atPoint) != 0 {
 		return fmt.Errorf("the function %s does not have the value %v at %s; this is a bug: please report it", function, computed.Num, pointText(open.params))
 	}
@@ -326,7 +322,8 @@ func (open *openModel) confirmInfinite(computed result.Value) error {
 	return fmt.Errorf("the value is infinite for all parameters, but the value %v was computed at %s; this is a bug: please report it", computed.Num, pointText(open.params))
 }
 
-// at returns the least or greatest value of the pieces at a point. It returns nil if all pieces have a pole there.
+// at returns the value at a point: the least or the greatest value of the functions there, as function.least says. It returns nil if all
+// functions have a pole there.
 func (function *piecewise) at(point []*big.Rat) *big.Rat {
 	var best *big.Rat
 	for _, piece := range function.functions() {
@@ -334,7 +331,8 @@ func (function *piecewise) at(point []*big.Rat) *big.Rat {
 		if !ok {
 			continue // a pole
 		}
-		if best == nil || function.least && value.Cmp(best) < 0 || !function.least && value.Cmp(best) > 0 {
+		isBetter := best == nil || value.Cmp(best) != 0 && (value.Cmp(best) < 0) == function.least
+		if isBetter {
 			best = value
 		}
 	}
@@ -348,21 +346,20 @@ type openProperty struct {
 	property *checkedProperty
 }
 
-// refuse returns the error that an expression cannot be evaluated.
-func (o *openProperty) refuse(x sema.Expr, what string) error {
-	return result.Refuse(&o.property.Instance, result.Unsupported, x.Pos(), "found %s in a model with parameters, want one operator P, R or S with =? and one temporal operator or reward; or try values, as in --const p=0:0.1:1", what)
+// unsupported returns the error that an expression, which found describes, is not supported in a model with parameters.
+func (property *openProperty) unsupported(expr sema.Expr, found string) error {
+	return result.Refuse(&property.property.Instance, result.Unsupported, expr.Pos(), "found %s in a model with parameters, want one operator P, R or S with =? and one temporal operator or reward; or try values, as in --const p=0:0.1:1", found)
 }
 
 // value returns the value of an expression in the initial state. It returns nil for infinity.
 func (property *openProperty) value(expr sema.Expr) (*piecewise, error) {
 	formula := logic.Of(expr)
-	if formula.Measure() && !formula.Query() {
-		return nil, property.refuse(expr, "a bound")
-	}
-	if formula.Measure() {
+	switch {
+	case formula.Measure() && !formula.Query():
+		return nil, property.unsupported(expr, "a bound")
+	case formula.Measure():
 		return property.measure(formula)
-	}
-	if formula.Kind == logic.Filter {
+	case formula.Kind == logic.Filter:
 		return property.filter(formula)
 	}
 	return property.arithmetic(expr)
@@ -376,7 +373,7 @@ func (property *openProperty) measure(formula *logic.Formula) (*piecewise, error
 		return property.probability(formula)
 	case logic.SteadyState:
 		if property.program.Type == syntax.MDP {
-			return nil, property.refuse(expr, "S of an MDP")
+			return nil, property.unsupported(expr, "S of an MDP")
 		}
 		set, err := property.states(formula.Operand)
 		if err != nil {
@@ -388,27 +385,26 @@ func (property *openProperty) measure(formula *logic.Formula) (*piecewise, error
 	case formula.Objective.Err != nil:
 		return nil, formula.Objective.Err
 	case formula.Objective.Ratio:
-		return nil, property.refuse(expr, "a ratio of rewards")
+		return nil, property.unsupported(expr, "a ratio of rewards")
 	}
 	return property.reward(formula)
 }
 
 // filter returns the value of a filter, which must select the initial state only.
 func (property *openProperty) filter(formula *logic.Formula) (*piecewise, error) {
-	switch formula.Op {
-	case "state", "first", "min", "max", "sum", "avg":
-	default:
-		return nil, property.refuse(formula.X, "this filter")
+	returnsValueOfState := []string{"state", "first", "min", "max", "sum", "avg"} // if the filter selects one state
+	if !slices.Contains(returnsValueOfState, formula.Op) {
+		return nil, property.unsupported(formula.X, "this filter")
 	}
 	if formula.States == nil {
-		return nil, property.refuse(formula.X, "a filter over all states")
+		return nil, property.unsupported(formula.X, "a filter over all states")
 	}
 	set, err := property.states(formula.States)
 	if err != nil {
 		return nil, err
 	}
 	if model := property.pointModel.space.Model(); set.Count() != 1 || !set.Has(int(model.Initial[0])) {
-		return nil, property.refuse(formula.X, "a filter that selects other states than the initial one")
+		return nil, property.unsupported(formula.X, "a filter that selects other states than the initial one")
 	}
 	return property.value(formula.Operand)
 }
@@ -416,23 +412,24 @@ func (property *openProperty) filter(formula *logic.Formula) (*piecewise, error)
 // arithmetic returns the value of a constant expression, or of a sum, difference, product or quotient of values. Only one of
 // two operands may have several pieces.
 func (property *openProperty) arithmetic(expr sema.Expr) (*piecewise, error) {
-	binary, ok := expr.(*sema.Binary)
-	if _, constant := expr.(*sema.Const); !ok && !constant {
+	binary, isBinary := expr.(*sema.Binary)
+	_, isConstant := expr.(*sema.Const)
+	if !isBinary && !isConstant {
 		if kind := logic.Of(expr).Kind; kind == logic.Lexicographic || kind == logic.Quantile {
-			return nil, property.refuse(expr, logic.Describe(expr))
+			return nil, property.unsupported(expr, logic.Describe(expr))
 		}
-		return nil, property.refuse(expr, "this formula")
+		return nil, property.unsupported(expr, "this formula")
 	}
-	if constantValue, exact, err := sema.EvalExact(expr, nil); err == nil && exact {
-		if constantValue.Type == sema.Int {
-			constantValue.Rat = big.NewRat(int64(constantValue.Int), 1)
+	if constant, exact, err := sema.EvalExact(expr, nil); err == nil && exact {
+		if constant.Type == sema.Int {
+			constant.Rat = big.NewRat(int64(constant.Int), 1)
 		}
-		return onePiece(property.chain.One().Scale(constantValue.Rat), nil)
+		return onePiece(property.chain.One().Scale(constant.Rat), nil)
 	}
-	if !ok {
-		return nil, property.refuse(expr, "this formula")
+	if !isBinary {
+		return nil, property.unsupported(expr, "this formula")
 	}
-	constantValue, err := property.value(binary.X)
+	left, err := property.value(binary.X)
 	if err != nil {
 		return nil, err
 	}
@@ -441,26 +438,26 @@ func (property *openProperty) arithmetic(expr sema.Expr) (*piecewise, error) {
 		return nil, err
 	}
 	switch {
-	case constantValue == nil || right == nil:
-		return nil, property.refuse(expr, "arithmetic on infinity")
-	case len(constantValue.pieces) > 1 && len(right.pieces) > 1:
-		return nil, property.refuse(expr, "arithmetic on two values that several schedulers attain")
+	case left == nil || right == nil:
+		return nil, property.unsupported(expr, "arithmetic on infinity")
+	case len(left.pieces) > 1 && len(right.pieces) > 1:
+		return nil, property.unsupported(expr, "arithmetic on two values that several schedulers attain")
 	}
-	return combine(binary.Op, constantValue, right, func(what string) error { return property.refuse(expr, what) })
+	return combine(binary.Op, left, right, func(found string) error { return property.unsupported(expr, found) })
 }
 
-// combine returns the sum, difference, product or quotient of two values. At least one of them must be a single function. A
-// product or quotient needs two single functions, because a negative factor would exchange minimum and maximum.
-func combine(op syntax.Op, left, right *piecewise, refuse func(string) error) (*piecewise, error) {
-	result := &piecewise{least: left.least}
+// combine returns the sum, difference, product or quotient of two values. At least one of them must have one piece only. Both must have
+// one piece only in a product or quotient, because a negative factor would exchange minimum and maximum. unsupported returns an
+// error, given a description of the unsupported expression.
+func combine(op syntax.Op, left, right *piecewise, unsupported func(found string) error) (*piecewise, error) {
+	combined := &piecewise{least: left.least}
 	if len(right.pieces) > 1 {
-		result.least = right.least
-		if op == syntax.OpSub {
-			result.least = !right.least // the difference is greatest where the subtrahend is least
-		}
+		isSubtrahend := op == syntax.OpSub // then the difference is greatest where this value is least
+		combined.least = right.least != isSubtrahend
 	}
-	if len(left.pieces)+len(right.pieces) > 2 && op != syntax.OpAdd && op != syntax.OpSub {
-		return nil, refuse("products of values that several schedulers attain")
+	hasSeveralPieces := len(left.pieces) > 1 || len(right.pieces) > 1
+	if hasSeveralPieces && op != syntax.OpAdd && op != syntax.OpSub {
+		return nil, unsupported("products of values that several schedulers attain")
 	}
 	for _, leftPiece := range left.pieces {
 		for _, rightPiece := range right.pieces {
@@ -468,15 +465,15 @@ func combine(op syntax.Op, left, right *piecewise, refuse func(string) error) (*
 			if len(left.pieces) > 1 {
 				piece = leftPiece
 			}
-			value, ok := applyOp(op, leftPiece.Value, rightPiece.Value)
+			var ok bool
+			piece.Value, ok = applyOp(op, leftPiece.Value, rightPiece.Value)
 			if !ok {
-				return nil, refuse("this formula")
+				return nil, unsupported("this formula")
 			}
-			piece.Value = value
-			result.pieces = append(result.pieces, piece)
+			combined.pieces = append(combined.pieces, piece)
 		}
 	}
-	return result, nil
+	return combined, nil
 }
 
 // applyOp returns the sum, difference, product or quotient of two functions. It returns false for another operator, and for a
@@ -500,7 +497,7 @@ func applyOp(op syntax.Op, left, right *ratfunc.Func) (*ratfunc.Func, bool) {
 func (property *openProperty) bestOverSchedulers(formula *logic.Formula, question parametric.Question, negated bool) (*piecewise, error) {
 	minimum, ok := formula.Least(false)
 	if !ok {
-		return nil, property.refuse(formula.X, "a query without min or max")
+		return nil, property.unsupported(formula.X, "a query without min or max")
 	}
 	question.Min = minimum != negated
 	pieces, err := property.chain.Best(property.ctx, question, property.low, property.high)
@@ -519,26 +516,27 @@ func (property *openProperty) bestOverSchedulers(formula *logic.Formula, questio
 func (property *openProperty) probability(formula *logic.Formula) (*piecewise, error) {
 	path := formula.Path
 	if !path.Operator || path.Negated {
-		return nil, property.refuse(formula.X, logic.Describe(path.Whole))
+		return nil, property.unsupported(formula.X, logic.Describe(path.Whole))
 	}
 	left, right, negated, err := property.untilOperands(path)
 	if err != nil {
 		return nil, err
 	}
-	if property.program.Type == syntax.MDP {
-		if path.Bound != nil || path.Op == syntax.Next {
-			if _, _, _, err := property.steps(path.Bound); err != nil {
-				return nil, err
-			}
-			return nil, property.refuse(formula.X, "X or a bound of an MDP")
+	isMDP, countsSteps := property.program.Type == syntax.MDP, path.Bound != nil || path.Op == syntax.Next
+	switch {
+	case isMDP && countsSteps:
+		if _, _, _, err := property.steps(path.Bound); err != nil {
+			return nil, err
 		}
+		return nil, property.unsupported(formula.X, "X or a bound of an MDP")
+	case isMDP:
 		return property.bestOverSchedulers(formula, parametric.Question{Left: left, Right: right}, negated)
 	}
 	value, err := property.chainProbability(formula, left, right)
-	if err != nil || !negated {
-		return onePiece(value, err)
+	if err == nil && negated {
+		value = property.chain.One().Sub(value)
 	}
-	return onePiece(property.chain.One().Sub(value), nil)
+	return onePiece(value, err)
 }
 
 // untilOperands rewrites a temporal operator to an until formula, which may be negated, and returns the operands of this
@@ -565,7 +563,7 @@ func (property *openProperty) chainProbability(formula *logic.Formula, left, rig
 	}
 	switch next := formula.Path.Op == syntax.Next; {
 	case next && bounded:
-		return nil, property.refuse(formula.X, "a bound of X")
+		return nil, property.unsupported(formula.X, "a bound of X")
 	case next:
 		return property.chain.BoundedUntil(property.ctx, left, right, 1, 1)
 	case bounded:
@@ -574,8 +572,8 @@ func (property *openProperty) chainProbability(formula *logic.Formula, left, rig
 	return property.chain.Until(property.ctx, left, right)
 }
 
-// steps returns the bounds on the number of steps. bounded is false if there is no bound. A time bound of a CTMC is an
-// error, and so is a bound without an upper end.
+// steps returns the bounds on the number of steps. bounded is false if bound is nil. A time bound of a CTMC is unsupported, and so is
+// a bound without an upper end.
 func (o *openProperty) steps(bound *sema.Bound) (low, high int, bounded bool, err error) {
 	if bound == nil {
 		return 0, 0, false, nil
@@ -607,13 +605,13 @@ func (o *openProperty) count(expr sema.Expr) (int, error) {
 func (property *openProperty) reward(formula *logic.Formula) (*piecewise, error) {
 	objective := formula.Objective
 	if objective.Form == logic.ConditionalReward || objective.Form == logic.Discounted {
-		return nil, property.refuse(formula.X, logic.Describe(objective.X))
+		return nil, property.unsupported(formula.X, logic.Describe(objective.X))
 	}
 	var target *sparse.Set
 	var err error
 	if path := objective.Path; path != nil {
 		if !path.Operator || path.Negated || path.Op != syntax.Future || path.Bound != nil {
-			return nil, property.refuse(formula.X, "this reward")
+			return nil, property.unsupported(formula.X, "this reward")
 		}
 		target, err = property.states(path.Right)
 		if err != nil {
@@ -628,17 +626,17 @@ func (property *openProperty) reward(formula *logic.Formula) (*piecewise, error)
 	case property.program.Type == syntax.MDP && target != nil:
 		return property.bestOverSchedulers(formula, parametric.Question{Right: target, Rewards: rewards}, false)
 	case property.program.Type == syntax.MDP:
-		return nil, property.refuse(formula.X, "another reward than R[F] of an MDP")
+		return nil, property.unsupported(formula.X, "another reward than R[F] of an MDP")
 	case target != nil:
 		return onePiece(property.chain.ReachReward(property.ctx, rewards, target))
 	case objective.Form == logic.LongRun:
 		return onePiece(property.chain.LongRun(property.ctx, rewards))
-	case objective.Form == logic.CostBoundedReward || objective.Form == logic.ConditionalReward || objective.Form == logic.Discounted:
-		return nil, property.refuse(formula.X, logic.Describe(objective.X))
+	case objective.Form == logic.CostBoundedReward:
+		return nil, property.unsupported(formula.X, logic.Describe(objective.X))
 	case objective.Form == logic.TotalReward:
 		return onePiece(property.chain.Total(property.ctx, rewards))
 	case property.program.Type == syntax.CTMC:
-		return nil, property.refuse(formula.X, "a reward at or until a time")
+		return nil, property.unsupported(formula.X, "a reward at or until a time")
 	}
 	steps, err := property.count(objective.At)
 	if err != nil {

@@ -104,31 +104,41 @@ type partialStates struct {
 	err       error          // the error of the last exploration
 }
 
-// check implements instance. If the states explored first determine the answer, it returns this answer. Otherwise it checks
-// the whole model. An MDP with at most wholeStates states is always explored completely, so that the verdict has the size of
-// the model.
+// check implements instance. If a part of the states determines the answer, it returns this answer. Otherwise it checks the whole model.
 func (partial *partialStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
-	checked := &property.Instance
 	if partial.partOptions.truncates {
 		if verdict, ok := partial.checkTruncated(ctx, property); ok {
 			return verdict
 		}
 	}
 	if partial.partOptions.stage > 0 {
-		if stages := partial.first.Stages(ctx, checked); stages != nil {
-			opts := partial.build
-			opts.Part = partial.partOptions.stage
-			verdict, ok, err := stages.Sum(ctx, opts)
-			switch {
-			case err != nil:
-				return result.Verdict{Err: failure(err, result.Build, partial.file, syntax.Pos{})}
-			case ok:
-				return verdict
-			}
-		}
+		return partial.checkInStages(ctx, property)
+	}
+	return partial.checkFirstPart(ctx, property)
+}
+
+// checkInStages checks a property of a DTMC in stages or, if that is not possible, on the whole model.
+func (partial *partialStates) checkInStages(ctx context.Context, property *checkedProperty) result.Verdict {
+	stages := partial.first.Stages(ctx, &property.Instance)
+	if stages == nil {
 		return partial.checkAll(ctx, property)
 	}
-	verdict, ok := partial.first.FromPart(ctx, checked)
+	opts := partial.build
+	opts.Part = partial.partOptions.stage
+	verdict, ok, err := stages.Sum(ctx, opts)
+	switch {
+	case err != nil:
+		return result.Verdict{Err: failure(err, result.Build, partial.file, syntax.Pos{})}
+	case ok:
+		return verdict
+	}
+	return partial.checkAll(ctx, property)
+}
+
+// checkFirstPart checks a property of an MDP on the states that are explored first or, if they do not determine the answer, on the whole
+// model. A model with at most wholeStates states is always explored completely, so that the verdict has the size of the model.
+func (partial *partialStates) checkFirstPart(ctx context.Context, property *checkedProperty) result.Verdict {
+	verdict, ok := partial.first.FromPart(ctx, &property.Instance)
 	if !ok {
 		return partial.checkAll(ctx, property)
 	}
@@ -155,7 +165,9 @@ func (partial *partialStates) checkTruncated(ctx context.Context, property *chec
 	if !truncation.horizon && !truncation.bounds {
 		return verdict, false
 	}
-	for truncation.explore(ctx) {
+	canImprove := true
+	for canImprove {
+		canImprove = truncation.explore(ctx)
 	}
 	return truncation.conclude(ctx), true
 }
@@ -163,12 +175,14 @@ func (partial *partialStates) checkTruncated(ctx context.Context, property *chec
 // conclude returns the best verdict of the parts, or the verdict of the whole model if that may be better. Its time includes
 // the checks of all parts.
 func (t *truncation) conclude(ctx context.Context) result.Verdict {
+	isFinal := t.answer != nil && (t.answered || t.failed)
 	usable := t.answer != nil && t.answer.Err == nil
+	cannotExploreAll := t.isInfinite || t.limit != nil
 	if t.answer != nil {
 		t.answer.Seconds = t.seconds
 	}
 	switch {
-	case t.answer != nil && (t.answered || t.failed), usable && (t.isInfinite || t.limit != nil):
+	case isFinal, usable && cannotExploreAll:
 		return *t.answer
 	case ctx.Err() != nil:
 		return result.Verdict{Err: failure(ctx.Err(), result.Build, t.file, syntax.Pos{})}
@@ -180,7 +194,8 @@ func (t *truncation) conclude(ctx context.Context) result.Verdict {
 	}
 	verdict := t.checkAll(ctx, t.property)
 	verdict.Seconds += t.seconds
-	if usable && verdict.Err != nil && verdict.Err.Class.Limited() && ctx.Err() == nil {
+	hitLimit := verdict.Err != nil && verdict.Err.Class.Limited() && ctx.Err() == nil
+	if hitLimit && usable {
 		t.answer.Seconds = verdict.Seconds
 		return *t.answer
 	}

@@ -17,13 +17,12 @@ import (
 func (model *exploredModel) checkReduced(ctx context.Context, property *check.Property) result.Verdict {
 	start := time.Now()
 	reduced, err := model.quotient(ctx, property)
-	failure, isFailure := errors.AsType[*result.Failure](err)
-	switch {
-	case isFailure && failure.Class == result.Unsupported && model.outputs.Partition == nil:
+	if failure, ok := errors.AsType[*result.Failure](err); ok && failure.Class == result.Unsupported && model.outputs.Partition == nil {
 		verdict := model.checker.Check(ctx, property)
 		verdict.Warnings = append(slices.Clip(verdict.Warnings), "not reduced: "+failure.Message)
 		return verdict
-	case err != nil:
+	}
+	if err != nil {
 		return result.Verdict{Err: check.Failure(err, property.File, property.Pos)}
 	}
 	verdict := check.New(reduced.Space.Compiled(), reduced.Space, model.checkOptions).Check(ctx, property)
@@ -35,24 +34,21 @@ func (model *exploredModel) checkReduced(ctx context.Context, property *check.Pr
 // states of the quotient. Otherwise quotient computes the coarsest partition, and writes it if the job has a partition file
 // to write.
 func (model *exploredModel) quotient(ctx context.Context, property *check.Property) (*check.Reduced, error) {
-	file := model.outputs.Partition
-	if file == nil {
-		return check.Reduce(ctx, model.space.Compiled(), model.space, []*check.Property{property}, nil)
-	}
-	if file.Text == nil {
-		reduced, err := check.Reduce(ctx, model.space.Compiled(), model.space, []*check.Property{property}, nil)
+	file, properties := model.outputs.Partition, []*check.Property{property}
+	if file != nil && file.Text != nil {
+		partition, err := check.ReadPartition(ctx, file.File, file.Text, model.space)
 		if err != nil {
 			return nil, err
 		}
-		return reduced, file.Write(file.File, func(w io.Writer) error { return check.WritePartition(ctx, w, model.space, reduced.Partition) })
-	}
-	partition, err := check.ReadPartition(ctx, file.File, file.Text, model.space)
-	if err != nil {
-		return nil, err
-	}
-	reduced, err := check.Reduce(ctx, model.space.Compiled(), model.space, []*check.Property{property}, partition)
-	if err == nil || ctx.Err() != nil {
+		reduced, err := check.Reduce(ctx, model.space.Compiled(), model.space, properties, partition)
+		if err != nil && ctx.Err() == nil {
+			return nil, fmt.Errorf("%s: %w", file.File, err)
+		}
 		return reduced, err
 	}
-	return nil, fmt.Errorf("%s: %w", file.File, err)
+	reduced, err := check.Reduce(ctx, model.space.Compiled(), model.space, properties, nil)
+	if err != nil || file == nil {
+		return reduced, err
+	}
+	return reduced, file.Write(file.File, func(w io.Writer) error { return check.WritePartition(ctx, w, model.space, reduced.Partition) })
 }

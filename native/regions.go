@@ -76,7 +76,7 @@ func (o *openProperty) checkThreshold(formula *logic.Formula) result.Verdict {
 	return verdict
 }
 
-// pointOf returns the point that the values of the parameters are.
+// pointOf returns the values of parameters as a point.
 func pointOf(params []parametric.Param) (point []*big.Rat) {
 	for _, param := range params {
 		point = append(point, param.At)
@@ -95,7 +95,7 @@ func (o *openProperty) newRegionCheck(formula *logic.Formula) (*regionCheck, err
 	case err != nil:
 		return nil, err
 	case !exact:
-		return nil, o.refuse(formula.X, "a threshold that is no fraction")
+		return nil, o.unsupported(formula.X, "a threshold that is no fraction")
 	case bound.Type == sema.Int:
 		bound.Rat = big.NewRat(int64(bound.Int), 1)
 	}

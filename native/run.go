@@ -38,9 +38,8 @@ type incomplete struct {
 	note    string // the beginning of the message that says what it lacks
 }
 
-// await calls work with a run of the plan, in another goroutine, and returns the verdicts that work adds to the run. If the
-// context ends first, await returns at once: with the verdicts that are finished, and a verdict with an error for each other
-// property. The error is work's.
+// await calls work with a run of the plan, in another goroutine, and returns the verdicts that work adds to the run and the error of work.
+// If the context ends first, await returns at once: with the finished verdicts, and a verdict with an error for each other property.
 func await(ctx context.Context, plan *runner.Plan, work func(*run) error) ([]result.Verdict, error) {
 	r := &run{ctx: ctx, plan: plan, shared: &shared{}}
 	r.muteProgressAfterReturn()
@@ -88,8 +87,8 @@ func (r *run) verdictsAtReturn(reason error) []result.Verdict {
 	return r.verdicts
 }
 
-// unfinishedVerdict returns the verdict of a property that await cannot wait for: the reason as an error and, if the property is
-// the one that is being checked, its value as far as it is known.
+// unfinishedVerdict returns the verdict of a property that is not finished when await returns. The verdict has the reason as an error. If the
+// property is being checked and its value is known, the verdict has the value too.
 func (r *run) unfinishedVerdict(task *runner.Task, reason error) result.Verdict {
 	err := failure(reason, result.Other, task.Source.File, task.Pos)
 	known := r.incompleteVerdict
@@ -203,8 +202,8 @@ func (r *run) shouldRepeat(verdict *result.Verdict) bool {
 	return outOfMemory && r.plan.Job.Certificate == nil && r.ctx.Err() == nil
 }
 
-// propertyValuations yields the valuations of the constants of a task's property. With each valuation it yields the constants of the
-// model and the property, for the verdict. A rejected task has one verdict, without constants of the property.
+// propertyValuations yields each valuation of the constants of a task's property, together with the constants of the model and the property
+// for the verdict. For a rejected task it yields one empty valuation.
 func propertyValuations(task *runner.Task, model sema.Valuation) iter.Seq2[sema.Valuation, []result.Constant] {
 	return func(yield func(sema.Valuation, []result.Constant) bool) {
 		if task.Rejected != nil {

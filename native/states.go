@@ -47,16 +47,15 @@ func newStatesMethod(plan *runner.Plan) (*statesMethod, error) {
 	if witness := job.Witness; witness != nil && witness.Paths < 1 {
 		return nil, fmt.Errorf("a witness of %d paths: want at least one", witness.Paths)
 	}
-	if numeric.Reduce && (numeric.Accuracy == result.Proven || numeric.Fair || job.Scheduler != nil || job.Witness != nil) {
+	needsWholeModel := numeric.Accuracy == result.Proven || numeric.Fair || job.Scheduler != nil || job.Witness != nil
+	switch {
+	case numeric.Reduce && needsWholeModel:
 		return nil, fmt.Errorf("a reduced model has no certificates, witnesses, fair schedulers and schedulers to export")
-	}
-	if numeric.Symmetry && (numeric.Reduce || numeric.Accuracy == result.Proven || numeric.Fair || job.Scheduler != nil || job.Witness != nil) {
+	case numeric.Symmetry && (numeric.Reduce || needsWholeModel):
 		return nil, fmt.Errorf("a model that is reduced by symmetry has no quotient by bisimulation, certificates, witnesses, fair schedulers and schedulers to export")
-	}
-	if numeric.Symmetry && plan.Tree == nil {
+	case numeric.Symmetry && plan.Tree == nil:
 		return nil, fmt.Errorf("symmetry is found in the text of a model, and the states come from files")
-	}
-	if job.Partition != nil && !numeric.Reduce {
+	case job.Partition != nil && !numeric.Reduce:
 		return nil, fmt.Errorf("a partition is for a model that is reduced")
 	}
 	export, err := newSchedulerFile(job.Scheduler)
@@ -83,8 +82,7 @@ func accuracy(numeric *runner.Numeric) result.Accuracy {
 	return result.Bounded
 }
 
-// instance implements method. If the first states may determine the value of some property, it explores only these. If they
-// exceed the memory limit, it explores the smaller number of states of a stage, or fewer and fewer states.
+// instance implements method. If the first states of the model may determine the value of some property, it explores only these.
 func (method *statesMethod) instance(ctx context.Context, model *compile.Model) (instance, error) {
 	if method.wantCertificates {
 		space, exactWeightsErr, err := load.Fractions(ctx, model, method.build)
@@ -96,27 +94,37 @@ func (method *statesMethod) instance(ctx context.Context, model *compile.Model) 
 	if method.symmetry {
 		return &symmetricStates{statesMethod: method, model: model}, nil
 	}
-	opts := method.build
-	opts.Part = method.partOptions.first
-	space, err := explicit.Build(ctx, model, opts)
-	if _, limitExceeded := errors.AsType[*explicit.LimitError](err); limitExceeded && method.partOptions.stage > 0 { // a stage needs less memory
-		opts.Part = method.partOptions.stage
-		space, err = explicit.Build(ctx, model, opts)
-	}
-	for method.partOptions.truncates && opts.Part >= leastPart {
-		if _, limitExceeded := errors.AsType[*explicit.LimitError](err); !limitExceeded {
-			break
-		}
-		opts.Part /= partGrowth
-		space, err = explicit.Build(ctx, model, opts)
-	}
-	switch {
-	case err != nil:
+	space, err := method.exploreFirst(ctx, model)
+	if err != nil {
 		return nil, err
-	case space.Unexplored() != nil:
+	}
+	if space.Unexplored() != nil {
 		return &partialStates{statesMethod: method, model: model, first: check.New(model, space, method.opt)}, nil
 	}
 	return method.newExploredModel(space, nil), nil
+}
+
+// exploreFirst explores the first states of a model, as method.partOptions says. If they exceed a limit, it explores the smaller number of
+// states of a stage, or fewer and fewer states.
+func (method *statesMethod) exploreFirst(ctx context.Context, model *compile.Model) (*explicit.Space, error) {
+	opts, parts := method.build, method.partOptions
+	opts.Part = parts.first
+	space, err := explicit.Build(ctx, model, opts)
+	if exceedsLimit(err) && parts.stage > 0 {
+		opts.Part = parts.stage
+		space, err = explicit.Build(ctx, model, opts)
+	}
+	for exceedsLimit(err) && parts.truncates && opts.Part >= leastPart {
+		opts.Part /= partGrowth
+		space, err = explicit.Build(ctx, model, opts)
+	}
+	return space, err
+}
+
+// exceedsLimit reports whether an exploration ended at a limit of states or memory.
+func exceedsLimit(err error) bool {
+	_, ok := errors.AsType[*explicit.LimitError](err)
+	return ok
 }
 
 // fractions implements method.

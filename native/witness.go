@@ -52,17 +52,17 @@ type question struct {
 	provesAnswer bool     // such paths prove the answer to the property
 }
 
-// questionOf returns the question whose answer decides a property with a bound p. The answer is a set of paths. It shows
-// either that the formula has a probability above p, or that its negation has a probability above 1-p.
+// questionOf returns the question for paths that show why a property with a bound p is true or false: either paths on which the formula
+// holds, with a probability above p, or paths on which it fails, with a probability above 1-p. Of an MDP, they prove only that the
+// property is false, because they are paths under one scheduler.
 func questionOf(reach *check.Reach, verdict *result.Verdict) question {
-	satisfied := verdict.Value.Bool
+	isTrue, isMDP := verdict.Value.Bool, reach.Choices != nil
 	isLowerBound := reach.Rel == syntax.OpGe || reach.Rel == syntax.OpGt
 	isStrict := reach.Rel == syntax.OpGt || reach.Rel == syntax.OpLt
-	question := question{satisfying: isLowerBound == satisfied, bound: reach.Bound, provesAnswer: !satisfied || reach.Choices == nil}
+	question := question{satisfying: isLowerBound == isTrue, bound: reach.Bound, orEqual: isStrict != isTrue, provesAnswer: !isTrue || !isMDP}
 	if !question.satisfying {
 		question.bound = new(big.Rat).Sub(big.NewRat(1, 1), reach.Bound)
 	}
-	question.orEqual = isStrict != satisfied
 	return question
 }
 
@@ -119,7 +119,8 @@ func (model *exploredModel) findWitness(ctx context.Context, reach *check.Reach,
 		return nil, nil, err
 	}
 	found := &result.Witness{Holds: question.satisfying, Scheduler: reach.Choices != nil, Count: set.Count, All: set.All, Longest: set.Steps, Paths: []result.WitnessPath{}}
-	if found.Sum, found.SumFraction = result.WitnessNumber(set.Sum); err != nil {
+	found.Sum, found.SumFraction = result.WitnessNumber(set.Sum)
+	if err != nil {
 		found.SumFraction = "" // the sum is only a lower bound, because paths are missing
 	}
 	if question.bound != nil {

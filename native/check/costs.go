@@ -36,17 +36,8 @@ func (e *evaluation) costBounded(path *logic.Path, dir solve.Direction) (*number
 	if i := slices.IndexFunc(path.Costs, func(c sema.Cost) bool { return c.Time }); i >= 0 {
 		return e.markovUntil(path, &path.Costs[i], dir)
 	}
-	switch {
-	case e.onlyFairSchedulers():
-		return nil, e.unsupported(path.X, "found reward bounds, which are not supported for fair schedulers")
-	case e.kind() == sparse.CTMC:
-		return nil, e.unsupported(path.X, "found reward bounds for a CTMC, want a DTMC or an MDP")
-	case e.space.Model().Intervals():
-		return nil, e.unsupported(path.X, "found reward bounds for a model with intervals")
-	case !logic.IsState(path.Left) || !logic.IsState(path.Right):
-		return nil, e.unsupported(path.X, "found reward bounds in a path formula with several temporal operators")
-	case e.schedulerRequest != nil:
-		return nil, e.unsupported(path.X, "schedulers of formulas with reward bounds cannot be exported: their choices depend on the rewards so far")
+	if err := e.checkCostsSupported(path); err != nil {
+		return nil, err
 	}
 	left, right, err := e.operands(path.Left, path.Right)
 	if err != nil {
@@ -73,6 +64,23 @@ func (e *evaluation) costBounded(path *logic.Path, dir solve.Direction) (*number
 		return nil, err
 	}
 	return e.valuesAtCostZero(values, zeroCostStates), nil
+}
+
+// checkCostsSupported returns an error if bounds on rewards are not supported for the model, the schedulers or the path formula.
+func (e *evaluation) checkCostsSupported(path *logic.Path) error {
+	switch {
+	case e.onlyFairSchedulers():
+		return e.unsupported(path.X, "found reward bounds, which are not supported for fair schedulers")
+	case e.kind() == sparse.CTMC:
+		return e.unsupported(path.X, "found reward bounds for a CTMC, want a DTMC or an MDP")
+	case e.space.Model().Intervals():
+		return e.unsupported(path.X, "found reward bounds for a model with intervals")
+	case !logic.IsState(path.Left) || !logic.IsState(path.Right):
+		return e.unsupported(path.X, "found reward bounds in a path formula with several temporal operators")
+	case e.schedulerRequest != nil:
+		return e.unsupported(path.X, "schedulers of formulas with reward bounds cannot be exported: their choices depend on the rewards so far")
+	}
+	return nil
 }
 
 // valuesAtCostZero returns a value for each state of the model: the value, in the product, of this state with cost 0.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -31,16 +32,19 @@ func ControllerModel(ctx context.Context, model *syntax.Model, text []byte, spac
 		return nil, compile.QuoteLine(err, module)
 	}
 	result := *model
-	result.Items = nil
-	for _, item := range model.Items {
-		switch item.(type) {
-		case *syntax.Module, *syntax.RenamedModule, *syntax.GlobalDecl, *syntax.InitBlock, *syntax.System:
-		default:
-			result.Items = append(result.Items, item)
-		}
-	}
+	result.Items = slices.DeleteFunc(slices.Clone(model.Items), isReplacedByModule)
 	result.Items = append(result.Items, parsed.Items...)
 	return &result, nil
+}
+
+// isReplacedByModule reports whether the module of a controller replaces an item of a model: its modules, its variables, and what refers to
+// them.
+func isReplacedByModule(item syntax.Item) bool {
+	switch item.(type) {
+	case *syntax.Module, *syntax.RenamedModule, *syntax.GlobalDecl, *syntax.InitBlock, *syntax.System:
+		return true
+	}
+	return false
 }
 
 // moduleWriter writes the chain of a controller as a module.
@@ -137,8 +141,8 @@ func fractionText(value *big.Rat) string {
 	return number(value.Num()) + "/" + number(value.Denom())
 }
 
-// action returns the name of the action that all moves of a node have; "" if they have none or different ones. Different actions
-// are an error if rewards depend on actions, because a command can have one action only.
+// action returns the name of the action that all moves of a node have. It returns "" if the moves have no action or different ones. Different
+// actions are an error if rewards depend on actions, because a command can have one action only.
 func (writer *moduleWriter) action(node *sparse.Node) (string, error) {
 	model := writer.space.Model()
 	if model.Actions == nil {

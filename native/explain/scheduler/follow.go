@@ -40,8 +40,8 @@ func ReadFollower(ctx context.Context, file string, text []byte, space *explicit
 	return follower, err
 }
 
-// Only restricts a scheduler to the states of some players of a game. In all other states, each choice is equally likely. players says for each player, by
-// number, whether the scheduler chooses. The error says that the scheduler has a memory, which the choices of all players change.
+// Only restricts a scheduler to the states of some players of a game. In all other states, all choices are equally likely. players[i] says
+// whether the scheduler chooses for player i. It is an error if the scheduler has a memory, because the choices of all players change it.
 func (f *Follower) Only(players []bool) error {
 	if f.permittedChoices == nil {
 		return errors.New("the scheduler has a memory, want one without for some of the players")

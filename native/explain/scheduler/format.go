@@ -101,7 +101,8 @@ func selectFormat(file string, words []string) (Format, error) {
 			continue
 		}
 		var err error
-		if format, err = ParseFormat(value); err != nil {
+		format, err = ParseFormat(value)
+		if err != nil {
 			return 0, err
 		}
 	}
@@ -143,35 +144,42 @@ func parseOption(word string) (key, value string, noValue bool) {
 // set sets the option that a word such as "reach=true" names. It ignores the option type, because ParseTarget reads it.
 func (options *Options) set(word string) error {
 	key, value, noValue := parseOption(word)
-	var flag *bool
-	values := [2]string{"false", "true"}
+	var err error
 	switch key {
 	case "type":
-		return nil
 	case "mode":
-		flag, values = &options.Restrict, [2]string{"reduce", "restrict"}
-	case "reach":
-		flag = &options.Reachable
-	case "states":
-		flag = &options.States
-	case "loss":
-		loss, err := strconv.ParseFloat(value, 64)
-		if err != nil || !(loss >= 0) || math.IsInf(loss, 1) {
-			return fmt.Errorf("value %q of the scheduler option loss, want a number of at least 0", value)
+		if noValue {
+			return fmt.Errorf("scheduler option mode without a value, want restrict or reduce")
 		}
-		options.Loss = loss
-		return nil
+		options.Restrict, err = parseBool(key, value, "reduce", "restrict")
+	case "reach":
+		options.Reachable, err = parseBool(key, value, "false", "true")
+	case "states":
+		options.States, err = parseBool(key, value, "false", "true")
+	case "loss":
+		options.Loss, err = parseLoss(value)
 	case "obs":
-		return fmt.Errorf("scheduler option obs is for partially observable models, whose schedulers are not computed")
+		err = fmt.Errorf("scheduler option obs is for partially observable models, whose schedulers are not computed")
 	default:
-		return fmt.Errorf("scheduler option %q, want type, mode, reach, states or loss", key)
+		err = fmt.Errorf("scheduler option %q, want type, mode, reach, states or loss", key)
 	}
-	switch {
-	case key == "mode" && noValue:
-		return fmt.Errorf("scheduler option mode without a value, want restrict or reduce")
-	case value != values[0] && value != values[1]:
-		return fmt.Errorf("value %q of the scheduler option %s, want %s or %s", value, key, values[1], values[0])
+	return err
+}
+
+// parseBool returns the Boolean that the value of an option stands for. falseText and trueText are the values that the option may have.
+func parseBool(key, value, falseText, trueText string) (bool, error) {
+	if value != falseText && value != trueText {
+		return false, fmt.Errorf("value %q of the scheduler option %s, want %s or %s", value, key, trueText, falseText)
 	}
-	*flag = value == values[1]
-	return nil
+	return value == trueText, nil
+}
+
+// parseLoss returns the value of the option loss, which is a finite number of at least 0.
+func parseLoss(value string) (float64, error) {
+	loss, err := strconv.ParseFloat(value, 64)
+	isValid := err == nil && loss >= 0 && !math.IsInf(loss, 1)
+	if !isValid {
+		return 0, fmt.Errorf("value %q of the scheduler option loss, want a number of at least 0", value)
+	}
+	return loss, nil
 }

@@ -241,10 +241,11 @@ type readChoice struct {
 	Prob   json.RawMessage `json:"prob"`
 }
 
-// actionsOf returns the action of each choice of an entry, empty for none. Several choices must be equally
-// likely, and only ReadPermitted allows them.
+// actionsOf returns the action of each choice of an entry; "" for a choice without an action. It returns an error if there are several
+// choices that are not equally likely or not permitted, or if a choice has several actions.
 func (r *reader) actionsOf(choices []readChoice) ([]string, error) {
-	if len(choices) == 0 || len(choices) > 1 && r.permittedChoices == nil {
+	mayHaveSeveral := r.permittedChoices != nil
+	if len(choices) == 0 || len(choices) > 1 && !mayHaveSeveral {
 		return nil, fmt.Errorf("found %d choices, want one with one action", len(choices))
 	}
 	var actions []string
@@ -295,39 +296,39 @@ func (r *reader) setChoiceByAction(s int, action string) error {
 	return r.setChoice(s, c)
 }
 
-// choiceWithAction returns the only choice of state s that has the given action; an error if there is none
-// or there are several.
+// choiceWithAction returns the only choice of state s that has the given action, or no action if action is "". It returns an error if there
+// is no such choice or if there are several.
 func (r *reader) choiceWithAction(s int, action string) (int, error) {
 	model := r.space.Model()
-	found := -1
+	var found []int
 	first, end := model.Choices(s)
 	for c := first; c < end; c++ {
-		switch {
-		case r.actionName(model, c) != action:
-		case found >= 0 && action == "":
-			return 0, fmt.Errorf("state %s has several choices without an action, want a list of choice indices (type=indices)", r.stateText(s))
-		case found >= 0:
-			return 0, fmt.Errorf("state %s has several choices with action %s, want a list of choice indices (type=indices)", r.stateText(s), action)
-		default:
-			found = c
+		if r.actionName(model, c) == action {
+			found = append(found, c)
 		}
 	}
-	if found < 0 {
+	switch {
+	case len(found) == 0:
 		return 0, fmt.Errorf("state %s has no action %.60q", r.stateText(s), action)
+	case len(found) > 1 && action == "":
+		return 0, fmt.Errorf("state %s has several choices without an action, want a list of choice indices (type=indices)", r.stateText(s))
+	case len(found) > 1:
+		return 0, fmt.Errorf("state %s has several choices with action %s, want a list of choice indices (type=indices)", r.stateText(s), action)
 	}
-	return found, nil
+	return found[0], nil
 }
 
 // setChoice records choice c of state s. A second choice of a state is an error, unless several are
 // permitted.
 func (r *reader) setChoice(s, c int) error {
-	different := r.choices[s] != sparse.None && r.choices[s] != uint32(c)
-	switch {
-	case r.permittedChoices != nil:
-		r.permittedChoices.Add(c)
-		r.nondeterministic = r.nondeterministic || different
-	case different:
+	hasOtherChoice := r.choices[s] != sparse.None && r.choices[s] != uint32(c)
+	mayHaveSeveral := r.permittedChoices != nil
+	if hasOtherChoice && !mayHaveSeveral {
 		return fmt.Errorf("found two choices of state %s, a scheduler has one", r.stateText(s))
+	}
+	if mayHaveSeveral {
+		r.permittedChoices.Add(c)
+		r.nondeterministic = r.nondeterministic || hasOtherChoice
 	}
 	r.choices[s] = uint32(c)
 	return nil

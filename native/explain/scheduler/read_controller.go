@@ -137,18 +137,20 @@ func (reader *controllerReader) readMoves(s int, text json.RawMessage) ([]contro
 		sum.Add(sum, move.prob)
 		moves = append(moves, move)
 	}
-	if approximateSum, _ := sum.Float64(); approximateSum < 1-0x1p-40 || approximateSum > 1+0x1p-40 {
+	const tolerance = 0x1p-40 // for probabilities that are rounded in the file
+	if approximateSum, _ := sum.Float64(); approximateSum < 1-tolerance || approximateSum > 1+tolerance {
 		return nil, fmt.Errorf("found probabilities of choices of state %s whose sum is %v, want 1", reader.stateText(s), approximateSum)
 	}
-	for i := range moves { // rounded probabilities may not sum to exactly one
+	for i := range moves {
 		moves[i].prob.Quo(moves[i].prob, sum)
 	}
 	return moves, nil
 }
 
-// readMove reads one choice of an entry of state s. Without a probability it is 1.
+// readMove reads one choice of an entry of state s. A choice without a probability has the probability 1.
 func (reader *controllerReader) readMove(s int, choice *memoryChoice) (controllerMove, error) {
-	move := controllerMove{next: map[int]int{}, prob: big.NewRat(1, 1)}
+	one := big.NewRat(1, 1)
+	move := controllerMove{next: map[int]int{}, prob: new(big.Rat).Set(one)}
 	if len(choice.Labels) > 1 {
 		return move, fmt.Errorf("found %d actions of one choice, want one", len(choice.Labels))
 	}
@@ -158,8 +160,8 @@ func (reader *controllerReader) readMove(s int, choice *memoryChoice) (controlle
 		return move, err
 	}
 	if choice.Prob != "" {
-		_, ok := move.prob.SetString(string(choice.Prob))
-		if !ok || move.prob.Sign() < 0 || move.prob.Cmp(big.NewRat(1, 1)) > 0 {
+		_, isNumber := move.prob.SetString(string(choice.Prob))
+		if !isNumber || move.prob.Sign() < 0 || move.prob.Cmp(one) > 0 {
 			return move, fmt.Errorf("found the probability %.60q of a choice, want a number from 0 to 1", choice.Prob)
 		}
 	}
@@ -232,7 +234,7 @@ func (reader *controllerReader) newNode(pair memoryState) sparse.Node {
 	return node
 }
 
-// setUnknownMemory gives the nodes whose memory the file does not say a memory that no other node has.
+// setUnknownMemory sets the memory of the nodes for pairs that are not in the file. All of them get the same memory, which no other node has.
 func (reader *controllerReader) setUnknownMemory(controller *sparse.Controller) {
 	greatest := uint32(0)
 	for _, node := range controller.Nodes {

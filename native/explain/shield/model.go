@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 
 	"tilecheck/native/space/sparse"
@@ -247,61 +248,91 @@ func conditionalExpr(condition, negation, low, high string) string {
 // bestSplit returns the variable and the value for which the test `variable <= value` best separates the allowed from
 // the forbidden samples: it has the least Gini impurity.
 func bestSplit(vars int, samples []sample) (variable int, value int32) {
-	type count struct {
-		value     int32
-		good, bad float64
-	}
-	leastImpurity := -1.0
-	var counts []count // of the values of a variable, ascending
+	leastImpurity := math.Inf(1)
 	for candidate := range vars {
-		minimum, maximum := samples[0].state[candidate], samples[0].state[candidate]
-		for _, s := range samples {
-			minimum, maximum = min(minimum, s.state[candidate]), max(maximum, s.state[candidate])
-		}
-		indexOf := func(x int32) int { return int(int64(x) - int64(minimum)) }
-		counts = counts[:0]
-		if narrow := int64(maximum)-int64(minimum) < int64(len(samples))+64; narrow {
-			for x := int64(minimum); x <= int64(maximum); x++ {
-				counts = append(counts, count{value: int32(x)})
-			}
-		} else {
-			for _, s := range samples {
-				counts = append(counts, count{value: s.state[candidate]})
-			}
-			slices.SortFunc(counts, func(a, b count) int { return cmp.Compare(a.value, b.value) })
-			counts = slices.CompactFunc(counts, func(a, b count) bool { return a.value == b.value })
-			indexOf = func(x int32) int {
-				i, _ := slices.BinarySearchFunc(counts, x, func(c count, x int32) int { return cmp.Compare(c.value, x) })
-				return i
-			}
-		}
-		var total count
-		for _, s := range samples {
-			c := &counts[indexOf(s.state[candidate])]
-			if s.allowed {
-				c.good++
-				total.good++
-			} else {
-				c.bad++
-				total.bad++
-			}
-		}
-		var low count
-		for _, c := range counts {
-			if c.good+c.bad == 0 {
-				continue
-			}
-			low.good += c.good
-			low.bad += c.bad
-			high := count{good: total.good - low.good, bad: total.bad - low.bad}
-			if high.good+high.bad == 0 {
-				break
-			}
-			impurity := low.good*low.bad/(low.good+low.bad) + high.good*high.bad/(high.good+high.bad)
-			if leastImpurity < 0 || impurity < leastImpurity {
-				leastImpurity, variable, value = impurity, candidate, c.value
-			}
+		threshold, impurity := bestThreshold(candidate, samples)
+		if impurity < leastImpurity {
+			leastImpurity, variable, value = impurity, candidate, threshold
 		}
 	}
 	return variable, value
+}
+
+// valueCount has the numbers of allowed and forbidden samples in which a variable has a value.
+type valueCount struct {
+	value              int32
+	allowed, forbidden float64
+}
+
+// impurity returns the Gini impurity of the samples, times their number.
+func (c valueCount) impurity() float64 { return c.allowed * c.forbidden / (c.allowed + c.forbidden) }
+
+// bestThreshold returns the value of a variable with the least impurity of the test `variable <= value`. The impurity is infinite if all
+// samples have the same value.
+func bestThreshold(variable int, samples []sample) (threshold int32, leastImpurity float64) {
+	var low, high valueCount // the samples that satisfy the test, and the others
+	counts := countValues(variable, samples)
+	for _, count := range counts {
+		high.allowed += count.allowed
+		high.forbidden += count.forbidden
+	}
+	leastImpurity = math.Inf(1)
+	for _, count := range counts[:len(counts)-1] { // all samples satisfy the test with the last value
+		low.allowed += count.allowed
+		low.forbidden += count.forbidden
+		high.allowed -= count.allowed
+		high.forbidden -= count.forbidden
+		if impurity := low.impurity() + high.impurity(); impurity < leastImpurity {
+			threshold, leastImpurity = count.value, impurity
+		}
+	}
+	return threshold, leastImpurity
+}
+
+// add counts a sample.
+func (c *valueCount) add(s sample) {
+	if s.allowed {
+		c.allowed++
+	} else {
+		c.forbidden++
+	}
+}
+
+// countValues returns the counts of the values that a variable has in the samples, in increasing order of the values.
+func countValues(variable int, samples []sample) []valueCount {
+	minimum, maximum := samples[0].state[variable], samples[0].state[variable]
+	for _, s := range samples {
+		minimum, maximum = min(minimum, s.state[variable]), max(maximum, s.state[variable])
+	}
+	numValues := int64(maximum) - int64(minimum) + 1
+	if numValues > int64(len(samples))+64 {
+		return countFewValues(variable, samples)
+	}
+	counts := make([]valueCount, numValues)
+	for i := range counts {
+		counts[i].value = minimum + int32(i)
+	}
+	for _, s := range samples {
+		counts[int64(s.state[variable])-int64(minimum)].add(s)
+	}
+	return slices.DeleteFunc(counts, func(c valueCount) bool { return c.allowed+c.forbidden == 0 })
+}
+
+// countFewValues returns the same counts as countValues. It is faster if the samples have few of the values between the least and the
+// greatest one.
+func countFewValues(variable int, samples []sample) []valueCount {
+	index := map[int32]int{} // the index of each value in counts
+	var counts []valueCount
+	for _, s := range samples {
+		value := s.state[variable]
+		i, isKnown := index[value]
+		if !isKnown {
+			i = len(counts)
+			index[value] = i
+			counts = append(counts, valueCount{value: value})
+		}
+		counts[i].add(s)
+	}
+	slices.SortFunc(counts, func(a, b valueCount) int { return cmp.Compare(a.value, b.value) })
+	return counts
 }

@@ -22,39 +22,45 @@ type Promise struct {
 // Promise computes the probability of the formula under the best, the worst and a uniform scheduler that obeys the
 // shield, and under a uniform scheduler without a shield. They are exact if the shield was computed exactly.
 func (shield *Shield) Promise(ctx context.Context) (*Promise, error) {
-	exact := shield.stateValue.exact != nil
 	restricted := shield.restricted()
-	uniform, err := uniformChain(restricted, exact)
-	if err != nil {
-		return nil, err
-	}
-	free, err := uniformChain(shield.Space.Model(), exact)
-	if err != nil {
-		return nil, err
-	}
-	first := int(shield.Space.Model().Initial[0])
-	probability := func(restricted *sparse.Model, maximize bool) (Number, []uint32, error) {
-		values, choices, err := shield.solve(ctx, sparse.NewGraph(restricted), maximize, exact)
-		if err != nil {
-			return Number{}, nil, err
-		}
-		return values.number(first), choices, nil
-	}
 	promise := &Promise{}
-	if promise.Best, _, err = probability(restricted, shield.Max); err != nil {
-		return nil, err
-	}
-	worst, choices, err := probability(restricted, !shield.Max)
+	var err error
+	promise.Best, _, err = shield.probabilityIn(ctx, restricted, shield.Max)
 	if err != nil {
 		return nil, err
 	}
-	promise.Worst = worst
-	promise.WorstScheduler = shield.originalChoices(choices)
-	if promise.Uniform, _, err = probability(uniform, shield.Max); err != nil {
+	var worstChoices []uint32
+	promise.Worst, worstChoices, err = shield.probabilityIn(ctx, restricted, !shield.Max)
+	if err != nil {
 		return nil, err
 	}
-	promise.Free, _, err = probability(free, shield.Max)
+	promise.WorstScheduler = shield.originalChoices(worstChoices)
+	promise.Uniform, err = shield.uniformProbability(ctx, restricted)
+	if err != nil {
+		return nil, err
+	}
+	promise.Free, err = shield.uniformProbability(ctx, shield.Space.Model())
 	return promise, err
+}
+
+// probabilityIn returns the maximal or minimal probability of the formula from the first initial state, in a model with some of the choices,
+// and a scheduler that attains it. The probability is exact if the shield was computed exactly.
+func (shield *Shield) probabilityIn(ctx context.Context, model *sparse.Model, maximize bool) (Number, []uint32, error) {
+	values, choices, err := shield.solve(ctx, sparse.NewGraph(model), maximize, shield.stateValue.exact != nil)
+	if err != nil {
+		return Number{}, nil, err
+	}
+	return values.number(int(shield.Space.Model().Initial[0])), choices, nil
+}
+
+// uniformProbability returns the probability of the formula from the first initial state, if all choices of a model are equally likely.
+func (shield *Shield) uniformProbability(ctx context.Context, model *sparse.Model) (Number, error) {
+	chain, err := uniformChain(model, shield.stateValue.exact != nil)
+	if err != nil {
+		return Number{}, err
+	}
+	probability, _, err := shield.probabilityIn(ctx, chain, shield.Max)
+	return probability, err
 }
 
 // originalChoices translates a scheduler of the restricted model, which has only the allowed choices, to choices of
@@ -62,7 +68,7 @@ func (shield *Shield) Promise(ctx context.Context) (*Promise, error) {
 func (shield *Shield) originalChoices(choices []uint32) []uint32 {
 	model := shield.Space.Model()
 	original := make([]uint32, model.NumStates())
-	restrictedNumber := uint32(0) // of the next allowed choice
+	numberInRestricted := uint32(0) // the number of the next allowed choice in the restricted model
 	for s := range original {
 		original[s] = sparse.None
 		first, end := model.Choices(s)
@@ -70,10 +76,11 @@ func (shield *Shield) originalChoices(choices []uint32) []uint32 {
 			if !shield.Allowed.Has(c) {
 				continue
 			}
-			if original[s] == sparse.None || choices[s] == restrictedNumber {
+			isFirstAllowed := original[s] == sparse.None
+			if isFirstAllowed || choices[s] == numberInRestricted {
 				original[s] = uint32(c)
 			}
-			restrictedNumber++
+			numberInRestricted++
 		}
 	}
 	return original
@@ -123,11 +130,8 @@ func (shield *Shield) Attains(ctx context.Context, choices []uint32) (Number, er
 	for _, c := range choices {
 		chosen.Add(int(c))
 	}
-	values, _, err := shield.solve(ctx, sparse.NewGraph(model.Restrict(chosen)), shield.Max, shield.stateValue.exact != nil)
-	if err != nil {
-		return Number{}, err
-	}
-	return values.number(int(model.Initial[0])), nil
+	attained, _, err := shield.probabilityIn(ctx, model.Restrict(chosen), shield.Max)
+	return attained, err
 }
 
 // uniformChain returns the Markov chain in which all choices of a state are equally likely. If exact is false,

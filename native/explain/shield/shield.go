@@ -184,22 +184,28 @@ func (q *Question) solve(ctx context.Context, graph *sparse.Graph, maximize, exa
 	if err != nil {
 		return nil, nil, err
 	}
-	result := &values{lower: solved.Lower, upper: solved.Upper, exact: solved.Exact}
-	switch {
-	case !q.Negated:
-	case exact:
-		result.exact = make([]*big.Rat, len(solved.Exact))
-		for s, probability := range solved.Exact {
-			result.exact[s] = new(big.Rat).Sub(one, probability)
-		}
-	default:
-		result = &values{lower: make([]float64, len(solved.Lower)), upper: make([]float64, len(solved.Lower))}
-		for s := range solved.Lower {
-			result.lower[s] = roundDown(1 - solved.Upper[s])
-			result.upper[s] = roundUp(1 - solved.Lower[s])
-		}
+	probabilities := &values{lower: solved.Lower, upper: solved.Upper, exact: solved.Exact}
+	if q.Negated {
+		probabilities = probabilities.complement()
 	}
-	return result, solved.Scheduler, nil
+	return probabilities, solved.Scheduler, nil
+}
+
+// complement returns 1 minus each probability.
+func (v *values) complement() *values {
+	if v.exact != nil {
+		exact := make([]*big.Rat, len(v.exact))
+		for s, probability := range v.exact {
+			exact[s] = new(big.Rat).Sub(one, probability)
+		}
+		return &values{exact: exact}
+	}
+	out := &values{lower: make([]float64, len(v.lower)), upper: make([]float64, len(v.lower))}
+	for s := range v.lower {
+		out.lower[s] = roundDown(1 - v.upper[s])
+		out.upper[s] = roundUp(1 - v.lower[s])
+	}
+	return out
 }
 
 // roundDown and roundUp round the result of a few operations outwards, and limit it to a probability.
@@ -267,7 +273,7 @@ func (shield *Shield) allowByBounds(ctx context.Context, threshold *big.Rat) (bo
 	if undecided.Empty() {
 		return true, nil
 	}
-	relevant := shield.relevantChoices(undecided, states)
+	relevant := shield.relevantChoices(undecided)
 	reachable := reachableFrom(model.Restrict(relevant), states)
 	if reachable.Count() > model.NumStates()/2 {
 		return false, nil
@@ -299,9 +305,9 @@ func (shield *Shield) lossBounds(s, c int) (low, high float64) {
 	return choiceLow - stateHigh - slack, choiceHigh - stateLow + slack
 }
 
-// relevantChoices returns the choices that the exact computation needs: the undecided ones, and those
-// that may be the best choice of their state according to the bounds.
-func (shield *Shield) relevantChoices(undecided, states *sparse.Set) *sparse.Set {
+// relevantChoices returns the choices that the exact computation needs: the undecided choices, and all choices that may be the best choice of
+// their state, according to the bounds.
+func (shield *Shield) relevantChoices(undecided *sparse.Set) *sparse.Set {
 	model := shield.Space.Model()
 	relevant := undecided.Clone()
 	for s := range model.NumStates() {
@@ -319,8 +325,8 @@ func (shield *Shield) relevantChoices(undecided, states *sparse.Set) *sparse.Set
 	return relevant
 }
 
-// allowExactly allows the undecided choices, of the given states, whose exact loss is within the threshold. It
-// solves the model with the relevant choices only; reachable has the states that they lead to.
+// allowExactly allows the undecided choices whose exact loss is within the threshold. states has the states of these choices. The exact values
+// are computed in the model with the relevant choices only; reachable has the states that these choices lead to.
 func (shield *Shield) allowExactly(ctx context.Context, threshold *big.Rat, relevant, undecided, states, reachable *sparse.Set) error {
 	model := shield.Space.Model()
 	question := &Question{Space: shield.Space, Left: shield.Left.Intersect(reachable), Right: shield.Right, Negated: shield.Negated, Max: shield.Max}
@@ -344,7 +350,7 @@ func (shield *Shield) allowExactly(ctx context.Context, threshold *big.Rat, rele
 	return nil
 }
 
-// atMost reports whether a loss is at most the threshold; nil is an infinite loss.
+// atMost reports whether a loss is at most the threshold. A loss of nil stands for infinity.
 func atMost(loss, threshold *big.Rat) bool { return loss != nil && loss.Cmp(threshold) <= 0 }
 
 var one = big.NewRat(1, 1)
@@ -420,7 +426,7 @@ func (shield *Shield) choicesWithinLoss(ctx context.Context, threshold *big.Rat)
 // no such loss, it allows only a best scheduler.
 func (shield *Shield) allowByTotalLoss(ctx context.Context, threshold *big.Rat) error {
 	losses := shield.distinctLosses()
-	var searchErr error
+	var searchErr error // ends the search
 	numAllowed := sort.Search(len(losses), func(k int) bool {
 		if searchErr != nil {
 			return true

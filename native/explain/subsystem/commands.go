@@ -92,11 +92,11 @@ func Commands(ctx context.Context, question *Question, states *Found) (*Found, e
 	return found, nil
 }
 
-// commandUse relates choices and transitions to the commands that cause them.
+// commandUse has the commands that cause each choice or transition.
 type commandUse struct {
 	question  *Question
 	numbering *Numbering
-	// alternatives[c] are the sets of commands that cause choice c of an MDP; each set does alone.
+	// alternatives[c] are the sets of commands that cause choice c of an MDP. Each set is sufficient.
 	alternatives [][][]int
 	// stepCommands[s<<32|t] are the commands that lead from state s of a Markov chain to state t.
 	stepCommands map[uint64][]int
@@ -209,10 +209,13 @@ func (use *commandUse) sufficient(ctx context.Context, kept *sparse.Set) (suffic
 
 // someSetIsKept reports whether all commands of one of the sets are kept.
 func someSetIsKept(sets [][]int, kept *sparse.Set) bool {
-	removed := func(n int) bool { return !kept.Has(n) }
-	return slices.ContainsFunc(sets, func(commands []int) bool {
-		return !slices.ContainsFunc(commands, removed)
-	})
+	isRemoved := func(command int) bool { return !kept.Has(command) }
+	for _, commands := range sets {
+		if !slices.ContainsFunc(commands, isRemoved) {
+			return true
+		}
+	}
+	return false
 }
 
 // restrictedChain returns the chain in which transitions that need removed commands lead to an
@@ -223,8 +226,9 @@ func (use *commandUse) restrictedChain(kept *sparse.Set) *sparse.Model {
 	builder := sparse.NewDerivedBuilder(chain, sparse.DTMC)
 	for node := range sink {
 		builder.State()
-		builder.Copy(int(node), func(i int) uint32 {
-			if target := chain.Target[i]; target == node || someSetIsKept(use.commandSets(node, target), kept) {
+		builder.Copy(int(node), func(transition int) uint32 {
+			target := chain.Target[transition]
+			if target == node || someSetIsKept(use.commandSets(node, target), kept) {
 				return target
 			}
 			return sink

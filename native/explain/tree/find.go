@@ -181,15 +181,15 @@ func (search *treeSearch) mustDecide(state int) bool {
 func (search *treeSearch) forEachChoice(s int, visit func(c int, decision Decision) bool) {
 	first, end := search.model.Choices(s)
 	modules := search.moduleChoices(s)
-	var earlier []Decision // of the choices before, all with index 0
+	var earlier []Decision // the decisions of the choices before, all with index 0
 	for c := first; c < end; c++ {
 		decision := Decision{Action: search.actionOf(c), Module: -1}
 		if modules != nil {
 			decision.Module = modules[c-first].Module
 		}
-		index := countEqual(earlier, decision)
+		numEqual := countEqual(earlier, decision)
 		earlier = append(earlier, decision)
-		decision.Index = index
+		decision.Index = numEqual
 		if !visit(c, decision) {
 			return
 		}
@@ -221,7 +221,7 @@ func (search *treeSearch) moduleChoices(s int) []compile.Choice {
 	return enabled.List
 }
 
-// choiceOf returns the choice of a state that a decision identifies, and -1 if there is none.
+// choiceOf returns the choice of a state that a decision identifies. It returns -1 if there is none.
 func (search *treeSearch) choiceOf(s int, wanted Decision) int {
 	found := -1
 	search.forEachChoice(s, func(c int, decision Decision) bool {
@@ -412,7 +412,7 @@ func (search *treeSearch) prune(ctx context.Context) error {
 	for i := range examples {
 		examples[i] = i
 	}
-	accepted := search.result.States // in which the last accepted tree decides
+	accepted := search.result.States // the number of states in which the last accepted tree decides
 	defer func() { search.result.States = accepted }()
 	accept := func() (bool, error) {
 		ok, err := search.acceptTree(ctx)
@@ -545,7 +545,7 @@ func (search *treeSearch) split(b branch) (yes, no branch) {
 	return yes, no
 }
 
-// frequentDecisions returns the three decisions that most examples allow.
+// frequentDecisions returns the decisions, at most three, that the most of the given examples allow. The most frequent one comes first.
 func (search *treeSearch) frequentDecisions(examples []int) []int {
 	count := make([]int, len(search.result.Decisions))
 	for _, i := range examples {
@@ -553,12 +553,12 @@ func (search *treeSearch) frequentDecisions(examples []int) []int {
 			count[d]++
 		}
 	}
-	var out []int
-	for d, n := range count {
-		if n > 0 {
-			out = append(out, d)
+	var frequent []int
+	for decision, numExamples := range count {
+		if numExamples > 0 {
+			frequent = append(frequent, decision)
 		}
 	}
-	slices.SortStableFunc(out, func(a, b int) int { return count[b] - count[a] })
-	return out[:min(len(out), 3)]
+	slices.SortStableFunc(frequent, func(a, b int) int { return count[b] - count[a] })
+	return frequent[:min(len(frequent), 3)]
 }

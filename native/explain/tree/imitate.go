@@ -17,8 +17,8 @@ func Imitate(ctx context.Context, space *explicit.Space, choices []uint32) (*Fou
 	}})
 }
 
-// disagreement returns 1 if m, the model with only the choices of a tree, has a reachable state with another action
-// than the scheduler's, and 0 otherwise.
+// disagreement returns 1 if a tree takes another action than the scheduler in a reachable state, and 0 otherwise. model has only the choices
+// of the tree; choices has the choice of the scheduler in each state of the space.
 func disagreement(ctx context.Context, space *explicit.Space, choices []uint32, model *sparse.Model) (float64, error) {
 	seen := sparse.NewSet(model.NumStates())
 	queue := slices.Clone(model.Initial)
@@ -28,7 +28,9 @@ func disagreement(ctx context.Context, space *explicit.Space, choices []uint32, 
 			return 0, ctx.Err()
 		}
 		c, _ := model.Choices(s)
-		if wanted := choices[s]; wanted != sparse.None && model.Actions != nil && model.Actions[c] != space.Model().Actions[wanted] {
+		wanted := choices[s]
+		hasWantedAction := wanted != sparse.None && model.Actions != nil
+		if hasWantedAction && model.Actions[c] != space.Model().Actions[wanted] {
 			return 1, nil
 		}
 		first, end := model.Row(c)

@@ -197,8 +197,9 @@ func (l *learner) bestTest(examples, labels []int) Test {
 	return best
 }
 
-// considerThresholds considers the tests v<=value and v=value for all values that variable v has in the examples.
-func (l *learner) considerThresholds(variable int, examples, labels []int, consider func(t Test, yes []int, atMost int)) {
+// considerThresholds calls consider for the tests v<=value and v=value, for all values that variable v has in the examples. yes counts the
+// labels of the examples that satisfy a test, and satisfying is the number of these examples.
+func (l *learner) considerThresholds(variable int, examples, labels []int, consider func(test Test, yes []int, satisfying int)) {
 	labelCounts := l.countLabels(variable, examples, labels)
 	values := slices.Sorted(maps.Keys(labelCounts))
 	below := make([]int, l.numDecisions) // the labels of the examples with at most the value
@@ -221,16 +222,16 @@ func (l *learner) considerThresholds(variable int, examples, labels []int, consi
 func (l *learner) countLabels(variable int, examples, labels []int) map[int32][]int {
 	countsOf := map[int32][]int{}
 	column := l.columns[variable]
-	var counts []int // of lastValue: most neighbours have the same value
+	var counts []int // the counts for lastValue; examples with the same value often follow each other
 	var lastValue int32
 	for position, example := range examples {
-		if value := column[example]; counts == nil || value != lastValue {
-			lastValue = value
-			counts = countsOf[value]
-			if counts == nil {
-				counts = make([]int, l.numDecisions)
-				countsOf[value] = counts
-			}
+		value := column[example]
+		if counts == nil || value != lastValue {
+			lastValue, counts = value, countsOf[value]
+		}
+		if counts == nil {
+			counts = make([]int, l.numDecisions)
+			countsOf[value] = counts
 		}
 		counts[labels[position]]++
 	}

@@ -124,8 +124,8 @@ func (u *unrolling) nodeOf(state, step int) (uint32, error) {
 	return node, nil
 }
 
-// expand adds the transitions of a node, and their targets. A node gets a self-loop if it satisfies the
-// formula or no continuation of the path does.
+// expand adds the transitions of a node, and their targets. A node gets only a self-loop if the formula is satisfied there or can no longer be
+// satisfied.
 func (u *unrolling) expand(node uint32) error {
 	state, step := int(u.State[node]), int(u.steps[node])
 	choice := u.choiceOf(state, step)

@@ -108,7 +108,7 @@ func (paths *Paths) appendStep(path pathEntry, from, rank, weight uint32) pathEn
 	return extended
 }
 
-// precedes reports whether path a comes before path b to the same node.
+// precedes reports whether path a comes before path b to the same node: it is more probable or, among equally probable paths, shorter.
 func (paths *Paths) precedes(a, b pathEntry) bool {
 	return cmp.Or(
 		paths.chain.products.compare(b.product, a.product), cmp.Compare(a.steps, b.steps),
@@ -183,7 +183,7 @@ func (paths *Paths) Next() (*Path, error) {
 	return paths.path(*entry), nil
 }
 
-// nextEntry returns the next path to the goal, nil after the last one.
+// nextEntry returns the next path to the goal. It returns nil after the last one.
 func (p *Paths) nextEntry() (*pathEntry, error) {
 	if p.returned > 0 {
 		if err := p.findNth(p.goal, p.returned+1); err != nil {
