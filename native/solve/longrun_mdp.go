@@ -673,19 +673,19 @@ func (quotient *mecQuotient) writeBack(solved, values *Values, mec *mecGain) {
 func (quotient *mecQuotient) writeScheduler(scheduler, solved []uint32, mec *mecGain) {
 	exits := sparse.NewSet(len(quotient.stateOf))
 	for s, quotientState := range quotient.stateOf {
-		original := uint32(sparse.None)
+		original := uint32(sparse.None) // None if the scheduler stays in the MEC
 		if choice := solved[quotientState]; choice != sparse.None {
 			original = quotient.originalChoice[choice]
 		}
 		inMEC := quotient.mecs.ID[s] != sparse.None
 		switch {
+		case original == sparse.None && inMEC:
+			scheduler[s] = mec.stayChoice[s]
 		case original != sparse.None && quotient.original.Owner(original) == s:
 			scheduler[s] = original
 			if inMEC {
 				exits.Add(s)
 			}
-		case original == sparse.None && inMEC:
-			scheduler[s] = mec.stayChoice[s]
 		}
 	}
 	quotient.original.Approach(quotient.mecs.Choices, exits, scheduler)

@@ -126,12 +126,12 @@ func zeroRewardEndComponents(ctx context.Context, graph *sparse.Graph, reward *s
 }
 
 // endStates returns the states that are in some end component.
-func endStates(graph *sparse.Graph, ends *sparse.EndComponents) *sparse.Set {
-	out := sparse.NewSet(graph.NumStates())
-	for _, s := range ends.States {
-		out.Add(int(s))
+func endStates(graph *sparse.Graph, components *sparse.EndComponents) *sparse.Set {
+	states := sparse.NewSet(graph.NumStates())
+	for _, s := range components.States {
+		states.Add(int(s))
 	}
-	return out
+	return states
 }
 
 // stayInEndComponents sets, for each state of an end component, the first choice that stays in the component.
