@@ -224,15 +224,17 @@ func (mec *mecGain) iterateWithElimination(members []uint32) (lower, upper float
 		stepErr := mec.stepErr
 		sweepsDone = sweeps
 		if eliminable && !mec.hasConverged(bounds.lower, bounds.upper) {
-			budget := float64(sweepsDone) * float64(mec.rewardSystem.numTransitions(members)) * budgetPerWork * 4
-			if eliminable, err = mec.policyIteration(members, bounds, budget); err != nil {
+			sweepWork := float64(mec.rewardSystem.numTransitions(members))
+			eliminable, err = mec.policyIteration(members, bounds, 4*budgetPerWork*float64(sweepsDone)*sweepWork)
+			if err != nil {
 				return 0, 0, err
 			}
 		}
 		width := bounds.upper - bounds.lower
 		nearlyConverged := width <= 10*mec.opts.epsilon()*bounds.upper // further sweeps would take long
 		onlyRounding := width <= 4*stepErr                             // further sweeps could only change rounding errors
-		if mec.hasConverged(bounds.lower, bounds.upper) || !eliminable && (nearlyConverged || onlyRounding) {
+		isEnough := nearlyConverged || onlyRounding
+		if mec.hasConverged(bounds.lower, bounds.upper) || !eliminable && isEnough {
 			break
 		}
 	}

@@ -108,12 +108,11 @@ func minimalTotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse
 // zeroRewardEndComponents returns the end components in which a scheduler earns no reward, and the set of their
 // states.
 func zeroRewardEndComponents(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward) (*sparse.EndComponents, *sparse.Set, error) {
-	sys := &system{graph: graph, reward: reward}
 	zeroReward := sparse.NewSet(graph.NumChoices())
 	for s := range graph.NumStates() {
 		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
-			if sys.reward.OfChoice(s, c) == 0 {
+			if reward.OfChoice(s, c) == 0 {
 				zeroReward.Add(c)
 			}
 		}
@@ -158,18 +157,17 @@ type totalAnalysis struct {
 // analyzeTotalReward finds the states that can earn a reward at all, and the states that can earn rewards
 // forever.
 func analyzeTotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward) (totalAnalysis, error) {
-	sys := &system{graph: graph, reward: reward}
 	n := graph.NumStates()
 	components, err := graph.EndComponents(ctx, nil, nil)
-	analysis := totalAnalysis{endComponents: components, earning: sparse.NewSet(n), choice: make([]uint32, n)}
 	if err != nil {
-		return analysis, err
+		return totalAnalysis{}, err
 	}
+	analysis := totalAnalysis{endComponents: components, earning: sparse.NewSet(n), choice: make([]uint32, n)}
 	rewarded := sparse.NewSet(n)
 	for s := range n {
 		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
-			if sys.reward.OfChoice(s, c) == 0 {
+			if reward.OfChoice(s, c) == 0 {
 				continue
 			}
 			rewarded.Add(s)
