@@ -47,13 +47,14 @@ func analyzeReachReward(ctx context.Context, graph *sparse.Graph, target *sparse
 	all := sparse.FullSet(graph.NumStates())
 	if dir == Max || graph.First == nil {
 		certain := graph.Prob1A(all, target)
-		return rewardAnalysis{dir, certain.Complement(), certain.Minus(target), nil}, nil
+		return rewardAnalysis{dir: dir, infinite: certain.Complement(), maybe: certain.Minus(target)}, nil
 	}
 	certain, err := graph.Prob1E(ctx, all, target)
 	if err != nil {
 		return rewardAnalysis{}, err
 	}
-	return rewardAnalysis{dir, certain.Complement(), certain.Minus(target), graph.ChoicesWithin(certain)}, nil
+	choices := graph.ChoicesWithin(certain)
+	return rewardAnalysis{dir: dir, infinite: certain.Complement(), maybe: certain.Minus(target), choices: choices}, nil
 }
 
 // schedule writes choices that attain an infinite maximum.
