@@ -85,7 +85,8 @@ func vectorKey(vector *certificate.Vector) string {
 		text, _ := json.Marshal(vector.Automaton.Formula)
 		formula, sets = string(text), fmt.Sprint(vector.Automaton.Sets)
 	}
-	return fmt.Sprint("vector ", vector.Kind, vector.Max, vector.Maximizer, vector.Paths, vector.Left, vector.Right, vector.Reward, vector.From, vector.To, " ", time, " ", sets, " ", formula)
+	return fmt.Sprint("vector ", vector.Kind, vector.Max, vector.Maximizer, vector.Paths, vector.Left, vector.Right,
+		vector.Reward, vector.From, vector.To, " ", time, " ", sets, " ", formula)
 }
 
 // setIndex returns the index of a set, and adds the set if it is new.

@@ -59,46 +59,46 @@ func Model(space *explicit.Space) (*certificate.Model, error) {
 // buildModel converts the model, with states in the order of the certificate. loadReward adds the rewards.
 func (prover *Prover) buildModel() {
 	model := prover.graph.Model
-	out := &certificate.Model{
+	exported := &certificate.Model{
 		Kind:   map[sparse.Kind]certificate.Kind{sparse.DTMC: certificate.DTMC, sparse.MDP: certificate.MDP, sparse.CTMC: certificate.CTMC}[model.Kind],
 		Start:  append(make([]uint32, 0, model.NumChoices()+1), 0),
 		Target: make([]uint32, 0, model.NumTransitions()), Prob: make([]uint32, 0, model.NumTransitions()),
 		Rewards: make([]certificate.Reward, len(prover.space.Program().Rewards)),
 	}
-	for i := range out.Rewards {
-		out.Rewards[i].Name = prover.space.Program().Rewards[i].Name
+	for i := range exported.Rewards {
+		exported.Rewards[i].Name = prover.space.Program().Rewards[i].Name
 	}
-	prover.numbers = &numbers{out, make(map[string]uint32), make(map[*big.Rat]uint32), new(big.Rat)}
+	prover.numbers = &numbers{exported, make(map[string]uint32), make(map[*big.Rat]uint32), new(big.Rat)}
 	weight := make([]uint32, len(model.Rats))
 	for i, fraction := range model.Rats {
 		weight[i] = prover.numbers.indexOf(fraction)
 	}
 	if model.First != nil {
-		out.First = append(make([]uint32, 0, model.NumStates()+1), 0)
+		exported.First = append(make([]uint32, 0, model.NumStates()+1), 0)
 	}
 	for _, s := range prover.orderedStates() {
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
 			firstTransition, endTransition := model.Row(c)
 			for i := firstTransition; i < endTransition; i++ {
-				out.Target = append(out.Target, prover.indexOf(model.Target[i]))
-				out.Prob = append(out.Prob, weight[model.Weight[i]])
+				exported.Target = append(exported.Target, prover.indexOf(model.Target[i]))
+				exported.Prob = append(exported.Prob, weight[model.Weight[i]])
 			}
 			if model.Kind == sparse.CTMC {
-				prover.addExitRate(s, out.Prob[len(out.Prob)-(endTransition-firstTransition):])
+				prover.addExitRate(s, exported.Prob[len(exported.Prob)-(endTransition-firstTransition):])
 			}
-			out.Start = append(out.Start, uint32(len(out.Target)))
+			exported.Start = append(exported.Start, uint32(len(exported.Target)))
 		}
 		if model.First != nil {
-			out.First = append(out.First, uint32(len(out.Start)-1))
+			exported.First = append(exported.First, uint32(len(exported.Start)-1))
 		}
 	}
-	prover.Model = out
+	prover.Model = exported
 	initial := sparse.NewSet(model.NumStates())
 	for _, s := range model.Initial {
 		initial.Add(int(s))
 	}
-	out.Initial = prover.bits(initial)
+	exported.Initial = prover.bits(initial)
 }
 
 // addExitRate adds the exit rate of a state of a CTMC and replaces the rates by the probabilities of the jump chain.

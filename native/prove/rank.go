@@ -87,7 +87,7 @@ func tryToRank(graph *sparse.Graph, rank []uint32, s int, allChoices bool, usabl
 	return true
 }
 
-// nearestChoice returns the least rank of a successor of a usable choice.
+// nearestChoice returns the least rank of a successor of a usable choice, or unranked if there is no ranked one.
 func nearestChoice(graph *sparse.Graph, rank []uint32, s int, usable func(s, c int) bool) uint32 {
 	least := uint32(unranked)
 	first, end := graph.Choices(s)
@@ -99,8 +99,8 @@ func nearestChoice(graph *sparse.Graph, rank []uint32, s int, usable func(s, c i
 	return least
 }
 
-// farthestChoice returns the greatest value, over all usable choices, of the least rank of a successor. If usable is nil,
-// all choices are usable.
+// farthestChoice returns the greatest value, over all usable choices, of the least rank of a successor. It is unranked if a usable
+// choice has no ranked successor. If usable is nil, all choices are usable.
 func farthestChoice(graph *sparse.Graph, rank []uint32, s int, usable func(s, c int) bool) uint32 {
 	greatest := uint32(0)
 	first, end := graph.Choices(s)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"tilecheck/certify/certificate"
 	"tilecheck/native/solve"
@@ -91,12 +92,7 @@ func (prover *Prover) boundsOf(ctx context.Context, i int, e effort) (*bounds, e
 
 // zeroWidth reports whether the float64 bounds of every value are equal, so that more effort cannot improve them.
 func (b *bounds) zeroWidth() bool {
-	for s, value := range b.Lower {
-		if value != b.Upper[s] {
-			return false
-		}
-	}
-	return b.Exact == nil
+	return b.Exact == nil && slices.Equal(b.Lower, b.Upper)
 }
 
 // vectorProof computes the columns of one vector.

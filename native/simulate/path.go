@@ -169,7 +169,8 @@ type pathDrawer struct {
 	usesMeanTimes     bool      // Path.MeanTimes
 }
 
-// newPathDrawer selects the initial state: the only one, or the first state of the record.
+// newPathDrawer prepares drawing a path. The path begins in the first state of the record or, without a record, in the only initial
+// state of the model. It is an error if there are several.
 func newPathDrawer(ctx context.Context, source Source, opts PathOptions) (*pathDrawer, error) {
 	initial, err := source.Start(ctx, opts.Rewards)
 	if err != nil {

@@ -24,15 +24,17 @@ func (elim *eliminationSolver) solveIteratively(meter *meter, rhs func(k int) fl
 	values := slices.Clone(elim.guess)
 	iteration := &bicgstab{solver: elim, scale: make([]float64, n), x: make([]float64, n), residual: make([]float64, n)}
 	residual := math.Inf(1)
+	slowRestarts := 0
 	// Restarts remove the effect of rounding errors, and adapt the scale to the better approximation.
-	for stalled := 0; ; {
+	for {
 		iteration.rescale(values, rhs)
 		previous := residual
 		residual = maxNorm(iteration.residual)
 		if residual > previous/4 {
-			stalled++
+			slowRestarts++
 		}
-		if residual <= elim.precision || steps <= 0 || stalled > 3 || math.IsNaN(residual) {
+		isPrecise := residual <= elim.precision
+		if isPrecise || steps <= 0 || slowRestarts > 3 || math.IsNaN(residual) {
 			break
 		}
 		taken, err := iteration.iterate(meter, steps, max(elim.precision, residual*1e-6))

@@ -312,8 +312,8 @@ func (sys *system) storeScheduler(local *localSystem, members []uint32, index *u
 	}
 }
 
-// leaveEndComponents sets choices in the end components: every state moves towards the state at which the
-// scheduler leaves the component.
+// leaveEndComponents completes the scheduler in the end components that it leaves. One state of such a component has the choice that
+// leaves it; the choices of the other states move towards this state.
 func (sys *system) leaveEndComponents(scheduler []uint32) {
 	if scheduler == nil || sys.endComponents == nil {
 		return

@@ -183,7 +183,8 @@ type componentPart struct {
 	graphChoice []uint32 // the choice of the graph for each choice of the model
 }
 
-// newPart returns the choices of a component whose successors are all members of it. It returns nil if there are none.
+// newPart returns the model of the choices that stay in a component: all their successors are members of it. It returns nil if there
+// are no such choices.
 func (bounds *deflation) newPart(members []uint32) *componentPart {
 	graph := bounds.sys.graph
 	number := make(map[uint32]uint32, len(members))

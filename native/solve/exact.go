@@ -63,17 +63,19 @@ func (sys *system) exactSteps(ctx context.Context, opts Options, maybe *sparse.S
 		return steps.run(meter, window, n)
 	}
 	next := slices.Clone(sys.values.Exact)
-	return window.forEachStep(sys.stepScheduler, meter, n, func(s uint32) (uint32, int) {
+	visit := func(s uint32) (choice uint32, work int) {
 		optimum := sys.optimumRat(int(s))
 		next[s] = optimum.value
 		return optimum.choice, 1000 + reductionCost(optimum.value)
-	}, func() { sys.values.Exact, next = next, sys.values.Exact })
+	}
+	endStep := func() { sys.values.Exact, next = next, sys.values.Exact }
+	return window.forEachStep(sys.stepScheduler, meter, n, visit, endStep)
 }
 
 // forEachStep runs n steps. In each step it calls visit for every state with a value that is not zero any more and
 // still needed, and then endStep. visit computes the new value of a state; it returns the optimal choice and the
 // number of operations.
-func (window *stepWindow) forEachStep(recorder *stepScheduler, meter *meter, n int, visit func(s uint32) (uint32, int), endStep func()) error {
+func (window *stepWindow) forEachStep(recorder *stepScheduler, meter *meter, n int, visit func(s uint32) (choice uint32, work int), endStep func()) error {
 	for step := range n {
 		recorder.beginStep()
 		for _, s := range window.states {

@@ -93,15 +93,7 @@ func (elim *eliminationSolver) factorizeExtended(meter *meter) (bool, error) {
 // counts multiplications.
 func (elim *eliminationSolver) eliminateRowExtended(p int, workRow []extended) (work int) {
 	factors := elim.extendedFactors
-	exit := extended{1, 0}
-	if k := elim.order[p]; elim.choice[k] != sparse.None {
-		j := elim.choice[k]
-		for i := elim.equations.termStart[j]; i < elim.equations.termStart[j+1]; i++ {
-			column := elim.position[elim.equations.column[i]]
-			workRow[column] = workRow[column].add(newExtended(elim.equations.weight[i], 0))
-		}
-		exit = newExtended(elim.equations.exitWeight[j], 0)
-	}
+	exit := elim.loadRowExtended(p, workRow)
 	for i := elim.lowerStart[p]; i < elim.lowerStart[p+1]; i++ {
 		earlier := elim.lowerCols[i]
 		factor := workRow[earlier].quo(factors.pivot[earlier])
@@ -128,6 +120,21 @@ func (elim *eliminationSolver) eliminateRowExtended(p int, workRow []extended) (
 	}
 	factors.pivot[p] = sumExtended(pivotTerms)
 	return work
+}
+
+// loadRowExtended adds the weights of the equation at a position of the elimination order to workRow, which is indexed by position.
+// It returns the weight of the transitions that leave the component: 1 for a state without a chosen equation.
+func (elim *eliminationSolver) loadRowExtended(position int, workRow []extended) extended {
+	equations := elim.equations
+	chosen := elim.choice[elim.order[position]]
+	if chosen == sparse.None {
+		return extended{1, 0}
+	}
+	for term := equations.termStart[chosen]; term < equations.termStart[chosen+1]; term++ {
+		column := elim.position[equations.column[term]]
+		workRow[column] = workRow[column].add(newExtended(equations.weight[term], 0))
+	}
+	return newExtended(equations.exitWeight[chosen], 0)
 }
 
 // sumExtended returns the sum of some terms with about one rounding error. It scales the terms relative to

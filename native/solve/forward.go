@@ -148,7 +148,7 @@ func (f *Forward) exactSteps(ctx context.Context, n int) error {
 	incoming := f.uniformisation.graph.Model
 	next := make([]*big.Rat, len(f.exact))
 	var sum, term fraction
-	return newStepWindow(sparse.FullSet(len(next))).forEachStep(nil, newMeter(ctx, f.opts, n), n, func(s uint32) (uint32, int) {
+	visit := func(s uint32) (choice uint32, work int) {
 		sum.reset()
 		first, end := incoming.Row(int(s))
 		for i := first; i < end; i++ {
@@ -160,7 +160,10 @@ func (f *Forward) exactSteps(ctx context.Context, n int) error {
 		}
 		next[s] = sum.rat()
 		return sparse.None, 100*(end-first) + reductionCost(next[s])
-	}, func() { f.exact, next = next, f.exact })
+	}
+	endStep := func() { f.exact, next = next, f.exact }
+	allStates := newStepWindow(sparse.FullSet(len(next)))
+	return allStates.forEachStep(nil, newMeter(ctx, f.opts, n), n, visit, endStep)
 }
 
 // Values returns bounds on the probability of each state or, if fractions were requested, its exact probability. After

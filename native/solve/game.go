@@ -121,12 +121,12 @@ func wantedStrategies(strategy []uint32, opts Options) []uint32 {
 
 // firstChoices returns the strategy of both sides that makes the first choice in each state.
 func (game *Game) firstChoices() []uint32 {
-	out := make([]uint32, game.graph.NumStates())
-	for s := range out {
+	strategy := make([]uint32, game.graph.NumStates())
+	for s := range strategy {
 		first, _ := game.graph.Choices(s)
-		out[s] = uint32(first)
+		strategy[s] = uint32(first)
 	}
-	return out
+	return strategy
 }
 
 // certainStates returns the states with value 0 and the states with value 1. It also writes choices to strategy. The

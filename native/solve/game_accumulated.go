@@ -109,7 +109,8 @@ func (acc *accumulation) narrowBounds(values *Values, finite *sparse.Set) error 
 		}
 		for s := range finite.All() {
 			start := product.start[s]
-			values.Lower[s], values.Upper[s] = max(values.Lower[s], lowerSolution.Lower[start]), min(values.Upper[s], upperSolution.Upper[start])
+			values.Lower[s] = max(values.Lower[s], lowerSolution.Lower[start])
+			values.Upper[s] = min(values.Upper[s], upperSolution.Upper[start])
 		}
 		values.Converged = !values.hasWideBounds(finite, acc.opts.epsilon())
 		if values.Converged || len(product.pairs) > maxAccumulated {
@@ -334,23 +335,24 @@ func (acc *accumulation) choiceReward(s, c int) *big.Rat {
 func (product *accumulatedProduct) solve(payoff func(rewardPair) (float64, *big.Rat)) (*Values, error) {
 	n := product.graph.NumStates()
 	// A payoff is computed from an amount by a few operations.
-	r := &sparse.Reward{State: make([]float64, n), Err: product.reward.Err + 8*unit, Unfit: product.reward.Unfit}
+	reward := &sparse.Reward{State: make([]float64, n), Err: product.reward.Err + 8*unit, Unfit: product.reward.Unfit}
 	if product.opts.Exact {
-		r.StateRat = make([]*big.Rat, n)
+		reward.StateRat = make([]*big.Rat, n)
 	}
 	maximizer := sparse.NewSet(n)
 	for i, pair := range product.pairs {
+		s := i + 1 // the state of the pair
 		if product.game.maximizer.Has(int(pair.state)) {
-			maximizer.Add(i + 1)
+			maximizer.Add(s)
 		}
-		if !product.payoffStates.Has(i + 1) {
+		if !product.payoffStates.Has(s) {
 			continue
 		}
 		nearest, exact := payoff(pair)
-		r.State[i+1] = nearest
+		reward.State[s] = nearest
 		if product.opts.Exact {
-			r.StateRat[i+1] = exact
+			reward.StateRat[s] = exact
 		}
 	}
-	return NewGame(product.graph, maximizer).TotalReward(product.ctx, r, product.opts)
+	return NewGame(product.graph, maximizer).TotalReward(product.ctx, reward, product.opts)
 }

@@ -38,9 +38,9 @@ func (game *Game) LongRun(ctx context.Context, reward *sparse.Reward, opts Optio
 	improvement.solve = func(g *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*Values, error) {
 		return LongRun(ctx, g, reward, dir, opts)
 	}
-	out := improvement.sys.values
+	values := improvement.sys.values
 	for s := range n {
-		out.Upper[s] = math.Inf(1)
+		values.Upper[s] = math.Inf(1)
 	}
 	total := make([]float64, n)
 	var strategy []uint32
@@ -75,14 +75,14 @@ func (game *Game) LongRun(ctx context.Context, reward *sparse.Reward, opts Optio
 		improvement.tighten(least, Max)
 		improvement.tighten(greatest, Min)
 		if improvement.setIfNarrow(Max, least, greatest) {
-			out.Converged, out.Scheduler = true, wantedStrategies(strategy, opts)
-			return out, nil
+			values.Converged, values.Scheduler = true, wantedStrategies(strategy, opts)
+			return values, nil
 		}
 	}
 	if opts.Exact {
 		return nil, ErrNoStrategies
 	}
-	return out, nil
+	return values, nil
 }
 
 // lazyStep returns the optimal total reward of each state after one more step, from the total rewards of the steps before. A

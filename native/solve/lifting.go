@@ -214,7 +214,7 @@ func (lift *lifting) solveModPrime(constants []*big.Int) []uint64 {
 
 // solve returns the numerators of the exact solution and their common denominator. It computes p-adic digits,
 // and from time to time tries to reconstruct fractions from them, until these satisfy the equations.
-func (lift *lifting) solve(meter *meter, constant func(k int) *big.Int) ([]*big.Int, *big.Int, error) {
+func (lift *lifting) solve(meter *meter, constant func(k int) *big.Int) (numerators []*big.Int, denominator *big.Int, err error) {
 	remainder := make([]*big.Int, len(lift.rows))
 	for k := range remainder {
 		remainder[k] = new(big.Int).Set(constant(k))

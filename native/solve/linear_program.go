@@ -40,12 +40,12 @@ func (p *LinearProgram) Row(right *big.Rat, terms ...Term) {
 	p.Right = append(p.Right, right)
 }
 
-// Maximize returns the maximal objective and a solution that attains it. The error is ErrInfeasible,
-// ErrUnbounded or the context's.
+// Maximize returns the maximum of the objective and a solution that attains it. The error is ErrInfeasible, ErrUnbounded or
+// the error of the context.
 //
-// Source: the two-phase simplex method. The variable of greatest reduced cost enters; after a step without
-// progress Bland's rule (1977) decides, which cannot cycle.
-func (p *LinearProgram) Maximize(ctx context.Context) (*big.Rat, []*big.Rat, error) {
+// Source: the two-phase simplex method. The variable with the greatest reduced cost enters the basis. After a step without
+// progress Bland's rule (1977) selects it instead, which excludes cycles.
+func (p *LinearProgram) Maximize(ctx context.Context) (maximum *big.Rat, solution []*big.Rat, err error) {
 	tab := p.tableau()
 	if err := tab.findFeasible(ctx); err != nil {
 		return nil, nil, err
@@ -54,7 +54,7 @@ func (p *LinearProgram) Maximize(ctx context.Context) (*big.Rat, []*big.Rat, err
 	if err := tab.run(ctx); err != nil {
 		return nil, nil, err
 	}
-	solution := make([]*big.Rat, len(tab.reducedCost))
+	solution = make([]*big.Rat, len(tab.reducedCost))
 	for j := range solution {
 		solution[j] = new(big.Rat)
 	}

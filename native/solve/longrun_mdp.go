@@ -224,15 +224,17 @@ func (mec *mecGain) iterateWithElimination(members []uint32) (lower, upper float
 		stepErr := mec.stepErr
 		sweepsDone = sweeps
 		if eliminable && !mec.hasConverged(bounds.lower, bounds.upper) {
-			budget := float64(sweepsDone) * float64(mec.rewardSystem.numTransitions(members)) * budgetPerWork * 4
-			if eliminable, err = mec.policyIteration(members, bounds, budget); err != nil {
+			sweepWork := float64(mec.rewardSystem.numTransitions(members))
+			eliminable, err = mec.policyIteration(members, bounds, 4*budgetPerWork*float64(sweepsDone)*sweepWork)
+			if err != nil {
 				return 0, 0, err
 			}
 		}
 		width := bounds.upper - bounds.lower
 		nearlyConverged := width <= 10*mec.opts.epsilon()*bounds.upper // further sweeps would take long
 		onlyRounding := width <= 4*stepErr                             // further sweeps could only change rounding errors
-		if mec.hasConverged(bounds.lower, bounds.upper) || !eliminable && (nearlyConverged || onlyRounding) {
+		isEnough := nearlyConverged || onlyRounding
+		if mec.hasConverged(bounds.lower, bounds.upper) || !eliminable && isEnough {
 			break
 		}
 	}
@@ -673,19 +675,19 @@ func (quotient *mecQuotient) writeBack(solved, values *Values, mec *mecGain) {
 func (quotient *mecQuotient) writeScheduler(scheduler, solved []uint32, mec *mecGain) {
 	exits := sparse.NewSet(len(quotient.stateOf))
 	for s, quotientState := range quotient.stateOf {
-		original := uint32(sparse.None)
+		original := uint32(sparse.None) // None if the scheduler stays in the MEC
 		if choice := solved[quotientState]; choice != sparse.None {
 			original = quotient.originalChoice[choice]
 		}
 		inMEC := quotient.mecs.ID[s] != sparse.None
 		switch {
+		case original == sparse.None && inMEC:
+			scheduler[s] = mec.stayChoice[s]
 		case original != sparse.None && quotient.original.Owner(original) == s:
 			scheduler[s] = original
 			if inMEC {
 				exits.Add(s)
 			}
-		case original == sparse.None && inMEC:
-			scheduler[s] = mec.stayChoice[s]
 		}
 	}
 	quotient.original.Approach(quotient.mecs.Choices, exits, scheduler)

@@ -404,7 +404,7 @@ func (ma *markovAutomaton) stepCountingValue(finalValues []float64, stepCount *p
 			}
 			tailProb = min(tailProb+weight, 1)
 		} else {
-			tailProb = 1
+			tailProb = 1 // fewer than k steps have a negligible probability
 		}
 		for s := range ma.immediatelyRight.All() {
 			next[s] = tailProb

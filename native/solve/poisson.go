@@ -1,6 +1,9 @@
 package solve
 
-import "context"
+import (
+	"context"
+	"slices"
+)
 
 // truncation bounds the Poisson probability of the numbers that poisson leaves out, relative to the probability of the
 // numbers that it keeps. It is far below the rounding errors, so small probabilities have small relative errors, too.
@@ -45,8 +48,8 @@ func newPoisson(ctx context.Context, mean, meanErr, cut float64) (*poisson, erro
 		return nil, err
 	}
 	distribution.firstKept = mode - len(below)
-	for i := range below {
-		distribution.weight = append(distribution.weight, below[len(below)-1-i])
+	for _, weight := range slices.Backward(below) {
+		distribution.weight = append(distribution.weight, weight)
 	}
 	distribution.weight = append(distribution.weight, 1)
 	distribution.weight = append(distribution.weight, above...)

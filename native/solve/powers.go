@@ -183,11 +183,12 @@ func (steps *baseFractionSteps) rat(value baseFraction) *big.Rat {
 // fractions.
 func (steps *baseFractionSteps) run(meter *meter, window *stepWindow, n int) error {
 	next := slices.Clone(steps.scaledValues)
-	err := window.forEachStep(steps.stepScheduler, meter, n, func(s uint32) (choice uint32, work int) {
+	visit := func(s uint32) (choice uint32, work int) {
 		next[s], choice = steps.optimumScaled(int(s))
 		return choice, 100 + 4*len(steps.numeratorOf(next[s]).Bits())
-	}, func() { steps.scaledValues, next = next, steps.scaledValues })
-	if err != nil {
+	}
+	endStep := func() { steps.scaledValues, next = next, steps.scaledValues }
+	if err := window.forEachStep(steps.stepScheduler, meter, n, visit, endStep); err != nil {
 		return err
 	}
 	for _, s := range window.states {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 
 	"tilecheck/native/space/sparse"
 )
@@ -393,27 +394,12 @@ func addWeightedValues(sum *doubleWord, weights, values []doubleWord) {
 // doubleWordPoisson returns the Poisson probabilities of firstKept, firstKept+1 and so on in double-word arithmetic. It
 // computes them by the recurrence of newPoisson, and leaves out negligible probabilities.
 func doubleWordPoisson(mean doubleWord) (firstKept int, weights []doubleWord) {
-	mode := int(mean.hi)
-	weightsFrom := func(step int) (tail []doubleWord) {
-		weight, sum := doubleWord{1, 0}, 1.0
-		for k := mode; ; k += step {
-			ratio := mean.quo(doubleWord{float64(k + 1), 0})
-			if step < 0 {
-				ratio = doubleWord{float64(k), 0}.quo(mean)
-			}
-			if ratio.hi < 1 && weight.hi*ratio.hi/(1-ratio.hi) <= doubleWordFloor*sum {
-				return tail
-			}
-			weight = weight.mul(ratio)
-			sum += weight.hi
-			tail = append(tail, weight)
-		}
+	below, above := doubleWordPoissonTail(mean, -1), doubleWordPoissonTail(mean, +1)
+	for _, weight := range slices.Backward(below) {
+		weights = append(weights, weight)
 	}
-	below, above := weightsFrom(-1), weightsFrom(+1)
-	for i := range below {
-		weights = append(weights, below[len(below)-1-i])
-	}
-	weights = append(append(weights, doubleWord{1, 0}), above...)
+	weights = append(weights, doubleWord{1, 0}) // of the mode
+	weights = append(weights, above...)
 	sum := doubleWord{}
 	for _, weight := range weights {
 		sum = sum.add(weight)
@@ -421,7 +407,25 @@ func doubleWordPoisson(mean doubleWord) (firstKept int, weights []doubleWord) {
 	for i, weight := range weights {
 		weights[i] = weight.quo(sum)
 	}
-	return mode - len(below), weights
+	return int(mean.hi) - len(below), weights
+}
+
+// doubleWordPoissonTail returns the Poisson weights beyond the mode in one direction (direction is 1 or -1), relative to the weight
+// of the mode, until the geometric series that bounds the remaining weights is negligible.
+func doubleWordPoissonTail(mean doubleWord, direction int) (tail []doubleWord) {
+	weight, sum := doubleWord{1, 0}, 1.0
+	for k := int(mean.hi); ; k += direction {
+		ratio := mean.quo(doubleWord{float64(k + 1), 0}) // of the weight of k+1 to the weight of k
+		if direction < 0 {
+			ratio = doubleWord{float64(k), 0}.quo(mean)
+		}
+		if ratio.hi < 1 && weight.hi*ratio.hi/(1-ratio.hi) <= doubleWordFloor*sum {
+			return tail
+		}
+		weight = weight.mul(ratio)
+		sum += weight.hi
+		tail = append(tail, weight)
+	}
 }
 
 // bounds returns bounds on the values times factor. The absolute error covers underflow and the Poisson

@@ -47,13 +47,14 @@ func analyzeReachReward(ctx context.Context, graph *sparse.Graph, target *sparse
 	all := sparse.FullSet(graph.NumStates())
 	if dir == Max || graph.First == nil {
 		certain := graph.Prob1A(all, target)
-		return rewardAnalysis{dir, certain.Complement(), certain.Minus(target), nil}, nil
+		return rewardAnalysis{dir: dir, infinite: certain.Complement(), maybe: certain.Minus(target)}, nil
 	}
 	certain, err := graph.Prob1E(ctx, all, target)
 	if err != nil {
 		return rewardAnalysis{}, err
 	}
-	return rewardAnalysis{dir, certain.Complement(), certain.Minus(target), graph.ChoicesWithin(certain)}, nil
+	choices := graph.ChoicesWithin(certain)
+	return rewardAnalysis{dir: dir, infinite: certain.Complement(), maybe: certain.Minus(target), choices: choices}, nil
 }
 
 // schedule writes choices that attain an infinite maximum.
@@ -108,12 +109,11 @@ func minimalTotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse
 // zeroRewardEndComponents returns the end components in which a scheduler earns no reward, and the set of their
 // states.
 func zeroRewardEndComponents(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward) (*sparse.EndComponents, *sparse.Set, error) {
-	sys := &system{graph: graph, reward: reward}
 	zeroReward := sparse.NewSet(graph.NumChoices())
 	for s := range graph.NumStates() {
 		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
-			if sys.reward.OfChoice(s, c) == 0 {
+			if reward.OfChoice(s, c) == 0 {
 				zeroReward.Add(c)
 			}
 		}
@@ -126,12 +126,12 @@ func zeroRewardEndComponents(ctx context.Context, graph *sparse.Graph, reward *s
 }
 
 // endStates returns the states that are in some end component.
-func endStates(graph *sparse.Graph, ends *sparse.EndComponents) *sparse.Set {
-	out := sparse.NewSet(graph.NumStates())
-	for _, s := range ends.States {
-		out.Add(int(s))
+func endStates(graph *sparse.Graph, components *sparse.EndComponents) *sparse.Set {
+	states := sparse.NewSet(graph.NumStates())
+	for _, s := range components.States {
+		states.Add(int(s))
 	}
-	return out
+	return states
 }
 
 // stayInEndComponents sets, for each state of an end component, the first choice that stays in the component.
@@ -158,18 +158,17 @@ type totalAnalysis struct {
 // analyzeTotalReward finds the states that can earn a reward at all, and the states that can earn rewards
 // forever.
 func analyzeTotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward) (totalAnalysis, error) {
-	sys := &system{graph: graph, reward: reward}
 	n := graph.NumStates()
 	components, err := graph.EndComponents(ctx, nil, nil)
-	analysis := totalAnalysis{endComponents: components, earning: sparse.NewSet(n), choice: make([]uint32, n)}
 	if err != nil {
-		return analysis, err
+		return totalAnalysis{}, err
 	}
+	analysis := totalAnalysis{endComponents: components, earning: sparse.NewSet(n), choice: make([]uint32, n)}
 	rewarded := sparse.NewSet(n)
 	for s := range n {
 		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
-			if sys.reward.OfChoice(s, c) == 0 {
+			if reward.OfChoice(s, c) == 0 {
 				continue
 			}
 			rewarded.Add(s)

@@ -61,7 +61,7 @@ func (iv *intervalSystem) steps(maybe *sparse.Set, n int) error {
 // exactSteps applies the equations of the maybe states n times in rational arithmetic.
 func (iv *intervalSystem) exactSteps(maybe *sparse.Set, n int) error {
 	next := slices.Clone(iv.values.Exact)
-	return newStepWindow(maybe).forEachStep(nil, iv.meter, n, func(s uint32) (uint32, int) {
+	visit := func(s uint32) (choice uint32, work int) {
 		var best *big.Rat
 		iv.forEachChoice(s, func(member, c int) {
 			value := iv.choiceValue(member, c, iv.distribution(c))
@@ -71,5 +71,7 @@ func (iv *intervalSystem) exactSteps(maybe *sparse.Set, n int) error {
 		})
 		next[s] = best
 		return sparse.None, 1000 + reductionCost(best)
-	}, func() { iv.values.Exact, next = next, iv.values.Exact })
+	}
+	endStep := func() { iv.values.Exact, next = next, iv.values.Exact }
+	return newStepWindow(maybe).forEachStep(nil, iv.meter, n, visit, endStep)
 }

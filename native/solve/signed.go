@@ -169,17 +169,17 @@ func (r Signed) Potential(ctx context.Context, graph *sparse.Graph, target, from
 		}
 	}
 	shaped = r.addOffset(model, false, func(s, c int) *big.Rat {
-		out := new(big.Rat)
+		expected := new(big.Rat)
 		if !active(s) {
-			return out.SetFloat64(scale)
+			return expected.SetFloat64(scale)
 		}
-		out.SetFloat64(potential[s])
+		expected.SetFloat64(potential[s])
 		first, end := model.Row(c)
 		for i := first; i < end; i++ {
 			term := new(big.Rat).SetFloat64(potential[model.Target[i]])
-			out.Sub(out, term.Mul(term, model.Rat(i)))
+			expected.Sub(expected, term.Mul(term, model.Rat(i)))
 		}
-		return out
+		return expected
 	}, func(s, c int) float64 {
 		if !active(s) {
 			return scale

@@ -49,8 +49,8 @@ func (scheduler *stepScheduler) setChoice(s int, choice uint32) {
 	}
 }
 
-// endStep records the choices of the current step, which is repeated the given number of times. If too many
-// choices are stored, the scheduler is given up.
+// endStep records the choices of the current step, which is repeated the given number of times. If there are too many steps or
+// choices to store, it discards the scheduler.
 func (scheduler *stepScheduler) endStep(times int) {
 	if scheduler == nil || scheduler.tooLarge {
 		return
@@ -59,10 +59,10 @@ func (scheduler *stepScheduler) endStep(times int) {
 		scheduler.discard()
 		return
 	}
-	row := scheduler.current
+	choices := scheduler.current
 	n := len(scheduler.pastSteps)
-	if n > 0 && slices.Equal(scheduler.pastSteps[n-1], row) {
-		row = scheduler.pastSteps[n-1] // equal neighbours share a slice
+	if n > 0 && slices.Equal(scheduler.pastSteps[n-1], choices) {
+		choices = scheduler.pastSteps[n-1] // equal neighbours share a slice
 	} else {
 		scheduler.current = nil
 		scheduler.storedChoices += scheduler.numStates
@@ -72,10 +72,11 @@ func (scheduler *stepScheduler) endStep(times int) {
 		return
 	}
 	for range times {
-		scheduler.pastSteps = append(scheduler.pastSteps, row)
+		scheduler.pastSteps = append(scheduler.pastSteps, choices)
 	}
 }
 
+// discard gives up recording the scheduler.
 func (scheduler *stepScheduler) discard() {
 	scheduler.pastSteps, scheduler.current, scheduler.tooLarge = nil, nil, true
 }

@@ -281,13 +281,15 @@ func (sys *system) stepOptimum(s int) bestBounds {
 	bounds := emptyBestBounds(least)
 	first, end := graph.Choices(s)
 	for c := first; c < end; c++ {
-		i := graph.Start[c]
-		if graph.Start[c+1] != i+1 || sys.reward != nil && sys.reward.OfChoice(s, c) != 0 {
+		firstTransition := graph.Start[c]
+		hasReward := sys.reward != nil && sys.reward.OfChoice(s, c) != 0
+		if hasReward || graph.Start[c+1]-firstTransition != 1 {
 			bounds.include(sys.evaluateChoice(s, c), uint32(c), least)
 			continue
 		}
 		// The rest is bestBounds.include, inlined for speed.
-		targetLower, targetUpper := lower[graph.Target[i]], upper[graph.Target[i]]
+		target := graph.Target[firstTransition]
+		targetLower, targetUpper := lower[target], upper[target]
 		if least {
 			if targetUpper < bounds.upper || bounds.choice == sparse.None {
 				bounds.upper, bounds.choice = targetUpper, uint32(c)

@@ -263,7 +263,7 @@ func (sys *system) bestResponse(s int, side Direction) (best uint32, bestValue f
 			continue
 		}
 		value := candidate.lower/2 + candidate.upper/2
-		if best == sparse.None || least && value < bestValue || !least && value > bestValue {
+		if best == sparse.None || isBetter(value, bestValue, least) {
 			best, bestValue = uint32(c), value
 		}
 	}

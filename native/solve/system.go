@@ -184,17 +184,18 @@ func emptyBestBounds(minimize bool) bestBounds {
 
 // include updates the optimum with the bounds of choice c. It ignores a choice that does not leave its state.
 func (b *bestBounds) include(bounds choiceBounds, c uint32, minimize bool) {
-	switch {
-	case !bounds.leaves:
-	case minimize:
+	if !bounds.leaves {
+		return
+	}
+	if minimize {
 		if bounds.upper < b.upper || b.choice == sparse.None {
 			b.upper, b.choice = bounds.upper, c
 		}
 		b.lower = min(b.lower, bounds.lower)
-	default:
-		if bounds.lower > b.lower {
-			b.lower, b.choice = bounds.lower, c
-		}
-		b.upper = max(b.upper, bounds.upper)
+		return
 	}
+	if bounds.lower > b.lower {
+		b.lower, b.choice = bounds.lower, c
+	}
+	b.upper = max(b.upper, bounds.upper)
 }

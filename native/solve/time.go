@@ -122,12 +122,11 @@ func (uniform *uniformisation) evolveUntil(ctx context.Context, left, right *spa
 	return nil
 }
 
-// stepUntilStable steps the values until a step changes nothing, and returns them and the number of steps.
-// maxStableSteps and a limit on the work bound the number of steps; if it is reached, Converged becomes
-// false.
+// stepUntilStable takes uniformised steps until a step changes no value. It returns the values and the number of steps. If it
+// reaches a limit on the steps or on the work, it sets Converged of the values to false.
 func (uniform *uniformisation) stepUntilStable(ctx context.Context) (values []float64, steps int, err error) {
-	const work = 1 << 32
-	limit := min(maxStableSteps, max(1<<10, work/(len(uniform.graph.Target)+1)))
+	const maxWork = 1 << 32 // in evaluated transitions
+	limit := min(maxStableSteps, max(1<<10, maxWork/(len(uniform.graph.Target)+1)))
 	meter := newStepMeter(ctx, uniform.opts, limit)
 	values = slices.Clone(uniform.values.Lower)
 	next := slices.Clone(values)

@@ -243,7 +243,8 @@ func (uniform *uniformisation) step(values, next []float64, meter *meter) (chang
 	return changed, nil
 }
 
-// stepBlock is step for some of the states. lost says that a value fell below the floor and became 0.
+// stepBlock computes one uniformised step backwards for some of the states. changed says that a value changed, and lost that a value
+// fell below the floor and became 0.
 func (uniform *uniformisation) stepBlock(states []uint32, values, next []float64) (changed, lost bool) {
 	start := uniform.graph.Start
 	target := uniform.graph.Target

@@ -248,8 +248,8 @@ func (g *graph) rows(bound float64) []row {
 	return rows
 }
 
-// leaving returns the probability that a path leaves a vertex in one step, or ends in it. It is added up from the other successors,
-// because the difference of 1 and the probability of a loop loses its digits if the loop is likely.
+// leaving returns the probability that a path does not go on with a step from the vertex to itself. It adds up the probabilities of
+// the other successors, because subtracting the probability of the self-loop from 1 loses digits if the self-loop is likely.
 func (g *graph) leaving(v int32, bound float64) float64 {
 	survival, expanded := g.survival(v, bound), float64(g.expanded[v])
 	others := 0.0
@@ -258,7 +258,7 @@ func (g *graph) leaving(v int32, bound float64) float64 {
 			others += g.edges[v][successor] / expanded
 		}
 	}
-	failing := max(0, 1-others-g.edges[v][v]/expanded)
+	failing := max(0, 1-others-g.edges[v][v]/expanded) // moves that no edge stands for, because the state failed
 	return max(1-survival+survival*(others+failing), math.SmallestNonzeroFloat64)
 }
 

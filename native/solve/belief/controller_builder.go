@@ -59,8 +59,11 @@ func (builder *controllerBuilder) newNode(state controllerState) Node {
 	}
 	explored := &builder.nodes[state.node]
 	result := Node{Observation: explored.observation}
-	if choice := builder.choice[firstNode+state.node]; int(choice) < builder.model.graph.NumChoices() {
-		first, _ := builder.model.graph.Choices(firstNode + state.node)
+	mdpState := firstNode + state.node
+	choice := builder.choice[mdpState]
+	isSet := int(choice) < builder.model.graph.NumChoices() // otherwise every choice is optimal
+	if isSet {
+		first, _ := builder.model.graph.Choices(mdpState)
 		result.Action = int(choice) - first
 	}
 	return builder.withEdges(result, explored.actions[result.Action].successors, builder.fallback)
