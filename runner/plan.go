@@ -225,6 +225,9 @@ func newPlan(job Job) (*Plan, error) {
 	return p, nil
 }
 
+// timeRewards is added to models that are asked for Storm's operator T.
+const timeRewards = "\nrewards \"" + syntax.TimeRewards + "\" true : 1; endrewards\n"
+
 // readModel reads and checks the model.
 func (p *Plan) readModel() (err error) {
 	if p.Job.States != nil {
@@ -232,8 +235,8 @@ func (p *Plan) readModel() (err error) {
 		return nil
 	}
 	isJANI := jani.Is(p.Job.Model)
-	if !isJANI && p.Job.timed() {
-		p.Job.Model = append(slices.Clip(p.Job.Model), "\nrewards \""+syntax.TimeRewards+"\" true : 1; endrewards\n"...)
+	if !isJANI && p.Job.timed() && !bytes.HasSuffix(p.Job.Model, []byte(timeRewards)) { // the job may be that of another plan
+		p.Job.Model = append(slices.Clip(p.Job.Model), timeRewards...)
 	}
 	if isJANI {
 		if p.jani, err = jani.Read(p.Job.File, p.Job.Model, wholeNumbers(p.Job.Consts)); err != nil {

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
 	"tilecheck/result"
 )
 
@@ -277,5 +278,21 @@ func TestPlanMarkov(t *testing.T) {
 	}
 	if want := "false , true unsupported, true unsupported"; strings.Join(got, ", ") != want {
 		t.Errorf("found %s, want %s", strings.Join(got, ", "), want)
+	}
+}
+
+// TestPlanAgain: the job of a plan can be planned again, also if it asks for the expected time, for which the model gets a reward structure.
+func TestPlanAgain(t *testing.T) {
+	job := Job{
+		File: "coin.prism", Model: []byte(coin), PropsFile: "coin.props", Properties: []byte(`T=? [ F "top" ]`), Dialect: syntax.Storm,
+		Consts: []string{"p=0.5,N=2"},
+	}
+	first, err := NewPlan(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := NewPlan(t.Context(), first.Job)
+	if err != nil || !slices.Equal(table(first), table(second)) {
+		t.Errorf("%v, want the plan %q", err, table(first))
 	}
 }
