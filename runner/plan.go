@@ -94,6 +94,25 @@ func (p *Plan) ModelText() []byte {
 	return b.Bytes()
 }
 
+// Definitions returns the definitions of constants for ModelText, which gives constants of JANI another name if theirs is a keyword of PRISM.
+func (p *Plan) Definitions() []string {
+	if p.jani == nil {
+		return p.Job.Consts
+	}
+	var out []string
+	for _, text := range p.Job.Consts {
+		parts := strings.Split(text, ",")
+		for i, part := range parts {
+			name, value, isDefinition := strings.Cut(part, "=")
+			if own, ok := p.jani.Constants[strings.TrimSpace(name)]; ok && isDefinition {
+				parts[i] = own + "=" + value
+			}
+		}
+		out = append(out, strings.Join(parts, ","))
+	}
+	return out
+}
+
 // count returns the number of verdicts, or limit if there are more.
 func (p *Plan) count(limit int) int {
 	n := 0

@@ -296,3 +296,20 @@ func TestPlanAgain(t *testing.T) {
 		t.Errorf("%v, want the plan %q", err, table(first))
 	}
 }
+
+// TestDefinitions: constants of JANI whose names are keywords of PRISM are defined by the names that they have in the text of the model.
+func TestDefinitions(t *testing.T) {
+	model := `{"jani-version": 1, "name": "m", "type": "dtmc", "constants": [{"name": "R", "type": "int"}, {"name": "K", "type": "int"}],
+		"variables": [{"name": "x", "type": {"kind": "bounded", "base": "int", "lower-bound": 0, "upper-bound": "R"}, "initial-value": 0}],
+		"automata": [{"name": "a", "locations": [{"name": "l"}], "initial-locations": ["l"],
+			"edges": [{"location": "l", "destinations": [{"location": "l"}]}]}],
+		"system": {"elements": [{"automaton": "a"}]}}`
+	plan, err := NewPlan(t.Context(), Job{File: "m.jani", Model: []byte(model), Props: []string{"P=? [ F x=1 ]"}, Consts: []string{"K=1, R=2:1:3"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := plan.Definitions()
+	if len(got) != 1 || got[0] != "K=1,_R=2:1:3" || !bytes.Contains(plan.ModelText(), []byte("const int _R;")) {
+		t.Errorf("%q for\n%s", got, plan.ModelText())
+	}
+}
