@@ -146,7 +146,7 @@ func (prism) command(_ context.Context, j *job, batch []*workItem) (runner.Comma
 	if j.single {
 		args = append(args, constSwitch("-const", exactConstants(batch[0].model, batch[0].property))...)
 	} else {
-		for _, c := range j.Job.Consts {
+		for _, c := range j.Definitions() {
 			args = append(args, "-const", strings.Join(strings.Fields(c), "")) // PRISM does not accept blanks
 		}
 	}

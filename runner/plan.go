@@ -94,6 +94,25 @@ func (p *Plan) ModelText() []byte {
 	return b.Bytes()
 }
 
+// Definitions returns the definitions of constants for ModelText, which gives constants of JANI another name if theirs is a keyword of PRISM.
+func (p *Plan) Definitions() []string {
+	if p.jani == nil {
+		return p.Job.Consts
+	}
+	var out []string
+	for _, text := range p.Job.Consts {
+		parts := strings.Split(text, ",")
+		for i, part := range parts {
+			name, value, isDefinition := strings.Cut(part, "=")
+			if own, ok := p.jani.Constants[strings.TrimSpace(name)]; ok && isDefinition {
+				parts[i] = own + "=" + value
+			}
+		}
+		out = append(out, strings.Join(parts, ","))
+	}
+	return out
+}
+
 // count returns the number of verdicts, or limit if there are more.
 func (p *Plan) count(limit int) int {
 	n := 0
@@ -225,6 +244,9 @@ func newPlan(job Job) (*Plan, error) {
 	return p, nil
 }
 
+// timeRewards is added to models that are asked for Storm's operator T.
+const timeRewards = "\nrewards \"" + syntax.TimeRewards + "\" true : 1; endrewards\n"
+
 // readModel reads and checks the model.
 func (p *Plan) readModel() (err error) {
 	if p.Job.States != nil {
@@ -232,8 +254,8 @@ func (p *Plan) readModel() (err error) {
 		return nil
 	}
 	isJANI := jani.Is(p.Job.Model)
-	if !isJANI && p.Job.timed() {
-		p.Job.Model = append(slices.Clip(p.Job.Model), "\nrewards \""+syntax.TimeRewards+"\" true : 1; endrewards\n"...)
+	if !isJANI && p.Job.timed() && !bytes.HasSuffix(p.Job.Model, []byte(timeRewards)) { // the job may be that of another plan
+		p.Job.Model = append(slices.Clip(p.Job.Model), timeRewards...)
 	}
 	if isJANI {
 		if p.jani, err = jani.Read(p.Job.File, p.Job.Model, wholeNumbers(p.Job.Consts)); err != nil {

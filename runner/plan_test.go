@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
 	"tilecheck/result"
 )
 
@@ -277,5 +278,38 @@ func TestPlanMarkov(t *testing.T) {
 	}
 	if want := "false , true unsupported, true unsupported"; strings.Join(got, ", ") != want {
 		t.Errorf("found %s, want %s", strings.Join(got, ", "), want)
+	}
+}
+
+// TestPlanAgain: the job of a plan can be planned again, also if it asks for the expected time, for which the model gets a reward structure.
+func TestPlanAgain(t *testing.T) {
+	job := Job{
+		File: "coin.prism", Model: []byte(coin), PropsFile: "coin.props", Properties: []byte(`T=? [ F "top" ]`), Dialect: syntax.Storm,
+		Consts: []string{"p=0.5,N=2"},
+	}
+	first, err := NewPlan(t.Context(), job)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := NewPlan(t.Context(), first.Job)
+	if err != nil || !slices.Equal(table(first), table(second)) {
+		t.Errorf("%v, want the plan %q", err, table(first))
+	}
+}
+
+// TestDefinitions: constants of JANI whose names are keywords of PRISM are defined by the names that they have in the text of the model.
+func TestDefinitions(t *testing.T) {
+	model := `{"jani-version": 1, "name": "m", "type": "dtmc", "constants": [{"name": "R", "type": "int"}, {"name": "K", "type": "int"}],
+		"variables": [{"name": "x", "type": {"kind": "bounded", "base": "int", "lower-bound": 0, "upper-bound": "R"}, "initial-value": 0}],
+		"automata": [{"name": "a", "locations": [{"name": "l"}], "initial-locations": ["l"],
+			"edges": [{"location": "l", "destinations": [{"location": "l"}]}]}],
+		"system": {"elements": [{"automaton": "a"}]}}`
+	plan, err := NewPlan(t.Context(), Job{File: "m.jani", Model: []byte(model), Props: []string{"P=? [ F x=1 ]"}, Consts: []string{"K=1, R=2:1:3"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := plan.Definitions()
+	if len(got) != 1 || got[0] != "K=1,_R=2:1:3" || !bytes.Contains(plan.ModelText(), []byte("const int _R;")) {
+		t.Errorf("%q for\n%s", got, plan.ModelText())
 	}
 }

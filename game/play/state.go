@@ -113,6 +113,9 @@ func otherExperiment(found, want string) error {
 	lines := strings.Split(found, "\n")
 	for i, line := range strings.Split(want, "\n") {
 		if i >= len(lines) || lines[i] != line {
+			if i == 0 && strings.HasPrefix(lines[i], "tilecheck games ") {
+				return fmt.Errorf("another version of tilecheck wrote it: found %q, want %q; keep games elsewhere, or remove the file", lines[i], line)
+			}
 			if i == 0 || i >= len(lines) {
 				return fmt.Errorf("it is no state of this program, want a file that begins with %q", strings.SplitN(want, "\n", 2)[0])
 			}

@@ -84,6 +84,12 @@ func TestStateOfAnotherExperiment(t *testing.T) {
 	if after, err := os.ReadFile(opt.State); err != nil || string(after) != string(before) {
 		t.Errorf("a refused run changed the state (%v)", err)
 	}
+	if err := os.WriteFile(opt.State, []byte("tilecheck games 1\nversion 0.1.0\n"), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Run(t.Context(), opt); err == nil || !strings.Contains(err.Error(), `another version of tilecheck wrote it: found "tilecheck games 1"`) {
+		t.Errorf("a file of an earlier version: %v", err)
+	}
 	if err := os.WriteFile(opt.State, []byte("something else\n"), 0o666); err != nil {
 		t.Fatal(err)
 	}

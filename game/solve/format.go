@@ -81,7 +81,7 @@ func parseFileHeader(data []byte) (Problem, error) {
 	}
 	against := Against(data[32])
 	if v := binary.LittleEndian.Uint32(data[8:]); v != versionFor(against) {
-		return Problem{}, fmt.Errorf("version of the table is %d, want %d", v, versionFor(against))
+		return Problem{}, fmt.Errorf("version of the table is %d, want %d: another version of tilecheck wrote it, solve it again", v, versionFor(against))
 	}
 	body, ok := verifyChecksum(data[:fileHeaderSize])
 	if !ok {
