@@ -130,6 +130,28 @@ func TestPRISMCommand(t *testing.T) {
 	}
 }
 
+// PRISM's digital clocks refuse strict constraints and strict time bounds: then its games method is asked.
+func TestPRISMClocks(t *testing.T) {
+	automaton := func(guard string) string {
+		return "pta module m s:[0..1]; x:clock; invariant (s=0 => x<=2) endinvariant [] s=0 & " + guard + " -> (s'=1); endmodule"
+	}
+	for _, tt := range []struct{ guard, property, want string }{
+		{"x>=1", "Pmax=? [ F s=1 ]", "digital"},
+		{"x>1", "Pmax=? [ F s=1 ]", "games"},
+		{"x>=1", "Pmax=? [ F<=T s=1 ]", "digital"},
+		{"x>=1", "Pmax=? [ F<T s=1 ]", "games"},
+	} {
+		s := &script{answers: []string{banner(tt.property) + checking(tt.property, "T=2", "Result: 1.0")}}
+		job := runner.Job{File: "m.prism", Model: []byte(automaton(tt.guard)), PropsFile: "m.props", Properties: []byte("const int T; " + tt.property), Consts: []string{"T=2"}}
+		if _, err := runner.Check(t.Context(), bridge.PRISM(s, bridge.Options{}), job); err != nil {
+			t.Fatal(err)
+		}
+		if args := s.commands[0].Args; !strings.Contains(strings.Join(args, " "), "-ptamethod "+tt.want) {
+			t.Errorf("%s, %s: found %s, want %s", tt.guard, tt.property, args, tt.want)
+		}
+	}
+}
+
 // TestPRISMOfJANI: PRISM gets what a JANI model is translated to. A property that it
 // has no form for costs no other its answer, and names of any kind find theirs.
 func TestPRISMOfJANI(t *testing.T) {

@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"tilecheck/parse"
+	"tilecheck/prism/digital"
 	"tilecheck/prism/logic"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
@@ -153,7 +154,7 @@ func (prism) command(_ context.Context, j *job, batch []*workItem) (runner.Comma
 	if j.Job.NoFixDeadlocks {
 		args = append(args, "-nofixdl")
 	}
-	args = append(args, prismMethod(j, batch[0].isMultiObjective())...)
+	args = append(args, prismMethod(j, batch)...)
 	if t := j.opt.Limits.Time; t > 0 {
 		args = append(args, "-timeout", strconv.FormatInt(int64(math.Ceil(t.Seconds())), 10))
 	}
@@ -272,8 +273,8 @@ func hasDeclarations(s *runner.Source) bool {
 	})
 }
 
-// prismMethod returns the switches for the method of checking.
-func prismMethod(j *job, objectives bool) []string {
+// prismMethod returns the switches for the method of checking a batch.
+func prismMethod(j *job, batch []*workItem) []string {
 	if j.Job.Method != "" && j.Job.Method != runner.States {
 		return prismSampling(j)
 	}
@@ -282,7 +283,7 @@ func prismMethod(j *job, objectives bool) []string {
 		switch a := j.Job.Numeric.Accuracy; {
 		case a == result.Exact:
 			args = append(args, "-exact")
-		case objectives:
+		case batch[0].isMultiObjective():
 			args = append(args, "-sparse")
 		case a == result.Float, a == result.Estimated, isGame(j.Plan): // games have value iteration only
 			args = append(args, "-explicit")
@@ -291,7 +292,11 @@ func prismMethod(j *job, objectives bool) []string {
 		}
 	}
 	if t := j.Model.ModelType(); (t == syntax.PTA || t == syntax.POPTA) && !slices.Contains(j.opt.Args, "-ptamethod") {
-		args = append(args, "-ptamethod", "digital") // it supports all operators and works with the chosen engine
+		method := "digital" // it supports all operators and works with the chosen engine
+		if slices.ContainsFunc(batch, j.needsRegions) {
+			method = "games"
+		}
+		args = append(args, "-ptamethod", method)
 	}
 	switch e := j.Job.Numeric.Epsilon; {
 	case e > 0:
@@ -303,6 +308,16 @@ func prismMethod(j *job, objectives bool) []string {
 		args = append(args, "-fair")
 	}
 	return args
+}
+
+// needsRegions reports whether PRISM's digital clocks do not support the timed automaton or the property of an item.
+func (j *job) needsRegions(item *workItem) bool {
+	program, err := j.Model.InstantiateOpen(item.model.Map(), j.Open())
+	if err != nil {
+		return false
+	}
+	instance, err := item.task.Instance(program, item.property)
+	return err == nil && digital.NeedsRegions(instance.Program, &instance.Property)
 }
 
 // gameEpsilon is the termination threshold of PRISM-games' value iteration if the job has none. With its default, 1e-6, the

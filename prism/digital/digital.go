@@ -82,11 +82,8 @@ type clock struct {
 // Translate translates a timed automaton and a property to an MDP. The program must include the labels
 // of the properties file. The error is an *Error.
 func Translate(program *sema.Program, property *sema.Property, method Method) (*Model, error) {
-	t := &translation{source: program, property: property.X, method: method, clocks: make(map[int]*clock)}
-	t.inModel = true
-	t.surveyModel()
-	t.inModel = false
-	t.surveyProperty(property.X)
+	t := survey(program, property)
+	t.method = method
 	t.chooseRegions()
 	if t.err != nil {
 		return nil, t.err
@@ -102,6 +99,22 @@ func Translate(program *sema.Program, property *sema.Property, method Method) (*
 		return nil, t.err
 	}
 	return model, nil
+}
+
+// NeedsRegions reports whether digital clocks do not support a constraint of the automaton or a bound of the property, so that
+// Translate uses regions or returns an error.
+func NeedsRegions(program *sema.Program, property *sema.Property) bool {
+	return survey(program, property).openAt != nil
+}
+
+// survey collects what a translation has to know of an automaton and a property.
+func survey(program *sema.Program, property *sema.Property) *translation {
+	t := &translation{source: program, property: property.X, clocks: make(map[int]*clock)}
+	t.inModel = true
+	t.surveyModel()
+	t.inModel = false
+	t.surveyProperty(property.X)
+	return t
 }
 
 // chooseRegions decides between digital clocks and regions.

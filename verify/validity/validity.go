@@ -55,7 +55,7 @@ func (c *Check) String() string {
 	case Broken:
 		return name + ": invalid: " + c.Failure.Error()
 	}
-	return name + ": not checked: " + c.Failure.Error()
+	return name + ": the states were not checked: " + c.Failure.Message
 }
 
 // Limits limit the check, and say whether a deadlock is an error.
