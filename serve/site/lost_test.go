@@ -130,6 +130,7 @@ func TestUnsavedChanges(t *testing.T) {
 	mine := fmt.Sprintf(`document.querySelector(%q).value.includes('// mine')`, modelText)
 	w.do("open an example", chromedp.Evaluate[chromedp.Void](example))
 	w.says("dialog", "work/walk.prism has changes that are not saved")
+	w.shoot("unsaved")
 	w.press("Cancel")
 	w.sees("the changes", mine)
 
@@ -211,6 +212,7 @@ func TestBackground(t *testing.T) {
 		p.sees("the result of the check", `!!document.querySelector('.properties .value')`)
 		p.press("Check all")
 		p.says("#jobs", "Check all")
+		p.shoot("check-running")
 		p.press("Stop Check all")
 		p.sees("nothing runs", `document.querySelectorAll('#jobs li').length === 0`)
 		p.says("#status", "Stopped.")

@@ -92,6 +92,7 @@ func TestPropertyTable(t *testing.T) {
 		p.press("Check six")
 		p.says(`tbody[data-property="P=? [ F d=6 ]"]`, "ci, probable, 1,000 samples, confidence 0.99, seed 7")
 		p.sees("few digits", `document.querySelector('tbody[data-property="P=? [ F d=6 ]"] .value').textContent.length <= 5`)
+		p.shoot("sampling")
 		p.size(360, 780)
 		p.named()
 		asks[bool](p, `(document.querySelector('.results').scrollIntoView(), true)`)
