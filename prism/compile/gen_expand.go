@@ -297,7 +297,7 @@ func (g *expandGenerator) writeChoice(move int, full wasm.Label) {
 	fn.BrIf(full, start.Tee(g.nextOutput).Gt(lastAddress))
 	for _, command := range spec.commands {
 		if g.constantWeights[command] == nil && !g.isLister {
-			g.weightLocals(command)
+			g.declareWeightLocals(command)
 			g.computeWeights(command)
 		}
 	}

@@ -70,7 +70,7 @@ func (g *moveGenerator) updateWeight(command *command, update int) wasm.Expr[flo
 	if constants := g.constantWeights[command]; constants != nil {
 		return constF64(constants[update])
 	}
-	return g.weights[command][update].Expr
+	return g.computedWeights[command][update].Expr
 }
 
 // totalRate emits the sum of the weights of all alternatives of a move, as expander.totalWeight computes it.
@@ -122,10 +122,8 @@ func (g *pathGenerator) emitMove(move *moveSpec) {
 	g.applyUpdates(move, alternatives)
 }
 
-// hasInvalidWeights reports whether the weights of a command are constants that fail the checks.
-func (g *moveGenerator) hasInvalidWeights(command *command) bool {
-	return g.constantWeights[command] == nil && g.weights[command] == nil
-}
+// hasInvalidWeights reports whether the weights of a command are constants that are not valid; see areValidWeights.
+func (g *moveGenerator) hasInvalidWeights(command *command) bool { return g.invalidWeights[command] }
 
 // drawRemainder draws the number that selects the updates, if only one move is enabled. Otherwise raceByRate has set it.
 func (g *pathGenerator) drawRemainder() {
@@ -505,7 +503,7 @@ func isOneWeightOne(weights []float64) bool {
 // requireDeterministic emits a jump to notALoop that is taken unless exactly one computed weight of a command is positive and it is 1.
 func (g *pathGenerator) requireDeterministic(command *command, notALoop wasm.Label) {
 	numPositive, someIsOne := constI32(0), constI32(0)
-	for _, weight := range g.weights[command] {
+	for _, weight := range g.computedWeights[command] {
 		numPositive = numPositive.Add(weight.Gt(constF64(0)))
 		someIsOne = someIsOne.Or(weight.Eq(constF64(1)))
 	}

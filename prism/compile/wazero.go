@@ -59,14 +59,11 @@ type machine struct {
 	stepBudget    uint64 // step budget of the next call
 }
 
-// A call makes at most maxStepBudget steps before the context is polled, and fewer
-// if steps are slow. During a call Go cannot stop the thread, so the garbage
-// collector, and with it the whole program, waits for the call.
+// A machine adapts its step budget so that a call takes between quickCall and slowCall. The budget is at most maxStepBudget.
 const (
-	maxStepBudget = 1 << 21
-	firstBudget   = 1 << 10
-	quickCall     = 2 * time.Millisecond
-	slowCall      = 10 * time.Millisecond
+	firstBudget = 1 << 10
+	quickCall   = 2 * time.Millisecond
+	slowCall    = 10 * time.Millisecond
 )
 
 // NewMachine compiles the model and a monitor to WebAssembly. The error is an *UnsupportedError for models that only the

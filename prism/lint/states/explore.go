@@ -22,8 +22,12 @@ type Options struct {
 // DefaultStates is the default limit on the number of states.
 const DefaultStates = 1_000_000
 
-// maxBytes is the largest memory for states, in bytes.
+// maxBytes is the largest estimated memory for states, in bytes.
 const maxBytes = 1 << 30
+
+// stateOverhead estimates the memory of a state in bytes besides its key in explorer.seen and its values in explorer.queue: the entry of the map,
+// and the headers of a string and a slice.
+const stateOverhead = 100
 
 // maxFindings is the largest number of findings of one kind.
 const maxFindings = 100
@@ -206,7 +210,8 @@ func (x *explorer) enqueue(state []int32) {
 	if _, seen := x.seen[string(key)]; seen {
 		return
 	}
-	if len(x.seen) >= x.limit || len(x.seen)*(len(key)+4*len(state)+100) > maxBytes {
+	memory := len(x.seen) * (len(key) + 4*len(state) + stateOverhead)
+	if len(x.seen) >= x.limit || memory > maxBytes {
 		x.limitReached = true
 		return
 	}
