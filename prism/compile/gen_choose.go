@@ -500,7 +500,8 @@ func (g *pathGenerator) raceByRate(moves []candidate, bits bitset) {
 	for i, candidate := range moves {
 		g.ifEnabled(i, bits, func() { g.jumpIfSelected(candidate.move, i, totals[i]) })
 	}
-	g.remainder.Set(fn, constF64(math.Inf(1))) // rounding can make this necessary: take the last enabled move
+	// Rounding errors can leave no move selected. Then take the last enabled move.
+	g.remainder.Set(fn, constF64(math.Inf(1)))
 	g.jumpTo(moves, g.pickedIndex)
 }
 

@@ -218,7 +218,8 @@ func (g *pathGenerator) pickByWeights(move *moveSpec, alternatives []alternative
 			sum.Set(fn, weight(alternative).Add(sum))
 			fn.BrIf(done, g.remainder.Lt(sum))
 		}
-		for i, alternative := range alternatives { // rounding can make this necessary: take the last one with a positive weight
+		// Rounding errors can leave no alternative selected. Then take the last one with a positive weight.
+		for i, alternative := range alternatives {
 			fn.If(weight(alternative).Gt(constF64(0)), func() { g.pickedIndex.Set(fn, constI32(i)) })
 		}
 	})

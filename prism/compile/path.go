@@ -69,7 +69,7 @@ func (r *interpreter) Run(stream Stream) Outcome {
 	return out
 }
 
-// RunBatch implements BatchRunner.
+// RunBatch implements BatchRunner: dst[i] becomes the outcome of sample first+i of the seed.
 func (r *interpreter) RunBatch(ctx context.Context, seed, first uint64, dst []Outcome) error {
 	for i := range dst {
 		var err error
