@@ -321,8 +321,8 @@ func logicalOperation(op syntax.Op, left, right boolClosure) boolClosure {
 	}
 }
 
-// compareVarWithConst returns the closure of a comparison of an Int variable with a constant, which is the most common comparison. It returns
-// nil for other operands.
+// compareVarWithConst returns the closure of a comparison of an Int variable with a constant, which is the most common comparison. It
+// returns nil for other operands.
 func compareVarWithConst(expr *sema.Binary) boolClosure {
 	variable, isVar := expr.X.(*sema.Var)
 	constant, isConst := expr.Y.(*sema.Const)

@@ -461,7 +461,7 @@ func (g *moveGenerator) giveUpOutside(value wasm.Var[int32], slot int) {
 // decideSelfLoop emits code that ends the path in a state that it can never leave: the only choice has one transition, with
 // probability 1, to the state itself. It emits nothing unless the monitor is an unbounded until formula, which such a loop decides.
 func (g *pathGenerator) decideSelfLoop(move *moveSpec, alternatives []alternative, newLocals map[int]wasm.Var[int32]) {
-	if !g.watch.endsAtLoops() || !g.deterministicIfConstant(move) || g.certainlyChanges(alternatives) {
+	if !g.watch.endsAtLoops() || !g.mayBeDeterministic(move) || g.certainlyChanges(alternatives) {
 		return
 	}
 	fn := g.fn
@@ -479,16 +479,19 @@ func (g *pathGenerator) decideSelfLoop(move *moveSpec, alternatives []alternativ
 	})
 }
 
-// deterministicIfConstant reports whether each command with constant weights has exactly one positive weight, and it is 1.
-func (g *pathGenerator) deterministicIfConstant(move *moveSpec) bool {
-	return !slices.ContainsFunc(move.commands, func(command *command) bool {
-		weights := g.constantWeights[command]
-		return weights != nil && !isOneWeightOne(weights)
-	})
+// mayBeDeterministic reports whether a move may have a single transition, with probability 1: the constant weights of each command are a
+// Dirac distribution. Computed weights are only known at run time.
+func (g *pathGenerator) mayBeDeterministic(move *moveSpec) bool {
+	for _, command := range move.commands {
+		if weights := g.constantWeights[command]; weights != nil && !isDirac(weights) {
+			return false
+		}
+	}
+	return true
 }
 
-// isOneWeightOne reports whether exactly one weight is positive, and it is 1.
-func isOneWeightOne(weights []float64) bool {
+// isDirac reports whether weights are a Dirac distribution: exactly one weight is positive, and it is 1.
+func isDirac(weights []float64) bool {
 	numOnes := 0
 	for _, weight := range weights {
 		switch {
@@ -501,7 +504,8 @@ func isOneWeightOne(weights []float64) bool {
 	return numOnes == 1
 }
 
-// requireDeterministic emits a jump to notALoop that is taken unless exactly one computed weight of a command is positive and it is 1.
+// requireDeterministic emits a jump to notALoop that is taken unless the computed weights of a command are a Dirac distribution: exactly
+// one weight is positive, and it is 1.
 func (g *pathGenerator) requireDeterministic(command *command, notALoop wasm.Label) {
 	numPositive, someIsOne := constI32(0), constI32(0)
 	for _, weight := range g.computedWeights[command] {

@@ -167,6 +167,7 @@ func saveInGlobals[T wasm.Number](generator *pathGenerator, locals ...wasm.Var[T
 // of steps that the path has made, and maxSteps to the number at which it is suspended.
 func (g *pathGenerator) startSample(index wasm.Var[int32], begin, budget wasm.Var[int64], resume wasm.Var[int32]) {
 	fn := g.fn
+	// The condition reads the flag suspended and then clears it.
 	continues := wasm.Expr[int32](func(fn *wasm.Func) {
 		g.suspended.And(resume).Emit(fn)
 		g.suspended.Set(fn, constI32(0))

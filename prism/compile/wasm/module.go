@@ -177,8 +177,8 @@ func appendTypes(out []byte, types []Type) []byte {
 	return out
 }
 
-// appendSigned appends a value in signed LEB128: 7 bits in each byte, the lowest first. Bit 7 of a byte says that more bytes follow; bit 6 of
-// the last byte is the sign.
+// appendSigned appends a value in signed LEB128: 7 bits in each byte, the lowest first. Bit 7 of a byte says that more bytes follow; bit
+// 6 of the last byte is the sign.
 func appendSigned(out []byte, value int64) []byte {
 	for {
 		lowBits := byte(value & 0x7f)

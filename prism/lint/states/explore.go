@@ -25,8 +25,8 @@ const DefaultStates = 1_000_000
 // maxBytes is the largest estimated memory for states, in bytes.
 const maxBytes = 1 << 30
 
-// stateOverhead estimates the memory of a state in bytes besides its key in explorer.seen and its values in explorer.queue: the entry of the map,
-// and the headers of a string and a slice.
+// stateOverhead estimates the memory of a state in bytes, without its key in explorer.seen and its values in explorer.queue: the entry of
+// the map, and the headers of a string and a slice.
 const stateOverhead = 100
 
 // maxFindings is the largest number of findings of one kind.
@@ -43,9 +43,9 @@ type Report struct {
 	Limited bool
 }
 
-// Look explores the reachable states of a program, and reports mistakes of the modeller that only the states show, such as guards that hold in
-// no reachable state. If the context ends, the report has the findings so far. Look returns an error if the initial states cannot be
-// computed.
+// Look explores the reachable states of a program, and reports mistakes of the modeller that only the states show, such as guards that
+// hold in no reachable state. If the context ends, the report has the findings so far. Look returns an error if the program cannot be
+// compiled or the initial states cannot be computed.
 func Look(ctx context.Context, program *sema.Program, opts Options) (*Report, error) {
 	if hasIntervals(program) {
 		return &Report{Undecided: "the model has intervals of probabilities: " + undecidedKinds}, nil
