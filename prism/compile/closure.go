@@ -191,6 +191,19 @@ func compilePair[F any](compile func(sema.Expr) (F, error), leftExpr, rightExpr 
 	return left, right, err
 }
 
+// compileAll compiles several operands with the same function.
+func compileAll[F any](compile func(sema.Expr) (F, error), exprs []sema.Expr) ([]F, error) {
+	closures := make([]F, len(exprs))
+	for i, expr := range exprs {
+		closure, err := compile(expr)
+		if err != nil {
+			return nil, err
+		}
+		closures[i] = closure
+	}
+	return closures, nil
+}
+
 // conditional compiles the conditional operator ?:. compile compiles its two arms.
 func conditional[F ~func(*env) T, T any](compiler *exprCompiler, expr *sema.Cond, compile func(sema.Expr) (F, error)) (F, error) {
 	condition, err := compiler.boolClosure(expr.Condition)
@@ -270,13 +283,9 @@ func compareWithTolerance(op syntax.Op, left, right floatClosure, tolerance floa
 func (c *exprCompiler) connective(expr *sema.Binary) (boolClosure, error) {
 	operands := c.appendOperands(nil, expr.X, expr.Op)
 	operands = c.appendOperands(operands, expr.Y, expr.Op)
-	var closures []boolClosure
-	for _, operand := range operands {
-		closure, err := c.boolClosure(operand)
-		if err != nil {
-			return nil, err
-		}
-		closures = append(closures, closure)
+	closures, err := compileAll(c.boolClosure, operands)
+	if err != nil {
+		return nil, err
 	}
 	decisive := expr.Op == syntax.OpOr // true decides a disjunction, false a conjunction
 	return func(env *env) bool {
@@ -312,8 +321,8 @@ func logicalOperation(op syntax.Op, left, right boolClosure) boolClosure {
 	}
 }
 
-// compareVarWithConst returns the closure of a comparison of an Int variable with a constant, which is the most common comparison. It returns
-// nil for other operands.
+// compareVarWithConst returns the closure of a comparison of an Int variable with a constant, which is the most common comparison. It
+// returns nil for other operands.
 func compareVarWithConst(expr *sema.Binary) boolClosure {
 	variable, isVar := expr.X.(*sema.Var)
 	constant, isConst := expr.Y.(*sema.Const)
@@ -439,17 +448,12 @@ func checkedOperation(pos syntax.Pos, left, right intClosure, operator func(left
 
 // intCall compiles a function call whose result is an Int.
 func (c *exprCompiler) intCall(expr *sema.Call) (intClosure, error) {
-	switch expr.Func {
-	case sema.FuncFloor, sema.FuncCeil, sema.FuncRound:
+	if isRounding(expr.Func) {
 		return c.roundingCall(expr)
 	}
-	args := make([]intClosure, len(expr.Args))
-	for i, arg := range expr.Args {
-		closure, err := c.intClosure(arg)
-		if err != nil {
-			return nil, err
-		}
-		args[i] = closure
+	args, err := compileAll(c.intClosure, expr.Args)
+	if err != nil {
+		return nil, err
 	}
 	switch expr.Func {
 	case sema.FuncMin:
@@ -462,6 +466,11 @@ func (c *exprCompiler) intCall(expr *sema.Call) (intClosure, error) {
 		return checkedOperation(expr.Position, args[0], args[1], sema.IntPow), nil
 	}
 	return nil, c.unsupportedExpr(expr)
+}
+
+// isRounding reports whether a function rounds a Double to an Int.
+func isRounding(function sema.Func) bool {
+	return function == sema.FuncFloor || function == sema.FuncCeil || function == sema.FuncRound
 }
 
 // roundingCall compiles a call of floor, ceil or round. If a rounding error of the float64 operand may change the result, the closure
@@ -567,13 +576,9 @@ func floatArithmetic(op syntax.Op, left, right floatClosure) floatClosure {
 
 // floatCall compiles a function call whose result is a float64.
 func (c *exprCompiler) floatCall(expr *sema.Call) (floatClosure, error) {
-	args := make([]floatClosure, len(expr.Args))
-	for i, arg := range expr.Args {
-		closure, err := c.floatClosure(arg)
-		if err != nil {
-			return nil, err
-		}
-		args[i] = closure
+	args, err := compileAll(c.floatClosure, expr.Args)
+	if err != nil {
+		return nil, err
 	}
 	switch expr.Func {
 	case sema.FuncMin:

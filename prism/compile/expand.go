@@ -126,7 +126,7 @@ func newExpander(model *Model) *expander {
 	return result
 }
 
-// Expand implements Expander.
+// Expand implements Expander: it returns the choices of a state with their transitions.
 func (x *expander) Expand(state []int32) (*Choices, error) {
 	if err := x.expand(state); err != nil {
 		return nil, err
@@ -169,14 +169,14 @@ func (x *expander) expand(state []int32) *StateError {
 	return nil
 }
 
-// Enabled implements Expander.
+// Enabled implements Expander: it returns the choices of a state without their transitions.
 func (x *expander) Enabled(state []int32) (*Choices, error) {
 	if err := x.listCombinations(state); err != nil {
 		return nil, err
 	}
 	x.commandRefs, x.transitions, x.choices.List = x.commandRefs[:0], x.transitions[:0], x.choices.List[:0]
 	for _, combination := range x.combinations {
-		x.choices.List = append(x.choices.List, x.withoutTransitions(combination))
+		x.choices.List = append(x.choices.List, x.newChoice(combination))
 	}
 	if x.stopErr != nil {
 		return nil, x.stopErr
@@ -185,7 +185,7 @@ func (x *expander) Enabled(state []int32) (*Choices, error) {
 	return &x.choices, nil
 }
 
-// Apply implements Expander.
+// Apply implements Expander: it writes the successor of the current state to target. Command i of commands makes its update updates[i].
 func (x *expander) Apply(target []int32, commands []CommandRef, updates []int) error {
 	copy(target, x.env.state)
 	for i, ref := range commands {
@@ -196,8 +196,8 @@ func (x *expander) Apply(target []int32, commands []CommandRef, updates []int) e
 	return nil
 }
 
-// listWithWeights lists the combinations of a state and evaluates the weights of all commands in them. It returns early, with stopErr
-// set, when the context ends.
+// listWithWeights lists the combinations of enabled commands of a state, and evaluates the weights of these commands. It returns early,
+// with stopErr set, when the context ends.
 func (x *expander) listWithWeights(state []int32) *StateError {
 	if err := x.listCombinations(state); err != nil {
 		return err
@@ -356,7 +356,8 @@ func sumsToOne(sum float64) bool { return math.Abs((sum-1)/sum) < SumTolerance }
 // stops early when the context ends.
 func (x *expander) addChoice(chosen combination) *StateError {
 	commands := x.combinationCommands[chosen.first:chosen.last]
-	choice, first := x.withoutTransitions(chosen), len(x.transitions)
+	choice := x.newChoice(chosen)
+	first := len(x.transitions)
 	x.resetUpdates(commands)
 	x.numHashed = 0
 	for more := true; more && x.addWork(len(commands)+len(x.env.state)); more = nextCombination(commands, x.updates) {
@@ -371,9 +372,10 @@ func (x *expander) addChoice(chosen combination) *StateError {
 	return nil
 }
 
-// withoutTransitions returns the choice of a combination of commands without its transitions.
-func (x *expander) withoutTransitions(chosen combination) Choice {
-	commands, first := x.combinationCommands[chosen.first:chosen.last], len(x.commandRefs)
+// newChoice returns the choice of a combination of commands. Its transitions are still missing.
+func (x *expander) newChoice(chosen combination) Choice {
+	commands := x.combinationCommands[chosen.first:chosen.last]
+	first := len(x.commandRefs)
 	for _, command := range commands {
 		x.commandRefs = append(x.commandRefs, CommandRef{command.module, command.index})
 	}
@@ -426,13 +428,13 @@ func (x *expander) target(i int) []int32 {
 	return x.targets[i*numVars : (i+1)*numVars]
 }
 
-// fewTransitions is the number of transitions from which on a choice has a hash table.
-const fewTransitions = 16
+// minHashed is the least number of transitions of a choice for which a hash table is used.
+const minHashed = 16
 
 // findTransition returns the index of the transition, from index first on, to the given target, or -1 if there is none. It searches a
 // few transitions linearly and many with a hash table.
 func (x *expander) findTransition(first int, target []int32) int {
-	if len(x.transitions)-first >= fewTransitions {
+	if len(x.transitions)-first >= minHashed {
 		x.updateHashTable(first)
 		_, i := x.findSlot(first, target)
 		return i
@@ -450,7 +452,7 @@ func (x *expander) findTransition(first int, target []int32) int {
 func (x *expander) updateHashTable(first int) {
 	numTransitions := len(x.transitions) - first
 	if 2*numTransitions > len(x.hashSlots) {
-		x.hashSlots = make([]int32, max(4*fewTransitions, 4*len(x.hashSlots)))
+		x.hashSlots = make([]int32, max(4*minHashed, 4*len(x.hashSlots)))
 		x.numHashed = 0
 	} else if x.numHashed == 0 { // the table has the transitions of an earlier choice
 		clear(x.hashSlots)

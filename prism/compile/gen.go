@@ -32,9 +32,13 @@ type moveGenerator struct {
 	memos        map[string]*memoTable // by description
 	onlyVariable map[*term]int         // the variable of a condition that reads only one; otherwise -1
 
-	bitsetLocals    bitset                           // locals for bitsets
-	weights         map[*command][]wasm.Var[float64] // locals of computed weights
+	bitsetLocals bitset // locals for bitsets
+
+	// classifyWeights puts each command in one of these maps.
 	constantWeights map[*command][]float64
+	computedWeights map[*command][]wasm.Var[float64] // locals
+	invalidWeights  map[*command]bool
+
 	// emitLeaf emits the code of a leaf of the decision tree, for the moves that remain
 	// possible; the code ends in a jump.
 	emitLeaf func(moves []candidate)
@@ -52,7 +56,7 @@ func newMoveGenerator(model *Model, reserved int) moveGenerator {
 			computedTerms: map[*term]typedCode{}, uses: map[*term]int{},
 		},
 		model: model, builder: builder, module: &wasm.Module{},
-		weights: map[*command][]wasm.Var[float64]{}, constantWeights: map[*command][]float64{},
+		constantWeights: map[*command][]float64{}, computedWeights: map[*command][]wasm.Var[float64]{}, invalidWeights: map[*command]bool{},
 		memoryUsed: reserved, memos: map[string]*memoTable{}, onlyVariable: map[*term]int{},
 	}
 }
@@ -170,36 +174,51 @@ func (g *moveGenerator) addMove(action int, commands []*command) error {
 	return nil
 }
 
-// classifyWeights records the weights of a command's updates if they are valid constants. It reserves locals for weights that are
-// not constant. Invalid constant weights get neither; see hasInvalidWeights. The checks are those of expander.evaluateWeights.
+// classifyWeights records how the code obtains the weights of a command's updates, which are probabilities or rates: it uses valid
+// constants, it computes weights that depend on the state, and it gives up on invalid constants.
 func (g *moveGenerator) classifyWeights(command *command) {
-	var weights []float64
-	for i := range command.updates {
-		probability := g.probabilityTerm(command, i)
-		if !probability.isConst() {
-			g.weights[command] = make([]wasm.Var[float64], len(command.updates))
-			return
-		}
-		weights = append(weights, probability.floatValue)
+	constants, areConstant := g.constantWeightsOf(command)
+	switch {
+	case !areConstant:
+		g.computedWeights[command] = make([]wasm.Var[float64], len(command.updates))
+	case g.model.areValidWeights(constants):
+		g.constantWeights[command] = constants
+	default:
+		g.invalidWeights[command] = true
 	}
+}
+
+// constantWeightsOf returns the weights of a command's updates if all of them are constants. Otherwise ok is false.
+func (g *moveGenerator) constantWeightsOf(command *command) (weights []float64, ok bool) {
+	for i := range command.updates {
+		weight := g.weightTerm(command, i)
+		if !weight.isConst() {
+			return nil, false
+		}
+		weights = append(weights, weight.floatValue)
+	}
+	return weights, true
+}
+
+// areValidWeights reports whether the probabilities or rates of a command's updates are finite, not negative and not all zero, and
+// whether probabilities sum to one. expander.evaluateWeights checks the same.
+func (m *Model) areValidWeights(weights []float64) bool {
 	sum := 0.0
 	for _, weight := range weights {
-		if !(weight >= 0 && weight <= math.MaxFloat64) {
-			return
+		isValid := weight >= 0 && weight <= math.MaxFloat64 // false for NaN
+		if !isValid {
+			return false
 		}
 		sum += weight
 	}
-	if sum == 0 || !g.model.continuous() && !sumsToOne(sum) {
-		return
-	}
-	g.constantWeights[command] = weights
+	return sum != 0 && (m.continuous() || sumsToOne(sum))
 }
 
-// weightLocals declares the locals that classifyWeights reserved for the given commands.
-func (g *moveGenerator) weightLocals(commands ...*command) {
+// declareWeightLocals declares a local variable of the current function for each computed weight of the given commands.
+func (g *moveGenerator) declareWeightLocals(commands ...*command) {
 	for _, command := range commands {
-		for i := range g.weights[command] {
-			g.weights[command][i] = wasm.Local[float64](g.fn)
+		for i := range g.computedWeights[command] {
+			g.computedWeights[command][i] = wasm.Local[float64](g.fn)
 		}
 	}
 }

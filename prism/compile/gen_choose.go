@@ -163,7 +163,7 @@ func (g *moveGenerator) evaluateGuards(moves []candidate) bitset {
 	if !slices.ContainsFunc(moves, hasGuard) {
 		return nil
 	}
-	moves, gate := g.buildTables(moves)
+	moves, allowed := g.buildTables(moves)
 	initialBits := make([]int64, (len(moves)+63)/64)
 	var undecided []int
 	for i, candidate := range moves {
@@ -174,9 +174,9 @@ func (g *moveGenerator) evaluateGuards(moves []candidate) bitset {
 		}
 	}
 	enabled := g.initBitset(initialBits)
-	g.setBits(moves, undecided, enabled, gate)
-	for i := range gate {
-		enabled[i].Set(g.fn, enabled[i].And(gate[i]))
+	g.setBits(moves, undecided, enabled, allowed)
+	for i := range allowed {
+		enabled[i].Set(g.fn, enabled[i].And(allowed[i]))
 	}
 	return enabled
 }
@@ -194,8 +194,8 @@ func (g *moveGenerator) initBitset(words []int64) bitset {
 }
 
 // setBits emits code that sets the bits of enabled moves among the undecided ones, which are indices of moves. Moves that test for the
-// same value of a variable are evaluated together, under one test.
-func (g *moveGenerator) setBits(moves []candidate, undecided []int, bits, gate bitset) {
+// same value of a variable are evaluated together, under one test. allowed is the bitset of buildTables, nil if there are no tables.
+func (g *moveGenerator) setBits(moves []candidate, undecided []int, bits, allowed bitset) {
 	for len(undecided) > 0 {
 		test := mostFrequentTest(moves, undecided)
 		var tested, others []int
@@ -210,12 +210,12 @@ func (g *moveGenerator) setBits(moves []candidate, undecided []int, bits, gate b
 			break
 		}
 		g.fn.If(g.slots[test.slot].Eq(constI32(test.value)), func() {
-			g.scoped(func() { g.setBits(withoutTest(moves, tested, test), tested, bits, gate) })
+			g.scoped(func() { g.setBits(withoutTest(moves, tested, test), tested, bits, allowed) })
 		})
 		undecided = others
 	}
 	for _, i := range undecided {
-		g.setBit(moves[i].guard, i, bits, gate)
+		g.setBit(moves[i].guard, i, bits, allowed)
 	}
 }
 
@@ -249,9 +249,9 @@ func withoutTest(moves []candidate, changed []int, test valueTest) []candidate {
 	return result
 }
 
-// setBit emits code that sets bit i of bits if all conjuncts of a guard hold. An expensive guard is evaluated only if bit i of the
-// gate is set; a nil gate has all bits set.
-func (g *moveGenerator) setBit(guard []*term, i int, bits, gate bitset) {
+// setBit emits code that sets bit i of bits if all conjuncts of a guard hold. An expensive guard is evaluated only if bit i of allowed
+// is set; nil means that all bits are set.
+func (g *moveGenerator) setBit(guard []*term, i int, bits, allowed bitset) {
 	word, bit := bits[i/64], int64(i%64)
 	mayFail := slices.ContainsFunc(guard, func(conjunct *term) bool { return conjunct.mayFail })
 	isExpensive := g.costOf(chunkCost+1, guard...) > chunkCost
@@ -263,8 +263,8 @@ func (g *moveGenerator) setBit(guard []*term, i int, bits, gate bitset) {
 	default:
 		g.scoped(func() {
 			g.fn.Block(func(out wasm.Label) {
-				if gate != nil {
-					g.fn.BrIf(out, gate[i/64].And(constI64(1<<bit)).IsZero())
+				if allowed != nil {
+					g.fn.BrIf(out, allowed[i/64].And(constI64(1<<bit)).IsZero())
 				}
 				for _, conjunct := range guard {
 					g.jumpIf(conjunct, false, out)
@@ -350,12 +350,12 @@ func (g *moveGenerator) computeWeights(command *command) {
 	smallest.Set(fn, constF64(0))
 	probabilities := make([]*term, len(command.updates))
 	for i := range command.updates {
-		probabilities[i] = g.facts.simplify(g.probabilityTerm(command, i))
+		probabilities[i] = g.facts.simplify(g.weightTerm(command, i))
 		g.countUses(probabilities[i])
 	}
 	g.evaluateArms(probabilities)
 	for i, term := range probabilities {
-		weight := g.weights[command][i]
+		weight := g.computedWeights[command][i]
 		sum.Set(fn, weight.Tee(g.floatCode(term)).Add(sum))
 		if term.maybeNaN || term.floatLow < 0 {
 			smallest.Set(fn, smallest.Min(weight))
@@ -397,8 +397,8 @@ func (g *moveGenerator) checkSum(sum, smallest wasm.Var[float64]) {
 	g.fn.BrIf(g.giveUp, noneNegative.And(validSum).IsZero())
 }
 
-// probabilityTerm returns the term of the probability or rate of update i of a command.
-func (g *moveGenerator) probabilityTerm(command *command, i int) *term {
+// weightTerm returns the term of the probability or rate of update i of a command. An update without one has probability 1.
+func (g *moveGenerator) weightTerm(command *command, i int) *term {
 	if expr := command.source.Updates[i].Prob; expr != nil {
 		return g.builder.floatExpr(expr)
 	}
@@ -500,7 +500,8 @@ func (g *pathGenerator) raceByRate(moves []candidate, bits bitset) {
 	for i, candidate := range moves {
 		g.ifEnabled(i, bits, func() { g.jumpIfSelected(candidate.move, i, totals[i]) })
 	}
-	g.remainder.Set(fn, constF64(math.Inf(1))) // rounding can make this necessary: take the last enabled move
+	// Rounding errors can leave no move selected. Then take the last enabled move.
+	g.remainder.Set(fn, constF64(math.Inf(1)))
 	g.jumpTo(moves, g.pickedIndex)
 }
 

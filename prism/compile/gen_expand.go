@@ -87,8 +87,8 @@ func (g *expandGenerator) describeMoves() []Move {
 	return moves
 }
 
-// emitModule emits the main function. Its parameter is the number of states to expand, and its result how many it has finished. It
-// stops early when the output is full.
+// emitModule emits the variables of the model and the main function. The parameter of the main function is the number of states to expand,
+// and its result the number of states that it has expanded. It stops early when the output is full.
 func (g *expandGenerator) emitModule() {
 	g.declareModel()
 	for range g.packing.Words {
@@ -150,7 +150,8 @@ func extractVariable(word wasm.Var[int64], field PackedField) wasm.Expr[int32] {
 }
 
 // emitState emits code that writes the choices of the unpacked state. If they do not fit in the output, the code jumps to full. If it
-// gives up on the state, it writes gaveUp instead.
+// gives up on the state, it writes gaveUp instead. A branch to a block goes to the end of the block, so the code for an outcome of the
+// state (done, failed or giveUp) follows the end of its block.
 func (g *expandGenerator) emitState(full wasm.Label) {
 	fn := g.fn
 	g.nextOutput.Set(fn, g.stateOutput.Add(constI32(8)))
@@ -297,16 +298,25 @@ func (g *expandGenerator) writeChoice(move int, full wasm.Label) {
 	fn.BrIf(full, start.Tee(g.nextOutput).Gt(lastAddress))
 	for _, command := range spec.commands {
 		if g.constantWeights[command] == nil && !g.isLister {
-			g.weightLocals(command)
+			g.declareWeightLocals(command)
 			g.computeWeights(command)
 		}
 	}
-	base, rest := g.commonTarget(alternatives)
+	base, differing := g.commonTarget(alternatives)
+	output := choiceOutput{move: move, start: start, base: base, differing: differing}
 	if constant || g.isLister {
-		g.constantChoice(move, alternatives, start, base, rest)
+		g.writeConstantChoice(output, alternatives)
 	} else {
-		g.weighedChoice(move, spec, alternatives, start, base, rest)
+		g.writeWeightedChoice(output, alternatives)
 	}
+}
+
+// choiceOutput says where and how the code writes the transitions of a move.
+type choiceOutput struct {
+	move      int
+	start     wasm.Var[int32]   // address of the first word
+	base      []wasm.Var[int64] // the packed target with the new values that all alternatives share
+	differing map[int]bool      // the slots of the variables whose new values differ
 }
 
 // transitionSize returns the size of a transition in the output in bytes.
@@ -314,17 +324,17 @@ func (g *expandGenerator) transitionSize() int { return 8 + 8*g.packing.Words }
 
 // commonTarget emits code for the assigned variables whose new value is the same in all alternatives. It returns the packed target
 // with these values, and the set of assigned variables whose values differ.
-func (g *expandGenerator) commonTarget(alternatives []alternative) (base []wasm.Var[int64], rest map[int]bool) {
-	rest = map[int]bool{}
+func (g *expandGenerator) commonTarget(alternatives []alternative) (base []wasm.Var[int64], differing map[int]bool) {
+	differing = map[int]bool{}
 	values := map[int]*term{}
 	for _, slot := range assignedSlots(alternatives) {
 		if column := g.valuesInAlternatives(alternatives, slot); allEqual(column) {
 			values[slot] = column[0]
 		} else {
-			rest[slot] = true
+			differing[slot] = true
 		}
 	}
-	return g.withValues(g.packed, values), rest
+	return g.withValues(g.packed, values), differing
 }
 
 // withValues emits code that computes new values of variables, checks their ranges, and inserts them into a packed state. values has a
@@ -412,29 +422,31 @@ func fieldBits(field PackedField, value wasm.Expr[int32]) wasm.Expr[int64] {
 	return bits
 }
 
-// ownValues returns the values that an alternative assigns to the variables in rest.
-func ownValues(alternative alternative, rest map[int]bool) map[int]*term {
-	out := map[int]*term{}
-	for slot, term := range alternative.values {
-		if rest[slot] {
-			out[slot] = term
+// differingValues returns the values that an alternative assigns to the variables whose values differ between the alternatives.
+func (o *choiceOutput) differingValues(alternative alternative) map[int]*term {
+	values := map[int]*term{}
+	for slot, value := range alternative.values {
+		if o.differing[slot] {
+			values[slot] = value
 		}
 	}
-	return out
+	return values
 }
 
-// constantChoice emits code that writes a choice with constant weights. start has the address of its first word. base is the packed
-// target with the values that all alternatives share, and rest the variables in which they differ. A lister, which does not need
-// weights, uses it for every choice.
-func (g *expandGenerator) constantChoice(move int, alternatives []alternative, start wasm.Var[int32], base []wasm.Var[int64], rest map[int]bool) {
-	wasm.Store(g.fn, start, 0, constI64(int64(len(alternatives))<<32|int64(move)))
+// writeConstantChoice emits code that writes a choice with constant weights. A lister, which does not need weights, uses it for every
+// choice.
+func (g *expandGenerator) writeConstantChoice(output choiceOutput, alternatives []alternative) {
+	header := int64(len(alternatives))<<32 | int64(output.move)
+	wasm.Store(g.fn, output.start, 0, constI64(header))
+	offset := 8 // behind the header
 	var written [][]int
-	for i, alternative := range alternatives {
-		g.writeTransition(start, 8+i*g.transitionSize(), constF64(alternative.weight), base, ownValues(alternative, rest))
+	for _, alternative := range alternatives {
+		g.writeTransition(output.start, offset, constF64(alternative.weight), output.base, output.differingValues(alternative))
 		written = append(written, alternative.updates)
+		offset += g.transitionSize()
 	}
-	g.alternatives[move] = written
-	g.nextOutput.Set(g.fn, start.Add(constI32(8+len(alternatives)*g.transitionSize())))
+	g.alternatives[output.move] = written
+	g.nextOutput.Set(g.fn, output.start.Add(constI32(offset)))
 }
 
 // writeTransition emits code that writes a transition at an offset from an address: its weight, and the packed state base with the
@@ -446,33 +458,32 @@ func (g *expandGenerator) writeTransition(address wasm.Var[int32], offset int, w
 	}
 }
 
-// weighedChoice emits code that writes a choice whose weights are computed, and skips alternatives of weight zero. start has the address
-// of its first word. base is the packed target with the values that all alternatives share, and rest the variables in which they
-// differ.
-func (g *expandGenerator) weighedChoice(index int, move *moveSpec, alternatives []alternative, start wasm.Var[int32], base []wasm.Var[int64], rest map[int]bool) {
+// writeWeightedChoice emits code that writes a choice whose weights are computed, and skips alternatives of weight zero.
+func (g *expandGenerator) writeWeightedChoice(output choiceOutput, alternatives []alternative) {
 	fn := g.fn
 	next, weight, numWritten := wasm.Local[int32](fn), wasm.Local[float64](fn), wasm.Local[int32](fn)
-	next.Set(fn, start.Add(constI32(8)))
+	next.Set(fn, output.start.Add(constI32(8))) // behind the header
 	numWritten.Set(fn, constI32(0))
 	for _, alternative := range alternatives {
-		weight.Set(fn, g.weight(move, alternative.updates))
-		values := ownValues(alternative, rest)
+		weight.Set(fn, g.weight(&g.moves[output.move], alternative.updates))
+		values := output.differingValues(alternative)
 		if g.allConstantsInRange(values) { // writing always is cheaper than a jump
-			g.writeTransition(next, 0, weight, base, values)
-			g.countIf(weight, numWritten, next)
+			g.writeTransition(next, 0, weight, output.base, values)
+			g.countIfPositive(weight, numWritten, next)
 			continue
 		}
 		fn.If(weight.Gt(constF64(0)), func() {
-			g.scoped(func() { g.writeTransition(next, 0, weight, base, values) })
-			g.countIf(weight, numWritten, next)
+			g.scoped(func() { g.writeTransition(next, 0, weight, output.base, values) })
+			g.countIfPositive(weight, numWritten, next)
 		})
 	}
-	wasm.Store(fn, start, 0, wasm.ExtendU(numWritten).Shl(32).Or(constI64(int64(index))))
+	header := wasm.ExtendU(numWritten).Shl(32).Or(constI64(int64(output.move)))
+	wasm.Store(fn, output.start, 0, header)
 	g.nextOutput.Set(fn, next)
 }
 
-// countIf emits code that counts a written transition if its weight is positive. Otherwise the next transition overwrites it.
-func (g *expandGenerator) countIf(weight wasm.Var[float64], numWritten, next wasm.Var[int32]) {
+// countIfPositive emits code that counts a written transition if its weight is positive. Otherwise the next transition overwrites it.
+func (g *expandGenerator) countIfPositive(weight wasm.Var[float64], numWritten, next wasm.Var[int32]) {
 	positive := wasm.InLocal(g.fn, weight.Gt(constF64(0)))
 	numWritten.Set(g.fn, numWritten.Add(positive))
 	next.Set(g.fn, next.Add(positive.Mul(constI32(g.transitionSize()))))

@@ -49,7 +49,7 @@ func (g *moveGenerator) memoGroups(values []newValue) (groups []memoGroup, rest 
 	var candidates []memoGroup
 	for _, value := range values {
 		slots := g.variablesOf(value.value)
-		canBeKey := len(slots) > 0 && g.keyWidth(slots) <= memoWidth
+		canBeKey := len(slots) > 0 && totalWidth(g.fieldsOfVariables(slots)) <= memoWidth
 		if !canBeKey || value.value.mayFail {
 			rest = append(rest, value)
 			continue
@@ -57,7 +57,7 @@ func (g *moveGenerator) memoGroups(values []newValue) (groups []memoGroup, rest 
 		candidates = addToGroup(candidates, value, slots)
 	}
 	for _, group := range candidates {
-		if g.worthMemo(group) {
+		if g.isWorthMemoising(group) {
 			groups = append(groups, group)
 		} else {
 			rest = append(rest, group.values...)
@@ -88,13 +88,11 @@ func isSubset(firsts, seconds []int) bool {
 	return !slices.ContainsFunc(firsts, func(x int) bool { return !slices.Contains(seconds, x) })
 }
 
-// worthMemo reports whether the values of a group are expensive enough to memoise, fit in 32 bits together, and memory is left for
+// isWorthMemoising reports whether the values of a group are expensive enough to memoise, fit in 32 bits together, and memory is left for
 // their table.
-func (g *moveGenerator) worthMemo(group memoGroup) bool {
+func (g *moveGenerator) isWorthMemoising(group memoGroup) bool {
 	terms := group.terms()
-	fields := g.packTerms(terms)
-	last := fields[len(fields)-1]
-	fitsInWord := last.shift+last.width <= 32
+	fitsInWord := totalWidth(g.fieldsOfTerms(terms)) <= 32
 	fitsInMemory := g.memoryUsed+8<<memoBits <= maxMemory
 	minCost := cmp.Or(g.model.opts.memoCost, memoCost)
 	return fitsInWord && fitsInMemory && g.costOf(maxCost, terms...) >= minCost
@@ -131,27 +129,44 @@ func (g *moveGenerator) variablesOf(root *term) []int {
 	return slices.Compact(slots)
 }
 
-// packTerms assigns a field of a packed word to each term. The width follows from the interval of the term's values.
-func (g *moveGenerator) packTerms(terms []*term) []wordField {
-	shift := 0
-	out := make([]wordField, len(terms))
+// fieldsOfTerms returns a field of a packed word for each term.
+func (g *moveGenerator) fieldsOfTerms(terms []*term) []wordField {
+	ranges := make([]interval, len(terms))
 	for i, term := range terms {
-		values := interval{0, 1}
+		ranges[i] = interval{0, 1} // of a Bool
 		if term.sort == sortInt {
-			values = g.facts.interval(term)
+			ranges[i] = g.facts.interval(term)
 		}
-		out[i] = wordField{values.low, shift, bits.Len64(uint64(values.high - values.low))}
-		shift += out[i].width
 	}
-	return out
+	return adjacentFields(ranges)
 }
 
-// keyWidth returns the number of bits of the packed values of variables.
-func (g *moveGenerator) keyWidth(slots []int) int {
+// fieldsOfVariables returns a field of a packed word for each variable.
+func (g *moveGenerator) fieldsOfVariables(slots []int) []wordField {
+	ranges := make([]interval, len(slots))
+	for i, slot := range slots {
+		ranges[i] = g.facts.variable(slot)
+	}
+	return adjacentFields(ranges)
+}
+
+// adjacentFields returns fields for values in the given ranges, one after another from bit 0 on.
+func adjacentFields(ranges []interval) []wordField {
+	fields := make([]wordField, len(ranges))
+	shift := 0
+	for i, values := range ranges {
+		width := bits.Len64(uint64(values.high - values.low))
+		fields[i] = wordField{low: values.low, shift: shift, width: width}
+		shift += width
+	}
+	return fields
+}
+
+// totalWidth returns the sum of the widths of fields in bits.
+func totalWidth(fields []wordField) int {
 	width := 0
-	for _, slot := range slots {
-		values := g.facts.variable(slot)
-		width += bits.Len64(uint64(values.high - values.low))
+	for _, field := range fields {
+		width += field.width
 	}
 	return width
 }
@@ -164,10 +179,11 @@ func (g *moveGenerator) lookUpMemo(group memoGroup, newLocals map[int]wasm.Var[i
 	fn := g.fn
 	key, offset, entry := wasm.Local[int32](fn), wasm.Local[int32](fn), wasm.Local[int64](fn)
 	// Pack the variables into the key.
-	packed := shiftToField(g.slots[group.slots[0]].Expr, memo.inputs[0])
-	for i, slot := range group.slots[1:] {
-		packed = packed.Or(shiftToField(g.slots[slot].Expr, memo.inputs[i+1]))
+	var variables []wasm.Expr[int32]
+	for _, slot := range group.slots {
+		variables = append(variables, g.slots[slot].Expr)
 	}
+	packed := packFields(variables, memo.inputs)
 	// Load the entry at the hash of the key, by multiplicative hashing.
 	const golden = -0x61c88647 // 2^32 divided by the golden ratio
 	hash := key.Tee(packed).Mul(constI32(golden)).ShrU(32 - memoBits)
@@ -187,6 +203,15 @@ func (g *moveGenerator) lookUpMemo(group memoGroup, newLocals map[int]wasm.Var[i
 	for i, newValue := range group.values {
 		newLocals[newValue.slot].Set(fn, extractField(values, memo.outputs[i]))
 	}
+}
+
+// packFields emits the packed word that has the given values in its fields. There is at least one value.
+func packFields(values []wasm.Expr[int32], fields []wordField) wasm.Expr[int32] {
+	packed := shiftToField(values[0], fields[0])
+	for i, value := range values[1:] {
+		packed = packed.Or(shiftToField(value, fields[i+1]))
+	}
+	return packed
 }
 
 // shiftToField emits a value shifted to its position in a packed word.
@@ -301,34 +326,23 @@ func (g *moveGenerator) newMemo(group memoGroup) *memoTable {
 	}
 	fn := g.module.Func("", params, []wasm.Type{wasm.I64})
 	terms := group.terms()
-	memo := &memoTable{compute: fn.Index, address: g.reserve(8 << memoBits), inputs: g.packVars(group.slots), outputs: g.packTerms(terms)}
-	// Emit the values into the new function.
+	memo := &memoTable{compute: fn.Index, address: g.reserve(8 << memoBits), inputs: g.fieldsOfVariables(group.slots), outputs: g.fieldsOfTerms(terms)}
+	// Emit the values into the new function, by a code generator whose variables are the parameters.
 	generator := g.codeGenerator
 	generator.fn, generator.params = fn, variables
 	generator.computedTerms, generator.computedOrder, generator.uses = map[*term]typedCode{}, nil, map[*term]int{}
 	for _, term := range terms {
 		generator.countUses(term)
 	}
-	packed := shiftToField(generator.intCode(terms[0]), memo.outputs[0])
-	for i, term := range terms[1:] {
-		packed = packed.Or(shiftToField(generator.intCode(term), memo.outputs[i+1]))
+	var values []wasm.Expr[int32]
+	for _, term := range terms {
+		values = append(values, generator.intCode(term))
 	}
+	packed := packFields(values, memo.outputs)
 	// Store the entry; see lookUpMemo.
 	key, offset, entry := wasm.Param[int32](0), wasm.Param[int32](1), wasm.Local[int64](fn)
 	upperHalf := wasm.ExtendU(key.Add(constI32(1))).Shl(32)
 	wasm.Store(fn, offset, memo.address, entry.Tee(wasm.ExtendU(packed).Or(upperHalf)))
 	entry.Emit(fn)
 	return memo
-}
-
-// packVars assigns a field of a packed word to each variable.
-func (g *moveGenerator) packVars(slots []int) []wordField {
-	shift := 0
-	out := make([]wordField, len(slots))
-	for i, slot := range slots {
-		values := g.facts.variable(slot)
-		out[i] = wordField{values.low, shift, bits.Len64(uint64(values.high - values.low))}
-		shift += out[i].width
-	}
-	return out
 }

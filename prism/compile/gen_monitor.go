@@ -66,7 +66,7 @@ func (g *pathGenerator) beforeLowerBound() wasm.Expr[int32] {
 	return nil
 }
 
-// emitEnterUntil emits the counterpart of Watch.enterUntil for the moment when the path enters a state: it ends the path if the until formula is
+// emitEnterUntil emits the code of Watch.enterUntil, which runs when the path enters a state: it ends the path if the until formula is
 // decided. Behind this code the formula is undecided, and g.facts says so.
 func (g *pathGenerator) emitEnterUntil() {
 	right, left := g.conditionTerm(g.watch.Right), g.conditionTerm(orTrue(g.watch.Left))
@@ -147,8 +147,8 @@ func (g *pathGenerator) addRewards(state wasm.Expr[float64], action int) {
 	g.reward.Set(g.fn, g.reward.Add(state.Add(g.choiceReward(action))))
 }
 
-// emitSojourn emits code that draws an exponentially distributed sojourn time and adds it and its rewards, as Watch.Sojourn does. The code
-// ends the path if a time bound passes during the sojourn.
+// emitSojourn emits code that draws an exponentially distributed sojourn time, and adds it and its rewards as Watch.Sojourn does. The code
+// ends the path if a time bound that passes during the sojourn decides the monitor.
 func (g *pathGenerator) emitSojourn(action int) {
 	fn := g.fn
 	duration, start := wasm.Local[float64](fn), wasm.Local[float64](fn)

@@ -70,7 +70,7 @@ func (g *moveGenerator) updateWeight(command *command, update int) wasm.Expr[flo
 	if constants := g.constantWeights[command]; constants != nil {
 		return constF64(constants[update])
 	}
-	return g.weights[command][update].Expr
+	return g.computedWeights[command][update].Expr
 }
 
 // totalRate emits the sum of the weights of all alternatives of a move, as expander.totalWeight computes it.
@@ -122,10 +122,8 @@ func (g *pathGenerator) emitMove(move *moveSpec) {
 	g.applyUpdates(move, alternatives)
 }
 
-// hasInvalidWeights reports whether the weights of a command are constants that fail the checks.
-func (g *moveGenerator) hasInvalidWeights(command *command) bool {
-	return g.constantWeights[command] == nil && g.weights[command] == nil
-}
+// hasInvalidWeights reports whether the weights of a command are constants that are not valid; see areValidWeights.
+func (g *moveGenerator) hasInvalidWeights(command *command) bool { return g.invalidWeights[command] }
 
 // drawRemainder draws the number that selects the updates, if only one move is enabled. Otherwise raceByRate has set it.
 func (g *pathGenerator) drawRemainder() {
@@ -220,7 +218,8 @@ func (g *pathGenerator) pickByWeights(move *moveSpec, alternatives []alternative
 			sum.Set(fn, weight(alternative).Add(sum))
 			fn.BrIf(done, g.remainder.Lt(sum))
 		}
-		for i, alternative := range alternatives { // rounding can make this necessary: take the last one with a positive weight
+		// Rounding errors can leave no alternative selected. Then take the last one with a positive weight.
+		for i, alternative := range alternatives {
 			fn.If(weight(alternative).Gt(constF64(0)), func() { g.pickedIndex.Set(fn, constI32(i)) })
 		}
 	})
@@ -462,7 +461,7 @@ func (g *moveGenerator) giveUpOutside(value wasm.Var[int32], slot int) {
 // decideSelfLoop emits code that ends the path in a state that it can never leave: the only choice has one transition, with
 // probability 1, to the state itself. It emits nothing unless the monitor is an unbounded until formula, which such a loop decides.
 func (g *pathGenerator) decideSelfLoop(move *moveSpec, alternatives []alternative, newLocals map[int]wasm.Var[int32]) {
-	if !g.watch.endsAtLoops() || !g.deterministicIfConstant(move) || g.certainlyChanges(alternatives) {
+	if !g.watch.endsAtLoops() || !g.mayBeDeterministic(move) || g.certainlyChanges(alternatives) {
 		return
 	}
 	fn := g.fn
@@ -480,16 +479,19 @@ func (g *pathGenerator) decideSelfLoop(move *moveSpec, alternatives []alternativ
 	})
 }
 
-// deterministicIfConstant reports whether each command with constant weights has exactly one positive weight, and it is 1.
-func (g *pathGenerator) deterministicIfConstant(move *moveSpec) bool {
-	return !slices.ContainsFunc(move.commands, func(command *command) bool {
-		weights := g.constantWeights[command]
-		return weights != nil && !isOneWeightOne(weights)
-	})
+// mayBeDeterministic reports whether a move may have a single transition, with probability 1: the constant weights of each command are a
+// Dirac distribution. Computed weights are only known at run time.
+func (g *pathGenerator) mayBeDeterministic(move *moveSpec) bool {
+	for _, command := range move.commands {
+		if weights := g.constantWeights[command]; weights != nil && !isDirac(weights) {
+			return false
+		}
+	}
+	return true
 }
 
-// isOneWeightOne reports whether exactly one weight is positive, and it is 1.
-func isOneWeightOne(weights []float64) bool {
+// isDirac reports whether weights are a Dirac distribution: exactly one weight is positive, and it is 1.
+func isDirac(weights []float64) bool {
 	numOnes := 0
 	for _, weight := range weights {
 		switch {
@@ -502,10 +504,11 @@ func isOneWeightOne(weights []float64) bool {
 	return numOnes == 1
 }
 
-// requireDeterministic emits a jump to notALoop that is taken unless exactly one computed weight of a command is positive and it is 1.
+// requireDeterministic emits a jump to notALoop that is taken unless the computed weights of a command are a Dirac distribution: exactly
+// one weight is positive, and it is 1.
 func (g *pathGenerator) requireDeterministic(command *command, notALoop wasm.Label) {
 	numPositive, someIsOne := constI32(0), constI32(0)
-	for _, weight := range g.weights[command] {
+	for _, weight := range g.computedWeights[command] {
 		numPositive = numPositive.Add(weight.Gt(constF64(0)))
 		someIsOne = someIsOne.Or(weight.Eq(constF64(1)))
 	}

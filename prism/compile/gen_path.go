@@ -41,6 +41,10 @@ const (
 	maxMemory    = 16 << 20 // no table is made that needs more
 )
 
+// maxStepBudget is the largest number of steps that one call of the generated code makes. Go cannot stop a thread during the call, so the
+// garbage collector, and with it the whole program, waits for its end. The context is polled between calls.
+const maxStepBudget = 1 << 21
+
 // pathGenerator emits the function that draws paths. The function has this structure:
 //
 //	for each sample: load the stream, set the initial state
@@ -143,7 +147,7 @@ func (g *pathGenerator) declare() {
 	}
 	g.savedLocals = slices.Concat(
 		saveInGlobals(g, g.steps, g.nondet), saveInGlobals(g, g.time, g.reward), saveInGlobals(g, g.rng[:]...))
-	g.weightLocals(g.model.commands...)
+	g.declareWeightLocals(g.model.commands...)
 }
 
 // saveInGlobals declares a global for each local, in which the local is saved while the path is suspended.
@@ -163,6 +167,7 @@ func saveInGlobals[T wasm.Number](generator *pathGenerator, locals ...wasm.Var[T
 // of steps that the path has made, and maxSteps to the number at which it is suspended.
 func (g *pathGenerator) startSample(index wasm.Var[int32], begin, budget wasm.Var[int64], resume wasm.Var[int32]) {
 	fn := g.fn
+	// The condition reads the flag suspended and then clears it.
 	continues := wasm.Expr[int32](func(fn *wasm.Func) {
 		g.suspended.And(resume).Emit(fn)
 		g.suspended.Set(fn, constI32(0))

@@ -8,53 +8,59 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// If the guards of several moves of a leaf test the same variable, a table has a bitset
-// for each value of it, in which bit i is clear if the value excludes move i. The
-// conjunction of the bitsets of all such variables is the gate.
+// Lookup tables replace guards that test the same variable, such as x<3 & ... and x=7 & .... The table of a variable has one row for each
+// value of the variable. A row is a bitset of the candidates: bit i is clear if the value excludes candidate i. At run time the code
+// computes the conjunction of the rows for the current values of all variables with a table.
 
 const (
-	tableMoves = 3   // a table is made if at least so many moves test the variable
-	tableRange = 256 // a table is made if the variable has at most so many values
+	minTableReaders = 3   // a table is made if at least so many candidates test the variable
+	maxTableRows    = 256 // a table is made if the variable has at most so many values
 )
 
-// buildTables emits tables that replace the conjuncts that read only one variable, if enough moves have such conjuncts. It returns the
-// moves with their other conjuncts, and the gate: locals with a bit for each move that the tables allow, or nil if there are no tables.
-func (g *moveGenerator) buildTables(moves []candidate) (remaining []candidate, gate bitset) {
-	numWords := (len(moves) + 63) / 64
-	remaining = slices.Clone(moves)
+// buildTables emits lookup tables for conjuncts that read a single variable, and code that computes which candidates the tables allow.
+// allowed has a bit for each candidate, in local variables of the code; it is nil if no table is worthwhile. remaining are the candidates
+// without the conjuncts that the tables test.
+func (g *moveGenerator) buildTables(candidates []candidate) (remaining []candidate, allowed bitset) {
+	numWords := (len(candidates) + 63) / 64
+	remaining = slices.Clone(candidates)
 	for slot := range g.model.program.Vars {
-		if !g.worthTable(remaining, slot, numWords) {
+		if !g.isTableWorthwhile(remaining, slot, numWords) {
 			continue
 		}
-		if gate == nil {
-			gate = g.newGate(numWords)
+		if allowed == nil {
+			allowed = g.newFullBitset(numWords)
 		}
-		g.restrictGate(remaining, slot, g.facts.variable(slot), gate)
-		readsOnlySlot := func(conjunct *term) bool { return g.readsOnly(conjunct, slot) }
-		for i, candidate := range remaining {
-			remaining[i].guard = slices.DeleteFunc(slices.Clone(candidate.guard), readsOnlySlot)
+		g.intersectWithRow(allowed, remaining, slot)
+		for i := range remaining {
+			remaining[i].guard = g.conjunctsNotOnlyOn(slot, remaining[i].guard)
 		}
 	}
-	return remaining, gate
+	return remaining, allowed
 }
 
-// worthTable reports whether a table for the values of a variable is worth its memory: enough moves have a conjunct that reads only
-// this variable, it has few values, and memory is left. numWords is the number of words of a row.
-func (g *moveGenerator) worthTable(moves []candidate, slot, numWords int) bool {
+// isTableWorthwhile reports whether to make a table for the variable in a slot: enough candidates have a conjunct that reads only this
+// variable, the variable has few values, and the table fits in the memory that is left. numWords is the number of words of a row.
+func (g *moveGenerator) isTableWorthwhile(candidates []candidate, slot, numWords int) bool {
 	readsOnlySlot := func(conjunct *term) bool { return g.readsOnly(conjunct, slot) }
 	numReaders := 0
-	for _, candidate := range moves {
+	for _, candidate := range candidates {
 		if slices.ContainsFunc(candidate.guard, readsOnlySlot) {
 			numReaders++
 		}
 	}
 	values := g.facts.variable(slot)
-	numValues := values.high - values.low + 1
-	size := 8 * int(numValues) * numWords
-	return numReaders >= tableMoves && numValues <= tableRange && g.memoryUsed+size <= maxMemory
+	numRows := values.high - values.low + 1
+	numBytes := 8 * int(numRows) * numWords
+	return numReaders >= minTableReaders && numRows <= maxTableRows && g.memoryUsed+numBytes <= maxMemory
 }
 
-// readsOnly reports whether a condition cannot fail and reads the variable in a slot and no other variable.
+// conjunctsNotOnlyOn returns the conjuncts of a guard except those that read only the variable in a slot.
+func (g *moveGenerator) conjunctsNotOnlyOn(slot int, guard []*term) []*term {
+	readsOnlySlot := func(conjunct *term) bool { return g.readsOnly(conjunct, slot) }
+	return slices.DeleteFunc(slices.Clone(guard), readsOnlySlot)
+}
+
+// readsOnly reports whether a condition cannot fail, and reads the variable in a slot and no other variable.
 func (g *moveGenerator) readsOnly(term *term, slot int) bool {
 	if term.mayFail {
 		return false
@@ -70,36 +76,37 @@ func (g *moveGenerator) readsOnly(term *term, slot int) bool {
 	return only == slot
 }
 
-// newGate emits a bitset in which all bits are set.
-func (g *moveGenerator) newGate(words int) bitset {
-	gate := make(bitset, words)
-	for i := range gate {
-		gate[i] = wasm.InLocal(g.fn, constI64(-1))
+// newFullBitset emits code that sets all bits of a new bitset.
+func (g *moveGenerator) newFullBitset(numWords int) bitset {
+	full := make(bitset, numWords)
+	for i := range full {
+		full[i] = wasm.InLocal(g.fn, constI64(-1))
 	}
-	return gate
+	return full
 }
 
-// restrictGate emits code that clears the bits of the gate for the moves that the value of one variable excludes. For each word of the
-// gate it makes a table with one word for each of the given values of the variable.
-func (g *moveGenerator) restrictGate(moves []candidate, slot int, values interval, gate bitset) {
-	tables := make([][]byte, len(gate))
+// intersectWithRow adds the table of the variable in a slot to the memory of the module. It emits code that clears the bits of the
+// candidates that the variable's current value excludes.
+func (g *moveGenerator) intersectWithRow(allowed bitset, candidates []candidate, slot int) {
+	values := g.facts.variable(slot)
+	columns := make([][]byte, len(allowed)) // columns[i] has word i of each row
 	for value := values.low; value <= values.high; value++ {
-		for i, word := range g.possibleMoves(moves, slot, value) {
-			tables[i] = binary.LittleEndian.AppendUint64(tables[i], word)
+		for i, word := range g.possibleCandidates(candidates, slot, value) {
+			columns[i] = binary.LittleEndian.AppendUint64(columns[i], word)
 		}
 	}
-	index := g.slots[slot].Sub(constI32(values.low))
-	offset := wasm.InLocal(g.fn, index.Shl(3))
-	for i, table := range tables {
-		base := g.reserve(len(table))
-		g.module.Data(int32(base), table)
-		gate[i].Set(g.fn, wasm.Load[int64](offset, base).And(gate[i]))
+	row := g.slots[slot].Sub(constI32(values.low))
+	offset := wasm.InLocal(g.fn, row.Shl(3)) // a word has 8 bytes
+	for i, column := range columns {
+		base := g.reserve(len(column))
+		g.module.Data(int32(base), column)
+		allowed[i].Set(g.fn, wasm.Load[int64](offset, base).And(allowed[i]))
 	}
 }
 
-// possibleMoves returns a bitset of the moves whose guards may hold if the variable in a slot has the given value. It looks only at
-// conjuncts that read no other variable.
-func (g *moveGenerator) possibleMoves(moves []candidate, slot int, value int64) []uint64 {
+// possibleCandidates returns a bitset of the candidates that remain possible if the variable in a slot has the given value. It looks
+// only at conjuncts that read no other variable.
+func (g *moveGenerator) possibleCandidates(candidates []candidate, slot int, value int64) []uint64 {
 	assumed := g.facts.child()
 	assumed.ranges[slot] = interval{value, value}
 	if g.model.program.Vars[slot].Type == sema.Bool {
@@ -108,8 +115,8 @@ func (g *moveGenerator) possibleMoves(moves []candidate, slot int, value int64) 
 	isExcluding := func(conjunct *term) bool {
 		return g.readsOnly(conjunct, slot) && assumed.simplify(conjunct) != g.graph.trueTerm
 	}
-	words := make([]uint64, (len(moves)+63)/64)
-	for i, candidate := range moves {
+	words := make([]uint64, (len(candidates)+63)/64)
+	for i, candidate := range candidates {
 		if !slices.ContainsFunc(candidate.guard, isExcluding) {
 			words[i/64] |= 1 << (i % 64)
 		}

@@ -49,10 +49,10 @@ func newGuardIndex(commands []*command, equalities map[*command][]equalityTest, 
 		slot := tests[depth].slot
 		bySlot[slot] = append(bySlot[slot], command)
 	}
-	for slot, testing := range bySlot {
-		table, dense := newValueTable(slot, testing, equalities, depth)
+	for slot, sameVariable := range bySlot {
+		table, dense := newValueTable(slot, sameVariable, equalities, depth)
 		if !dense {
-			index.unindexedCommands = append(index.unindexedCommands, testing...)
+			index.unindexedCommands = append(index.unindexedCommands, sameVariable...)
 			continue
 		}
 		index.tables = append(index.tables, table)
@@ -110,11 +110,11 @@ func untilLastEquality(conjuncts []sema.Expr) []sema.Expr {
 	return nil
 }
 
-// asEqualityTest returns an expression such as x=3 as an equality test. The second result is false unless the expression compares an
-// integer variable on the left with a constant on the right.
-func asEqualityTest(expr sema.Expr) (equalityTest, bool) {
-	equality, ok := expr.(*sema.Binary)
-	if !ok || equality.Op != syntax.OpEq {
+// asEqualityTest returns an expression such as x=3 as an equality test. ok is false unless the expression compares an integer variable on
+// the left with a constant on the right.
+func asEqualityTest(expr sema.Expr) (test equalityTest, ok bool) {
+	equality, isBinary := expr.(*sema.Binary)
+	if !isBinary || equality.Op != syntax.OpEq {
 		return equalityTest{}, false
 	}
 	variable, isVar := equality.X.(*sema.Var)

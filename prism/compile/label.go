@@ -29,13 +29,11 @@ func (m *Model) initExpr(pos syntax.Pos) sema.Expr {
 	conjunction := newBool(pos, true)
 	for slot, declared := range m.program.Vars {
 		variable := &sema.Var{Base: sema.Base{ValueType: declared.Type, Position: pos}, Slot: slot}
-		var comparison sema.Expr
+		op, initial := syntax.OpEq, newInt(pos, declared.Init)
 		if declared.Type == sema.Bool {
-			comparison = newBinary(pos, syntax.OpIff, variable, newBool(pos, declared.Init != 0))
-		} else {
-			comparison = newBinary(pos, syntax.OpEq, variable, newInt(pos, declared.Init))
+			op, initial = syntax.OpIff, newBool(pos, declared.Init != 0)
 		}
-		conjunction = newBinary(pos, syntax.OpAnd, conjunction, comparison)
+		conjunction = newBinary(pos, syntax.OpAnd, conjunction, newBinary(pos, op, variable, initial))
 	}
 	return conjunction
 }
@@ -46,22 +44,26 @@ func newInt(pos syntax.Pos, value int32) sema.Expr {
 	return &sema.Const{Base: sema.Base{ValueType: sema.Int, Position: pos}, Val: constant}
 }
 
-// deadlockExpr returns the expression of the label "deadlock": no synchronisation has an enabled command for each participant. pos is
-// the position of the new expressions.
+// deadlockExpr returns the expression of the label "deadlock": no synchronisation is enabled. pos is the position of the new expressions.
 func (m *Model) deadlockExpr(pos syntax.Pos) sema.Expr {
 	anyEnabled := newBool(pos, false)
 	for _, sync := range m.synchronisations {
-		allEnabled := newBool(pos, true)
-		for _, participant := range sync.participants {
-			commandEnabled := newBool(pos, false)
-			for _, command := range participant.commands {
-				commandEnabled = newBinary(pos, syntax.OpOr, commandEnabled, command.source.Guard)
-			}
-			allEnabled = newBinary(pos, syntax.OpAnd, allEnabled, commandEnabled)
-		}
-		anyEnabled = newBinary(pos, syntax.OpOr, anyEnabled, allEnabled)
+		anyEnabled = newBinary(pos, syntax.OpOr, anyEnabled, sync.enabledExpr(pos))
 	}
 	return &sema.Unary{Base: sema.Base{ValueType: sema.Bool, Position: pos}, Op: syntax.OpNot, X: anyEnabled}
+}
+
+// enabledExpr returns the expression that each participant of a synchronisation has an enabled command.
+func (g synchronisation) enabledExpr(pos syntax.Pos) sema.Expr {
+	allReady := newBool(pos, true)
+	for _, participant := range g.participants {
+		anyGuard := newBool(pos, false)
+		for _, command := range participant.commands {
+			anyGuard = newBinary(pos, syntax.OpOr, anyGuard, command.source.Guard)
+		}
+		allReady = newBinary(pos, syntax.OpAnd, allReady, anyGuard)
+	}
+	return allReady
 }
 
 // newBool returns a Boolean constant.

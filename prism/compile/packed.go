@@ -136,11 +136,11 @@ func (x *packedInterpreter) Fork(context.Context) (PackedExpander, error) {
 	return x.expander.model.NewPackedInterpreter(x.packing), nil
 }
 
-// Expand implements PackedExpander.
+// Expand implements PackedExpander: it appends the choices of the states to out, one state after another.
 func (x *packedInterpreter) Expand(ctx context.Context, states []uint64, out *PackedChoices) error {
 	x.expander.ctx = ctx
-	for i := 0; i < len(states); i += x.packing.Words {
-		if err := x.expandState(states[i:i+x.packing.Words], out); err != nil {
+	for state := range slices.Chunk(states, x.packing.Words) {
+		if err := x.expandState(state, out); err != nil {
 			return err
 		}
 	}

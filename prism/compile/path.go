@@ -69,7 +69,7 @@ func (r *interpreter) Run(stream Stream) Outcome {
 	return out
 }
 
-// RunBatch implements BatchRunner.
+// RunBatch implements BatchRunner: dst[i] becomes the outcome of sample first+i of the seed.
 func (r *interpreter) RunBatch(ctx context.Context, seed, first uint64, dst []Outcome) error {
 	for i := range dst {
 		var err error
@@ -172,7 +172,8 @@ func (r *interpreter) makeStep(stream *Stream, out *Outcome) (looping, done bool
 // the exit rate is not finite, or because the monitor is decided during the sojourn.
 func (r *interpreter) jump(stream *Stream, out *Outcome) (chosen combination, done bool) {
 	exitRate := r.sumRates()
-	if !(exitRate <= math.MaxFloat64) { // also true for NaN
+	isFinite := exitRate <= math.MaxFloat64 // false for NaN
+	if !isFinite {
 		firstCommand := r.expander.combinationCommands[r.expander.combinations[0].first]
 		out.Status = Failed
 		out.Err = r.model.stateError(r.state, firstCommand.source.Pos, "total rate is not finite")
@@ -244,7 +245,7 @@ func (r *interpreter) pickByRate(stream *Stream, exitRate float64) combination {
 // isDeterministic reports whether exactly one combination of updates has a positive weight and this weight is 1.
 func (r *interpreter) isDeterministic(commands []*command) bool {
 	for _, command := range commands {
-		if !isOneWeightOne(r.expander.weights[command.order]) {
+		if !isDirac(r.expander.weights[command.order]) {
 			return false
 		}
 	}

@@ -59,14 +59,11 @@ type machine struct {
 	stepBudget    uint64 // step budget of the next call
 }
 
-// A call makes at most maxStepBudget steps before the context is polled, and fewer
-// if steps are slow. During a call Go cannot stop the thread, so the garbage
-// collector, and with it the whole program, waits for the call.
+// A machine adapts its step budget so that a call takes between quickCall and slowCall. The budget is at most maxStepBudget.
 const (
-	maxStepBudget = 1 << 21
-	firstBudget   = 1 << 10
-	quickCall     = 2 * time.Millisecond
-	slowCall      = 10 * time.Millisecond
+	firstBudget = 1 << 10
+	quickCall   = 2 * time.Millisecond
+	slowCall    = 10 * time.Millisecond
 )
 
 // NewMachine compiles the model and a monitor to WebAssembly. The error is an *UnsupportedError for models that only the
@@ -87,13 +84,13 @@ func (m *Model) NewMachine(ctx context.Context, monitor Monitor) (BatchRunner, e
 	return &machine{instance: first, interpreter: interpreter, stepBudget: firstBudget}, nil
 }
 
-// compile defines the host functions and compiles the module.
+// compile defines the host functions, which the generated code calls for pow, log and integer powers, and compiles the module.
 func (s *sharedCode) compile(ctx context.Context, module []byte) error {
 	f64, i32, i64 := api.ValueTypeF64, api.ValueTypeI32, api.ValueTypeI64
 	floats, ints := []api.ValueType{f64, f64}, []api.ValueType{i32, i32}
 	host := s.runtime.NewHostModuleBuilder(hostModule)
-	host.NewFunctionBuilder().WithGoFunction(onNumbers(sema.Pow), floats, floats[:1]).Export("pow")
-	host.NewFunctionBuilder().WithGoFunction(onNumbers(sema.Log), floats, floats[:1]).Export("log")
+	host.NewFunctionBuilder().WithGoFunction(asHostFunction(sema.Pow), floats, floats[:1]).Export("pow")
+	host.NewFunctionBuilder().WithGoFunction(asHostFunction(sema.Log), floats, floats[:1]).Export("log")
 	host.NewFunctionBuilder().WithGoFunction(api.GoFunc(hostIntPow), ints, []api.ValueType{i64}).Export("intpow")
 	if _, err := host.Instantiate(ctx); err != nil {
 		return err
@@ -103,10 +100,12 @@ func (s *sharedCode) compile(ctx context.Context, module []byte) error {
 	return err
 }
 
-// onNumbers converts a function of float64 numbers to a host function.
-func onNumbers(f func(left, right float64) float64) api.GoFunc {
+// asHostFunction converts a function of two float64 numbers to a host function. A host function finds its parameters on the stack, and
+// replaces the first one by its result.
+func asHostFunction(function func(left, right float64) float64) api.GoFunc {
 	return func(_ context.Context, stack []uint64) {
-		stack[0] = math.Float64bits(f(math.Float64frombits(stack[0]), math.Float64frombits(stack[1])))
+		left, right := math.Float64frombits(stack[0]), math.Float64frombits(stack[1])
+		stack[0] = math.Float64bits(function(left, right))
 	}
 }
 
@@ -149,7 +148,7 @@ func (x *instance) Close() error {
 // Name implements BatchRunner.
 func (r *machine) Name() string { return "machine" }
 
-// Fork implements BatchRunner.
+// Fork implements BatchRunner. The new machine shares the compiled code, and has its own memory and interpreter.
 func (r *machine) Fork() (BatchRunner, error) {
 	interpreter, err := r.interpreter.model.newInterpreter(r.interpreter.watch.Monitor)
 	if err != nil {
@@ -162,7 +161,7 @@ func (r *machine) Fork() (BatchRunner, error) {
 	return &machine{instance: another, interpreter: interpreter, stepBudget: firstBudget}, nil
 }
 
-// Run implements Runner.
+// Run implements Runner: it draws one path. If the code gives up on the path, the interpreter draws it again from the same random numbers.
 func (r *machine) Run(stream Stream) Outcome {
 	r.setStream(0, stream)
 	if err := r.runLoaded(context.Background(), r.singleOutcome[:]); err != nil {
@@ -175,20 +174,20 @@ func (r *machine) Run(stream Stream) Outcome {
 	return r.singleOutcome[0]
 }
 
-// RunBatch implements BatchRunner.
+// RunBatch implements BatchRunner: dst[i] becomes the outcome of sample first+i of the seed. The code draws batchSize paths at a time.
 func (r *machine) RunBatch(ctx context.Context, seed, first uint64, dst []Outcome) error {
 	for len(dst) > 0 {
-		part := dst[:min(len(dst), batchSize)]
-		for i := range part {
+		batch := dst[:min(len(dst), batchSize)]
+		for i := range batch {
 			r.setStream(i, NewStream(seed, first+uint64(i)))
 		}
-		if err := r.runLoaded(ctx, part); err != nil {
+		if err := r.runLoaded(ctx, batch); err != nil {
 			return err
 		}
-		if err := r.repeatFailed(ctx, seed, first, part); err != nil {
+		if err := r.repeatFailed(ctx, seed, first, batch); err != nil {
 			return err
 		}
-		dst, first = dst[len(part):], first+uint64(len(part))
+		dst, first = dst[len(batch):], first+uint64(len(batch))
 	}
 	return ctx.Err()
 }
@@ -217,14 +216,16 @@ func (r *machine) setStream(i int, stream Stream) {
 // runLoaded draws the paths whose streams are in memory. If the code gives up on a path, the status of the path is Failed and its
 // other fields are zero.
 func (r *machine) runLoaded(ctx context.Context, dst []Outcome) error {
-	done, resume := 0, uint64(0) // finished paths; 1 to continue a suspended path
+	done := 0 // number of finished paths
+	const begin, resume = 0, 1
+	mode := uint64(begin) // resume continues the path that the last call suspended
 	for done < len(dst) {
-		r.stack = [4]uint64{uint64(done), uint64(len(dst)), r.stepBudget, resume}
+		r.stack = [4]uint64{uint64(done), uint64(len(dst)), r.stepBudget, mode}
 		start := time.Now()
 		if err := r.run.CallWithStack(ctx, r.stack[:]); err != nil {
 			return fmt.Errorf("run WebAssembly: %w", err)
 		}
-		done, resume = int(r.stack[0]), 1
+		done, mode = int(r.stack[0]), resume
 		r.adaptBudget(time.Since(start), done == len(dst))
 		if ctx.Err() != nil && done < len(dst) {
 			return ctx.Err()
@@ -247,22 +248,22 @@ func (r *machine) adaptBudget(took time.Duration, isFinished bool) {
 	}
 }
 
-// readOutcome reads the outcome of sample i from the memory of the instance.
+// readOutcome reads the outcome of sample i from the memory of the instance. If the code gave up on the path, only the status is set.
 func (r *machine) readOutcome(i int) Outcome {
 	record := r.memory[outcomesAt+i*outcomeSize:][:outcomeSize]
 	word := func(offset int) uint64 { return binary.LittleEndian.Uint64(record[offset:]) }
-	out := Outcome{Status: Status(record[statusOffset])}
-	if out.Status == Failed {
-		return out
+	outcome := Outcome{Status: Status(record[statusOffset])}
+	if outcome.Status == Failed {
+		return outcome
 	}
-	out.Steps = int64(word(stepsOffset))
-	out.Time = math.Float64frombits(word(timeOffset))
-	out.Reward = math.Float64frombits(word(rewardOffset))
-	numSeveralChoices := int64(word(nondetOffset))
+	outcome.Steps = int64(word(stepsOffset))
+	outcome.Time = math.Float64frombits(word(timeOffset))
+	outcome.Reward = math.Float64frombits(word(rewardOffset))
+	statesWithSeveralChoices := int64(word(nondetOffset))
 	if r.interpreter.model.nondeterministic() {
-		out.Nondet = numSeveralChoices
+		outcome.Nondet = statesWithSeveralChoices
 	} else {
-		out.Overlap = numSeveralChoices
+		outcome.Overlap = statesWithSeveralChoices
 	}
-	return out
+	return outcome
 }

@@ -12,11 +12,11 @@ import (
 // packedMachine is a PackedExpander that runs WebAssembly. If the code gives up on a state, the interpreter expands the state.
 type packedMachine struct {
 	instance
-	words       int
-	outputStart int
-	isLister    bool // see NewPackedLister
-	stack       [1]uint64
-	interpreter *packedInterpreter
+	wordsPerState int
+	outputStart   int  // address of the choices that the code writes
+	isLister      bool // see NewPackedLister
+	stack         [1]uint64
+	interpreter   *packedInterpreter
 }
 
 // NewPackedMachine compiles the model to WebAssembly code that expands states. The error is an *UnsupportedError for models
@@ -47,7 +47,7 @@ func (m *Model) assemblePackedMachine(ctx context.Context, packing *Packing, asL
 // newPackedMachine returns a PackedExpander for an instance of the code. slow expands the states on which the code gives up.
 func newPackedMachine(code instance, slow *packedInterpreter, asLister bool) *packedMachine {
 	words := slow.packing.Words
-	return &packedMachine{instance: code, words: words, outputStart: 8 * expandBatch * words, isLister: asLister, interpreter: slow}
+	return &packedMachine{instance: code, wordsPerState: words, outputStart: 8 * expandBatch * words, isLister: asLister, interpreter: slow}
 }
 
 // Name implements PackedExpander.
@@ -62,26 +62,25 @@ func (x *packedMachine) Fork(ctx context.Context) (PackedExpander, error) {
 	if err != nil {
 		return nil, err
 	}
-	return newPackedMachine(fork, x.interpreter.expander.model.newPackedInterpreter(x.interpreter.packing, x.interpreter.moves), x.isLister), nil
+	model, packing, moves := x.interpreter.expander.model, x.interpreter.packing, x.interpreter.moves
+	return newPackedMachine(fork, model.newPackedInterpreter(packing, moves), x.isLister), nil
 }
 
-// Expand implements PackedExpander.
+// Expand implements PackedExpander: it appends the choices of the states to out. The compiled code expands the states in batches; the
+// interpreter expands the states that the code cannot handle. Expand returns the error of ctx if ctx ends between two batches.
 func (x *packedMachine) Expand(ctx context.Context, states []uint64, out *PackedChoices) error {
 	x.interpreter.expander.ctx = ctx
 	for len(states) > 0 {
-		part := states[:min(len(states), expandBatch*x.words)]
-		for i, word := range part {
-			binary.LittleEndian.PutUint64(x.memory[8*i:], word)
-		}
-		x.stack[0] = uint64(len(part) / x.words)
-		if err := x.run.CallWithStack(ctx, x.stack[:]); err != nil {
-			return fmt.Errorf("run WebAssembly: %w", err)
-		}
-		done := int(x.stack[0])
-		if err := x.readChoices(part[:done*x.words], out); err != nil {
+		batch := states[:min(len(states), expandBatch*x.wordsPerState)]
+		numExpanded, err := x.runCode(ctx, batch)
+		if err != nil {
 			return err
 		}
-		states = states[done*x.words:]
+		expanded := batch[:numExpanded*x.wordsPerState]
+		if err := x.readChoices(expanded, out); err != nil {
+			return err
+		}
+		states = states[len(expanded):]
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -89,10 +88,25 @@ func (x *packedMachine) Expand(ctx context.Context, states []uint64, out *Packed
 	return nil
 }
 
-// readChoices appends the choices that the code wrote for some states.
+// runCode calls the compiled code on a batch of packed states, and returns the number of states that it expanded: the first states of
+// the batch, as many as have space for their choices in the memory of the instance.
+func (x *packedMachine) runCode(ctx context.Context, batch []uint64) (numExpanded int, err error) {
+	for i, word := range batch {
+		binary.LittleEndian.PutUint64(x.memory[8*i:], word)
+	}
+	// The only parameter is the number of states. The result replaces it.
+	x.stack[0] = uint64(len(batch) / x.wordsPerState)
+	if err := x.run.CallWithStack(ctx, x.stack[:]); err != nil {
+		return 0, fmt.Errorf("run WebAssembly: %w", err)
+	}
+	return int(x.stack[0]), nil
+}
+
+// readChoices reads the choices that the code wrote for the given packed states from the memory of the instance, and appends them to
+// out. The interpreter expands a state on which the code gave up; a lister marks it with GivenUp.
 func (x *packedMachine) readChoices(states []uint64, out *PackedChoices) error {
 	address := x.outputStart
-	for ; len(states) > 0; states = states[x.words:] {
+	for ; len(states) > 0; states = states[x.wordsPerState:] {
 		numChoices := x.word(address)
 		address += 8
 		hasGivenUp := int64(numChoices) == gaveUp
@@ -100,7 +114,7 @@ func (x *packedMachine) readChoices(states []uint64, out *PackedChoices) error {
 		case hasGivenUp && x.isLister:
 			out.Choices = append(out.Choices, GivenUp)
 		case hasGivenUp:
-			if err := x.interpreter.expandState(states[:x.words], out); err != nil {
+			if err := x.interpreter.expandState(states[:x.wordsPerState], out); err != nil {
 				return err
 			}
 		default:
@@ -120,10 +134,10 @@ func (x *packedMachine) word(address int) uint64 {
 
 // readChoice appends the choice at an address and returns the address after it.
 func (x *packedMachine) readChoice(address int, out *PackedChoices) int {
-	head := x.word(address) // the number of transitions in the upper half, the move in the lower half
-	numTransitions, move := int(head>>32), uint32(head)
+	header := x.word(address) // the number of transitions in the upper half, the move in the lower half
+	numTransitions, move := int(header>>32), uint32(header)
 	first := len(out.Weights)
-	transitionSize := 8 + 8*x.words // the weight and the packed target
+	transitionSize := 8 + 8*x.wordsPerState // bytes of a weight and a packed target
 	begin := address + 8
 	end := begin + numTransitions*transitionSize
 	for bytes := x.memory[begin:end]; len(bytes) > 0; bytes = bytes[transitionSize:] {
@@ -133,7 +147,7 @@ func (x *packedMachine) readChoice(address int, out *PackedChoices) int {
 		}
 	}
 	if numTransitions > 1 && !x.isLister {
-		out.mergeEqualTargets(first, x.words)
+		out.mergeEqualTargets(first, x.wordsPerState)
 	}
 	out.Moves = append(out.Moves, move)
 	out.Transitions = append(out.Transitions, uint32(len(out.Weights)-first))

@@ -107,7 +107,8 @@ func (t *translation) surveyPath(path *logic.Path) {
 	}
 }
 
-// setDeadline evaluates the upper side of a time bound and records it as the deadline.
+// setDeadline evaluates t of a time bound <=t, and stores it as the deadline of the property. The time unit must divide the deadline.
+// setDeadline records an error if t is not a whole number of at least 0.
 func (t *translation) setDeadline(bound *sema.Bound) {
 	value, err := sema.Eval(bound.High, nil)
 	switch {

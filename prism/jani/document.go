@@ -13,7 +13,7 @@ import (
 type document struct {
 	span       syntax.Span
 	modelType  syntax.ModelType
-	markov     bool // a Markov automaton; typ is the type of the embedded model
+	markov     bool // a Markov automaton; modelType is the type of the embedded model
 	constants  []*variable
 	globals    []*variable
 	functions  []*function
@@ -151,8 +151,8 @@ func (r *reader) addError(pos syntax.Pos, format string, args ...any) {
 	}
 }
 
-// checkFields checks that a value is an object with all required keys. Other keys must be optional ones,
-// "comment" or extensions (x-...). description names the object in error messages.
+// checkFields reports whether a value is an object with all required keys and no unknown ones; otherwise it adds errors. Keys are separated
+// by blanks. "comment" and extensions (x-...) are always allowed. description names the object in error messages.
 func (r *reader) checkFields(value *jsonValue, description, requiredKeys, optionalKeys string) bool {
 	if value.kind != object {
 		r.addError(value.Start, "found %s, want %s as an object", value.describe(), description)
@@ -191,8 +191,8 @@ func (r *reader) arrayElements(value *jsonValue, description string) []*jsonValu
 	return value.elements
 }
 
-// stringValue returns the text of a string; "" for nil. Another value or an empty text is an error, whose message names the expected text by
-// description.
+// stringValue returns the text of a string; "" for nil. Another value or an empty text is an error, whose message names the expected text
+// by description.
 func (r *reader) stringValue(value *jsonValue, description string) string {
 	switch {
 	case value == nil:
@@ -225,11 +225,11 @@ var unsupportedTypes = map[string]string{
 // Source: the specification of JANI, section 2.
 var features = []string{
 	"arrays", "datatypes", "derived-operators", "functions", "nondet-selection", "state-exit-rewards",
-	// What these add is refused where the model uses it: keys, and operators.
+	// The reader refuses the keys and the operators of these features where a model uses them.
 	"edge-priorities", "hyperbolic-functions", "named-expressions", "tradeoff-properties", "trigonometric-functions",
 }
 
-// readDocument reads the whole document.
+// readDocument reads the whole document into reader.doc. It stops after the header if the kind of model is not supported.
 func (r *reader) readDocument(value *jsonValue) {
 	doc := &document{datatypes: make(map[string]*datatype)}
 	r.doc = doc
@@ -245,11 +245,7 @@ func (r *reader) readDocument(value *jsonValue) {
 	for _, datatype := range r.arrayElements(value.get("datatypes"), "datatypes") {
 		r.readDatatype(datatype)
 	}
-	for _, action := range r.arrayElements(value.get("actions"), "actions") {
-		if r.checkFields(action, "an action", "name", "") {
-			r.stringValue(action.get("name"), "a name")
-		}
-	}
+	r.checkActions(value.get("actions"))
 	for _, constant := range r.arrayElements(value.get("constants"), "constants") {
 		doc.constants = append(doc.constants, r.readVariable(constant, "a constant", "name type", "value")...)
 	}
@@ -260,10 +256,24 @@ func (r *reader) readDocument(value *jsonValue) {
 		r.readAutomaton(automaton)
 	}
 	r.readSystem(value.get("system"))
-	for _, declared := range r.arrayElements(value.get("properties"), "properties") {
+	r.readProperties(value.get("properties"))
+}
+
+// checkActions checks the declarations of actions, which the model does not need.
+func (r *reader) checkActions(value *jsonValue) {
+	for _, action := range r.arrayElements(value, "actions") {
+		if r.checkFields(action, "an action", "name", "") {
+			r.stringValue(action.get("name"), "a name")
+		}
+	}
+}
+
+// readProperties reads the names of the properties. Their expressions stay JSON.
+func (r *reader) readProperties(value *jsonValue) {
+	for _, declared := range r.arrayElements(value, "properties") {
 		if r.checkFields(declared, "a property", "name expression", "") {
 			name := r.stringValue(declared.get("name"), "a name")
-			doc.properties = append(doc.properties, &property{declared.Span, name, declared.get("expression")})
+			r.doc.properties = append(r.doc.properties, &property{declared.Span, name, declared.get("expression")})
 		}
 	}
 }
@@ -321,8 +331,8 @@ func (r *reader) readVariables(value *jsonValue) []*variable {
 	return variables
 }
 
-// readVariable reads the declaration of a variable, constant, parameter or member. It returns one
-// declaration, or none if its structure is wrong.
+// readVariable reads the declaration of a variable, constant, parameter or member, which description names in error messages. It returns
+// one declaration, or none if the declaration does not have the given keys.
 func (r *reader) readVariable(value *jsonValue, description, requiredKeys, optionalKeys string) []*variable {
 	if !r.checkFields(value, description, requiredKeys, optionalKeys) {
 		return nil
@@ -360,7 +370,7 @@ func (r *reader) readType(value *jsonValue) *janiType {
 	return &janiType{Span: value.Span, kind: noType}
 }
 
-// readBasicType reads the name of a type without parameters.
+// readBasicType reads the name of a type without parameters: bool, int, real or clock. After an error it returns noType.
 func (r *reader) readBasicType(value *jsonValue) typeKind {
 	switch value.text {
 	case "bool":
@@ -382,7 +392,7 @@ func (r *reader) readBasicType(value *jsonValue) typeKind {
 	return noType
 }
 
-// readTypeObject reads a bounded type, the type of an array, or a reference to a datatype.
+// readTypeObject reads a bounded type, the type of an array, or a reference to a datatype. After an error the kind is noType.
 func (r *reader) readTypeObject(value *jsonValue) *janiType {
 	declared := &janiType{Span: value.Span, kind: noType}
 	switch kind := value.get("kind"); {
@@ -407,19 +417,19 @@ func (r *reader) readTypeObject(value *jsonValue) *janiType {
 // describeModel returns the type of the model with an article, for error messages.
 func (r *reader) describeModel() string { return noun.WithArticle(r.doc.modelType.String()) }
 
-// readBoundedType reads a type with bounds into t.
+// readBoundedType reads an int or real type with bounds into declared.
 func (r *reader) readBoundedType(value *jsonValue, declared *janiType) {
 	if !r.checkFields(value, "a bounded type", "kind base", "lower-bound upper-bound") {
 		return
 	}
 	declared.low, declared.high = value.get("lower-bound"), value.get("upper-bound")
-	switch bound := value.get("base"); {
-	case bound.isText("int"):
+	switch base := value.get("base"); {
+	case base.isText("int"):
 		declared.kind = intType
-	case bound.isText("real"):
+	case base.isText("real"):
 		declared.kind = realType
 	default:
-		r.addError(bound.Start, "found %s, want int or real as the base of a bounded type", bound.describe())
+		r.addError(base.Start, "found %s, want int or real as the base of a bounded type", base.describe())
 	}
 	if declared.low == nil && declared.high == nil {
 		r.addError(value.Start, "a bounded type has no bounds, want a lower-bound or an upper-bound")
@@ -449,7 +459,7 @@ func (r *reader) readFunctions(value *jsonValue) []*function {
 			continue
 		}
 		function := &function{pos: decl.Start, name: r.stringValue(decl.get("name"), "a name"), body: decl.get("body")}
-		r.readType(decl.get("type"))
+		r.readType(decl.get("type")) // only for its errors: a call is replaced by the body
 		for _, parameter := range r.arrayElements(decl.get("parameters"), "parameters") {
 			function.params = append(function.params, r.readVariable(parameter, "a parameter", "name type", "")...)
 		}
@@ -486,7 +496,7 @@ func (r *reader) readAutomaton(value *jsonValue) {
 	r.doc.automata = append(r.doc.automata, declared)
 }
 
-// readLocation reads a location of an automaton.
+// readLocation reads a location and adds it to an automaton.
 func (r *reader) readLocation(automaton *automaton, value *jsonValue) {
 	if !r.checkFields(value, "a location", "name", "transient-values time-progress") {
 		return
@@ -500,7 +510,8 @@ func (r *reader) readLocation(automaton *automaton, value *jsonValue) {
 	}
 	for _, transient := range r.arrayElements(value.get("transient-values"), "values of transient variables") {
 		if r.checkFields(transient, "a transient value", "ref value", "") {
-			location.transients = append(location.transients, assignment{pos: transient.Start, ref: transient.get("ref"), value: transient.get("value")})
+			assigned := assignment{pos: transient.Start, ref: transient.get("ref"), value: transient.get("value")}
+			location.transients = append(location.transients, assigned)
 		}
 	}
 	if _, ok := r.locationIndexes[location.name]; ok {
@@ -510,7 +521,7 @@ func (r *reader) readLocation(automaton *automaton, value *jsonValue) {
 	automaton.locations = append(automaton.locations, location)
 }
 
-// locationIndex returns the index of a location in the current automaton by its name.
+// locationIndex returns the index of the location of the current automaton that a value names; 0 after an error.
 func (r *reader) locationIndex(value *jsonValue) int {
 	name := r.stringValue(value, "the name of a location")
 	i, ok := r.locationIndexes[name]
@@ -520,7 +531,7 @@ func (r *reader) locationIndex(value *jsonValue) int {
 	return i
 }
 
-// readEdge reads an edge of an automaton.
+// readEdge reads an edge and adds it to an automaton.
 func (r *reader) readEdge(automaton *automaton, value *jsonValue) {
 	if !r.checkFields(value, "an edge", "location destinations", "action rate guard") {
 		return
@@ -601,7 +612,7 @@ func (r *reader) readSystem(value *jsonValue) {
 	}
 }
 
-// readElement reads an automaton of the composition.
+// readElement reads an element of the composition: the name of an automaton, and the actions for which it is input-enabled.
 func (r *reader) readElement(value *jsonValue) {
 	name := r.stringValue(value.get("automaton"), "the name of an automaton")
 	index := slices.IndexFunc(r.doc.automata, func(automaton *automaton) bool { return automaton.name == name })
@@ -616,9 +627,8 @@ func (r *reader) readElement(value *jsonValue) {
 	r.doc.elements = append(r.doc.elements, element)
 }
 
-// readVector reads a synchronisation vector, which has one action or null for each element of the
-// composition.
-func (r *reader) readVector(value *jsonValue, elements int) {
+// readVector reads a synchronisation vector, which has one action or null for each of the numElements elements of the composition.
+func (r *reader) readVector(value *jsonValue, numElements int) {
 	vector := vector{pos: value.Start}
 	for _, action := range r.arrayElements(value.get("synchronise"), "actions") {
 		name := ""
@@ -627,12 +637,12 @@ func (r *reader) readVector(value *jsonValue, elements int) {
 		}
 		vector.actions = append(vector.actions, name)
 	}
-	if len(vector.actions) != elements {
-		r.addError(value.get("synchronise").Start, "a synchronisation vector has %d entries, want %d: one for each element", len(vector.actions), elements)
+	if len(vector.actions) != numElements {
+		r.addError(value.get("synchronise").Start, "a synchronisation vector has %d entries, want %d: one for each element", len(vector.actions), numElements)
 		return
 	}
-	if res := value.get("result"); res != nil && res.kind != null {
-		vector.result = r.stringValue(res, "an action, or null")
+	if result := value.get("result"); result != nil && result.kind != null {
+		vector.result = r.stringValue(result, "an action, or null")
 	}
 	r.doc.syncs = append(r.doc.syncs, vector)
 }

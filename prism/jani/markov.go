@@ -2,36 +2,20 @@ package jani
 
 import "tilecheck/prism/syntax"
 
-// raceCommand combines all edges with rates of a Markov automaton into one command; nil if there are none.
-// By maximal progress it is enabled only if no other edge is enabled; then the edges race, and each wins with
-// its rate divided by the total rate. The result is the embedded MDP, in which time becomes a reward: a
-// reward per unit of time is multiplied by the mean sojourn time of the state. immediate holds the guards of
-// the edges without rates.
+// raceCommand combines all edges with rates of a Markov automaton into one command, and adds their rewards; nil if there are none.
+// immediateGuards are the guards of the edges without rates. By maximal progress the command is enabled only if no such edge is
+// enabled; then the edges with rates race, and each wins with its rate divided by the total rate. The result is the embedded MDP, in
+// which time becomes a reward: a reward per unit of time is multiplied by the mean sojourn time of the state.
 //
 // Source: Guck et al., Analysis of Timed and Long-Run Objectives for Markov Automata, LMCS 10(3), 2014, sections 2 and 4.
-func (t *translator) raceCommand(immediate []syntax.Expr) *syntax.Command {
-	span := t.doc.span
-	rate := t.defineFormula("exit_rate", t.totalRate())
-	var noImmediate syntax.Expr
-	if anyImmediate := joinWith(syntax.OpOr, immediate); anyImmediate != nil {
-		noImmediate = &syntax.Unary{Op: syntax.OpNot, X: anyImmediate, Span: span}
-	}
-	compareRate := func(op syntax.Op) syntax.Expr {
-		return &syntax.Binary{Op: op, X: rate, Y: zeroExpr(span), OpPos: span.Start, Span: span}
-	}
-	waits := t.defineFormula("waits", conjunction(compareRate(syntax.OpGt), noImmediate))
-	t.rate = &syntax.Cond{C: waits, T: rate, E: zeroExpr(span), Span: span}
-	race := &race{
-		waits:    waits,
-		rate:     rate,
-		deadlock: conjunction(compareRate(syntax.OpEq), noImmediate),
-	}
-	command := &syntax.Command{Guard: waits, Updates: t.raceUpdates(race), Span: span}
+func (t *translator) raceCommand(immediateGuards []syntax.Expr) *syntax.Command {
+	race := t.newRace(immediateGuards)
+	updates := t.raceUpdates(race)
 	t.addRaceRewards(race)
 	if len(t.rateCommands) == 0 {
 		return nil
 	}
-	return command
+	return &syntax.Command{Guard: race.waits, Updates: updates, Span: t.doc.span}
 }
 
 // race holds the expressions that describe how the edges with rates race in a state.
@@ -39,6 +23,21 @@ type race struct {
 	waits    syntax.Expr // whether time passes in the state
 	rate     syntax.Expr // the exit rate of the state
 	deadlock syntax.Expr // whether the state has no enabled edge
+}
+
+// newRace declares formulas for the exit rate of a state and for the condition that time passes in it. It also sets translator.rate.
+func (t *translator) newRace(immediateGuards []syntax.Expr) *race {
+	span := t.doc.span
+	rate := t.defineFormula("exit_rate", t.totalRate())
+	var noImmediate syntax.Expr
+	if anyImmediate := joinWith(syntax.OpOr, immediateGuards); anyImmediate != nil {
+		noImmediate = &syntax.Unary{Op: syntax.OpNot, X: anyImmediate, Span: span}
+	}
+	isPositive := &syntax.Binary{Op: syntax.OpGt, X: rate, Y: zeroExpr(span), OpPos: span.Start, Span: span}
+	isZero := &syntax.Binary{Op: syntax.OpEq, X: rate, Y: zeroExpr(span), OpPos: span.Start, Span: span}
+	waits := t.defineFormula("waits", conjunction(isPositive, noImmediate))
+	t.rate = &syntax.Cond{C: waits, T: rate, E: zeroExpr(span), Span: span}
+	return &race{waits: waits, rate: rate, deadlock: conjunction(isZero, noImmediate)}
 }
 
 // dividedByRate returns the quotient of an expression and the exit rate.
@@ -87,8 +86,8 @@ func (t *translator) addRaceRewards(race *race) {
 	}
 }
 
-// addRaceReward adds to a reward structure, which has the given index, its reward per unit of time and its rewards of edges with rates. An edge wins
-// the race with its rate divided by the total rate, so its reward is multiplied by this probability.
+// addRaceReward adds to a reward structure, which has the given index, its reward per unit of time and its rewards of edges with rates. An
+// edge wins the race with its rate divided by the total rate, so its reward is multiplied by this probability.
 func (t *translator) addRaceReward(race *race, index int, reward *reward) {
 	span := t.doc.span
 	if perTime := reward.timeReward; perTime != nil && !isNumber(perTime, "0") {
@@ -99,8 +98,12 @@ func (t *translator) addRaceReward(race *race, index int, reward *reward) {
 		if earned == nil || isNumber(earned, "0") {
 			continue
 		}
-		share := race.dividedByRate(productOf(edge.rate, earned), span)
-		reward.decl.Items = append(reward.decl.Items, &syntax.RewardItem{Guard: conjunction(race.waits, edge.command.Guard), Value: share, Span: reward.span})
+		item := &syntax.RewardItem{
+			Guard: conjunction(race.waits, edge.command.Guard),
+			Value: race.dividedByRate(productOf(edge.rate, earned), span),
+			Span:  reward.span,
+		}
+		reward.decl.Items = append(reward.decl.Items, item)
 	}
 }
 
@@ -121,11 +124,11 @@ func (t *translator) defineFormula(name string, expr syntax.Expr) syntax.Expr {
 	return ident
 }
 
-// NotTimed says which time bounds are supported in a Markov automaton.
+// NotTimed is the message for a time bound that is not supported in a Markov automaton.
 const NotTimed = "bounds on the time of a Markov automaton are supported with F and U that have no other bounds"
 
-// Elapse replaces the time bound of an operator by a cost bound for the embedded model, in which time
-// exists only as the rates of states. It returns false if that is not possible.
+// Elapse replaces the time bound of a temporal operator by a cost bound for the embedded MDP, in which time exists only as the rates of
+// states. It returns false, and changes nothing, for operators other than F and U, and if there are other cost bounds.
 func Elapse(expr *syntax.Temporal) bool {
 	if expr.Op != syntax.Future && expr.Op != syntax.Until || len(expr.Costs) > 0 {
 		return false

@@ -26,28 +26,34 @@ type combinedCommand struct {
 // buildModules combines the edges of each step to commands, gives them actions and rewards, and writes the
 // modules.
 func (t *translator) buildModules() {
+	modules := t.modulesInOrder()
+	var steps []stepCommands
+	for _, step := range t.steps {
+		steps = append(steps, t.combineStep(step))
+	}
+	var race *syntax.Command // of the edges with rates of a Markov automaton
+	if t.doc.markov {
+		race = t.raceCommand(guardsOf(steps, modules[0]))
+	}
+	actions := make(names)
+	commands := make(map[int][]*syntax.Command) // by module
+	t.nameSteps(steps, modules, actions, commands)
+	if race != nil {
+		race.Action = &syntax.Ident{Name: actions.unused("delay"), Span: race.Span}
+		commands[modules[0]] = append(commands[modules[0]], race)
+	}
+	t.writeModules(modules, commands)
+}
+
+// modulesInOrder returns the numbers of all modules, in the order of their first instances.
+func (t *translator) modulesInOrder() []int {
 	var modules []int
 	for _, instance := range t.instances {
 		if !slices.Contains(modules, instance.module) {
 			modules = append(modules, instance.module)
 		}
 	}
-	var combinedSteps []stepCommands
-	for _, step := range t.steps {
-		combinedSteps = append(combinedSteps, t.combineStep(step))
-	}
-	var race *syntax.Command
-	if t.doc.markov {
-		race = t.raceCommand(guardsOf(combinedSteps, modules[0]))
-	}
-	actions := make(names)
-	commands := make(map[int][]*syntax.Command)
-	t.nameSteps(combinedSteps, modules, actions, commands)
-	if race != nil {
-		race.Action = &syntax.Ident{Name: actions.unused("delay"), Span: race.Span}
-		commands[modules[0]] = append(commands[modules[0]], race)
-	}
-	t.writeModules(modules, commands)
+	return modules
 }
 
 // guardsOf returns the guards of the commands that steps have in a module.
@@ -61,14 +67,14 @@ func guardsOf(steps []stepCommands, module int) []syntax.Expr {
 	return guards
 }
 
-// nameSteps gives the commands of each step their actions, one for each class of rewards, and adds them to
-// the commands of the modules.
+// nameSteps gives the commands of each step an action, a different one for each class of rewards, and adds the commands to those of the
+// modules. actions are the names of actions in use. A silent step gets an action only if silent steps have different rewards.
 func (t *translator) nameSteps(steps []stepCommands, modules []int, actions names, commands map[int][]*syntax.Command) {
-	silentEqual := silentRewardsEqual(steps)
+	haveEqualRewards := silentRewardsEqual(steps)
 	for _, combined := range steps {
 		for _, class := range combined.rewardClasses {
 			name := combined.step.name
-			if name == "" && class != "" && !silentEqual {
+			if name == "" && class != "" && !haveEqualRewards {
 				name = "tau"
 			}
 			var action *syntax.Ident
@@ -100,22 +106,22 @@ func silentRewardsEqual(steps []stepCommands) bool {
 	return len(slices.Compact(classes)) <= 1
 }
 
-// addNamed adds the commands of one reward class to the modules, with an action, and returns their
-// rewards.
+// addNamed adds the commands of one class of rewards to commands, with the given action, and returns their rewards. The commands of a
+// module without rewards take part in the steps of all classes.
 func (s *stepCommands) addNamed(modules []int, action *syntax.Ident, class string, commands map[int][]*syntax.Command) []syntax.Expr {
 	var stepRewards []syntax.Expr
 	for _, module := range modules {
-		combined := s.byModule[module]
-		haveRewards := hasRewards(combined)
-		for _, command := range combined {
-			if haveRewards && command.rewardClass != class {
+		moduleCommands := s.byModule[module]
+		haveRewards := hasRewards(moduleCommands)
+		for _, combined := range moduleCommands {
+			if haveRewards && combined.rewardClass != class {
 				continue
 			}
-			copied := *command.command
-			copied.Action = action
-			commands[module] = append(commands[module], &copied)
+			named := *combined.command
+			named.Action = action
+			commands[module] = append(commands[module], &named)
 			if stepRewards == nil || haveRewards {
-				stepRewards = command.stepRewards
+				stepRewards = combined.stepRewards
 			}
 		}
 	}
@@ -127,29 +133,34 @@ func hasRewards(commands []*combinedCommand) bool {
 	return slices.ContainsFunc(commands, func(combined *combinedCommand) bool { return combined.rewardClass != "" })
 }
 
-// combineStep combines the edges of a step by module. The edges with rates of a Markov automaton are
-// collected apart, because they race.
+// combineStep makes the commands of a step: for each module one command for each combination of one edge per participant of the module.
+// It appends the commands with rates of a Markov automaton to translator.rateCommands instead, because they race.
 func (t *translator) combineStep(step *step) stepCommands {
-	combined := stepCommands{step: step, byModule: make(map[int][]*combinedCommand)}
+	result := stepCommands{step: step, byModule: make(map[int][]*combinedCommand)}
 	modules := t.modulesOf(step)
 	for _, module := range modules {
-		lists := step.edgeLists(module)
-		numEdges := func(i int) int { return len(lists[i]) }
-		forEachCombination(len(lists), numEdges, func(index []int) {
-			var edges []*edgeInstance
-			for i, list := range lists {
-				edges = append(edges, list[index[i]])
-			}
-			command := t.combine(edges)
+		edgesOfParticipants := step.edgeLists(module)
+		numEdges := func(i int) int { return len(edgesOfParticipants[i]) }
+		forEachCombination(len(edgesOfParticipants), numEdges, func(index []int) {
+			command := t.combine(selectOneOfEach(edgesOfParticipants, index))
 			if t.doc.markov && command.rate != nil {
 				t.rateCommands = append(t.rateCommands, command)
-				return
+			} else {
+				result.byModule[module] = append(result.byModule[module], command)
 			}
-			combined.byModule[module] = append(combined.byModule[module], command)
 		})
 	}
-	combined.listRewardClasses(modules)
-	return combined
+	result.listRewardClasses(modules)
+	return result
+}
+
+// selectOneOfEach returns element index[i] of each list i.
+func selectOneOfEach[T any](lists [][]T, index []int) []T {
+	var selected []T
+	for i, list := range lists {
+		selected = append(selected, list[index[i]])
+	}
+	return selected
 }
 
 // listRewardClasses lists the classes of the rewards that the commands earn; one empty class if none earns
@@ -199,8 +210,7 @@ func forEachCombination(count int, limit func(int) int, visit func([]int)) {
 	}
 }
 
-// combine makes one command from edges that are taken together, with an update for each combination of
-// their destinations.
+// combine makes one command from edges that are taken together. The command has an update for each combination of their destinations.
 func (t *translator) combine(edges []*edgeInstance) *combinedCommand {
 	span := spanAt(edges[0].pos)
 	rate := t.combinedRate(edges)
@@ -212,7 +222,8 @@ func (t *translator) combine(edges []*edgeInstance) *combinedCommand {
 	forEachCombination(len(edges), numDestinations, func(index []int) {
 		probability := t.probability(edges, index)
 		env := t.valuesAfter(edges, index)
-		update := &syntax.Update{Prob: productOf(rate, probability), Span: span, Assigns: t.updateAssigns(edges, index, env)}
+		addLocations(env, edges, index)
+		update := &syntax.Update{Prob: productOf(rate, probability), Span: span, Assigns: t.updateAssigns(env)}
 		command.Updates = append(command.Updates, update)
 		probabilities = append(probabilities, probability)
 		stepRewards = append(stepRewards, t.stepRewardsAfter(env))
@@ -284,13 +295,15 @@ func isNumber(expr syntax.Expr, digits string) bool {
 	return false
 }
 
-// valuesAfter returns the values of the assigned variables after a combination of destinations.
-// Assignments with the same index are simultaneous; they read the values that smaller indices left.
-func (t *translator) valuesAfter(edges []*edgeInstance, index []int) map[*slot]sizedExpr {
-	type instanceAssignment struct {
-		scope *scope
-		assignment
-	}
+// instanceAssignment is an assignment of an automaton with the scope of an instance of the automaton.
+type instanceAssignment struct {
+	scope *scope
+	assignment
+}
+
+// orderedAssignments returns the assignments of a combination of destinations, in the order of their indices. index[i] is the destination
+// of edge i.
+func orderedAssignments(edges []*edgeInstance, index []int) []instanceAssignment {
 	var assigns []instanceAssignment
 	for i, edge := range edges {
 		for _, assignment := range edge.destinations[index[i]].assigns {
@@ -298,6 +311,13 @@ func (t *translator) valuesAfter(edges []*edgeInstance, index []int) map[*slot]s
 		}
 	}
 	slices.SortStableFunc(assigns, func(first, second instanceAssignment) int { return first.index - second.index })
+	return assigns
+}
+
+// valuesAfter returns the values of the assigned variables after a combination of destinations; index[i] is the destination of edge i.
+// Assignments with the same index are simultaneous: they read the values after the assignments with smaller indices.
+func (t *translator) valuesAfter(edges []*edgeInstance, index []int) map[*slot]sizedExpr {
+	assigns := orderedAssignments(edges, index)
 	env := make(map[*slot]sizedExpr)  // values after the assignments with smaller indices
 	next := make(map[*slot]sizedExpr) // values that the assignments with the current index give
 	for i, assign := range assigns {
@@ -313,8 +333,8 @@ func (t *translator) valuesAfter(edges []*edgeInstance, index []int) map[*slot]s
 	return env
 }
 
-// assignValue records the values that an assignment gives to variables in next; env has the values before
-// the assignments of the same index.
+// assignValue stores the values that an assignment gives to variables in next. env has the values before the assignments of the same
+// index. An array or a datatype is assigned part by part.
 func (t *translator) assignValue(next, env map[*slot]sizedExpr, targets targetTree, assigned symbol, assignment assignment) {
 	if len(targets.scalar) > 0 {
 		if assigned.expr == nil {
@@ -337,8 +357,8 @@ func (t *translator) assignValue(next, env map[*slot]sizedExpr, targets targetTr
 	}
 }
 
-// assignScalar records the value that an assignment gives to one variable. If the target has conditions,
-// the variable keeps its current value where they do not hold.
+// assignScalar stores the value that an assignment gives to one variable in next. A target with conditions is an element of an array with
+// a variable index: it keeps its current value where the conditions do not hold.
 func (t *translator) assignScalar(next, env map[*slot]sizedExpr, target target, assigned sizedExpr, assignment assignment) {
 	variable := target.slot
 	current, assignedBefore := next[variable]
@@ -375,9 +395,9 @@ func valueBefore(env map[*slot]sizedExpr, variable *slot, span syntax.Span) size
 	return sizedExpr{expr: &syntax.Ident{Name: variable.name, Span: span}, size: 1}
 }
 
-// updateAssigns returns the assignments of an update in the order of the variables, including new
-// locations.
-func (t *translator) updateAssigns(edges []*edgeInstance, index []int, env map[*slot]sizedExpr) []*syntax.Assign {
+// addLocations adds the new locations of the instances to the values after a combination of destinations; index[i] is the destination of
+// edge i. Instances that stay in their location are skipped.
+func addLocations(env map[*slot]sizedExpr, edges []*edgeInstance, index []int) {
 	for i, edge := range edges {
 		destination := edge.destinations[index[i]]
 		if location := edge.instance.location; location != nil && destination.location != edge.location {
@@ -385,6 +405,11 @@ func (t *translator) updateAssigns(edges []*edgeInstance, index []int, env map[*
 			env[location] = sizedExpr{expr: number, size: 1}
 		}
 	}
+}
+
+// updateAssigns returns the assignments that give variables their values in env, in the order of the variables. It skips transient
+// variables and assignments of a variable to itself.
+func (t *translator) updateAssigns(env map[*slot]sizedExpr) []*syntax.Assign {
 	var assigns []*syntax.Assign
 	for _, variable := range t.slots {
 		assigned, ok := env[variable]
@@ -418,8 +443,7 @@ func (t *translator) writeModules(modules []int, commands map[int][]*syntax.Comm
 	}
 }
 
-// module returns a module with its variables, invariant and commands. It is named after the first of its
-// automata.
+// module returns the module with a number, with its variables, invariant and commands. Its name joins the names of its first automata.
 func (t *translator) module(number int, commands []*syntax.Command) *syntax.Module {
 	const maxNames = 3
 	result := &syntax.Module{Commands: commands}
@@ -450,18 +474,25 @@ func (t *translator) invariantOf(module int) syntax.Expr {
 			continue
 		}
 		for i := range instance.automaton.locations {
-			progress := instance.automaton.locations[i].progress
-			if isTrivial(progress) {
-				continue
-			}
-			condition := t.expr(progress, &exprContext{scope: instance.scope})
-			if inLocation := instance.atLocation(i, progress.Start); inLocation != nil {
-				condition = &syntax.Binary{Op: syntax.OpImplies, X: inLocation, Y: condition, OpPos: progress.Start, Span: progress.Span}
-			}
-			conditions = append(conditions, condition)
+			conditions = append(conditions, t.locationInvariant(instance, i))
 		}
 	}
 	return conjunction(conditions...)
+}
+
+// locationInvariant returns the invariant that a location of an instance adds: if the instance is in the location, the time-progress
+// condition of the location holds. nil means true.
+func (t *translator) locationInvariant(instance *instance, location int) syntax.Expr {
+	progress := instance.automaton.locations[location].progress
+	if isTrivial(progress) {
+		return nil
+	}
+	condition := t.expr(progress, &exprContext{scope: instance.scope})
+	atLocation := instance.atLocation(location, progress.Start)
+	if atLocation == nil {
+		return condition
+	}
+	return &syntax.Binary{Op: syntax.OpImplies, X: atLocation, Y: condition, OpPos: progress.Start, Span: progress.Span}
 }
 
 // isTrivial reports whether a condition is missing or true.
@@ -469,7 +500,7 @@ func isTrivial(condition *jsonValue) bool {
 	return condition == nil || condition.kind == boolean && condition.isTrue
 }
 
-// declaration returns the declaration of a variable. A missing bound becomes that of a 32-bit int.
+// declaration returns the declaration of a variable. If only one bound is missing, it is the bound of 32-bit integers.
 func (t *translator) declaration(variable *slot) *syntax.VarDecl {
 	span := variable.decl.Span
 	decl := &syntax.VarDecl{Name: &syntax.Ident{Name: variable.name, Span: span}, TypePos: span.Start, Span: span}

@@ -78,7 +78,7 @@ func (s *scope) find(name string) (symbol, bool) {
 	return symbol{}, false
 }
 
-// function returns a function and the scope in which it is declared.
+// function returns the function with a name, in the innermost scope that has one, and that scope; nil if there is none.
 func (s *scope) function(name string) (*function, *scope) {
 	for ; s != nil; s = s.outer {
 		if f := s.functions[name]; f != nil {

@@ -9,26 +9,25 @@ import (
 // maxSelected is the largest number of copies of an edge.
 const maxSelected = 1000
 
-// expandSelections replaces an edge by one copy for each combination of the numbers that its assignments
-// select nondeterministically (nondet). So the selection becomes a choice between edges.
+// expandSelections replaces an edge by copies without selections. A selection (nondet) in an assignment gives any number that satisfies a
+// condition. There is one copy for each combination of numbers, so the selections become a choice between edges.
 func (t *translator) expandSelections(original edge, context *exprContext) []edge {
 	copies := []edge{original}
-	for destination := range original.destinations {
-		for assign := range original.destinations[destination].assigns {
-			var selections []*jsonValue
-			collectSelections(original.destinations[destination].assigns[assign].value, &selections)
-			for _, selection := range selections {
+	for i, destination := range original.destinations {
+		for j, assignment := range destination.assigns {
+			for _, selection := range appendSelections(nil, assignment.value) {
 				if original.rate != nil {
 					t.refuse(selection.Start, "found a selection on an edge with a rate, which is not supported")
 				}
-				copies = t.expandSelection(copies, destination, assign, selection, context)
+				copies = t.expandSelection(copies, i, j, selection, context)
 			}
 		}
 	}
 	return copies
 }
 
-// expandSelection replaces each edge by one copy for each number that a selection in an assignment may give.
+// expandSelection replaces each edge by one copy for each number that a selection may give. The selection is in the assignment of a
+// destination; both are given by their indices.
 func (t *translator) expandSelection(edges []edge, destination, assign int, selection *jsonValue, context *exprContext) []edge {
 	low, high := t.selectionRange(selection, context)
 	count := high - low + 1
@@ -45,36 +44,39 @@ func (t *translator) expandSelection(edges []edge, destination, assign int, sele
 	return copies
 }
 
-// withSelected returns a copy of the edge in which a selection in an assignment is replaced by a number.
+// withSelected returns a copy of the edge in which the number selected replaces a selection in an assignment. destination and assign are
+// the indices of the destination and of its assignment.
 func (e edge) withSelected(destination, assign int, selection *jsonValue, selected int) edge {
 	e.destinations = slices.Clone(e.destinations)
 	e.destinations[destination].assigns = slices.Clone(e.destinations[destination].assigns)
 	changed := &e.destinations[destination].assigns[assign]
-	changed.value = replaceValue(changed.value, selection, &jsonValue{Span: selection.Span, kind: number, text: strconv.Itoa(selected)})
+	literal := &jsonValue{Span: selection.Span, kind: number, text: strconv.Itoa(selected)}
+	changed.value = replaceValue(changed.value, selection, literal)
 	return e
 }
 
-// collectSelections appends the outermost selections in an expression to selections.
-func collectSelections(value *jsonValue, selections *[]*jsonValue) {
+// appendSelections appends the selections in an expression, with the truncation around them. It skips selections inside others.
+func appendSelections(selections []*jsonValue, value *jsonValue) []*jsonValue {
 	if value == nil {
-		return
+		return selections
 	}
-	if isSelection(value) || value.get("op").isText("trc") && isSelection(value.get("exp")) {
-		*selections = append(*selections, value)
-		return
+	isTruncatedSelection := value.get("op").isText("trc") && isSelection(value.get("exp"))
+	if isSelection(value) || isTruncatedSelection {
+		return append(selections, value)
 	}
 	for _, element := range value.elements {
-		collectSelections(element, selections)
+		selections = appendSelections(selections, element)
 	}
 	for _, member := range value.members {
-		collectSelections(member.value, selections)
+		selections = appendSelections(selections, member.value)
 	}
+	return selections
 }
 
 // isSelection reports whether an expression selects a number nondeterministically.
 func isSelection(value *jsonValue) bool { return value != nil && value.get("op").isText("nondet") }
 
-// replaceValue returns an expression with one part replaced.
+// replaceValue returns a copy of a JSON value in which replacement stands for the part old.
 func replaceValue(value, old, replacement *jsonValue) *jsonValue {
 	if value == old {
 		return replacement
@@ -82,19 +84,19 @@ func replaceValue(value, old, replacement *jsonValue) *jsonValue {
 	if value.kind != array && value.kind != object {
 		return value
 	}
-	out := *value
-	out.elements, out.members = slices.Clone(value.elements), slices.Clone(value.members)
-	for i, element := range out.elements {
-		out.elements[i] = replaceValue(element, old, replacement)
+	copied := *value
+	copied.elements, copied.members = slices.Clone(value.elements), slices.Clone(value.members)
+	for i, element := range copied.elements {
+		copied.elements[i] = replaceValue(element, old, replacement)
 	}
-	for i, member := range out.members {
-		out.members[i].value = replaceValue(member.value, old, replacement)
+	for i, member := range copied.members {
+		copied.members[i].value = replaceValue(member.value, old, replacement)
 	}
-	return &out
+	return &copied
 }
 
-// selectionRange returns the smallest and the largest number of a selection. Selected numbers are
-// real; the expression must truncate them, and the bounds must be constant integers.
+// selectionRange returns the smallest and the largest number that a selection may give. Selected numbers are real. selectionRange refuses
+// a selection that is not truncated, and bounds that are not constant integers.
 func (t *translator) selectionRange(value *jsonValue, context *exprContext) (low, high int) {
 	if !value.get("op").isText("trc") {
 		t.refuse(value.Start, "found a selection of a real number, want it truncated with \"trc\"")
@@ -106,15 +108,18 @@ func (t *translator) selectionRange(value *jsonValue, context *exprContext) (low
 	}
 	bounds := &selectionBounds{selection: selection, name: selection.get("var").text}
 	t.readSelectionBounds(bounds, selection.get("exp"), context)
-	for _, bound := range []*big.Rat{bounds.minimum, bounds.maximum} {
-		if bound == nil || !bound.IsInt() || !bound.Num().IsInt64() || bound.Num().BitLen() > 31 {
-			t.refuse(selection.Start, "the bounds of the selected number are unknown, want whole numbers; constants in them need a value (--const)")
-		}
+	if !isInt32(bounds.minimum) || !isInt32(bounds.maximum) {
+		t.refuse(selection.Start, "the bounds of the selected number are unknown, want whole numbers; constants in them need a value (--const)")
 	}
 	if bounds.minimum.Cmp(bounds.maximum) > 0 {
 		t.refuse(selection.Start, "there is nothing to select between %s and %s", bounds.minimum.RatString(), bounds.maximum.RatString())
 	}
 	return int(bounds.minimum.Num().Int64()), int(bounds.maximum.Num().Int64())
+}
+
+// isInt32 reports whether a number is known, and an integer of at most 31 bits and a sign.
+func isInt32(number *big.Rat) bool {
+	return number != nil && number.IsInt() && number.Num().BitLen() <= 31
 }
 
 // selectionBounds holds the bounds of a selected number; nil while they are unknown.
@@ -124,7 +129,7 @@ type selectionBounds struct {
 	minimum, maximum *big.Rat
 }
 
-// readSelectionBounds reads the bounds in a condition of the form a ≤ x ∧ x ≤ b.
+// readSelectionBounds reads the bounds of a selected number x in a condition of the form a ≤ x ∧ x ≤ b. It refuses other conditions.
 func (t *translator) readSelectionBounds(bounds *selectionBounds, condition *jsonValue, context *exprContext) {
 	if condition == nil {
 		t.refuse(bounds.selection.Start, "a condition on the selected number lacks an operand")

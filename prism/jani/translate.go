@@ -188,18 +188,13 @@ func (t *translator) isNewName(variable *variable, scope *scope) bool {
 	return true
 }
 
-// declareConstant gives a constant a meaning: a name, or for an array or datatype its parts.
+// declareConstant gives a constant a meaning in the global scope: an identifier of the PRISM model, or for an array or datatype its parts.
 func (t *translator) declareConstant(constant *variable) {
 	if !t.isNewName(constant, t.global) {
 		return
 	}
 	if constant.typ.isComposite() {
-		t.collectError(func() {
-			if constant.initial == nil {
-				t.refuse(constant.Start, "the constant %q is an array or a datatype without a value, which is not supported", shortened(constant.name))
-			}
-			t.global.names[constant.name] = t.symbolOf(constant.initial, &exprContext{scope: t.global})
-		})
+		t.collectError(func() { t.declareCompositeConstant(constant) })
 		return
 	}
 	ident := &syntax.Ident{Name: t.usedNames.unused(constant.name), Span: constant.Span}
@@ -213,10 +208,18 @@ func (t *translator) declareConstant(constant *variable) {
 	t.global.names[constant.name] = symbol{expr: ident, size: 1, isBool: constant.typ.kind == boolType, definition: definition}
 }
 
-// isComposite reports whether values of a type have parts.
+// declareCompositeConstant makes the parts of its value the meaning of a constant. It refuses a constant without a value.
+func (t *translator) declareCompositeConstant(constant *variable) {
+	if constant.initial == nil {
+		t.refuse(constant.Start, "the constant %q is an array or a datatype without a value, which is not supported", shortened(constant.name))
+	}
+	t.global.names[constant.name] = t.symbolOf(constant.initial, &exprContext{scope: t.global})
+}
+
+// isComposite reports whether values of a type have parts: elements of an array, or members of a datatype.
 func (typ *janiType) isComposite() bool { return typ.kind == arrayType || typ.kind == dataType }
 
-// writeConstants writes the declarations of the constants.
+// writeConstants adds the declarations of the constants to the model, except for arrays and datatypes.
 func (t *translator) writeConstants() {
 	for _, constant := range t.doc.constants {
 		ident, ok := t.global.names[constant.name].expr.(*syntax.Ident)
@@ -252,8 +255,9 @@ func (t *translator) declareVariable(variable *variable, scope *scope, owner int
 	})
 }
 
-// createSlots creates the slots of a variable, one for each part, from its initial value. name is the name of
-// the part in the document. prefix distinguishes instances of an automaton.
+// createSlots creates the slots of a variable of a type: one, or one for each part of an array or datatype. The initial value determines
+// the length of an array. owner is the instance of a local variable, -1 for a global one. name is the name of the part in the document;
+// prefix is put in front of a name that is in use.
 func (t *translator) createSlots(variable *variable, typ *janiType, initial symbol, owner int, prefix, name string) symbol {
 	switch typ.kind {
 	case arrayType:
@@ -326,8 +330,8 @@ func (t *translator) prefixedIfUsed(prefix, name string) string {
 	return name
 }
 
-// addInstance declares the variables of an automaton in the composition, and a variable for its location
-// if it has several.
+// addInstance adds an instance of an automaton for an element of the composition. It declares the variables of the automaton, and a
+// variable for its location if it has several.
 func (t *translator) addInstance(element element) {
 	automaton := t.doc.automata[element.automaton]
 	instance := &instance{number: len(t.instances), automaton: automaton, scope: newScope(t.global)}
@@ -339,18 +343,26 @@ func (t *translator) addInstance(element element) {
 		t.declareVariable(variable, instance.scope, instance.number, automaton.name)
 	}
 	if len(automaton.locations) > 1 {
-		high := len(automaton.locations) - 1
-		instance.location = &slot{
-			name: t.usedNames.unused(automaton.name + "_location"), janiName: automaton.name, owner: instance.number, module: instance.number,
-			typ:  &janiType{kind: intType, low: numberValue(0, automaton.pos), high: numberValue(high, automaton.pos)},
-			decl: &variable{Span: spanAt(automaton.pos)},
-		}
-		if len(automaton.initial) == 1 {
-			instance.location.initial = &syntax.IntLit{Value: int32(automaton.initial[0])}
-		}
+		instance.location = t.locationVariable(instance)
 		t.slots = append(t.slots, instance.location)
 	}
 	t.instances = append(t.instances, instance)
+}
+
+// locationVariable returns an integer variable for the location of an instance. Its initial value is missing if the automaton has several
+// initial locations.
+func (t *translator) locationVariable(instance *instance) *slot {
+	automaton := instance.automaton
+	high := len(automaton.locations) - 1
+	location := &slot{
+		name: t.usedNames.unused(automaton.name + "_location"), janiName: automaton.name, owner: instance.number, module: instance.number,
+		typ:  &janiType{kind: intType, low: numberValue(0, automaton.pos), high: numberValue(high, automaton.pos)},
+		decl: &variable{Span: spanAt(automaton.pos)},
+	}
+	if len(automaton.initial) == 1 {
+		location.initial = &syntax.IntLit{Value: int32(automaton.initial[0])}
+	}
+	return location
 }
 
 func numberValue(n int, pos syntax.Pos) *jsonValue {
@@ -387,65 +399,75 @@ func joinWith(op syntax.Op, exprs []syntax.Expr) syntax.Expr {
 	return joined
 }
 
-// writeInitBlock writes an init block, unless initial values of the variables suffice.
+// writeInitBlock adds an init block to the model if it needs one: if the initial states are restricted, or a variable has no initial value.
+// Otherwise the declarations of the variables have their initial values.
 func (t *translator) writeInitBlock() {
 	restrictions := t.initialRestrictions()
-	needed := len(restrictions) > 0
-	var initialValues []syntax.Expr
+	needsBlock := len(restrictions) > 0
+	var conditions []syntax.Expr
 	for _, variable := range t.slots {
 		switch {
 		case variable.transient:
 		case variable.initial == nil:
-			needed = true
-		case variable.typ.kind == boolType:
-			initialValues = append(initialValues, equalsInitialValue(syntax.OpIff, variable))
+			needsBlock = true
 		default:
-			initialValues = append(initialValues, equalsInitialValue(syntax.OpEq, variable))
+			conditions = append(conditions, equalsInitialValue(variable))
 		}
 	}
-	if !needed {
+	if !needsBlock {
 		return
 	}
-	t.init = conjunction(append(initialValues, restrictions...)...)
+	t.init = conjunction(append(conditions, restrictions...)...)
 	if t.init == nil {
 		t.init = &syntax.BoolLit{Value: true}
 	}
 }
 
-// initialRestrictions returns the restrictions of the initial states: those that the document states, and the
-// initial locations of each automaton that may begin in several of its locations, but not in all.
+// initialRestrictions returns the conditions that the document and its automata state for the initial states, and the conditions on the
+// initial locations.
 func (t *translator) initialRestrictions() []syntax.Expr {
 	var restrictions []syntax.Expr
-	restrict := func(condition *jsonValue, scope *scope) {
-		if !isTrivial(condition) {
-			restrictions = append(restrictions, t.expr(condition, &exprContext{scope: scope}))
-		}
+	if !isTrivial(t.doc.restrict) {
+		restrictions = append(restrictions, t.expr(t.doc.restrict, &exprContext{scope: t.global}))
 	}
-	restrict(t.doc.restrict, t.global)
 	for _, instance := range t.instances {
-		automaton := instance.automaton
-		restrict(automaton.restrict, instance.scope)
-		if n := len(automaton.initial); n <= 1 || n >= len(automaton.locations) {
-			continue
+		if condition := instance.automaton.restrict; !isTrivial(condition) {
+			restrictions = append(restrictions, t.expr(condition, &exprContext{scope: instance.scope}))
 		}
-		var alternatives []syntax.Expr
-		for _, location := range automaton.initial {
-			alternatives = append(alternatives, instance.atLocation(location, automaton.pos))
+		if condition := instance.atInitialLocation(); condition != nil {
+			restrictions = append(restrictions, condition)
 		}
-		restrictions = append(restrictions, joinWith(syntax.OpOr, alternatives))
 	}
 	return restrictions
 }
 
+// atInitialLocation returns the condition that an instance is in one of its initial locations. It returns nil if the condition is not
+// needed: the location has an initial value, or all locations are initial.
+func (in *instance) atInitialLocation() syntax.Expr {
+	automaton := in.automaton
+	if n := len(automaton.initial); n <= 1 || n >= len(automaton.locations) {
+		return nil
+	}
+	var alternatives []syntax.Expr
+	for _, location := range automaton.initial {
+		alternatives = append(alternatives, in.atLocation(location, automaton.pos))
+	}
+	return joinWith(syntax.OpOr, alternatives)
+}
+
 // equalsInitialValue returns the comparison of a variable with its initial value.
-func equalsInitialValue(op syntax.Op, variable *slot) syntax.Expr {
-	pos := variable.decl.Start
-	return &syntax.Binary{Op: op, X: &syntax.Ident{Name: variable.name, Span: variable.decl.Span}, Y: variable.initial, OpPos: pos, Span: variable.decl.Span}
+func equalsInitialValue(variable *slot) syntax.Expr {
+	op := syntax.OpEq
+	if variable.typ.kind == boolType {
+		op = syntax.OpIff
+	}
+	span := variable.decl.Span
+	return &syntax.Binary{Op: op, X: &syntax.Ident{Name: variable.name, Span: span}, Y: variable.initial, OpPos: span.Start, Span: span}
 }
 
 // collectStateValues computes the values that locations give to transient variables.
 func (t *translator) collectStateValues() {
-	setBy := make(map[*slot]int)
+	setBy := make(map[*slot]int) // the last instance that set a variable
 	for _, instance := range t.instances {
 		for i := len(instance.automaton.locations) - 1; i >= 0; i-- {
 			location := &instance.automaton.locations[i]
@@ -457,8 +479,9 @@ func (t *translator) collectStateValues() {
 	}
 }
 
-// addStateValue adds the value that a location gives to a transient variable. setHere holds the variables
-// that the location has set, and setBy the last instance that set a variable.
+// addStateValue adds the value that a location of an instance gives to a transient variable: the value of the variable becomes
+// (in the location ? value : the value so far). setHere holds the variables that the location has set, and setBy the last instance that set
+// a variable.
 func (t *translator) addStateValue(instance *instance, location int, assign assignment, setHere map[*slot]bool, setBy map[*slot]int) {
 	variable := t.transientTarget(instance, assign.ref)
 	if setHere[variable] {

@@ -172,7 +172,7 @@ func (m *Model) Experiment(props *Properties, selected []int, defs []ConstDef) (
 	if props != nil {
 		constants = append(constants, props.consts...)
 	}
-	ranges, err := typedRanges(constants, defs, props.constantsOfProperties(selected))
+	ranges, err := parseRanges(constants, defs, props.constantsOfProperties(selected))
 	if err != nil {
 		return nil, &DefinitionError{err}
 	}
@@ -257,41 +257,47 @@ func undefinedConstants(constants []*constant) []*constant {
 	return undefined
 }
 
-// typedRanges parses the definitions of undefined constants according to their types. Constants of
-// the properties file that are not in used are skipped.
-func typedRanges(constants []*constant, defs []ConstDef, used map[*constant]bool) (map[*constant]constRange, error) {
+// parseRanges returns the ranges of values that the definitions give to constants, parsed according to the types of the constants. It
+// skips definitions of undeclared names, and of constants of the properties file that are not used. It returns an error if the file
+// defines the constant already, or two definitions define it.
+func parseRanges(constants []*constant, defs []ConstDef, used map[*constant]bool) (map[*constant]constRange, error) {
 	byName := make(map[string]*constant)
 	for _, declared := range constants {
 		byName[declared.name] = declared
 	}
 	ranges := make(map[*constant]constRange)
 	for _, def := range defs {
-		defined := byName[def.Name]
-		if defined == nil {
+		constant := byName[def.Name]
+		if constant == nil {
 			continue
 		}
-		if defined.decl.Value != nil {
-			if defined.fromProperties {
-				return nil, fmt.Errorf("constant %q has already been defined", def.Name)
-			}
-			return nil, fmt.Errorf("constant %q has already been defined in the model", def.Name)
+		if constant.decl.Value != nil {
+			return nil, alreadyDefined(constant)
 		}
-		if defined.fromProperties && !used[defined] {
+		if constant.fromProperties && !used[constant] {
 			continue
 		}
-		if _, twice := ranges[defined]; twice {
+		if _, isDuplicate := ranges[constant]; isDuplicate {
 			return nil, fmt.Errorf("duplicate definitions for undefined constant %q", def.Name)
 		}
-		values, err := newRange(defined, def)
+		values, err := newRange(constant, def)
 		if err != nil {
 			return nil, err
 		}
-		ranges[defined] = values
+		ranges[constant] = values
 	}
 	return ranges, nil
 }
 
-// rangesOf returns the range of each constant, and appends those without one to missing.
+// alreadyDefined returns the error for a definition of a constant to which the model or the properties file gives a value.
+func alreadyDefined(constant *constant) error {
+	if constant.fromProperties {
+		return fmt.Errorf("constant %q has already been defined", constant.name)
+	}
+	return fmt.Errorf("constant %q has already been defined in the model", constant.name)
+}
+
+// rangesOf returns the ranges of the constants that have one, and appends the other constants to missing, each once.
 func rangesOf(constants []*constant, ranges map[*constant]constRange, missing *[]*constant) []constRange {
 	var found []constRange
 	for _, constant := range constants {

@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// IsProperties reports whether a file contains properties rather than a model. The extension of the
-// file name decides if it is known, otherwise the keywords in the text.
+// IsProperties reports whether a file contains properties rather than a model. The extension of the file name decides if it is known,
+// otherwise the text.
 func IsProperties(name string, src []byte) bool {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".props", ".prop", ".pctl", ".csl":
@@ -14,24 +14,34 @@ func IsProperties(name string, src []byte) bool {
 	case ".prism", ".nm", ".pm", ".sm":
 		return false
 	}
-	hasPropertyWord := false
+	return looksLikeProperties(src)
+}
+
+// looksLikeProperties reports whether a text has a keyword of properties, such as P or F, and no keyword of models, such as module.
+func looksLikeProperties(src []byte) bool {
+	hasPropertyKeyword := false
 	for lexeme := range Lexemes(src) {
-		isGameWord := lexeme.Class == Name && (lexeme.Text == wordSMG || lexeme.Text == wordPlayer)
-		if isGameWord && !hasPropertyWord {
-			return false
-		}
-		if lexeme.Class != Keyword {
-			continue
-		}
-		keyword := keywordKind([]byte(lexeme.Text))
-		if isModelKeyword(keyword) {
-			return false
-		}
-		if startsPropertyOperator(keyword) || keyword == kwF || keyword == kwG || keyword == kwU {
-			hasPropertyWord = true
+		switch {
+		case lexeme.Class == Name:
+			// Models of games have the words smg and player, which properties can use as names.
+			isGameWord := lexeme.Text == wordSMG || lexeme.Text == wordPlayer
+			if isGameWord && !hasPropertyKeyword {
+				return false
+			}
+		case lexeme.Class == Keyword:
+			keyword := keywordKind([]byte(lexeme.Text))
+			if isModelKeyword(keyword) {
+				return false
+			}
+			hasPropertyKeyword = hasPropertyKeyword || isPropertyKeyword(keyword)
 		}
 	}
-	return hasPropertyWord
+	return hasPropertyKeyword
+}
+
+// isPropertyKeyword reports whether a keyword is an operator of properties, such as P or F.
+func isPropertyKeyword(keyword kind) bool {
+	return startsPropertyOperator(keyword) || keyword == kwF || keyword == kwG || keyword == kwU
 }
 
 // isModelKeyword reports whether a keyword occurs in models only.
@@ -43,7 +53,7 @@ func isModelKeyword(keyword kind) bool {
 	return modelTypeOf(keyword) != TypeNone
 }
 
-// IsMarkovAutomaton reports whether the text of a model has the type ma of Storm's dialect.
+// IsMarkovAutomaton reports whether the text of a model begins with the model type ma, which only Storm's dialect has.
 func IsMarkovAutomaton(dialect Dialect, model []byte) bool {
 	for lexeme := range Lexemes(model) {
 		if lexeme.Class == Name || lexeme.Class == Keyword {
@@ -53,8 +63,7 @@ func IsMarkovAutomaton(dialect Dialect, model []byte) bool {
 	return false
 }
 
-// ParseFile parses a file of unknown kind, as decided by IsProperties. The node is a *Model or a
-// *Properties.
+// ParseFile parses a model or properties file. IsProperties decides which it is. The node is a *Model or a *Properties.
 func ParseFile(dialect Dialect, name string, src []byte) (Node, error) {
 	if IsProperties(name, src) {
 		props, err := ParsePropertiesOf(dialect, name, src)

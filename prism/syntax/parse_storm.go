@@ -5,40 +5,44 @@ import (
 	"strings"
 )
 
-// What only Storm's dialect has.
+// The syntax that only Storm's dialect has.
 //
 // Source: Storm's FormulaParserGrammar, version 1.14.
 
-// bounds parses the bounds of a temporal operator in Storm's dialect: F<=3, Fsteps<=3,
-// F{"r"}<=b,{"q"}<=c or F^{rew{"r"}<=b,steps<=k}, where the ^ may be missing. It returns a single bound on
-// steps or time as a *TimeBound, and other bounds as a list.
-func (p *parser) bounds() (*TimeBound, []*CostBound) {
+// bounds parses the bounds of a temporal operator. In Storm's dialect the operator with its bounds can be F<=3, Fsteps<=3,
+// F{"r"}<=b,{"q"}<=c or F^{rew{"r"}<=b,steps<=k}, where the ^ may be missing. bounds returns a single bound on steps or time as a
+// *TimeBound, and other bounds as a list.
+func (p *parser) bounds() (single *TimeBound, list []*CostBound) {
 	if p.dialect != Storm {
 		return p.timeBound(), nil
 	}
-	inBraces := p.tok.kind == tokLeftBrace && p.peek() != tokQuote // the brace of {"r"}<=b belongs to the bound
-	if p.tok.kind == tokPower && p.peek() == tokLeftBrace {
-		p.advance()
-		inBraces = true
-	}
-	if !inBraces && p.tok.kind != tokLeftBrace && p.boundWord() == "" {
+	startsWithCaret := p.tok.kind == tokPower && p.peek() == tokLeftBrace
+	startsWithBrace := p.tok.kind == tokLeftBrace && p.peek() != tokQuote // in {"r"}<=b the brace belongs to the bound
+	switch {
+	case startsWithCaret || startsWithBrace:
+		list = p.boundsInBraces()
+	case p.tok.kind == tokLeftBrace || p.boundWord() != "":
+		list = p.costBounds(p.costBound())
+	default:
 		return p.boundsFromTime()
 	}
-	if inBraces {
-		p.advance()
+	if len(list) == 1 && list[0].Word != "rew" && !p.inQuantile {
+		return list[0].Bound, nil
 	}
-	bounds := p.costBounds(p.costBound())
-	if inBraces {
-		p.expect(tokRightBrace)
-	}
-	if len(bounds) == 1 && bounds[0].Word != "rew" && !p.inQuantile {
-		return bounds[0].Bound, nil
-	}
-	return nil, bounds
+	return nil, list
 }
 
-// boundsFromTime parses bounds of which the first has no word before it, so that it bounds steps or time: <=3 or <=3,{"r"}<=b. Both results are
-// nil if there is no bound. The bounds of a quantile are a list even if there is only one.
+// boundsInBraces parses ^{rew{"r"}<=b,steps<=k}, where the ^ may be missing.
+func (p *parser) boundsInBraces() []*CostBound {
+	p.accept(tokPower)
+	p.expect(tokLeftBrace)
+	bounds := p.costBounds(p.costBound())
+	p.expect(tokRightBrace)
+	return bounds
+}
+
+// boundsFromTime parses bounds of which the first has no word before it, so that it bounds steps or time: <=3 or <=3,{"r"}<=b. Both
+// results are nil if there is no bound. The bounds of a quantile are a list even if there is only one.
 func (p *parser) boundsFromTime() (*TimeBound, []*CostBound) {
 	start := p.tok.pos
 	bound := p.timeBound()
@@ -49,8 +53,8 @@ func (p *parser) boundsFromTime() (*TimeBound, []*CostBound) {
 	return nil, p.costBounds(&CostBound{Word: "time", Bound: bound, Span: p.span(start)})
 }
 
-// predicate returns the relation by which one of Storm's predicates compares the number of its true operands with 1; false if there is no
-// predicate with the name.
+// predicate returns the relation by which one of Storm's predicates compares the number of its true operands with 1. ok is false if there
+// is no predicate with this name.
 func predicate(name string) (relation Op, ok bool) {
 	switch name {
 	case "AtLeastOneOf":
@@ -63,26 +67,30 @@ func predicate(name string) (relation Op, ok bool) {
 	return OpNone, false
 }
 
-// predicateOperator parses the operands of a predicate, and returns an expression of PRISM's language with the same meaning: ExactlyOneOf(a,b)
-// becomes (((a) ? 1 : 0)+((b) ? 1 : 0)=1).
+// predicateOperator parses the operands of a predicate, and returns an expression of PRISM's language with the same meaning:
+// ExactlyOneOf(a,b) becomes (((a) ? 1 : 0)+((b) ? 1 : 0)=1).
 func (p *parser) predicateOperator(context exprContext, name *Ident, relation Op) Expr {
 	p.expect(tokLeftParen)
 	arguments := p.arguments(context)
 	p.expect(tokRightParen)
 	span := p.span(name.Start)
 	literal := func(value int32) Expr { return &IntLit{Value: value, Span: span} }
-	var count Expr
+	paren := func(expr Expr) Expr { return &Paren{X: expr, Span: span} }
+	binary := func(op Op, left, right Expr) Expr {
+		return &Binary{Op: op, X: left, Y: right, OpPos: name.Start, Span: span}
+	}
+	var numTrue Expr
 	for _, argument := range arguments {
-		zeroOrOne := Expr(&Paren{X: &Cond{C: &Paren{X: argument, Span: span}, T: literal(1), E: literal(0), Span: span}, Span: span})
-		if count == nil {
-			count = zeroOrOne
+		zeroOrOne := paren(&Cond{C: paren(argument), T: literal(1), E: literal(0), Span: span})
+		if numTrue == nil {
+			numTrue = zeroOrOne
 		} else {
-			count = &Binary{Op: OpAdd, X: count, Y: zeroOrOne, OpPos: name.Start, Span: span}
+			numTrue = binary(OpAdd, numTrue, zeroOrOne)
 		}
 	}
 	// The chain of sums has a level for each argument; four levels are two pairs of parentheses, the conditional and the comparison.
 	p.addTreeLevel(p.treeHeight + len(arguments) + 4)
-	return &Paren{X: &Binary{Op: relation, X: count, Y: literal(1), OpPos: name.Start, Span: span}, Span: span}
+	return paren(binary(relation, numTrue, literal(1)))
 }
 
 // costBounds parses the bounds behind the first bound, each after a comma, and returns all of them.
@@ -154,7 +162,8 @@ func (p *parser) conditionAhead() bool {
 	return p.tok.kind == tokOr && p.dialect == Storm && p.inProperties && p.textAt(p.tok, "||")
 }
 
-// conditional parses the condition `|| formula` behind a path formula or reward objective. It returns the objective itself if there is none.
+// conditional parses the condition `|| formula` behind a path formula or reward objective. It returns the objective itself if there is no
+// condition.
 func (p *parser) conditional(objective Expr) Expr {
 	if !p.conditionAhead() {
 		return objective
@@ -167,18 +176,19 @@ func (p *parser) conditional(objective Expr) Expr {
 	return &Conditional{X: objective, Condition: condition, Span: p.span(objective.Pos())}
 }
 
-// splitOperator splits a word such as Usteps or Frew into a temporal operator and the bounded
-// quantity, as Storm does. It reports whether the current token is now the operator.
-func (p *parser) splitOperator(k kind) bool {
+// splitOperator splits a word such as Usteps or Frew into the given temporal operator and the bounded quantity, as Storm does. The current
+// token becomes the operator. splitOperator returns false, and changes nothing, for other words.
+func (p *parser) splitOperator(operator kind) bool {
 	if p.dialect != Storm || !p.inProperties || p.tok.kind != tokIdent {
 		return false
 	}
-	word, found := strings.CutPrefix(p.text(p.tok), kindTexts[k])
-	if !found || !isBoundWord(word) {
+	letter := kindTexts[operator]
+	quantity, found := strings.CutPrefix(p.text(p.tok), letter)
+	if !found || !isBoundWord(quantity) {
 		return false
 	}
-	p.tok.kind, p.tok.end = k, p.tok.pos.Offset+int32(len(kindTexts[k]))
-	p.scanner.off = int(p.tok.end)
+	p.tok.kind, p.tok.end = operator, p.tok.pos.Offset+int32(len(letter))
+	p.scanner.off = int(p.tok.end) // scan the quantity next
 	return true
 }
 
@@ -190,7 +200,7 @@ func (p *parser) splitFuture(context exprContext) bool {
 	}
 	isBoundedFuture := p.canParse(func() {
 		if !p.splitOperator(kwF) {
-			p.unexpected("")
+			p.unexpected("") // makes canParse return false
 		}
 		p.temporal(context)
 	})
@@ -216,8 +226,8 @@ func (p *parser) withoutExtremum(operator Expr, threshold *Threshold) Expr {
 	return &Unary{Op: OpNot, X: operator, Span: Span{operator.Pos(), operator.End()}}
 }
 
-// longRunExtremum returns the extremum in a name that Storm has for the S operator, such as LRAmax; false if the operator has no such name.
-func longRunExtremum(name string) (Extremum, bool) {
+// longRunExtremum returns the extremum in one of Storm's names for the S operator, such as LRAmax. ok is false for other names.
+func longRunExtremum(name string) (extremum Extremum, ok bool) {
 	switch name {
 	case "LRA":
 		return NoExtremum, true

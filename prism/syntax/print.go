@@ -206,7 +206,7 @@ func (p *printer) node(n Node) {
 	case *Properties:
 		p.properties(n)
 	case Item:
-		p.item(n)
+		p.declaration(n)
 	case *Property:
 		p.property(n)
 	case Expr:
@@ -229,30 +229,30 @@ func (p *printer) node(n Node) {
 }
 
 // model writes a model file.
-func (p *printer) model(source *Model) {
-	for i, item := range source.Items {
-		if i > 0 && needBlankLine(source.Items[i-1], item) {
+func (p *printer) model(file *Model) {
+	for i, item := range file.Items {
+		if i > 0 && needBlankLine(file.Items[i-1], item) {
 			p.write("\n")
 		}
-		p.item(item)
+		p.declaration(item)
 	}
-	p.trailing(source.Trailing)
+	p.commentsAtEnd(file.Trailing)
 }
 
-// properties writes a properties file.
-func (p *printer) properties(props *Properties) {
-	for i, item := range props.Items {
-		if i > 0 && needBlankLine(props.Items[i-1], item) {
+// properties writes a properties file: its properties and its declarations of constants and labels.
+func (p *printer) properties(file *Properties) {
+	for i, node := range file.Items {
+		if i > 0 && needBlankLine(file.Items[i-1], node) {
 			p.write("\n")
 		}
-		switch item := item.(type) {
+		switch node := node.(type) {
 		case *Property:
-			p.property(item)
+			p.property(node)
 		case Item:
-			p.item(item)
+			p.declaration(node)
 		}
 	}
-	p.trailing(props.Trailing)
+	p.commentsAtEnd(file.Trailing)
 }
 
 // needBlankLine reports whether a blank line separates two items. No blank line separates two one-line
@@ -283,8 +283,8 @@ func needBlankLine(previous, item Node) bool {
 // hasCommentAbove reports whether comments stand above an item.
 func hasCommentAbove(d Doc, n Notes) bool { return len(d)+len(n.Detached) > 0 }
 
-// trailing writes the comments at the end of a file, after a blank line.
-func (p *printer) trailing(comments Doc) {
+// commentsAtEnd writes the comments at the end of a file, after a blank line.
+func (p *printer) commentsAtEnd(comments Doc) {
 	if len(comments) > 0 && len(p.buf) > 0 {
 		p.write("\n")
 	}

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// item writes a declaration of a model or properties file.
-func (p *printer) item(item Item) {
+// declaration writes a declaration of a model or properties file.
+func (p *printer) declaration(item Item) {
 	switch n := item.(type) {
 	case *TypeDecl:
 		p.typeDecl(n)

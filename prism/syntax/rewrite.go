@@ -33,10 +33,10 @@ func (r *rewriter) expr(original Expr) Expr {
 	return rewritten
 }
 
-// keep returns the copy if any child changed and the original otherwise.
-func keep[N any](r *rewriter, original, changed N) N {
+// keep returns the copy of a node if one of its children changed, otherwise the original.
+func keep[N any](r *rewriter, original, copied N) N {
 	if r.changed {
-		return changed
+		return copied
 	}
 	return original
 }
@@ -80,11 +80,11 @@ func (r *rewriter) children(expr Expr) Expr {
 		result.X, result.States = r.expr(expr.X), r.expr(expr.States)
 		return keep(r, expr, &result)
 	}
-	return r.propChildren(expr)
+	return r.propertyChildren(expr)
 }
 
-// propChildren returns an expression with its children rewritten, for the operators that occur only in properties.
-func (r *rewriter) propChildren(expr Expr) Expr {
+// propertyChildren is children for the operators that occur only in properties. It returns other expressions unchanged.
+func (r *rewriter) propertyChildren(expr Expr) Expr {
 	switch expr := expr.(type) {
 	case *Temporal:
 		result := *expr
@@ -105,7 +105,7 @@ func (r *rewriter) propChildren(expr Expr) Expr {
 		return keep(r, expr, &result)
 	case *Reward:
 		result := *expr
-		result.Struct, result.StructDivisor = r.index(expr.Struct), r.index(expr.StructDivisor)
+		result.Struct, result.StructDivisor = r.rewardIndex(expr.Struct), r.rewardIndex(expr.StructDivisor)
 		result.Bound, result.Path, result.Filter = r.expr(expr.Bound), r.expr(expr.Path), r.filter(expr.Filter)
 		return keep(r, expr, &result)
 	case *RewardPath:
@@ -128,26 +128,25 @@ func (r *rewriter) costs(costs []*CostBound) []*CostBound {
 	return rewritten
 }
 
-// index rewrites the number of a reward structure. A name is unchanged.
-func (r *rewriter) index(expr Expr) Expr {
+// rewardIndex rewrites the number of a reward structure. It returns a name unchanged.
+func (r *rewriter) rewardIndex(expr Expr) Expr {
 	if rewardIndexExpr(expr) == nil {
 		return expr
 	}
 	return r.expr(expr)
 }
 
-// bound returns a copy of a time bound with its expressions rewritten. In a bound =k, Low and High are one node, and they are one node in the copy
-// too.
-func (r *rewriter) bound(bound *TimeBound) *TimeBound {
-	if bound == nil {
+// bound returns a copy of a time bound with its expressions rewritten. A bound =k has the same node as Low and High, also in the copy.
+func (r *rewriter) bound(original *TimeBound) *TimeBound {
+	if original == nil {
 		return nil
 	}
-	result := *bound
-	result.Low = r.expr(bound.Low)
-	if bound.Equal {
+	result := *original
+	result.Low = r.expr(original.Low)
+	if original.Equal {
 		result.High = result.Low
 	} else {
-		result.High = r.expr(bound.High)
+		result.High = r.expr(original.High)
 	}
 	return &result
 }
@@ -168,7 +167,7 @@ func Clone[N Node](n N) N {
 	return cloneValue(value).Interface().(N)
 }
 
-// cloneValue returns a deep copy of a reflected node or part of one.
+// cloneValue returns a deep copy of a node, or of a field or an element of one.
 func cloneValue(value reflect.Value) reflect.Value {
 	copied := reflect.New(value.Type()).Elem()
 	switch value.Kind() {
@@ -192,6 +191,7 @@ func cloneValue(value reflect.Value) reflect.Value {
 		for i := range value.NumField() {
 			copied.Field(i).Set(cloneValue(value.Field(i)))
 		}
+		// A bound =k has the same node as Low and High.
 		if bound, ok := copied.Addr().Interface().(*TimeBound); ok && bound.Equal {
 			bound.High = bound.Low
 		}

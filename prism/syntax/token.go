@@ -147,28 +147,32 @@ var kindTexts = [numKinds]string{
 
 func (k kind) isKeyword() bool { return k >= kwA }
 
-// keywordKind returns the kind of a keyword, tIdent for any other word.
+// keywordKind returns the kind of a keyword, tokIdent for any other word.
 func keywordKind(word []byte) kind {
-	if last := len(word) - 1; last < 0 || word[last] < 'A' { // no keyword ends in a digit
+	if len(word) == 0 || isDigit(word[len(word)-1]) { // a quick test: no keyword ends in a digit
 		return tokIdent
 	}
-	i, found := slices.BinarySearchFunc(kindTexts[kwA:], word, func(text string, word []byte) int {
-		switch {
-		case text == string(word):
-			return 0
-		case text < string(word):
-			return -1
-		}
-		return 1
-	})
+	keywords := kindTexts[kwA:] // in byte order
+	i, found := slices.BinarySearchFunc(keywords, word, compareWithBytes)
 	if !found {
 		return tokIdent
 	}
 	return kwA + kind(i)
 }
 
-// stormReserves reports whether a keyword of PRISM is also reserved in Storm's dialect: one of Storm's
-// own keywords, or one that starts or ends a part of a model.
+// compareWithBytes is strings.Compare(text, string(word)) without an allocation.
+func compareWithBytes(text string, word []byte) int {
+	switch {
+	case text < string(word):
+		return -1
+	case text > string(word):
+		return 1
+	}
+	return 0
+}
+
+// stormReserves reports whether a keyword of PRISM is also reserved in Storm's dialect. Storm reserves some words itself; words that
+// start or end a part of a model are reserved too.
 func stormReserves(k kind) bool {
 	switch k {
 	case tokIdent, kwClock:

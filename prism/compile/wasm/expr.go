@@ -74,7 +74,7 @@ func (x Expr[T]) Sub(y Operand[T]) Expr[T] { return infix[T](choose[T](I32Sub, I
 // Mul is x*y.
 func (x Expr[T]) Mul(y Operand[T]) Expr[T] { return infix[T](choose[T](I32Mul, I64Mul, F64Mul), x, y) }
 
-// Div is x/y of doubles.
+// Div is x/y of float64 numbers.
 func (x Expr[T]) Div(y Operand[T]) Expr[T] {
 	return infix[T](choose[T](Unreachable, Unreachable, F64Div), x, y)
 }
@@ -89,7 +89,7 @@ func (x Expr[T]) RemU(y Operand[T]) Expr[T] {
 	return infix[T](choose[T](I32RemU, Unreachable, Unreachable), x, y)
 }
 
-// Min is the lesser double.
+// Min is the smaller of two float64 numbers.
 func (x Expr[T]) Min(y Operand[T]) Expr[T] {
 	return infix[T](choose[T](Unreachable, Unreachable, F64Min), x, y)
 }
@@ -114,7 +114,7 @@ func (x Expr[T]) Shl(n T) Expr[T] {
 	return infix[T](choose[T](I32Shl, I64Shl, Unreachable), x, Const(n))
 }
 
-// ShrU is x>>n of integers without a sign.
+// ShrU is x>>n of unsigned integers.
 func (x Expr[T]) ShrU(n T) Expr[T] {
 	return infix[T](choose[T](I32ShrU, I64ShrU, Unreachable), x, Const(n))
 }
@@ -154,17 +154,17 @@ func (x Expr[T]) Ge(y Operand[T]) Expr[int32] {
 	return infix[int32](choose[T](I32GeS, I64GeS, F64Ge), x, y)
 }
 
-// LtU is x<y of integers without a sign.
+// LtU is x<y of unsigned integers.
 func (x Expr[T]) LtU(y Operand[T]) Expr[int32] {
 	return infix[int32](choose[T](I32LtU, I64LtU, Unreachable), x, y)
 }
 
-// GtU is x>y of integers without a sign.
+// GtU is x>y of unsigned integers.
 func (x Expr[T]) GtU(y Operand[T]) Expr[int32] {
 	return infix[int32](choose[T](I32GtU, Unreachable, Unreachable), x, y)
 }
 
-// GeU is x>=y of integers without a sign.
+// GeU is x>=y of unsigned integers.
 func (x Expr[T]) GeU(y Operand[T]) Expr[int32] {
 	return infix[int32](choose[T](I32GeU, I64GeU, Unreachable), x, y)
 }
@@ -174,16 +174,16 @@ func (x Expr[T]) IsZero() Expr[int32] {
 	return Convert[int32, T](choose[T](I32Eqz, I64Eqz, Unreachable), x)
 }
 
-// Wrap is the lower half of an integer.
+// Wrap is the lower 32 bits of an integer.
 func Wrap(x Operand[int64]) Expr[int32] { return Convert[int32](I32WrapI64, x) }
 
-// Extend is an integer with its sign.
+// Extend is a signed 32-bit integer as a 64-bit integer.
 func Extend(x Operand[int32]) Expr[int64] { return Convert[int64](I64ExtendI32S, x) }
 
-// ExtendU is an integer without a sign.
+// ExtendU is an unsigned 32-bit integer as a 64-bit integer.
 func ExtendU(x Operand[int32]) Expr[int64] { return Convert[int64](I64ExtendI32U, x) }
 
-// Bits are the bits of a double.
+// Bits are the bits of a float64.
 func Bits(x Operand[float64]) Expr[int64] { return Convert[int64](I64ReinterpretF64, x) }
 
 // ToFloat64 is an integer as a float64.

@@ -1,6 +1,9 @@
 package wasm
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // Func is a function under construction. Its methods append instructions.
 type Func struct {
@@ -60,7 +63,7 @@ func (f *Func) Loop(body func(again Label)) {
 	f.End()
 }
 
-// If appends statements that are executed if a condition is not zero.
+// If appends an if whose body, then, is executed if the condition is not zero.
 func (f *Func) If(cond Operand[int32], then func()) {
 	cond.Emit(f)
 	f.open(ifOp, Void)
@@ -68,8 +71,8 @@ func (f *Func) If(cond Operand[int32], then func()) {
 	f.End()
 }
 
-// IfElse appends statements that are executed if a condition is not zero, and others for zero. Both push
-// a value of type result, unless that is Void.
+// IfElse appends an if with two branches: then is executed if the condition is not zero, otherwise the second one. Both branches push a
+// value of type result, or nothing if that is Void.
 func (f *Func) IfElse(result Type, cond Operand[int32], then, otherwise func()) {
 	cond.Emit(f)
 	f.open(ifOp, result)
@@ -93,23 +96,26 @@ func (f *Func) End() {
 }
 
 // Br branches to a label.
-func (f *Func) Br(to Label) { f.with(br, uint32(f.depth-to)) }
+func (f *Func) Br(to Label) { f.with(br, uint32(f.relativeDepth(to))) }
 
 // BrIf branches if a condition is not zero.
 func (f *Func) BrIf(to Label, cond Operand[int32]) {
 	cond.Emit(f)
-	f.with(brIf, uint32(f.depth-to))
+	f.with(brIf, uint32(f.relativeDepth(to)))
 }
 
-// BrTable branches to to[index], or to otherwise if the index is too large.
-func (f *Func) BrTable(index Operand[int32], to []Label, otherwise Label) {
+// BrTable branches to targets[index], or to otherwise if the index is too large.
+func (f *Func) BrTable(index Operand[int32], targets []Label, otherwise Label) {
 	index.Emit(f)
-	f.code = binary.AppendUvarint(append(f.code, byte(brTable)), uint64(len(to)))
-	for _, label := range to {
-		f.code = binary.AppendUvarint(f.code, uint64(f.depth-label))
+	f.code = binary.AppendUvarint(append(f.code, byte(brTable)), uint64(len(targets)))
+	for _, target := range targets {
+		f.code = binary.AppendUvarint(f.code, f.relativeDepth(target))
 	}
-	f.code = binary.AppendUvarint(f.code, uint64(f.depth-otherwise))
+	f.code = binary.AppendUvarint(f.code, f.relativeDepth(otherwise))
 }
+
+// relativeDepth returns the immediate of a branch to a label: the number of open blocks inside the block of the label.
+func (f *Func) relativeDepth(target Label) uint64 { return uint64(f.depth - target) }
 
 // Return leaves the function with a value.
 func (f *Func) Return(x interface{ Emit(f *Func) }) {
@@ -117,24 +123,22 @@ func (f *Func) Return(x interface{ Emit(f *Func) }) {
 	f.Op(ret)
 }
 
-// body returns the declarations of the locals, grouped by type, followed by the code.
+// body returns the declarations of the locals followed by the code. Successive locals of the same type are declared together, as a number
+// and a type.
 func (f *Func) body() []byte {
-	var out []byte
-	var runs int
-	for i, typ := range f.locals {
-		if i == 0 || f.locals[i-1] != typ {
-			runs++
+	var declarations []byte
+	numDeclarations := 0
+	for first := 0; first < len(f.locals); {
+		typ := f.locals[first]
+		next := first + 1
+		for next < len(f.locals) && f.locals[next] == typ {
+			next++
 		}
+		declarations = binary.AppendUvarint(declarations, uint64(next-first))
+		declarations = append(declarations, byte(typ))
+		numDeclarations++
+		first = next
 	}
-	out = binary.AppendUvarint(out, uint64(runs))
-	for i := 0; i < len(f.locals); {
-		j := i
-		for j < len(f.locals) && f.locals[j] == f.locals[i] {
-			j++
-		}
-		out = binary.AppendUvarint(out, uint64(j-i))
-		out = append(out, byte(f.locals[i]))
-		i = j
-	}
-	return append(append(out, f.code...), byte(end))
+	body := binary.AppendUvarint(nil, uint64(numDeclarations))
+	return slices.Concat(body, declarations, f.code, []byte{byte(end)})
 }

@@ -19,31 +19,52 @@ const (
 // Module is a module under construction; the zero value is empty and ready.
 // All imports come before the first function.
 type Module struct {
-	types   []byte
-	ntypes  int
-	imports []byte
-	nimport int
-	funcs   []*Func
-	globals []byte
-	nglobal int
-	pages   uint32
-	data    []byte
-	ndata   int
+	// The contents of sections, with the number of their entries.
+	types      []byte
+	numTypes   int
+	imports    []byte
+	numImports int
+	globals    []byte
+	numGlobals int
+	data       []byte
+	numData    int
+
+	funcs []*Func
+	pages uint32 // of the memory
 }
+
+// The sections of a module, by their numbers in the binary format.
+const (
+	typeSection     = 1
+	importSection   = 2
+	functionSection = 3
+	memorySection   = 5
+	globalSection   = 6
+	exportSection   = 7
+	codeSection     = 10
+	dataSection     = 11
+)
+
+// The kinds of exports.
+const (
+	functionExport = 0
+	memoryExport   = 2
+)
 
 // Import adds an imported function and returns its index.
 func (m *Module) Import(module, name string, params, results []Type) uint32 {
 	m.imports = appendName(appendName(m.imports, module), name)
-	m.imports = append(m.imports, 0)
+	const functionImport = 0
+	m.imports = append(m.imports, functionImport)
 	m.imports = binary.AppendUvarint(m.imports, uint64(m.addType(params, results)))
-	m.nimport++
-	return uint32(m.nimport - 1)
+	m.numImports++
+	return uint32(m.numImports - 1)
 }
 
 // Func adds a function. It is exported under the name export, unless that is empty.
 func (m *Module) Func(export string, params, results []Type) *Func {
 	f := &Func{
-		Index:  uint32(m.nimport + len(m.funcs)),
+		Index:  uint32(m.numImports + len(m.funcs)),
 		export: export, typ: m.addType(params, results), params: len(params),
 	}
 	m.funcs = append(m.funcs, f)
@@ -52,15 +73,18 @@ func (m *Module) Func(export string, params, results []Type) *Func {
 
 // addType adds a function type and returns its index.
 func (m *Module) addType(params, results []Type) int {
-	m.types = append(m.types, 0x60)
+	const functionType = 0x60
+	m.types = append(m.types, functionType)
 	m.types = appendTypes(appendTypes(m.types, params), results)
-	m.ntypes++
-	return m.ntypes - 1
+	m.numTypes++
+	return m.numTypes - 1
 }
 
-// global adds a mutable global, initially zero, and returns its index.
+// global adds a mutable global, initially zero, and returns its index. An entry is the type, the mutability, and an expression for the
+// initial value.
 func (m *Module) global(typ Type) uint32 {
-	m.globals = append(m.globals, byte(typ), 1)
+	const mutable = 1
+	m.globals = append(m.globals, byte(typ), mutable)
 	switch typ {
 	case F64:
 		m.globals = append(m.globals, byte(f64Const), 0, 0, 0, 0, 0, 0, 0, 0)
@@ -70,57 +94,70 @@ func (m *Module) global(typ Type) uint32 {
 		m.globals = append(m.globals, byte(i32Const), 0)
 	}
 	m.globals = append(m.globals, byte(end))
-	m.nglobal++
-	return uint32(m.nglobal - 1)
+	m.numGlobals++
+	return uint32(m.numGlobals - 1)
 }
 
 // Memory gives the module a memory with the given number of pages of 64 KiB, exported as "memory".
 func (m *Module) Memory(pages uint32) { m.pages = pages }
 
-// Data sets the initial contents of the memory at an offset.
-func (m *Module) Data(offset int32, b []byte) {
-	m.data = append(m.data, 0, byte(i32Const))
+// Data sets the initial contents of the memory from an offset on.
+func (m *Module) Data(offset int32, contents []byte) {
+	const activeSegment = 0 // it is copied to the memory when the module is instantiated
+	m.data = append(m.data, activeSegment, byte(i32Const))
 	m.data = appendSigned(m.data, int64(offset))
 	m.data = append(m.data, byte(end))
-	m.data = binary.AppendUvarint(m.data, uint64(len(b)))
-	m.data = append(m.data, b...)
-	m.ndata++
+	m.data = appendBytes(m.data, contents)
+	m.numData++
 }
 
-// Bytes returns the module in WebAssembly's binary format.
+// Bytes returns the module in WebAssembly's binary format: a header with the version of the format, and the sections in the order of their
+// numbers.
 func (m *Module) Bytes() []byte {
 	out := []byte("\x00asm\x01\x00\x00\x00")
-	out = appendSection(out, 1, m.ntypes, m.types)
-	out = appendSection(out, 2, m.nimport, m.imports)
-	var funcs, exports, code []byte
-	nexport := 0
+	out = appendSection(out, typeSection, m.numTypes, m.types)
+	out = appendSection(out, importSection, m.numImports, m.imports)
+	var functionTypes, code []byte
 	for _, f := range m.funcs {
-		funcs = binary.AppendUvarint(funcs, uint64(f.typ))
+		functionTypes = binary.AppendUvarint(functionTypes, uint64(f.typ))
 		code = appendBytes(code, f.body())
-		if f.export != "" {
-			exports = append(appendName(exports, f.export), 0)
-			exports = binary.AppendUvarint(exports, uint64(f.Index))
-			nexport++
-		}
 	}
-	out = appendSection(out, 3, len(m.funcs), funcs)
+	out = appendSection(out, functionSection, len(m.funcs), functionTypes)
 	if m.pages > 0 {
-		out = appendSection(out, 5, 1, binary.AppendUvarint([]byte{0}, uint64(m.pages)))
-		exports = append(appendName(exports, "memory"), 2, 0)
-		nexport++
+		noMaximum := []byte{0}
+		out = appendSection(out, memorySection, 1, binary.AppendUvarint(noMaximum, uint64(m.pages)))
 	}
-	out = appendSection(out, 6, m.nglobal, m.globals)
-	out = appendSection(out, 7, nexport, exports)
-	out = appendSection(out, 10, len(m.funcs), code)
-	return appendSection(out, 11, m.ndata, m.data)
+	out = appendSection(out, globalSection, m.numGlobals, m.globals)
+	exports, numExports := m.exports()
+	out = appendSection(out, exportSection, numExports, exports)
+	out = appendSection(out, codeSection, len(m.funcs), code)
+	return appendSection(out, dataSection, m.numData, m.data)
 }
 
-// appendSection appends a section with n entries, unless it is empty.
-func appendSection(out []byte, id byte, n int, content []byte) []byte {
-	if n == 0 {
+// exports returns the contents of the export section: the exported functions, and the memory if there is one.
+func (m *Module) exports() (exports []byte, numExports int) {
+	for _, f := range m.funcs {
+		if f.export == "" {
+			continue
+		}
+		exports = append(appendName(exports, f.export), functionExport)
+		exports = binary.AppendUvarint(exports, uint64(f.Index))
+		numExports++
+	}
+	if m.pages > 0 {
+		exports = append(appendName(exports, "memory"), memoryExport, 0)
+		numExports++
+	}
+	return exports, numExports
+}
+
+// appendSection appends a section with the given number of entries, unless it is empty.
+func appendSection(out []byte, section byte, numEntries int, entries []byte) []byte {
+	if numEntries == 0 {
 		return out
 	}
-	return appendBytes(append(out, id), append(binary.AppendUvarint(nil, uint64(n)), content...))
+	content := append(binary.AppendUvarint(nil, uint64(numEntries)), entries...)
+	return appendBytes(append(out, section), content)
 }
 
 // appendBytes appends the length of b, and b.
@@ -132,23 +169,26 @@ func appendBytes(out, b []byte) []byte {
 func appendName(out []byte, s string) []byte { return appendBytes(out, []byte(s)) }
 
 // appendTypes appends a list of value types with its length.
-func appendTypes(out []byte, ts []Type) []byte {
-	out = binary.AppendUvarint(out, uint64(len(ts)))
-	for _, typ := range ts {
+func appendTypes(out []byte, types []Type) []byte {
+	out = binary.AppendUvarint(out, uint64(len(types)))
+	for _, typ := range types {
 		out = append(out, byte(typ))
 	}
 	return out
 }
 
-// appendSigned appends a value in signed LEB128.
+// appendSigned appends a value in signed LEB128: 7 bits in each byte, the lowest first. Bit 7 of a byte says that more bytes follow; bit
+// 6 of the last byte is the sign.
 func appendSigned(out []byte, value int64) []byte {
 	for {
-		b := byte(value & 0x7f)
+		lowBits := byte(value & 0x7f)
 		value >>= 7
-		if value == 0 && b&0x40 == 0 || value == -1 && b&0x40 != 0 {
-			return append(out, b)
+		isNegative := lowBits&0x40 != 0 // if this is the last byte
+		isLast := value == 0 && !isNegative || value == -1 && isNegative
+		if isLast {
+			return append(out, lowBits)
 		}
-		out = append(out, b|0x80)
+		out = append(out, lowBits|0x80)
 	}
 }
 

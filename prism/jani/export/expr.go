@@ -17,7 +17,8 @@ var functionNames = map[sema.Func]string{
 	sema.FuncMin: "min", sema.FuncMax: "max", sema.FuncFloor: "floor", sema.FuncCeil: "ceil", sema.FuncPow: "pow", sema.FuncMod: "%", sema.FuncLog: "log",
 }
 
-// expr converts an expression over the variables, or a state formula of a property, to JSON.
+// expr converts an expression over the variables, or a state formula of a property, to JSON. The error says what JANI cannot express, or
+// that the document becomes too large.
 func (x *exporter) expr(source sema.Expr) (any, error) {
 	if x.written++; x.written > maxSize {
 		return nil, fmt.Errorf("the model has more than %d operators after expanding formulas, want fewer", maxSize)
@@ -38,12 +39,9 @@ func (x *exporter) expr(source sema.Expr) (any, error) {
 	case *sema.Binary:
 		return x.operation(operatorNames[expr.Op], expr.X, expr.Y)
 	case *sema.Cond:
-		parts := make([]any, 3)
-		for i, part := range []sema.Expr{expr.Condition, expr.Then, expr.Else} {
-			var err error
-			if parts[i], err = x.expr(part); err != nil {
-				return nil, err
-			}
+		parts, err := x.exprs(expr.Condition, expr.Then, expr.Else)
+		if err != nil {
+			return nil, err
 		}
 		return object{"op": "ite", "if": parts[0], "then": parts[1], "else": parts[2]}, nil
 	case *sema.Call:
@@ -52,25 +50,34 @@ func (x *exporter) expr(source sema.Expr) (any, error) {
 	return x.formula(source)
 }
 
-// operation converts an operator with two operands.
+// exprs converts several expressions to JSON.
+func (x *exporter) exprs(sources ...sema.Expr) ([]any, error) {
+	values := make([]any, len(sources))
+	for i, source := range sources {
+		value, err := x.expr(source)
+		if err != nil {
+			return nil, err
+		}
+		values[i] = value
+	}
+	return values, nil
+}
+
+// operation converts an operator with two operands. op is its name in JANI.
 func (x *exporter) operation(op string, left, right sema.Expr) (any, error) {
-	leftObject, err := x.expr(left)
+	operands, err := x.exprs(left, right)
 	if err != nil {
 		return nil, err
 	}
-	rightObject, err := x.expr(right)
-	return binaryObject(op, leftObject, rightObject), err
+	return binaryObject(op, operands[0], operands[1]), nil
 }
 
 // call converts a function call. JANI's min, max and so on have two operands, so calls with more are
-// nested.
+// nested: min(a,b,c) becomes min(min(a,b),c).
 func (x *exporter) call(expr *sema.Call) (any, error) {
-	args := make([]any, len(expr.Args))
-	for i, arg := range expr.Args {
-		var err error
-		if args[i], err = x.expr(arg); err != nil {
-			return nil, err
-		}
+	args, err := x.exprs(expr.Args...)
+	if err != nil {
+		return nil, err
 	}
 	switch expr.Func {
 	case sema.FuncFloor, sema.FuncCeil:

@@ -3,6 +3,7 @@ package export
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"tilecheck/prism/logic"
@@ -10,21 +11,21 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// writeProperty adds a property to the document, as a filter over its states.
-func (x *exporter) writeProperty(number int, p Property) error {
-	x.propertyLabels = p.Labels
-	name := p.Name
+// writeProperty adds the property with an index to the document, as a JANI filter. Without a filter(...) of its own, the filter gives the
+// values in the initial states.
+func (x *exporter) writeProperty(index int, source Property) error {
+	x.propertyLabels = source.Labels
+	name := source.Name
 	if name == "" {
-		name = fmt.Sprintf("property_%d", number+1)
+		name = fmt.Sprintf("property_%d", index+1)
 	}
-	for _, other := range x.doc.Properties {
-		if other.Name == name {
-			return fmt.Errorf("there are two properties %q, want different names", name)
-		}
+	hasName := func(other property) bool { return other.Name == name }
+	if slices.ContainsFunc(x.doc.Properties, hasName) {
+		return fmt.Errorf("there are two properties %q, want different names", name)
 	}
 	filter := object{"op": "filter", "fun": "values", "states": object{"op": "initial"}}
-	body := p.X
-	if formula := logic.Of(p.X); formula.Kind == logic.Filter {
+	body := source.X
+	if formula := logic.Of(source.X); formula.Kind == logic.Filter {
 		if err := x.writeFilter(formula, filter); err != nil {
 			return err
 		}
@@ -44,7 +45,8 @@ var filterNames = map[string]string{
 	"forall": "∀", "exists": "∃", "state": "values",
 }
 
-// writeFilter sets the function and the states of a JANI filter.
+// writeFilter sets the function and the states of a JANI filter to those of filter(op, property, states). It returns an error if JANI does
+// not have the function.
 func (x *exporter) writeFilter(formula *logic.Formula, filter object) error {
 	function, ok := filterNames[formula.Op]
 	if !ok {
@@ -142,14 +144,18 @@ func (x *exporter) optimum(letter string, threshold sema.Threshold, operands obj
 
 // path converts a path formula.
 func (x *exporter) path(source *logic.Path) (any, error) {
-	out, err := x.positivePath(source)
-	if source.Negated && err == nil {
-		out = object{"op": "¬", "exp": out}
+	path, err := x.positivePath(source)
+	if err != nil {
+		return nil, err
 	}
-	return out, err
+	if source.Negated {
+		return object{"op": "¬", "exp": path}, nil
+	}
+	return path, nil
 }
 
-// positivePath converts a path formula without the negation around it.
+// positivePath converts a path formula without the negation around it: a temporal operator, a connective of path formulas, or a state
+// formula.
 func (x *exporter) positivePath(path *logic.Path) (any, error) {
 	if path.Operator {
 		return x.temporal(path)
@@ -165,14 +171,17 @@ func (x *exporter) positivePath(path *logic.Path) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	right, err := x.path(logic.PathOf(expr.Y))
 	if expr.Op == syntax.OpIff {
 		return nil, errors.New("JANI has no <=> of path formulas")
 	}
-	return binaryObject(operatorNames[expr.Op], left, right), err
+	right, err := x.path(logic.PathOf(expr.Y))
+	if err != nil {
+		return nil, err
+	}
+	return binaryObject(operatorNames[expr.Op], left, right), nil
 }
 
-// temporal converts a temporal operator with its bound.
+// temporal converts a temporal operator with its time or step bound. JANI has the operators of PRISM except X.
 func (x *exporter) temporal(path *logic.Path) (any, error) {
 	if path.Op == syntax.Next {
 		return nil, errors.New("JANI has no operator X")
@@ -192,36 +201,41 @@ func (x *exporter) temporal(path *logic.Path) (any, error) {
 	if path.Bound == nil {
 		return formula, nil
 	}
-	bounds, err := x.boundObject(path.Bound)
+	key := "step-bounds"
 	if x.hasTime() {
-		formula["time-bounds"] = bounds
-	} else {
-		formula["step-bounds"] = bounds
+		key = "time-bounds"
 	}
+	formula[key], err = x.boundObject(path.Bound)
 	return formula, err
 }
 
-// boundObject converts a time or step bound.
+// boundObject converts a time or step bound. JANI's object has the keys lower and upper for the two sides, and lower-exclusive and
+// upper-exclusive for strict bounds.
 func (x *exporter) boundObject(source *sema.Bound) (any, error) {
 	bounds := object{}
-	for _, side := range []struct {
-		name   string
-		x      sema.Expr
-		strict bool
-	}{{"lower", source.Low, source.LowStrict}, {"upper", source.High, source.HighStrict}} {
-		if side.x == nil {
-			continue
-		}
-		bound, err := x.expr(side.x)
-		if err != nil {
-			return nil, err
-		}
-		bounds[side.name] = bound
-		if side.strict {
-			bounds[side.name+"-exclusive"] = true
-		}
+	if err := x.addBound(bounds, "lower", source.Low, source.LowStrict); err != nil {
+		return nil, err
+	}
+	if err := x.addBound(bounds, "upper", source.High, source.HighStrict); err != nil {
+		return nil, err
 	}
 	return bounds, nil
+}
+
+// addBound adds one side of a time or step bound to JANI's object for the bound. A nil expr means that there is no bound on this side.
+func (x *exporter) addBound(bounds object, key string, expr sema.Expr, isStrict bool) error {
+	if expr == nil {
+		return nil
+	}
+	value, err := x.expr(expr)
+	if err != nil {
+		return err
+	}
+	bounds[key] = value
+	if isStrict {
+		bounds[key+"-exclusive"] = true
+	}
+	return nil
 }
 
 // reward converts an R operator to an expectation or a long-run average.

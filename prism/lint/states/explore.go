@@ -22,8 +22,12 @@ type Options struct {
 // DefaultStates is the default limit on the number of states.
 const DefaultStates = 1_000_000
 
-// maxBytes is the largest memory for states, in bytes.
+// maxBytes is the largest estimated memory for states, in bytes.
 const maxBytes = 1 << 30
+
+// stateOverhead estimates the memory of a state in bytes, without its key in explorer.seen and its values in explorer.queue: the entry of
+// the map, and the headers of a string and a slice.
+const stateOverhead = 100
 
 // maxFindings is the largest number of findings of one kind.
 const maxFindings = 100
@@ -39,8 +43,9 @@ type Report struct {
 	Limited bool
 }
 
-// Look explores the reachable states of a program and returns its findings. If the context ends, the
-// report has the findings so far. The error is one in the initial states.
+// Look explores the reachable states of a program, and reports mistakes of the modeller that only the states show, such as guards that
+// hold in no reachable state. If the context ends, the report has the findings so far. Look returns an error if the program cannot be
+// compiled or the initial states cannot be computed.
 func Look(ctx context.Context, program *sema.Program, opts Options) (*Report, error) {
 	if hasIntervals(program) {
 		return &Report{Undecided: "the model has intervals of probabilities: " + undecidedKinds}, nil
@@ -52,13 +57,12 @@ func Look(ctx context.Context, program *sema.Program, opts Options) (*Report, er
 	if err != nil {
 		return nil, err
 	}
-	explorer := &explorer{program: program, model: model, expander: model.NewExpanderUntil(ctx), seen: make(map[string]struct{}), limit: opts.MaxStates}
-	if explorer.limit <= 0 {
-		explorer.limit = DefaultStates
-	}
-	if err := explorer.collectGuardsAndLabels(); err != nil {
+	explorer := newExplorer(model, program, opts)
+	explorer.expander = model.NewExpanderUntil(ctx)
+	if err := explorer.collectGuards(); err != nil {
 		return nil, err
 	}
+	explorer.collectLabels()
 	if err := explorer.explore(ctx); err != nil && ctx.Err() == nil {
 		return nil, err
 	}
@@ -126,35 +130,53 @@ type label struct {
 	holdsIn, failsIn string // a state in which it holds, and one in which it does not
 }
 
-// collectGuardsAndLabels compiles the guards of all commands, and the labels, for evaluation in states.
-func (x *explorer) collectGuardsAndLabels() error {
-	program := x.program
-	x.packing = compile.NewPacking(program.Vars)
-	x.takenActions = make([]bool, len(program.Actions))
-	x.guardOf = make(map[compile.CommandRef]*guard)
-	x.counts = make(map[lint.Code]int)
-	x.reported = make(map[string]bool)
-	for i := range program.Modules {
-		commands := program.Modules[i].Commands
-		for j := range commands {
-			evaluator, err := x.model.Evaluator(commands[j].Guard)
+// newExplorer returns an explorer of a model without guards, labels and states.
+func newExplorer(model *compile.Model, program *sema.Program, opts Options) *explorer {
+	limit := opts.MaxStates
+	if limit <= 0 {
+		limit = DefaultStates
+	}
+	return &explorer{
+		program:      program,
+		model:        model,
+		limit:        limit,
+		seen:         make(map[string]struct{}),
+		packing:      compile.NewPacking(program.Vars),
+		takenActions: make([]bool, len(program.Actions)),
+		guardOf:      make(map[compile.CommandRef]*guard),
+		counts:       make(map[lint.Code]int),
+		reported:     make(map[string]bool),
+	}
+}
+
+// collectGuards compiles the guards of all commands for evaluation in states.
+func (x *explorer) collectGuards() error {
+	for i, module := range x.program.Modules {
+		for j := range module.Commands {
+			command := &module.Commands[j]
+			evaluator, err := x.model.Evaluator(command.Guard)
 			if err != nil {
 				return err
 			}
-			guard := &guard{module: i, command: &commands[j], evaluator: evaluator, constantProbabilities: hasConstantProbabilities(&commands[j])}
+			guard := &guard{module: i, command: command, evaluator: evaluator, constantProbabilities: hasConstantProbabilities(command)}
 			x.allGuards = append(x.allGuards, guard)
 			x.guardOf[compile.CommandRef{Module: i, Command: j}] = guard
 		}
 	}
-	x.unheldGuards = append(x.unheldGuards, x.allGuards...)
-	for i := range program.Labels {
-		evaluator, err := x.model.Evaluator(program.Labels[i].X)
+	x.unheldGuards = slices.Clone(x.allGuards)
+	return nil
+}
+
+// collectLabels compiles the labels for evaluation in states. It skips labels whose value one state does not determine.
+func (x *explorer) collectLabels() {
+	for i := range x.program.Labels {
+		definition := &x.program.Labels[i]
+		evaluator, err := x.model.Evaluator(definition.X)
 		if err != nil {
 			continue
 		}
-		x.labels = append(x.labels, &label{def: &program.Labels[i], evaluator: evaluator})
+		x.labels = append(x.labels, &label{def: definition, evaluator: evaluator})
 	}
-	return nil
 }
 
 // hasConstantProbabilities reports whether no probability of a command depends on the state.
@@ -206,12 +228,13 @@ func (x *explorer) enqueue(state []int32) {
 	if _, seen := x.seen[string(key)]; seen {
 		return
 	}
-	if len(x.seen) >= x.limit || len(x.seen)*(len(key)+4*len(state)+100) > maxBytes {
+	memory := len(x.seen) * (len(key) + 4*len(state) + stateOverhead)
+	if len(x.seen) >= x.limit || memory > maxBytes {
 		x.limitReached = true
 		return
 	}
 	x.seen[string(key)] = struct{}{}
-	x.queue = append(x.queue, append([]int32(nil), state...))
+	x.queue = append(x.queue, slices.Clone(state))
 }
 
 // evaluateGuardsAndLabels evaluates in a state the guards that have not held yet, and the labels.
@@ -312,7 +335,7 @@ func (x *explorer) addFinding(pos syntax.Pos, code lint.Code, state, format stri
 	x.findings = append(x.findings, f)
 }
 
-// addStateError adds a finding for an error of the model in a state, once per position and kind.
+// addStateError adds a finding for an error of the model in a state, once for each position and code.
 func (x *explorer) addStateError(e *compile.StateError) {
 	code := lint.StateError
 	if strings.Contains(e.Msg, "leaves") {
@@ -324,7 +347,7 @@ func (x *explorer) addStateError(e *compile.StateError) {
 	}
 }
 
-// addOverlap reports two commands that are enabled in the same state of a DTMC. Commands of two
+// addOverlap reports two commands that are enabled in the same state of a DTMC, taken from its first two choices. Commands of two
 // different modules usually overlap on purpose, so each pair of modules is reported once.
 func (x *explorer) addOverlap(choices *compile.Choices, state []int32) {
 	first, second := x.differingGuards(choices.List[0].Commands, choices.List[1].Commands)
@@ -377,10 +400,11 @@ func (x *explorer) checkSum(guard *guard, state []int32) {
 	}
 	guard.checkedSums++
 	sum, ok := exactSum(guard.command, state)
-	if !ok || sum == "" {
+	isOne := sum == ""
+	if !ok || isOne {
 		return
 	}
-	guard.checkedSums = limit
+	guard.checkedSums = limit // report a command only once
 	where := ""
 	if !guard.constantProbabilities {
 		where = x.model.StateText(state)

@@ -12,9 +12,9 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// exactSum returns the exact sum of a command's probabilities in a state as text, "" if it is 1. It
-// returns false if the sum is not known exactly.
-func exactSum(command *sema.Command, state []int32) (string, bool) {
+// exactSum returns the exact sum of a command's probabilities in a state as text, "" if it is 1. ok is false if the sum is not known
+// exactly.
+func exactSum(command *sema.Command, state []int32) (sum string, ok bool) {
 	total := new(big.Rat)
 	for _, update := range command.Updates {
 		if update.Prob == nil {
@@ -30,10 +30,10 @@ func exactSum(command *sema.Command, state []int32) (string, bool) {
 		return "", true
 	}
 	decimal := strings.TrimRight(total.FloatString(20), "0")
-	if parseRat(decimal).Cmp(total) == 0 {
+	if parseRat(decimal).Cmp(total) == 0 { // at most 20 decimals
 		return decimal, true
 	}
-	return total.RatString(), true
+	return total.RatString(), true // a fraction
 }
 
 // parseRat parses a decimal number that FloatString has written.
@@ -48,51 +48,64 @@ func parseRat(text string) *big.Rat {
 // report returns the result of the exploration. interrupted says that its context ended. Findings about
 // all reachable states are only made if all states were visited without an error.
 func (x *explorer) report(interrupted bool) *Report {
-	report := &Report{States: x.visited}
-	switch {
-	case interrupted:
-		report.Undecided = fmt.Sprintf("the check was interrupted after %s: guards that never hold, actions that are never ready and labels were not decided, and other warnings concern these states only", noun.Count(x.visited, "state"))
-	case x.limitReached:
-		report.Limited = true
-		report.Undecided = fmt.Sprintf("there are more than %d states: guards that never hold, actions that are never ready and labels were not decided, and other warnings concern these states only", x.visited)
-	case x.erroneousStates > 0:
-		report.Undecided = fmt.Sprintf("%d states have errors, so that their successors are unknown: guards that never hold, actions that are never ready and labels were not decided", x.erroneousStates)
-	case x.evalError != "":
-		report.Undecided = "guards that never hold, actions that are never ready and labels were not decided: " + x.evalError
-	case x.visited == 0:
-		report.Undecided = "there is no initial state: " + undecidedKinds
-	default:
+	undecided := x.whyUndecided(interrupted)
+	if undecided == "" {
 		x.checkNeverHolds()
 		x.checkNeverReady()
 		x.checkLabels()
 	}
-	if x.deadlocks > 0 {
-		more := ""
-		if x.deadlocks > 1 {
-			more = fmt.Sprintf(", the first of %d", x.deadlocks)
-		}
-		x.addFinding(syntax.Pos{Line: 1, Col: 1}, lint.Deadlock, x.firstDeadlock, "a reachable state has no choice%s", more)
+	x.checkDeadlocks()
+	return &Report{
+		Findings:  lint.Sort(x.findings),
+		States:    x.visited,
+		Undecided: undecided,
+		Limited:   x.limitReached && !interrupted,
 	}
-	report.Findings = lint.Sort(x.findings)
-	return report
 }
 
-// checkNeverHolds reports guards that held in no state. Several modules may share a command's text: it
-// is reported once if its guard held in none of them.
+// whyUndecided returns the reason why findings about all reachable states cannot be decided; "" if they can.
+func (x *explorer) whyUndecided(interrupted bool) string {
+	const (
+		notDecided      = "guards that never hold, actions that are never ready and labels were not decided"
+		theseStatesOnly = ", and other warnings concern these states only"
+	)
+	switch {
+	case interrupted:
+		return "the check was interrupted after " + noun.Count(x.visited, "state") + ": " + notDecided + theseStatesOnly
+	case x.limitReached:
+		return fmt.Sprintf("there are more than %d states: ", x.visited) + notDecided + theseStatesOnly
+	case x.erroneousStates > 0:
+		return fmt.Sprintf("%d states have errors, so that their successors are unknown: ", x.erroneousStates) + notDecided
+	case x.evalError != "":
+		return notDecided + ": " + x.evalError
+	case x.visited == 0:
+		return "there is no initial state: " + undecidedKinds
+	}
+	return ""
+}
+
+// checkDeadlocks reports the first deadlock, and how many there are.
+func (x *explorer) checkDeadlocks() {
+	if x.deadlocks == 0 {
+		return
+	}
+	more := ""
+	if x.deadlocks > 1 {
+		more = fmt.Sprintf(", the first of %d", x.deadlocks)
+	}
+	x.addFinding(syntax.Pos{Line: 1, Col: 1}, lint.Deadlock, x.firstDeadlock, "a reachable state has no choice%s", more)
+}
+
+// checkNeverHolds reports guards that held in no state. A renamed module shares the text of its commands with the original module. Such a
+// guard is reported once if it held in none of the modules, otherwise for each module in which it did not hold.
 func (x *explorer) checkNeverHolds() {
-	modulesWith := make(map[syntax.Pos]int)
-	for _, guard := range x.allGuards {
-		modulesWith[guard.command.Pos]++
-	}
-	neverHolds := make(map[syntax.Pos][]*guard)
-	for _, guard := range x.unheldGuards {
-		neverHolds[guard.command.Pos] = append(neverHolds[guard.command.Pos], guard)
-	}
+	numModules := countByPosition(x.allGuards)
+	numUnheld := countByPosition(x.unheldGuards)
 	for _, guard := range x.unheldGuards {
 		pos := guard.command.Pos
 		switch {
 		case lint.IsConst(guard.command.Guard, false): // reported by lint.Texts
-		case len(neverHolds[pos]) == modulesWith[pos]:
+		case numUnheld[pos] == numModules[pos]:
 			x.addFinding(pos, lint.NeverHolds, "", "the guard holds in none of the %d reachable states", x.visited)
 		default:
 			x.addFinding(pos, lint.NeverHolds, "", "the guard holds in none of the %d reachable states in module %s", x.visited, x.program.Modules[guard.module].Name)
@@ -100,10 +113,19 @@ func (x *explorer) checkNeverHolds() {
 	}
 }
 
+// countByPosition counts the guards whose commands have the same position in the text.
+func countByPosition(guards []*guard) map[syntax.Pos]int {
+	count := make(map[syntax.Pos]int)
+	for _, guard := range guards {
+		count[guard.command.Pos]++
+	}
+	return count
+}
+
 // checkNeverReady reports commands whose guards hold in some state, but never together with guards of
 // the other modules that have the same action.
 func (x *explorer) checkNeverReady() {
-	takenAt := make(map[syntax.Pos]bool) // several modules may share a command
+	takenAt := make(map[syntax.Pos]bool) // whether a command was taken in some module, by its position
 	for _, guard := range x.allGuards {
 		takenAt[guard.command.Pos] = takenAt[guard.command.Pos] || guard.taken
 	}
@@ -116,7 +138,8 @@ func (x *explorer) checkNeverReady() {
 		if len(partners) == 0 || x.isBlocked(guard) {
 			continue // the system block, or guards that are constantly false, prevent the command
 		}
-		x.addFinding(command.Pos, lint.NeverReady, guard.heldIn, "the guard holds, but %s never ready for [%s] when it does", subjectAndVerb(partners), x.program.Actions[command.Action])
+		x.addFinding(command.Pos, lint.NeverReady, guard.heldIn, "the guard holds, but %s never ready for [%s] when it does",
+			subjectAndVerb(partners), x.program.Actions[command.Action])
 	}
 }
 
@@ -166,13 +189,12 @@ func subjectAndVerb(names []string) string {
 	return "modules " + strings.Join(names, " and ") + " are together"
 }
 
-// checkLabels reports labels that hold in all reachable states or in none.
+// checkLabels reports labels that hold in all reachable states or in none, except for constant labels.
 func (x *explorer) checkLabels() {
 	for _, label := range x.labels {
-		if _, isConstant := label.def.X.(*sema.Const); isConstant {
-			continue // a constant label is intended
-		}
+		_, isConstant := label.def.X.(*sema.Const)
 		switch {
+		case isConstant: // the author knows that it is the same in all states
 		case label.holdsIn == "":
 			x.addFinding(label.def.X.Pos(), lint.EmptyLabel, "", "label %q holds in none of the %d reachable states", label.def.Name, x.visited)
 		case label.failsIn == "" && x.visited > 1:
