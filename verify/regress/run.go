@@ -98,14 +98,17 @@ func (r *suiteRun) checkOptions() error {
 	return runner.Distinct(labels)
 }
 
-// setIdentities numbers the tests and sets the identities of all results. It returns an error if Options.Only has an identity that no result has.
+// setIdentities numbers the tests, and sets the identities of the tests and of their property instances. It returns an error if Options.Only has an
+// identity that no test and no instance has.
 func (r *suiteRun) setIdentities() error {
-	identities := make(map[string]bool)
+	isKnown := make(map[string]bool)
 	for i, test := range r.tests {
 		test.number = i + 1
-		test.setIdentities(r.opt.Only, identities)
+		for _, id := range test.setIdentities(r.opt.Only) {
+			isKnown[id] = true
+		}
 	}
-	unknown := slices.DeleteFunc(slices.Clone(r.opt.Only), func(id string) bool { return identities[id] })
+	unknown := slices.DeleteFunc(slices.Clone(r.opt.Only), func(id string) bool { return isKnown[id] })
 	if len(unknown) > 0 {
 		return fmt.Errorf("no result has the identity %s", strings.Join(unknown, ", "))
 	}
