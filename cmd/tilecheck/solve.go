@@ -129,7 +129,7 @@ func (c *solveCmd) checkFlags(opts *solve.Options) (err error) {
 		return nil
 	}
 	opts.Process, err = shard.Parse(c.Worker)
-	if err != nil || opts.Process.Index > opts.Process.Of {
+	if err != nil || opts.Process.Index > opts.Process.Count {
 		return usageError("--worker is %q, want the number of this process and the number of processes, such as 2/3", c.Worker)
 	}
 	if c.Output == "" {

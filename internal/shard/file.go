@@ -99,7 +99,7 @@ func (l *Ledger) Write(w io.Writer, job *Job) error {
 	if l.unfinished != nil {
 		return l.unfinished
 	}
-	h := header{Index: l.part.Index, Of: l.part.Of, Job: *job}
+	h := header{Index: l.part.Index, Of: l.part.Count, Job: *job}
 	slices.SortFunc(l.pieces, func(a, b *Piece) int { return bytes.Compare([]byte(a.Stream), []byte(b.Stream)) })
 	for _, p := range l.pieces {
 		h.Pieces = append(h.Pieces, entry{p.Stream, p.First, p.End, p.Mean, p.Timed, int64(len(p.Data))})
@@ -244,8 +244,8 @@ func readHeader(r *bufio.Reader) (h *header, at int64, err error) {
 
 // take checks the header and creates the pieces, whose data begins at offset at and ends at size.
 func (f *File) take(h *header, at, size int64) error {
-	if f.Index < 1 || f.Of < 1 || f.Index > maxParts || f.Of > maxParts {
-		return fmt.Errorf("it is damaged: found shard %d of %d", f.Index, f.Of)
+	if f.Index < 1 || f.Count < 1 || f.Index > maxParts || f.Count > maxParts {
+		return fmt.Errorf("it is damaged: found shard %d of %d", f.Index, f.Count)
 	}
 	if f.Build == "" || len(f.Args) == 0 {
 		return errors.New("it is damaged: it does not say what it is of")
@@ -313,7 +313,7 @@ func (f *File) differs(g *File) error {
 	if f.Build != g.Build {
 		return fmt.Errorf("%s and %s were made by different builds, %s and %s", f.Name, g.Name, f.Build, g.Build)
 	}
-	if f.Of != g.Of {
+	if f.Count != g.Count {
 		return fmt.Errorf("%s is shard %v and %s is shard %v: want parts of the same number", f.Name, f.Part, g.Name, g.Part)
 	}
 	if i := difference(f.Means, g.Means); i >= 0 {

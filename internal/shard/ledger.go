@@ -198,7 +198,7 @@ func (l *Ledger) Fail(p *Piece, err error) error {
 func (l *Ledger) Want(s Stream, jobs int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	of, most := l.part.Of, l.last()
+	of, most := l.part.Count, l.last()
 	want := most + 1
 	for want < most+2*of { // no more than two rounds on an estimate
 		if _, end := (Part{want, of}).Block(s.Block, jobs); end >= jobs {
@@ -231,7 +231,7 @@ func (l *Ledger) Err() error {
 	if l.failed != nil || l.more == 0 {
 		return l.failed
 	}
-	return &More{l.last(), l.more, l.part.Of}
+	return &More{l.last(), l.more, l.part.Count}
 }
 
 // Join puts the files of one job together. Parts that are there twice have to say
@@ -242,7 +242,7 @@ func Join(files []*File, allowed bool) (*Ledger, error) {
 		return nil, fmt.Errorf("no shards")
 	}
 	first := files[0]
-	l := &Ledger{part: Part{1, first.Of}, streams: make(map[string][]*Piece)}
+	l := &Ledger{part: Part{1, first.Count}, streams: make(map[string][]*Piece)}
 	by := make(map[int]*File)
 	for _, f := range files {
 		if err := first.differs(f); err != nil {
@@ -258,9 +258,9 @@ func Join(files []*File, allowed bool) (*Ledger, error) {
 		l.files = append(l.files, f)
 	}
 	slices.SortFunc(l.files, func(a, b *File) int { return a.Index - b.Index })
-	for i := 1; i <= max(first.Of, l.last()); i++ {
+	for i := 1; i <= max(first.Count, l.last()); i++ {
 		if by[i] == nil {
-			l.absent = append(l.absent, Part{i, first.Of})
+			l.absent = append(l.absent, Part{i, first.Count})
 		}
 	}
 	if len(l.absent) > 0 && !allowed {

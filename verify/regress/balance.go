@@ -23,7 +23,7 @@ func (r *suiteRun) keepBalancedPart() error {
 	}
 	longestFirst := func(first, second int) int { return cmp.Compare(seconds[second], seconds[first]) }
 	slices.SortStableFunc(order, longestFirst)
-	totalSeconds := make([]float64, min(r.opt.Shard.Of, len(order))) // by shard
+	totalSeconds := make([]float64, min(r.opt.Shard.Count, len(order))) // by shard
 	var ownTests []int                                               // the indices of the tests of this shard
 	for _, test := range order {
 		quickest := slices.Index(totalSeconds, slices.Min(totalSeconds))

@@ -118,7 +118,7 @@ func (r *suiteRun) setIdentities() error {
 // selectPart keeps the tests of this shard, and of these only those that Options.Only selects. It drops all other tests.
 func (r *suiteRun) selectPart() error {
 	r.testCount = len(r.tests)
-	if r.opt.Times != nil && r.opt.Shard.Of > 1 {
+	if r.opt.Times != nil && r.opt.Shard.Count > 1 {
 		if err := r.keepBalancedPart(); err != nil {
 			return err
 		}
@@ -246,7 +246,7 @@ func doubtNotes(results []report.TestResult) (notes []string) {
 // notes returns the notes of the report: about the part of the suite, the statistical expectations, constants that are not declared, and the runs.
 func (r *suiteRun) notes(runs []*testRun) []string {
 	var notes []string
-	if part := r.opt.Shard; part.Of > 1 {
+	if part := r.opt.Shard; part.Count > 1 {
 		note := fmt.Sprintf("part %v: %s of %d", part, noun.Count(len(r.tests), "test"), r.testCount)
 		if len(r.tests) == 0 && r.testCount > 0 && len(r.opt.Only) == 0 {
 			note += ": all of them are in other parts, and there is nothing to do in this one"

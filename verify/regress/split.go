@@ -54,7 +54,7 @@ func (r *suiteRun) recordResults(hash []byte) error {
 // after the part was recorded.
 func (r *suiteRun) checkSameSuite(hash []byte) error {
 	ledger := r.opt.Split
-	hashes := shard.Stream{Name: suiteStream, End: int64(ledger.Part().Of)} // each part has recorded one hash
+	hashes := shard.Stream{Name: suiteStream, End: int64(ledger.Part().Count)} // each part has recorded one hash
 	checkHash := func(piece *shard.Piece) (more bool, err error) {
 		recorded, err := piece.Load()
 		if err != nil {
