@@ -24,7 +24,7 @@ func (r *suiteRun) keepBalancedPart() error {
 	longestFirst := func(first, second int) int { return cmp.Compare(seconds[second], seconds[first]) }
 	slices.SortStableFunc(order, longestFirst)
 	totalSeconds := make([]float64, min(r.opt.Shard.Count, len(order))) // by shard
-	var ownTests []int                                               // the indices of the tests of this shard
+	var ownTests []int                                                  // the indices of the tests of this shard
 	for _, test := range order {
 		quickest := slices.Index(totalSeconds, slices.Min(totalSeconds))
 		totalSeconds[quickest] += seconds[test]
@@ -71,4 +71,6 @@ func (r *suiteRun) expectedSeconds() ([]float64, error) {
 }
 
 // testKey returns a text that identifies a test by the names of its files and by its switches.
-func testKey(model, props string, args []string) string { return fmt.Sprintf("%q %q %q", model, props, args) }
+func testKey(model, props string, args []string) string {
+	return fmt.Sprintf("%q %q %q", model, props, args)
+}
