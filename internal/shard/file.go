@@ -156,6 +156,7 @@ func cause(err error) error {
 	return err
 }
 
+// read reads the header of a partial file and checks the rest of the file. Its errors do not have the name of the file.
 func read(name string) (*File, error) {
 	info, err := os.Lstat(name)
 	if err != nil {
@@ -169,16 +170,16 @@ func read(name string) (*File, error) {
 		return nil, err
 	}
 	defer file.Close()
-	const trailer = 2*sha256.Size + 1
-	size := info.Size() - trailer
+	const checksumLine = 2*sha256.Size + 1 // bytes of the last line
+	size := info.Size() - checksumLine
 	hashed := sha256.New()
 	r := bufio.NewReaderSize(io.TeeReader(io.LimitReader(file, max(size, 0)), hashed), 1<<16)
-	h, at, err := readHeader(r)
+	header, dataOffset, err := readHeader(r)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Name: name, Part: Part{h.Index, h.Of}, Job: h.Job}
-	if err := f.take(h, at, size); err != nil {
+	f := &File{Name: name, Part: Part{header.Index, header.Of}, Job: header.Job}
+	if err := f.setPieces(header, dataOffset, size); err != nil {
 		return nil, err
 	}
 	if f.content, err = f.hash(r); err != nil {
@@ -203,6 +204,7 @@ func (f *File) hash(r io.Reader) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
+// kind returns the name of the kind of a file that is not a regular file.
 func kind(info os.FileInfo) string {
 	switch {
 	case info.IsDir():
@@ -213,8 +215,8 @@ func kind(info os.FileInfo) string {
 	return "special file"
 }
 
-// readHeader reads the lines before the data. The data begins at offset at.
-func readHeader(r *bufio.Reader) (h *header, at int64, err error) {
+// readHeader reads the lines before the data. It returns the header and the offset at which the data begins.
+func readHeader(r *bufio.Reader) (h *header, dataOffset int64, err error) {
 	start := make([]byte, len(magic))
 	if _, err := io.ReadFull(r, start); err != nil || string(start) != magic {
 		if bytes.HasPrefix(start, []byte("tilecheck shard ")) {
@@ -242,8 +244,8 @@ func readHeader(r *bufio.Reader) (h *header, at int64, err error) {
 	return h, int64(len(magic) + len(line)), nil
 }
 
-// take checks the header and creates the pieces, whose data begins at offset at and ends at size.
-func (f *File) take(h *header, at, size int64) error {
+// setPieces checks the header and sets the pieces of the file, whose data begins at offset and ends at size.
+func (f *File) setPieces(h *header, offset, size int64) error {
 	if f.Index < 1 || f.Count < 1 || f.Index > maxParts || f.Count > maxParts {
 		return fmt.Errorf("it is damaged: found shard %d of %d", f.Index, f.Count)
 	}
@@ -252,19 +254,21 @@ func (f *File) take(h *header, at, size int64) error {
 	}
 	seen := make(map[string]bool)
 	for _, e := range h.Pieces {
-		if e.First < 0 || e.End < e.First || e.Bytes < 0 || e.Bytes > size-at || seen[e.Stream] {
+		isValid := e.First >= 0 && e.End >= e.First && e.Bytes >= 0 && e.Bytes <= size-offset
+		if !isValid || seen[e.Stream] {
 			return fmt.Errorf("it is damaged: found the numbers %d to %d of %q in %d bytes", e.First, e.End, e.Stream, e.Bytes)
 		}
 		seen[e.Stream] = true
-		f.pieces = append(f.pieces, &Piece{Stream: e.Stream, First: e.First, End: e.End, Mean: e.Mean, Timed: e.Timed, file: f, at: at, size: e.Bytes})
-		at += e.Bytes
+		f.pieces = append(f.pieces, &Piece{Stream: e.Stream, First: e.First, End: e.End, Mean: e.Mean, Timed: e.Timed, file: f, at: offset, size: e.Bytes})
+		offset += e.Bytes
 	}
-	if at != size {
-		return fmt.Errorf("it is damaged: its pieces end at byte %d, want %d", at, size)
+	if offset != size {
+		return fmt.Errorf("it is damaged: its pieces end at byte %d, want %d", offset, size)
 	}
 	return nil
 }
 
+// checksum reads the last line of a file and returns an error unless it is the hash of the rest.
 func checksum(file io.Reader, hashed hash.Hash) error {
 	found, err := io.ReadAll(io.LimitReader(file, 2*sha256.Size+2))
 	if err != nil {
