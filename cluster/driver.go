@@ -196,7 +196,7 @@ func (d *Driver) readFinished(want int) error {
 		if err != nil {
 			return fmt.Errorf("%w; without the file, attach runs shard %d again", err, n)
 		}
-		if want := (shard.Part{Index: n, Of: d.Work.Job.Shards}); f.Part != want {
+		if want := (shard.Part{Index: n, Count: d.Work.Job.Shards}); f.Part != want {
 			return fmt.Errorf("%s is shard %v, want %v", name, f.Part, want)
 		}
 		if d.jobID == "" {

@@ -22,7 +22,7 @@ import (
 // writePart writes what a shard of the job finds: the numbers of its range.
 func writePart(t testing.TB, j *Job, index int, name string) {
 	t.Helper()
-	l := shard.Record(shard.Part{Index: index, Of: j.Shards})
+	l := shard.Record(shard.Part{Index: index, Count: j.Shards})
 	l.Put(&shard.Piece{Stream: "s", First: int64(index - 1), End: int64(index), Data: []byte{byte(index)}})
 	var text bytes.Buffer
 	if err := l.Write(&text, &shard.Job{Build: j.Build, Args: j.Words, Means: j.Words}); err != nil {

@@ -48,7 +48,7 @@ func (s *shards) Run(ctx context.Context, c runner.Command) (runner.Exit, error)
 		case "--shard":
 			index, of, _ := strings.Cut(c.Args[i+1], "/")
 			part.Index, _ = strconv.Atoi(index)
-			part.Of, _ = strconv.Atoi(of)
+			part.Count, _ = strconv.Atoi(of)
 		case "--partial":
 			file = c.Args[i+1]
 		}

@@ -107,7 +107,7 @@ func (c *benchRunCmd) options(env *environment) (*bench.Options, error) {
 	}
 	if options.Split = env.shard; c.Shard != "" && c.Partial == "" {
 		options.Shard, err = shard.Parse(c.Shard)
-		if err != nil || options.Shard.Index > options.Shard.Of {
+		if err != nil || options.Shard.Index > options.Shard.Count {
 			return nil, usageError("--shard: found %q, want a part and a number of parts, such as 2/5", c.Shard)
 		}
 	}

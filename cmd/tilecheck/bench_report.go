@@ -16,21 +16,11 @@ type benchReportCmd struct {
 	Format table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
-// Run prints a table, or writes the page.
+// Run prints the runs as a table, or writes them as a page to the file of --output.
 func (c *benchReportCmd) Run(env *environment) error {
-	var runs []record.Run
-	seen := make(map[record.Key]bool)
-	for _, name := range c.Files {
-		read, err := readRuns(name)
-		if err != nil {
-			return err
-		}
-		for i := range read {
-			if key := read[i].Key(); !seen[key] {
-				seen[key] = true
-				runs = append(runs, read[i])
-			}
-		}
+	runs, err := c.readDistinctRuns()
+	if err != nil {
+		return err
 	}
 	if c.Output == "" {
 		env.beginsPrinting()
@@ -39,4 +29,23 @@ func (c *benchReportCmd) Run(env *environment) error {
 	return env.writeSet(nil, func(write writeFile) error {
 		return write(c.Output, func(w io.Writer) error { return record.WritePage(w, runs, c.Title) })
 	})
+}
+
+// readDistinctRuns reads the runs of all files. Of several runs with the same key it returns only the first one.
+func (c *benchReportCmd) readDistinctRuns() ([]record.Run, error) {
+	var distinct []record.Run
+	seen := make(map[record.Key]bool)
+	for _, name := range c.Files {
+		runs, err := readRuns(name)
+		if err != nil {
+			return nil, err
+		}
+		for i := range runs {
+			if key := runs[i].Key(); !seen[key] {
+				seen[key] = true
+				distinct = append(distinct, runs[i])
+			}
+		}
+	}
+	return distinct, nil
 }

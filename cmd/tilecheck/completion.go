@@ -15,7 +15,7 @@ type completionCmd struct {
 	Code  bool   `short:"c" hidden:"" help:"Has no effect: the code is always printed."`
 }
 
-// Run prints the script.
+// Run prints the code for the shell.
 func (c *completionCmd) Run(env *environment) error {
 	shell := c.Shell
 	if shell == "" {
@@ -25,7 +25,7 @@ func (c *completionCmd) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	// The shell reads the command twice: now, and when it completes.
+	// The shell parses the command twice, so it is quoted twice: when it reads this code, and when it completes a word.
 	program = quote.Word(program)
 	complete := "complete -o default -o bashdefault -C " + quote.Word(program) + " tilecheck\n"
 	switch shell {
@@ -50,23 +50,25 @@ complete -f -c tilecheck -a "(__complete_tilecheck)"
 	return err
 }
 
-// programName returns the command that runs this program: tilecheck if it is the first program of that name on path, otherwise its file.
+// programName returns the command that runs this program: "tilecheck" if a shell with the given PATH finds this program by that name, otherwise the
+// path of its file.
 func programName(path string) (string, error) {
-	program, err := os.Executable()
+	file, err := os.Executable()
 	if err != nil {
 		return "", err
 	}
-	own, err := os.Stat(program)
+	thisProgram, err := os.Stat(file)
 	if err != nil {
-		return program, nil
+		return file, nil
 	}
-	if first := firstOnPath("tilecheck", path); first != nil && os.SameFile(own, first) {
+	found := firstOnPath("tilecheck", path)
+	if found != nil && os.SameFile(thisProgram, found) {
 		return "tilecheck", nil
 	}
-	return program, nil
+	return file, nil
 }
 
-// firstOnPath returns the first file with a name in the directories of path; nil if there is none.
+// firstOnPath returns the first file with a name in the directories of path, which has the form of PATH; nil if there is none.
 func firstOnPath(name, path string) os.FileInfo {
 	for _, dir := range filepath.SplitList(path) {
 		if found, err := os.Stat(filepath.Join(dir, name)); err == nil && !found.IsDir() {

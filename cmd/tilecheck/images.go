@@ -65,7 +65,7 @@ func shortID(id string) string {
 	return id[:min(12, len(id))]
 }
 
-// recipeFlags say how to make an image of PRISM or PRISM-games.
+// recipeFlags are the flags from which an image of PRISM or PRISM-games is built.
 type recipeFlags struct {
 	From       string `required:"" help:"Folder of the installation, which has bin/prism." placeholder:"DIR" file:"in"`
 	Tag        string `help:"Name of the image (default: tilecheck/prism or tilecheck/prism-games with the version)." placeholder:"IMAGE"`
@@ -91,18 +91,21 @@ func (c *imageGamesCmd) Run(ctx context.Context, env *environment) error {
 	return c.makeImage(ctx, env, prismimage.Games, "PRISM-games")
 }
 
-// makeImage makes the image of a product and prints its name. title is the name of the product in messages.
-func (c *recipeFlags) makeImage(ctx context.Context, env *environment, product prismimage.Product, title string) (err error) {
-	d, err := env.docker(ctx)
+// makeImage builds a Docker image of PRISM or PRISM-games, and prints the image's name, version and size. displayName is the name of the product in
+// the output.
+func (c *recipeFlags) makeImage(ctx context.Context, env *environment, product prismimage.Product, displayName string) (err error) {
+	docker, err := env.docker(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	img, err := prismimage.Make(ctx, d, prismimage.Recipe{Product: product, From: c.From, Ref: c.Tag, Base: c.Base, BaseRootfs: c.BaseRootfs})
+	defer func() { err = errors.Join(err, docker.Close()) }()
+	recipe := prismimage.Recipe{Product: product, From: c.From, Tag: c.Tag, Base: c.Base, BaseRootfs: c.BaseRootfs}
+	image, err := prismimage.Make(ctx, docker, recipe)
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(env.stdout, "%s: %s %s, %s\n", img.Ref, title, img.Version, units.HumanSize(float64(img.Size)))
+	size := units.HumanSize(float64(image.Size))
+	_, err = fmt.Fprintf(env.stdout, "%s: %s %s, %s\n", image.Ref, displayName, image.Version, size)
 	return err
 }
 

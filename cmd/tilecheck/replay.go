@@ -32,7 +32,7 @@ type replayCmd struct {
 // errFound ends the reading of a record when the game is found.
 var errFound = errors.New("found")
 
-// Run checks all games and lists them, or shows one.
+// Run lists all games after checking them, or shows the boards of one game.
 func (c *replayCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
@@ -45,15 +45,15 @@ func (c *replayCmd) Run(ctx context.Context, env *environment) error {
 	if c.Step && c.File == "-" {
 		return usageError("--step reads standard input, want the games in a file")
 	}
-	r, err := env.open(c.File)
+	file, err := env.open(c.File)
 	if err != nil {
 		return err
 	}
-	defer r.Close()
+	defer file.Close()
 	if c.Game != nil || c.Step {
-		return c.show(ctx, env, r)
+		return c.show(ctx, env, file)
 	}
-	return c.list(ctx, env, r)
+	return c.list(ctx, env, file)
 }
 
 // open opens a file for reading; "-" is standard input.
@@ -68,7 +68,7 @@ func (e *environment) open(path string) (io.ReadCloser, error) {
 	return f, err
 }
 
-// list checks every game and prints their results.
+// list checks every game of a record and prints a table of their results.
 func (c *replayCmd) list(ctx context.Context, env *environment, record io.Reader) error {
 	out := &table.Table{Columns: []table.Column{
 		{Name: "game", Align: table.Right},
@@ -77,14 +77,15 @@ func (c *replayCmd) list(ctx context.Context, env *environment, record io.Reader
 		{Name: "largest tile", Align: table.Right},
 		{Name: "won after", Align: table.Right},
 	}}
-	header, err := play.ReadRecord(record, c.File, func(p *play.Played) error {
-		winCell := table.Cell{}
-		if p.Won {
-			winCell = table.Cell{Text: strconv.FormatInt(p.WinMoves, 10), Value: p.WinMoves}
+	addRow := func(played *play.Played) error {
+		wonAfter := table.Cell{}
+		if played.Won {
+			wonAfter = table.Cell{Text: strconv.FormatInt(played.WinMoves, 10), Value: played.WinMoves}
 		}
-		out.Append(p.Index, p.Score, p.Moves, game.Value(p.Max), winCell)
+		out.Append(played.Index, played.Score, played.Moves, game.Value(played.Max), wonAfter)
 		return ctx.Err()
-	})
+	}
+	header, err := play.ReadRecord(record, c.File, addRow)
 	if err != nil {
 		return err
 	}
@@ -92,25 +93,31 @@ func (c *replayCmd) list(ctx context.Context, env *environment, record io.Reader
 		return errNoGame(c.File)
 	}
 	out.Title = fmt.Sprintf("%s on %v", header.Strategy, header.Match)
-	note := fmt.Sprintf("%s, every move and every new tile by the rules", noun.Count(len(out.Rows), "game"))
+	out.Notes = []string{checkNote(&header, len(out.Rows))}
+	return out.Write(env.stdout, c.Format, env.reportOptions())
+}
+
+// checkNote returns the note that says what was checked in a record with the given number of games.
+func checkNote(header *play.RecordHeader, numGames int) string {
+	note := fmt.Sprintf("%s, every move and every new tile by the rules", noun.Count(numGames, "game"))
 	if header.Opponent != "" {
 		note += fmt.Sprintf(", the tiles by %s (which are not checked)", header.Opponent)
 	}
 	if header.Seeded {
 		note += fmt.Sprintf(", the tiles those of seed %d", header.Match.Seed)
 	}
-	out.Notes = []string{note}
-	return out.Write(env.stdout, c.Format, env.reportOptions())
+	return note
 }
 
-// show finds the game to show, and shows its boards.
+// show shows the boards of the game of --game, or of the first game, and prints its result.
 func (c *replayCmd) show(ctx context.Context, env *environment, record io.Reader) error {
 	header, found, err := c.find(ctx, record)
 	if err != nil {
 		return err
 	}
 	var frames []play.Frame
-	if _, err := header.Match.Replay(found.Transcript, func(f play.Frame) { frames = append(frames, f) }); err != nil {
+	addFrame := func(frame play.Frame) { frames = append(frames, frame) }
+	if _, err := header.Match.Replay(found.Transcript, addFrame); err != nil {
 		return err
 	}
 	if err := c.showFrames(ctx, env, header.Match.Shape, frames); err != nil {
@@ -120,11 +127,11 @@ func (c *replayCmd) show(ctx context.Context, env *environment, record io.Reader
 	return err
 }
 
-// find reads the record up to the game of --game; without that flag, up to the first game.
+// find returns the header of a record and the game of --game, or the first game without that flag. It returns an error if there is no such game.
 func (c *replayCmd) find(ctx context.Context, record io.Reader) (header play.RecordHeader, found *play.Played, err error) {
-	header, err = play.ReadRecord(record, c.File, func(p *play.Played) error {
-		if c.Game == nil || *c.Game == p.Index {
-			found = p
+	header, err = play.ReadRecord(record, c.File, func(played *play.Played) error {
+		if c.Game == nil || *c.Game == played.Index {
+			found = played
 			return errFound
 		}
 		return ctx.Err()
@@ -143,7 +150,7 @@ func (c *replayCmd) find(ctx context.Context, record io.Reader) (header play.Rec
 // errNoGame returns the error about a record without games.
 func errNoGame(file string) error { return fmt.Errorf("%s: there is no game in it", file) }
 
-// showFrames shows the boards of a game, one for every line of input or as a film.
+// showFrames shows the boards of a game. With --step the user selects the boards, otherwise they are shown one after the other.
 func (c *replayCmd) showFrames(ctx context.Context, env *environment, shape game.Shape, frames []play.Frame) error {
 	if c.Step {
 		return stepThrough(env, shape, frames)
@@ -157,7 +164,8 @@ func (c *replayCmd) showFrames(ctx context.Context, env *environment, shape game
 	return nil
 }
 
-// stepThrough shows the boards of a game. Each line of input selects the next board to show.
+// stepThrough shows the boards of a game. Each line of input selects the board to show next: an empty line the next board, "b" the one before, and a
+// number the board after this many moves. "q" ends, as does an empty line after the last board.
 func stepThrough(env *environment, shape game.Shape, frames []play.Frame) error {
 	input := bufio.NewScanner(env.stdin)
 	current := 0
@@ -169,18 +177,20 @@ func stepThrough(env *environment, shape game.Shape, frames []play.Frame) error 
 			return input.Err()
 		}
 		word := strings.TrimSpace(input.Text())
+		last := len(frames) - 1
 		move, err := strconv.Atoi(word)
+		isMove := err == nil && move >= 0 && move <= last
 		switch {
-		case word == "q" || word == "" && current == len(frames)-1:
+		case word == "q" || word == "" && current == last:
 			return nil
 		case word == "":
 			current++
 		case word == "b":
 			current = max(current-1, 0)
-		case err == nil && move >= 0 && move < len(frames):
+		case isMove:
 			current = move
 		default:
-			fmt.Fprintf(env.stderr, "found %q, want Enter, b, q or a move from 0 to %d\n", word, len(frames)-1)
+			fmt.Fprintf(env.stderr, "found %q, want Enter, b, q or a move from 0 to %d\n", word, last)
 		}
 	}
 }

@@ -117,21 +117,23 @@ func (c *solveCmd) Run(ctx context.Context, env *environment) error {
 	return solved.Write(env.stdout, c.Format, env.reportOptions())
 }
 
-// checkFlags returns a usage error if flags do not fit together. It sets the process of --worker in the options.
+// checkFlags returns a usage error if flags are wrong or contradict each other. It sets opts.Process from --worker, which has the form "2/3": the second
+// of three processes.
 func (c *solveCmd) checkFlags(opts *solve.Options) (err error) {
 	switch {
 	case c.Output == "-":
 		return usageError("--output is -, want a file: the result goes to standard output")
 	case c.Resume && c.Output == "":
-		return usageError("--resume without --output, want the file whose work is to go on")
+		return usageError("--resume is given without --output, want the output file of the interrupted run")
 	case c.Worker == "":
 		return nil
 	}
-	if opts.Process, err = shard.Parse(c.Worker); err != nil || opts.Process.Index > opts.Process.Of {
-		return usageError("--worker is %q, want one of a number of processes, such as 2/3", c.Worker)
+	opts.Process, err = shard.Parse(c.Worker)
+	if err != nil || opts.Process.Index > opts.Process.Count {
+		return usageError("--worker is %q, want the number of this process and the number of processes, such as 2/3", c.Worker)
 	}
 	if c.Output == "" {
-		return usageError("--worker without --output, want the file that the processes make together")
+		return usageError("--worker is given without --output, want the output file that all processes share")
 	}
 	return nil
 }

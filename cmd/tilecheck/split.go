@@ -24,7 +24,7 @@ type shardFlags struct {
 	Partial string `rare:"" help:"Where to write what the part found." placeholder:"FILE" file:"out"`
 }
 
-// sharing says which shard of a command's work the process does, or which shards it merges.
+// sharing has the shard of a command's work that the process does, or the shards that it merges.
 type sharing struct {
 	shard      *shard.Ledger // nil if the process does everything
 	recording  *recording    // of a shard that is recorded
@@ -32,16 +32,16 @@ type sharing struct {
 	heldFiles  []heldFile    // the files that a merge will write
 }
 
-// beginShard reads the flags --shard and --partial, and makes the command record its shard instead of printing. During a merge it checks that the
-// command is the one of the shards.
+// beginShard reads the flags --shard and --partial. If they are given, the command records the results of its shard instead of printing. During a merge
+// beginShard checks that the command is the command of the shards.
 func (e *environment) beginShard(kctx *kong.Context, args []string) error {
 	shardText, file, canShard := shardFlagsOf(kctx)
 	if e.shard.Replaying() {
 		return e.checkMergedCommand(kctx, canShard, shardText+file != "")
 	}
-	reportsParts := slices.Contains([]string{"test", "bench run"}, nameOf(kctx.Selected())) // without --partial
+	needsPartial := !slices.Contains([]string{"test", "bench run"}, nameOf(kctx.Selected())) // these two can print the results of a shard
 	switch {
-	case file == "" && (shardText == "" || reportsParts):
+	case file == "" && (shardText == "" || !needsPartial):
 		return nil
 	case file == "":
 		return usageError("--shard is given without --partial, want a file for the results of the part")
@@ -79,13 +79,13 @@ func shardFlagsOf(kctx *kong.Context) (shardText, file string, canShard bool) {
 	return shardText, file, canShard
 }
 
-// checkMergedCommand returns an error if a command that a merge runs is not the command of the shards.
+// checkMergedCommand returns an error if the command that a merge runs differs from the command of the shards.
 func (e *environment) checkMergedCommand(kctx *kong.Context, canShard, hasShardFlags bool) error {
 	switch {
 	case !canShard:
-		return usageError("a shard is of the command %s, which shares no work", nameOf(kctx.Selected()))
+		return usageError("a shard is of the command %s, whose work cannot be divided into shards", nameOf(kctx.Selected()))
 	case hasShardFlags:
-		return usageError("a command that shards are of cannot have --shard itself")
+		return usageError("the command of the shards has the flag --shard itself")
 	}
 	return shard.SameMeans(e.recording.meaning, meaningOf(kctx))
 }
@@ -95,7 +95,7 @@ func (e *environment) refuseWithShard(flags ...string) error {
 	return e.refuseFlags(e.shard != nil, "with --shard: it takes one process", flags...)
 }
 
-// recording says how a shard is recorded.
+// recording has the file of a shard and the command that it records.
 type recording struct {
 	file               string
 	arguments, meaning []string
@@ -119,9 +119,9 @@ func withoutShardFlags(args []string) []string {
 	return words
 }
 
-// decidesNothing reports whether a flag has no influence on the results of a command: it names an
+// changesNoResult reports whether a flag does not change the results of a command: it names an
 // output, or changes only how the command runs or prints.
-func decidesNothing(flag *kong.Value) bool {
+func changesNoResult(flag *kong.Value) bool {
 	kind := flag.Tag.Get("file")
 	return kind == "out" || kind == "target" || slices.Contains([]string{
 		"help", "version", "quiet", "no-color", "format", "github", "workers", "jobs", "timeout", "shard", "partial", "partial-result",
@@ -129,7 +129,7 @@ func decidesNothing(flag *kong.Value) bool {
 	}, flag.Name)
 }
 
-// meaningOf returns the parts of a command line that decide its results. Shards can be merged only if these parts are equal.
+// meaningOf returns the parts of a command line on which its results depend. Shards can be merged only if these parts are equal.
 func meaningOf(kctx *kong.Context) []string {
 	node := kctx.Selected()
 	meaning := []string{nameOf(node)}
@@ -140,14 +140,14 @@ func meaningOf(kctx *kong.Context) []string {
 		meaning = append(meaning, fmt.Sprintf("<%s> %q", arg.Name, fmt.Sprint(flagValue(arg.Target))))
 	}
 	for _, flag := range kctx.Flags() {
-		if !decidesNothing(flag.Value) && !flag.Target.IsZero() {
+		if !changesNoResult(flag.Value) && !flag.Target.IsZero() {
 			meaning = append(meaning, fmt.Sprintf("--%s %q", flag.Name, fmt.Sprint(flagValue(flag.Target))))
 		}
 	}
 	return meaning
 }
 
-// flagValue returns the value of a flag that was given or has a default.
+// flagValue returns the value of a flag or argument that is not zero. It dereferences a pointer.
 func flagValue(target reflect.Value) any {
 	if target.Kind() == reflect.Pointer {
 		target = target.Elem()
@@ -155,15 +155,14 @@ func flagValue(target reflect.Value) any {
 	return target.Interface()
 }
 
-// endShard writes the file of a shard after the command has ended. outcome is the error of the command; without --shard it is returned unchanged.
+// endShard writes the file of a shard after the command has ended. outcome is the error of the command. endShard returns the error for the exit code;
+// without --shard this is outcome.
 func (e *environment) endShard(ctx context.Context, outcome error) error {
 	if !e.shard.Recording() {
 		return outcome
 	}
-	coded, isCoded := errors.AsType[*codedError](outcome)
-	onlyExitCode := isCoded && coded.err == nil
-	if outcome != nil && !onlyExitCode {
-		return outcome
+	if coded, ok := errors.AsType[*codedError](outcome); outcome != nil && (!ok || coded.err != nil) {
+		return outcome // a real error, not only an exit code
 	}
 	if unfinished := cmp.Or(ctx.Err(), e.shard.Undone()); unfinished != nil {
 		return fmt.Errorf("shard %v is not finished: %w", e.shard.Part(), unfinished)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"math/bits"
-	"slices"
 	"strings"
 
 	"tilecheck/game"
@@ -62,33 +61,47 @@ func familyTable(setting strategy.Setting) *table.Table {
 		Notes: []string{"deterministic and memory are those of the example; they may depend on the options."},
 	}
 	for _, family := range strategy.List() {
-		row := []any{family.Name, family.Options, family.About, family.Source, family.Example, nil, nil}
+		row := []any{family.Name, family.Options, family.About, family.Source, family.Example}
 		if example, err := strategy.Parse(family.Example, setting); err == nil {
-			row = append(row[:5], behaviour(example)...)
+			row = append(row, behaviour(example)...)
+		} else {
+			row = append(row, nil, nil)
 		}
 		out.Append(row...)
 	}
 	return out
 }
 
-// specTable returns a table with a row for each spec. A wrong spec is a usage error.
+// specTable returns a table that describes strategies, with a row for each. A spec is the text that names a strategy. specTable returns a usage error
+// if a spec is wrong.
 func specTable(specs []string, setting strategy.Setting) (*table.Table, error) {
 	out := &table.Table{
 		Columns: append([]table.Column{
 			{Name: "strategy", Min: 24, Code: true}, {Field: "options"}, {Name: "description", Min: 24}, {Name: "source", Min: 14}, {Field: "example"},
 		}, behaviourColumns()...),
 	}
-	families := strategy.List()
 	for _, spec := range specs {
 		parsed, err := strategy.Parse(spec, setting)
 		if err != nil {
 			return nil, usageError("%w", err)
 		}
-		name, _, _ := strings.Cut(spec, ":")
-		family := families[slices.IndexFunc(families, func(e strategy.Entry) bool { return e.Name == name })]
-		out.Append(append([]any{parsed.String(), nil, family.About, family.Source, nil}, behaviour(parsed)...)...)
+		family := familyOf(spec)
+		row := []any{parsed.String(), nil, family.About, family.Source, nil}
+		row = append(row, behaviour(parsed)...)
+		out.Append(row...)
 	}
 	return out, nil
+}
+
+// familyOf returns the family of a strategy that strategy.Parse accepts: the spec is the name of the family, optionally followed by a colon and options.
+func familyOf(spec string) strategy.Entry {
+	name, _, _ := strings.Cut(spec, ":")
+	for _, family := range strategy.List() {
+		if family.Name == name {
+			return family
+		}
+	}
+	return strategy.Entry{}
 }
 
 // behaviourColumns returns the columns about how a strategy chooses its moves.

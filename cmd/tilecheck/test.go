@@ -181,7 +181,7 @@ func (c *testCmd) selectShard(options *regress.Options) error {
 	if err != nil {
 		return usageError("--shard: %w", err)
 	}
-	if part.Index > part.Of {
+	if part.Index > part.Count {
 		return usageError("--shard: found %q, want a part and a number of parts, such as 2/5", c.Shard)
 	}
 	options.Shard = part

@@ -22,7 +22,7 @@ import (
 type Recipe struct {
 	Product Product
 	From    string // the folder of the installation, which has bin/prism
-	Ref     string // the name of the image; empty is "tilecheck/prism" or "tilecheck/prism-games" with the version
+	Tag     string // the name of the image; empty is "tilecheck/prism" or "tilecheck/prism-games" with the version
 	// Base is the image to build on, with a Java runtime (11 or later), bash and
 	// awk. Empty is DefaultBase, which BaseRootfs makes.
 	Base string
@@ -96,7 +96,7 @@ func (r Recipe) name(ctx context.Context, d *containers.Docker, id string, base 
 	if err := errors.Join(err, pool.Close()); err != nil {
 		return containers.Image{}, fmt.Errorf("%s does not run on %s, which needs Java, bash and awk: %w", r.Product.title(), base, err)
 	}
-	ref := cmp.Or(r.Ref, "tilecheck/"+string(r.Product)+":"+tag(version))
+	ref := cmp.Or(r.Tag, "tilecheck/"+string(r.Product)+":"+tag(version))
 	labels := fmt.Sprintf("FROM %s\nLABEL %s=true %s=%s %s=%q\n", id, containers.LabelProject, containers.LabelTool, r.Product, containers.LabelVersion, version)
 	if _, err := d.Build(ctx, ref, labels, nil); err != nil {
 		return containers.Image{}, err

@@ -27,7 +27,7 @@ func TestMake(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(from, "bin", "prism"), testimage.Program(t), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	img, err := Make(t.Context(), d, Recipe{Product: PRISM, From: from, Base: base, Ref: ref})
+	img, err := Make(t.Context(), d, Recipe{Product: PRISM, From: from, Base: base, Tag: ref})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -58,7 +58,7 @@ func TestMakeChecks(t *testing.T) {
 	d := connect(t)
 	base := testimage.Import(t, "tilecheck-test/base:nothing", nil, "/bin/cat", "/bin/timeout")
 	ref := testimage.Own("tilecheck-test/prism:broken")
-	_, err := Make(t.Context(), d, Recipe{Product: PRISM, From: installation(t), Base: base, Ref: ref}) // its prism is a script without an interpreter
+	_, err := Make(t.Context(), d, Recipe{Product: PRISM, From: installation(t), Base: base, Tag: ref}) // its prism is a script without an interpreter
 	if f, ok := errors.AsType[*result.Failure](err); !ok || !strings.Contains(err.Error(), "PRISM does not run on "+base) {
 		t.Errorf("error %v (%v)", err, f)
 	}

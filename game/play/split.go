@@ -27,7 +27,7 @@ func (s *schedule) stream() shard.Stream {
 	}
 	name := fmt.Sprintf("games of %s: %v, seed %d", strings.Join(specs, " and "), s.match, s.match.Seed)
 	stream := shard.Stream{Name: name, End: s.games, Timed: true}
-	if of := int64(s.split.Part().Of); s.firstLook > 0 {
+	if of := int64(s.split.Part().Count); s.firstLook > 0 {
 		stream.Block = max(1, (max(s.firstLook, s.games/roundsOfContest)+of-1)/of)
 	}
 	return stream

@@ -105,7 +105,7 @@ func TestProcesses(t *testing.T) {
 			for i := range processes {
 				all.Go(func() {
 					own := opts
-					own.Process, own.Workers, own.Memory = shard.Part{Index: i + 1, Of: processes}, 1+i%2, int64(i%2)
+					own.Process, own.Workers, own.Memory = shard.Part{Index: i + 1, Count: processes}, 1+i%2, int64(i%2)
 					var err error
 					if stats[i], err = solve.SolveFile(t.Context(), path, false, own); err != nil {
 						t.Errorf("process %d of %d: %v", i+1, processes, err)
@@ -140,7 +140,7 @@ func TestProcessesCancel(t *testing.T) {
 					ctx, cancel := context.WithCancel(t.Context())
 					left := rng.IntN(30)
 					own := opts
-					own.Process = shard.Part{Index: i + 1, Of: processes}
+					own.Process = shard.Part{Index: i + 1, Count: processes}
 					own.Progress = func(solve.Progress) {
 						if left--; left < 0 {
 							cancel()
@@ -163,7 +163,7 @@ func TestProcessesCancel(t *testing.T) {
 func TestProcessesDisagree(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "table")
 	opts := square(2, 16)
-	opts.Process = shard.Part{Index: 2, Of: 3}
+	opts.Process = shard.Part{Index: 2, Count: 3}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
 	defer cancel()
 	if _, err := solve.SolveFile(ctx, path, false, opts); !errors.Is(err, context.DeadlineExceeded) {
@@ -174,8 +174,8 @@ func TestProcessesDisagree(t *testing.T) {
 		process shard.Part
 		want    string
 	}{
-		{16, shard.Part{Index: 2, Of: 4}, "work of 3 processes is for win on 2x2 to 16, want 4"},
-		{32, shard.Part{Index: 1, Of: 3}, "want 3 for win on 2x2 to 32"},
+		{16, shard.Part{Index: 2, Count: 4}, "work of 3 processes is for win on 2x2 to 16, want 4"},
+		{32, shard.Part{Index: 1, Count: 3}, "want 3 for win on 2x2 to 32"},
 		{16, shard.Part{}, "several processes"},
 	} {
 		opts := square(2, tt.max)

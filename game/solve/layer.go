@@ -43,7 +43,7 @@ func (s *solver) name(kind string, sum, process int) string {
 	if s.singleProcess() {
 		return name
 	}
-	return name + suffix(process, s.share.Of)
+	return name + suffix(process, s.share.Count)
 }
 
 // suffix returns the end of the names of files of one of several processes.
@@ -53,12 +53,12 @@ func suffix(process, of int) string { return fmt.Sprintf("-%dof%d", process, of)
 func (s *solver) ownName(kind string, sum int) string { return s.name(kind, sum, s.share.Index) }
 
 // singleProcess reports whether one process solves the problem.
-func (s *solver) singleProcess() bool { return s.share.Of == 1 }
+func (s *solver) singleProcess() bool { return s.share.Count == 1 }
 
 // open opens a layer. It waits for the records of other processes.
 func (s *solver) open(ctx context.Context, kind string, sum int) (*layer, error) {
 	l := &layer{owners: s.owners, sum: sum}
-	for process := 1; process <= s.share.Of; process++ {
+	for process := 1; process <= s.share.Count; process++ {
 		r, err := s.await(ctx, s.name(kind, sum, process))
 		if err != nil {
 			l.close()

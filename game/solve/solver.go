@@ -73,12 +73,12 @@ func newSolver(opts Options, layers store, table layerTable) (*solver, error) {
 
 // assignParts assigns a range of parts to each process.
 func (s *solver) assignParts(process shard.Part) {
-	if s.share = process; process.Of == 0 {
-		s.share = shard.Part{Index: 1, Of: 1}
+	if s.share = process; process.Count == 0 {
+		s.share = shard.Part{Index: 1, Count: 1}
 	}
 	s.owners = make([]int, s.parts)
-	for i := range s.share.Of {
-		first, end := shard.Part{Index: i + 1, Of: s.share.Of}.Range(int64(s.parts))
+	for i := range s.share.Count {
+		first, end := shard.Part{Index: i + 1, Count: s.share.Count}.Range(int64(s.parts))
 		for part := first; part < end; part++ {
 			s.owners[part] = i
 		}

@@ -40,8 +40,8 @@ func SolveFile(ctx context.Context, path string, resume bool, opts Options) (Sta
 	if err != nil {
 		return Stats{}, err
 	}
-	if p := opts.Process; p.Of > 1 && (p.Index < 1 || p.Index > p.Of) {
-		return Stats{}, fmt.Errorf("process is %v, want one of 1/%d to %d/%d", p, p.Of, p.Of, p.Of)
+	if p := opts.Process; p.Count > 1 && (p.Index < 1 || p.Index > p.Count) {
+		return Stats{}, fmt.Errorf("process is %v, want one of 1/%d to %d/%d", p, p.Count, p.Count, p.Count)
 	}
 	w := &work{path: path, dir: dirStore(WorkDir(path)), problem: problem, process: opts.Process}
 	stats, done, err := w.prepare(resume || w.multiProcess())
@@ -73,12 +73,12 @@ const (
 )
 
 // multiProcess reports whether this is one of several processes.
-func (w *work) multiProcess() bool { return w.process.Of > 1 }
+func (w *work) multiProcess() bool { return w.process.Count > 1 }
 
 // lockName returns the name of the lock of this process.
 func (w *work) lockName() string {
 	if w.multiProcess() {
-		return lockName + suffix(w.process.Index, w.process.Of)
+		return lockName + suffix(w.process.Index, w.process.Count)
 	}
 	return lockName
 }
@@ -141,9 +141,9 @@ func (w *work) checkAgreement() error {
 	if _, err := os.Stat(w.dir.path(lockName)); err == nil {
 		return fmt.Errorf("%s: one process works on it, want no other", w.dir)
 	}
-	own := binary.LittleEndian.AppendUint32(appendFileHeader(nil, w.problem), uint32(w.process.Of))
+	own := binary.LittleEndian.AppendUint32(appendFileHeader(nil, w.problem), uint32(w.process.Count))
 	file := w.dir.path(problemName)
-	draft := file + suffix(w.process.Index, w.process.Of) + unfinished
+	draft := file + suffix(w.process.Index, w.process.Count) + unfinished
 	err := os.WriteFile(draft, own, 0o666)
 	if err == nil {
 		if err = os.Link(draft, file); errors.Is(err, fs.ErrExist) {
@@ -166,7 +166,7 @@ func (w *work) checkAgreement() error {
 		return fmt.Errorf("%s is corrupt: %w", file, err)
 	}
 	return fmt.Errorf("%s: the work of %d processes is for %s, want %d for %s",
-		w.dir, binary.LittleEndian.Uint32(found[fileHeaderSize:]), other, w.process.Of, w.problem)
+		w.dir, binary.LittleEndian.Uint32(found[fileHeaderSize:]), other, w.process.Count, w.problem)
 }
 
 // unfinishedError returns ErrLocked if a process works in the directory, otherwise ErrUnfinished.
@@ -340,7 +340,7 @@ func (w *work) removeUnfinished() error {
 	}
 	for _, entry := range found {
 		name := entry.Name()
-		if w.multiProcess() && !strings.HasSuffix(name, suffix(w.process.Index, w.process.Of)+unfinished) {
+		if w.multiProcess() && !strings.HasSuffix(name, suffix(w.process.Index, w.process.Count)+unfinished) {
 			continue
 		}
 		if strings.HasSuffix(name, unfinished) {

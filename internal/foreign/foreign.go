@@ -1,5 +1,5 @@
-// Package foreign reads command lines that are for PRISM or Storm, or for what
-// tilecheck was before, as command lines of ours.
+// Package foreign translates command lines of PRISM, of Storm and of earlier versions of
+// tilecheck to command lines of tilecheck.
 package foreign
 
 import (
@@ -9,178 +9,249 @@ import (
 	"strings"
 )
 
-// Reading is what a command line for another program may mean here.
+// Reading is a possible translation of a command line.
 type Reading struct {
-	Words []string // ours
-	// File is where the other program would write what ours prints; empty if nowhere.
+	Words []string // the command line of tilecheck; empty if there is no translation
+	// File is the file to which the other program would write the output; empty if it would print it.
 	File string
 }
 
-// formerly are the readings of a command line of compare from when it was one
-// command with a flag --preset: the one that keeps most first.
-func formerly(args []string) [][]string {
+// translateOldCompare translates a command line of an earlier version of tilecheck, in which compare had the flag --preset
+// instead of subcommands. It returns the possible translations, first the one that keeps all words; nil if the command is not
+// compare.
+func translateOldCompare(args []string) [][]string {
 	if len(args) == 0 || args[0] != "compare" {
 		return nil
 	}
-	command, args := []string{"compare", "players"}, args[1:]
-	if len(args) > 0 && slices.Contains([]string{"models", "players", "document"}, args[0]) {
-		if args[0] == "document" {
-			command[1] = "document"
-		}
-		args = args[1:]
-	}
-	var rest []string
+	command, args := splitCompareCommand(args[1:])
+	var flags []string
 	for i := 0; i < len(args); i++ {
-		name, value, joined := strings.Cut(args[i], "=")
+		name, value, hasValue := strings.Cut(args[i], "=")
 		switch {
-		case name == "--preset" && joined:
+		case name == "--preset" && hasValue:
 			command = []string{"compare", "document", value}
 		case name == "--preset" && i+1 < len(args):
 			i++
 			command = []string{"compare", "document", args[i]}
-		case name == "--samples": // of players, they are games
-			rest = append(rest, "--games"+args[i][len(name):])
+		case name == "--samples": // now --games
+			flags = append(flags, "--games"+strings.TrimPrefix(args[i], name))
 		default:
-			rest = append(rest, args[i])
+			flags = append(flags, args[i])
 		}
 	}
-	out := [][]string{slices.Concat(command, rest)}
-	if len(command) == 3 {
-		out = append(out, command)
+	translations := [][]string{slices.Concat(command, flags)}
+	if isPreset := len(command) == 3; isPreset { // perhaps it does not accept the flags
+		translations = append(translations, command)
 	}
-	return out
+	return translations
 }
 
-// line is a command line that is being translated.
-type line struct {
-	known    map[string]*Switch
-	storm    bool // it is Storm's
-	wanted   string
-	files    []string
-	imports  []string // files of states
-	rest     []string
-	own      []string // of rest, what belongs to the command that is wanted
-	into     string
-	sampling bool
+// splitCompareCommand returns the command `compare document` or `compare players` that the arguments of compare ask for, and the
+// arguments without the name of a subcommand.
+func splitCompareCommand(args []string) (command, rest []string) {
+	command = []string{"compare", "players"}
+	if len(args) == 0 {
+		return command, nil
+	}
+	switch args[0] {
+	case "document":
+		return []string{"compare", "document"}, args[1:]
+	case "models", "players":
+		return command, args[1:]
+	}
+	return command, args
 }
 
-// translated replaces the switches of PRISM and Storm, and puts a command in
-// front if there is none. If some of them are those of a command of their own,
-// alone leaves out the others, except constants, and all files but the model. It
-// returns no words where there is nothing to put in front of, or a switch says what is not there.
-func translated(args, commands []string, alone bool) Reading {
-	l := &line{known: byName()}
-	l.storm = slices.ContainsFunc(args, func(a string) bool {
-		s := l.known[nameOf(a)]
-		return strings.HasPrefix(a, "--") && s != nil && s.Input
-	})
+// translation is a command line of PRISM or Storm that is being translated.
+type translation struct {
+	switches     map[string]*Switch // by name, without dashes
+	isStorm      bool               // the command line is for Storm
+	command      string             // the command that a switch needs; empty if none does
+	files        []string           // the files for tilecheck, in order
+	stateFiles   []string           // the files of an explicit state space
+	flags        []string           // the flags for tilecheck
+	commandFlags []string           // those of the flags that belong to command
+	outputFile   string             // the file to which the other program would write; empty for standard output
+	samples      bool               // a switch asks for sampling
+}
+
+// translate translates the switches of PRISM and Storm in a command line. commands are the names of tilecheck's commands. If the
+// command line does not begin with one of them, translate adds the command that the switches need, or check. If a switch needs
+// a command and onlyCommand is set, the translation keeps only the model, the constants and the flags of this command. The
+// translation has no words if a switch has no counterpart, or if the command line begins with a misspelt command.
+func translate(args, commands []string, onlyCommand bool) Reading {
+	t := &translation{switches: byName()}
+	t.isStorm = slices.ContainsFunc(args, t.isStormInput)
 	command := ""
 	if len(args) > 0 && slices.Contains(commands, args[0]) {
 		command, args = args[0], args[1:]
 	}
 	for len(args) > 0 {
-		n := l.read(args)
-		if n == 0 {
-			return Reading{}
-		}
-		args = args[n:]
-	}
-	if l.sampling && !slices.Contains(l.rest, "--method") {
-		l.rest = append(l.rest, "--method", "sim")
-	}
-	if len(l.imports) > 0 {
-		together, ok := combined(l.imports)
+		numWords, ok := t.read(args)
 		if !ok {
 			return Reading{}
 		}
-		l.files = append([]string{together}, slices.DeleteFunc(l.files, isModel)...)
+		args = args[numWords:]
+	}
+	if t.samples && !slices.Contains(t.flags, "--method") {
+		t.flags = append(t.flags, "--method", "sim")
+	}
+	if !t.addStateFiles() {
+		return Reading{}
 	}
 	switch {
-	case l.wanted != "" && alone:
-		command, l.files, l.rest = l.wanted, l.files[:min(1, len(l.files))], l.own
-	case l.wanted != "":
-		command = l.wanted
-	case command != "":
-	case len(l.files) > 0 && l.files[0] != "-" && !strings.ContainsAny(l.files[0], `./\`):
-		return Reading{} // no model, but a command that is misspelt
-	default:
+	case t.command != "" && onlyCommand:
+		command, t.files, t.flags = t.command, t.files[:min(1, len(t.files))], t.commandFlags
+	case t.command != "":
+		command = t.command
+	case command == "" && t.beginsWithMisspeltCommand():
+		return Reading{}
+	case command == "":
 		command = "check"
 	}
-	return Reading{slices.Concat([]string{command}, l.files, l.rest), l.into}
+	return Reading{Words: slices.Concat([]string{command}, t.files, t.flags), File: t.outputFile}
 }
 
-// read translates the first of the arguments, and returns how many that took; 0 if it cannot.
-func (l *line) read(args []string) int {
-	arg := args[0]
-	if !strings.HasPrefix(arg, "-") || arg == "-" {
-		l.files = append(l.files, arg)
-		return 1
+// isStormInput reports whether a word is a switch of Storm that names the model.
+func (t *translation) isStormInput(word string) bool {
+	known := t.switches[nameOf(word)]
+	return strings.HasPrefix(word, "--") && known != nil && known.Input
+}
+
+// beginsWithMisspeltCommand reports whether the first file does not look like a file: it has neither an extension nor a directory.
+func (t *translation) beginsWithMisspeltCommand() bool {
+	return len(t.files) > 0 && t.files[0] != "-" && !strings.ContainsAny(t.files[0], `./\`)
+}
+
+// addStateFiles replaces the model by the files of a state space, if there are any. It returns false if tilecheck cannot read these files
+// together.
+func (t *translation) addStateFiles() (ok bool) {
+	if len(t.stateFiles) == 0 {
+		return true
 	}
-	name, value, joined := strings.Cut(strings.TrimLeft(arg, "-"), "=")
-	joined = joined && !strings.Contains(name, ":") // as in -ii:upper=3
-	s := l.known[nameOf(arg)]
+	stateSpace, ok := joinStateFiles(t.stateFiles)
+	if ok {
+		t.files = append([]string{stateSpace}, slices.DeleteFunc(t.files, isModelFile)...)
+	}
+	return ok
+}
+
+// read translates the first word of a command line, with the words that are its arguments. It returns the number of these words. ok is
+// false if the word is a switch without a counterpart.
+func (t *translation) read(args []string) (numWords int, ok bool) {
+	word := args[0]
+	if !strings.HasPrefix(word, "-") || word == "-" {
+		t.files = append(t.files, word)
+		return 1, true
+	}
+	name, value, hasValue := strings.Cut(strings.TrimLeft(word, "-"), "=")
+	if strings.Contains(name, ":") { // the value is the one of an option, as in -ii:upper=3
+		hasValue = false
+	}
+	if strings.HasPrefix(word, "--") && isSetting(name) { // it changes no answer
+		return 1 + countValues(args[1:]), true
+	}
+	known := t.switches[nameOf(word)]
 	switch {
-	case strings.HasPrefix(arg, "--") && isSetting(name):
-		return 1 + values(args[1:])
-	case s == nil || len(args) <= s.Takes && !joined, s.Names[0] == "engine" && !l.storm: // which is ours, too
-		l.rest = append(l.rest, arg)
-		return 1
-	case s.Why != "" && !s.Needless:
-		return 0
-	case s.Takes == 0 && joined:
-		l.rest = append(l.rest, arg)
-		return 1
+	case known == nil || known.Names[0] == "engine" && !t.isStorm: // perhaps a flag of tilecheck
+		t.flags = append(t.flags, word)
+		return 1, true
+	case !hasValue && len(args) <= known.Takes: // arguments are missing
+		t.flags = append(t.flags, word)
+		return 1, true
+	case known.Why != "" && !known.Needless:
+		return 0, false
+	case hasValue && known.Takes == 0:
+		t.flags = append(t.flags, word)
+		return 1, true
 	}
-	given, n := args[1:min(1+s.Takes, len(args))], 1+s.Takes
-	if joined {
-		given, n = []string{value}, 1
+	values, numWords := []string{value}, 1
+	if !hasValue {
+		values, numWords = args[1:1+known.Takes], 1+known.Takes
 	}
-	name = s.Names[0]
+	numOptional, ok := t.addSwitch(known, values, args[numWords:])
+	return numWords + numOptional, ok
+}
+
+// addSwitch adds the translation of a switch with its arguments. following has the words after them. addSwitch returns how many of
+// these words are optional arguments of the switch. ok is false if the switch cannot be translated.
+func (t *translation) addSwitch(known *Switch, values, following []string) (numOptional int, ok bool) {
+	name := known.Names[0]
 	switch {
 	case name == "simpath":
-		path, ok := simpath(given[0])
-		if !ok {
-			return 0
+		return 0, t.addSimpath(known, values)
+	case name == "epsilon" && strings.Trim(values[0], "abcdefghijklmnopqrstuvwxyz-") == "": // Storm's -e selects the engine
+		return 0, true
+	case known.States:
+		t.stateFiles = append(t.stateFiles, values[0])
+		return 0, true
+	case t.isStorm && (name == "property" || name == "janiproperty"): // the names of properties may follow
+		if countValues(following) > 0 {
+			t.flags = append(t.flags, "--select", following[0])
+			numOptional = 1
 		}
-		l.wanted, l.rest, l.own = s.Command, append(l.rest, path...), append(l.own, path...)
-		if given[1] != "stdout" {
-			l.into = given[1]
-		}
-		return n
-	case name == "epsilon" && strings.Trim(given[0], "abcdefghijklmnopqrstuvwxyz-") == "": // Storm's --engine
-		return n
-	case s.States:
-		l.imports = append(l.imports, given[0])
-		return n
-	case l.storm && (name == "property" || name == "janiproperty"):
-		if n += min(values(args[n:]), 1); n > 1+s.Takes {
-			l.rest = append(l.rest, "--select", args[n-1])
-		}
-	case s.May != "" && n < len(args) && slices.Contains(strings.Fields(s.May), args[n]):
-		n++
+	case len(following) > 0 && slices.Contains(strings.Fields(known.May), following[0]):
+		numOptional = 1
 	}
-	if s.Command != "" {
-		l.wanted = s.Command
+	if known.Command != "" {
+		t.command = known.Command
 	}
-	l.sampling = l.sampling || strings.HasPrefix(name, "sim") && !s.Needless
-	for word := range strings.FieldsSeq(s.Words) {
-		for i, x := range given {
-			word = strings.ReplaceAll(word, "{"+string(rune('1'+i))+"}", ours(name, x))
-			word = strings.ReplaceAll(word, "{"+string(rune('1'+i))+"-}", complement(x))
-		}
-		if strings.HasPrefix(s.Words, "{") {
-			l.files = append(l.files, word)
-			continue
-		}
-		l.rest = append(l.rest, word)
-		if s.Command != "" || s.Modifies || name == "const" {
-			l.own = append(l.own, word)
-		}
+	if strings.HasPrefix(name, "sim") && !known.Needless {
+		t.samples = true
 	}
-	return n
+	t.addWords(known, values)
+	return numOptional, true
 }
 
-// complement is 1 - x of a decimal number: PRISM has error probabilities where we have confidences.
+// addWords adds the words of tilecheck's command line that stand for a switch with its arguments.
+func (t *translation) addWords(known *Switch, values []string) {
+	name := known.Names[0]
+	isFile := strings.HasPrefix(known.Words, "{")
+	belongsToCommand := known.Command != "" || known.Modifies || name == "const"
+	for word := range strings.FieldsSeq(known.Words) {
+		word = insertValues(word, name, values)
+		if isFile {
+			t.files = append(t.files, word)
+			continue
+		}
+		t.flags = append(t.flags, word)
+		if belongsToCommand {
+			t.commandFlags = append(t.commandFlags, word)
+		}
+	}
+}
+
+// insertValues replaces {1} in a word by the first argument of a switch, {1-} by one minus this argument, and {2} and {2-} likewise.
+func insertValues(word, switchName string, values []string) string {
+	for i, value := range values {
+		number := string(rune('1' + i))
+		word = strings.ReplaceAll(word, "{"+number+"}", convertValue(switchName, value))
+		word = strings.ReplaceAll(word, "{"+number+"-}", complement(value))
+	}
+	return word
+}
+
+// addSimpath adds the translation of PRISM's switch -simpath with its two arguments, the options and the output file. It returns false if an
+// option cannot be translated.
+func (t *translation) addSimpath(known *Switch, values []string) (ok bool) {
+	if len(values) != 2 {
+		return false
+	}
+	flags, ok := translateSimpathOptions(values[0])
+	if !ok {
+		return false
+	}
+	t.command = known.Command
+	t.flags = append(t.flags, flags...)
+	t.commandFlags = append(t.commandFlags, flags...)
+	if values[1] != "stdout" {
+		t.outputFile = values[1]
+	}
+	return true
+}
+
+// complement returns 1 - x for a decimal number x, because PRISM has error probabilities where tilecheck has confidences. It returns other
+// texts unchanged.
 func complement(x string) string {
 	r, ok := new(big.Rat).SetString(x)
 	if !ok {
@@ -190,73 +261,88 @@ func complement(x string) string {
 	return r.Sub(big.NewRat(1, 1), r).FloatString(digits)
 }
 
-// nameOf is the name of a switch, without dashes, a value and options behind a colon.
-func nameOf(arg string) string {
-	name, _, _ := strings.Cut(strings.TrimLeft(arg, "-"), "=")
+// nameOf returns the name of a switch: the word without dashes, without a value, and without options after a colon.
+func nameOf(word string) string {
+	name, _, _ := strings.Cut(strings.TrimLeft(word, "-"), "=")
 	name, _, _ = strings.Cut(name, ":")
 	return name
 }
 
-// values counts the arguments before the next switch.
-func values(args []string) int {
-	n := slices.IndexFunc(args, func(a string) bool { return strings.HasPrefix(a, "-") })
-	if n < 0 {
-		return len(args)
+// countValues returns the number of words before the next switch.
+func countValues(words []string) int {
+	nextSwitch := slices.IndexFunc(words, func(word string) bool { return strings.HasPrefix(word, "-") })
+	if nextSwitch < 0 {
+		return len(words)
 	}
-	return n
+	return nextSwitch
 }
 
-func isModel(file string) bool {
+// isModelFile reports whether the name of a file has an extension of PRISM or JANI models.
+func isModelFile(file string) bool {
 	return slices.Contains([]string{".prism", ".nm", ".pm", ".sm", ".jani"}, filepath.Ext(file))
 }
 
-// combined names files of states as we do: m.tra,sta. They have one name up to the extension.
-func combined(files []string) (string, bool) {
+// joinStateFiles returns the name that tilecheck uses for several files of one state space: "m.tra,sta" for m.tra and m.sta. ok is
+// false if the names differ in more than the extension, or one has none.
+func joinStateFiles(files []string) (name string, ok bool) {
 	if len(files) == 1 {
 		return files[0], true
 	}
-	first, exts := "", []string(nil)
-	for _, f := range files {
-		base := strings.TrimSuffix(f, filepath.Ext(f))
-		if first != "" && base != first || filepath.Ext(f) == "" {
+	base := strings.TrimSuffix(files[0], filepath.Ext(files[0]))
+	var extensions []string
+	for _, file := range files {
+		extension := filepath.Ext(file)
+		if extension == "" || strings.TrimSuffix(file, extension) != base {
 			return "", false
 		}
-		first, exts = base, append(exts, filepath.Ext(f)[1:])
+		extensions = append(extensions, strings.TrimPrefix(extension, "."))
 	}
-	return first + "." + strings.Join(exts, ","), true
+	return base + "." + strings.Join(extensions, ","), true
 }
 
-// simpath translates the options of PRISM's -simpath.
-func simpath(options string) (words []string, ok bool) {
-	depth := 0
-	parts := strings.FieldsFunc(options, func(c rune) bool {
-		depth += strings.Count("(", string(c)) - strings.Count(")", string(c))
-		return c == ',' && depth == 0
-	})
-	flags := map[string]string{"loopcheck=false": "--no-loop-check", "probs=true": "--probs", "rewards=true": "--rewards", "changes=true": "--changes", "deadlock": "--deadlock"}
-	for _, part := range parts {
-		name, value, _ := strings.Cut(part, "=")
+// translateSimpathOptions translates the options of PRISM's switch -simpath to flags. ok is false if an option is unknown.
+func translateSimpathOptions(options string) (flags []string, ok bool) {
+	flagOf := map[string]string{
+		"loopcheck=false": "--no-loop-check", "probs=true": "--probs", "rewards=true": "--rewards", "changes=true": "--changes", "deadlock": "--deadlock",
+	}
+	for _, option := range splitOptions(options) {
+		name, value, _ := strings.Cut(option, "=")
+		isNumber := strings.Trim(option, "0123456789") == ""
 		switch {
-		case flags[part] != "":
-			words = append(words, flags[part])
+		case flagOf[option] != "":
+			flags = append(flags, flagOf[option])
 		case name == "time":
-			words = append(words, "--time", value)
+			flags = append(flags, "--time", value)
 		case name == "vars":
-			words = append(words, "--vars", strings.Trim(value, "()"))
-		case strings.Trim(part, "0123456789") == "":
-			words = append(words, "--steps", part)
-		case name == "sep", value == "true" || value == "false": // the columns of a CSV file, and what is the default
+			flags = append(flags, "--vars", strings.Trim(value, "()"))
+		case isNumber:
+			flags = append(flags, "--steps", option)
+		case name == "sep", value == "true", value == "false": // the separator of the output, or a default
 		default:
 			return nil, false
 		}
 	}
-	return append(words, "--format", "csv"), true
+	return append(flags, "--format", "csv"), true
 }
 
-// ours is an argument of a switch as we want it: PRISM and Storm count seconds,
-// and their files of states have names of any form.
-func ours(name, value string) string {
-	switch name {
+// splitOptions splits a text at the commas outside parentheses.
+func splitOptions(text string) []string {
+	depth := 0
+	return strings.FieldsFunc(text, func(c rune) bool {
+		switch c {
+		case '(':
+			depth++
+		case ')':
+			depth--
+		}
+		return c == ',' && depth == 0
+	})
+}
+
+// convertValue converts the argument of a switch to the form that tilecheck wants: a time limit has the unit s, and the name of exported
+// files has no extension.
+func convertValue(switchName, value string) string {
+	switch switchName {
 	case "timeout":
 		if strings.Trim(value, "0123456789") == "" {
 			return value + "s"
@@ -268,29 +354,28 @@ func ours(name, value string) string {
 	return value
 }
 
-// Readings are what a command line for PRISM, for Storm, or with words that are no
-// longer ours may mean, given the names of our commands: the likeliest first. Some
-// may have no words, or those that were given.
+// Readings returns the possible translations of a command line of PRISM, of Storm or of an earlier version of tilecheck, the likeliest
+// first. commands are the names of tilecheck's commands. A translation may have no words, or the same words as the command line.
 func Readings(args, commands []string) []Reading {
-	var out []Reading
-	for _, words := range formerly(args) {
-		out = append(out, Reading{Words: words})
+	var readings []Reading
+	for _, words := range translateOldCompare(args) {
+		readings = append(readings, Reading{Words: words})
 	}
-	return append(out, translated(args, commands, false), translated(args, commands, true))
+	return append(readings, translate(args, commands, false), translate(args, commands, true))
 }
 
-// Absent returns the first switch of PRISM or Storm in a command line that nothing stands for, as
-// it is written there; nil if there is none.
-func Absent(args []string) (word string, s *Switch) {
-	known := byName()
+// Absent returns the first switch of PRISM or Storm in a command line that has no counterpart in tilecheck, and the word that names it
+// there. It returns nil if there is no such switch.
+func Absent(args []string) (word string, absent *Switch) {
+	switches := byName()
 	for _, arg := range args {
-		x := known[nameOf(arg)]
-		if strings.HasPrefix(arg, "-") && x != nil && x.Why != "" && !x.Needless {
-			return arg, x
+		known := switches[nameOf(arg)]
+		if strings.HasPrefix(arg, "-") && known != nil && known.Why != "" && !known.Needless {
+			return arg, known
 		}
 	}
 	return "", nil
 }
 
-// Lookup returns the switch of that name, with dashes or without; nil if there is none.
+// Lookup returns the switch with a name, which may have dashes; nil if there is none.
 func Lookup(name string) *Switch { return byName()[nameOf(name)] }

@@ -99,7 +99,7 @@ func (l *Ledger) Write(w io.Writer, job *Job) error {
 	if l.unfinished != nil {
 		return l.unfinished
 	}
-	h := header{Index: l.part.Index, Of: l.part.Of, Job: *job}
+	h := header{Index: l.part.Index, Of: l.part.Count, Job: *job}
 	slices.SortFunc(l.pieces, func(a, b *Piece) int { return bytes.Compare([]byte(a.Stream), []byte(b.Stream)) })
 	for _, p := range l.pieces {
 		h.Pieces = append(h.Pieces, entry{p.Stream, p.First, p.End, p.Mean, p.Timed, int64(len(p.Data))})
@@ -156,6 +156,7 @@ func cause(err error) error {
 	return err
 }
 
+// read reads the header of a partial file and checks the rest of the file. Its errors do not have the name of the file.
 func read(name string) (*File, error) {
 	info, err := os.Lstat(name)
 	if err != nil {
@@ -169,16 +170,16 @@ func read(name string) (*File, error) {
 		return nil, err
 	}
 	defer file.Close()
-	const trailer = 2*sha256.Size + 1
-	size := info.Size() - trailer
+	const checksumLine = 2*sha256.Size + 1 // bytes of the last line
+	size := info.Size() - checksumLine
 	hashed := sha256.New()
 	r := bufio.NewReaderSize(io.TeeReader(io.LimitReader(file, max(size, 0)), hashed), 1<<16)
-	h, at, err := readHeader(r)
+	header, dataOffset, err := readHeader(r)
 	if err != nil {
 		return nil, err
 	}
-	f := &File{Name: name, Part: Part{h.Index, h.Of}, Job: h.Job}
-	if err := f.take(h, at, size); err != nil {
+	f := &File{Name: name, Part: Part{header.Index, header.Of}, Job: header.Job}
+	if err := f.setPieces(header, dataOffset, size); err != nil {
 		return nil, err
 	}
 	if f.content, err = f.hash(r); err != nil {
@@ -203,6 +204,7 @@ func (f *File) hash(r io.Reader) (string, error) {
 	return hex.EncodeToString(h.Sum(nil)), nil
 }
 
+// kind returns the name of the kind of a file that is not a regular file.
 func kind(info os.FileInfo) string {
 	switch {
 	case info.IsDir():
@@ -213,8 +215,8 @@ func kind(info os.FileInfo) string {
 	return "special file"
 }
 
-// readHeader reads the lines before the data. The data begins at offset at.
-func readHeader(r *bufio.Reader) (h *header, at int64, err error) {
+// readHeader reads the lines before the data. It returns the header and the offset at which the data begins.
+func readHeader(r *bufio.Reader) (h *header, dataOffset int64, err error) {
 	start := make([]byte, len(magic))
 	if _, err := io.ReadFull(r, start); err != nil || string(start) != magic {
 		if bytes.HasPrefix(start, []byte("tilecheck shard ")) {
@@ -242,29 +244,31 @@ func readHeader(r *bufio.Reader) (h *header, at int64, err error) {
 	return h, int64(len(magic) + len(line)), nil
 }
 
-// take checks the header and creates the pieces, whose data begins at offset at and ends at size.
-func (f *File) take(h *header, at, size int64) error {
-	if f.Index < 1 || f.Of < 1 || f.Index > maxParts || f.Of > maxParts {
-		return fmt.Errorf("it is damaged: found shard %d of %d", f.Index, f.Of)
+// setPieces checks the header and sets the pieces of the file, whose data begins at offset and ends at size.
+func (f *File) setPieces(h *header, offset, size int64) error {
+	if f.Index < 1 || f.Count < 1 || f.Index > maxParts || f.Count > maxParts {
+		return fmt.Errorf("it is damaged: found shard %d of %d", f.Index, f.Count)
 	}
 	if f.Build == "" || len(f.Args) == 0 {
 		return errors.New("it is damaged: it does not say what it is of")
 	}
 	seen := make(map[string]bool)
 	for _, e := range h.Pieces {
-		if e.First < 0 || e.End < e.First || e.Bytes < 0 || e.Bytes > size-at || seen[e.Stream] {
+		isValid := e.First >= 0 && e.End >= e.First && e.Bytes >= 0 && e.Bytes <= size-offset
+		if !isValid || seen[e.Stream] {
 			return fmt.Errorf("it is damaged: found the numbers %d to %d of %q in %d bytes", e.First, e.End, e.Stream, e.Bytes)
 		}
 		seen[e.Stream] = true
-		f.pieces = append(f.pieces, &Piece{Stream: e.Stream, First: e.First, End: e.End, Mean: e.Mean, Timed: e.Timed, file: f, at: at, size: e.Bytes})
-		at += e.Bytes
+		f.pieces = append(f.pieces, &Piece{Stream: e.Stream, First: e.First, End: e.End, Mean: e.Mean, Timed: e.Timed, file: f, at: offset, size: e.Bytes})
+		offset += e.Bytes
 	}
-	if at != size {
-		return fmt.Errorf("it is damaged: its pieces end at byte %d, want %d", at, size)
+	if offset != size {
+		return fmt.Errorf("it is damaged: its pieces end at byte %d, want %d", offset, size)
 	}
 	return nil
 }
 
+// checksum reads the last line of a file and returns an error unless it is the hash of the rest.
 func checksum(file io.Reader, hashed hash.Hash) error {
 	found, err := io.ReadAll(io.LimitReader(file, 2*sha256.Size+2))
 	if err != nil {
@@ -313,7 +317,7 @@ func (f *File) differs(g *File) error {
 	if f.Build != g.Build {
 		return fmt.Errorf("%s and %s were made by different builds, %s and %s", f.Name, g.Name, f.Build, g.Build)
 	}
-	if f.Of != g.Of {
+	if f.Count != g.Count {
 		return fmt.Errorf("%s is shard %v and %s is shard %v: want parts of the same number", f.Name, f.Part, g.Name, g.Part)
 	}
 	if i := difference(f.Means, g.Means); i >= 0 {

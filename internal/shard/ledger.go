@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -160,26 +161,30 @@ func (l *Ledger) Replay(s Stream, take func(*Piece) (more bool, err error)) erro
 	return nil
 }
 
-// ordered returns the pieces that Replay gives.
+// ordered returns the pieces of a stream that Replay passes to its callback. It returns an error if pieces overlap or are outside the
+// stream, or if there is a gap although no part is absent.
 func (l *Ledger) ordered(s Stream) ([]*Piece, error) {
 	pieces := l.streams[s.Name]
-	at := int64(0)
-	for i, p := range pieces {
-		if p.First > at && len(l.absent) == 0 || p.First < at || p.End < p.First || p.End > s.End {
-			return nil, l.fail(fmt.Errorf("%s: found the numbers %d to %d of %q, want them from %d on and below %d", p.file.Name, p.First, p.End, s.Name, at, s.End))
+	mayHaveGaps := len(l.absent) > 0
+	next := int64(0) // the first number after the pieces so far
+	for i, piece := range pieces {
+		isGap := piece.First > next
+		isValid := piece.First >= next && piece.End >= piece.First && piece.End <= s.End
+		if !isValid || isGap && !mayHaveGaps {
+			return nil, l.fail(fmt.Errorf("%s: found the numbers %d to %d of %q, want them from %d on and below %d", piece.file.Name, piece.First, piece.End, s.Name, next, s.End))
 		}
-		if p.First > at && s.Block > 0 {
+		if isGap && s.Block > 0 {
 			return pieces[:i], nil
 		}
-		at = p.End
+		next = piece.End
 	}
-	if s.Block == 0 && at != s.End && len(l.absent) == 0 {
-		return nil, l.fail(fmt.Errorf("no part has the numbers %d to %d of %q", at, s.End-1, s.Name))
+	if s.Block == 0 && next != s.End && !mayHaveGaps {
+		return nil, l.fail(fmt.Errorf("no part has the numbers %d to %d of %q", next, s.End-1, s.Name))
 	}
 	return pieces, nil
 }
 
-// fail notes why a replay is worth nothing.
+// fail keeps the first error of a replay, which Err returns, and returns its argument.
 func (l *Ledger) fail(err error) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -189,34 +194,37 @@ func (l *Ledger) fail(err error) error {
 	return err
 }
 
-// Fail notes that pieces do not say what they should, and returns the error.
+// Fail keeps an error about the content of a piece, which Err returns if it is the first one. Fail returns the error with the names of
+// the file and the stream.
 func (l *Ledger) Fail(p *Piece, err error) error {
 	return l.fail(fmt.Errorf("%s: %q: %w", p.file.Name, p.Stream, err))
 }
 
-// Want says that a stream with blocks has not ended, and about how many of its jobs that takes. At least one more part is wanted.
+// Want records that a stream with blocks has not ended, and that it needs about the given number of jobs. Err then returns a *More that
+// asks for at least one more part, and for at most two more rounds of parts.
 func (l *Ledger) Want(s Stream, jobs int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	of, most := l.part.Of, l.last()
-	want := most + 1
-	for want < most+2*of { // no more than two rounds on an estimate
-		if _, end := (Part{want, of}).Block(s.Block, jobs); end >= jobs {
+	last, count := l.lastIndex(), l.part.Count
+	wanted := last + 1
+	for wanted < last+2*count {
+		if _, end := (Part{wanted, count}).Block(s.Block, jobs); end >= jobs {
 			break
 		}
-		want++
+		wanted++
 	}
-	l.more = max(l.more, want)
+	l.more = max(l.more, wanted)
 }
 
-// last is the largest index of the parts of a replay.
-func (l *Ledger) last() int {
+// lastIndex returns the largest index of the parts of a replay.
+func (l *Ledger) lastIndex() int {
 	return slices.MaxFunc(l.files, func(a, b *File) int { return a.Index - b.Index }).Index
 }
 
-// More says that streams in blocks are not done: parts Have+1 to Want of Of are wanted.
+// More is the error that streams with blocks have not ended: they need the parts Have+1 to Want. Of is the number of parts in a round.
 type More struct{ Have, Want, Of int }
 
+// Error asks for the parts.
 func (e *More) Error() string {
 	if e.Want == e.Have+1 {
 		return fmt.Sprintf("not decided by %s: want 1 more, --shard %d/%d", noun.Count(e.Have, "shard"), e.Want, e.Of)
@@ -224,57 +232,66 @@ func (e *More) Error() string {
 	return fmt.Sprintf("not decided by %s: want %d more, --shard %d/%d to %d/%d", noun.Count(e.Have, "shard"), e.Want-e.Have, e.Have+1, e.Of, e.Want, e.Of)
 }
 
-// Err is why a replay is worth nothing: damaged or missing pieces, or a *More.
+// Err returns the reason why the results of a replay cannot be used: damaged or missing pieces, or a *More. It returns nil if they can.
 func (l *Ledger) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.failed != nil || l.more == 0 {
 		return l.failed
 	}
-	return &More{l.last(), l.more, l.part.Of}
+	return &More{Have: l.lastIndex(), Want: l.more, Of: l.part.Count}
 }
 
-// Join puts the files of one job together. Parts that are there twice have to say
-// the same. The error names parts that are missing, unless that is allowed, and
-// files of other jobs.
-func Join(files []*File, allowed bool) (*Ledger, error) {
+// Join returns a ledger that replays the results in the files of one job. It returns an error if files are of different jobs, or if two files
+// of the same part differ, or if parts are missing, unless allowMissing is set.
+func Join(files []*File, allowMissing bool) (*Ledger, error) {
 	if len(files) == 0 {
 		return nil, fmt.Errorf("no shards")
 	}
-	first := files[0]
-	l := &Ledger{part: Part{1, first.Of}, streams: make(map[string][]*Piece)}
-	by := make(map[int]*File)
-	for _, f := range files {
-		if err := first.differs(f); err != nil {
-			return nil, err
-		}
-		if other := by[f.Index]; other != nil {
-			if other.content != f.content {
-				return nil, fmt.Errorf("%s and %s are both shard %v, and differ", other.Name, f.Name, f.Part)
-			}
-			continue
-		}
-		by[f.Index] = f
-		l.files = append(l.files, f)
+	fileOf, err := filesByPart(files)
+	if err != nil {
+		return nil, err
 	}
-	slices.SortFunc(l.files, func(a, b *File) int { return a.Index - b.Index })
-	for i := 1; i <= max(first.Of, l.last()); i++ {
-		if by[i] == nil {
-			l.absent = append(l.absent, Part{i, first.Of})
+	count := files[0].Count
+	l := &Ledger{part: Part{1, count}, streams: make(map[string][]*Piece)}
+	for _, index := range slices.Sorted(maps.Keys(fileOf)) {
+		l.files = append(l.files, fileOf[index])
+	}
+	for index := 1; index <= max(count, l.lastIndex()); index++ {
+		if fileOf[index] == nil {
+			l.absent = append(l.absent, Part{index, count})
 		}
 	}
-	if len(l.absent) > 0 && !allowed {
+	if len(l.absent) > 0 && !allowMissing {
 		return nil, fmt.Errorf("%s", Missing(l.absent))
 	}
-	for _, f := range l.files {
-		for _, p := range f.pieces {
-			l.streams[p.Stream] = append(l.streams[p.Stream], p)
+	for _, file := range l.files {
+		for _, piece := range file.pieces {
+			l.streams[piece.Stream] = append(l.streams[piece.Stream], piece)
 		}
 	}
 	return l, nil
 }
 
-// Missing says which parts are missing.
+// filesByPart returns the first file of each part, by the index of the part. It returns an error if files are of different jobs, or if two
+// files of the same part differ.
+func filesByPart(files []*File) (map[int]*File, error) {
+	fileOf := make(map[int]*File)
+	for _, file := range files {
+		if err := files[0].differs(file); err != nil {
+			return nil, err
+		}
+		other := fileOf[file.Index]
+		if other == nil {
+			fileOf[file.Index] = file
+		} else if other.content != file.content {
+			return nil, fmt.Errorf("%s and %s are both shard %v, and differ", other.Name, file.Name, file.Part)
+		}
+	}
+	return fileOf, nil
+}
+
+// Missing returns a text that says which parts are missing. It names at most eight of them.
 func Missing(parts []Part) string {
 	var names []string
 	for _, p := range parts[:min(len(parts), 8)] {

@@ -8,53 +8,58 @@ import (
 	"strings"
 )
 
-// Part is part Index, from 1, of Of parts; the zero value is the whole work. Index may be larger than Of: such a part has
-// only later blocks of unfinished streams.
-type Part struct{ Index, Of int }
+// Part is one of Count parts of some work. Index begins at 1. The zero value is the whole work. A part whose Index is larger
+// than Count has only later blocks of unfinished streams.
+type Part struct{ Index, Count int }
 
 // maxParts is an upper limit above the number of tasks of any cluster.
 const maxParts = 1 << 24
 
-// Parse reads "2/5".
+// Parse reads a part from text such as "2/5", which is part 2 of 5 parts.
 func Parse(text string) (Part, error) {
-	i, n, ok := strings.Cut(text, "/")
-	index, err := strconv.Atoi(i)
-	of, err2 := strconv.Atoi(n)
-	if !ok || err != nil || err2 != nil || index < 1 || of < 1 || index > maxParts || of > maxParts {
+	indexText, countText, _ := strings.Cut(text, "/")
+	index, indexOK := parsePositive(indexText)
+	count, countOK := parsePositive(countText)
+	if !indexOK || !countOK {
 		return Part{}, fmt.Errorf("found %q, want a part and a number of parts, such as 2/5", text)
 	}
-	return Part{index, of}, nil
+	return Part{index, count}, nil
+}
+
+// parsePositive reads a number from 1 to maxParts. ok is false if the text is not such a number.
+func parsePositive(text string) (n int, ok bool) {
+	n, err := strconv.Atoi(text)
+	return n, err == nil && n >= 1 && n <= maxParts
 }
 
 // String returns "2/5".
-func (p Part) String() string { return fmt.Sprintf("%d/%d", p.Index, p.Of) }
+func (p Part) String() string { return fmt.Sprintf("%d/%d", p.Index, p.Count) }
 
 // Range returns the part's range of the numbers 0 to n-1. The ranges of the parts 1/N to N/N are consecutive, and their lengths
 // differ by at most 1. Parts with a larger Index have an empty range.
 func (p Part) Range(n int64) (first, end int64) {
-	if p.Of <= 1 && p.Index <= 1 {
+	if p.Count <= 1 && p.Index <= 1 {
 		return 0, n
 	}
-	if p.Index > p.Of {
+	if p.Index > p.Count {
 		return n, n
 	}
-	i, of := int64(p.Index), int64(p.Of)
-	each, more := n/of, n%of
-	cut := func(i int64) int64 { return each*i + min(i, more) }
-	return cut(i - 1), cut(i)
+	length, longer := n/int64(p.Count), n%int64(p.Count) // the first `longer` ranges have one more number
+	endOf := func(index int64) int64 { return length*index + min(index, longer) }
+	return endOf(int64(p.Index) - 1), endOf(int64(p.Index))
 }
 
-// Block returns the part's block of the numbers 0 to end-1. The blocks of the first Of parts have the given size, the blocks of the next
-// Of parts twice that size, and so on: each round of parts doubles the size.
+// Block returns the part's block of the numbers 0 to end-1, from first to last-1. The blocks of the first Count parts have the given
+// size, the blocks of the next Count parts twice that size, and so on: each round of Count parts doubles the size.
 func (p Part) Block(size, end int64) (first, last int64) {
-	round, place := (p.Index-1)/p.Of, int64((p.Index-1)%p.Of)
-	size, before := max(size, 1), int64(0)
-	for range round {
-		before = plus(before, times(size, int64(p.Of)))
-		size = times(size, 2)
+	rounds, place := (p.Index-1)/p.Count, int64((p.Index-1)%p.Count) // complete rounds before the part, and its place in its round
+	blockSize, roundStart := max(size, 1), int64(0)
+	for range rounds {
+		roundStart = plus(roundStart, times(blockSize, int64(p.Count)))
+		blockSize = times(blockSize, 2)
 	}
-	first = min(plus(before, times(size, place)), end)
-	return first, min(plus(first, size), end)
+	first = min(plus(roundStart, times(blockSize, place)), end)
+	return first, min(plus(first, blockSize), end)
 }
 
 // plus and times compute with nonnegative numbers and saturate at the largest one.
@@ -74,12 +79,12 @@ func times(a, b int64) int64 {
 
 // Holds reports whether the item with this identity belongs to the part. It depends on no other items.
 func (p Part) Holds(identity string) bool {
-	if p.Of <= 1 {
+	if p.Count <= 1 {
 		return true
 	}
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(identity)) // never fails
-	return int(mix(h.Sum64())%uint64(p.Of)) == p.Index-1
+	hash := fnv.New64a()
+	_, _ = hash.Write([]byte(identity)) // never fails
+	return int(mix(hash.Sum64())%uint64(p.Count)) == p.Index-1
 }
 
 // mix spreads a hash over all bits.

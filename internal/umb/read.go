@@ -198,39 +198,43 @@ func (m *Member) Offsets(n, most int) ([]uint32, error) {
 	return out, err
 }
 
-// Indices reads n numbers below a limit, of so many bytes.
-func Indices[T uint16 | uint32](m *Member, n, each int, limit uint64) ([]T, error) {
-	out := make([]T, 0, m.room(n, each))
+// Indices reads n indices of 4 or 8 bytes each (size). An index that is not below limit, or does not fit T, is an error.
+func Indices[T uint16 | uint32](m *Member, n, size int, limit uint64) ([]T, error) {
+	indices := make([]T, 0, m.room(n, size))
 	limit = min(limit, 1<<(8*binary.Size(T(0))))
-	err := m.Words(n, each, func(word []byte) error {
-		x := uint64(binary.LittleEndian.Uint32(word))
-		if each == 8 {
-			x = binary.LittleEndian.Uint64(word)
+	err := m.Words(n, size, func(word []byte) error {
+		var index uint64
+		if size == 8 {
+			index = binary.LittleEndian.Uint64(word)
+		} else {
+			index = uint64(binary.LittleEndian.Uint32(word))
 		}
-		if x >= limit {
-			return fmt.Errorf("found %d as value %d, wanted one below %d", x, len(out), limit)
+		if index >= limit {
+			return fmt.Errorf("found %d as value %d, wanted one below %d", index, len(indices), limit)
 		}
-		out = append(out, T(x))
+		indices = append(indices, T(index))
 		return nil
 	})
-	return out, err
+	return indices, err
 }
 
-// Bits reads a set of n rows, 64 to a word.
+// Bits reads a bit for each of n states, in words of 64 bits. The unused bits of the last word must be 0.
 func (m *Member) Bits(n int) ([]uint64, error) {
-	out := make([]uint64, 0, m.room((n+63)/64, 8))
-	err := m.Words((n+63)/64, 8, func(word []byte) error {
-		x := binary.LittleEndian.Uint64(word)
-		if behind := n - 64*len(out); behind < 64 && x>>behind != 0 {
-			return fmt.Errorf("found a bit for state %d, wanted 0 behind the %d states", n+bits.TrailingZeros64(x>>behind), n)
+	numWords := (n + 63) / 64
+	words := make([]uint64, 0, m.room(numWords, 8))
+	err := m.Words(numWords, 8, func(encoded []byte) error {
+		word := binary.LittleEndian.Uint64(encoded)
+		numUsed := n - 64*len(words) // bits of this word and the following ones
+		if numUsed < 64 && word>>numUsed != 0 {
+			return fmt.Errorf("found a bit for state %d, wanted 0 after the bits of the %d states", n+bits.TrailingZeros64(word>>numUsed), n)
 		}
-		out = append(out, x)
+		words = append(words, word)
 		return nil
 	})
-	return out, err
+	return words, err
 }
 
-// Numbers reads n numbers.
+// Numbers reads a column of n numbers of the given type.
 func (m *Member) Numbers(n int, t *Type) (out Numbers, err error) {
 	if err := t.Number(); err != nil {
 		return out, err
@@ -240,19 +244,19 @@ func (m *Member) Numbers(n int, t *Type) (out Numbers, err error) {
 			out.add(m, n, binary.LittleEndian.Uint64(word))
 			return nil
 		})
-		out.known, out.there = nil, err == nil
+		out.indexOf, out.present = nil, err == nil
 		return out, err
 	}
-	out.size = int(t.Bits() / 8)
-	if err := m.Sized(int64(n), int64(out.size)); err != nil {
+	out.fractionSize = int(t.Bits() / 8)
+	if err := m.Sized(int64(n), int64(out.fractionSize)); err != nil {
 		return out, err
 	}
-	out.rats, err = m.All(m.Size)
-	out.there = err == nil
+	out.fractions, err = m.All(m.Size)
+	out.present = err == nil
 	return out, err
 }
 
-// Mapping reads where the strings of n actions are.
+// Mapping reads the n+1 offsets of the names of n actions: name i is between the offsets i and i+1. The offsets must not decrease.
 func (m *Member) Mapping(n int) (out []uint32, err error) {
 	last := uint64(0)
 	return out, m.Words(n+1, 8, func(word []byte) error {
@@ -266,68 +270,75 @@ func (m *Member) Mapping(n int) (out []uint32, err error) {
 	})
 }
 
-// Numbers is a column of numbers: doubles, or fractions as they are in the file.
+// Numbers is a column of numbers: of float64 numbers, or of fractions in the encoding of the file. The zero value stands for a column that the
+// file does not have.
+//
+// A column with at most 2^16 different float64 numbers stores each number once in doubles, and number i is doubles[indices[i]]. Other columns
+// have no indices.
 type Numbers struct {
-	doubles []float64 // of which a column of few different ones has each once
-	which   []uint16
-	known   map[uint64]uint16 // while they are read
-	rats    []byte
-	size    int // of a fraction, in bytes
-	there   bool
+	doubles      []float64
+	indices      []uint16
+	indexOf      map[uint64]uint16 // the index of each number in doubles, by its bits; nil unless the column is being read
+	fractions    []byte
+	fractionSize int // in bytes; 0 for a column of float64 numbers
+	present      bool
 }
 
-// add appends a double to a column of n.
-func (n *Numbers) add(m *Member, all int, bits uint64) {
-	if n.known == nil && n.doubles == nil {
-		n.known, n.which = make(map[uint64]uint16), make([]uint16, 0, m.room(all, 8))
+// add appends a float64 number, given by its bits, to a column that will have length numbers.
+func (n *Numbers) add(m *Member, length int, bits uint64) {
+	if n.indexOf == nil && n.doubles == nil { // the first number
+		n.indexOf, n.indices = make(map[uint64]uint16), make([]uint16, 0, m.room(length, 8))
 	}
-	if n.known == nil {
-		n.doubles = append(n.doubles, math.Float64frombits(bits))
+	value := math.Float64frombits(bits)
+	if n.indexOf == nil {
+		n.doubles = append(n.doubles, value)
 		return
 	}
-	if k := len(n.which); k > 0 && math.Float64bits(n.doubles[n.which[k-1]]) == bits {
-		n.which = append(n.which, n.which[k-1])
+	if last := len(n.indices) - 1; last >= 0 && math.Float64bits(n.doubles[n.indices[last]]) == bits {
+		n.indices = append(n.indices, n.indices[last])
 		return
 	}
-	id, ok := n.known[bits]
-	switch {
-	case !ok && len(n.doubles) > math.MaxUint16:
-		n.spread(m, all)
-		n.doubles = append(n.doubles, math.Float64frombits(bits))
+	index, known := n.indexOf[bits]
+	if !known && len(n.doubles) > math.MaxUint16 {
+		n.dropIndices(m, length)
+		n.doubles = append(n.doubles, value)
 		return
-	case !ok:
-		id = uint16(len(n.doubles))
-		n.known[bits] = id
-		n.doubles = append(n.doubles, math.Float64frombits(bits))
 	}
-	n.which = append(n.which, id)
+	if !known {
+		index = uint16(len(n.doubles))
+		n.indexOf[bits] = index
+		n.doubles = append(n.doubles, value)
+	}
+	n.indices = append(n.indices, index)
 }
 
-// spread keeps all doubles of a column from now on: too many are different.
-func (n *Numbers) spread(m *Member, all int) {
-	out := make([]float64, 0, m.room(all, 8))
-	for _, id := range n.which {
-		out = append(out, n.doubles[id])
+// dropIndices changes the representation to one without indices, because there are too many different numbers.
+func (n *Numbers) dropIndices(m *Member, length int) {
+	doubles := make([]float64, 0, m.room(length, 8))
+	for _, index := range n.indices {
+		doubles = append(doubles, n.doubles[index])
 	}
-	*n = Numbers{doubles: out}
+	*n = Numbers{doubles: doubles}
 }
 
-// There reports whether there are any.
-func (n *Numbers) There() bool { return n.there }
+// Present reports whether the file has the column.
+func (n *Numbers) Present() bool { return n.present }
 
-// Fractions reports whether they are, and Double has none.
-func (n *Numbers) Fractions() bool { return n.size > 0 }
+// Fractions reports whether the numbers are fractions.
+func (n *Numbers) Fractions() bool { return n.fractionSize > 0 }
 
-// Double is a number of a column of doubles.
+// Double returns number i of a column of float64 numbers.
 func (n *Numbers) Double(i int) float64 {
-	if n.which != nil {
-		return n.doubles[n.which[i]]
+	if n.indices != nil {
+		return n.doubles[n.indices[i]]
 	}
 	return n.doubles[i]
 }
 
-// Fraction is the text of a fraction in the file.
-func (n *Numbers) Fraction(i int) []byte { return n.rats[i*n.size : (i+1)*n.size] }
+// Fraction returns number i of a column of fractions, in the encoding of the file.
+func (n *Numbers) Fraction(i int) []byte {
+	return n.fractions[i*n.fractionSize : (i+1)*n.fractionSize]
+}
 
 // Rat reads the text of a fraction.
 func Rat(text []byte) (*big.Rat, error) {

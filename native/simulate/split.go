@@ -26,7 +26,7 @@ func (c *checker) stream() shard.Stream {
 	if n, fixed := c.plan.Samples(); fixed {
 		return shard.Stream{Name: c.opts.Stream, End: n}
 	}
-	parts := int64(c.opts.Split.Part().Of)
+	parts := int64(c.opts.Split.Part().Count)
 	return shard.Stream{Name: c.opts.Stream, End: math.MaxInt64, Block: max(smallestBlock, c.plan.Likely()/(2*parts))}
 }
 

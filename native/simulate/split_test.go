@@ -86,7 +86,7 @@ func TestMergedCoverage(t *testing.T) {
 			return Check(t.Context(), coin{}, property, opts), l
 		}
 		for i := 1; ; i++ {
-			l := shard.Record(shard.Part{Index: i, Of: of})
+			l := shard.Record(shard.Part{Index: i, Count: of})
 			opts.Split = l
 			Check(t.Context(), coin{}, property, opts)
 			f := file(t, dir, l)

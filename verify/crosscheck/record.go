@@ -123,7 +123,7 @@ func newProofRecord(proof *Proof, truth *result.Interval) *proofRecord {
 func (r *Report) summary() summaryRecord {
 	record := summaryRecord{
 		Agree: r.Count(Agree), Disagree: r.Count(Disagree), Undecided: r.Count(Undecided), Unchecked: r.Count(Unchecked), Invalid: r.Count(Invalid),
-		Differ: r.countDifferent(), Confidence: result.JSONNumber(r.Confidence), Seconds: result.JSONNumber(r.Seconds),
+		Differ: r.countModelDifferences(), Confidence: result.JSONNumber(r.Confidence), Seconds: result.JSONNumber(r.Seconds),
 		Models: modelRecords(r.Models), Differences: []differenceRecord{},
 	}
 	for i := range r.Diagnoses {

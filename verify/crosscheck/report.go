@@ -161,14 +161,15 @@ func (r *Report) String() string {
 	}
 	text := cmp.Or(strings.Join(counts, ", "), "nothing was compared")
 	rowsDisagree := r.Count(Disagree)+r.Count(Invalid) > 0
-	if !rowsDisagree && r.countDifferent() > 0 {
+	if !rowsDisagree && r.countModelDifferences() > 0 {
 		text += "; but the models differ"
 	}
 	return text
 }
 
-// countDifferent returns the number of pairs of state spaces that differ.
-func (r *Report) countDifferent() int {
+// countModelDifferences returns how many comparisons of two engines' state spaces found a difference. Each diagnosis is one
+// comparison.
+func (r *Report) countModelDifferences() int {
 	count := 0
 	for i := range r.Diagnoses {
 		if r.Diagnoses[i].Difference != nil {

@@ -385,10 +385,10 @@ func (e *Experiment) sequential() bool {
 	return e.Job.Simulation.Samples == 0 && e.Job.Simulation.Width > 0
 }
 
-// level is the confidence of the test of one cell.
+// level returns the confidence level of the test of one cell. It is higher than the level of all tests together, because there are several cells.
 func (e *Experiment) level() float64 { return agree.Level(stats.CompareConfidence, e.publishedCells()) }
 
-// publishedCells returns the number of cells of one model for which the thesis has a number.
+// publishedCells returns the number of cells of one model for which there is a published estimate.
 func (e *Experiment) publishedCells() int {
 	count := 0
 	for _, strategy := range e.Strategies {
@@ -401,11 +401,14 @@ func (e *Experiment) publishedCells() int {
 	return count
 }
 
-// published returns the number of the thesis's Table 3.6 for a strategy and a tile; false if there is none, or if the experiment has another board,
-// spawn probability or property than the thesis.
-func (e *Experiment) published(strategy string, tile int) (modelgen.Published, bool) {
-	board := &e.Board
-	if board.Rows != 4 || board.Cols != 4 || board.P2 != modelgen.DefaultP2 || !slices.Equal(e.Job.Props, []string{ThesisProperty}) {
+// published returns the published estimate for a strategy and the tile that it must make. ok is false if there is none, or if the experiment differs
+// from the published one in its board, property, or probability P2 that a new tile is a 2.
+//
+// Source: J. Sijtsma, Creating a Formal Model of the Game 2048, thesis, Radboud University, 2020, Table 3.6.
+func (e *Experiment) published(strategy string, tile int) (estimate modelgen.Published, ok bool) {
+	sameBoard := e.Board.Rows == 4 && e.Board.Cols == 4 && e.Board.P2 == modelgen.DefaultP2
+	sameProperty := slices.Equal(e.Job.Props, []string{ThesisProperty})
+	if !sameBoard || !sameProperty {
 		return modelgen.Published{}, false
 	}
 	for _, entry := range modelgen.PublishedTable() {

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-
-	"tilecheck/report"
 )
 
 // keepBalancedPart keeps the tests of this shard and drops the others. It divides the tests among the shards so that each takes about
@@ -25,8 +23,8 @@ func (r *suiteRun) keepBalancedPart() error {
 	}
 	longestFirst := func(first, second int) int { return cmp.Compare(seconds[second], seconds[first]) }
 	slices.SortStableFunc(order, longestFirst)
-	totalSeconds := make([]float64, min(r.opt.Shard.Of, len(order))) // by shard
-	var ownTests []int                                               // the indices of the tests of this shard
+	totalSeconds := make([]float64, min(r.opt.Shard.Count, len(order))) // by shard
+	var ownTests []int                                                  // the indices of the tests of this shard
 	for _, test := range order {
 		quickest := slices.Index(totalSeconds, slices.Min(totalSeconds))
 		totalSeconds[quickest] += seconds[test]
@@ -43,36 +41,36 @@ func (r *suiteRun) keepBalancedPart() error {
 	return nil
 }
 
-// expectedSeconds returns the time in seconds that each test took in the earlier run, Options.Times. A test that was not in that run gets the average
-// time. It returns an error if no test was in it.
+// expectedSeconds returns the expected duration of each test in seconds: its duration in an earlier run, whose report is Options.Times. The
+// expected duration of a test that the report lacks is the average of the others. expectedSeconds returns an error if the report lacks all tests.
 func (r *suiteRun) expectedSeconds() ([]float64, error) {
-	earlier := make(map[string]float64)
+	earlierSeconds := make(map[string]float64) // by testKey
 	for i := range r.opt.Times.Results {
 		result := &r.opt.Times.Results[i]
-		earlier[testKey(result)] += result.Seconds
+		earlierSeconds[testKey(result.Model, result.Props, result.Args)] += result.Seconds
 	}
-	seconds := make([]float64, len(r.tests))
-	total, measured := 0.0, 0
+	expected := make([]float64, len(r.tests))
+	totalSeconds, numFound := 0.0, 0
 	for i, test := range r.tests {
-		result := test.newResult(&r.engines[0], nil)
-		seconds[i] = earlier[testKey(&result)]
-		if seconds[i] > 0 {
-			total += seconds[i]
-			measured++
+		expected[i] = earlierSeconds[testKey(test.modelName(), test.propsName(), test.argsWithConstants())]
+		if expected[i] > 0 {
+			totalSeconds += expected[i]
+			numFound++
 		}
 	}
-	if measured == 0 {
+	if numFound == 0 {
 		return nil, errors.New("the report with the times of an earlier run has no test of this suite")
 	}
-	for i := range seconds {
-		if seconds[i] == 0 {
-			seconds[i] = total / float64(measured)
+	average := totalSeconds / float64(numFound)
+	for i := range expected {
+		if expected[i] == 0 {
+			expected[i] = average
 		}
 	}
-	return seconds, nil
+	return expected, nil
 }
 
-// testKey returns a text that identifies the test of a result by its files and switches.
-func testKey(result *report.TestResult) string {
-	return fmt.Sprintf("%q %q %q", result.Model, result.Props, result.Args)
+// testKey returns a text that identifies a test by the names of its files and by its switches.
+func testKey(model, props string, args []string) string {
+	return fmt.Sprintf("%q %q %q", model, props, args)
 }

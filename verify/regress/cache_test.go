@@ -160,7 +160,7 @@ func TestShards(t *testing.T) {
 	all := strings.Split(strings.TrimSpace(lines(test(t, fsys, regress.Options{Flakes: 0.01}))), "\n")
 	const parts = 5
 	part := func(i int) []string {
-		return strings.Split(strings.TrimSpace(lines(test(t, fsys, regress.Options{Flakes: 0.01, Shard: shard.Part{Index: i, Of: parts}}))), "\n")
+		return strings.Split(strings.TrimSpace(lines(test(t, fsys, regress.Options{Flakes: 0.01, Shard: shard.Part{Index: i, Count: parts}}))), "\n")
 	}
 	var union []string
 	before := make([][]string, parts)

@@ -27,12 +27,12 @@ func shortID(parts ...string) string {
 	return hex.EncodeToString(sum[:])[:idLength]
 }
 
-// setIdentities sets the identities of the property instances, and adds them and the identity of the test to known. It selects the instances whose
-// identity, or whose test's identity, is in only; if only is empty, it selects all.
-func (test *loadedTest) setIdentities(only []string, known map[string]bool) {
+// setIdentities sets the identities of the property instances, and returns the identities of the test and of its instances. It selects the instances
+// whose identity, or whose test's identity, is in only; if only is empty, it selects all.
+func (test *loadedTest) setIdentities(only []string) (ids []string) {
 	testIdentity := test.identity()
 	testID := shortID(testIdentity)
-	known[testID] = true
+	ids = []string{testID}
 	test.wantsRunResults = len(only) == 0 || slices.Contains(only, testID)
 	occurrences := make(map[string]int)
 	for _, instance := range test.instances {
@@ -43,7 +43,8 @@ func (test *loadedTest) setIdentities(only []string, known map[string]bool) {
 		text := strings.Join(parts, "\x00")
 		occurrences[text]++ // a file may have the same property twice
 		instance.id = shortID(text, strconv.Itoa(occurrences[text]))
-		known[instance.id] = true
 		instance.selected = test.wantsRunResults || slices.Contains(only, instance.id)
+		ids = append(ids, instance.id)
 	}
+	return ids
 }

@@ -432,12 +432,7 @@ func (test *loadedTest) expectFailure(err error) {
 // newResult returns a result about a property instance, without the fields that depend on the verdict. If instance is nil, the result is about the
 // whole run.
 func (test *loadedTest) newResult(engine *EngineConfig, instance *propertyInstance) report.TestResult {
-	created := report.TestResult{
-		Model: test.opt.name(test.switches.Model), Props: test.opt.name(test.switches.Props), Args: test.Args, Engine: engine.DisplayName(),
-	}
-	if len(test.Consts) > 0 {
-		created.Args = append(slices.Clone(test.Args), "-const", strings.Join(test.Consts, ","))
-	}
+	created := report.TestResult{Model: test.modelName(), Props: test.propsName(), Args: test.argsWithConstants(), Engine: engine.DisplayName()}
 	id := ""
 	if instance == nil {
 		id = shortID(test.identity())
@@ -450,6 +445,20 @@ func (test *loadedTest) newResult(engine *EngineConfig, instance *propertyInstan
 		created.Rerun = test.opt.Rerun(engine.DisplayName(), id)
 	}
 	return created
+}
+
+// modelName returns the name of the model file as the user knows it.
+func (test *loadedTest) modelName() string { return test.opt.name(test.switches.Model) }
+
+// propsName returns the name of the properties file as the user knows it.
+func (test *loadedTest) propsName() string { return test.opt.name(test.switches.Props) }
+
+// argsWithConstants returns the arguments of the test, with a switch -const for the constants that the test defines.
+func (test *loadedTest) argsWithConstants() []string {
+	if len(test.Consts) == 0 {
+		return test.Args
+	}
+	return append(slices.Clone(test.Args), "-const", strings.Join(test.Consts, ","))
 }
 
 // setPlaceOfRun sets the file of a result about the whole run: the properties file or the model or, if the test has neither, the place of the test.

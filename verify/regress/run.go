@@ -98,14 +98,17 @@ func (r *suiteRun) checkOptions() error {
 	return runner.Distinct(labels)
 }
 
-// setIdentities numbers the tests and sets the identities of all results. It returns an error if Options.Only has an identity that no result has.
+// setIdentities numbers the tests, and sets the identities of the tests and of their property instances. It returns an error if Options.Only has an
+// identity that no test and no instance has.
 func (r *suiteRun) setIdentities() error {
-	identities := make(map[string]bool)
+	isKnown := make(map[string]bool)
 	for i, test := range r.tests {
 		test.number = i + 1
-		test.setIdentities(r.opt.Only, identities)
+		for _, id := range test.setIdentities(r.opt.Only) {
+			isKnown[id] = true
+		}
 	}
-	unknown := slices.DeleteFunc(slices.Clone(r.opt.Only), func(id string) bool { return identities[id] })
+	unknown := slices.DeleteFunc(slices.Clone(r.opt.Only), func(id string) bool { return isKnown[id] })
 	if len(unknown) > 0 {
 		return fmt.Errorf("no result has the identity %s", strings.Join(unknown, ", "))
 	}
@@ -115,7 +118,7 @@ func (r *suiteRun) setIdentities() error {
 // selectPart keeps the tests of this shard, and of these only those that Options.Only selects. It drops all other tests.
 func (r *suiteRun) selectPart() error {
 	r.testCount = len(r.tests)
-	if r.opt.Times != nil && r.opt.Shard.Of > 1 {
+	if r.opt.Times != nil && r.opt.Shard.Count > 1 {
 		if err := r.keepBalancedPart(); err != nil {
 			return err
 		}
@@ -243,7 +246,7 @@ func doubtNotes(results []report.TestResult) (notes []string) {
 // notes returns the notes of the report: about the part of the suite, the statistical expectations, constants that are not declared, and the runs.
 func (r *suiteRun) notes(runs []*testRun) []string {
 	var notes []string
-	if part := r.opt.Shard; part.Of > 1 {
+	if part := r.opt.Shard; part.Count > 1 {
 		note := fmt.Sprintf("part %v: %s of %d", part, noun.Count(len(r.tests), "test"), r.testCount)
 		if len(r.tests) == 0 && r.testCount > 0 && len(r.opt.Only) == 0 {
 			note += ": all of them are in other parts, and there is nothing to do in this one"

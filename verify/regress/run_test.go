@@ -129,7 +129,7 @@ func TestFindingsOfAllTests(t *testing.T) {
 	fsys := files("coin.prism", model, "coin.prism.props", "// RESULT (p=1/3): 1/3\n// RESULT (p=1/4): 1/4\n// RESULT (p=1/5): 1/5\nP=? [ F s=1 ];",
 		"coin.prism.props.args", "-const p=1/3\n-const p=1/4\n")
 	for i := range 2 {
-		compare(t, findings(test(t, fsys, regress.Options{Shard: shard.Part{Index: i + 1, Of: 2}})), "coin.prism.props:3:4: this annotation fits no test")
+		compare(t, findings(test(t, fsys, regress.Options{Shard: shard.Part{Index: i + 1, Count: 2}})), "coin.prism.props:3:4: this annotation fits no test")
 	}
 }
 

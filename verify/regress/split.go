@@ -50,16 +50,22 @@ func (r *suiteRun) recordResults(hash []byte) error {
 	return nil
 }
 
-// checkSameSuite returns an error if a part was recorded with another suite than the one that has this hash.
+// checkSameSuite returns an error if a recorded part has a hash of the suite that differs from the given one, because the suite was changed
+// after the part was recorded.
 func (r *suiteRun) checkSameSuite(hash []byte) error {
 	ledger := r.opt.Split
-	return ledger.Replay(shard.Stream{Name: suiteStream, End: int64(ledger.Part().Of)}, func(piece *shard.Piece) (more bool, err error) {
-		data, err := piece.Load()
-		if err == nil && !bytes.Equal(data, hash) {
-			err = errors.New("the part was recorded with another suite: its tests have changed since then")
+	hashes := shard.Stream{Name: suiteStream, End: int64(ledger.Part().Count)} // each part has recorded one hash
+	checkHash := func(piece *shard.Piece) (more bool, err error) {
+		recorded, err := piece.Load()
+		if err != nil {
+			return false, err
 		}
-		return true, err
-	})
+		if !bytes.Equal(recorded, hash) {
+			return false, errors.New("the part was recorded with another suite: its tests have changed since then")
+		}
+		return true, nil
+	}
+	return ledger.Replay(hashes, checkHash)
 }
 
 // streamName returns the name of the stream with the results of the run. The name contains the number of the test, because two tests may have the

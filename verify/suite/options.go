@@ -102,7 +102,7 @@ func (r *optionReader) addFile(word string, importsModel bool) {
 	case r.Props == "":
 		r.Props = name
 	default:
-		r.fail("file %q, want a model and a properties file at most", word)
+		r.fail("found one more file, %q, want at most a model and a properties file", word)
 	}
 }
 

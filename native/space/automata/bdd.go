@@ -17,9 +17,8 @@ const (
 	trueRef  ref = 1
 )
 
-// atom is a variable of the decision diagram: a proposition, or a temporal operator with its operands.
-// Other operators are expressed by these: F y as `true U y`, G x as `x W false`, a R b as `b W (a &
-// b)`.
+// atom is a variable of the decision diagram: a proposition, or the temporal operator X, U or W with its operands.
+// Other operators are expressed by these: F y is `true U y`, G x is `x W false`, and a R b is `b W (a & b)`.
 type atom struct {
 	op          Op // Prop, Next, Until or WeakUntil; True stands for the extra step of explicitNext
 	prop        int
@@ -80,7 +79,8 @@ func (diagram *bdd) err() error {
 	return nil
 }
 
-// makeNode returns the formula `if atom then high else low`. It adds a node unless the diagram has this node already.
+// makeNode returns the formula `if atom then high else low`. It adds a node unless the diagram has this node already. If the diagram is
+// full, it sets exceeded and returns falseRef.
 func (diagram *bdd) makeNode(atom int32, low, high ref) ref {
 	if low == high {
 		return low
@@ -105,15 +105,19 @@ func (diagram *bdd) makeNode(atom int32, low, high ref) ref {
 // literal returns the formula that consists of an atom.
 func (diagram *bdd) literal(variable int32) ref { return diagram.makeNode(variable, falseRef, trueRef) }
 
-// asAtom returns the atom if formula consists of one atom.
-func (diagram *bdd) asAtom(formula ref) (atom, bool) {
-	if node := diagram.nodes[formula]; formula > trueRef && node.low == falseRef && node.high == trueRef {
-		return diagram.atoms[node.atom], true
+// asAtom returns the atom of a formula that consists of one atom. ok is false for other formulas.
+func (diagram *bdd) asAtom(formula ref) (single atom, ok bool) {
+	if formula <= trueRef {
+		return atom{}, false
 	}
-	return atom{}, false
+	node := diagram.nodes[formula]
+	if node.low != falseRef || node.high != trueRef {
+		return atom{}, false
+	}
+	return diagram.atoms[node.atom], true
 }
 
-// ite returns `if condition then … else …` as a decision diagram.
+// ite returns the formula `if condition then … else …`.
 func (diagram *bdd) ite(condition, then, otherwise ref) ref {
 	switch {
 	case condition == trueRef || then == otherwise:
@@ -129,29 +133,31 @@ func (diagram *bdd) ite(condition, then, otherwise ref) ref {
 	}
 	// Split on the first atom of the three formulas (Shannon expansion).
 	atom := min(diagram.nodes[condition].atom, diagram.nodes[then].atom, diagram.nodes[otherwise].atom)
-	low := diagram.ite(diagram.cofactor(condition, atom, false), diagram.cofactor(then, atom, false), diagram.cofactor(otherwise, atom, false))
-	high := diagram.ite(diagram.cofactor(condition, atom, true), diagram.cofactor(then, atom, true), diagram.cofactor(otherwise, atom, true))
+	lowCondition, highCondition := diagram.cofactors(condition, atom)
+	lowThen, highThen := diagram.cofactors(then, atom)
+	lowOtherwise, highOtherwise := diagram.cofactors(otherwise, atom)
+	low := diagram.ite(lowCondition, lowThen, lowOtherwise)
+	high := diagram.ite(highCondition, highThen, highOtherwise)
 	result := diagram.makeNode(atom, low, high)
 	diagram.iteCache[key] = result
 	return result
 }
 
-// cofactor returns a formula in which an atom has a fixed value. The atom must not have a greater number than any atom of
-// the formula.
-func (diagram *bdd) cofactor(formula ref, variable int32, value bool) ref {
-	switch node := diagram.nodes[formula]; {
-	case node.atom != variable:
-		return formula
-	case value:
-		return node.high
-	default:
-		return node.low
+// cofactors returns the two cofactors of a formula: the formula in which an atom is false, and the formula in which it is true. No atom of
+// the formula may have a smaller number.
+func (diagram *bdd) cofactors(formula ref, atom int32) (low, high ref) {
+	node := diagram.nodes[formula]
+	if node.atom != atom {
+		return formula, formula
 	}
+	return node.low, node.high
 }
 
-func (diagram *bdd) and(formula, other ref) ref { return diagram.ite(formula, other, falseRef) }
+// and returns the conjunction of two formulas.
+func (diagram *bdd) and(left, right ref) ref { return diagram.ite(left, right, falseRef) }
 
-func (diagram *bdd) or(formula, other ref) ref { return diagram.ite(formula, trueRef, other) }
+// or returns the disjunction of two formulas.
+func (diagram *bdd) or(left, right ref) ref { return diagram.ite(left, trueRef, right) }
 
 // implies reports whether formula implies other, as Boolean combinations of atoms.
 func (diagram *bdd) implies(formula, other ref) bool { return diagram.and(formula, other) == formula }
@@ -159,7 +165,7 @@ func (diagram *bdd) implies(formula, other ref) bool { return diagram.and(formul
 // support returns the numbers of the atoms of a formula, in increasing order.
 func (diagram *bdd) support(formula ref) []int32 {
 	seen := map[ref]bool{falseRef: true, trueRef: true}
-	occurs := make([]bool, len(diagram.atoms))
+	occurs := make([]bool, len(diagram.atoms)) // by the number of the atom
 	var visit func(formula ref)
 	visit = func(formula ref) {
 		if seen[formula] {
@@ -172,18 +178,19 @@ func (diagram *bdd) support(formula ref) []int32 {
 		visit(node.high)
 	}
 	visit(formula)
-	var atoms []int32
-	for number, ok := range occurs {
-		if ok {
-			atoms = append(atoms, int32(number))
+	var numbers []int32
+	for number := range occurs {
+		if occurs[number] {
+			numbers = append(numbers, int32(number))
 		}
 	}
-	return atoms
+	return numbers
 }
 
-// atom returns the formula that consists of an atom, and adds the atom if it is new.
-func (diagram *bdd) atom(current atom) ref {
-	if number, found := diagram.atomNumber[current]; found {
+// atom returns the formula that consists of one atom. It adds the atom if it is new. If there are too many atoms, it sets exceeded and
+// returns falseRef.
+func (diagram *bdd) atom(wanted atom) ref {
+	if number, found := diagram.atomNumber[wanted]; found {
 		return diagram.literal(number)
 	}
 	if len(diagram.atoms) >= diagram.maxNodes {
@@ -193,13 +200,13 @@ func (diagram *bdd) atom(current atom) ref {
 		return falseRef
 	}
 	number := int32(len(diagram.atoms))
-	diagram.atomNumber[current] = number
-	diagram.setDerivedFields(&current)
-	diagram.atoms = append(diagram.atoms, current)
+	diagram.atomNumber[wanted] = number
+	diagram.setDerivedFields(&wanted)
+	diagram.atoms = append(diagram.atoms, wanted)
 	return diagram.literal(number)
 }
 
-// setDerivedFields sets the operators of an atom, and whether it is stable.
+// setDerivedFields sets the fields operators and stable of an atom, which depend on the other fields.
 func (diagram *bdd) setDerivedFields(current *atom) {
 	current.operators = diagram.nodes[current.left].operators | diagram.nodes[current.right].operators
 	switch current.op {
@@ -212,9 +219,10 @@ func (diagram *bdd) setDerivedFields(current *atom) {
 	}
 }
 
-// atomsPersist reports whether every atom of a formula is stable, or has the form G x (if op is WeakUntil) or F x (if op is
-// Until). If so, F of the formula (or G, respectively) is stable, because a positive combination of formulas G x stays true
-// once it is true, and a positive combination of formulas F x stays false once it is false.
+// atomsPersist reports whether every atom of a formula f is stable or has a given form: G x if op is WeakUntil, F x if op is Until.
+//
+// If every atom is stable or a formula G x, then f stays true once it is true, so F f is stable. If every atom is stable or a
+// formula F x, then f stays false once it is false, so G f is stable.
 func (diagram *bdd) atomsPersist(formula ref, op Op) bool {
 	for _, number := range diagram.support(formula) {
 		current := diagram.atoms[number]
@@ -241,7 +249,7 @@ func (diagram *bdd) isStable(formula ref) bool {
 // prop returns the formula that consists of a proposition.
 func (diagram *bdd) prop(p int) ref { return diagram.atom(atom{op: Prop, prop: p}) }
 
-// next returns X x. It uses that X x is x if x is stable.
+// next returns the formula X x. If x is stable, this is x.
 func (diagram *bdd) next(x ref) ref {
 	if diagram.isStable(x) {
 		return x
@@ -260,12 +268,12 @@ func (diagram *bdd) until(left, right ref) ref {
 	return diagram.atom(atom{op: Until, left: left, right: right})
 }
 
-// finally returns the formula F right. It uses that F (a U b) is F b.
-func (diagram *bdd) finally(right ref) ref {
-	if current, ok := diagram.asAtom(right); ok && current.op == Until {
-		right = current.right
+// finally returns the formula F x. It simplifies F (a U b) to F b.
+func (diagram *bdd) finally(x ref) ref {
+	if operand, ok := diagram.asAtom(x); ok && operand.op == Until {
+		x = operand.right
 	}
-	return diagram.atom(atom{op: Until, left: trueRef, right: right})
+	return diagram.atom(atom{op: Until, left: trueRef, right: x})
 }
 
 // weakUntil returns the formula left W right.
@@ -283,13 +291,13 @@ func (diagram *bdd) weakUntil(left, right ref) ref {
 	return diagram.atom(atom{op: WeakUntil, left: left, right: right})
 }
 
-// globally returns G x. It uses that G (a W b) is G (a | b).
+// globally returns the formula G x. It simplifies G (a W b) to G (a | b), and G x to x if x is stable.
 func (diagram *bdd) globally(x ref) ref {
 	if diagram.isStable(x) {
 		return x
 	}
-	if current, ok := diagram.asAtom(x); ok && current.op == WeakUntil {
-		x = diagram.or(current.left, current.right)
+	if operand, ok := diagram.asAtom(x); ok && operand.op == WeakUntil {
+		x = diagram.or(operand.left, operand.right)
 	}
 	if diagram.isStable(x) {
 		return x
@@ -297,7 +305,8 @@ func (diagram *bdd) globally(x ref) ref {
 	return diagram.atom(atom{op: WeakUntil, left: x, right: falseRef})
 }
 
-// progress returns the formula that the letters after the given one must satisfy (formula progression).
+// progress returns the formula that the letters after the given one must satisfy, so that the word with the given letter satisfies formula
+// (formula progression). Bit i of the letter is the truth of proposition i.
 //
 // Source: the function af of Esparza and Kretinsky (CAV 2014).
 func (diagram *bdd) progress(formula ref, letter uint64) ref {
@@ -314,10 +323,9 @@ func (diagram *bdd) progress(formula ref, letter uint64) ref {
 	return result
 }
 
-// progressAtom returns the formula that the letters after the given one must satisfy, so that the atom with the given number
-// holds.
-func (diagram *bdd) progressAtom(variable int32, letter uint64) ref {
-	switch current := diagram.atoms[variable]; {
+// progressAtom is progress for the formula that consists of the atom with the given number.
+func (diagram *bdd) progressAtom(number int32, letter uint64) ref {
+	switch current := diagram.atoms[number]; {
 	case current.op == Prop:
 		return ref(letter >> current.prop & 1)
 	case current.op == True:
@@ -325,8 +333,10 @@ func (diagram *bdd) progressAtom(variable int32, letter uint64) ref {
 	case current.op == Next:
 		return current.left
 	case current.stable:
-		return diagram.literal(variable)
-	default: // a U b and a W b are b | a & X(…)
-		return diagram.or(diagram.progress(current.right, letter), diagram.and(diagram.progress(current.left, letter), diagram.literal(variable)))
+		return diagram.literal(number)
+	default: // a U b is b | a & X(a U b), and a W b is b | a & X(a W b)
+		right := diagram.progress(current.right, letter)
+		left := diagram.progress(current.left, letter)
+		return diagram.or(right, diagram.and(left, diagram.literal(number)))
 	}
 }

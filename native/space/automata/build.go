@@ -41,28 +41,35 @@ func constant(value bool) ref {
 	return falseRef
 }
 
-// iff translates x <=> y, or its negation. `both` is x & y and `neither` is !(x | y); if negated is true,
-// they are !(x & y) and x | y.
+// iff translates x <=> y to (x & y) | !(x | y), or its negation to !(x & y) & (x | y).
 func (b *builder) iff(formula *Formula, negated bool) (ref, error) {
-	both, err := b.connective(&Formula{Op: And, X: formula.X, Y: formula.Y}, negated)
+	conjunction := &Formula{Op: And, X: formula.X, Y: formula.Y}
+	disjunction := &Formula{Op: Or, X: formula.X, Y: formula.Y}
+	first, err := b.connective(conjunction, negated)
 	if err != nil {
 		return falseRef, err
 	}
-	neither, err := b.connective(&Formula{Op: Or, X: formula.X, Y: formula.Y}, !negated)
+	second, err := b.connective(disjunction, !negated)
 	if negated {
-		return b.and(both, neither), err
+		return b.and(first, second), err
 	}
-	return b.or(both, neither), err
+	return b.or(first, second), err
 }
 
-// connective translates left & right, left | right or left => right, or its negation. left => right is !left | right.
+// connective translates x & y, x | y or x => y, or its negation. It translates x => y as !x | y. The negation of a conjunction is the
+// disjunction of the negated operands, and vice versa.
 func (b *builder) connective(formula *Formula, negated bool) (ref, error) {
-	left, err := b.build(formula.X, negated != (formula.Op == Implies))
+	negatesLeft := negated
+	if formula.Op == Implies {
+		negatesLeft = !negated
+	}
+	left, err := b.build(formula.X, negatesLeft)
 	if err != nil {
 		return falseRef, err
 	}
 	right, err := b.build(formula.Y, negated)
-	if (formula.Op == And) != negated {
+	isConjunction := (formula.Op == And) != negated
+	if isConjunction {
 		return b.and(left, right), err
 	}
 	return b.or(left, right), err
@@ -100,7 +107,7 @@ func (b *builder) temporal(formula *Formula, negated bool) (ref, error) {
 	return falseRef, fmt.Errorf("found operator number %d, wanted a temporal operator", formula.Op)
 }
 
-// untilOrRelease returns left U right if until is true, otherwise left R right, with a bound unless it is nil.
+// untilOrRelease returns left U right if until is true, otherwise left R right. The operator has the given bound unless it is nil.
 func (b *builder) untilOrRelease(until bool, left, right ref, bound *Bound) (ref, error) {
 	if bound != nil {
 		return b.boundedUntil(until, left, right, *bound)
@@ -108,7 +115,7 @@ func (b *builder) untilOrRelease(until bool, left, right ref, bound *Bound) (ref
 	return b.unboundedUntil(until, left, right), nil
 }
 
-// nextOrWeak translates an operator X or W, or its negation, for operands that are negated already.
+// nextOrWeak translates an operator X or W, or its negation. If negated is true, left and right are the negations of the operands.
 func (b *builder) nextOrWeak(op Op, left, right ref, negated bool) ref {
 	switch {
 	case op == Next:
@@ -119,7 +126,7 @@ func (b *builder) nextOrWeak(op Op, left, right ref, negated bool) ref {
 	return b.weakUntil(left, right)
 }
 
-// nextStep returns X x.
+// nextStep returns X x. With explicitNext it returns X (x & true), where true is an atom that is read like a proposition.
 func (b *builder) nextStep(x ref) ref {
 	if b.explicitNext {
 		x = b.and(x, b.atom(atom{op: True}))
@@ -135,15 +142,16 @@ func (b *builder) unboundedUntil(until bool, left, right ref) ref {
 	return b.weakUntil(right, b.and(left, right))
 }
 
-// boundedUntil unfolds left U[l,h] right to right | left & X(right | left & X(…)), from the last step to the first. Before step l it
-// leaves out `right |`. For left R[l,h] right it exchanges `|` and `&`.
+// boundedUntil unfolds left U[low,high] right to right | left & X(right | left & X(…)), from the last step to the first. In the first low
+// steps it leaves out `right |`, because right does not count there. If until is false, it unfolds left R[low,high] right: this
+// exchanges `|` and `&`.
 func (b *builder) boundedUntil(until bool, left, right ref, bound Bound) (ref, error) {
 	if bound.Low < 0 || bound.High != Unbounded && bound.High < bound.Low {
 		return falseRef, fmt.Errorf("found bound [%d,%d] of an operator, wanted 0 <= lower <= upper", bound.Low, bound.High)
 	}
 	disjunction, conjunction := b.or, b.and
-	if !until {
-		disjunction, conjunction = conjunction, disjunction
+	if !until { // a R b is the dual of a U b
+		disjunction, conjunction = b.and, b.or
 	}
 	unfolded, steps := right, bound.High
 	if bound.High == Unbounded {

@@ -2,18 +2,18 @@ package automata
 
 import "slices"
 
-// jumpTarget is a guess that a jump makes: the invariant must hold from now on, and each goal, an
-// eventuality, must be met infinitely often.
+// jumpTarget is what a jump of the automaton guesses: the rest of the word satisfies the invariant, and it satisfies each goal, which is
+// an eventuality, infinitely often.
 type jumpTarget struct {
 	invariant ref
 	goals     []ref
 }
 
-// maxGuesses limits the guesses that are checked for one state.
+// maxGuesses is the largest number of guesses that are checked for one state.
 const maxGuesses = 1 << 17
 
 // jumpTargets returns the guesses that a jump can make from a state in which formula remains to be satisfied. It leaves
-// out a guess that demands more than another one. The error is ErrTooLarge.
+// out a guess that implies another one. The error is ErrTooLarge.
 //
 // Theorem: a sequence satisfies formula if and only if, for the set X of the eventualities (U) in formula that hold
 // infinitely often and the set Y of the invariants (W) that hold from some letter on, at some time
@@ -32,10 +32,10 @@ const maxGuesses = 1 << 17
 // section 5.
 func (diagram *bdd) jumpTargets(formula ref) ([]jumpTarget, error) {
 	candidates := diagram.candidateEventualities(formula)
-	var targets []jumpTarget
-	if 1<<min(len(candidates), 20) > maxGuesses {
+	if numSubsets(candidates) > maxGuesses {
 		return nil, ErrTooLarge
 	}
+	var targets []jumpTarget
 	numGuesses := 0
 	for mask := range 1 << len(candidates) {
 		eventualities := subset(candidates, mask)
@@ -45,13 +45,13 @@ func (diagram *bdd) jumpTargets(formula ref) ([]jumpTarget, error) {
 			continue
 		}
 		invariants := diagram.innerInvariants(eventualities)
-		numGuesses += 1 << min(len(invariants), 20)
+		numGuesses += numSubsets(invariants)
 		if numGuesses > maxGuesses {
 			return nil, ErrTooLarge
 		}
 		for mask := range 1 << len(invariants) {
 			if target, ok := diagram.checkGuess(weaken, weakenedFormula, subset(invariants, mask)); ok {
-				targets = insertMinimal(diagram, targets, target)
+				targets = diagram.insertMinimal(targets, target)
 			}
 		}
 		if diagram.exceeded {
@@ -60,6 +60,9 @@ func (diagram *bdd) jumpTargets(formula ref) ([]jumpTarget, error) {
 	}
 	return targets, nil
 }
+
+// numSubsets returns the number of subsets of a set, or 2^20 if there are more.
+func numSubsets(set []int32) int { return 1 << min(len(set), 20) }
 
 // subset returns elements[i] for each bit i that is set in mask.
 func subset(elements []int32, mask int) []int32 {
@@ -89,25 +92,25 @@ func (diagram *bdd) candidateEventualities(formula ref) []int32 {
 	return sortedMembers(candidates)
 }
 
-// addNested adds the atoms with an operator that are nested in an atom to a set.
-func (diagram *bdd) addNested(found map[int32]bool, op Op, outer atom) {
+// addNested adds to a set the numbers of the atoms with operator op that occur in the operands of outer, at any depth.
+func (diagram *bdd) addNested(numbers map[int32]bool, op Op, outer atom) {
 	for number := range diagram.nestedAtoms(outer.left, outer.right) {
 		if diagram.atoms[number].op == op {
-			found[number] = true
+			numbers[number] = true
 		}
 	}
 }
 
-// innerInvariants returns the invariants that are nested in the given eventualities.
+// innerInvariants returns the invariants (W) that occur in the operands of the given eventualities, at any depth.
 func (diagram *bdd) innerInvariants(eventualities []int32) []int32 {
-	found := map[int32]bool{}
+	invariants := map[int32]bool{}
 	for _, eventuality := range eventualities {
-		diagram.addNested(found, WeakUntil, diagram.atoms[eventuality])
+		diagram.addNested(invariants, WeakUntil, diagram.atoms[eventuality])
 	}
-	return sortedMembers(found)
+	return sortedMembers(invariants)
 }
 
-// nestedAtoms returns the atoms of the given formulas and of their operands, at any depth.
+// nestedAtoms returns the numbers of the atoms of the given formulas and of the operands of these atoms, at any depth.
 func (diagram *bdd) nestedAtoms(formulas ...ref) map[int32]bool {
 	found := map[int32]bool{}
 	pending := formulas
@@ -126,24 +129,25 @@ func (diagram *bdd) nestedAtoms(formulas ...ref) map[int32]bool {
 
 // sortedMembers returns the members of a set in increasing order.
 func sortedMembers(set map[int32]bool) []int32 {
-	out := make([]int32, 0, len(set))
-	for variable := range set {
-		out = append(out, variable)
+	members := make([]int32, 0, len(set))
+	for member := range set {
+		members = append(members, member)
 	}
-	slices.Sort(out)
-	return out
+	slices.Sort(members)
+	return members
 }
 
-// checkGuess returns the jump target of a guess. ok is false if the conditions of the guess cannot hold. A guess is the set
-// X of the eventualities that hold infinitely often, which weaken has, and the set Y of the invariants that hold from some
-// letter on. weakenedFormula is the formula that weaken returns.
+// checkGuess returns the jump target of a guess. The guess is that exactly the eventualities in weaken hold infinitely often, and that the
+// given invariants hold from some letter on. weakenedFormula is the result of weaken for the formula that remains to be satisfied. ok is
+// false if no word fits the guess.
 //
 // Source: Esparza, Kretinsky and Sickert (LICS 2018), section 5, the limit-deterministic automaton.
 func (diagram *bdd) checkGuess(weaken *weakening, weakenedFormula ref, invariants []int32) (target jumpTarget, ok bool) {
 	target = jumpTarget{invariant: weakenedFormula}
 	for _, invariant := range invariants {
-		operator := diagram.atoms[invariant]
-		target.invariant = diagram.and(target.invariant, diagram.globally(diagram.or(weaken.apply(operator.left), weaken.apply(operator.right))))
+		operator := diagram.atoms[invariant] // left W right, and G (left W right) is G (left | right)
+		operands := diagram.or(weaken.apply(operator.left), weaken.apply(operator.right))
+		target.invariant = diagram.and(target.invariant, diagram.globally(operands))
 	}
 	strengthen := &strengthening{diagram: diagram, invariants: invariants, results: map[ref]ref{}}
 	for _, eventuality := range weaken.eventualities {
@@ -160,18 +164,17 @@ func (diagram *bdd) checkGuess(weaken *weakening, weakenedFormula ref, invariant
 	return target, target.invariant != falseRef
 }
 
-// insertMinimal adds a target to a list, unless another target demands less. It removes the targets that
-// demand more than the new one.
-func insertMinimal(t *bdd, targets []jumpTarget, target jumpTarget) []jumpTarget {
-	if slices.ContainsFunc(targets, func(other jumpTarget) bool { return t.moreDemanding(target, other) }) {
+// insertMinimal adds a target to a list, unless the target implies one in the list. It removes the targets that imply the new one.
+func (diagram *bdd) insertMinimal(targets []jumpTarget, target jumpTarget) []jumpTarget {
+	if slices.ContainsFunc(targets, func(other jumpTarget) bool { return diagram.targetImplies(target, other) }) {
 		return targets
 	}
-	targets = slices.DeleteFunc(targets, func(other jumpTarget) bool { return t.moreDemanding(other, target) })
+	targets = slices.DeleteFunc(targets, func(other jumpTarget) bool { return diagram.targetImplies(other, target) })
 	return append(targets, target)
 }
 
-// moreDemanding reports whether target g demands at least what h demands.
-func (diagram *bdd) moreDemanding(target, other jumpTarget) bool {
+// targetImplies reports whether every word that fits target also fits other. It may miss some such pairs.
+func (diagram *bdd) targetImplies(target, other jumpTarget) bool {
 	for _, goal := range other.goals {
 		if !slices.Contains(target.goals, goal) {
 			return false
@@ -180,7 +183,7 @@ func (diagram *bdd) moreDemanding(target, other jumpTarget) bool {
 	return diagram.implies(target.invariant, other.invariant)
 }
 
-// weakening replaces U by W in the given eventualities, and all other eventualities by false.
+// weakening replaces U by W in the given eventualities, and all other eventualities by false. results caches the replaced formulas.
 type weakening struct {
 	diagram       *bdd
 	eventualities []int32
@@ -189,18 +192,18 @@ type weakening struct {
 
 // apply returns the weakened formula.
 func (w *weakening) apply(formula ref) ref {
-	return w.diagram.substitute(formula, w.results, func(variable int32, operator atom) ref {
+	return w.diagram.substitute(formula, w.results, func(number int32, operator atom) ref {
 		switch {
 		case operator.op == Next:
 			return w.diagram.next(w.apply(operator.left))
-		case operator.op == WeakUntil || slices.Contains(w.eventualities, variable):
+		case operator.op == WeakUntil || slices.Contains(w.eventualities, number):
 			return w.diagram.weakUntil(w.apply(operator.left), w.apply(operator.right))
 		}
 		return falseRef
 	})
 }
 
-// strengthening replaces the given invariants by true, and W by U in all others.
+// strengthening replaces the given invariants by true, and W by U in all others. results caches the replaced formulas.
 type strengthening struct {
 	diagram    *bdd
 	invariants []int32
@@ -209,31 +212,34 @@ type strengthening struct {
 
 // apply returns the strengthened formula.
 func (s *strengthening) apply(formula ref) ref {
-	return s.diagram.substitute(formula, s.results, func(variable int32, operator atom) ref {
+	return s.diagram.substitute(formula, s.results, func(number int32, operator atom) ref {
 		switch {
 		case operator.op == Next:
 			return s.diagram.next(s.apply(operator.left))
-		case operator.op == Until || !slices.Contains(s.invariants, variable):
+		case operator.op == Until || !slices.Contains(s.invariants, number):
 			return s.diagram.until(s.apply(operator.left), s.apply(operator.right))
 		}
 		return trueRef
 	})
 }
 
-// substitute replaces each temporal atom of a formula that contains U or W by the result of replacement.
-func (diagram *bdd) substitute(formula ref, memo map[ref]ref, replacement func(variable int32, operator atom) ref) ref {
-	if diagram.nodes[formula].operators == 0 { // no U or W: nothing to replace
+// substitute returns a formula in which each atom with U or W, at any depth, is replaced by the result of replacement for it. results
+// caches the results.
+func (diagram *bdd) substitute(formula ref, results map[ref]ref, replacement func(number int32, operator atom) ref) ref {
+	node := diagram.nodes[formula]
+	if node.operators == 0 { // no U or W: nothing to replace
 		return formula
 	}
-	if result, ok := memo[formula]; ok {
+	if result, ok := results[formula]; ok {
 		return result
 	}
-	node := diagram.nodes[formula]
 	replaced := diagram.literal(node.atom)
 	if operator := diagram.atoms[node.atom]; operator.operators != 0 {
 		replaced = replacement(node.atom, operator)
 	}
-	result := diagram.ite(replaced, diagram.substitute(node.high, memo, replacement), diagram.substitute(node.low, memo, replacement))
-	memo[formula] = result
+	high := diagram.substitute(node.high, results, replacement)
+	low := diagram.substitute(node.low, results, replacement)
+	result := diagram.ite(replaced, high, low)
+	results[formula] = result
 	return result
 }

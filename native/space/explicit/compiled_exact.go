@@ -54,12 +54,14 @@ func (cache *weightCache) findDependencies(program *sema.Program, commands []com
 	numKeys := int64(1)
 	for _, slot := range order {
 		variable := &program.Vars[slot]
+		numValues := int64(variable.High) - int64(variable.Low) + 1
 		added := dependency{slot: slot, low: variable.Low, stride: numKeys}
-		classes := added.classify(tests[slot], int64(variable.High)-int64(variable.Low)+1, make([]int32, len(program.Vars)))
-		if classes > maxWeights/numKeys {
+		numClasses := added.classify(tests[slot], numValues, make([]int32, len(program.Vars)))
+		if numClasses > maxWeights/numKeys {
 			return false
 		}
-		cache.dependencies, numKeys = append(cache.dependencies, added), numKeys*classes
+		cache.dependencies = append(cache.dependencies, added)
+		numKeys *= numClasses
 	}
 	return true
 }
@@ -92,50 +94,57 @@ func weightTests(program *sema.Program, commands []compile.CommandRef) (order []
 // testedVariable returns the slot of the only variable of an expression. ok is false unless the expression is a variable, or
 // a Boolean expression with exactly one variable.
 func testedVariable(expr sema.Expr) (slot int, ok bool) {
-	if _, isVar := expr.(*sema.Var); !isVar && expr.Type() != sema.Bool {
+	if variable, isVar := expr.(*sema.Var); isVar {
+		return variable.Slot, true
+	}
+	if expr.Type() != sema.Bool {
 		return 0, false
 	}
-	slot, ok = -1, true
-	sema.Inspect(expr, func(expr sema.Expr) bool {
-		if variable, isVar := expr.(*sema.Var); isVar {
-			ok = ok && (slot < 0 || slot == variable.Slot)
+	slots := make(map[int]bool)
+	sema.Inspect(expr, func(part sema.Expr) bool {
+		if variable, isVar := part.(*sema.Var); isVar {
 			slot = variable.Slot
+			slots[slot] = true
 		}
-		return ok
+		return len(slots) <= 1
 	})
-	return slot, ok && slot >= 0
+	return slot, len(slots) == 1
 }
 
-// classify partitions the n values of a variable into classes, so that all tests have the same results for all values of a
-// class. It returns the number of classes. If a test is the variable itself or fails for some value, every value is its own
-// class.
+// classify partitions the n values of the variable into classes, so that all tests have the same results for all values of a
+// class. It returns the number of classes. If a test is the variable itself or cannot be evaluated for some value, or if there
+// are too many evaluations, every value is its own class. state is a valuation that classify may change.
 func (d *dependency) classify(tests []sema.Expr, n int64, state []int32) int64 {
 	if int64(len(tests)) > maxTests/n {
 		return n
 	}
-	classes, classOf := make([]int64, n), make(map[string]int64) // classOf is by the results of the tests
+	classes := make([]int64, n)
+	classByResults := make(map[string]int64) // the keys are the results of all tests, one byte each
 	results := make([]byte, len(tests))
 	for i := range classes {
 		state[d.slot] = d.low + int32(i)
 		if !evaluateTests(results, tests, state) {
 			return n
 		}
-		class, ok := classOf[string(results)]
-		if !ok {
-			class = int64(len(classOf))
-			classOf[string(results)] = class
+		class, found := classByResults[string(results)]
+		if !found {
+			class = int64(len(classByResults))
+			classByResults[string(results)] = class
 		}
 		classes[i] = class
 	}
 	d.classes = classes
-	return int64(len(classOf))
+	return int64(len(classByResults))
 }
 
 // evaluateTests stores the result of each test in a state as 0 or 1. It returns false if a test is a variable or fails.
 func evaluateTests(results []byte, tests []sema.Expr, state []int32) bool {
 	for k, expr := range tests {
+		if _, isVariable := expr.(*sema.Var); isVariable {
+			return false
+		}
 		value, _, err := sema.EvalExact(expr, state)
-		if _, isVar := expr.(*sema.Var); isVar || err != nil {
+		if err != nil {
 			return false
 		}
 		results[k] = 0
@@ -169,34 +178,27 @@ func (worker *exactWorker) expandCompiled(ctx context.Context) error {
 	if err := worker.expander.Expand(ctx, batch.states, output); err != nil {
 		return err
 	}
-	choice, transition := 0, 0
-	for i, n := range output.Choices {
-		// A DTMC state with several commands needs the interpreter, which normalises its weights.
-		cached := n != compile.GivenUp && (n <= 1 || worker.kind != sparse.DTMC)
-		end, endTransition := choice, transition
-		if n != compile.GivenUp {
-			end += int(n)
-		}
+	choice, transition := 0, 0 // the first ones of the current state in output
+	for i, numChoices := range output.Choices {
 		worker.codec.unpack(worker.state, batch.states[i*words:(i+1)*words])
-		compiled.weightLists = compiled.weightLists[:0]
-		for j := choice; j < end; j++ {
-			endTransition += int(output.Transitions[j])
-			if cached {
-				compiled.weightLists = append(compiled.weightLists, worker.cachedWeights(int(output.Moves[j])))
-				cached = len(compiled.weightLists[j-choice]) == int(output.Transitions[j])
-			}
+		isCompiled := numChoices != compile.GivenUp
+		endChoice := choice
+		if isCompiled {
+			endChoice += int(numChoices)
 		}
-		if cached {
-			if err := worker.addCompiled(ctx, choice, end, transition); err != nil {
-				return err
-			}
+		var err error
+		if isCompiled && worker.findWeights(choice, endChoice) {
+			err = worker.addCompiled(ctx, choice, endChoice, transition)
 		} else {
 			compiled.interpreted++
-			if err := worker.expandInterpreted(ctx); err != nil {
-				return err
-			}
+			err = worker.expandInterpreted(ctx)
 		}
-		choice, transition = end, endTransition
+		if err != nil {
+			return err
+		}
+		for ; choice < endChoice; choice++ {
+			transition += int(output.Transitions[choice])
+		}
 	}
 	compiled.states += len(output.Choices)
 	if compiled.states > 4096 && compiled.interpreted > compiled.states/2 {
@@ -205,52 +207,69 @@ func (worker *exactWorker) expandCompiled(ctx context.Context) error {
 	return nil
 }
 
+// findWeights sets weightLists to the exact weights of the choices from first to end-1 of the compiled model's output, which
+// belong to the current state. It returns false if the interpreter must expand the state instead.
+func (worker *exactWorker) findWeights(first, end int) bool {
+	if worker.kind == sparse.DTMC && end-first > 1 {
+		return false // the interpreter divides the weights of several commands by their sum
+	}
+	compiled := worker.compiled
+	compiled.weightLists = compiled.weightLists[:0]
+	for choice := first; choice < end; choice++ {
+		weights := worker.cachedWeights(int(compiled.output.Moves[choice]))
+		if len(weights) != int(compiled.output.Transitions[choice]) {
+			return false
+		}
+		compiled.weightLists = append(compiled.weightLists, weights)
+	}
+	return true
+}
+
 // cachedWeights returns the weights of the alternatives of a move in the current state, one for
-// each transition that the compiled model writes. An empty list means that the interpreter must
-// expand the state.
-func (worker *exactWorker) cachedWeights(index int) []*big.Rat {
-	cached, move := &worker.compiled.caches[index], &worker.expander.Moves()[index]
-	if cached.lists == nil {
-		cached.lists = make(map[int64][]*big.Rat)
-		if !cached.findDependencies(worker.program, move.Commands) {
-			cached.dependencies = nil
-			cached.lists[0] = []*big.Rat{} // the only key
+// each transition that the compiled model writes. move is the index of the move. An empty list means that the interpreter
+// must expand the state.
+func (worker *exactWorker) cachedWeights(move int) []*big.Rat {
+	cache, commands := &worker.compiled.caches[move], worker.expander.Moves()[move].Commands
+	if cache.lists == nil {
+		cache.lists = make(map[int64][]*big.Rat)
+		if !cache.findDependencies(worker.program, commands) {
+			// Without dependencies the key of every state is 0, so the interpreter expands every state with this move.
+			cache.dependencies = nil
+			cache.lists[0] = []*big.Rat{}
 		}
 	}
-	key := cached.key(worker.state)
-	weights, found := cached.lists[key]
+	key := cache.key(worker.state)
+	weights, found := cache.lists[key]
 	if !found {
-		weights = worker.alternativeWeights(move)
-		cached.lists[key] = weights
+		weights = worker.alternativeWeights(&worker.expander.Moves()[move])
+		cache.lists[key] = weights
 	}
 	return weights
 }
 
-// alternativeWeights computes the weights of the alternatives of a move in the current state. The
-// compiled model omits an alternative whose constant weight rounds to zero. If the exact weight of
-// an omitted alternative is not zero, or after an error, the list is empty, and the interpreter
-// must expand the state.
+// alternativeWeights computes the weights of the alternatives of a move in the current state. An alternative is a combination
+// of updates, one of each command, and its weight is the product of the weights of these updates. A weight of zero is nil. The
+// compiled model omits combinations whose constant weight rounds to zero. If the exact weight of an omitted combination is not
+// zero, or if a weight cannot be computed, the list is empty, and the interpreter must expand the state.
 func (worker *exactWorker) alternativeWeights(move *compile.Move) []*big.Rat {
-	factors, err := worker.commandFactors(move.Commands)
-	if err != nil {
+	updateWeights, err := worker.updateWeights(move.Commands)
+	if err != nil || len(move.Alternatives) == 0 {
 		return []*big.Rat{}
 	}
 	weights := make([]*big.Rat, 0, len(move.Alternatives))
-	updates := make([]int, len(factors))
-	for more := len(move.Alternatives) > 0; more; more = nextCombination(updates, factors) >= 0 {
-		product := factors[0][updates[0]]
-		for i, update := range updates[1:] {
-			product = new(big.Rat).Mul(product, factors[i+1][update])
-		}
-		// isAlternative says that the compiled model has a transition for this combination of updates.
-		isAlternative := len(weights) < len(move.Alternatives) && slices.Equal(updates, move.Alternatives[len(weights)])
-		switch isZero := product.Sign() == 0; {
-		case isAlternative && isZero:
-			weights = append(weights, nil)
-		case isAlternative:
-			weights = append(weights, product)
-		case !isZero:
+	combination := make([]int, len(updateWeights)) // the index of an update of each command
+	for more := true; more; more = nextCombination(combination, updateWeights) >= 0 {
+		weight := combinedWeight(combination, updateWeights)
+		isZero := weight.Sign() == 0
+		isOmitted := len(weights) == len(move.Alternatives) || !slices.Equal(combination, move.Alternatives[len(weights)])
+		switch {
+		case isOmitted && isZero: // there is no such transition
+		case isOmitted:
 			return []*big.Rat{}
+		case isZero:
+			weights = append(weights, nil)
+		default:
+			weights = append(weights, weight)
 		}
 	}
 	if len(weights) < len(move.Alternatives) {
@@ -259,23 +278,32 @@ func (worker *exactWorker) alternativeWeights(move *compile.Move) []*big.Rat {
 	return weights
 }
 
-// commandFactors returns the weights of the updates of each command in the current state.
-func (worker *exactWorker) commandFactors(commands []compile.CommandRef) ([][]*big.Rat, error) {
+// combinedWeight returns the product of the weights of one update of each command: of update combination[i] of command i.
+func combinedWeight(combination []int, updateWeights [][]*big.Rat) *big.Rat {
+	product := updateWeights[0][combination[0]]
+	for i := 1; i < len(combination); i++ {
+		product = new(big.Rat).Mul(product, updateWeights[i][combination[i]])
+	}
+	return product
+}
+
+// updateWeights returns a list for each command: the weights of its updates in the current state.
+func (worker *exactWorker) updateWeights(commands []compile.CommandRef) ([][]*big.Rat, error) {
 	interpreter := worker.interpreter
-	var factors [][]*big.Rat
+	modules := interpreter.model.Program().Modules
+	var lists [][]*big.Rat
 	for _, ref := range commands {
-		weights, err := interpreter.commandWeights(worker.state, &interpreter.model.Program().Modules[ref.Module].Commands[ref.Command])
+		weights, err := interpreter.commandWeights(worker.state, &modules[ref.Module].Commands[ref.Command])
 		if err != nil {
 			return nil, err
 		}
-		factors = append(factors, weights)
+		lists = append(lists, weights)
 	}
-	return factors, nil
+	return lists, nil
 }
 
-// addCompiled appends a state to the batch: the choices from firstChoice to endChoice of the
-// compiled model's output, whose transitions begin at transition. All their weights are in
-// weightLists.
+// addCompiled appends the current state to the batch. Its choices are those from firstChoice to endChoice-1 of the compiled
+// model's output. transition is the index of their first transition there. Their weights are in weightLists.
 func (worker *exactWorker) addCompiled(ctx context.Context, firstChoice, endChoice, transition int) error {
 	if worker.owners != nil && endChoice > firstChoice {
 		moves := worker.compiled.output.Moves[firstChoice:endChoice]
@@ -315,38 +343,48 @@ func (worker *exactWorker) addCompiledChoices(ctx context.Context, firstChoice, 
 // is ordered by action: first the transitions of the action of the first choice, then the transitions of the next action, and so on.
 func (worker *exactWorker) addCompiledRow(ctx context.Context, firstChoice, endChoice, transition int) error {
 	batch := worker.batch
+	if firstChoice == endChoice { // a deadlock
+		batch.Choices = append(batch.Choices, 0)
+		return nil
+	}
 	rowStart := len(batch.rats)
 	for choice := firstChoice; choice < endChoice; choice++ {
-		action := worker.moveAction(choice)
-		if worker.hasAction(firstChoice, choice, action) { // merged with an earlier choice
-			transition += int(worker.compiled.output.Transitions[choice])
-			continue
-		}
-		start, next := len(batch.rats), transition
-		for other := choice; other < endChoice; other++ {
-			if worker.moveAction(other) == action {
-				worker.addTransitions(start, worker.compiled.weightLists[other-firstChoice], next)
-			}
-			next += int(worker.compiled.output.Transitions[other])
-			if err := worker.countWork(ctx, 1+len(batch.rats)-start); err != nil {
+		if action := worker.moveAction(choice); !worker.hasAction(firstChoice, choice, action) {
+			weightLists := worker.compiled.weightLists[choice-firstChoice:]
+			if err := worker.addActionTransitions(ctx, action, choice, weightLists, transition); err != nil {
 				return err
 			}
 		}
-		for range len(batch.rats) - start {
-			batch.actions = append(batch.actions, action)
-		}
 		transition += int(worker.compiled.output.Transitions[choice])
 	}
-	numRows := uint32(0)
-	if endChoice > firstChoice {
-		batch.Transitions = append(batch.Transitions, uint32(len(batch.rats)-rowStart))
-		numRows = 1
-	}
-	batch.Choices = append(batch.Choices, numRows)
+	batch.Transitions = append(batch.Transitions, uint32(len(batch.rats)-rowStart))
+	batch.Choices = append(batch.Choices, 1)
 	return nil
 }
 
-// hasAction reports whether one of the choices from first to end of the compiled model's output
+// addActionTransitions appends the transitions of the current state that have the given action to the row of a Markov chain.
+// weightLists has the weights of the choices from firstChoice on, whose transitions in the compiled model's output begin at
+// transition.
+func (worker *exactWorker) addActionTransitions(ctx context.Context, action sparse.Action, firstChoice int, weightLists [][]*big.Rat, transition int) error {
+	batch := worker.batch
+	start := len(batch.rats)
+	for i, weights := range weightLists {
+		choice := firstChoice + i
+		if worker.moveAction(choice) == action {
+			worker.addTransitions(start, weights, transition)
+		}
+		transition += int(worker.compiled.output.Transitions[choice])
+		if err := worker.countWork(ctx, 1+len(batch.rats)-start); err != nil {
+			return err
+		}
+	}
+	for range len(batch.rats) - start {
+		batch.actions = append(batch.actions, action)
+	}
+	return nil
+}
+
+// hasAction reports whether one of the choices from first to end-1 of the compiled model's output
 // has the given action.
 func (worker *exactWorker) hasAction(first, end int, action sparse.Action) bool {
 	for choice := first; choice < end; choice++ {
@@ -362,9 +400,9 @@ func (worker *exactWorker) moveAction(choice int) sparse.Action {
 	return actionOf(worker.expander.Moves()[worker.compiled.output.Moves[choice]].Action)
 }
 
-// addTransitions appends transitions with the given weights and skips those with weight nil. Their
-// targets are the output targets of the compiled model from index transition on. A weight is added
-// to an earlier transition, from index first on, if that has the same target.
+// addTransitions appends transitions with the given weights to the batch. It skips weights that are nil. The targets are those of
+// the transitions from index transition on in the compiled model's output. If a transition of the batch from index first on has
+// the same target, addTransitions adds the weight to it.
 func (worker *exactWorker) addTransitions(first int, weights []*big.Rat, transition int) {
 	batch, compiled, words := worker.batch, worker.compiled, worker.codec.words
 	for k, weight := range weights {
@@ -372,31 +410,32 @@ func (worker *exactWorker) addTransitions(first int, weights []*big.Rat, transit
 			continue
 		}
 		target := compiled.output.Targets[(transition+k)*words : (transition+k+1)*words]
-		i := first
-		for i < len(batch.rats) && !equalWords(batch.target(i, words), target) {
-			i++
+		same := first // the transition with the same target
+		for same < len(batch.rats) && !equalWords(batch.target(same, words), target) {
+			same++
 		}
-		if i < len(batch.rats) {
-			batch.rats[i] = compiled.sum(batch.rats[i], weight)
-			continue
+		if same < len(batch.rats) {
+			batch.rats[same] = compiled.sum(batch.rats[same], weight)
+		} else {
+			batch.rats = append(batch.rats, weight)
+			batch.Targets = append(batch.Targets, target...)
 		}
-		batch.rats, batch.Targets = append(batch.rats, weight), append(batch.Targets, target...)
 	}
 }
 
-// maxSums is the largest number of sums that are cached, so that equal sums share memory.
+// maxSums is the largest number of sums that are cached.
 const maxSums = 1 << 12
 
-// sum returns left+right. As long as the cache holds the sum of two operands, it returns the same pointer for them.
-func (m *compiledChoices) sum(left, right *big.Rat) *big.Rat {
+// sum returns left+right. It caches sums by the pointers of their operands, so equal sums usually share memory.
+func (compiled *compiledChoices) sum(left, right *big.Rat) *big.Rat {
 	key := [2]*big.Rat{left, right}
-	total := m.sums[key]
-	if total == nil {
-		total = new(big.Rat).Add(left, right)
-		if m.sums == nil || len(m.sums) == maxSums {
-			m.sums = make(map[[2]*big.Rat]*big.Rat)
-		}
-		m.sums[key] = total
+	if cached := compiled.sums[key]; cached != nil {
+		return cached
 	}
+	if compiled.sums == nil || len(compiled.sums) == maxSums {
+		compiled.sums = make(map[[2]*big.Rat]*big.Rat)
+	}
+	total := new(big.Rat).Add(left, right)
+	compiled.sums[key] = total
 	return total
 }

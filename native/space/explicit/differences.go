@@ -18,9 +18,9 @@ func (s *Space) Differences(expr, guard sema.Expr) (count, first int, err error)
 	}
 	var counter, smallest atomic.Int64
 	smallest.Store(int64(s.store.n))
-	newVisitor := func() (visit func(i int, state []int32) error, err error) { // one for each goroutine
+	newVisitor := func() (visitState, error) {
 		needsFractions, err := s.compiled.Doubtful(expr)
-		visit = func(i int, state []int32) error {
+		visit := func(i int, state []int32) error {
 			if needsFractions(state) && differs(expr, guard, state) {
 				counter.Add(1)
 				storeMin(&smallest, int64(i))

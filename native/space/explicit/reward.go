@@ -68,7 +68,7 @@ func (s *Space) Reward(index int) (*sparse.Reward, error) {
 // the order of the states.
 func (s *Space) evaluateRewards(index int, visit func(evaluator *rewardEvaluator, i int, state []int32) error) ([]*rewardEvaluator, error) {
 	var evaluators []*rewardEvaluator
-	err := s.visitInParallel(func() (func(i int, state []int32) error, error) {
+	err := s.visitInParallel(func() (visitState, error) {
 		evaluator, err := s.newRewardEvaluator(index)
 		evaluators = append(evaluators, evaluator)
 		return func(i int, state []int32) error { return visit(evaluator, i, state) }, err

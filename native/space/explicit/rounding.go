@@ -55,22 +55,20 @@ const maxCached = 1 << 16
 // not fit in 64 bits.
 func newValueCache(program *sema.Program, expr sema.Expr) *valueCache {
 	cache := &valueCache{numbers: make(map[uint64]float64)}
-	numValuations := uint64(1) // 0 after an overflow
-	sema.Inspect(expr, func(expr sema.Expr) bool {
-		variable, ok := expr.(*sema.Var)
-		if !ok || slices.Contains(cache.slots, variable.Slot) {
-			return true
-		}
-		low, size := valueRange(&program.Vars[variable.Slot])
-		cache.slots, cache.lows, cache.sizes = append(cache.slots, variable.Slot), append(cache.lows, low), append(cache.sizes, size)
-		var overflow uint64
-		if overflow, numValuations = bits.Mul64(numValuations, size); overflow != 0 {
-			numValuations = 0
+	sema.Inspect(expr, func(part sema.Expr) bool {
+		variable, ok := part.(*sema.Var)
+		if ok && !slices.Contains(cache.slots, variable.Slot) {
+			low, size := valueRange(&program.Vars[variable.Slot])
+			cache.slots, cache.lows, cache.sizes = append(cache.slots, variable.Slot), append(cache.lows, low), append(cache.sizes, size)
 		}
 		return true
 	})
-	if numValuations == 0 {
-		return nil
+	numValuations := uint64(1)
+	for _, size := range cache.sizes {
+		var overflow uint64
+		if overflow, numValuations = bits.Mul64(numValuations, size); overflow != 0 {
+			return nil
+		}
 	}
 	return cache
 }
@@ -93,18 +91,19 @@ func (cache *valueCache) key(state []int32) uint64 {
 	return key
 }
 
-// errorInState returns relativeErrorInState(expr, float, state), from the cache if possible.
-func (update *updateProbability) errorInState(expr sema.Expr, float float64, state []int32) (float64, error) {
-	if update.valueCache == nil {
-		return relativeErrorInState(expr, float, state)
+// errorInState returns relativeErrorInState(expr, value, state), from the cache if possible.
+func (update *updateProbability) errorInState(expr sema.Expr, value float64, state []int32) (float64, error) {
+	cache := update.valueCache
+	if cache == nil {
+		return relativeErrorInState(expr, value, state)
 	}
-	key := update.valueCache.key(state)
-	if relErr, ok := update.valueCache.numbers[key]; ok {
+	key := cache.key(state)
+	if relErr, ok := cache.numbers[key]; ok {
 		return relErr, nil
 	}
-	relErr, err := relativeErrorInState(expr, float, state)
-	if err == nil && len(update.valueCache.numbers) < maxCached {
-		update.valueCache.numbers[key] = relErr
+	relErr, err := relativeErrorInState(expr, value, state)
+	if err == nil && len(cache.numbers) < maxCached {
+		cache.numbers[key] = relErr
 	}
 	return relErr, err
 }
@@ -116,7 +115,7 @@ type moveError struct {
 	exactSum bool
 }
 
-// newWeightErrors analyses the probabilities of all commands of the model.
+// newWeightErrors returns the weightErrors of a model, after an analysis of the probabilities of all its commands.
 func newWeightErrors(model *compile.Model) (*weightErrors, error) {
 	result := &weightErrors{program: model.Program()}
 	analysis := sema.NewFloatAnalysis(result.program)
@@ -183,7 +182,8 @@ func (w *weightErrors) bound(state func() []int32, moves []compile.Move, choices
 	for i := len(w.moves); i < len(moves); i++ {
 		w.moves = append(w.moves, w.boundInAllStates(moves[i]))
 	}
-	maxErr, terms := 0.0, 0
+	maxErr := 0.0
+	numWeights := 0 // of the moves so far
 	for i, move := range choices.Moves {
 		relErr := w.moves[move].relErr
 		if math.IsNaN(relErr) {
@@ -193,27 +193,33 @@ func (w *weightErrors) bound(state func() []int32, moves []compile.Move, choices
 			}
 		}
 		numTransitions := int(choices.Transitions[i])
-		terms += numTransitions
 		sumError := float64(numTransitions) * sema.UnitRoundoff
 		if w.program.Type != syntax.CTMC && !w.moves[move].exactSum {
-			sum := 0.0
-			for _, weight := range choices.Weights[terms-numTransitions : terms] {
-				sum += weight
-			}
+			sum := sumOf(choices.Weights[numWeights : numWeights+numTransitions])
 			relErr += math.Abs(sum-1) + relErr + sumError
 		}
 		maxErr = max(maxErr, relErr+sumError)
+		numWeights += numTransitions
 	}
-	return 1.01 * (maxErr + float64(terms+1)*sema.UnitRoundoff), nil
+	return 1.01 * (maxErr + float64(numWeights+1)*sema.UnitRoundoff), nil
 }
 
-// boundInAllStates bounds the relative error of the weights of a move in every state. relErr is NaN
-// if there is no such bound.
+// sumOf returns the sum of some numbers, which it adds from the first to the last.
+func sumOf(numbers []float64) float64 {
+	sum := 0.0
+	for _, number := range numbers {
+		sum += number
+	}
+	return sum
+}
+
+// boundInAllStates returns a bound on the relative error of the weights of a move that holds in every state. relErr is NaN
+// if there is no such bound, or if a weight may be outside the range of float64.
 func (w *weightErrors) boundInAllStates(move compile.Move) moveError {
 	result := moveError{exactSum: true}
-	minProduct, maxProduct := 1.0, 1.0
+	minProduct, maxProduct := 1.0, 1.0 // bounds on the weights, which are products of probabilities
 	for _, ref := range move.Commands {
-		worst := sema.NumberFacts{MinAbs: 1}
+		worst := sema.NumberFacts{MinAbs: 1} // of any update of the command
 		for _, update := range w.updates[ref.Module][ref.Command] {
 			worst = worst.Either(update.NumberFacts)
 		}
@@ -221,15 +227,18 @@ func (w *weightErrors) boundInAllStates(move compile.Move) moveError {
 		result.exactSum = result.exactSum && w.sumIsOne[ref.Module][ref.Command]
 		minProduct, maxProduct = minProduct*min(worst.MinAbs, 1), maxProduct*max(worst.Hi, 1)
 	}
-	if !(minProduct >= sparse.MinNumber && maxProduct <= sparse.MaxNumber) {
+	inRange := minProduct >= sparse.MinNumber && maxProduct <= sparse.MaxNumber // false for NaN
+	if !inRange {
 		result.relErr = math.NaN()
 	}
 	return result
 }
 
-// boundInState bounds the relative error of the weights of a move in one state.
+// boundInState returns a bound on the relative error of the weights of a move in one state. It returns the error needsFractions if there is no
+// small bound.
 func (w *weightErrors) boundInState(state []int32, move compile.Move) (float64, error) {
-	relErr, minProduct, maxProduct := 0.0, 1.0, 1.0
+	relErr := 0.0
+	minProduct, maxProduct := 1.0, 1.0 // bounds on the weights, which are products of probabilities
 	for _, ref := range move.Commands {
 		worst := sema.NumberFacts{MinAbs: 1} // of any update of the command
 		for i := range w.updates[ref.Module][ref.Command] {
@@ -242,7 +251,8 @@ func (w *weightErrors) boundInState(state []int32, move compile.Move) (float64, 
 		relErr += worst.RelErr + sema.UnitRoundoff
 		minProduct, maxProduct = minProduct*worst.MinAbs, maxProduct*max(worst.Hi, 1)
 	}
-	if !(minProduct >= sparse.MinNumber && maxProduct <= sparse.MaxNumber) {
+	inRange := minProduct >= sparse.MinNumber && maxProduct <= sparse.MaxNumber // false for NaN
+	if !inRange {
 		return 0, needsFractions{errors.New("a probability or rate is outside the range of float64")}
 	}
 	return relErr, nil
@@ -259,7 +269,8 @@ func (w *weightErrors) factsInState(state []int32, ref compile.CommandRef, index
 		return sema.NumberFacts{}, err
 	}
 	relErr := update.AbsErr / math.Abs(value)
-	if !(relErr <= negligibleError) {
+	isNegligible := relErr <= negligibleError // false for NaN
+	if !isNegligible {
 		probability := w.program.Modules[ref.Module].Commands[ref.Command].Updates[index].Prob
 		if relErr, err = update.errorInState(probability, value, state); err != nil {
 			return sema.NumberFacts{}, err
@@ -268,15 +279,15 @@ func (w *weightErrors) factsInState(state []int32, ref compile.CommandRef, index
 	return sema.SingleValue(value, 1.01*relErr), nil
 }
 
-// relativeErrorInState bounds the relative error of value, the float64 value of an expression in a state. If the bound
-// exceeds sema.MaxRelErr, it returns the error needsFractions.
+// relativeErrorInState returns a bound on the relative error of value, which is the float64 value of an expression in a state. If the
+// bound exceeds sema.MaxRelErr, it returns the error needsFractions.
 func relativeErrorInState(expr sema.Expr, value float64, state []int32) (float64, error) {
 	exact, err := sema.Enclose(expr, state)
 	if err != nil {
 		return 0, needsFractions{err}
 	}
 	relErr := exact.RelativeError(value)
-	if !(relErr <= sema.MaxRelErr) {
+	if isSmall := relErr <= sema.MaxRelErr; !isSmall { // also for NaN
 		return 0, needsFractions{errors.New("a number is not close to the exact value")}
 	}
 	return relErr, nil

@@ -9,7 +9,7 @@ import (
 )
 
 // NewRunner returns a runner that samples paths of the space, as compile.Model.NewRunner does for a
-// model. It first evaluates the formulas and rewards of the monitor in all states. It is an error
+// model. It evaluates the formulas and rewards of the monitor in all states. It returns an error
 // if there are several initial states, or if a weight or reward is outside the range of float64.
 func (s *Space) NewRunner(ctx context.Context, monitor compile.Monitor) (compile.BatchRunner, error) {
 	switch {
@@ -20,18 +20,19 @@ func (s *Space) NewRunner(ctx context.Context, monitor compile.Monitor) (compile
 	case len(s.model.Initial) != 1:
 		return nil, &compile.UnsupportedError{File: s.Program().File, Msg: "several initial states, sample paths need a single initial state"}
 	}
-	watch, err := compile.NewWatch(monitor, s.model.Kind == sparse.CTMC, stateFacts{s})
+	isCTMC := s.model.Kind == sparse.CTMC
+	watch, err := compile.NewWatch(monitor, isCTMC, stateFacts{s})
 	if err != nil {
 		return nil, err
 	}
 	sampler := &pathSampler{model: s.model, watch: watch}
-	if s.model.Kind == sparse.CTMC {
+	if isCTMC {
 		sampler.rates, err = exitRates(ctx, s.model)
 	}
 	return sampler, err
 }
 
-// exitRates returns the exit rate of each state. It adds rates in the same order as pickTransition,
+// exitRates returns the exit rate of each state of a CTMC. It adds rates in the same order as pickTransition,
 // so both have the same rounding errors.
 func exitRates(ctx context.Context, model *sparse.Model) ([]float64, error) {
 	rates := make([]float64, model.NumStates())
@@ -48,12 +49,11 @@ func exitRates(ctx context.Context, model *sparse.Model) ([]float64, error) {
 	return rates, nil
 }
 
-// stateFacts implements compile.StateCompiler: it returns functions that tell for each state
-// whether a formula holds there and which reward it has. A move is a choice of an MDP, or a
-// transition of a Markov chain.
+// stateFacts implements compile.StateCompiler by tables with the values of formulas and rewards in all states. A move is a choice
+// of an MDP, or a transition of a Markov chain.
 type stateFacts struct{ *Space }
 
-// CompileBool implements compile.StateCompiler.
+// CompileBool implements compile.StateCompiler. It returns a function that reports whether a formula holds in a state.
 func (facts stateFacts) CompileBool(expr sema.Expr) (func(int) bool, error) {
 	set, err := facts.States(expr)
 	if err != nil {
@@ -62,20 +62,26 @@ func (facts stateFacts) CompileBool(expr sema.Expr) (func(int) bool, error) {
 	return set.Has, nil
 }
 
-// CompileRewards implements compile.StateCompiler.
-func (facts stateFacts) CompileRewards(index int) (state func(int) float64, move func(int, int) float64, err error) {
-	values, err := facts.Reward(index)
+// CompileRewards implements compile.StateCompiler. It returns functions that return the reward of a state, and the reward of a move
+// from a state, in a reward structure.
+func (facts stateFacts) CompileRewards(index int) (stateReward func(state int) float64, moveReward func(state, move int) float64, err error) {
+	reward, err := facts.Reward(index)
 	if err != nil {
 		return nil, nil, err
 	}
-	if values.Unfit != nil {
-		return nil, nil, values.Unfit
+	if reward.Unfit != nil {
+		return nil, nil, reward.Unfit
 	}
 	moveValues, _, err := facts.TransitionRewards(index)
-	if facts.model.Kind == sparse.MDP {
-		moveValues = values.Choice
+	if err != nil {
+		return nil, nil, err
 	}
-	return func(i int) float64 { return valueAt(values.State, i) }, func(_, move int) float64 { return valueAt(moveValues, move) }, err
+	if facts.model.Kind == sparse.MDP {
+		moveValues = reward.Choice
+	}
+	stateReward = func(state int) float64 { return valueAt(reward.State, state) }
+	moveReward = func(_, move int) float64 { return valueAt(moveValues, move) }
+	return stateReward, moveReward, nil
 }
 
 // valueAt returns values[i], or zero if values is nil.
@@ -153,33 +159,32 @@ func (sampler *pathSampler) run(ctx context.Context, random *compile.Stream) (ou
 // step samples a choice and a transition of a state, and returns the next state. done says that the
 // path ends before the transition, because a time bound has passed.
 func (sampler *pathSampler) step(random *compile.Stream, out *compile.Outcome, state int) (next int, done bool) {
+	isCTMC := sampler.rates != nil
 	choice, end := sampler.model.Choices(state)
 	if numChoices := end - choice; numChoices > 1 {
 		choice += int(random.Below(uint32(numChoices)))
 		out.Nondet++
 	}
-	firstTransition, endTransition := sampler.model.Row(choice)
-	transition := firstTransition
+	totalWeight := 1.0
+	if isCTMC {
+		totalWeight = sampler.rates[state]
+	}
+	transition, endTransition := sampler.model.Row(choice)
+	if endTransition-transition > 1 {
+		transition = sampler.pickTransition(transition, endTransition, float64(random.Unit()*totalWeight))
+	}
 	switch {
-	case sampler.rates != nil:
-		if endTransition-firstTransition > 1 {
-			transition = sampler.pickTransition(firstTransition, endTransition, float64(random.Unit()*sampler.rates[state]))
-		}
-		done = sampler.watch.Sojourn(state, out, random.Exponential(sampler.rates[state]), transition)
+	case isCTMC:
+		done = sampler.watch.Sojourn(state, out, random.Exponential(totalWeight), transition)
+	case sampler.model.Kind == sparse.MDP:
+		sampler.watch.Step(state, out, choice)
 	default:
-		if endTransition-firstTransition > 1 {
-			transition = sampler.pickTransition(firstTransition, endTransition, random.Unit())
-		}
-		move := transition
-		if sampler.model.Kind == sparse.MDP {
-			move = choice
-		}
-		sampler.watch.Step(state, out, move)
+		sampler.watch.Step(state, out, transition)
 	}
 	return int(sampler.model.Target[transition]), done
 }
 
-// pickTransition returns the first transition between first and last whose cumulative weight exceeds
+// pickTransition returns the first transition from first to end-1 whose cumulative weight exceeds
 // random. If all sums are at most random because of rounding, it returns the last transition.
 func (sampler *pathSampler) pickTransition(first, end int, random float64) int {
 	sum := 0.0
@@ -192,8 +197,8 @@ func (sampler *pathSampler) pickTransition(first, end int, random float64) int {
 	return end - 1
 }
 
-// isAbsorbing reports whether a state with a self-loop has no other transition. It is false in a
-// CTMC, where time still passes.
+// isAbsorbing reports whether a state that has a self-loop has no other transition. It returns false in a
+// CTMC, where time passes in such a state.
 func (sampler *pathSampler) isAbsorbing(state int) bool {
 	choice, end := sampler.model.Choices(state)
 	firstTransition, endTransition := sampler.model.Row(choice)

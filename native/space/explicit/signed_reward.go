@@ -9,9 +9,9 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// SignedReward returns Program.Rewards[index], whose rewards may be negative, as the difference earned - lost of two reward
-// structures. earned has the sums of the nonnegative items, and lost the sums of the absolute values of the negative items.
-// It returns the same errors as Reward; a negative reward of a quotient is also an error.
+// SignedReward returns a reward structure with negative rewards as the difference earned - lost of two structures without. index is
+// the index in Program.Rewards. earned has the sums of the nonnegative items of the structure, and lost the sums of the
+// absolute values of the negative items. It returns the same errors as Reward, and an error for a quotient.
 func (s *Space) SignedReward(index int) (earned, lost *sparse.Reward, err error) {
 	if s.imported != nil && s.quotient == nil {
 		return s.importedRewardsWithSign(index, 1), s.importedRewardsWithSign(index, -1), nil
@@ -27,108 +27,131 @@ func (s *Space) SignedReward(index int) (earned, lost *sparse.Reward, err error)
 	return earned, lost, err
 }
 
-// signedParts returns the space with two reward structures: the positive items of Program.Rewards[index], and the absolute
-// values of its negative items.
+// signedParts returns the space with two other reward structures. Structure 0 has max(x, 0) for each item x of Program.Rewards[index],
+// and structure 1 has max(-x, 0).
 func (s *Space) signedParts(index int) (*Space, error) {
 	if s.quotient != nil {
 		return nil, errors.New("found negative rewards in a quotient")
 	}
 	structure := &s.Program().Rewards[index]
-	structures := []sema.RewardStruct{{Name: structure.Name, Pos: structure.Pos}, {Name: structure.Name, Pos: structure.Pos}}
+	positive := sema.RewardStruct{Name: structure.Name, Pos: structure.Pos}
+	negative := positive
 	for _, item := range structure.Items {
 		value := item.Value
-		base := sema.Base{ValueType: value.Type(), Position: value.Pos()}
 		item.Value = atLeastZero(value)
-		structures[0].Items = append(structures[0].Items, item)
-		item.Value = atLeastZero(&sema.Unary{Base: base, Op: syntax.OpNeg, X: value})
-		structures[1].Items = append(structures[1].Items, item)
+		positive.Items = append(positive.Items, item)
+		negated := &sema.Unary{Base: sema.Base{ValueType: value.Type(), Position: value.Pos()}, Op: syntax.OpNeg, X: value}
+		item.Value = atLeastZero(negated)
+		negative.Items = append(negative.Items, item)
 	}
 	view := *s
-	view.compiled = s.compiled.WithRewards(structures)
+	view.compiled = s.compiled.WithRewards([]sema.RewardStruct{positive, negative})
 	return &view, nil
 }
 
-// atLeastZero returns the expression max(value, 0), evaluated if it is constant.
+// atLeastZero returns the expression max(value, 0), or its value if it is constant.
 func atLeastZero(value sema.Expr) sema.Expr {
 	base := sema.Base{ValueType: value.Type(), Position: value.Pos()}
 	zero := &sema.Const{Base: sema.Base{ValueType: sema.Int, Position: value.Pos()}, Val: sema.IntValue(0)}
-	greater := &sema.Call{Base: base, Func: sema.FuncMax, Args: []sema.Expr{value, zero}}
-	if constant, exact, err := sema.EvalExact(greater, nil); sema.Stateless(value) && !dependsOnState(value) && err == nil && exact {
-		return &sema.Const{Base: base, Val: constant}
+	maximum := &sema.Call{Base: base, Func: sema.FuncMax, Args: []sema.Expr{value, zero}}
+	if !sema.Stateless(value) || hasVariable(value) {
+		return maximum
 	}
-	return greater
+	constant, exact, err := sema.EvalExact(maximum, nil)
+	if err != nil || !exact {
+		return maximum
+	}
+	return &sema.Const{Base: base, Val: constant}
 }
 
-// dependsOnState reports whether an expression has a variable.
-func dependsOnState(expr sema.Expr) (found bool) {
+// hasVariable reports whether an expression has a variable of the model.
+func hasVariable(expr sema.Expr) (found bool) {
 	sema.Inspect(expr, func(part sema.Expr) bool {
-		_, variable := part.(*sema.Var)
-		found = found || variable
+		if _, isVariable := part.(*sema.Var); isVariable {
+			found = true
+		}
 		return !found
 	})
 	return found
 }
 
-// WrittenReward returns Program.Rewards[index] as it is written to files, including negative rewards, and the rewards of
-// single transitions like TransitionRewards. Unlike Reward, it does not bound the rounding errors of irrational rewards.
+// WrittenReward returns the reward structure Program.Rewards[index] as it is written to files, and the rewards of single transitions as
+// TransitionRewards returns them. Rewards may be negative. Unlike Reward, it does not bound the rounding errors of irrational rewards.
 func (s *Space) WrittenReward(index int) (*sparse.Reward, TransitionReward, error) {
 	reward, err := s.Reward(index)
 	if s.imported != nil && s.quotient == nil {
 		reward, err = &s.model.Rewards[index], nil
 	}
 	if err == nil {
-		var transitions TransitionReward
-		transitions.Values, transitions.Rats, err = s.TransitionRewards(index)
+		transitions, err := s.transitionReward(index)
 		return reward, transitions, err
 	}
+	// Reward returns an error for negative rewards.
 	parts, partsErr := s.signedParts(index)
 	if partsErr != nil {
 		return nil, TransitionReward{}, err
 	}
+	return parts.subtractReward()
+}
+
+// transitionReward is TransitionRewards with its results in one value.
+func (s *Space) transitionReward(index int) (rewards TransitionReward, err error) {
+	rewards.Values, rewards.Rats, err = s.TransitionRewards(index)
+	return rewards, err
+}
+
+// subtractReward returns reward structure 0 minus reward structure 1 of a space that signedParts returned.
+func (s *Space) subtractReward() (*sparse.Reward, TransitionReward, error) {
 	var rewards [2]*sparse.Reward
 	var transitions [2]TransitionReward
 	for i := range rewards {
-		if rewards[i], err = parts.Reward(i); err != nil {
+		var err error
+		if rewards[i], err = s.Reward(i); err != nil {
 			return nil, TransitionReward{}, err
 		}
-		if transitions[i].Values, transitions[i].Rats, err = parts.TransitionRewards(i); err != nil {
+		if transitions[i], err = s.transitionReward(i); err != nil {
 			return nil, TransitionReward{}, err
 		}
 	}
-	combined := *rewards[0]
-	combined.State, combined.StateRat = difference(combined.State, rewards[1].State), differenceRat(combined.StateRat, rewards[1].StateRat)
-	combined.Choice, combined.ChoiceRat = difference(combined.Choice, rewards[1].Choice), differenceRat(combined.ChoiceRat, rewards[1].ChoiceRat)
-	return &combined, TransitionReward{difference(transitions[0].Values, transitions[1].Values), differenceRat(transitions[0].Rats, transitions[1].Rats)}, nil
+	positive, negative := rewards[0], rewards[1]
+	combined := *positive
+	combined.State = differences(positive.State, negative.State)
+	combined.StateRat = differencesRat(positive.StateRat, negative.StateRat)
+	combined.Choice = differences(positive.Choice, negative.Choice)
+	combined.ChoiceRat = differencesRat(positive.ChoiceRat, negative.ChoiceRat)
+	return &combined, TransitionReward{
+		Values: differences(transitions[0].Values, transitions[1].Values),
+		Rats:   differencesRat(transitions[0].Rats, transitions[1].Rats),
+	}, nil
 }
 
-// difference returns the differences of two slices of equal length. It returns nil if left is nil.
-func difference(left, right []float64) []float64 {
+// differences returns left[i]-right[i] for all i. It returns nil if left is nil.
+func differences(left, right []float64) []float64 {
 	if left == nil {
 		return nil
 	}
-	differences := make([]float64, len(left))
-	for i := range differences {
-		differences[i] = left[i] - right[i]
+	results := make([]float64, len(left))
+	for i := range results {
+		results[i] = left[i] - right[i]
 	}
-	return differences
+	return results
 }
 
-// differenceRat returns the differences of two slices of fractions, in which nil stands for 0. It returns nil if left is
-// nil.
-func differenceRat(left, right []*big.Rat) []*big.Rat {
+// differencesRat returns left[i]-right[i] for all i, where a nil fraction stands for 0. It returns nil if left is nil.
+func differencesRat(left, right []*big.Rat) []*big.Rat {
 	if left == nil {
 		return nil
 	}
-	differences := make([]*big.Rat, len(left))
-	for i := range differences {
+	results := make([]*big.Rat, len(left))
+	for i := range results {
 		switch {
 		case right[i] == nil || right[i].Sign() == 0:
-			differences[i] = left[i]
+			results[i] = left[i]
 		case left[i] == nil:
-			differences[i] = new(big.Rat).Neg(right[i])
+			results[i] = new(big.Rat).Neg(right[i])
 		default:
-			differences[i] = new(big.Rat).Sub(left[i], right[i])
+			results[i] = new(big.Rat).Sub(left[i], right[i])
 		}
 	}
-	return differences
+	return results
 }

@@ -185,7 +185,7 @@ func (s *Space) States(expr sema.Expr) (*sparse.Set, error) {
 // evaluateInStates returns the states that satisfy an expression without labels.
 func (s *Space) evaluateInStates(expr sema.Expr) (*sparse.Set, error) {
 	satisfying := sparse.NewSet(s.store.n)
-	err := s.visitInParallel(func() (func(i int, state []int32) error, error) {
+	err := s.visitInParallel(func() (visitState, error) {
 		evaluator, err := s.compiled.Evaluator(expr)
 		return func(i int, state []int32) error {
 			holds, err := evaluator.Bool(state)
@@ -206,7 +206,7 @@ func (s *Space) Values(expr sema.Expr) (lower, upper []float64, err error) {
 	}
 	lower, upper = make([]float64, s.store.n), make([]float64, s.store.n)
 	relErr := s.floatAnalysis().Facts(expr).RelErr
-	err = s.visitInParallel(func() (func(i int, state []int32) error, error) {
+	err = s.visitInParallel(func() (visitState, error) {
 		evaluator, err := s.compiled.Evaluator(expr)
 		return func(i int, state []int32) error {
 			if math.IsNaN(relErr) {
@@ -226,27 +226,43 @@ func (s *Space) Values(expr sema.Expr) (lower, upper []float64, err error) {
 	return lower, upper, err
 }
 
-// visitInParallel visits every state. It starts several goroutines, and newVisit returns the function
-// that one goroutine calls for its states. The states of a goroutine are a range that begins at a
-// multiple of 64, so different goroutines write to different words of a sparse.Set. If several
-// calls fail, visitInParallel returns the error of the first range.
-func (s *Space) visitInParallel(newVisit func() (func(i int, state []int32) error, error)) error {
-	parts := max(1, min(runtime.GOMAXPROCS(0), s.store.n>>12))
-	partSize := (s.store.n/parts + 64) &^ 63
-	errs := make([]error, parts)
-	var wg sync.WaitGroup
-	for part := range parts {
-		visit, err := newVisit()
-		if err != nil {
+// minStatesPerGoroutine is the smallest number of states for which visitInParallel starts another goroutine.
+const minStatesPerGoroutine = 4096
+
+// visitState is called with the index and the valuation of a state.
+type visitState func(i int, valuation []int32) error
+
+// visitInParallel visits every state in several goroutines. newVisitor returns the function that one goroutine calls for its states.
+// The states of a goroutine are a range that begins at a multiple of 64, so different goroutines write to different words of a
+// sparse.Set. If several calls fail, visitInParallel returns the error of the first range.
+func (s *Space) visitInParallel(newVisitor func() (visitState, error)) error {
+	numStates := s.store.n
+	goroutines := max(1, min(runtime.GOMAXPROCS(0), numStates/minStatesPerGoroutine))
+	visitors := make([]visitState, goroutines)
+	for k := range visitors {
+		var err error
+		if visitors[k], err = newVisitor(); err != nil {
 			return err
 		}
-		wg.Go(func() {
-			state := s.State(nil, 0)
-			for i := part * partSize; i < min((part+1)*partSize, s.store.n) && errs[part] == nil; i++ {
-				errs[part] = visit(i, s.State(state, i))
-			}
-		})
+	}
+	const wordSize = 64 // states in a word of a sparse.Set
+	rangeSize := wordSize * (numStates/goroutines/wordSize + 1)
+	errs := make([]error, goroutines)
+	var wg sync.WaitGroup
+	for k, visit := range visitors {
+		wg.Go(func() { errs[k] = s.visitRange(k*rangeSize, min((k+1)*rangeSize, numStates), visit) })
 	}
 	wg.Wait()
 	return cmp.Or(errs...)
+}
+
+// visitRange calls visit for the states from first to end-1, until a call returns an error.
+func (s *Space) visitRange(first, end int, visit visitState) error {
+	valuation := make([]int32, len(s.codec.fields))
+	for i := first; i < end; i++ {
+		if err := visit(i, s.State(valuation, i)); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// Steps computes the choices of one state at a time, for sampling random paths of a space. It
+// Steps returns the choices of one state at a time, for sampling random paths of a space. It
 // implements simulate.Source. It is not safe for concurrent use.
 type Steps struct {
 	space             *Space
@@ -17,10 +17,10 @@ type Steps struct {
 	transitionRewards [][]float64 // of a Markov chain, nil for none
 	exitRates         *ExitRates  // of a Markov automaton, after the first call of ExitRate
 
-	lastState, firstChoice int // the state that was expanded last, and its first choice
-	targetMemory           []int32
-	transitions            []compile.Transition
-	choices                compile.Choices
+	firstChoice  int     // of the state that was expanded last
+	targetMemory []int32 // for the valuations of the targets in transitions
+	transitions  []compile.Transition
+	choices      compile.Choices
 }
 
 // NewSteps returns Steps of a space. Call Start first.
@@ -38,8 +38,8 @@ func (s *Steps) Warnings() []string {
 }
 
 // Start returns the valuations of the initial states. rewards says whether StateRewards and
-// StepRewards will be called. It is an error if a weight or a needed reward is outside the range
-// of float64. Later calls of Expand stop when ctx is done.
+// StepRewards will be called. Start returns an error if a weight, or a reward that will be needed, is outside the
+// range of float64. Later calls of Expand return an error when ctx is done.
 func (s *Steps) Start(ctx context.Context, rewards bool) ([][]int32, error) {
 	s.ctx, s.rewards, s.transitionRewards = ctx, nil, nil
 	if s.space.rangeErr != nil {
@@ -60,7 +60,7 @@ func (s *Steps) Start(ctx context.Context, rewards bool) ([][]int32, error) {
 	return initial, nil
 }
 
-// loadRewards evaluates all reward structures.
+// loadRewards evaluates all reward structures. It returns an error if a reward is outside the range of float64.
 func (s *Steps) loadRewards() error {
 	for i := range s.Program().Rewards {
 		reward, err := s.space.Reward(i)
@@ -79,51 +79,64 @@ func (s *Steps) loadRewards() error {
 	return nil
 }
 
-// Expand returns the choices of a state. A deadlock has no choices, even if it was given a self-loop. The next call
-// overwrites the result.
+// Expand returns the choices of a state, which is given by its valuation. A deadlock has no choices, even if it was given a
+// self-loop. The next call overwrites the result.
 func (steps *Steps) Expand(state []int32) (*compile.Choices, error) {
-	model, vars := steps.space.model, len(state)
-	steps.lastState, _ = steps.space.Find(state)
+	model := steps.space.model
 	steps.choices.List, steps.transitions = steps.choices.List[:0], steps.transitions[:0]
-	if model.Deadlocks != nil && model.Deadlocks.Has(steps.lastState) {
+	stateIndex, _ := steps.space.Find(state)
+	if model.Deadlocks != nil && model.Deadlocks.Has(stateIndex) {
 		return &steps.choices, nil
 	}
-	first, end := model.Choices(steps.lastState)
+	first, end := model.Choices(stateIndex)
 	steps.firstChoice = first
 	firstTransition, _ := model.Row(first)
 	_, endTransition := model.Row(end - 1)
-	if needed := (endTransition - firstTransition) * vars; needed > len(steps.targetMemory) {
-		steps.targetMemory = make([]int32, needed)
-	}
-	for transition := firstTransition; transition < endTransition; transition++ {
-		if transition&0xffff == 0 && steps.ctx.Err() != nil {
-			return nil, steps.ctx.Err()
-		}
-		target := steps.targetMemory[(transition-firstTransition)*vars : (transition-firstTransition+1)*vars]
-		steps.transitions = append(steps.transitions, compile.Transition{Weight: model.Prob(transition), Target: steps.space.State(target, int(model.Target[transition]))})
+	if err := steps.loadTransitions(firstTransition, endTransition); err != nil {
+		return nil, err
 	}
 	for choice := first; choice < end; choice++ {
 		rowStart, rowEnd := model.Row(choice)
-		steps.choices.List = append(steps.choices.List, compile.Choice{Action: sema.Unlabelled, Module: -1, Transitions: steps.transitions[rowStart-firstTransition : rowEnd-firstTransition]})
+		transitions := steps.transitions[rowStart-firstTransition : rowEnd-firstTransition]
+		steps.choices.List = append(steps.choices.List, compile.Choice{Action: sema.Unlabelled, Module: -1, Transitions: transitions})
 	}
 	return &steps.choices, nil
+}
+
+// loadTransitions sets steps.transitions to the transitions from first to end-1 of the model. It returns an error when the context is done.
+func (steps *Steps) loadTransitions(first, end int) error {
+	model, numVars := steps.space.model, len(steps.space.codec.fields)
+	if needed := (end - first) * numVars; needed > len(steps.targetMemory) {
+		steps.targetMemory = make([]int32, needed)
+	}
+	const transitionsBetweenChecks = 1 << 16 // of the context
+	unused := steps.targetMemory
+	for transition := first; transition < end; transition++ {
+		if transition%transitionsBetweenChecks == 0 && steps.ctx.Err() != nil {
+			return steps.ctx.Err()
+		}
+		target := steps.space.State(unused[:numVars:numVars], int(model.Target[transition]))
+		unused = unused[numVars:]
+		steps.transitions = append(steps.transitions, compile.Transition{Weight: model.Prob(transition), Target: target})
+	}
+	return nil
 }
 
 // Action returns the action of a transition of the state that was expanded last. The module is
 // always -1, because a space does not store it.
 func (s *Steps) Action(choice, transition int) (action, module int) {
-	c, target := s.indices(choice, transition)
+	choiceIndex, transitionIndex := s.modelIndices(choice, transition)
 	if s.space.model.Kind == sparse.MDP {
-		return s.space.actionIndex(c), -1
+		return s.space.actionIndex(choiceIndex), -1
 	}
-	return s.space.actionIndex(target), -1
+	return s.space.actionIndex(transitionIndex), -1
 }
 
-// indices converts a choice of the state that was expanded last, and a transition of this choice,
-// to their indices in the model.
-func (s *Steps) indices(choice, transition int) (c, target int) {
-	first, _ := s.space.model.Row(s.firstChoice + choice)
-	return s.firstChoice + choice, first + transition
+// modelIndices returns the indices in the model of a choice of the state that was expanded last, and of a transition of this choice.
+func (s *Steps) modelIndices(choice, transition int) (choiceIndex, transitionIndex int) {
+	choiceIndex = s.firstChoice + choice
+	firstTransition, _ := s.space.model.Row(choiceIndex)
+	return choiceIndex, firstTransition + transition
 }
 
 // StateRewards returns the reward of a state in every reward structure.
@@ -138,11 +151,11 @@ func (steps *Steps) StateRewards(state []int32) ([]float64, error) {
 	return rewards, nil
 }
 
-// StepRewards returns the reward of a transition in every reward structure. In an MDP, that is the
+// StepRewards returns the reward of a transition in every reward structure. In an MDP, the reward of a transition is the
 // reward of its choice.
 func (steps *Steps) StepRewards(choice, transition int) ([]float64, error) {
 	rewards := make([]float64, len(steps.rewards))
-	choiceIndex, transitionIndex := steps.indices(choice, transition)
+	choiceIndex, transitionIndex := steps.modelIndices(choice, transition)
 	for structure, reward := range steps.rewards {
 		switch values := steps.transitionRewards[structure]; {
 		case values != nil:

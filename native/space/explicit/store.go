@@ -29,7 +29,7 @@ const (
 // newStore returns an empty store of states with the given number of words.
 func newStore(words int) *store { return newStoreOf(words, 0) }
 
-// newStoreOf returns an empty store whose table has room for n states.
+// newStoreOf returns an empty store of states with the given number of words. Its table has room for n states.
 func newStoreOf(words, n int) *store {
 	s := &store{words: words}
 	s.resize(tableLog(n))
@@ -38,11 +38,11 @@ func newStoreOf(words, n int) *store {
 
 // tableLog returns the binary logarithm of the number of slots for n states, at least 10.
 func tableLog(n int) uint {
-	log := uint(10)
-	for n*5 > 4<<log {
-		log++
+	logSlots := uint(10)
+	for n*5 > 4<<logSlots { // more than 4/5 full
+		logSlots++
 	}
-	return log
+	return logSlots
 }
 
 // state returns the words of state i, which the caller must not change.
@@ -54,58 +54,62 @@ func (s *store) state(i int) []uint64 {
 // hash32 returns a 32-bit hash of a packed state. A table with 2^k slots uses its upper k bits.
 func hash32(packed []uint64) uint32 { return uint32(hash64(packed) >> 32) }
 
-// hash64 returns a 64-bit hash of a packed state.
+// hash64 returns a 64-bit hash of a packed state. It combines words by multiplication to 128 bits, as wyhash does.
 func hash64(packed []uint64) uint64 {
-	h := uint64(0x9e3779b97f4a7c15)
-	for _, w := range packed {
-		hi, lo := bits.Mul64(h^w, 0xe7037ed1a0b428db)
-		h = hi ^ lo
+	const goldenRatio, multiplier = 0x9e3779b97f4a7c15, 0xe7037ed1a0b428db
+	hash := uint64(goldenRatio)
+	for _, word := range packed {
+		hi, lo := bits.Mul64(hash^word, multiplier)
+		hash = hi ^ lo
 	}
-	return h * 0x9e3779b97f4a7c15
+	return hash * goldenRatio
 }
 
-// add returns the number of a state, and whether it is new.
+// add adds a packed state unless the store has it. It returns the number of the state, and whether the state is new.
 func (s *store) add(packed []uint64) (int, bool) { return s.addHashed(packed, hash32(packed)) }
 
-// addHashed adds a packed state with a known hash. It returns the number of the state, and whether the state is new.
-func (s *store) addHashed(packed []uint64, hash uint32) (int, bool) {
+// addHashed is add for a packed state whose hash32 is known.
+func (s *store) addHashed(packed []uint64, hash uint32) (number int, isNew bool) {
 	slot, number := s.probe(packed, hash)
 	if number >= 0 {
 		return number, false
 	}
-	added := s.n
-	if added>>pageBits == len(s.pages) {
+	number = s.n
+	page := number >> pageBits
+	if page == len(s.pages) {
 		s.pages = append(s.pages, make([]uint64, 0, pageStates*s.words))
 	}
-	s.pages[added>>pageBits] = append(s.pages[added>>pageBits], packed...)
+	s.pages[page] = append(s.pages[page], packed...)
 	s.n++
 	s.slots[slot] = uint64(hash)<<32 | uint64(s.n)
-	if s.n*5 > len(s.slots)*4 {
-		s.resize(33 - s.shift)
+	if s.n*5 > len(s.slots)*4 { // more than 4/5 full
+		logSlots := 32 - s.shift
+		s.resize(logSlots + 1)
 	}
-	return added, true
+	return number, true
 }
 
-// probe looks a state up and returns its number. If the state is new, the number is -1, and slot is
+// probe looks up a packed state in the table and returns its number. If the state is new, the number is -1, and slot is
 // the free slot for it.
 func (s *store) probe(packed []uint64, hash uint32) (slot uint32, number int) {
 	mask := uint32(len(s.slots) - 1)
-	for i := hash >> s.shift & mask; ; i = (i + 1) & mask {
-		entry := s.slots[i]
+	for slot = hash >> s.shift & mask; ; slot = (slot + 1) & mask {
+		entry := s.slots[slot]
 		if entry == 0 {
-			return i, -1
+			return slot, -1
 		}
-		if uint32(entry>>32) == hash && equalWords(s.state(int(uint32(entry)-1)), packed) {
-			return i, int(uint32(entry) - 1)
+		entryHash, entryNumber := uint32(entry>>32), int(uint32(entry)-1)
+		if entryHash == hash && equalWords(s.state(entryNumber), packed) {
+			return slot, entryNumber
 		}
 	}
 }
 
-// group is the number of states that addAll looks up together.
+// prefetchGroup is the number of states that addAll looks up together.
 const prefetchGroup = 64
 
-// addAll adds states and appends their numbers to dst. It first reads the memory that a group of
-// states needs, so that cache misses overlap.
+// addAll adds packed states with known hashes and appends their numbers to dst. It takes the states in groups. Before it adds a group, it
+// reads the memory that the group needs, so that cache misses overlap.
 func (s *store) addAll(dst []uint32, packed []uint64, hashes []uint32) []uint32 {
 	for len(hashes) > 0 {
 		count := min(prefetchGroup, len(hashes))
@@ -119,8 +123,7 @@ func (s *store) addAll(dst []uint32, packed []uint64, hashes []uint32) []uint32 
 	return dst
 }
 
-// prefetch reads the slots of some states, and the stored states with equal hashes, so that the
-// processor's cache has them.
+// prefetch loads the slots of some hashes, and the stored states with these hashes, into the processor's cache.
 func (s *store) prefetch(hashes []uint32) {
 	var entries [prefetchGroup]uint64
 	for i, hash := range hashes {
@@ -177,10 +180,11 @@ func (s *store) unseal() {
 		return
 	}
 	s.resize(tableLog(s.n))
-	for state := range s.n {
-		hash := hash32(s.state(state))
-		i, _ := s.probe(s.state(state), hash)
-		s.slots[i] = uint64(hash)<<32 | uint64(state+1)
+	for number := range s.n {
+		packed := s.state(number)
+		hash := hash32(packed)
+		slot, _ := s.probe(packed, hash)
+		s.slots[slot] = uint64(hash)<<32 | uint64(number+1)
 	}
 }
 

@@ -20,10 +20,16 @@ type rewFile struct {
 	hasHeader bool
 }
 
-// newRewFile returns a reader of a .srew or .trew file. It reads the comments and the line of totals. The line must have totals, the
-// numbers of states and, in an MDP, choices, and then the number of rewards, which newRewFile returns. ok is false after an error,
-// which the reader has recorded.
-func newRewFile(src Source, kind string, model *sparse.Model, exact bool, totals []int) (file *rewFile, numRewards int, ok bool) {
+// rewTotal is a number in the first line of a .srew or .trew file, such as the number of states.
+type rewTotal struct {
+	name  string
+	value int // in the model
+}
+
+// newRewFile returns a reader of a .srew or .trew file, after reading the comments and the first line. This line has the given totals and
+// then the number of rewards, which newRewFile returns. kind names the file in messages. ok is false after an error, which the reader
+// has recorded.
+func newRewFile(src Source, kind string, model *sparse.Model, exact bool, totals []rewTotal) (file *rewFile, numRewards int, ok bool) {
 	file = &rewFile{lines: newLines(src), exact: exact, model: model}
 	if !file.nextData(kind, file.readComment) {
 		if len(file.errs) == 0 {
@@ -31,23 +37,30 @@ func newRewFile(src Source, kind string, model *sparse.Model, exact bool, totals
 		}
 		return file, 0, false
 	}
-	fields := file.fields
-	if len(fields) != len(totals)+1 {
-		file.errorAt(0, "found %d totals, wanted %d", len(fields), len(totals)+1)
+	if len(file.fields) != len(totals)+1 {
+		file.errorAt(0, "found %d totals, wanted %d", len(file.fields), len(totals)+1)
 		return file, 0, false
 	}
-	for i, wanted := range totals {
-		found, ok := file.parseCount(fields[i], "total")
-		if !ok {
-			return file, 0, false
-		}
-		if found != wanted {
-			file.errorAt(fields[i].column, "found %d %s, wanted %d as in the transitions", found, []string{"states", "choices"}[i], wanted)
+	for i, total := range totals {
+		if !file.checkTotal(file.fields[i], total) {
 			return file, 0, false
 		}
 	}
-	numRewards, ok = file.parseCount(fields[len(totals)], "number of rewards")
+	numRewards, ok = file.parseCount(file.fields[len(totals)], "number of rewards")
 	return file, numRewards, ok
+}
+
+// checkTotal reports whether a field of the first line is the same number as in the model. It records an error if it is not.
+func (r *rewFile) checkTotal(text field, total rewTotal) bool {
+	found, ok := r.parseCount(text, "total")
+	if !ok {
+		return false
+	}
+	if found != total.value {
+		r.errorAt(text.column, "found %d %s, wanted %d as in the transitions", found, total.name, total.value)
+		return false
+	}
+	return true
 }
 
 // readComment reads the name of the structure from the comment # Reward structure "name".
@@ -70,15 +83,15 @@ func (r *rewFile) readComment(text string) {
 	r.name = name
 }
 
-// forEachLine calls visit with the reward of every line. A line must have the given number of entries, of which the last one is the
-// reward. forEachLine records an error if the number of lines is not total. It returns only the error of ctx.
-func (r *rewFile) forEachLine(ctx context.Context, kind string, entries, total int, visit func(reward number)) error {
+// forEachLine reads the lines after the first one, and calls visit with the reward of each. A line must have the given number of entries,
+// of which the last one is the reward. forEachLine records an error if the number of lines is not wanted. It returns an error only
+// if ctx is done.
+func (r *rewFile) forEachLine(ctx context.Context, kind string, entries, wanted int, visit func(reward number)) error {
+	const linesBetweenChecks = 4096 // of ctx
 	found := 0
 	for ; r.nextData(kind, nil); found++ {
-		if found&0xfff == 0 {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
+		if found%linesBetweenChecks == 0 && ctx.Err() != nil {
+			return ctx.Err()
 		}
 		if len(r.fields) != entries {
 			r.errorAt(0, "found %d entries, wanted %d", len(r.fields), entries)
@@ -90,8 +103,8 @@ func (r *rewFile) forEachLine(ctx context.Context, kind string, entries, total i
 			visit(reward)
 		}
 	}
-	if len(r.errs) == 0 && found != total {
-		r.errorAtEnd("found %d rewards, wanted %d as the first line says", found, total)
+	if len(r.errs) == 0 && found != wanted {
+		r.errorAtEnd("found %d rewards, wanted %d as the first line says", found, wanted)
 	}
 	return nil
 }
@@ -135,12 +148,12 @@ func (column *rewardColumn) get(i int) number {
 func readStateRewards(ctx context.Context, src Source, model *sparse.Model, exact bool) (*rewFile, *rewardColumn, error) {
 	const kind = "state rewards"
 	column := newColumn(model.NumStates(), exact)
-	file, total, ok := newRewFile(src, kind, model, exact, []int{model.NumStates()})
+	file, numRewards, ok := newRewFile(src, kind, model, exact, []rewTotal{{"states", model.NumStates()}})
 	if !ok {
 		return file, column, nil
 	}
 	last := -1
-	return file, column, file.forEachLine(ctx, kind, 2, total, func(reward number) {
+	return file, column, file.forEachLine(ctx, kind, 2, numRewards, func(reward number) {
 		state, ok := file.parseIndex(file.fields[0], "state", model.NumStates())
 		switch {
 		case !ok:
@@ -158,18 +171,18 @@ func readStateRewards(ctx context.Context, src Source, model *sparse.Model, exac
 func readTransitionRewards(ctx context.Context, src Source, model *sparse.Model, exact bool, choices int) (*rewFile, *rewardColumn, error) {
 	const kind = "transition rewards"
 	column := newColumn(model.NumTransitions(), exact)
-	totals, entries := []int{model.NumStates()}, 3
+	totals, entries := []rewTotal{{"states", model.NumStates()}}, 3
 	if model.Kind == sparse.MDP {
-		totals, entries = []int{model.NumStates(), choices}, 4
+		totals, entries = append(totals, rewTotal{"choices", choices}), 4
 	}
-	file, total, ok := newRewFile(src, kind, model, exact, totals)
+	file, numRewards, ok := newRewFile(src, kind, model, exact, totals)
 	if !ok {
 		return file, column, nil
 	}
-	reader := &trewFile{rewFile: file, column: column, pending: -1}
-	err := file.forEachLine(ctx, kind, entries, total, reader.readLine)
+	reader := &trewFile{rewFile: file, column: column, numRead: -1}
+	err := file.forEachLine(ctx, kind, entries, numRewards, reader.readLine)
 	if err == nil && len(file.errs) == 0 {
-		reader.endGroup()
+		reader.endParallel()
 		reader.checkCompleteChoices()
 	}
 	return file, column, err
@@ -179,10 +192,10 @@ func readTransitionRewards(ctx context.Context, src Source, model *sparse.Model,
 type trewFile struct {
 	*rewFile
 	column *rewardColumn
-	// group has the transitions with the current state and target. The next line with the same
-	// state and target belongs to group[pending]; pending is -1 before the first line.
-	pending       int
-	group         []int
+	// parallel has the transitions from state to target. The first numRead of them have a line. The next line with the same state
+	// and target belongs to the next one; numRead is -1 before the first line.
+	parallel      []int
+	numRead       int
 	state, target int
 }
 
@@ -222,32 +235,34 @@ func (file *trewFile) readLine(reward number) {
 // there is none. Several transitions of a Markov chain can have the same target and different
 // actions. Each has a line, in the order of the actions.
 func (file *trewFile) findTransition(choice, state, target int) int {
-	if file.state == state && file.target == target && file.pending >= 0 && file.pending < len(file.group) {
-		file.pending++
-		return file.group[file.pending-1]
+	if file.state == state && file.target == target && file.numRead >= 0 && file.numRead < len(file.parallel) {
+		file.numRead++
+		return file.parallel[file.numRead-1]
 	}
-	file.endGroup()
-	file.group = file.group[:0]
+	file.endParallel()
+	file.parallel = file.parallel[:0]
 	first, end := file.model.Row(choice)
-	for i := first; i < end; i++ {
-		if int(file.model.Target[i]) == target {
-			file.group = append(file.group, i)
+	for transition := first; transition < end; transition++ {
+		if int(file.model.Target[transition]) == target {
+			file.parallel = append(file.parallel, transition)
 		}
 	}
-	if len(file.group) == 0 {
+	if len(file.parallel) == 0 {
 		return -1
 	}
-	file.state, file.target, file.pending = state, target, 1
-	return file.group[0]
+	file.state, file.target, file.numRead = state, target, 1
+	return file.parallel[0]
 }
 
-// endGroup reports an error if the file has rewards for only some transitions with the same state
-// and target, and it matters which of them have the rewards.
-func (file *trewFile) endGroup() {
-	if file.pending > 0 && file.pending < len(file.group) && !haveEqualWeights(file.model, file.group) {
-		file.errorAt(0, "found %d rewards of going from state %d to %d before this line, wanted %d including zeros: one for each transition, because they have different actions and probabilities", file.pending, file.state, file.target, len(file.group))
+// endParallel ends the lines about the transitions in parallel. It records an error if only some of these transitions have a line
+// and their weights differ, because then the rewards depend on which ones have a line.
+func (file *trewFile) endParallel() {
+	isIncomplete := file.numRead > 0 && file.numRead < len(file.parallel)
+	if isIncomplete && !haveEqualWeights(file.model, file.parallel) {
+		file.errorAt(0, "found %d rewards of going from state %d to %d before this line, wanted %d including zeros: one for each transition, because they have different actions and probabilities",
+			file.numRead, file.state, file.target, len(file.parallel))
 	}
-	file.pending = -1
+	file.numRead = -1
 }
 
 // hasDifferentReward reports whether the file has set a reward of a transition of the choice that differs from reward.

@@ -193,12 +193,13 @@ func (w *Writer) sortByTarget(transitions []int) {
 }
 
 // sortedChoices returns the choices of a state in the order of the file. PRISM's symbolic engines
-// write choices without an action first, then the actions in reverse order; choices with the same
-// action keep their order. A system block can rename and hide actions, so that the order is
-// unknown; this is a *compile.UnsupportedError.
+// write choices without an action first, then the actions in the reverse order of their numbers; choices with the
+// same action keep their order. If the model has a system block, which can rename and hide actions, the order is
+// unknown, and sortedChoices returns a *compile.UnsupportedError.
 //
-// Source: Modules2MTBDD of PRISM. Each action has a variable of the decision diagram, and the value
-// 1 is after 0. The variables that distinguish choices with the same action are below them.
+// Source: class Modules2MTBDD of PRISM. The decision diagram has a Boolean variable for each action, in the order of the
+// actions. PRISM writes the branch in which a variable is 0 before the branch in which it is 1, so the choices of the
+// first action are the last ones.
 func (w *Writer) sortedChoices(dst []int, state int) ([]int, error) {
 	dst = dst[:0]
 	first, end := w.model.Choices(state)
@@ -214,12 +215,20 @@ func (w *Writer) sortedChoices(dst []int, state int) ([]int, error) {
 	if w.model.Actions == nil {
 		return dst, nil
 	}
-	slices.SortStableFunc(dst, func(a, b int) int {
-		actionA, actionB := w.model.Actions[a], w.model.Actions[b]
-		if actionA == sparse.NoAction || actionB == sparse.NoAction {
-			return cmp.Compare(actionA, actionB)
-		}
-		return cmp.Compare(actionB, actionA)
-	})
+	slices.SortStableFunc(dst, func(a, b int) int { return compareActionsReversed(w.model.Actions[a], w.model.Actions[b]) })
 	return dst, nil
+}
+
+// compareActionsReversed compares two actions in an order in which NoAction is first, and greater numbers of actions are before
+// smaller ones.
+func compareActionsReversed(a, b sparse.Action) int {
+	switch {
+	case a == b:
+		return 0
+	case a == sparse.NoAction:
+		return -1
+	case b == sparse.NoAction:
+		return 1
+	}
+	return cmp.Compare(b, a)
 }

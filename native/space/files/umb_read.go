@@ -19,38 +19,39 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// ReadUMB reads a model in UMB, plain or compressed with gzip or xz. It can be a DTMC, an MDP, both
-// also with intervals, a CTMC or an LTS; other types, and features that are only partly supported,
-// are errors. Errors are as for Read, without lines. Columns and valuations stay packed, so memory
-// depends on the model and not on numbers that the file claims. If valuations are missing, the
-// states have one variable x, their number. If valuations cannot be used, a warning says so.
+// ReadUMB reads a model in the format UMB, plain or compressed with gzip or xz. The model is a DTMC, an MDP, a DTMC or MDP with
+// intervals, a CTMC, a Markov automaton, an SMG or an LTS. Other types and unsupported features are errors. It returns the same errors as
+// Read, without lines. Columns and valuations stay packed, so memory depends on the model and not on numbers that the file claims. If
+// the file has no valuations, or ones that cannot be used, the states have one variable x, their number; in the second case there is
+// a warning.
 func ReadUMB(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
 	file := &umbFile{ctx: ctx, opts: opts, src: src}
 	space, err := file.read()
-	if err == nil || ctx.Err() != nil {
-		return space, firstError(ctx.Err(), err)
+	switch {
+	case ctx.Err() != nil:
+		return space, ctx.Err()
+	case err == nil:
+		return space, nil
 	}
-	if _, ok := errors.AsType[*explicit.LimitError](err); ok {
-		return nil, err
-	}
-	if _, ok := errors.AsType[*explicit.DeadlockError](err); ok {
-		return nil, err
-	}
-	if list, ok := errors.AsType[syntax.ErrorList](err); ok {
-		return nil, list
-	}
-	return nil, syntax.ErrorList{{File: src.Name, Msg: err.Error()}}
+	return nil, umbError(src.Name, err)
 }
 
-// firstError returns the first error if it is not nil, otherwise the second.
-func firstError(first, second error) error {
-	if first != nil {
-		return first
+// umbError returns an error of reading a UMB file as ReadUMB returns it. A *LimitError, a *DeadlockError or an ErrorList stays as it is.
+// Another error becomes an ErrorList with the name of the file.
+func umbError(name string, err error) error {
+	if _, ok := errors.AsType[*explicit.LimitError](err); ok {
+		return err
 	}
-	return second
+	if _, ok := errors.AsType[*explicit.DeadlockError](err); ok {
+		return err
+	}
+	if list, ok := errors.AsType[syntax.ErrorList](err); ok {
+		return list
+	}
+	return syntax.ErrorList{{File: name, Msg: err.Error()}}
 }
 
 // umbFile reads a UMB file.
@@ -70,14 +71,14 @@ type umbFile struct {
 	owners        []uint16 // the player of each state of a game
 	choiceRows    []uint32
 	targets       []uint32
-	probability   umbNumbers
-	exitRate      umbNumbers
+	probability   umbColumn
+	exitRate      umbColumn
 	initial       *sparse.Set
 	actionNumbers []uint16
 	actionStrings []byte
 	actionOffsets []uint32
 	labels        map[string]*sparse.Set
-	rewards       map[string]umbNumbers // by identifier and kind
+	rewards       map[string]umbColumn // by identifier and kind
 	valuations    []byte
 	variables     []umbVariable
 	warnings      []string
@@ -94,11 +95,11 @@ type umbVariable struct {
 	bounded            bool
 }
 
-// umbNumbers is a column of numbers.
-type umbNumbers struct{ umb.Numbers }
+// umbColumn is a column of numbers in a UMB file.
+type umbColumn struct{ umb.Numbers }
 
 // get returns number i, with a fraction if exact is set.
-func (n *umbNumbers) get(i int, exact bool) (number, error) {
+func (n *umbColumn) get(i int, exact bool) (number, error) {
 	if n.Fractions() {
 		return n.getFraction(i, exact)
 	}
@@ -113,7 +114,7 @@ func (n *umbNumbers) get(i int, exact bool) (number, error) {
 }
 
 // getFraction is get for a column of fractions.
-func (n *umbNumbers) getFraction(i int, exact bool) (number, error) {
+func (n *umbColumn) getFraction(i int, exact bool) (number, error) {
 	fraction, err := umb.Rat(n.Fraction(i))
 	if err != nil {
 		return number{}, err
@@ -154,7 +155,7 @@ func (file *umbFile) read() (*explicit.Space, error) {
 	if file.index == nil {
 		return nil, fmt.Errorf("there is no %s, wanted a model in UMB", umb.IndexFile)
 	}
-	file.labels, file.rewards = make(map[string]*sparse.Set), make(map[string]umbNumbers)
+	file.labels, file.rewards = make(map[string]*sparse.Set), make(map[string]umbColumn)
 	if err := file.forEachMember(file.readMember); err != nil {
 		return nil, err
 	}
@@ -440,7 +441,8 @@ func (file *umbFile) readMember(name string, member *umb.Member) (err error) {
 	return err
 }
 
-// readAnnotation reads a label or rewards. It ignores members that the index does not list.
+// readAnnotation reads a label or rewards from the member annotations/GROUP/ID/KIND/values.bin. It ignores other members, and annotations that
+// the index does not list.
 func (file *umbFile) readAnnotation(name string, member *umb.Member) (err error) {
 	words := strings.Split(name, "/")
 	if len(words) != 5 || words[0] != "annotations" || words[4] != "values.bin" {
@@ -455,9 +457,9 @@ func (file *umbFile) readAnnotation(name string, member *umb.Member) (err error)
 	case "aps":
 		file.labels[id], err = readStateSet(member, file.numStates)
 	case "rewards":
-		n := map[string]int{"states": file.numStates, "choices": file.numChoices, "branches": file.numBranches}[kind]
-		var column umbNumbers
-		column.Numbers, err = member.Numbers(n, &annotation.Type)
+		lengths := map[string]int{"states": file.numStates, "choices": file.numChoices, "branches": file.numBranches}
+		var column umbColumn
+		column.Numbers, err = member.Numbers(lengths[kind], &annotation.Type)
 		file.rewards[id+"/"+kind] = column
 	}
 	return err

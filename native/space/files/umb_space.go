@@ -103,8 +103,8 @@ func (file *umbFile) checkComplete() error {
 		absent bool
 	}{
 		{umb.Targets, file.targets == nil},
-		{umb.Probabilities, file.modelType != syntax.LTS && !file.probability.There()},
-		{umb.ExitRates, file.timed() && !file.exitRate.There()},
+		{umb.Probabilities, file.modelType != syntax.LTS && !file.probability.Present()},
+		{umb.ExitRates, file.timed() && !file.exitRate.Present()},
 		{umb.StatePlayers, file.modelType == syntax.SMG && file.owners == nil},
 		{umb.Initial, file.initial == nil || file.initial.Empty()},
 	} {
@@ -489,9 +489,10 @@ func (builder *umbBuilder) readReward(model *sparse.Model, i int, annotation umb
 	return reward, perTransition, nil
 }
 
-// readStateRewards returns the state rewards in a column of the file; nil if the file does not have the column.
-func (builder *umbBuilder) readStateRewards(column umbNumbers) (*rewardColumn, error) {
-	if !column.There() {
+// readStateRewards returns the rewards of all states, which are the numbers of a column of the file. It returns nil if the file does not have the
+// column.
+func (builder *umbBuilder) readStateRewards(column umbColumn) (*rewardColumn, error) {
+	if !column.Present() {
 		return nil, nil
 	}
 	rewards := newColumn(builder.umbFile.numStates, builder.opts.Exact)
@@ -509,12 +510,12 @@ func (builder *umbBuilder) readStateRewards(column umbNumbers) (*rewardColumn, e
 // branches. The file may lack each of them.
 type umbTransitionRewards struct {
 	*umbBuilder
-	choices, branches umbNumbers
+	choices, branches umbColumn
 }
 
 // read returns the transition rewards: the reward of the choice plus the reward of the branch. It returns nil if the file has neither column.
 func (columns *umbTransitionRewards) read(model *sparse.Model) (*rewardColumn, error) {
-	if !columns.choices.There() && !columns.branches.There() {
+	if !columns.choices.Present() && !columns.branches.Present() {
 		return nil, nil
 	}
 	rewards := newColumn(model.NumTransitions(), columns.opts.Exact)
@@ -547,7 +548,7 @@ func (columns *umbTransitionRewards) read(model *sparse.Model) (*rewardColumn, e
 
 // choiceReward returns the reward of choice k of a state; 0 if the file has no rewards of choices.
 func (columns *umbTransitionRewards) choiceReward(state, k int) (number, error) {
-	if columns.choices.There() {
+	if columns.choices.Present() {
 		return columns.choices.get(columns.choiceInFile(state, k), columns.opts.Exact)
 	}
 	if columns.opts.Exact {
@@ -558,7 +559,7 @@ func (columns *umbTransitionRewards) choiceReward(state, k int) (number, error) 
 
 // addBranchReward returns the sum of the reward of a choice and the reward of a transition of it. transition does not count self-loops of deadlocks.
 func (columns *umbTransitionRewards) addBranchReward(choiceReward number, transition, state int) (number, error) {
-	if !columns.branches.There() {
+	if !columns.branches.Present() {
 		return choiceReward, nil
 	}
 	branchReward, err := columns.branchReward(transition, state)
