@@ -174,7 +174,7 @@ func (m parityMemory) State(pair productState) uint32 { return pair.state }
 
 // Step returns the pair after a transition to state t of the model.
 func (m parityMemory) Step(pair productState, t uint32) (productState, error) {
-	q, err := m.auto.Step(pair.auto, m.letters.distinct[m.letters.numberOf[t]])
+	q, err := m.auto.Step(pair.auto, m.letters.distinct[m.letters.index[t]])
 	return productState{t, q}, err
 }
 

@@ -66,7 +66,7 @@ func (e *evaluation) newStepProduct(expr sema.Expr, counter stepCounter) (*stepP
 	}
 	numbers := map[observation]uint32{}
 	for _, pair := range product.Pairs {
-		number, _ := numberOf(numbers, observation{e.observations.ByState[pair.state], pair.steps})
+		number, _ := addKey(numbers, observation{e.observations.ByState[pair.state], pair.steps})
 		out.observations = append(out.observations, number)
 	}
 	return out, nil

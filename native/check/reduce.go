@@ -238,6 +238,6 @@ func (builder *quotientBuilder) splitBySet(set *sparse.Set) {
 	}
 	newBlocks := map[part]uint32{}
 	for s, block := range builder.block {
-		builder.block[s], _ = numberOf(newBlocks, part{block, set.Has(s)})
+		builder.block[s], _ = addKey(newBlocks, part{block, set.Has(s)})
 	}
 }
