@@ -144,7 +144,7 @@ func (method *statesMethod) newExploredModel(space *explicit.Space, exactWeights
 		options.Progress = model.report
 	}
 	if method.hasOutputBesidesValue() {
-		options.Answered = model.keepVerdict
+		options.OnVerdict = model.keepVerdict
 	}
 	if method.wantCertificates {
 		model.proofs = method.newCertificates(space, exactWeightsErr, func(i int) (*sparse.Reward, error) { return model.checker.Reward(i) })

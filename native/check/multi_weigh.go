@@ -108,7 +108,7 @@ func boundsOf(values *solve.Values, s int) (lower, upper *big.Rat) {
 
 // beyondFloat64 returns the error that float64 cannot represent a number.
 func (m *multi) beyondFloat64() error {
-	return m.unsupported(m.property.X, "found multi(...) with numbers greater than doubles can be")
+	return m.unsupported(m.property.X, "found multi(...) with numbers beyond the range of float64")
 }
 
 // options returns the options for one of several values that are added. Its bounds are narrower, so that the bounds of the sum are narrow

@@ -63,7 +63,7 @@ func (c *Checker) writePartialOutcome(out *outcome, property *Property, space *e
 	verdict.Property, verdict.Name, verdict.Method = property.Text, property.Name, "states"
 	verdict.Warnings = append(verdict.Warnings, space.Warnings()...)
 	c.writeOutcome(out, verdict)
-	verdict.Warnings = append(verdict.Warnings, c.floatDifferences(property)...)
+	verdict.Warnings = append(verdict.Warnings, c.floatWarnings(property)...)
 }
 
 // The arguments of dependsOnStateOnly.

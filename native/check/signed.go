@@ -156,7 +156,7 @@ func (e *evaluation) signedUntil(formula *logic.Formula, rewards solve.Signed, t
 	if err != nil {
 		return nil, err
 	}
-	values, err := e.toNumbers(solve.ReachReward(e.ctx, e.graph, shaped, target, dir, e.scopeOptions()))
+	values, err := e.toNumbers(solve.ReachReward(e.ctx, e.graph, shaped, target, dir, e.optionsForScope()))
 	if err != nil {
 		return nil, err
 	}
