@@ -244,7 +244,7 @@ func (stages *Stages) addSample(states []uint32) error {
 // has the rewards to add to the expected value; it is nil if the value is a probability.
 func (stages *Stages) propagateAll(ctx context.Context, states []uint32, rewards *sparse.Reward) error {
 	weights := stages.weights(stages.space.Model())
-	for i, s := range slices.Backward(states) {
+	for i, s := range slices.Backward(states) { // predecessors first
 		if i&0xffff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
