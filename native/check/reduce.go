@@ -232,12 +232,12 @@ func (builder *quotientBuilder) splitByFormula(e *evaluation, expr sema.Expr) er
 
 // splitBySet refines the partition: it separates the states in a set from the other states of their block.
 func (builder *quotientBuilder) splitBySet(set *sparse.Set) {
-	type part struct {
-		block uint32
-		inSet bool
+	type newBlock struct {
+		oldBlock uint32
+		isInSet  bool
 	}
-	newBlocks := map[part]uint32{}
-	for s, block := range builder.block {
-		builder.block[s], _ = addKey(newBlocks, part{block, set.Has(s)})
+	numbers := map[newBlock]uint32{}
+	for s, oldBlock := range builder.block {
+		builder.block[s], _ = addKey(numbers, newBlock{oldBlock, set.Has(s)})
 	}
 }

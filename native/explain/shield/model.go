@@ -305,7 +305,8 @@ func countValues(variable int, samples []sample) []valueCount {
 		minimum, maximum = min(minimum, s.state[variable]), max(maximum, s.state[variable])
 	}
 	numValues := int64(maximum) - int64(minimum) + 1
-	if numValues > int64(len(samples))+64 {
+	isSparse := numValues > int64(len(samples))+64 // so the samples have few of the values between minimum and maximum
+	if isSparse {
 		return countFewValues(variable, samples)
 	}
 	counts := make([]valueCount, numValues)
