@@ -467,8 +467,27 @@ type origin struct{ state, choice int }
 // inducedChain returns the Markov chain that a scheduler of the product induces, restricted to the states that it reaches. origins has the
 // state and choice of the product behind each state of the chain, except the last state, which is the end state.
 func (m *multi) inducedChain(ctx context.Context, choices []uint32) (chain *sparse.Graph, origins []origin, err error) {
+	origins, chainState, err := m.reachedStates(ctx, choices)
+	if err != nil {
+		return nil, nil, err
+	}
+	endState := len(m.states)
+	builder := sparse.NewDerivedBuilder(m.product.Model, sparse.DTMC)
+	newTarget := func(transition int) uint32 { return chainState[m.product.Target[transition]] }
+	for _, origin := range origins {
+		builder.State()
+		builder.Copy(origin.choice, newTarget)
+	}
+	builder.State()
+	builder.Copy(m.lastChoice(endState), newTarget)
+	return sparse.NewGraph(builder.Finish()), origins, nil
+}
+
+// reachedStates returns the states of the chain that a scheduler of the product induces. chainState has the state of the chain for each state
+// of the product; None if the scheduler does not reach it. The last state of the chain is the end state, which is not in origins.
+func (m *multi) reachedStates(ctx context.Context, choices []uint32) (origins []origin, chainState []uint32, err error) {
 	endState := uint32(len(m.states))
-	chainState := slices.Repeat([]uint32{sparse.None}, m.product.NumStates()) // the state of the chain for each state of the product
+	chainState = slices.Repeat([]uint32{sparse.None}, m.product.NumStates())
 	addState := func(s uint32) {
 		if s == endState || chainState[s] != sparse.None {
 			return
@@ -491,15 +510,7 @@ func (m *multi) inducedChain(ctx context.Context, choices []uint32) (chain *spar
 		}
 	}
 	chainState[endState] = uint32(len(origins))
-	builder := sparse.NewDerivedBuilder(m.product.Model, sparse.DTMC)
-	newTarget := func(transition int) uint32 { return chainState[m.product.Target[transition]] }
-	for _, origin := range origins {
-		builder.State()
-		builder.Copy(origin.choice, newTarget)
-	}
-	builder.State()
-	builder.Copy(m.lastChoice(int(endState)), newTarget)
-	return sparse.NewGraph(builder.Finish()), origins, nil
+	return origins, chainState, nil
 }
 
 // chainReward returns the rewards of an objective in an induced chain, with the given origins of its states. The end state has no reward.

@@ -219,7 +219,7 @@ func (b *inducer) finish(opts InduceOptions) (*Induced, error) {
 		return nil, err
 	}
 	model.Err = b.model.Err
-	b.copyMarks(model)
+	b.copyInitialAndDeadlocks(model)
 	b.induced.Model = model
 	return &b.induced, nil
 }
@@ -266,14 +266,16 @@ func (b *inducer) sortedRow(i int) []inducedTransition {
 	return row
 }
 
-// copyMarks translates the initial states and the deadlocks of the original model to the induced one.
-func (b *inducer) copyMarks(model *sparse.Model) {
+// copyInitialAndDeadlocks translates the initial states and the deadlocks of the original model to the induced one. If the scheduler counts
+// steps, only states of step 0 are initial.
+func (b *inducer) copyInitialAndDeadlocks(model *sparse.Model) {
 	initial := sparse.NewSet(b.model.NumStates())
 	for _, s := range b.model.Initial {
 		initial.Add(int(s))
 	}
 	for i, s := range b.induced.State {
-		if initial.Has(int(s)) && (b.induced.Step == nil || b.induced.Step[i] == 0) {
+		isFirstStep := b.induced.Step == nil || b.induced.Step[i] == 0
+		if isFirstStep && initial.Has(int(s)) {
 			model.Initial = append(model.Initial, uint32(i))
 		}
 	}
