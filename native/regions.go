@@ -249,28 +249,21 @@ func (check *regionCheck) decideFunction(difference *ratfunc.Func, low, high []*
 	return false, false
 }
 
-// holdsAt reports whether the property holds at a point. It computes with fractions.
+// holdsAt reports whether the property holds at a point: whether the minimum or maximum of the functions at this point is in the required
+// relation to the threshold. It computes with fractions.
 func (check *regionCheck) holdsAt(point []*big.Rat) bool {
-	var extremum *big.Rat
+	var extremum *big.Rat // of the differences between the functions and the threshold; nil if none of them is defined
 	for _, difference := range check.differences {
-		value, ok := difference.At(point)
-		if ok && (extremum == nil || (value.Cmp(extremum) < 0) == check.isMinimum) {
+		value, isDefined := difference.At(point)
+		if !isDefined {
+			continue
+		}
+		isBetter := extremum == nil || (value.Cmp(extremum) < 0) == check.isMinimum
+		if isBetter {
 			extremum = value
 		}
 	}
-	if extremum == nil {
-		return false
-	}
-	switch sign := extremum.Sign(); check.relation {
-	case syntax.OpLt:
-		return sign < 0
-	case syntax.OpLe:
-		return sign <= 0
-	case syntax.OpGe:
-		return sign >= 0
-	default:
-		return sign > 0
-	}
+	return extremum != nil && sema.Holds(check.relation, extremum.Sign())
 }
 
 // halves halves a box in the parameter whose interval in the box is widest, relative to its interval in the whole region.

@@ -219,12 +219,7 @@ func (m *multi) findEnds(expr sema.Expr) error {
 		return m.unsupported(expr, "found multi(...) with a maximised reward that can be earned forever")
 	}
 	withoutCosts := m.choicesWithoutReward(ofMinimised)
-	var pathObjectives uint32 // bit i says that objective i is a path formula
-	for i, objective := range m.objectives {
-		if objective.form != rewardForm {
-			pathObjectives |= 1 << i
-		}
-	}
+	pathObjectives := m.pathObjectives()
 	m.ends = make([][]uint32, len(m.states))
 	// The loop visits all subsets of pathObjectives in descending order, so that supersets come before their subsets.
 	for satisfied := pathObjectives; ; satisfied = (satisfied - 1) & pathObjectives {

@@ -260,24 +260,12 @@ func (m *multi) weightedRewards(weights []*big.Rat) (*sparse.Reward, error) {
 // weights of the path formulas that are not satisfied; and for each maximised reward, the amount by which the choice lowers the
 // maximum that can still be collected.
 func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (*sparse.Reward, *big.Rat, error) {
-	sums := m.newRewardSums()
-	total := new(big.Rat)
-	maxRewards := make([][]*big.Rat, len(m.objectives))
-	pathObjectives := uint32(0) // bit i says that objective i is a path formula
-	for i, objective := range m.objectives {
-		switch {
-		case objective.form != rewardForm:
-			pathObjectives |= 1 << i
-			total.Add(total, weights[i])
-		case objective.maximised && weights[i].Sign() > 0:
-			var err error
-			maxRewards[i], err = m.maxReward(ctx, objective)
-			if err != nil {
-				return nil, nil, err
-			}
-			total.Add(total, new(big.Rat).Mul(weights[i], maxRewards[i][0]))
-		}
+	maxRewards, total, err := m.maximalTotal(ctx, weights)
+	if err != nil {
+		return nil, nil, err
 	}
+	sums := m.newRewardSums()
+	pathObjectives := m.pathObjectives()
 	one := big.NewRat(1, 1)
 	for s := range m.states {
 		first, end := m.product.Choices(s)
@@ -297,6 +285,38 @@ func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (*sparse
 	}
 	losses, err := sums.structure()
 	return losses, total, err
+}
+
+// maximalTotal returns the weighted sum of all objectives if every path formula is satisfied, each maximised reward has its maximum and the
+// minimised rewards are 0. maxRewards has the maxima of the maximised rewards with a positive weight, for each state of the product; it
+// is nil for other objectives.
+func (m *multi) maximalTotal(ctx context.Context, weights []*big.Rat) (maxRewards [][]*big.Rat, total *big.Rat, err error) {
+	total = new(big.Rat)
+	maxRewards = make([][]*big.Rat, len(m.objectives))
+	for i, objective := range m.objectives {
+		switch {
+		case objective.form != rewardForm:
+			total.Add(total, weights[i])
+		case objective.maximised && weights[i].Sign() > 0:
+			maxRewards[i], err = m.maxReward(ctx, objective)
+			if err != nil {
+				return nil, nil, err
+			}
+			total.Add(total, new(big.Rat).Mul(weights[i], maxRewards[i][0]))
+		}
+	}
+	return maxRewards, total, nil
+}
+
+// pathObjectives returns the set of the objectives that are path formulas: bit i stands for objective i.
+func (m *multi) pathObjectives() uint32 {
+	var set uint32
+	for i, objective := range m.objectives {
+		if objective.form != rewardForm {
+			set |= 1 << i
+		}
+	}
+	return set
 }
 
 // lossOfChoice returns the loss of choice c in state s of the product for a reward objective, as a fraction and as a float64 number: a

@@ -224,7 +224,8 @@ func (b *inducer) finish(opts InduceOptions) (*Induced, error) {
 	return &b.induced, nil
 }
 
-// addRow adds the transitions of state i of the induced model, sorted by target.
+// addRow adds the transitions of state i of the induced model, sorted by target. If restrict is true, the induced model is an MDP, whose actions
+// belong to choices; otherwise it is a chain, whose actions belong to transitions.
 func (b *inducer) addRow(builder *sparse.Builder, i int, restrict bool) {
 	choice := int(b.induced.Choice[i])
 	action := sparse.NoAction
@@ -232,7 +233,7 @@ func (b *inducer) addRow(builder *sparse.Builder, i int, restrict bool) {
 		action = b.model.Actions[choice]
 	}
 	builder.State()
-	if restrict { // in an MDP choices have the actions
+	if restrict {
 		builder.Choice(action)
 		action = sparse.NoAction
 	}
