@@ -50,6 +50,15 @@ type partOptions struct {
 	truncates bool
 }
 
+// canTruncate reports whether bounds of a value can be computed from a part of the states of a model of the given type (check.Truncated).
+func canTruncate(modelType syntax.ModelType) bool {
+	switch modelType {
+	case syntax.DTMC, syntax.CTMC, syntax.MDP, syntax.IDTMC, syntax.IMDP, syntax.SMG, syntax.LTS:
+		return true
+	}
+	return false
+}
+
 // partOptionsOf decides how many states of the model of a plan are explored first. It is all states, unless a part of the
 // states may determine the value of some property: Pmax of an MDP (check.FromPart), reachability in a DTMC (check.Stages),
 // or bounds (check.Truncated). Outputs such as schedulers need all states.
@@ -61,9 +70,8 @@ func partOptionsOf(plan *runner.Plan) partOptions {
 	if needsAllStates {
 		return partOptions{}
 	}
-	kind := plan.Model.ModelType()
-	infinite := plan.Model.Unbounded()
-	var hasPmax, hasReachability, canTruncate bool
+	modelType := plan.Model.ModelType()
+	var hasPmax, hasReachability, hasTruncatable bool
 	for _, task := range plan.Tasks {
 		if task.Rejected != nil {
 			continue
@@ -71,20 +79,15 @@ func partOptionsOf(plan *runner.Plan) partOptions {
 		property := logic.Read(task.Property.X)
 		hasPmax = hasPmax || property.Kind == logic.Probability && property.Extremum == syntax.Max
 		hasReachability = hasReachability || property.Reaches()
-		canTruncate = canTruncate || infinite || logic.HasBounds(task.Property.X)
+		hasTruncatable = hasTruncatable || plan.Model.Unbounded() || logic.HasBounds(task.Property.X)
 	}
-	switch kind {
-	case syntax.DTMC, syntax.CTMC, syntax.MDP, syntax.IDTMC, syntax.IMDP, syntax.SMG, syntax.LTS:
-	default:
-		canTruncate = false
-	}
-	options := partOptions{truncates: canTruncate}
+	options := partOptions{truncates: hasTruncatable && canTruncate(modelType)}
 	switch {
-	case kind == syntax.MDP && hasPmax:
+	case modelType == syntax.MDP && hasPmax:
 		options.first = firstStates
-	case canTruncate:
+	case options.truncates:
 		options.first = truncatedStates
-	case kind == syntax.DTMC && hasReachability && numeric.MaxStates == 0:
+	case modelType == syntax.DTMC && hasReachability && numeric.MaxStates == 0:
 		options.first, options.stage = firstChainStates, stageStates
 	}
 	if numeric.MaxStates > 0 && numeric.MaxStates < options.first {
