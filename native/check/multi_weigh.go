@@ -350,16 +350,7 @@ func (m *multi) maxReward(ctx context.Context, objective *objective) ([]*big.Rat
 	if m.product.Rats == nil {
 		return nil, errNeedsFractions
 	}
-	sums := m.newRewardSums()
-	one := big.NewRat(1, 1)
-	for s := range m.states {
-		first, end := m.product.Choices(s)
-		for c := first; c < end; c++ {
-			exact, nearest := m.choiceReward(objective, s, c)
-			sums.add(c, one, exact, nearest)
-		}
-	}
-	reward, err := sums.structure()
+	reward, err := m.productReward(objective)
 	if err != nil {
 		return nil, err
 	}
@@ -375,6 +366,20 @@ func (m *multi) maxReward(ctx context.Context, objective *objective) ([]*big.Rat
 		}
 	}
 	return objective.maxRewards, nil
+}
+
+// productReward returns the rewards of an objective for the choices of the product.
+func (m *multi) productReward(objective *objective) (*sparse.Reward, error) {
+	sums := m.newRewardSums()
+	one := big.NewRat(1, 1)
+	for s := range m.states {
+		first, end := m.product.Choices(s)
+		for c := first; c < end; c++ {
+			exact, nearest := m.choiceReward(objective, s, c)
+			sums.add(c, one, exact, nearest)
+		}
+	}
+	return sums.structure()
 }
 
 // inductiveTotalReward computes bounds of the maximal total reward whose upper bounds are inductive. A second computation rounds its
