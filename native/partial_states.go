@@ -2,7 +2,6 @@ package native
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 
@@ -37,8 +36,8 @@ const (
 	maxTruncated = 25_600_000
 	// leastPart is the size of the smallest part that is tried when greater ones are beyond a limit.
 	leastPart = 64
-	// maxStalled is the value of truncation.stalled at which no greater part is explored.
-	maxStalled = 4
+	// maxStallCount is the value of truncation.stallCount at which no greater part is explored.
+	maxStallCount = 4
 	// leastGain is the least fraction by which a greater part must narrow an interval; otherwise no greater part is explored.
 	leastGain = 0.1
 )
@@ -49,6 +48,15 @@ type partOptions struct {
 	stage int // for a DTMC: the number of states of each further stage
 	// truncates says that some property may have its value, or bounds, from a part of any kind of model.
 	truncates bool
+}
+
+// canTruncate reports whether bounds of a value can be computed from a part of the states of a model of the given type (check.Truncated).
+func canTruncate(modelType syntax.ModelType) bool {
+	switch modelType {
+	case syntax.DTMC, syntax.CTMC, syntax.MDP, syntax.IDTMC, syntax.IMDP, syntax.SMG, syntax.LTS:
+		return true
+	}
+	return false
 }
 
 // partOptionsOf decides how many states of the model of a plan are explored first. It is all states, unless a part of the
@@ -62,9 +70,8 @@ func partOptionsOf(plan *runner.Plan) partOptions {
 	if needsAllStates {
 		return partOptions{}
 	}
-	kind := plan.Model.ModelType()
-	infinite := plan.Model.Unbounded()
-	var hasPmax, hasReachability, canTruncate bool
+	modelType := plan.Model.ModelType()
+	var hasPmax, hasReachability, hasTruncatable bool
 	for _, task := range plan.Tasks {
 		if task.Rejected != nil {
 			continue
@@ -72,20 +79,15 @@ func partOptionsOf(plan *runner.Plan) partOptions {
 		property := logic.Read(task.Property.X)
 		hasPmax = hasPmax || property.Kind == logic.Probability && property.Extremum == syntax.Max
 		hasReachability = hasReachability || property.Reaches()
-		canTruncate = canTruncate || infinite || logic.HasBounds(task.Property.X)
+		hasTruncatable = hasTruncatable || plan.Model.Unbounded() || logic.HasBounds(task.Property.X)
 	}
-	switch kind {
-	case syntax.DTMC, syntax.CTMC, syntax.MDP, syntax.IDTMC, syntax.IMDP, syntax.SMG, syntax.LTS:
-	default:
-		canTruncate = false
-	}
-	options := partOptions{truncates: canTruncate}
+	options := partOptions{truncates: hasTruncatable && canTruncate(modelType)}
 	switch {
-	case kind == syntax.MDP && hasPmax:
+	case modelType == syntax.MDP && hasPmax:
 		options.first = firstStates
-	case canTruncate:
+	case options.truncates:
 		options.first = truncatedStates
-	case kind == syntax.DTMC && hasReachability && numeric.MaxStates == 0:
+	case modelType == syntax.DTMC && hasReachability && numeric.MaxStates == 0:
 		options.first, options.stage = firstChainStates, stageStates
 	}
 	if numeric.MaxStates > 0 && numeric.MaxStates < options.first {
@@ -147,9 +149,8 @@ func (partial *partialStates) checkFirstPart(ctx context.Context, property *chec
 		maxStates = wholeStates
 	}
 	partial.exploreAll(ctx, maxStates)
-	_, limitExceeded := errors.AsType[*explicit.LimitError](partial.err)
 	tooLarge := partial.fullModel != nil && partial.fullModel.space.Model().NumStates() > wholeStates
-	if limitExceeded || tooLarge {
+	if exceedsLimit(partial.err) || tooLarge {
 		return verdict
 	}
 	return partial.checkExplored(ctx, property)
@@ -162,7 +163,7 @@ func (partial *partialStates) checkTruncated(ctx context.Context, property *chec
 		return partial.fullModel.check(ctx, property), true
 	}
 	truncation := partial.newTruncation(property)
-	if !truncation.horizon && !truncation.bounds {
+	if !truncation.hasHorizon && !truncation.givesBounds {
 		return verdict, false
 	}
 	canImprove := true
@@ -175,9 +176,9 @@ func (partial *partialStates) checkTruncated(ctx context.Context, property *chec
 // conclude returns the best verdict of the parts, or the verdict of the whole model if that may be better. Its time includes
 // the checks of all parts.
 func (t *truncation) conclude(ctx context.Context) result.Verdict {
-	isFinal := t.answer != nil && (t.answered || t.failed)
+	isFinal := t.answer != nil && (t.isAccurate || t.hasFailed)
 	usable := t.answer != nil && t.answer.Err == nil
-	cannotExploreAll := t.isInfinite || t.limit != nil
+	cannotExploreAll := t.isInfinite || t.limitErr != nil
 	if t.answer != nil {
 		t.answer.Seconds = t.seconds
 	}
@@ -186,8 +187,8 @@ func (t *truncation) conclude(ctx context.Context) result.Verdict {
 		return *t.answer
 	case ctx.Err() != nil:
 		return result.Verdict{Err: failure(ctx.Err(), result.Build, t.file, syntax.Pos{})}
-	case t.limit != nil:
-		t.err, t.lastLimit = t.limit, t.build.MaxStates
+	case t.limitErr != nil:
+		t.err, t.lastLimit = t.limitErr, t.build.MaxStates
 		return t.checkExplored(ctx, t.property)
 	case t.isInfinite && t.answer != nil:
 		return *t.answer
@@ -205,33 +206,34 @@ func (t *truncation) conclude(ctx context.Context) result.Verdict {
 // truncation answers one property from greater and greater parts of a model.
 type truncation struct {
 	*partialStates
-	property   *checkedProperty
-	horizon    bool // the first steps of a path decide the property
-	steps      int  // the number of these steps
-	bounds     bool // a part of the states yields bounds of the value
-	isInfinite bool // the model may have infinitely many states
+	property    *checkedProperty
+	hasHorizon  bool // the first steps of a path decide the property
+	horizon     int  // the number of these steps
+	givesBounds bool // a part of the states yields bounds of the value
+	isInfinite  bool // the model may have infinitely many states
 
-	size     int             // the number of states of the next part
-	answer   *result.Verdict // the best verdict so far; nil for none
-	answered bool            // the best verdict is as accurate as required
-	failed   bool            // the best verdict is an error that larger parts do not avoid
-	width    float64         // the width of the best verdict's interval
-	stalled  int             // grows with each part that hardly narrows the bounds: by 1 if there are no bounds yet, and otherwise by 2
-	limit    error           // why larger parts are not explored; nil if they may be
-	seconds  float64         // of the checks of all parts
+	size        int             // the number of states of the next part
+	answer      *result.Verdict // the best verdict so far; nil for none
+	answerWidth float64         // the width of its interval
+	isAccurate  bool            // it is as accurate as required
+	hasFailed   bool            // it is an error that larger parts do not avoid
+	stallCount  int             // grows with each part that hardly narrows the bounds: by 1 if there are no bounds yet, and otherwise by 2
+	limitErr    error           // why larger parts are not explored; nil if they may be
+	seconds     float64         // the time for the checks of all parts
 }
 
-// newTruncation decides whether parts of a model can answer a property, and how.
+// newTruncation decides how parts of a model can answer a property: by its horizon, or by bounds of its value. If neither hasHorizon nor
+// givesBounds is true, they cannot answer it.
 func (partial *partialStates) newTruncation(property *checkedProperty) *truncation {
-	t := &truncation{partialStates: partial, property: property, size: min(firstTruncated, partial.partOptions.first), width: math.Inf(1)}
+	t := &truncation{partialStates: partial, property: property, size: min(firstTruncated, partial.partOptions.first), answerWidth: math.Inf(1)}
 	program := partial.model.Program()
 	if program.Type != syntax.CTMC {
-		t.steps, t.horizon = logic.Horizon(&property.Instance)
+		t.horizon, t.hasHorizon = logic.Horizon(&property.Instance)
 	}
 	t.isInfinite = check.Unbounded(program) != nil
 	formula := logic.Of(property.X)
-	hasBound := formula.Kind == logic.Probability && formula.Path.Bound != nil
-	t.bounds = (t.isInfinite || hasBound && !t.horizon) && partial.first.Truncates(&property.Instance)
+	hasTimeBound := formula.Kind == logic.Probability && formula.Path.Bound != nil && !t.hasHorizon
+	t.givesBounds = (t.isInfinite || hasTimeBound) && partial.first.Truncates(&property.Instance)
 	return t
 }
 
@@ -239,57 +241,64 @@ func (partial *partialStates) newTruncation(property *checkedProperty) *truncati
 func (t *truncation) explore(ctx context.Context) (more bool) {
 	opts := t.build
 	opts.Part = t.size
-	if t.horizon {
-		opts.Depth = max(t.steps, 1)
+	if t.hasHorizon {
+		opts.Depth = max(t.horizon, 1)
 	}
 	space, err := explicit.Build(ctx, t.model, opts)
-	if _, limited := errors.AsType[*explicit.LimitError](err); limited {
-		t.size, t.limit = t.size/partGrowth, err
+	if exceedsLimit(err) {
+		t.size /= partGrowth
+		t.limitErr = err
 		return t.answer == nil && t.size >= leastPart
 	}
 	if err != nil {
-		t.answer, t.failed = &result.Verdict{Err: failure(err, result.Build, t.file, syntax.Pos{})}, true
+		t.answer = &result.Verdict{Err: failure(err, result.Build, t.file, syntax.Pos{})}
+		t.hasFailed = true
 		return false
 	}
+	t.checkPart(ctx, space)
+	t.size *= partGrowth
+	return ctx.Err() == nil && !t.isAccurate && t.stallCount < maxStallCount && t.limitErr == nil && t.size <= maxTruncated
+}
+
+// checkPart checks the property on a part of the model, and makes the verdict the answer if it is better than the previous one.
+func (t *truncation) checkPart(ctx context.Context, space *explicit.Space) {
 	model := t.newExploredModel(space, nil)
 	model.property = t.property
 	var verdict result.Verdict
 	switch {
-	case space.Unexplored() == nil:
+	case space.Unexplored() == nil: // the part is the whole model
 		t.fullModel = model
 		verdict = model.check(ctx, t.property)
-		t.answer, t.answered = &verdict, true
-	case space.WithinDepth():
-		verdict = model.complete(model.checker.WithinDepth(ctx, &t.property.Instance, t.steps))
-		t.answer, t.answered = &verdict, true
-	case t.bounds:
+		t.answer, t.isAccurate = &verdict, true
+	case space.WithinDepth(): // the part has all states that are reachable within the horizon
+		verdict = model.complete(model.checker.WithinDepth(ctx, &t.property.Instance, t.horizon))
+		t.answer, t.isAccurate = &verdict, true
+	case t.givesBounds:
 		var width float64
 		verdict, width = model.checker.Truncated(ctx, &t.property.Instance)
-		t.compare(model.complete(verdict), width)
+		t.keepIfNarrower(model.complete(verdict), width)
 	}
 	t.seconds += verdict.Seconds
-	t.size *= partGrowth
-	return ctx.Err() == nil && !t.answered && t.stalled < maxStalled && t.limit == nil && t.size <= maxTruncated
 }
 
-// compare keeps an answer if its interval is narrower than the interval of the previous answer. It also counts the attempts
-// that hardly narrow the interval.
-func (t *truncation) compare(verdict result.Verdict, width float64) {
+// keepIfNarrower makes a verdict the answer if its interval is narrower than the interval of the previous answer. width is the width of its
+// interval. It also updates isAccurate and stallCount.
+func (t *truncation) keepIfNarrower(verdict result.Verdict, width float64) {
 	epsilon := t.opt.Epsilon
 	if epsilon == 0 {
 		epsilon = solve.DefaultEpsilon
 	}
-	t.answered = width <= epsilon
+	t.isAccurate = width <= epsilon
 	switch {
 	case verdict.Err != nil:
-		t.stalled++
-	case width > (1-leastGain)*t.width:
-		t.stalled += 2
+		t.stallCount++
+	case width > (1-leastGain)*t.answerWidth: // hardly narrower
+		t.stallCount += 2
 	default:
-		t.stalled = 0
+		t.stallCount = 0
 	}
-	if t.answer == nil || t.answer.Err != nil || width < t.width {
-		t.answer, t.width = &verdict, width
+	if t.answer == nil || t.answer.Err != nil || width < t.answerWidth {
+		t.answer, t.answerWidth = &verdict, width
 	}
 }
 

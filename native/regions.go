@@ -131,37 +131,43 @@ func (check *regionCheck) partition(ctx context.Context) (*partition, error) {
 	parts := &partition{undecidedPart: 1}
 	queue := []box{{low: check.model.low, high: check.model.high, part: 1}}
 	for examined := 0; len(queue) > 0 && examined < maxBoxes; examined++ {
-		if parts.violating != nil && parts.undecidedPart <= toleratedPart {
+		hasAnswer := parts.violating != nil && parts.undecidedPart <= toleratedPart
+		if hasAnswer {
 			break
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		first := queue[0]
+		current := queue[0]
 		queue = queue[1:]
-		holds, decided := check.decide(first.low, first.high)
+		holds, isDecided := check.decide(current.low, current.high)
 		switch {
-		case decided:
-			first.holds = &holds
-			parts.undecidedPart -= first.part
-			parts.boxes = append(parts.boxes, first)
-			parts.addPoint(first.middle(), holds)
-		case first.part < minHalvedPart:
-			parts.boxes = append(parts.boxes, first)
+		case isDecided:
+			current.holds = &holds
+			parts.undecidedPart -= current.part
+			parts.boxes = append(parts.boxes, current)
+			parts.addPoint(current.middle(), holds)
+		case current.part < minHalvedPart:
+			parts.boxes = append(parts.boxes, current)
 		default:
-			lower, upper := first.halves(check.model)
+			lower, upper := current.halves(check.model)
 			queue = append(queue, lower, upper)
 		}
 	}
 	parts.boxes = append(parts.boxes, queue...)
 	slices.SortFunc(parts.boxes, func(a, b box) int { return slices.CompareFunc(a.low, b.low, (*big.Rat).Cmp) })
+	check.addUndecidedPoints(parts)
+	return parts, nil
+}
+
+// addUndecidedPoints evaluates the property in the middle of each undecided box, and records points at which it holds or fails.
+func (check *regionCheck) addUndecidedPoints(parts *partition) {
 	for _, part := range parts.boxes {
 		if part.holds == nil {
 			middle := part.middle()
 			parts.addPoint(middle, check.holdsAt(middle))
 		}
 	}
-	return parts, nil
 }
 
 // addPoint records a point at which the property holds or fails, unless an earlier point is recorded.
@@ -243,28 +249,21 @@ func (check *regionCheck) decideFunction(difference *ratfunc.Func, low, high []*
 	return false, false
 }
 
-// holdsAt reports whether the property holds at a point. It computes with fractions.
+// holdsAt reports whether the property holds at a point: whether the minimum or maximum of the functions at this point is in the required
+// relation to the threshold. It computes with fractions.
 func (check *regionCheck) holdsAt(point []*big.Rat) bool {
-	var extremum *big.Rat
+	var extremum *big.Rat // of the differences between the functions and the threshold; nil if none of them is defined
 	for _, difference := range check.differences {
-		value, ok := difference.At(point)
-		if ok && (extremum == nil || (value.Cmp(extremum) < 0) == check.isMinimum) {
+		value, isDefined := difference.At(point)
+		if !isDefined {
+			continue
+		}
+		isBetter := extremum == nil || (value.Cmp(extremum) < 0) == check.isMinimum
+		if isBetter {
 			extremum = value
 		}
 	}
-	if extremum == nil {
-		return false
-	}
-	switch sign := extremum.Sign(); check.relation {
-	case syntax.OpLt:
-		return sign < 0
-	case syntax.OpLe:
-		return sign <= 0
-	case syntax.OpGe:
-		return sign >= 0
-	default:
-		return sign > 0
-	}
+	return extremum != nil && sema.Holds(check.relation, extremum.Sign())
 }
 
 // halves halves a box in the parameter whose interval in the box is widest, relative to its interval in the whole region.

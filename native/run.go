@@ -164,36 +164,41 @@ func countModels(plan *runner.Plan) int {
 // checkInstance builds the model under one valuation of its constants, and checks every property on it. If a property runs
 // out of memory, checkInstance checks it once more on a newly built instance. It returns the last instance.
 func (r *run) checkInstance(model sema.Valuation) instance {
-	program, instance, err := r.build(model)
-	addBuildError := func(task *runner.Task, constants []result.Constant) {
-		r.add(task, constants, result.Verdict{Err: failure(err, result.Build, r.plan.Job.File, syntax.Pos{})})
-	}
-	memoryInUse := false
+	var built builtModel
+	built.program, built.instance, built.err = r.build(model)
+	keepsMemory := false // the instance keeps memory for properties that were checked before
 	for _, task := range r.plan.Tasks {
 		for property, constants := range propertyValuations(task, model) {
-			if task.Rejected != nil {
-				r.add(task, constants, result.Verdict{Err: failure(task.Rejected, task.Class, task.Source.File, task.Pos)})
-				continue
+			verdict := r.checkTask(task, &built, property, constants)
+			if built.err == nil && keepsMemory && r.shouldRepeat(&verdict) {
+				built.instance = nil // frees its memory
+				built.program, built.instance, built.err = r.build(model)
+				verdict = r.checkTask(task, &built, property, constants)
 			}
-			if err != nil {
-				addBuildError(task, constants)
-				continue
-			}
-			verdict := r.checkProperty(task, program, instance, property, constants)
-			if memoryInUse && r.shouldRepeat(&verdict) {
-				// The instance keeps memory for properties that were checked before, so the check is repeated on a new one.
-				instance = nil
-				if program, instance, err = r.build(model); err != nil {
-					addBuildError(task, constants)
-					continue
-				}
-				verdict = r.checkProperty(task, program, instance, property, constants)
-			}
-			memoryInUse = true
 			r.add(task, constants, verdict)
+			keepsMemory = keepsMemory || task.Rejected == nil
 		}
 	}
-	return instance
+	return built.instance
+}
+
+// builtModel is a model under one valuation of its constants, and its instance. err says why it could not be built.
+type builtModel struct {
+	program  *sema.Program
+	instance instance
+	err      error
+}
+
+// checkTask returns the verdict of a task under one valuation of its constants. The verdict has an error if the task was rejected or the
+// model could not be built.
+func (r *run) checkTask(task *runner.Task, built *builtModel, valuation sema.Valuation, constants []result.Constant) result.Verdict {
+	switch {
+	case task.Rejected != nil:
+		return result.Verdict{Err: failure(task.Rejected, task.Class, task.Source.File, task.Pos)}
+	case built.err != nil:
+		return result.Verdict{Err: failure(built.err, result.Build, r.plan.Job.File, syntax.Pos{})}
+	}
+	return r.checkProperty(task, built.program, built.instance, valuation, constants)
 }
 
 // shouldRepeat reports whether a check that ran out of memory may succeed on a new instance. Certificates need the old one.

@@ -103,7 +103,7 @@ func (s *sampled) check(ctx context.Context, property *checkedProperty) result.V
 	if s.splitting {
 		return s.split(ctx, property, options)
 	}
-	if options.Split != nil {
+	if options.Split != nil { // a shard: its random numbers depend on the model, the property and the constants only
 		options.Stream = fmt.Sprintf("%.12x: %s with %v", s.digest(), property.Text, property.constants)
 	}
 	verdict := simulate.Check(ctx, s.model, &property.Instance, options).Verdict

@@ -36,38 +36,64 @@ type statesMethod struct {
 func newStatesMethod(plan *runner.Plan) (*statesMethod, error) {
 	job := &plan.Job
 	numeric := &job.Numeric
-	switch {
-	case numeric.Epsilon < 0 || numeric.Epsilon >= 1:
-		return nil, fmt.Errorf("epsilon %v: want a relative width between 0 and 1", numeric.Epsilon)
-	case numeric.Beliefs < 0:
-		return nil, fmt.Errorf("a limit of %d beliefs, want a positive number", numeric.Beliefs)
-	case numeric.MaxStates < 0 || numeric.MaxMemory < 0 || numeric.Workers < 0:
-		return nil, fmt.Errorf("limits of %d states, %d bytes, %d workers: want positive numbers", numeric.MaxStates, numeric.MaxMemory, numeric.Workers)
+	if err := checkNumeric(numeric); err != nil {
+		return nil, err
 	}
 	if witness := job.Witness; witness != nil && witness.Paths < 1 {
 		return nil, fmt.Errorf("a witness of %d paths: want at least one", witness.Paths)
 	}
-	needsWholeModel := numeric.Accuracy == result.Proven || numeric.Fair || job.Scheduler != nil || job.Witness != nil
-	switch {
-	case numeric.Reduce && needsWholeModel:
-		return nil, fmt.Errorf("a reduced model has no certificates, witnesses, fair schedulers and schedulers to export")
-	case numeric.Symmetry && (numeric.Reduce || needsWholeModel):
-		return nil, fmt.Errorf("a model that is reduced by symmetry has no quotient by bisimulation, certificates, witnesses, fair schedulers and schedulers to export")
-	case numeric.Symmetry && plan.Tree == nil:
-		return nil, fmt.Errorf("symmetry is found in the text of a model, and the states come from files")
-	case job.Partition != nil && !numeric.Reduce:
-		return nil, fmt.Errorf("a partition is for a model that is reduced")
+	if err := checkReduction(plan); err != nil {
+		return nil, err
 	}
 	export, err := newSchedulerFile(job.Scheduler)
 	if err != nil {
 		return nil, err
 	}
 	return &statesMethod{
-		file: job.File, tree: plan.Tree, partOptions: partOptionsOf(plan),
-		outputs: job.Outputs, generated: job.Generated, export: export, wantCertificates: numeric.Accuracy == result.Proven, reduce: numeric.Reduce, symmetry: numeric.Symmetry, clocks: numeric.Clocks,
-		build: load.Options(job),
-		opt:   check.Options{Accuracy: accuracy(numeric), Epsilon: numeric.Epsilon, Workers: numeric.Workers, Fair: numeric.Fair, Beliefs: numeric.Beliefs},
+		file:             job.File,
+		tree:             plan.Tree,
+		build:            load.Options(job),
+		opt:              check.Options{Accuracy: accuracy(numeric), Epsilon: numeric.Epsilon, Workers: numeric.Workers, Fair: numeric.Fair, Beliefs: numeric.Beliefs},
+		partOptions:      partOptionsOf(plan),
+		wantCertificates: numeric.Accuracy == result.Proven,
+		reduce:           numeric.Reduce,
+		symmetry:         numeric.Symmetry,
+		clocks:           numeric.Clocks,
+		outputs:          job.Outputs,
+		export:           export,
+		generated:        job.Generated,
 	}, nil
+}
+
+// checkNumeric returns an error if a numeric option is out of range.
+func checkNumeric(numeric *runner.Numeric) error {
+	switch {
+	case numeric.Epsilon < 0 || numeric.Epsilon >= 1:
+		return fmt.Errorf("epsilon %v: want a relative width between 0 and 1", numeric.Epsilon)
+	case numeric.Beliefs < 0:
+		return fmt.Errorf("a limit of %d beliefs, want a positive number", numeric.Beliefs)
+	case numeric.MaxStates < 0 || numeric.MaxMemory < 0 || numeric.Workers < 0:
+		return fmt.Errorf("limits of %d states, %d bytes, %d workers: want positive numbers", numeric.MaxStates, numeric.MaxMemory, numeric.Workers)
+	}
+	return nil
+}
+
+// checkReduction returns an error if the model cannot be reduced by bisimulation or by symmetry as requested, because of the other options
+// or because there is no model text.
+func checkReduction(plan *runner.Plan) error {
+	job, numeric := &plan.Job, &plan.Job.Numeric
+	needsWholeModel := numeric.Accuracy == result.Proven || numeric.Fair || job.Scheduler != nil || job.Witness != nil
+	switch {
+	case numeric.Reduce && needsWholeModel:
+		return fmt.Errorf("a reduced model has no certificates, witnesses, fair schedulers and schedulers to export")
+	case numeric.Symmetry && (numeric.Reduce || needsWholeModel):
+		return fmt.Errorf("a model that is reduced by symmetry has no quotient by bisimulation, certificates, witnesses, fair schedulers and schedulers to export")
+	case numeric.Symmetry && plan.Tree == nil:
+		return fmt.Errorf("symmetry is found in the text of a model, and the states come from files")
+	case job.Partition != nil && !numeric.Reduce:
+		return fmt.Errorf("a partition is for a model that is reduced")
+	}
+	return nil
 }
 
 // accuracy returns the accuracy that package check aims at: exact, bounded or estimated. Package check calls values of an
@@ -144,7 +170,7 @@ func (method *statesMethod) newExploredModel(space *explicit.Space, exactWeights
 		options.Progress = model.report
 	}
 	if method.hasOutputBesidesValue() {
-		options.Answered = model.keepVerdict
+		options.OnVerdict = model.keepVerdict
 	}
 	if method.wantCertificates {
 		model.proofs = method.newCertificates(space, exactWeightsErr, func(i int) (*sparse.Reward, error) { return model.checker.Reward(i) })

@@ -1,6 +1,7 @@
 package check
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,10 +134,12 @@ func (c *Checker) fractionsOrQuotient(ctx context.Context, m *model, property *P
 	}
 	reduced, err := Reduce(ctx, c.compiled, m.space, []*Property{property}, nil)
 	if ctx.Err() != nil {
-		return nil, err
+		return nil, cmp.Or(err, ctx.Err())
 	}
-	if err == nil && reduced.Space.Model().NumStates() <= m.space.Model().NumStates()/2 {
-		verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("computed on the quotient by bisimulation, which has %s", noun.Count(reduced.Space.Model().NumStates(), "state")))
+	isMuchSmaller := err == nil && reduced.Space.Model().NumStates() <= m.space.Model().NumStates()/2
+	if isMuchSmaller {
+		numStates := noun.Count(reduced.Space.Model().NumStates(), "state")
+		verdict.Warnings = append(verdict.Warnings, "computed on the quotient by bisimulation, which has "+numStates)
 		quotientChecker := New(reduced.Space.Compiled(), reduced.Space, c.opts)
 		return quotientChecker.attempt(ctx, quotientChecker.exactModel, unlimited, property)
 	}

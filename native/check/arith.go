@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/big"
 
+	"tilecheck/internal/interval"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )
@@ -188,8 +189,8 @@ func rationalPower(base, exponent *big.Rat) *big.Rat {
 	return power
 }
 
-// sumBounds returns bounds of left + right: the greatest float64 number that is not greater, and the smallest one that is not
-// smaller. They are equal if the sum is a float64 number. The rounding error is computed by Knuth's two-sum.
+// sumBounds returns the greatest float64 number that is at most left + right, and the smallest one that is at least left + right. They are
+// equal if the sum is a float64 number. The rounding error is computed by Knuth's TwoSum.
 func sumBounds(left, right float64) (lower, upper float64) {
 	rounded := left + right
 	rightPart := rounded - left
@@ -203,9 +204,10 @@ func productBounds(left, right float64) (lower, upper float64) {
 	rounded := left * right
 	mayUnderflow := math.Abs(rounded) < leastExactError && left != 0 && right != 0
 	if mayUnderflow {
-		return boundsOfRounded(rounded, math.NaN())
+		return interval.Below(rounded), interval.Above(rounded)
 	}
-	return boundsOfRounded(rounded, math.FMA(left, right, -rounded))
+	roundingError := math.FMA(left, right, -rounded)
+	return boundsOfRounded(rounded, roundingError)
 }
 
 // quotientBounds returns bounds of left / right, which are at most two neighbouring float64 numbers apart.
@@ -213,28 +215,32 @@ func quotientBounds(left, right float64) (lower, upper float64) {
 	rounded := left / right
 	mayUnderflow := left != 0 && min(math.Abs(rounded), math.Abs(left)) < leastExactError
 	if mayUnderflow {
-		return boundsOfRounded(rounded, math.NaN())
+		return interval.Below(rounded), interval.Above(rounded)
 	}
 	remainder := math.FMA(-rounded, right, left)
-	return boundsOfRounded(rounded, remainder*math.Copysign(1, right))
+	roundingErrorSign := remainder * math.Copysign(1, right)
+	return boundsOfRounded(rounded, roundingErrorSign)
 }
 
 // leastExactError is the least magnitude of a result whose rounding error is certainly a float64 number.
 const leastExactError = 0x1p-900
 
-// boundsOfRounded returns bounds of a real number that was rounded to a float64 number. difference has the sign of the real number
-// minus the rounded one; it is NaN if the sign is unknown. If rounded is infinite, the real number may be finite, but beyond all
-// float64 numbers.
-func boundsOfRounded(rounded, difference float64) (lower, upper float64) {
-	lower, upper = rounded, rounded
-	isAtLeastRounded, isAtMostRounded := difference >= 0, difference <= 0
-	if !isAtLeastRounded || math.IsInf(rounded, 1) {
-		lower = math.Nextafter(rounded, math.Inf(-1))
+// boundsOfRounded returns bounds of a real number x that was rounded to the float64 number rounded. errorSign is positive if x > rounded,
+// negative if x < rounded, and 0 if they are equal.
+func boundsOfRounded(rounded, errorSign float64) (lower, upper float64) {
+	switch {
+	case math.IsInf(rounded, 1): // x may be finite, and greater than all float64 numbers
+		return math.MaxFloat64, rounded
+	case math.IsInf(rounded, -1):
+		return rounded, -math.MaxFloat64
+	case errorSign < 0:
+		return interval.Below(rounded), rounded
+	case errorSign > 0:
+		return rounded, interval.Above(rounded)
+	case errorSign == 0:
+		return rounded, rounded
 	}
-	if !isAtMostRounded || math.IsInf(rounded, -1) {
-		upper = math.Nextafter(rounded, math.Inf(1))
-	}
-	return lower, upper
+	return interval.Below(rounded), interval.Above(rounded) // errorSign is NaN after an overflow
 }
 
 // intervalResult returns bounds of an operation on two finite numbers that are known by bounds. The operation returns bounds of its

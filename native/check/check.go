@@ -32,8 +32,8 @@ type Options struct {
 	Fair bool
 	// Progress is called with the progress of the computation.
 	Progress func(progress.Progress)
-	// Answered is called with each answer of Check, before the caller adds anything to it.
-	Answered func(*result.Verdict)
+	// OnVerdict is called with each verdict of Check that has no error, before Check returns it.
+	OnVerdict func(*result.Verdict)
 	// Beliefs is as in belief.Options, for partially observable models.
 	Beliefs int
 	// Solver, unless nil, is tried before package solve to compute bounds.
@@ -120,8 +120,8 @@ func New(compiled *compile.Model, space *explicit.Space, opts Options) *Checker 
 	return c
 }
 
-// Check evaluates a property. The verdict has the value, or the error in its field Err. The caller must set its fields Constants and
-// Engine.
+// Check evaluates a property. The verdict has the value of the property, or the error in its field Err. The fields Constants and Engine
+// of the verdict are empty, because the checker does not know them.
 func (c *Checker) Check(ctx context.Context, property *Property) result.Verdict {
 	start := time.Now()
 	model := c.bounds.space.Model()
@@ -130,15 +130,16 @@ func (c *Checker) Check(ctx context.Context, property *Property) result.Verdict 
 		States: int64(model.NumStates()), Choices: int64(model.NumChoices()), Transitions: int64(model.NumTransitions()),
 	}
 	verdict.Warnings = append(verdict.Warnings, c.bounds.space.Warnings()...)
-	if out, err := c.answer(ctx, property, &verdict); err != nil {
+	best, err := c.answer(ctx, property, &verdict)
+	if err != nil {
 		verdict.Err = Failure(err, property.File, property.Pos)
 	} else {
-		c.writeOutcome(out, &verdict)
+		c.writeOutcome(best, &verdict)
 	}
-	verdict.Warnings = append(verdict.Warnings, c.floatDifferences(property)...)
+	verdict.Warnings = append(verdict.Warnings, c.floatWarnings(property)...)
 	verdict.Seconds = time.Since(start).Seconds()
-	if c.opts.Answered != nil && verdict.Err == nil {
-		c.opts.Answered(&verdict)
+	if c.opts.OnVerdict != nil && verdict.Err == nil {
+		c.opts.OnVerdict(&verdict)
 	}
 	return verdict
 }

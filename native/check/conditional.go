@@ -120,9 +120,9 @@ func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*nu
 	if at := boundedOperator(expr); at != nil && e.kind() == sparse.CTMC {
 		return nil, e.unsupported(at, "found a time bound in a formula with a condition")
 	}
-	satisfied, excluded := conjunction(formula, condition), logic.Not(condition)
 	a := &abstraction{evaluation: e, root: expr}
-	regions, err := a.winningRegions(satisfied, excluded)
+	bothHold, conditionFails := conjunction(formula, condition), logic.Not(condition)
+	regions, err := a.winningRegions(bothHold, conditionFails)
 	if err != nil {
 		return nil, err
 	}
@@ -130,27 +130,37 @@ func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*nu
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
-	goal, outside := sparse.NewSet(product.NumStates()), sparse.NewSet(product.NumStates())
+	goal, excluded := sparse.NewSet(product.NumStates()), sparse.NewSet(product.NumStates())
 	for i, pair := range product.Pairs {
 		switch {
-		case regions[0].contains(pair.state, pair.auto[0]):
+		case regions[0].contains(pair.state, pair.auto[0]): // some scheduler surely satisfies bothHold
 			goal.Add(i)
-		case regions[1].contains(pair.state, pair.auto[1]):
-			outside.Add(i)
+		case regions[1].contains(pair.state, pair.auto[1]): // some scheduler surely satisfies conditionFails
+			excluded.Add(i)
 		}
 	}
+	values, err := e.conditionalValues(product, goal, excluded)
+	if err != nil {
+		return nil, err
+	}
+	if err := e.checkConditionPossible(expr, condition, values); err != nil {
+		return nil, err
+	}
+	return values, nil
+}
+
+// conditionalValues returns the maximal conditional probability of reaching goal from each start of a product. goal and excluded are as in
+// solve.Conditional. The value of a start is stored for its state of the model.
+func (e *evaluation) conditionalValues(product *sparse.Product[pairState], goal, excluded *sparse.Set) (*numbers, error) {
 	graph := sparse.NewGraph(product.Model)
 	out := e.newValues(result.Exact)
 	for _, start := range product.Start {
-		values, err := e.toNumbers(solve.Conditional(e.ctx, graph, goal, outside, start, e.opts))
+		values, err := e.toNumbers(solve.Conditional(e.ctx, graph, goal, excluded, start, e.opts))
 		if err != nil {
 			return nil, err
 		}
 		out.accuracy = max(out.accuracy, values.accuracy)
 		out.put(int(product.Pairs[start].state), values.at(int(start)))
-	}
-	if err := e.checkConditionPossible(expr, condition, out); err != nil {
-		return nil, err
 	}
 	return out, nil
 }
@@ -355,9 +365,9 @@ func (m continuingMemory) Absorbing(pair productState) bool {
 // condition, in a product whose paths end when the automaton accepts.
 func (c *conditionedChain) setConditionProbability(region *winningRegion) error {
 	goal := sparse.NewSet(region.product.NumStates())
-	index := map[productState]int{} // the state of region.product for each pair
+	regionState := map[productState]int{} // the state of region.product for each pair
 	for i, pair := range region.product.pairs {
-		index[pair] = i
+		regionState[pair] = i
 		if region.winningStates[pair] {
 			goal.Add(i)
 		}
@@ -373,9 +383,11 @@ func (c *conditionedChain) setConditionProbability(region *winningRegion) error 
 	zero, one := fraction(new(big.Rat)), fraction(big.NewRat(1, 1))
 	for i, pair := range c.product.pairs {
 		value := zero
-		if at, ok := index[pair]; ok {
-			value = probability.at(at)
-		} else if region.product.auto.Class(pair.auto) == automata.Accepted {
+		s, isInRegion := regionState[pair]
+		switch {
+		case isInRegion:
+			value = probability.at(s)
+		case region.product.auto.Class(pair.auto) == automata.Accepted:
 			value = one
 		}
 		c.conditionProbability.put(i, value)

@@ -45,17 +45,20 @@ type weightedScheduler struct {
 	share   *big.Rat
 }
 
-// controllerState is a state of the controller: a state of the product under a scheduler of the mixture (node is that state), or a node of
-// an accepting component with the goal to reach next. goal is the index of the goal, and scheduler is the index of the scheduler.
+// controllerState is a state of the controller. While the controller follows a scheduler, it has the state of the product and the index of
+// the scheduler. After the scheduler has ended the path, it has the accepting component, the node of this component, and the index of the
+// goal to visit next.
 type controllerState struct {
-	scheduler int
-	component *acceptingComponent
+	scheduler    int
+	productState uint32
+
+	component *acceptingComponent // nil while the controller follows a scheduler
 	node      uint32
 	goal      int
 }
 
-// noneSelected is the scheduler of a controllerState in which no scheduler is selected yet.
-const noneSelected = -1
+// noSchedulerYet is the scheduler of a start state in which the controller selects a scheduler at random.
+const noSchedulerYet = -1
 
 // controllerBuilder builds the controller of a mixture of schedulers.
 type controllerBuilder struct {
@@ -77,11 +80,14 @@ type componentGoal struct {
 	goal      int
 }
 
-// nodeMemory is the memory of a controller in one of its states: everything but the state of the model.
+// nodeMemory is a state of the controller without the state of the model.
 type nodeMemory struct {
-	scheduler, component, goal int
-	memory                     memory
-	list                       uint32
+	scheduler  int
+	objectives memory // the memory of the objectives, with 0 as the state of the model
+
+	component int    // the number of the accepting component; 0 while the controller follows a scheduler
+	tuple     uint32 // the number of the tuple of automaton states in the component
+	goal      int    // the index of the goal to visit next
 }
 
 // controller returns a controller that selects one of the schedulers at random at the start, with the probability of its
@@ -102,7 +108,7 @@ func (m *multi) controller(ctx context.Context, schedulers []weightedScheduler) 
 		if len(builder.nodeStates) > maxNodes {
 			return nil, m.unsupported(m.property.X, "the scheduler needs a memory of more than %d nodes", maxNodes)
 		}
-		if builder.nodeStates[i].scheduler == noneSelected {
+		if builder.nodeStates[i].scheduler == noSchedulerYet {
 			continue // addRandomStartNodes added the moves of this node
 		}
 		move, err := builder.moveFrom(builder.nodeStates[i])
@@ -142,7 +148,7 @@ func (builder *controllerBuilder) addStartNodes() error {
 // for each initial state, the state of the controller under each scheduler.
 func (builder *controllerBuilder) addRandomStartNodes(firstStates []controllerState) error {
 	for _, s := range builder.starts {
-		start := builder.nodeOf(controllerState{scheduler: noneSelected, node: s})
+		start := builder.nodeOf(controllerState{scheduler: noSchedulerYet, productState: s})
 		builder.result.Start = append(builder.result.Start, start)
 	}
 	for i, start := range builder.result.Start {
@@ -159,22 +165,32 @@ func (builder *controllerBuilder) addRandomStartNodes(firstStates []controllerSt
 	return nil
 }
 
-// memoryOf returns the memory of the controller in one of its states: everything except the state of the model.
+// memoryOf returns the memory of the controller in one of its states. Two states with the same memory differ only in the state of the model.
 func (builder *controllerBuilder) memoryOf(state controllerState) nodeMemory {
-	if state.scheduler == noneSelected {
-		return nodeMemory{scheduler: noneSelected}
+	objectives := builder.states[builder.productStateOf(state)].withoutState()
+	switch {
+	case state.scheduler == noSchedulerYet:
+		return nodeMemory{scheduler: noSchedulerYet}
+	case state.component == nil:
+		return nodeMemory{scheduler: state.scheduler, objectives: objectives}
 	}
-	if state.component == nil {
-		return nodeMemory{scheduler: state.scheduler, memory: builder.states[state.node].withoutState()}
-	}
-	node := state.component.nodes[state.node]
 	return nodeMemory{
-		component: builder.componentNumber[state.component], goal: state.goal,
-		memory: builder.states[node.state].withoutState(), list: node.list,
+		objectives: objectives,
+		component:  builder.componentNumber[state.component],
+		tuple:      state.component.nodes[state.node].tuple,
+		goal:       state.goal,
 	}
 }
 
-// withoutState returns the memory of the objectives without the state of the model.
+// productStateOf returns the state of the product in a state of the controller.
+func (builder *controllerBuilder) productStateOf(state controllerState) uint32 {
+	if state.component == nil {
+		return state.productState
+	}
+	return state.component.nodes[state.node].productState
+}
+
+// withoutState returns the memory of the objectives with 0 as the state of the model.
 func (x memory) withoutState() memory {
 	x.state = 0
 	return x
@@ -182,42 +198,38 @@ func (x memory) withoutState() memory {
 
 // nodeOf returns the number of the node for a state of the controller. It adds the node if there is none.
 func (builder *controllerBuilder) nodeOf(state controllerState) uint32 {
-	number, isNew := numberOf(builder.nodeNumber, state)
+	number, isNew := addKey(builder.nodeNumber, state)
 	if !isNew {
 		return number
 	}
 	builder.nodeStates = append(builder.nodeStates, state)
-	productState := state.node
-	if state.component != nil {
-		productState = state.component.nodes[state.node].state
-	}
-	modelState := builder.states[productState].state
-	memory, _ := numberOf(builder.memories, builder.memoryOf(state))
+	modelState := builder.states[builder.productStateOf(state)].state
+	memory, _ := addKey(builder.memories, builder.memoryOf(state))
 	builder.result.Nodes = append(builder.result.Nodes, sparse.Node{State: modelState, Memory: memory})
 	return number
 }
 
-// numberOf returns the number of a key in a map. A new key is added with the next number; the first key gets 0.
-func numberOf[K comparable](numbers map[K]uint32, key K) (number uint32, isNew bool) {
-	number, isKnown := numbers[key]
-	if !isKnown {
-		number = uint32(len(numbers))
-		numbers[key] = number
+// addKey returns the number of a key in a map that numbers its keys from 0. A new key is added with the next number.
+func addKey[K comparable](numbers map[K]uint32, key K) (number uint32, isNew bool) {
+	if number, isKnown := numbers[key]; isKnown {
+		return number, false
 	}
-	return number, !isKnown
+	number = uint32(len(numbers))
+	numbers[key] = number
+	return number, true
 }
 
-// enteredState returns the state of the controller after a path under a scheduler has reached a state of the product. If the scheduler
-// ends the path there, the controller continues in an accepting end component.
+// enteredState returns the state of the controller after a path has reached a state of the product under the scheduler with the given
+// index. If the scheduler ends the path there, the controller continues in an accepting component.
 func (builder *controllerBuilder) enteredState(scheduler int, productState uint32) (controllerState, error) {
 	c := builder.choiceOf(scheduler, productState)
 	endsPath := builder.choice[c] == sparse.None
 	if !endsPath {
-		return controllerState{scheduler: scheduler, node: productState}, nil
+		return controllerState{scheduler: scheduler, productState: productState}, nil
 	}
 	satisfied, _ := builder.bestEnd(int(productState), builder.schedulers[scheduler].weights)
-	component, firstNode, err := builder.acceptingEnd(satisfied, productState)
-	return controllerState{component: component, node: firstNode}, err
+	component, startNode, err := builder.acceptingEnd(satisfied, productState)
+	return controllerState{component: component, node: startNode}, err
 }
 
 // choiceOf returns the choice that a scheduler makes in state s of the product. If the scheduler has no choice for the state, it
@@ -232,7 +244,7 @@ func (builder *controllerBuilder) choiceOf(scheduler int, s uint32) int {
 
 // acceptingEnd returns the accepting component that contains a state of the product and satisfies a set of objectives, and the node
 // of the component in which a path starts in this state. satisfied is the set: bit i stands for objective i.
-func (builder *controllerBuilder) acceptingEnd(satisfied, state uint32) (component *acceptingComponent, firstNode uint32, err error) {
+func (builder *controllerBuilder) acceptingEnd(satisfied, productState uint32) (component *acceptingComponent, startNode uint32, err error) {
 	endComponents := builder.endComponents[satisfied]
 	if endComponents == nil {
 		endComponents, err = builder.satisfyingComponents(satisfied, builder.choicesWithoutReward(ofMinimised))
@@ -241,7 +253,7 @@ func (builder *controllerBuilder) acceptingEnd(satisfied, state uint32) (compone
 		}
 		builder.endComponents[satisfied] = endComponents
 	}
-	endComponent := endComponents.ID[state]
+	endComponent := endComponents.ID[productState]
 	members := endComponents.Members(int(endComponent))
 	key := [2]uint32{satisfied, endComponent}
 	component = builder.components[key]
@@ -253,7 +265,7 @@ func (builder *controllerBuilder) acceptingEnd(satisfied, state uint32) (compone
 		builder.components[key] = component
 		builder.componentNumber[component] = len(builder.components)
 	}
-	member := slices.Index(members, state)
+	member := slices.Index(members, productState)
 	if member < 0 {
 		return nil, 0, builder.unsupported(builder.property.X, "found a scheduler that ends a path outside the accepting end components")
 	}
@@ -265,7 +277,7 @@ func (builder *controllerBuilder) moveFrom(state controllerState) (sparse.Move, 
 	if state.component != nil {
 		return builder.moveInComponent(state), nil
 	}
-	c := builder.choiceOf(state.scheduler, state.node)
+	c := builder.choiceOf(state.scheduler, state.productState)
 	move := sparse.Move{Choice: builder.choice[c]}
 	first, end := builder.product.Row(c)
 	for _, target := range builder.product.Target[first:end] {

@@ -7,9 +7,9 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// floatDifferences returns a warning for each label and each expression over variables in a property whose value in some state differs
+// floatWarnings returns a warning for each label and each expression over variables in a property whose value in some state differs
 // from the value in PRISM: tilecheck compares fractions, and PRISM compares floating-point numbers.
-func (c *Checker) floatDifferences(property *Property) []string {
+func (c *Checker) floatWarnings(property *Property) []string {
 	var warnings []string
 	seen := map[sema.Expr]bool{}
 	var visit func(expr sema.Expr)

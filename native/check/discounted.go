@@ -26,13 +26,13 @@ func (e *evaluation) discountedReward(formula *logic.Formula, reward *sparse.Rew
 		return nil, err
 	}
 	if objective.At == nil {
-		return e.toNumbers(solve.Discounted(e.ctx, e.graph, reward, factor, solve.Unbounded, dir, e.scopeOptions()))
+		return e.toNumbers(solve.Discounted(e.ctx, e.graph, reward, factor, solve.Unbounded, dir, e.optionsForScope()))
 	}
 	steps, err := e.rewardSteps(objective)
 	if err != nil {
 		return nil, err
 	}
-	return e.toNumbers(solve.Discounted(e.ctx, e.graph, reward, factor, steps, dir, e.scopeOptions()))
+	return e.toNumbers(solve.Discounted(e.ctx, e.graph, reward, factor, steps, dir, e.optionsForScope()))
 }
 
 // discountFactor evaluates a discount factor, which must be a fraction between 0 and 1.

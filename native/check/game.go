@@ -119,7 +119,7 @@ func (a *abstraction) gameReach(formula *automata.Formula, dir solve.Direction) 
 	return a.fromProduct(product, memory, product.auto.Initial(), values)
 }
 
-// gameParity returns the value of a formula, which it translates to a deterministic parity automaton.
+// gameParity returns the value of a formula in the parity game on the product with a deterministic parity automaton of the formula.
 func (a *abstraction) gameParity(formula *automata.Formula, dir solve.Direction) (*numbers, error) {
 	auto, err := automata.NewParity(formula, automata.Limits{})
 	if err != nil {
@@ -127,18 +127,10 @@ func (a *abstraction) gameParity(formula *automata.Formula, dir solve.Direction)
 	}
 	a.letters = newLetters(a.graph.NumStates(), a.sets)
 	memory := parityMemory{auto, a.letters}
-	starts := make([]productState, a.graph.NumStates())
-	for s := range starts {
-		starts[s], err = memory.Step(productState{auto: auto.Initial()}, uint32(s))
-		if err != nil {
-			return nil, err
-		}
-	}
-	pairs, err := sparse.NewProduct(a.ctx, a.graph.Model, memory, starts, nil, math.MaxInt32)
+	product, err := a.parityProduct(memory)
 	if err != nil {
 		return nil, err
 	}
-	product := &productModel{Graph: sparse.NewGraph(pairs.Model), pairs: pairs.Pairs, startStates: pairs.Start, choice: pairs.Choice}
 	priority := make([]int, product.NumStates())
 	for i, pair := range product.pairs {
 		priority[i] = auto.Priority(pair.auto)
@@ -148,6 +140,24 @@ func (a *abstraction) gameParity(formula *automata.Formula, dir solve.Direction)
 		return nil, err
 	}
 	return a.fromProduct(product, memory, auto.Initial(), values)
+}
+
+// parityProduct returns the product of the model with a parity automaton. It has a start for each state of the model, in which the automaton
+// has read this state.
+func (a *abstraction) parityProduct(memory parityMemory) (*productModel, error) {
+	starts := make([]productState, a.graph.NumStates())
+	for s := range starts {
+		var err error
+		starts[s], err = memory.Step(productState{auto: memory.auto.Initial()}, uint32(s))
+		if err != nil {
+			return nil, err
+		}
+	}
+	product, err := sparse.NewProduct(a.ctx, a.graph.Model, memory, starts, nil, math.MaxInt32)
+	if err != nil {
+		return nil, err
+	}
+	return &productModel{Graph: sparse.NewGraph(product.Model), pairs: product.Pairs, startStates: product.Start, choice: product.Choice}, nil
 }
 
 // fromProduct returns the values of the states of the model from a solution on the product with an automaton. It also records the
@@ -174,7 +184,7 @@ func (m parityMemory) State(pair productState) uint32 { return pair.state }
 
 // Step returns the pair after a transition to state t of the model.
 func (m parityMemory) Step(pair productState, t uint32) (productState, error) {
-	q, err := m.auto.Step(pair.auto, m.letters.distinct[m.letters.numberOf[t]])
+	q, err := m.auto.Step(pair.auto, m.letters.distinct[m.letters.index[t]])
 	return productState{t, q}, err
 }
 

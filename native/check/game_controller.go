@@ -58,12 +58,12 @@ func (e *evaluation) recordController(product *productModel, automaton sparse.Me
 // nodeOf returns the number of the node for a state of the model and the state of the automaton before it reads that state. It adds the
 // node if there is none.
 func (builder *gameControllerBuilder) nodeOf(pair productState) uint32 {
-	number, isNew := numberOf(builder.nodeNumber, pair)
+	number, isNew := addKey(builder.nodeNumber, pair)
 	if !isNew {
 		return number
 	}
 	builder.nodes = append(builder.nodes, pair)
-	memory, _ := numberOf(builder.memory, pair.auto)
+	memory, _ := addKey(builder.memory, pair.auto)
 	builder.result.Nodes = append(builder.result.Nodes, sparse.Node{State: pair.state, Memory: memory})
 	return number
 }

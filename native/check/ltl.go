@@ -83,8 +83,8 @@ func (a *abstraction) buildProduct(auto *automata.Automaton, err error) (*produc
 			return nil, err
 		}
 	}
-	starts := make([]productState, len(a.letters.numberOf))
-	for s, index := range a.letters.numberOf {
+	starts := make([]productState, len(a.letters.index))
+	for s, index := range a.letters.index {
 		starts[s] = productState{uint32(s), afterLetter[index]}
 	}
 	return newProduct(a.ctx, a.graph.Model, auto, a.letters, starts)

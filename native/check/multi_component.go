@@ -25,30 +25,33 @@ type acceptingComponent struct {
 	sureNodes      *sparse.Set   // the nodes from which some scheduler reaches goodNodes with probability one
 }
 
-// componentNode is a state of the product, with the number of a list of states of the automata's accepting parts.
-type componentNode struct{ state, list uint32 }
+// componentNode is a node of an accepting component: a state of the product, and the states of the accepting parts of the automata. tuple is
+// the number of the tuple of these automaton states.
+type componentNode struct{ productState, tuple uint32 }
 
-// jumpingObjectives returns the indexes of the objectives in a set whose automata accept in the end component of a state only after a
-// jump. The result is the same for each state of the component. satisfied is the set: bit i stands for objective i.
-func (m *multi) jumpingObjectives(satisfied, state uint32) []int {
-	var jumping []int
+// objectivesThatJump returns the indexes of the objectives whose automaton is in its initial part in a state of the product. Such an
+// automaton accepts a path that stays in the end component of this state only if it jumps to its accepting part. The result is the same for
+// all states of an end component. satisfied is the set of objectives to consider: bit i stands for objective i.
+func (m *multi) objectivesThatJump(satisfied, productState uint32) []int {
+	var indexes []int
 	for i, objective := range m.objectives {
 		isInSet := satisfied>>i&1 == 1
 		if !isInSet || objective.form != automatonForm {
 			continue
 		}
-		if objective.reader.auto.Class(m.automatonState(m.states[state], i)) == automata.Open {
-			jumping = append(jumping, i)
+		automatonState := m.automatonState(m.states[productState], i)
+		if objective.reader.auto.Class(automatonState) == automata.Open {
+			indexes = append(indexes, i)
 		}
 	}
-	return jumping
+	return indexes
 }
 
 // newAcceptingComponent builds the accepting component of an end component for a set of objectives. members are the states of the end
 // component, and choices contains its choices. satisfied is the set: bit i stands for objective i.
 func (m *multi) newAcceptingComponent(satisfied uint32, members []uint32, choices *sparse.Set) (*acceptingComponent, error) {
-	builder := &acceptingComponentBuilder{multi: m, jumpingObjectives: m.jumpingObjectives(satisfied, members[0])}
-	starts, owner, err := builder.startNodes(members)
+	builder := &acceptingComponentBuilder{multi: m, jumpingObjectives: m.objectivesThatJump(satisfied, members[0])}
+	starts, memberOf, err := builder.startNodes(members)
 	if err != nil {
 		return nil, err
 	}
@@ -62,44 +65,45 @@ func (m *multi) newAcceptingComponent(satisfied uint32, members []uint32, choice
 	}
 	component.startNode = slices.Repeat([]uint32{sparse.None}, len(members))
 	for i, node := range product.Start {
-		hasStart := component.startNode[owner[i]] != sparse.None
-		if !hasStart && component.sureNodes.Has(int(node)) {
-			component.startNode[owner[i]] = node
+		member := memberOf[i]
+		hasStartNode := component.startNode[member] != sparse.None
+		if !hasStartNode && component.sureNodes.Has(int(node)) {
+			component.startNode[member] = node
 		}
 	}
 	return component, nil
 }
 
 // startNodes returns the nodes in which a path can start: one for each member of the end component and each combination of jumps
-// from it. owner has the index of the member of each node.
-func (builder *acceptingComponentBuilder) startNodes(members []uint32) (starts []componentNode, owner []int, err error) {
+// from it. memberOf has, for each of these nodes, the index of its state in members.
+func (builder *acceptingComponentBuilder) startNodes(members []uint32) (starts []componentNode, memberOf []int, err error) {
 	for member, s := range members {
-		jumps, err := builder.jumps(s)
+		combinations, err := builder.jumpCombinations(s)
 		if err != nil {
 			return nil, nil, err
 		}
-		for _, successors := range jumps {
-			starts = append(starts, componentNode{s, builder.parts.numberOf(successors)})
-			owner = append(owner, member)
+		for _, automatonStates := range combinations {
+			starts = append(starts, componentNode{s, builder.tuples.add(automatonStates)})
+			memberOf = append(memberOf, member)
 		}
 	}
-	return starts, owner, nil
+	return starts, memberOf, nil
 }
 
 // acceptingComponentBuilder builds an accepting component. It is the sparse.Memory of the product of multi.product with the
 // accepting parts of the automata.
 type acceptingComponentBuilder struct {
 	*multi
-	jumpingObjectives []int // the objectives whose automata jump
-	parts             lists // lists of states of their accepting parts
+	jumpingObjectives []int          // the indexes of the objectives whose automata jump
+	tuples            tupleNumbering // the tuples of automaton states: one state for each jumping objective
 }
 
-// jumps returns all combinations of jumps from a state of the product. A combination has one jump successor for each
-// automaton that can jump.
-func (builder *acceptingComponentBuilder) jumps(state uint32) ([][]int, error) {
+// jumpCombinations returns all combinations of jumps from a state of the product. A combination has, for each jumping objective, the
+// state to which its automaton jumps.
+func (builder *acceptingComponentBuilder) jumpCombinations(productState uint32) ([][]int, error) {
 	combinations := [][]int{nil}
 	for _, i := range builder.jumpingObjectives {
-		successors, err := builder.objectives[i].reader.auto.Jumps(builder.automatonState(builder.states[state], i))
+		successors, err := builder.objectives[i].reader.auto.Jumps(builder.automatonState(builder.states[productState], i))
 		if err != nil {
 			return nil, builder.tooLargeError(err)
 		}
@@ -118,32 +122,33 @@ func (builder *acceptingComponentBuilder) jumps(state uint32) ([][]int, error) {
 }
 
 // State returns the state of the product.
-func (builder *acceptingComponentBuilder) State(node componentNode) uint32 { return node.state }
+func (builder *acceptingComponentBuilder) State(node componentNode) uint32 { return node.productState }
 
-// Step returns the node after a transition to state target of the product, which the accepting parts read.
+// Step returns the node after a transition to state target of the product. The automata read the model state of target.
 func (builder *acceptingComponentBuilder) Step(node componentNode, target uint32) (componentNode, error) {
-	list, err := builder.step(node.list, builder.states[target].state)
-	return componentNode{target, list}, err
+	tuple, err := builder.tupleAfter(node.tuple, builder.states[target].state)
+	return componentNode{target, tuple}, err
 }
 
 // Absorbing returns false: no state of the component gets a self-loop.
 func (builder *acceptingComponentBuilder) Absorbing(componentNode) bool { return false }
 
-// step returns the number of the list of automaton states after the accepting parts of the automata read a state of the model. list is
-// the number of the list before.
-func (builder *acceptingComponentBuilder) step(list, state uint32) (uint32, error) {
+// tupleAfter lets each automaton read a state of the model. tuple is the number of the tuple of automaton states before. The result is the
+// number of the tuple after.
+func (builder *acceptingComponentBuilder) tupleAfter(tuple, modelState uint32) (uint32, error) {
 	if len(builder.jumpingObjectives) == 0 {
-		return list, nil
+		return tuple, nil
 	}
-	next := make([]int, len(builder.jumpingObjectives))
+	before := builder.tuples.tuples[tuple]
+	after := make([]int, len(before))
 	for k, i := range builder.jumpingObjectives {
-		successor, err := builder.objectives[i].reader.step(builder.parts.entries[list][k], state)
+		successor, err := builder.objectives[i].reader.step(before[k], modelState)
 		if err != nil {
 			return 0, builder.tooLargeError(err)
 		}
-		next[k] = successor
+		after[k] = successor
 	}
-	return builder.parts.numberOf(next), nil
+	return builder.tuples.add(after), nil
 }
 
 // findGoodNodes sets the goals of a component, and finds the end components that visit all goals, and the nodes from which some scheduler
@@ -174,16 +179,16 @@ func (builder *acceptingComponentBuilder) findGoodNodes(component *acceptingComp
 // no automaton has rejected.
 func (builder *acceptingComponentBuilder) addAcceptanceGoals(component *acceptingComponent) (notRejected *sparse.Set) {
 	notRejected = sparse.FullSet(len(component.nodes))
-	for k, i := range builder.jumpingObjectives {
-		auto := builder.objectives[i].reader.auto
+	for k, objective := range builder.jumpingObjectives {
+		auto := builder.objectives[objective].reader.auto
 		goal := sparse.NewSet(len(component.nodes))
-		for node, member := range component.nodes {
-			q := builder.parts.entries[member.list][k]
+		for i, node := range component.nodes {
+			automatonState := builder.tuples.tuples[node.tuple][k]
 			switch {
-			case auto.Class(q) == automata.Rejected:
-				notRejected.Remove(node)
-			case auto.Accepting(q):
-				goal.Add(node)
+			case auto.Class(automatonState) == automata.Rejected:
+				notRejected.Remove(i)
+			case auto.Accepting(automatonState):
+				goal.Add(i)
 			}
 		}
 		component.goals = append(component.goals, goal)
@@ -194,15 +199,16 @@ func (builder *acceptingComponentBuilder) addAcceptanceGoals(component *acceptin
 // addRecurrenceGoals adds a goal for each recurring objective in a set: the nodes whose state is in the set that the objective visits
 // infinitely often. satisfied is the set of objectives: bit i stands for objective i.
 func (builder *acceptingComponentBuilder) addRecurrenceGoals(component *acceptingComponent, satisfied uint32) {
-	for i, objective := range builder.objectives {
-		isInSet := satisfied>>i&1 == 1
+	for number, objective := range builder.objectives {
+		isInSet := satisfied>>number&1 == 1
 		if !isInSet || objective.form != recurringForm {
 			continue
 		}
 		goal := sparse.NewSet(len(component.nodes))
-		for node, member := range component.nodes {
-			if objective.set.Has(int(builder.states[member.state].state)) {
-				goal.Add(node)
+		for i, node := range component.nodes {
+			modelState := builder.states[node.productState].state
+			if objective.set.Has(int(modelState)) {
+				goal.Add(i)
 			}
 		}
 		component.goals = append(component.goals, goal)

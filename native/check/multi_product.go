@@ -19,44 +19,43 @@ type multi struct {
 	states         []memory            // the memory of each state of the product, except the end state
 	choice         []uint32            // the choice of the model for each choice of the product; None for a choice that leads to the end state
 	ends           [][]uint32          // for each state: the sets of objectives, as bits, that are satisfied if a path ends there
-	lists          lists               // lists of states of the automata
-	column         map[int]int         // the index of each linear objective in these lists
+	tuples         tupleNumbering      // the tuples of automaton states: one state for each linear objective
+	tupleIndex     map[int]int         // the index of each linear objective in these tuples
 	keepSchedulers bool                // says that schedulers must be set
 	schedulers     []weightedScheduler // the scheduler of each call of bestWeightedSum
 	starts         []uint32            // the states of the product in which paths begin
 }
 
 // memory is a state of the model with the memory of the objectives: two bits for each until objective, the number of steps so
-// far (at most multi.steps), and the number of the list of states of the automata of linear objectives.
+// far (at most multi.steps), and the number of the tuple of automaton states of the linear objectives.
 type memory struct {
 	state  uint32
 	status uint32
 	steps  int
-	list   uint32
+	tuple  uint32
 }
 
-// lists numbers lists of states of automata.
-type lists struct {
-	entries [][]int
-	number  map[string]uint32
+// tupleNumbering numbers tuples of automaton states from 0. The tuple with number i is tuples[i].
+type tupleNumbering struct {
+	tuples  [][]int
+	numbers map[string]uint32 // by the encoded tuple
 }
 
-// numberOf returns the number of a list, and adds the list if it is new.
-func (l *lists) numberOf(list []int) uint32 {
-	key := make([]byte, 0, 4*len(list))
-	for _, autoState := range list {
-		key = binary.LittleEndian.AppendUint32(key, uint32(autoState))
+// add returns the number of a tuple. A new tuple gets the next number.
+func (numbering *tupleNumbering) add(tuple []int) uint32 {
+	encoded := make([]byte, 0, 4*len(tuple))
+	for _, automatonState := range tuple {
+		encoded = binary.LittleEndian.AppendUint32(encoded, uint32(automatonState))
 	}
-	number, isKnown := l.number[string(key)]
-	if isKnown {
+	if number, isKnown := numbering.numbers[string(encoded)]; isKnown {
 		return number
 	}
-	if l.number == nil {
-		l.number = map[string]uint32{}
+	if numbering.numbers == nil {
+		numbering.numbers = map[string]uint32{}
 	}
-	number = uint32(len(l.entries))
-	l.entries = append(l.entries, list)
-	l.number[string(key)] = number
+	number := uint32(len(numbering.tuples))
+	numbering.tuples = append(numbering.tuples, tuple)
+	numbering.numbers[string(encoded)] = number
 	return number
 }
 
@@ -71,10 +70,10 @@ const (
 func (x memory) untilStatus(i int) uint32 { return x.status >> (2 * i) & 3 }
 
 // automatonState returns the state of the automaton of objective i, which is a linear objective.
-func (m *multi) automatonState(x memory, i int) int { return m.lists.entries[x.list][m.column[i]] }
+func (m *multi) automatonState(x memory, i int) int { return m.tuples.tuples[x.tuple][m.tupleIndex[i]] }
 
-// nextMemory returns the memory of a path after a transition to state s of the model: which until objectives are decided, and the state of
-// each automaton. before is the memory before the transition.
+// nextMemory returns the memory of a path after a transition to state s of the model. It updates the state of the model, the status of the
+// until objectives and the states of the automata, but not the number of steps. before is the memory before the transition.
 func (m *multi) nextMemory(before memory, s uint32) (memory, error) {
 	next := before
 	next.state = s
@@ -89,18 +88,18 @@ func (m *multi) nextMemory(before memory, s uint32) (memory, error) {
 			next.status |= failsStatus << (2 * i)
 		}
 	}
-	if len(m.column) == 0 { // no automata
+	if len(m.tupleIndex) == 0 { // no automata
 		return next, nil
 	}
-	autoStates := slices.Clone(m.lists.entries[next.list])
-	for i, column := range m.column {
-		successor, err := m.objectives[i].reader.step(autoStates[column], s)
+	automatonStates := slices.Clone(m.tuples.tuples[before.tuple])
+	for i, k := range m.tupleIndex {
+		successor, err := m.objectives[i].reader.step(automatonStates[k], s)
 		if err != nil {
 			return next, m.tooLargeError(err)
 		}
-		autoStates[column] = successor
+		automatonStates[k] = successor
 	}
-	next.list = m.lists.numberOf(autoStates)
+	next.tuple = m.tuples.add(automatonStates)
 	return next, nil
 }
 
@@ -117,16 +116,16 @@ const maxProduct = 20_000_000
 
 // buildProduct builds the product of the model with the memory of the objectives. findEnds adds its end state.
 func (m *multi) buildProduct() error {
-	m.column = map[int]int{}
+	m.tupleIndex = map[int]int{}
 	var initialStates []int // the initial state of each automaton, before it reads a state of the model
 	for i, objective := range m.objectives {
 		m.steps = max(m.steps, objective.steps)
 		if objective.form == automatonForm {
-			m.column[i] = len(initialStates)
+			m.tupleIndex[i] = len(initialStates)
 			initialStates = append(initialStates, objective.reader.auto.Initial())
 		}
 	}
-	m.lists.numberOf(initialStates) // the first list gets number 0, as in memory{}
+	m.tuples.add(initialStates) // the first tuple gets number 0, as in memory{}
 	model := m.space.Model()
 	starts := make([]memory, len(model.Initial))
 	for i, s := range model.Initial {
@@ -220,12 +219,7 @@ func (m *multi) findEnds(expr sema.Expr) error {
 		return m.unsupported(expr, "found multi(...) with a maximised reward that can be earned forever")
 	}
 	withoutCosts := m.choicesWithoutReward(ofMinimised)
-	var pathObjectives uint32 // bit i says that objective i is a path formula
-	for i, objective := range m.objectives {
-		if objective.form != rewardForm {
-			pathObjectives |= 1 << i
-		}
-	}
+	pathObjectives := m.pathObjectives()
 	m.ends = make([][]uint32, len(m.states))
 	// The loop visits all subsets of pathObjectives in descending order, so that supersets come before their subsets.
 	for satisfied := pathObjectives; ; satisfied = (satisfied - 1) & pathObjectives {
@@ -298,7 +292,7 @@ func (m *multi) surelySatisfied(satisfied uint32, choices *sparse.Set) (*sparse.
 // addSatisfying adds to satisfying the members of an end component from which some scheduler stays in the component and satisfies a set of
 // objectives with probability one. choices contains the choices of the component. satisfied is the set: bit i stands for objective i.
 func (m *multi) addSatisfying(satisfying *sparse.Set, satisfied uint32, members []uint32, choices *sparse.Set) error {
-	if len(m.jumpingObjectives(satisfied, members[0])) == 0 {
+	if len(m.objectivesThatJump(satisfied, members[0])) == 0 {
 		for _, s := range members {
 			satisfying.Add(int(s))
 		}

@@ -108,7 +108,7 @@ func boundsOf(values *solve.Values, s int) (lower, upper *big.Rat) {
 
 // beyondFloat64 returns the error that float64 cannot represent a number.
 func (m *multi) beyondFloat64() error {
-	return m.unsupported(m.property.X, "found multi(...) with numbers greater than doubles can be")
+	return m.unsupported(m.property.X, "found multi(...) with numbers beyond the range of float64")
 }
 
 // options returns the options for one of several values that are added. Its bounds are narrower, so that the bounds of the sum are narrow
@@ -260,24 +260,12 @@ func (m *multi) weightedRewards(weights []*big.Rat) (*sparse.Reward, error) {
 // weights of the path formulas that are not satisfied; and for each maximised reward, the amount by which the choice lowers the
 // maximum that can still be collected.
 func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (*sparse.Reward, *big.Rat, error) {
-	sums := m.newRewardSums()
-	total := new(big.Rat)
-	maxRewards := make([][]*big.Rat, len(m.objectives))
-	pathObjectives := uint32(0) // bit i says that objective i is a path formula
-	for i, objective := range m.objectives {
-		switch {
-		case objective.form != rewardForm:
-			pathObjectives |= 1 << i
-			total.Add(total, weights[i])
-		case objective.maximised && weights[i].Sign() > 0:
-			var err error
-			maxRewards[i], err = m.maxReward(ctx, objective)
-			if err != nil {
-				return nil, nil, err
-			}
-			total.Add(total, new(big.Rat).Mul(weights[i], maxRewards[i][0]))
-		}
+	maxRewards, total, err := m.maximalTotal(ctx, weights)
+	if err != nil {
+		return nil, nil, err
 	}
+	sums := m.newRewardSums()
+	pathObjectives := m.pathObjectives()
 	one := big.NewRat(1, 1)
 	for s := range m.states {
 		first, end := m.product.Choices(s)
@@ -297,6 +285,38 @@ func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (*sparse
 	}
 	losses, err := sums.structure()
 	return losses, total, err
+}
+
+// maximalTotal returns the weighted sum of all objectives if every path formula is satisfied, each maximised reward has its maximum and the
+// minimised rewards are 0. maxRewards has the maxima of the maximised rewards with a positive weight, for each state of the product; it
+// is nil for other objectives.
+func (m *multi) maximalTotal(ctx context.Context, weights []*big.Rat) (maxRewards [][]*big.Rat, total *big.Rat, err error) {
+	total = new(big.Rat)
+	maxRewards = make([][]*big.Rat, len(m.objectives))
+	for i, objective := range m.objectives {
+		switch {
+		case objective.form != rewardForm:
+			total.Add(total, weights[i])
+		case objective.maximised && weights[i].Sign() > 0:
+			maxRewards[i], err = m.maxReward(ctx, objective)
+			if err != nil {
+				return nil, nil, err
+			}
+			total.Add(total, new(big.Rat).Mul(weights[i], maxRewards[i][0]))
+		}
+	}
+	return maxRewards, total, nil
+}
+
+// pathObjectives returns the set of the objectives that are path formulas: bit i stands for objective i.
+func (m *multi) pathObjectives() uint32 {
+	var set uint32
+	for i, objective := range m.objectives {
+		if objective.form != rewardForm {
+			set |= 1 << i
+		}
+	}
+	return set
 }
 
 // lossOfChoice returns the loss of choice c in state s of the product for a reward objective, as a fraction and as a float64 number: a
@@ -330,16 +350,7 @@ func (m *multi) maxReward(ctx context.Context, objective *objective) ([]*big.Rat
 	if m.product.Rats == nil {
 		return nil, errNeedsFractions
 	}
-	sums := m.newRewardSums()
-	one := big.NewRat(1, 1)
-	for s := range m.states {
-		first, end := m.product.Choices(s)
-		for c := first; c < end; c++ {
-			exact, nearest := m.choiceReward(objective, s, c)
-			sums.add(c, one, exact, nearest)
-		}
-	}
-	reward, err := sums.structure()
+	reward, err := m.productReward(objective)
 	if err != nil {
 		return nil, err
 	}
@@ -355,6 +366,20 @@ func (m *multi) maxReward(ctx context.Context, objective *objective) ([]*big.Rat
 		}
 	}
 	return objective.maxRewards, nil
+}
+
+// productReward returns the rewards of an objective for the choices of the product.
+func (m *multi) productReward(objective *objective) (*sparse.Reward, error) {
+	sums := m.newRewardSums()
+	one := big.NewRat(1, 1)
+	for s := range m.states {
+		first, end := m.product.Choices(s)
+		for c := first; c < end; c++ {
+			exact, nearest := m.choiceReward(objective, s, c)
+			sums.add(c, one, exact, nearest)
+		}
+	}
+	return sums.structure()
 }
 
 // inductiveTotalReward computes bounds of the maximal total reward whose upper bounds are inductive. A second computation rounds its
@@ -467,8 +492,27 @@ type origin struct{ state, choice int }
 // inducedChain returns the Markov chain that a scheduler of the product induces, restricted to the states that it reaches. origins has the
 // state and choice of the product behind each state of the chain, except the last state, which is the end state.
 func (m *multi) inducedChain(ctx context.Context, choices []uint32) (chain *sparse.Graph, origins []origin, err error) {
+	origins, chainState, err := m.reachedStates(ctx, choices)
+	if err != nil {
+		return nil, nil, err
+	}
+	endState := len(m.states)
+	builder := sparse.NewDerivedBuilder(m.product.Model, sparse.DTMC)
+	newTarget := func(transition int) uint32 { return chainState[m.product.Target[transition]] }
+	for _, origin := range origins {
+		builder.State()
+		builder.Copy(origin.choice, newTarget)
+	}
+	builder.State()
+	builder.Copy(m.lastChoice(endState), newTarget)
+	return sparse.NewGraph(builder.Finish()), origins, nil
+}
+
+// reachedStates returns the states of the chain that a scheduler of the product induces. chainState has the state of the chain for each state
+// of the product; None if the scheduler does not reach it. The last state of the chain is the end state, which is not in origins.
+func (m *multi) reachedStates(ctx context.Context, choices []uint32) (origins []origin, chainState []uint32, err error) {
 	endState := uint32(len(m.states))
-	chainState := slices.Repeat([]uint32{sparse.None}, m.product.NumStates()) // the state of the chain for each state of the product
+	chainState = slices.Repeat([]uint32{sparse.None}, m.product.NumStates())
 	addState := func(s uint32) {
 		if s == endState || chainState[s] != sparse.None {
 			return
@@ -491,15 +535,7 @@ func (m *multi) inducedChain(ctx context.Context, choices []uint32) (chain *spar
 		}
 	}
 	chainState[endState] = uint32(len(origins))
-	builder := sparse.NewDerivedBuilder(m.product.Model, sparse.DTMC)
-	newTarget := func(transition int) uint32 { return chainState[m.product.Target[transition]] }
-	for _, origin := range origins {
-		builder.State()
-		builder.Copy(origin.choice, newTarget)
-	}
-	builder.State()
-	builder.Copy(m.lastChoice(int(endState)), newTarget)
-	return sparse.NewGraph(builder.Finish()), origins, nil
+	return origins, chainState, nil
 }
 
 // chainReward returns the rewards of an objective in an induced chain, with the given origins of its states. The end state has no reward.

@@ -12,7 +12,7 @@ type outcome struct {
 	value result.Value
 	bound *result.Interval
 	results
-	scheduler *schedulerRequest // nil unless Checker.wanted asks for a scheduler
+	scheduler *schedulerRequest // nil unless Checker.schedulerRequest asks for a scheduler
 }
 
 // writeOutcome writes an outcome to a verdict, with a warning if its bounds are wider than required. It keeps the outcome's values,
@@ -24,7 +24,7 @@ func (c *Checker) writeOutcome(out *outcome, verdict *result.Verdict) {
 	case out.beliefs != nil:
 		verdict.BoundMethod = out.beliefs.String()
 	case out.usedExtendedRange:
-		verdict.BoundMethod = "elimination with numbers beyond the range of doubles"
+		verdict.BoundMethod = "elimination with numbers beyond the range of float64"
 	}
 	verdict.Warnings = append(verdict.Warnings, out.warnings...)
 	mayOverflow := math.Abs(out.value.Num) >= overflow && !math.IsInf(out.value.Num, 0)

@@ -39,15 +39,11 @@ func (c *Checker) FromPart(ctx context.Context, property *Property) (verdict res
 // isSurelyReached reports whether a property is Pmax=? of F or U in an MDP, and some scheduler satisfies the path formula with
 // probability one in the explored part of the model.
 func (c *Checker) isSurelyReached(ctx context.Context, property *Property) bool {
-	formula, model := logic.Of(property.X), c.bounds.space.Model()
-	isMaximum := formula.Kind == logic.Probability && formula.Query() && formula.Extremum == syntax.Max
-	if !isMaximum || c.opts.Fair || c.bounds.space.Program().Type != syntax.MDP || len(model.Initial) != 1 {
+	model := c.bounds.space.Model()
+	if c.opts.Fair || c.bounds.space.Program().Type != syntax.MDP || len(model.Initial) != 1 || !isMaximalReachability(property) {
 		return false
 	}
-	path := formula.Path
-	if !path.Reaches() || !dependsOnStateOnly(property, path.Left, withInit) || !dependsOnStateOnly(property, path.Right, withInit) {
-		return false
-	}
+	path := logic.Of(property.X).Path
 	e := &evaluation{model: c.bounds, request: request{ctx: ctx, property: property}}
 	left, right, err := e.operands(path.Left, path.Right)
 	if err != nil { // the error may be in a state that does not matter
@@ -57,13 +53,24 @@ func (c *Checker) isSurelyReached(ctx context.Context, property *Property) bool 
 	return err == nil && certain.Has(int(model.Initial[0]))
 }
 
+// isMaximalReachability reports whether a property is Pmax=? of F or U, and its operands depend only on the variables of a state and on the
+// label "init".
+func isMaximalReachability(property *Property) bool {
+	formula := logic.Of(property.X)
+	isMaximum := formula.Kind == logic.Probability && formula.Query() && formula.Extremum == syntax.Max
+	if !isMaximum || !formula.Path.Reaches() {
+		return false
+	}
+	return dependsOnStateOnly(property, formula.Path.Left, withInit) && dependsOnStateOnly(property, formula.Path.Right, withInit)
+}
+
 // writePartialOutcome writes the outcome of a property to a verdict, together with the property's name and all warnings. space is the
 // part of the model that the outcome was computed on.
 func (c *Checker) writePartialOutcome(out *outcome, property *Property, space *explicit.Space, verdict *result.Verdict) {
 	verdict.Property, verdict.Name, verdict.Method = property.Text, property.Name, "states"
 	verdict.Warnings = append(verdict.Warnings, space.Warnings()...)
 	c.writeOutcome(out, verdict)
-	verdict.Warnings = append(verdict.Warnings, c.floatDifferences(property)...)
+	verdict.Warnings = append(verdict.Warnings, c.floatWarnings(property)...)
 }
 
 // The arguments of dependsOnStateOnly.

@@ -66,7 +66,7 @@ func (e *evaluation) newStepProduct(expr sema.Expr, counter stepCounter) (*stepP
 	}
 	numbers := map[observation]uint32{}
 	for _, pair := range product.Pairs {
-		number, _ := numberOf(numbers, observation{e.observations.ByState[pair.state], pair.steps})
+		number, _ := addKey(numbers, observation{e.observations.ByState[pair.state], pair.steps})
 		out.observations = append(out.observations, number)
 	}
 	return out, nil
@@ -127,7 +127,7 @@ func (e *evaluation) observedSteps(path *logic.Path, left, right *sparse.Set, di
 	if err != nil {
 		return nil, err
 	}
-	return e.searchIn(path.X, product, belief.Problem{
+	return e.searchStepProduct(path.X, product, belief.Problem{
 		Left:      product.states(func(state, _ int) bool { return left.Has(state) }),
 		Target:    product.states(func(state, count int) bool { return right.Has(state) && count >= steps.Low }),
 		Direction: dir,
@@ -140,7 +140,7 @@ func (e *evaluation) observedNext(path *logic.Path, right *sparse.Set, dir solve
 	if err != nil {
 		return nil, err
 	}
-	return e.searchIn(path.X, product, belief.Problem{
+	return e.searchStepProduct(path.X, product, belief.Problem{
 		Left: sparse.FullSet(product.NumStates()), Direction: dir,
 		Target: product.states(func(state, count int) bool { return right.Has(state) && count == 1 }),
 	})
@@ -170,12 +170,12 @@ func (e *evaluation) observedStepReward(formula *logic.Formula, structure *spars
 		reward = product.instantaneousReward(structure, bound)
 	}
 	target := product.states(func(_, steps int) bool { return steps == last })
-	return e.searchIn(formula.X, product, belief.Problem{Target: target, Reward: reward, Direction: dir})
+	return e.searchStepProduct(formula.X, product, belief.Problem{Target: target, Reward: reward, Direction: dir})
 }
 
-// searchIn solves a problem of a product with a step counter by a search of beliefs from each state of the domain. expr is the operator,
-// for errors. The strategies count steps, so they are not exported.
-func (e *evaluation) searchIn(expr sema.Expr, product *stepProduct, problem belief.Problem) (*numbers, error) {
+// searchStepProduct solves a problem of a product with a step counter by a search of beliefs from each state of the domain. expr is the
+// operator, for errors. The strategies count steps, so they are not exported.
+func (e *evaluation) searchStepProduct(expr sema.Expr, product *stepProduct, problem belief.Problem) (*numbers, error) {
 	problem.Graph, problem.Observation = product.graph, product.observations
 	startOf := map[int]int{} // the state of the product for each state of the domain
 	for i, pair := range product.Pairs[:len(product.Start)] {

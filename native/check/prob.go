@@ -268,13 +268,13 @@ func (e *evaluation) unboundedUntil(left, right *sparse.Set, dir solve.Direction
 			return e.toNumbers(values, err)
 		}
 	}
-	return e.toNumbers(solve.Until(e.ctx, e.graph, left, right, dir, e.scopeOptions()))
+	return e.toNumbers(solve.Until(e.ctx, e.graph, left, right, dir, e.optionsForScope()))
 }
 
 // stepOptions returns the options of package solve for a formula with a bound on steps. They ask for bounds instead of fractions if
 // fractions would be much slower, bounds are allowed, and no scheduler is wanted.
 func (e *evaluation) stepOptions(steps int) solve.Options {
-	opts := e.scopeOptions()
+	opts := e.optionsForScope()
 	mayUseBounds := e.exact && e.boundsAllowed && e.schedulerRequest == nil
 	if mayUseBounds && solve.BoundsAreFaster(e.graph, steps) {
 		opts.Exact, opts.Within, opts.MaxWork = false, nil, 0
@@ -282,9 +282,9 @@ func (e *evaluation) stepOptions(steps int) solve.Options {
 	return opts
 }
 
-// scopeOptions returns the options of package solve for values that are needed only in the states of the scope. Fractions are then computed
-// for these states only.
-func (e *evaluation) scopeOptions() solve.Options {
+// optionsForScope returns the options of package solve for values that are needed only in the states of the current scope. If fractions are
+// computed, and neither all values nor a scheduler is wanted, package solve computes them for these states only.
+func (e *evaluation) optionsForScope() solve.Options {
 	opts := e.opts
 	if e.exact && !e.wantsValues && e.schedulerRequest == nil {
 		opts.Within = e.within

@@ -32,17 +32,16 @@ type automatonReader struct {
 	steps   [][]int32 // the successor for each state of the automaton and number of a letter; -1 if it is not known yet
 }
 
-// letters has the letter of each state of a model: the letter of state s is distinct[numberOf[s]].
+// letters has the letter of each state of a model, which an automaton reads. The letter of state s is distinct[index[s]].
 type letters struct {
-	numberOf []uint32 // by state
-	distinct []uint64
+	index    []uint32 // for each state: the index of its letter
+	distinct []uint64 // each letter once
 }
 
-// newLetters returns the letter of each state, which the automaton reads. Bit i of a letter says whether the state is in the
-// i-th set.
+// newLetters returns the letters of states 0 to numStates-1. Bit i of a letter says whether the state is in set i.
 func newLetters(numStates int, sets []*sparse.Set) *letters {
-	out := &letters{numberOf: make([]uint32, numStates)}
-	number := map[uint64]uint32{}
+	out := &letters{index: make([]uint32, numStates)}
+	indexes := map[uint64]uint32{}
 	for s := range numStates {
 		letter := uint64(0)
 		for i, set := range sets {
@@ -50,11 +49,11 @@ func newLetters(numStates int, sets []*sparse.Set) *letters {
 				letter |= 1 << i
 			}
 		}
-		index, isNew := numberOf(number, letter)
+		index, isNew := addKey(indexes, letter)
 		if isNew {
 			out.distinct = append(out.distinct, letter)
 		}
-		out.numberOf[s] = index
+		out.index[s] = index
 	}
 	return out
 }
@@ -96,7 +95,7 @@ func (reader *automatonReader) step(autoState int, state uint32) (int, error) {
 		}
 		reader.steps = append(reader.steps, row)
 	}
-	letter := reader.letters.numberOf[state]
+	letter := reader.letters.index[state]
 	if successor := reader.steps[autoState][letter]; successor >= 0 {
 		return int(successor), nil
 	}

@@ -154,7 +154,10 @@ func (builder *quotientBuilder) addFormula(e *evaluation, expr sema.Expr) error 
 
 // checkPreserved returns an error if the outermost operator of a formula has another value in a quotient than in the model.
 func checkPreserved(e *evaluation, formula *logic.Formula) error {
-	isMarkovAutomaton := e.property.Program.Model().IsMarkovAutomaton()
+	isLongRun := formula.Kind == logic.SteadyState || formula.Kind == logic.Reward && formula.Objective.Form == logic.LongRun
+	if isLongRun && e.property.Program.Model().IsMarkovAutomaton() {
+		return e.unsupported(formula.X, "found a long-run average of a Markov automaton, whose sojourn times a reduced model does not have")
+	}
 	unsupported := ""
 	switch formula.Kind {
 	case logic.Objectives, logic.Lexicographic, logic.Quantile:
@@ -167,14 +170,7 @@ func checkPreserved(e *evaluation, formula *logic.Formula) error {
 		if !slices.Contains(preservedFilters, formula.Op) {
 			unsupported = "a filter " + formula.Op
 		}
-	case logic.SteadyState:
-		if isMarkovAutomaton {
-			return e.unsupported(formula.X, "found a long-run average of a Markov automaton, whose sojourn times a reduced model does not have")
-		}
 	case logic.Reward:
-		if isMarkovAutomaton && formula.Objective.Form == logic.LongRun {
-			return e.unsupported(formula.X, "found a long-run average of a Markov automaton, whose sojourn times a reduced model does not have")
-		}
 		if formula.Objective.Form == logic.ConditionalReward {
 			unsupported = logic.Describe(formula.Objective.X)
 		}
@@ -232,12 +228,12 @@ func (builder *quotientBuilder) splitByFormula(e *evaluation, expr sema.Expr) er
 
 // splitBySet refines the partition: it separates the states in a set from the other states of their block.
 func (builder *quotientBuilder) splitBySet(set *sparse.Set) {
-	type part struct {
-		block uint32
-		inSet bool
+	type newBlock struct {
+		oldBlock uint32
+		isInSet  bool
 	}
-	newBlocks := map[part]uint32{}
-	for s, block := range builder.block {
-		builder.block[s], _ = numberOf(newBlocks, part{block, set.Has(s)})
+	numbers := map[newBlock]uint32{}
+	for s, oldBlock := range builder.block {
+		builder.block[s], _ = addKey(numbers, newBlock{oldBlock, set.Has(s)})
 	}
 }

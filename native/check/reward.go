@@ -39,14 +39,15 @@ func (e *evaluation) rewardValue(formula *logic.Formula, reward *sparse.Reward, 
 	if e.partiallyObservable() {
 		return e.observedReward(formula, reward, dir)
 	}
-	if e.coalition != nil || objective.Form == logic.UntilReached || objective.Form == logic.ZeroUnlessReached {
+	isGameObjective := objective.Form == logic.UntilReached || objective.Form == logic.ZeroUnlessReached // Fc or F0
+	if e.coalition != nil || isGameObjective {
 		return e.gameReward(formula, reward, dir)
 	}
 	switch objective.Form {
 	case logic.ReachReward:
 		return e.reachReward(objective, reward, dir)
 	case logic.BoundedReachReward:
-		return nil, e.failure(result.Unsupported, objective.Path.Bound.At, "found a bounded F in an R operator, which PRISM ignores; want F without bounds, C<=t or I=t")
+		return nil, e.failure(result.Unsupported, objective.Path.Bound.At, "found F with a bound in an R operator, where PRISM ignores the bound; want F without a bound, C<=t or I=t")
 	case logic.ConditionalReward:
 		return e.conditionalReward(formula)
 	case logic.Discounted:
@@ -54,24 +55,37 @@ func (e *evaluation) rewardValue(formula *logic.Formula, reward *sparse.Reward, 
 	case logic.CoSafe:
 		return e.coSafeReward(objective.X, reward, dir)
 	}
+	return e.rewardWithoutTarget(formula, reward, dir)
+}
+
+// rewardWithoutTarget returns the value of an R operator whose objective is C, C<=t, I=t or S.
+func (e *evaluation) rewardWithoutTarget(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
+	objective := formula.Objective
 	if e.space.Model().Intervals() && objective.Form != logic.Cumulative {
 		return nil, e.unsupported(formula.X, "found %s in an R operator for a model with intervals, want F, C<=t or a co-safe path formula", objective.Letter())
 	}
-	switch {
-	case objective.Form == logic.LongRun && e.property.Program.Model().IsMarkovAutomaton():
-		return e.longRunPerTime(formula, func(time *sparse.Reward) (*solve.Values, error) {
-			return solve.LongRunPerTime(e.ctx, e.graph, reward, time, dir, e.opts)
-		})
-	case objective.Form == logic.LongRun:
-		return e.toNumbers(solve.LongRun(e.ctx, e.graph, reward, dir, e.opts))
-	case objective.Form == logic.CostBoundedReward:
+	switch objective.Form {
+	case logic.LongRun:
+		return e.longRunReward(formula, reward, dir)
+	case logic.CostBoundedReward:
 		return e.costBoundedReward(formula, reward, dir)
-	case objective.Form == logic.TotalReward:
-		return e.toNumbers(solve.TotalReward(e.ctx, e.graph, reward, dir, e.scopeOptions()))
-	case e.kind() == sparse.CTMC:
+	case logic.TotalReward:
+		return e.toNumbers(solve.TotalReward(e.ctx, e.graph, reward, dir, e.optionsForScope()))
+	}
+	if e.kind() == sparse.CTMC {
 		return e.timedReward(objective, reward)
 	}
 	return e.steppedReward(objective, reward, dir)
+}
+
+// longRunReward returns the minimal or maximal long-run average reward (S): per unit of time in continuous time, and otherwise per step.
+func (e *evaluation) longRunReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
+	if e.property.Program.Model().IsMarkovAutomaton() {
+		return e.longRunPerTime(formula, func(time *sparse.Reward) (*solve.Values, error) {
+			return solve.LongRunPerTime(e.ctx, e.graph, reward, time, dir, e.opts)
+		})
+	}
+	return e.toNumbers(solve.LongRun(e.ctx, e.graph, reward, dir, e.opts))
 }
 
 // reachReward returns the minimal or maximal expected reward until the target is reached (F).
@@ -86,7 +100,7 @@ func (e *evaluation) reachReward(objective *logic.Objective, reward *sparse.Rewa
 			return e.toNumbers(values, err)
 		}
 	}
-	return e.toNumbers(solve.ReachReward(e.ctx, e.graph, reward, target, dir, e.scopeOptions()))
+	return e.toNumbers(solve.ReachReward(e.ctx, e.graph, reward, target, dir, e.optionsForScope()))
 }
 
 // steppedReward returns the minimal or maximal expected reward of C<=k or I=k, where k is a number of steps.

@@ -153,15 +153,21 @@ type schedulerRequest struct {
 // beginRecording starts to record schedulers if the scheduler of an operator is wanted. The caller calls end after the evaluation of the
 // operator. The last recorded scheduler belongs to the operator, because nested operators are evaluated earlier.
 func (e *evaluation) beginRecording(formula *logic.Formula) (end func()) {
-	if e.schedulerRequest == nil || e.schedulerRequest.operator != formula.X {
+	request := e.schedulerRequest
+	isWanted := request != nil && request.operator == formula.X
+	if !isWanted {
 		return func() {}
 	}
-	request := e.schedulerRequest
-	request.inOperator, request.space = true, e.space
-	request.choices, request.controller = [][]uint32{anyChoice(e.space.Model())}, nil
+	request.inOperator = true
+	request.space = e.space
+	request.choices = [][]uint32{anyChoice(e.space.Model())}
+	request.controller = nil
 	isDecidedInFirstState := formula.Kind == logic.Probability && formula.Path.Form == logic.InitialState
 	e.opts.Scheduler = e.kind() == sparse.MDP && !isDecidedInFirstState
-	return func() { e.opts.Scheduler, request.inOperator = false, false }
+	return func() {
+		e.opts.Scheduler = false
+		request.inOperator = false
+	}
 }
 
 // recordScheduler records the scheduler of a solution if a scheduler is wanted: a memoryless one or, if that is nil, one that counts steps.

@@ -39,11 +39,18 @@ func (e *evaluation) signedReward(formula *logic.Formula, rewards solve.Signed, 
 	case logic.TotalReward:
 		return e.signedUntil(formula, rewards, e.endStates(rewards), dir)
 	}
+	return e.shiftedReward(formula, rewards, dir)
+}
+
+// shiftedReward returns the value of signedReward in an MDP, for an objective that counts the same number of rewards under every scheduler. It
+// adds a constant to each reward, so that none is negative, and subtracts the sum of these constants from the value.
+func (e *evaluation) shiftedReward(formula *logic.Formula, rewards solve.Signed, dir solve.Direction) (*numbers, error) {
+	isInstantaneous := formula.Objective.Form == logic.Instantaneous
 	numRewards, err := e.numberOfRewards(formula)
 	if err != nil {
 		return nil, err
 	}
-	shiftedRewards, shift := rewards.Shifted(e.graph.Model, objective.Form == logic.Instantaneous)
+	shiftedRewards, shift := rewards.Shifted(e.graph.Model, isInstantaneous)
 	values, err := e.rewardValue(formula, shiftedRewards, dir)
 	if err != nil {
 		return nil, err
@@ -156,7 +163,7 @@ func (e *evaluation) signedUntil(formula *logic.Formula, rewards solve.Signed, t
 	if err != nil {
 		return nil, err
 	}
-	values, err := e.toNumbers(solve.ReachReward(e.ctx, e.graph, shaped, target, dir, e.scopeOptions()))
+	values, err := e.toNumbers(solve.ReachReward(e.ctx, e.graph, shaped, target, dir, e.optionsForScope()))
 	if err != nil {
 		return nil, err
 	}

@@ -46,7 +46,7 @@ func (c *Checker) Stages(ctx context.Context, property *Property) *Stages {
 func (stages *Stages) Sum(ctx context.Context, options explicit.Options) (verdict result.Verdict, ok bool, err error) {
 	if report := options.Progress; report != nil {
 		options.Progress = func(stage progress.Progress) {
-			stage.Done += stages.states
+			stage.Done += stages.numStates
 			report(stage)
 		}
 	}
@@ -54,7 +54,7 @@ func (stages *Stages) Sum(ctx context.Context, options explicit.Options) (verdic
 		err := stages.nextStage(ctx, options)
 		switch {
 		case ctx.Err() != nil || errors.As(err, new(*compile.StateError)):
-			return verdict, false, fmt.Errorf("%w, after stages of %s", cmp.Or(err, ctx.Err()), noun.Count(stages.states, "state"))
+			return verdict, false, fmt.Errorf("%w, after stages of %s", cmp.Or(err, ctx.Err()), noun.Count(stages.numStates, "state"))
 		case err != nil: // the error may be in a state that does not matter
 			return verdict, false, nil
 		}
@@ -74,12 +74,12 @@ func (stages *Stages) verdict() (verdict result.Verdict, isNarrow bool) {
 	if value.rat != nil {
 		answer.accuracy = result.Exact
 	}
-	verdict = result.Verdict{Resolution: result.NoNondet, States: stages.states, Choices: stages.states, Transitions: stages.transitions}
+	verdict = result.Verdict{Resolution: result.NoNondet, States: stages.numStates, Choices: stages.numStates, Transitions: stages.numTransitions}
 	if stages.overlaps {
 		verdict.Resolution = result.Uniform
 	}
 	stages.checker.writePartialOutcome(answer, stages.property, stages.space, &verdict)
-	verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("computed in %d stages, each of which forgot the states of earlier stages: a state is counted in each stage that finds it, and not all states behind the goal were explored", stages.stages))
+	verdict.Warnings = append(verdict.Warnings, fmt.Sprintf("computed in %d stages, each of which forgot the states of earlier stages: a state is counted in each stage that finds it, and not all states behind the goal were explored", stages.numStages))
 	verdict.Seconds = time.Since(stages.start).Seconds()
 	return verdict, answer.width <= stages.checker.opts.epsilon()
 }
@@ -115,13 +115,13 @@ type Stages struct {
 	probability []number        // the probability of reaching each of its states
 	remaining   *sparse.Set     // its states with which the next stage begins
 	// The numbers of stages, states and transitions so far.
-	stages, states, transitions int64
-	overlaps                    bool // a stage has overlapping guards
-	// sampledStates has the fingerprints of a sample of the states, one in sampleRate, to recognise states of earlier stages.
+	numStages, numStates, numTransitions int64
+	overlaps                             bool // a stage has overlapping guards
+	// sampledStates has the fingerprints of a sample of the states of all stages, to recognise states of earlier stages.
 	sampledStates map[uint64]struct{}
 }
 
-// sampleRate is the number of states per sampled state.
+// sampleRate is the mean number of states per sampled state.
 const sampleRate = 1 << 10
 
 // errNoStages says that a chain cannot be split into stages.
@@ -174,12 +174,9 @@ func (stages *Stages) evaluateStage(ctx context.Context, startProbabilities []nu
 	if err := space.Unfit(); err != nil {
 		return err
 	}
-	var rewards *sparse.Reward
-	if stages.reward != nil {
-		rewards, err = e.reward(stages.reward.Struct)
-		if err != nil {
-			return err
-		}
+	rewards, err := stages.rewards(e)
+	if err != nil {
+		return err
 	}
 	unexplored := space.Unexplored()
 	if unexplored == nil {
@@ -191,6 +188,9 @@ func (stages *Stages) evaluateStage(ctx context.Context, startProbabilities []nu
 	if !acyclic {
 		return errNoStages
 	}
+	if err := stages.addSample(order.Order); err != nil {
+		return err
+	}
 	stages.probability = append(stages.probability[:0], startProbabilities...)
 	stages.probability = append(stages.probability, make([]number, model.NumStates()-len(startProbabilities))...)
 	if err := stages.propagateAll(ctx, order.Order, rewards); err != nil {
@@ -201,34 +201,37 @@ func (stages *Stages) evaluateStage(ctx context.Context, startProbabilities []nu
 			stages.expectedValue = sumOf(stages.expectedValue, stages.probability[s])
 		}
 	}
-	stages.stages++
-	stages.states += int64(model.NumStates() - unexplored.Count())
-	stages.transitions += int64(model.NumTransitions() - unexplored.Count())
+	stages.numStages++
+	stages.numStates += int64(model.NumStates() - unexplored.Count())
+	stages.numTransitions += int64(model.NumTransitions() - unexplored.Count())
 	stages.remaining = reached.Intersect(undecided).Intersect(unexplored)
 	return nil
 }
 
-// propagateAll propagates the probabilities of the given states to their successors, from the last state of the slice to the first
-// one. It returns errNoStages if more than half of the sampled states were sampled in earlier stages. rewards is nil for a
-// probability.
-func (stages *Stages) propagateAll(ctx context.Context, states []uint32, rewards *sparse.Reward) error {
-	weights := stages.weights(stages.space.Model())
-	seenBefore, sample := 0, []uint64{}
-	for i, s := range slices.Backward(states) {
-		if i&0xffff == 0 && ctx.Err() != nil {
-			return ctx.Err()
+// rewards returns the rewards of the current stage if the value is an expected reward. It returns nil if the value is a probability.
+func (stages *Stages) rewards(e *evaluation) (*sparse.Reward, error) {
+	if stages.reward == nil {
+		return nil, nil
+	}
+	return e.reward(stages.reward.Struct)
+}
+
+// addSample adds the fingerprints of a sample of the given states to sampledStates. It returns errNoStages instead if more than half of the
+// sample was added in earlier stages.
+func (stages *Stages) addSample(states []uint32) error {
+	var sample []uint64
+	numKnown := 0
+	for _, s := range states {
+		fingerprint := stages.space.Fingerprint(int(s))
+		if fingerprint%sampleRate != 0 {
+			continue
 		}
-		if fingerprint := stages.space.Fingerprint(int(s)); fingerprint%sampleRate == 0 {
-			if _, seen := stages.sampledStates[fingerprint]; seen {
-				seenBefore++
-			}
-			sample = append(sample, fingerprint)
-		}
-		if err := stages.propagate(weights, rewards, int(s)); err != nil {
-			return err
+		sample = append(sample, fingerprint)
+		if _, isKnown := stages.sampledStates[fingerprint]; isKnown {
+			numKnown++
 		}
 	}
-	if seenBefore > len(sample)/2 {
+	if numKnown > len(sample)/2 {
 		return errNoStages
 	}
 	for _, fingerprint := range sample {
@@ -237,26 +240,34 @@ func (stages *Stages) propagateAll(ctx context.Context, states []uint32, rewards
 	return nil
 }
 
+// propagateAll propagates the probabilities of the given states to their successors. The states are in reverse topological order. rewards
+// has the rewards to add to the expected value; it is nil if the value is a probability.
+func (stages *Stages) propagateAll(ctx context.Context, states []uint32, rewards *sparse.Reward) error {
+	weights := stages.weights(stages.space.Model())
+	for i, s := range slices.Backward(states) { // predecessors first
+		if i&0xffff == 0 && ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := stages.propagate(weights, rewards, int(s)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // propagate adds the probability of state s to its successors, multiplied by the transition probabilities, and adds the reward of
-// its visits to the expected value. A state without another successor keeps its probability. Its reward would be infinite, so
-// propagate returns errNoStages if rewards are summed. weights has the weights of the model; rewards is nil for a probability.
+// its visits to the expected value. The probability of an absorbing state stays in this state. Its expected reward would be infinite, so
+// propagate returns errNoStages if there are rewards. weights has the weights of the model; rewards is nil if the value is a probability.
 func (stages *Stages) propagate(weights []number, rewards *sparse.Reward, s int) error {
 	model := stages.space.Model()
 	first, end := model.Row(s)
-	hasSelfLoop, exitProbability := false, number{}
-	for transition := first; transition < end; transition++ {
-		if int(model.Target[transition]) == s {
-			hasSelfLoop = true
-		} else {
-			exitProbability = sumOf(exitProbability, weights[model.Weight[transition]])
-		}
-	}
-	visits := stages.probability[s]
-	if hasSelfLoop {
-		if exitProbability.hi == 0 {
-			if rewards != nil {
-				return errNoStages
-			}
+	visits := stages.probability[s] // the expected number of visits
+	if exitProbability, hasSelfLoop := stages.exitProbability(weights, s); hasSelfLoop {
+		isAbsorbing := exitProbability.hi == 0
+		switch {
+		case isAbsorbing && rewards != nil:
+			return errNoStages
+		case isAbsorbing:
 			return nil
 		}
 		visits = quotientOf(visits, exitProbability)
@@ -278,6 +289,20 @@ func (stages *Stages) propagate(weights []number, rewards *sparse.Reward, s int)
 		stages.probability[target] = sumOf(stages.probability[target], share)
 	}
 	return nil
+}
+
+// exitProbability returns the probability that a step from state s leads to another state, and whether s has a self-loop.
+func (stages *Stages) exitProbability(weights []number, s int) (probability number, hasSelfLoop bool) {
+	model := stages.space.Model()
+	first, end := model.Row(s)
+	for transition := first; transition < end; transition++ {
+		if int(model.Target[transition]) == s {
+			hasSelfLoop = true
+		} else {
+			probability = sumOf(probability, weights[model.Weight[transition]])
+		}
+	}
+	return probability, hasSelfLoop
 }
 
 // rewardOf returns the reward of state s, or bounds that contain its rounding error.

@@ -66,19 +66,24 @@ func (c *Checker) Truncated(ctx context.Context, property *Property) (verdict re
 	if upper.Err != nil {
 		return upper, math.Inf(1)
 	}
-	// The verdict of the lower bound becomes the verdict of the interval.
-	answer, err := c.outcomeBetween(&verdict, &upper, property)
-	verdict.Warnings = nil
-	if err != nil {
-		verdict.Err, width = Failure(err, property.File, property.Pos), math.Inf(1)
-		verdict.Value, verdict.Bound, verdict.Accuracy = result.Value{}, nil, 0
-	} else {
-		width = answer.width
-		c.writePartialOutcome(answer, property, c.bounds.space, &verdict)
-		verdict.Warnings = append(verdict.Warnings, "bounded by a part of the model: "+exploredNote(c.bounds.space)+"; the bounds cover the unexplored states")
-	}
+	width = c.mergeVerdicts(&verdict, &upper, property)
 	verdict.Seconds = time.Since(start).Seconds()
 	return verdict, width
+}
+
+// mergeVerdicts replaces the value in lower by the interval between the values of lower and upper, and returns the width of this interval. If
+// there is no such interval, it replaces the value by an error, and returns infinity.
+func (c *Checker) mergeVerdicts(lower, upper *result.Verdict, property *Property) (width float64) {
+	between, err := c.outcomeBetween(lower, upper, property)
+	lower.Warnings = nil
+	if err != nil {
+		lower.Err = Failure(err, property.File, property.Pos)
+		lower.Value, lower.Bound, lower.Accuracy = result.Value{}, nil, 0
+		return math.Inf(1)
+	}
+	c.writePartialOutcome(between, property, c.bounds.space, lower)
+	lower.Warnings = append(lower.Warnings, "bounded by a part of the model: "+exploredNote(c.bounds.space)+"; the bounds cover the unexplored states")
+	return between.width
 }
 
 // exploredNote returns a text that says how many of the found states were explored.

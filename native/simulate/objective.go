@@ -248,7 +248,7 @@ func (builder *objectiveBuilder) reachRewardMonitor(objective *logic.Objective) 
 		builder.unsupported(objective.X, "found a reward until a formula with %s holds, simulation wants F, C<=t or I=t", path.Op)
 		return compile.Monitor{}
 	case path.Bound != nil:
-		builder.refuse(result.Unsupported, path.Bound.At, "found a bounded F in an R operator, which PRISM ignores; want F without bounds, C<=t or I=t")
+		builder.refuse(result.Unsupported, path.Bound.At, "found F with a bound in an R operator, where PRISM ignores the bound; want F without a bound, C<=t or I=t")
 	}
 	return compile.Monitor{Kind: compile.ReachReward, Right: builder.stateFormula(path.Right), Low: math.Inf(-1), High: math.Inf(1)}
 }

@@ -165,7 +165,7 @@ func TestObjectiveRefused(t *testing.T) {
 		{dtmc, `R=? [ G b ]`, result.Unsupported, "1:7", "simulation wants F, C<=t or I=t"},
 		{dtmc, `R=? [ (F s=1) & (F s=2) ]`, result.Unsupported, "1:7", "combination of path formulas in an R operator"},
 		{dtmc, `R=? [ s=1 ]`, result.Unsupported, "1:7", "in an R operator"},
-		{dtmc, `R=? [ F<=3 b ]`, result.Unsupported, "1:8", "bounded F in an R operator"},
+		{dtmc, `R=? [ F<=3 b ]`, result.Unsupported, "1:8", "F with a bound in an R operator"},
 		{dtmc, `R{"a"}/{"b"}=? [ S ]`, result.Unsupported, "1:1", "ratio of rewards"},
 		{dtmc, `R{3}=? [ F b ]`, result.TypeError, "1:3", "index \"3\""},
 		{noRewards, `R=? [ C<=1 ]`, result.TypeError, "1:1", "no rewards"},

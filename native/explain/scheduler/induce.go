@@ -219,12 +219,13 @@ func (b *inducer) finish(opts InduceOptions) (*Induced, error) {
 		return nil, err
 	}
 	model.Err = b.model.Err
-	b.copyMarks(model)
+	b.copyInitialAndDeadlocks(model)
 	b.induced.Model = model
 	return &b.induced, nil
 }
 
-// addRow adds the transitions of state i of the induced model, sorted by target.
+// addRow adds the transitions of state i of the induced model, sorted by target. If restrict is true, the induced model is an MDP, whose actions
+// belong to choices; otherwise it is a chain, whose actions belong to transitions.
 func (b *inducer) addRow(builder *sparse.Builder, i int, restrict bool) {
 	choice := int(b.induced.Choice[i])
 	action := sparse.NoAction
@@ -232,7 +233,7 @@ func (b *inducer) addRow(builder *sparse.Builder, i int, restrict bool) {
 		action = b.model.Actions[choice]
 	}
 	builder.State()
-	if restrict { // in an MDP choices have the actions
+	if restrict {
 		builder.Choice(action)
 		action = sparse.NoAction
 	}
@@ -266,14 +267,16 @@ func (b *inducer) sortedRow(i int) []inducedTransition {
 	return row
 }
 
-// copyMarks translates the initial states and the deadlocks of the original model to the induced one.
-func (b *inducer) copyMarks(model *sparse.Model) {
+// copyInitialAndDeadlocks translates the initial states and the deadlocks of the original model to the induced one. If the scheduler counts
+// steps, only states of step 0 are initial.
+func (b *inducer) copyInitialAndDeadlocks(model *sparse.Model) {
 	initial := sparse.NewSet(b.model.NumStates())
 	for _, s := range b.model.Initial {
 		initial.Add(int(s))
 	}
 	for i, s := range b.induced.State {
-		if initial.Has(int(s)) && (b.induced.Step == nil || b.induced.Step[i] == 0) {
+		isFirstStep := b.induced.Step == nil || b.induced.Step[i] == 0
+		if isFirstStep && initial.Has(int(s)) {
 			model.Initial = append(model.Initial, uint32(i))
 		}
 	}

@@ -141,19 +141,27 @@ func (builder *guardBuilder) strengthenModule(ctx context.Context, item syntax.I
 			moduleCopy.Commands = slices.Clone(original.Commands)
 			strengthened = &moduleCopy
 		}
-		command := *original.Commands[index]
-		text := "(" + syntax.ExprString(command.Guard) + ") & (" + separatingExpr(ctx, program.Vars, samples) + ")"
-		guard, err := syntax.ParseExpr("", []byte(text))
+		command, err := withCondition(original.Commands[index], separatingExpr(ctx, program.Vars, samples))
 		if err != nil {
 			return nil, err
 		}
-		command.Guard = guard
-		strengthened.Commands[index] = &command
+		strengthened.Commands[index] = command
 	}
 	if strengthened == nil {
 		return item, nil
 	}
 	return strengthened, nil
+}
+
+// withCondition returns a copy of a command whose guard is the conjunction of its guard and a condition in PRISM's language.
+func withCondition(command *syntax.Command, condition string) (*syntax.Command, error) {
+	guard, err := syntax.ParseExpr("", []byte("("+syntax.ExprString(command.Guard)+") & ("+condition+")"))
+	if err != nil {
+		return nil, err
+	}
+	strengthened := *command
+	strengthened.Guard = guard
+	return &strengthened, nil
 }
 
 // isBase reports whether another module is a renamed copy of the given one.
@@ -305,7 +313,8 @@ func countValues(variable int, samples []sample) []valueCount {
 		minimum, maximum = min(minimum, s.state[variable]), max(maximum, s.state[variable])
 	}
 	numValues := int64(maximum) - int64(minimum) + 1
-	if numValues > int64(len(samples))+64 {
+	isSparse := numValues > int64(len(samples))+64 // so the samples have few of the values between minimum and maximum
+	if isSparse {
 		return countFewValues(variable, samples)
 	}
 	counts := make([]valueCount, numValues)

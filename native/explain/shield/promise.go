@@ -43,19 +43,21 @@ func (shield *Shield) Promise(ctx context.Context) (*Promise, error) {
 	return promise, err
 }
 
-// probabilityIn returns the maximal or minimal probability of the formula from the first initial state, in a model with some of the choices,
-// and a scheduler that attains it. The probability is exact if the shield was computed exactly.
+// probabilityIn returns the maximal or minimal probability of the formula from the first initial state of a model, and a scheduler under which
+// the formula has this probability. The model has the same states as the model of the shield. The probability is exact if the shield was
+// computed exactly.
 func (shield *Shield) probabilityIn(ctx context.Context, model *sparse.Model, maximize bool) (Number, []uint32, error) {
-	values, choices, err := shield.solve(ctx, sparse.NewGraph(model), maximize, shield.stateValue.exact != nil)
+	values, choices, err := shield.solve(ctx, sparse.NewGraph(model), maximize, shield.isExact())
 	if err != nil {
 		return Number{}, nil, err
 	}
 	return values.number(int(shield.Space.Model().Initial[0])), choices, nil
 }
 
-// uniformProbability returns the probability of the formula from the first initial state, if all choices of a model are equally likely.
+// uniformProbability returns the probability of the formula from the first initial state of a model, if the choices of each state are equally
+// likely.
 func (shield *Shield) uniformProbability(ctx context.Context, model *sparse.Model) (Number, error) {
-	chain, err := uniformChain(model, shield.stateValue.exact != nil)
+	chain, err := uniformChain(model, shield.isExact())
 	if err != nil {
 		return Number{}, err
 	}
@@ -112,30 +114,31 @@ func (p *Promise) Confirm(ctx context.Context, shielded *Question) error {
 // ConfirmScheduler solves the Markov chain of promise.WorstScheduler. It returns a *BrokenPromise unless the probability of the
 // formula in this chain is promise.Worst.
 func (shield *Shield) ConfirmScheduler(ctx context.Context, promise *Promise) error {
-	attained, err := shield.Attains(ctx, promise.WorstScheduler)
+	probability, err := shield.ProbabilityUnder(ctx, promise.WorstScheduler)
 	if err != nil {
 		return err
 	}
-	if !attained.Same(promise.Worst) {
-		return &BrokenPromise{fmt.Sprintf("the scheduler attains %v", attained.Value())}
+	if !probability.Same(promise.Worst) {
+		return &BrokenPromise{fmt.Sprintf("the scheduler attains %v", probability.Value())}
 	}
 	return nil
 }
 
-// Attains returns the probability that a memoryless scheduler attains from the first initial state. choices
-// has its choice in each state.
-func (shield *Shield) Attains(ctx context.Context, choices []uint32) (Number, error) {
+// ProbabilityUnder returns the probability of the formula from the first initial state under a memoryless scheduler. The scheduler makes
+// choice choices[s] in state s.
+func (shield *Shield) ProbabilityUnder(ctx context.Context, choices []uint32) (Number, error) {
 	model := shield.Space.Model()
 	chosen := sparse.NewSet(model.NumChoices())
 	for _, c := range choices {
 		chosen.Add(int(c))
 	}
-	attained, _, err := shield.probabilityIn(ctx, model.Restrict(chosen), shield.Max)
-	return attained, err
+	// The restricted model has one choice in each state, so its maximal and its minimal probability are equal.
+	probability, _, err := shield.probabilityIn(ctx, model.Restrict(chosen), shield.Max)
+	return probability, err
 }
 
-// uniformChain returns the Markov chain in which all choices of a state are equally likely. If exact is false,
-// a state may have several transitions to the same target.
+// uniformChain returns the Markov chain of a model in which the choices of each state are equally likely. If exact is false, the
+// probabilities are rounded, and a state may have several transitions to the same target.
 func uniformChain(model *sparse.Model, exact bool) (*sparse.Model, error) {
 	builder := sparse.NewBuilder(sparse.DTMC)
 	for s := range model.NumStates() {
@@ -160,7 +163,8 @@ func uniformChain(model *sparse.Model, exact bool) (*sparse.Model, error) {
 	return chain, nil
 }
 
-// addUniformRow adds the transitions of a state with exact probabilities, in the order in which targets first occur.
+// addUniformRow adds the transitions of state s of the chain of uniformChain, with exact probabilities. It adds up the probabilities of the
+// transitions to the same target, and keeps the order in which targets first occur.
 func addUniformRow(builder *sparse.Builder, model *sparse.Model, s int) {
 	first, end := model.Choices(s)
 	var targets []uint32

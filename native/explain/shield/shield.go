@@ -97,6 +97,9 @@ type Shield struct {
 	bestChoice  []uint32 // a scheduler that attains stateValue
 }
 
+// isExact reports whether the values are fractions. Otherwise they are floating-point bounds.
+func (shield *Shield) isExact() bool { return shield.stateValue.exact != nil }
+
 // Value returns the best probability of a state.
 func (shield *Shield) Value(s int) Number { return shield.stateValue.number(s) }
 
@@ -130,7 +133,7 @@ func New(ctx context.Context, question *Question, opts *Options) (*Shield, error
 			return shield, nil
 		}
 	}
-	if err := shield.computeValues(ctx, true); err != nil {
+	if err := shield.computeValues(ctx, withFractions); err != nil {
 		return nil, err
 	}
 	if opts.Total {
@@ -143,7 +146,7 @@ func New(ctx context.Context, question *Question, opts *Options) (*Shield, error
 
 // tryFloats decides which choices are allowed by floating-point bounds. It reports whether these decide every choice.
 func (shield *Shield) tryFloats(ctx context.Context, threshold *big.Rat) (bool, error) {
-	if err := shield.computeValues(ctx, false); err != nil {
+	if err := shield.computeValues(ctx, withFloats); err != nil {
 		return false, err
 	}
 	shield.Loss = threshold
@@ -156,7 +159,13 @@ func FromAllowed(space *explicit.Space, allowed *sparse.Set) *Shield {
 	return &Shield{Question: &Question{Space: space}, Allowed: allowed}
 }
 
-// computeValues computes the values of states and choices, as fractions or as bounds.
+// The argument exact of computeValues and solve.
+const (
+	withFractions = true
+	withFloats    = false
+)
+
+// computeValues computes the values of states and choices: fractions if exact is true, and otherwise floating-point bounds.
 func (shield *Shield) computeValues(ctx context.Context, exact bool) error {
 	var err error
 	shield.stateValue, shield.bestChoice, err = shield.solve(ctx, shield.graph, shield.Max, exact)
@@ -173,8 +182,9 @@ func (shield *Shield) computeValues(ctx context.Context, exact bool) error {
 // epsilon is the relative width of bounds. Thresholds usually are much greater.
 const epsilon = 1e-12
 
-// solve returns the maximal or minimal probability of the formula in each state, and a scheduler that attains
-// it. The maximal probability of a negated formula is 1 minus the minimal probability of the formula.
+// solve returns the maximal or minimal probability of the formula in each state, and a scheduler that attains it. The
+// probabilities are fractions if exact is true, and otherwise floating-point bounds. The maximal probability of a negated
+// formula is 1 minus the minimal probability of the formula.
 func (q *Question) solve(ctx context.Context, graph *sparse.Graph, maximize, exact bool) (*values, []uint32, error) {
 	direction := solve.Min
 	if maximize != q.Negated {
@@ -331,7 +341,7 @@ func (shield *Shield) allowExactly(ctx context.Context, threshold *big.Rat, rele
 	model := shield.Space.Model()
 	question := &Question{Space: shield.Space, Left: shield.Left.Intersect(reachable), Right: shield.Right, Negated: shield.Negated, Max: shield.Max}
 	subproblem := &Shield{Question: question, graph: shield.graph, relative: shield.relative}
-	exactValues, _, err := subproblem.solve(ctx, sparse.NewGraph(model.Restrict(relevant)), shield.Max, true)
+	exactValues, _, err := subproblem.solve(ctx, sparse.NewGraph(model.Restrict(relevant)), shield.Max, withFractions)
 	if err != nil {
 		return err
 	}
@@ -483,7 +493,7 @@ func (shield *Shield) bestScheduler() *sparse.Set {
 // isTotalLossAllowed reports whether the worst allowed scheduler loses at most the threshold from every initial
 // state.
 func (shield *Shield) isTotalLossAllowed(ctx context.Context, threshold *big.Rat) (bool, error) {
-	worst, _, err := shield.solve(ctx, sparse.NewGraph(shield.restricted()), !shield.Max, true)
+	worst, _, err := shield.solve(ctx, sparse.NewGraph(shield.restricted()), !shield.Max, withFractions)
 	if err != nil {
 		return false, err
 	}

@@ -170,7 +170,7 @@ func TestObeying(t *testing.T) {
 						t.Errorf("%s, %s: state %d has choice %d, which is not allowed", model, threshold, s, c)
 					}
 				}
-				if got, err := x.Attains(t.Context(), p.WorstScheduler); err != nil || got.Exact.Cmp(p.Worst.Exact) != 0 {
+				if got, err := x.ProbabilityUnder(t.Context(), p.WorstScheduler); err != nil || got.Exact.Cmp(p.Worst.Exact) != 0 {
 					t.Errorf("%s, %s: found %v and %v, want %v", model, threshold, got.Exact, err, p.Worst.Exact)
 				}
 			}

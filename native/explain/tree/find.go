@@ -438,19 +438,20 @@ func (search *treeSearch) acceptTree(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// pruneUniformly replaces the branches with at most some number of exceptions by leaves. It finds the greatest number
-// that is accepted by binary search.
+// pruneUniformly replaces each branch with at most some number of exceptions by a leaf (see collapseBranches). It finds the greatest
+// number for which accept returns true by binary search.
 func (search *treeSearch) pruneUniformly(examples []int, accept func() (bool, error)) error {
 	fullTree := search.result.Root
-	for accepted, rejected := 0, len(examples); rejected-accepted > 1; {
+	accepted, rejected := 0, len(examples) // numbers of exceptions
+	for rejected-accepted > 1 {
 		exceptions := accepted + (rejected-accepted)/2
 		previous := search.result.Root
 		search.result.Root = search.collapseBranches(branch{fullTree, examples}, exceptions)
-		ok, err := accept()
+		isAccepted, err := accept()
 		if err != nil {
 			return err
 		}
-		if ok {
+		if isAccepted {
 			accepted = exceptions
 		} else {
 			rejected = exceptions

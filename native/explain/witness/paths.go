@@ -239,17 +239,20 @@ func (p *Paths) findNth(node uint32, n int) error {
 	return nil
 }
 
-// replaceCandidate adds the candidate that follows a used path: the next path to the same predecessor, if there is one,
-// with the same last step.
-func (p *Paths) replaceCandidate(candidates *candidateHeap, used pathEntry) error {
-	rank := int(used.rank) + 1
-	if err := p.findNth(used.previous, rank+1); err != nil {
+// replaceCandidate adds a candidate in place of the one that became the given path. The path extends a path to a predecessor by one step.
+// The new candidate extends the next most probable path to this predecessor by the same step. If there is no such path,
+// replaceCandidate adds nothing.
+func (p *Paths) replaceCandidate(candidates *candidateHeap, path pathEntry) error {
+	predecessor, nextRank := path.previous, int(path.rank)+1 // ranks start at 0
+	if err := p.findNth(predecessor, nextRank+1); err != nil {
 		return err
 	}
-	if known := p.paths[used.previous]; len(known) > rank {
-		extended := p.appendStep(known[rank], used.previous, uint32(rank), candidates.lastWeight)
-		heap.Push(candidates, candidate{extended, candidates.lastWeight})
+	known := p.paths[predecessor]
+	if nextRank >= len(known) {
+		return nil
 	}
+	extended := p.appendStep(known[nextRank], predecessor, uint32(nextRank), candidates.lastWeight)
+	heap.Push(candidates, candidate{extended, candidates.lastWeight})
 	return nil
 }
 

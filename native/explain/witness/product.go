@@ -160,7 +160,7 @@ func divideOut(x, b *big.Int) int32 {
 	}
 }
 
-// mul returns a product times a weight.
+// mul returns the product of a and the weight with the given index.
 func (p *products) mul(a product, weight uint32) product {
 	if len(p.weightFactors[weight]) == 0 {
 		return a
@@ -169,22 +169,27 @@ func (p *products) mul(a product, weight uint32) product {
 	if cached, ok := p.mulCache[key]; ok {
 		return cached
 	}
-	factors := mergePowers(decode(p.factorizations[a]), p.weightFactors[weight], 1)
-	text := encode(factors)
-	result, found := p.idOfFactorization[text]
-	if !found {
-		result = product(len(p.factorizations))
-		log, err := p.logWithErr(factors)
-		p.idOfFactorization[text] = result
-		p.factorizations = append(p.factorizations, text)
-		p.logs = append(p.logs, log)
-		p.logErr = append(p.logErr, err)
-	}
+	result := p.productOf(mergePowers(decode(p.factorizations[a]), p.weightFactors[weight], 1))
 	p.mulCache[key] = result
 	return result
 }
 
-// logWithErr returns the logarithm of a factorization, and a bound on its absolute rounding error.
+// productOf returns the product with the given factorization. It adds the product if it is new.
+func (p *products) productOf(factors []power) product {
+	encoded := encode(factors)
+	if known, isKnown := p.idOfFactorization[encoded]; isKnown {
+		return known
+	}
+	added := product(len(p.factorizations))
+	log, err := p.logWithErr(factors)
+	p.idOfFactorization[encoded] = added
+	p.factorizations = append(p.factorizations, encoded)
+	p.logs = append(p.logs, log)
+	p.logErr = append(p.logErr, err)
+	return added
+}
+
+// logWithErr returns the logarithm of the product of the given powers of bases, and a bound on its absolute rounding error.
 func (p *products) logWithErr(factors []power) (log, err float64) {
 	magnitude := 0.0
 	for _, factor := range factors {
