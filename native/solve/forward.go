@@ -36,7 +36,7 @@ func NewForward(graph *sparse.Graph, opts Options) (*Forward, error) {
 	}
 	forward := &Forward{
 		graph: graph, opts: opts, prob: make([]float64, n), relErr: 2 * unit,
-		reachable: reachableStates(graph.Model), uniformisation: newUniform(graph, nil, opts),
+		reachable: graph.Reachable(), uniformisation: newUniform(graph, nil, opts),
 	}
 	for _, s := range graph.Initial {
 		forward.prob[s] = 1 / float64(len(graph.Initial))
@@ -189,25 +189,4 @@ func (f *Forward) Values() *Values {
 		values.Upper[s] = min(max(rounding.up(prob, f.relErr)+1.01*f.absErr, rounding.floor), 1)
 	}
 	return values
-}
-
-// reachableStates returns the states that are reachable from the initial states.
-func reachableStates(model *sparse.Model) *sparse.Set {
-	reached := sparse.NewSet(model.NumStates())
-	queue := slices.Clone(model.Initial)
-	for _, s := range queue {
-		reached.Add(int(s))
-	}
-	for len(queue) > 0 {
-		s := queue[len(queue)-1]
-		queue = queue[:len(queue)-1]
-		first, end := model.Row(int(s))
-		for _, target := range model.Target[first:end] {
-			if !reached.Has(int(target)) {
-				reached.Add(int(target))
-				queue = append(queue, target)
-			}
-		}
-	}
-	return reached
 }

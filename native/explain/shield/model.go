@@ -95,12 +95,7 @@ func (builder *guardBuilder) addActionSample(action int, current sample) error {
 
 // reachableStates returns the states that are reachable by the allowed choices.
 func (shield *Shield) reachableStates() *sparse.Set {
-	model := shield.Space.Model()
-	initial := sparse.NewSet(model.NumStates())
-	for _, s := range model.Initial {
-		initial.Add(int(s))
-	}
-	return reachableFrom(shield.restricted(), initial)
+	return shield.restricted().Reachable()
 }
 
 // strengthenGuards adds conditions to the guards of commands without an action that are not always

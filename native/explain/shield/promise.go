@@ -222,24 +222,3 @@ func (shield *Shield) countAllowed(first, end int) int {
 	}
 	return count
 }
-
-// reachableFrom returns the states that are reachable from a set.
-func reachableFrom(model *sparse.Model, from *sparse.Set) *sparse.Set {
-	reached := from.Clone()
-	var stack []int
-	for s := range from.All() {
-		stack = append(stack, s)
-	}
-	for len(stack) > 0 {
-		s := stack[len(stack)-1]
-		stack = stack[:len(stack)-1]
-		first, end := model.Choices(s)
-		for _, target := range model.Target[model.Start[first]:model.Start[end]] {
-			if !reached.Has(int(target)) {
-				reached.Add(int(target))
-				stack = append(stack, int(target))
-			}
-		}
-	}
-	return reached
-}

@@ -284,7 +284,7 @@ func (shield *Shield) allowByBounds(ctx context.Context, threshold *big.Rat) (bo
 		return true, nil
 	}
 	relevant := shield.relevantChoices(undecided)
-	reachable := reachableFrom(model.Restrict(relevant), states)
+	reachable := model.Restrict(relevant).ReachableFrom(states)
 	if reachable.Count() > model.NumStates()/2 {
 		return false, nil
 	}

@@ -199,11 +199,13 @@ func (use *commandUse) sufficient(ctx context.Context, kept *sparse.Set) (suffic
 		})
 	}
 	graph := sparse.NewGraph(use.restrictedModel(kept))
-	return question.compareWithBound(question.From, graph.NumStates(), func(opts solve.Options) (*solve.Values, error) {
+	reachable := graph.ReachableFrom(sparse.SetOf(graph.NumStates(), question.From))
+	left := question.Formula.Left.Intersect(reachable) // other states do not matter
+	return question.compareWithBound(question.From, reachable.Count(), func(opts solve.Options) (*solve.Values, error) {
 		if question.Formula.Low == 0 && question.Formula.High < 0 {
-			return solve.Until(ctx, graph, question.Formula.Left, question.Formula.Right, solve.Max, opts)
+			return solve.Until(ctx, graph, left, question.Formula.Right, solve.Max, opts)
 		}
-		return solve.BoundedUntil(ctx, graph, question.Formula.Left, question.Formula.Right, solve.Steps{Low: question.Formula.Low, High: question.Formula.High}, solve.Max, opts)
+		return solve.BoundedUntil(ctx, graph, left, question.Formula.Right, solve.Steps{Low: question.Formula.Low, High: question.Formula.High}, solve.Max, opts)
 	})
 }
 
