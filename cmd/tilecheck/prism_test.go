@@ -113,7 +113,7 @@ func TestCrosscheckBoards(t *testing.T) {
 func TestCompareEngines(t *testing.T) {
 	requirePRISM(t)
 	code, out, errs := tilecheck(t.Context(), "compare", "--engine", "prism,native", "--max", "128", "--seed", "1", "random", "opposite")
-	if code != 0 || !strings.Contains(out, "2 of 2 comparisons made") {
+	if code != 0 || !strings.Contains(out, "4 of 4 comparisons made") {
 		t.Errorf("exit code %d\n%s\n%s", code, out, errs)
 	}
 }

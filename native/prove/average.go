@@ -87,7 +87,7 @@ const maxImprovements = 1000
 // policyIteration improves a scheduler of an MDP until no choice is better: by its gain and, between choices
 // of equal gain, by its bias. The checker needs g + h >= r + P h (for the maximum) for all choices, but the
 // result satisfies this only for choices that keep the gain. So policyIteration adds a multiple of the gain
-// to the bias: a choice that loses gain then loses more than its bias can win.
+// to the bias. For a choice that loses gain, this multiple of the lost gain outweighs what the choice wins in bias.
 //
 // Source: Howard's multichain policy iteration (Puterman, Markov Decision Processes, section 9.2).
 func (proof *vectorProof) policyIteration(graph *sparse.Graph, reward *sparse.Reward) (values *solve.Values, bias []*big.Rat, err error) {

@@ -28,7 +28,7 @@ const maxFill = 1 << 26
 
 // markowitzOrder chooses an elimination order for n unknowns by Markowitz's rule: it always eliminates the
 // unknown whose elimination can create the fewest terms. It returns nil if ordering and eliminating would
-// take more operations than budget.
+// take more operations than budget, or if the factors would have more than maxFill terms.
 //
 // Source: Markowitz (1957); Duff, Erisman and Reid, Direct methods for sparse matrices (2017), chapters 7 and
 // 10, for the priority queue.

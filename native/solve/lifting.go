@@ -360,15 +360,17 @@ func reconstructFraction(x, modulus *big.Int) (numerator, denominator *big.Int) 
 	return numerator, denominator
 }
 
-// satisfies reports whether the fractions solve the equations exactly.
+// satisfies reports whether the fractions numerators[k]/denominator are the exact solution of the system: in each row,
+// scale * x[k] must be the constant plus the sum of the coefficients times the unknowns of their columns.
 func (lift *lifting) satisfies(numerators []*big.Int, denominator *big.Int, constant func(k int) *big.Int) bool {
-	var sum, product big.Int
+	var left, right, product big.Int
 	for k, row := range lift.rows {
-		sum.Mul(constant(k), denominator)
+		left.Mul(row.scale, numerators[k])
+		right.Mul(constant(k), denominator)
 		for i, column := range row.column {
-			sum.Add(&sum, product.Mul(row.coefficient[i], numerators[column]))
+			right.Add(&right, product.Mul(row.coefficient[i], numerators[column]))
 		}
-		if sum.Cmp(product.Mul(row.scale, numerators[k])) != 0 {
+		if left.Cmp(&right) != 0 {
 			return false
 		}
 	}

@@ -300,9 +300,9 @@ func (mec *mecGain) sweep(members []uint32, bounds *gainInterval) (gainLower, ga
 	return gainLower, gainUpper
 }
 
-// bestChoice updates the choice of state s, which is member k. The choice changes only if another one is
-// better by more than the rounding error. It returns bounds on the optimum of r + P h - h over all choices,
-// where h is the bias.
+// bestChoice updates the choice of state s, which is state number k of the end component. The choice changes only if another
+// one is better by more than the rounding error; a gain that is not a number replaces it, too. It
+// returns bounds on the optimum of r + P h - h over all choices, where h is the bias.
 func (mec *mecGain) bestChoice(k, s int) (lower, upper float64) {
 	value, valueErr := mec.rewardSystem.oneStepGain(s, int(mec.choice[k]), mec.bias, &mec.index)
 	bound := value + valueErr

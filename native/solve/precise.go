@@ -313,7 +313,8 @@ func (transient *preciseTransient) poissonMean(values []doubleWord, columns int,
 	return sum, nil
 }
 
-// step computes the values of all columns after one more step.
+// step writes to next the values after one more step. values has a row for each state and a column for each vector that evolves;
+// values below the floor of double words become 0.
 func (transient *preciseTransient) step(values, next []doubleWord, columns int) {
 	for s, row := range transient.rows {
 		for column := range columns {

@@ -8,8 +8,8 @@ import (
 )
 
 // ReachReward returns bounds on the minimal or maximal expected reward until target is reached. The maximum is infinite
-// where some scheduler misses target with positive probability. The minimum is infinite where every scheduler does so; it
-// ranges over the schedulers that reach target with probability one. Rewards of target states do not count. In a CTMC, state
+// where some scheduler misses target with positive probability. The minimum is over the schedulers that reach target with
+// probability one, and infinite where no scheduler does so. Rewards of target states do not count. In a CTMC, state
 // rewards are per unit of time.
 //
 // Source: PRISM's R[F]; de Alfaro (CONCUR 1999) for end components without reward; bounds as for Until.

@@ -213,8 +213,8 @@ func (sys *system) takeSteps(states []uint32, n int, meter *meter) error {
 	})
 }
 
-// applySteps replaces the bounds n times by the bounds after one more step. step gets the number of steps that are done, and
-// writes the new bounds to lower and upper. It returns true if the current bounds are final.
+// applySteps replaces the bounds n times by the bounds after one more step. The argument done of step is the number of
+// earlier steps. step writes the new bounds to lower and upper. It returns true if the current bounds are final.
 func (v *Values) applySteps(meter *meter, n int, step func(done int, lower, upper []float64) (last bool, err error)) error {
 	lower, upper := slices.Clone(v.Lower), slices.Clone(v.Upper)
 	for i := range n {

@@ -99,7 +99,7 @@ func describeWrongUpdates(wrongUpdates, rules *thesisFit) string {
 func (f *thesisFit) describe() string {
 	columnText := func(strategies []string) string {
 		if len(strategies) == 1 {
-			return "the column " + strategies[0]
+			return "the column " + columnName(strategies[0])
 		}
 		return "the columns " + enumeration(strategies)
 	}
@@ -115,8 +115,21 @@ func (f *thesisFit) describe() string {
 	return "give " + columnText(compatible) + " and contradict " + enumeration(f.contradicted)
 }
 
-// enumeration joins words with commas and an and.
-func enumeration(words []string) string {
+// columnName returns the title of a column for a sentence: of a column for one of several engines, "random, prism", it is
+// "random (prism)".
+func columnName(title string) string {
+	if strategy, engine, several := strings.Cut(title, ", "); several {
+		return strategy + " (" + engine + ")"
+	}
+	return title
+}
+
+// enumeration joins the names of columns with commas and an and.
+func enumeration(columns []string) string {
+	words := make([]string, len(columns))
+	for i, title := range columns {
+		words[i] = columnName(title)
+	}
 	if len(words) < 2 {
 		return strings.Join(words, "")
 	}

@@ -86,3 +86,11 @@ func TestFindingOfManySeeds(t *testing.T) {
 		t.Errorf("%d of 100 seeds find all cells compatible with the published updates, want 99", met)
 	}
 }
+
+// The names of columns of several engines have commas of their own.
+func TestFindingOfEngines(t *testing.T) {
+	fit := thesisFit{compared: 4, columns: []string{"random, prism", "opposite, prism", "opposite, native"}, contradicted: []string{"random, prism"}}
+	if found, want := fit.describe(), "give the columns opposite (prism) and opposite (native) and contradict random (prism)"; found != want {
+		t.Errorf("found %q, want %q", found, want)
+	}
+}

@@ -101,7 +101,8 @@ func (builder *controllerBuilder) stateAfter(next *successor) controllerState {
 	return controllerState{node: best.node}
 }
 
-// observationsAfter returns the observations that can follow an action, in increasing order.
+// observationsAfter returns the observations that are possible after an action in a state with the given observation, in increasing
+// order.
 func (builder *controllerBuilder) observationsAfter(observation uint32, action int) []uint32 {
 	var states []uint32
 	for s, stateObservation := range builder.Observation {

@@ -123,8 +123,8 @@ func (bound *informedBound) improve() bool {
 	return changed
 }
 
-// informedBackup returns the value of an action in state s, for a player who knows s and the next observation when it chooses
-// the next action.
+// informedBackup returns a new bound on the value of an action in state s. The player knows s when it takes the action, and sees the
+// next observation before it takes the next one. The values of next actions are those of the last sweep.
 func (bound *informedBound) informedBackup(s, action int) float64 {
 	choice := bound.choiceOf(uint32(s), action)
 	first, end := bound.model.Row(choice)

@@ -50,7 +50,8 @@ func (half halfSpace) constraint() []*big.Rat {
 }
 
 // innerCone returns the dual cone of the known points: each ray is a half-space that contains all points, as
-// its weights and its bound. One ray has weights 0, and no half-space belongs to it.
+// its weights and its bound. One ray has weights 0 and bound 1: it is not a half-space, but the cone is not
+// simplicial without it.
 func innerCone(points [][]*big.Rat, objectives int) *cone {
 	weightSum := func(vector []*big.Rat) *big.Rat {
 		sum := new(big.Rat)

@@ -61,8 +61,8 @@ func (f *Func) positiveBetween(low, high *big.Rat) bool {
 const maxSubdivisionCoefs = 500_000
 
 // NotNegative reports whether a function is at least 0 on the box from low to high, where it must be defined.
-// It subdivides the box until the Bernstein coefficients decide. False may also mean that this took too many
-// coefficients.
+// It subdivides the box until the Bernstein coefficients of each part show the sign of the function there. False may also
+// mean that this took too many coefficients.
 func (f *Func) NotNegative(low, high []*big.Rat) bool {
 	form, ok := bernstein(f.numerator, low, high)
 	if !ok {
@@ -72,6 +72,7 @@ func (f *Func) NotNegative(low, high []*big.Rat) bool {
 	for i := range low {
 		middle[i] = midpoint(low[i], high[i])
 	}
+	// The denominator has the same sign in the whole box.
 	if f.denominator.evaluate(middle).Sign() < 0 {
 		for _, coefficient := range form.coefficients {
 			coefficient.Neg(coefficient)
