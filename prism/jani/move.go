@@ -261,13 +261,13 @@ func withAction(edges []*edgeInstance, action string) []*edgeInstance {
 
 // assignModulesWithinLimit assigns instances to modules of the PRISM model. Instances must share a module
 // if they write the same variable in steps with actions, if one reads in a step what another wrote earlier
-// in the step, or if they earn rewards in the same step. If the combined edges of a module become too many
-// commands, instances that write the same variable in different steps get separate modules; then the
-// variable is shared, which PRISM's language itself does not allow.
+// in the step, or if they earn rewards or have rates in the same step. All instances of a Markov automaton share
+// one. If the combined edges of a module become too many commands, instances that write the same variable in
+// different steps get separate modules; then the variable is shared, which PRISM's language itself does not allow.
 func (t *translator) assignModulesWithinLimit() {
 	t.listSteps()
 	t.assignModules(false)
-	if !t.doc.markov && t.findTooLarge() != nil {
+	if t.findTooLarge() != nil {
 		t.assignModules(true)
 	}
 	if step := t.findTooLarge(); step != nil {
@@ -314,24 +314,64 @@ func combinationCount(lists [][]*edgeInstance) int {
 // assignModules assigns instances and variables to modules. If shareVariables is set, a variable that
 // several modules write becomes shared; otherwise these modules are merged.
 func (t *translator) assignModules(shareVariables bool) {
+	// The automata of a Markov automaton race: one command has all their edges with rates.
+	oneModule := t.doc.markov && !shareVariables
 	for i, instance := range t.instances {
 		instance.module = i
-		if t.doc.markov {
-			instance.module = 0 // edges of different automata race
+		if oneModule {
+			instance.module = 0
 		}
 	}
 	for _, step := range t.steps {
 		t.mergeDependentParticipants(step)
 	}
-	isLabelled := t.labelledEdges()
+	isLabelled, assignedInRace := t.labelledEdges(), t.assignedInRace()
 	for _, variable := range t.slots {
 		switch {
-		case variable.owner >= 0 || variable.transient:
-		case t.doc.markov:
+		case variable.transient:
+		case assignedInRace[variable] && !oneModule:
+			variable.module, variable.shared = -1, true
+		case variable.owner >= 0:
+		case oneModule:
 			variable.module = 0
 		default:
 			t.assignVariable(variable, isLabelled, shareVariables)
 		}
+	}
+}
+
+// assignedInRace returns the variables that the edges with rates of a Markov automaton change, locations included, and those that the
+// edges change that are taken together with them.
+func (t *translator) assignedInRace() map[*slot]bool {
+	assigned := make(map[*slot]bool)
+	for _, step := range t.steps {
+		if !slices.ContainsFunc(step.participants, participant.hasRates) {
+			continue
+		}
+		for _, participant := range step.participants {
+			for _, edge := range participant.edges {
+				edge.markAssigned(assigned)
+			}
+		}
+	}
+	return assigned
+}
+
+// hasRates reports whether some of the edges have rates, as in a Markov automaton.
+func (p participant) hasRates() bool {
+	return slices.ContainsFunc(p.edges, func(edge *edgeInstance) bool { return edge.rate != nil })
+}
+
+// markAssigned adds the variables that an edge assigns to a set, and the location of its instance if the edge leaves its location.
+func (e *edgeInstance) markAssigned(assigned map[*slot]bool) {
+	for _, used := range e.accesses {
+		if used.writes && !used.slot.transient {
+			assigned[used.slot] = true
+		}
+	}
+	leaves := func(destination destination) bool { return destination.location != e.location }
+	if e.instance.location != nil && slices.ContainsFunc(e.destinations, leaves) {
+		assigned[e.instance.location] = true
 	}
 }
 
@@ -392,6 +432,9 @@ func (t *translator) lastWriter(variable *slot, labelled map[*edgeInstance]bool)
 
 // mustShareModule reports whether two participants cannot take a step as separate modules.
 func (t *translator) mustShareModule(first, second participant) bool {
+	if first.hasRates() || second.hasRates() {
+		return true // the product of the rates is that of one command
+	}
 	earns := func(edge *edgeInstance) bool { return edge.affectsReward }
 	if slices.ContainsFunc(first.edges, earns) && slices.ContainsFunc(second.edges, earns) {
 		return true

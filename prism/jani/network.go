@@ -33,7 +33,7 @@ func (t *translator) buildModules() {
 	}
 	var race *syntax.Command // of the edges with rates of a Markov automaton
 	if t.doc.markov {
-		race = t.raceCommand(guardsOf(steps, modules[0]))
+		race = t.raceCommand(immediateGuards(steps, modules))
 	}
 	actions := make(names)
 	commands := make(map[int][]*syntax.Command) // by module
@@ -56,12 +56,23 @@ func (t *translator) modulesInOrder() []int {
 	return modules
 }
 
-// guardsOf returns the guards of the commands that steps have in a module.
-func guardsOf(steps []stepCommands, module int) []syntax.Expr {
+// immediateGuards returns, for each step that needs no edge with a rate, the condition that it can be taken: each module that takes part has an
+// enabled command.
+func immediateGuards(steps []stepCommands, modules []int) []syntax.Expr {
 	var guards []syntax.Expr
 	for _, step := range steps {
-		for _, combined := range step.byModule[module] {
-			guards = append(guards, combined.command.Guard)
+		var enabled []syntax.Expr
+		for _, module := range modules {
+			var moduleGuards []syntax.Expr
+			for _, combined := range step.byModule[module] {
+				moduleGuards = append(moduleGuards, combined.command.Guard)
+			}
+			if anyGuard := joinWith(syntax.OpOr, moduleGuards); anyGuard != nil {
+				enabled = append(enabled, anyGuard)
+			}
+		}
+		if guard := conjunction(enabled...); guard != nil {
+			guards = append(guards, guard)
 		}
 	}
 	return guards

@@ -16,9 +16,9 @@ import (
 	"tilecheck/verify/crosscheck"
 )
 
-// writers are four automata that write the same variables, each in steps of its own. Idle
-// edges, of which each automaton has so many for the step of all four, are never possible.
-func writers(seed uint64, idle int) string {
+// writers are four automata that write the same variables, each in steps of its own. In a Markov automaton ("ma") each also has edges with
+// rates. Idle edges, of which each automaton has so many for the step of all four, are never possible.
+func writers(modelType string, seed uint64, idle int) string {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	listSteps := []string{"t,t,t,t:t", "a,a,-,-:a", "-,b,b,-:b", "-,-,c,c:c", "d,-,-,d:d"}
 	wrote := make(map[string]int) // by action and variable: who may
@@ -53,12 +53,19 @@ func writers(seed uint64, idle int) string {
 				edges = append(edges, edge("l "+action, guard, dests...))
 			}
 		}
+		if modelType == "ma" {
+			for range 1 + rng.IntN(2) {
+				guard := op("≤", []string{"x", "g", "h"}[rng.IntN(3)], rng.IntN(3))
+				dest := to("l", set("x", fmt.Sprint(rng.IntN(3))), set("g", fmt.Sprint(rng.IntN(3))))
+				edges = append(edges, rated(fmt.Sprint(1+rng.IntN(4)), edge("l", guard, dest)))
+			}
+		}
 		for range idle {
 			edges = append(edges, edge("l t", op(">", "x", 5), to("l")))
 		}
 		automata = append(automata, automaton(string(rune('A'+i)), bounded("x", 0, 2, "0"), []string{"l"}, edges...))
 	}
-	return document("mdp", variables(bounded("g", 0, 2, "0"), bounded("h", 0, 2, "1")), automata, system("A B C D", listSteps...))
+	return document(modelType, variables(bounded("g", 0, 2, "0"), bounded("h", 0, 2, "1")), automata, system("A B C D", listSteps...))
 }
 
 func isShared(item syntax.Item) bool {
@@ -69,11 +76,17 @@ func isShared(item syntax.Item) bool {
 // TestShared: automata whose edges combine to too many commands for one module have the
 // states that those of few edges have.
 func TestShared(t *testing.T) {
+	for _, modelType := range []string{"mdp", "ma"} {
+		t.Run(modelType, func(t *testing.T) { compareShared(t, modelType) })
+	}
+}
+
+func compareShared(t *testing.T, modelType string) {
 	shared := 0
 	for seed := range uint64(needs.Some(60)) {
 		var sides [2]crosscheck.Side
 		for i, idle := range []int{0, 30} {
-			text := []byte(writers(seed, idle))
+			text := []byte(writers(modelType, seed, idle))
 			read, err := jani.Read("m.jani", text, nil)
 			if i == 1 && err != nil { // one reads what another one wrote in the step before it
 				break
@@ -95,7 +108,7 @@ func TestShared(t *testing.T) {
 			continue
 		}
 		if d, err := crosscheck.Diff(t.Context(), sides[0], sides[1]); err != nil || d != nil {
-			t.Errorf("%v %v\n%s", err, d, writers(seed, 0))
+			t.Errorf("%v %v\n%s", err, d, writers(modelType, seed, 0))
 		}
 	}
 	if shared < needs.Some(60)/3 {
