@@ -9,7 +9,8 @@
 // merged into one module, unless that would be too large. Package sema checks types and values;
 // its errors have positions in the JSON text.
 //
-// Models of type dtmc, mdp, ctmc, lts, ma and pta are supported. Continuous variables,
+// Models of type dtmc, mdp, ctmc, lts, ma and pta are supported, and sta (stochastic timed
+// automata) that draw numbers from finite distributions only. Continuous variables,
 // non-transient real variables, and arrays of unknown length are rejected by name. A property that
 // PRISM's language cannot express is rejected alone.
 //

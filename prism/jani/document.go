@@ -216,7 +216,7 @@ func (r *reader) wrappedExpr(value *jsonValue, what string) *jsonValue {
 // unsupportedTypes are the types of models that this package does not read.
 var unsupportedTypes = map[string]string{
 	"ctmdp": "a continuous-time Markov decision process", "ta": "a timed automaton",
-	"sta": "a stochastic timed automaton", "ha": "a hybrid automaton",
+	"ha":  "a hybrid automaton",
 	"pha": "a probabilistic hybrid automaton", "sha": "a stochastic hybrid automaton",
 }
 
@@ -307,7 +307,7 @@ func (r *reader) readModelType(value *jsonValue) {
 		r.doc.modelType = syntax.CTMC
 	case "lts":
 		r.doc.modelType = syntax.LTS
-	case "pta":
+	case "pta", "sta": // expandSampling refuses what only an STA has
 		r.doc.modelType = syntax.PTA
 	case "ma":
 		r.doc.modelType, r.doc.markov = syntax.MDP, true
@@ -315,10 +315,10 @@ func (r *reader) readModelType(value *jsonValue) {
 	default:
 		if description, ok := unsupportedTypes[word]; ok {
 			r.unsupported = true
-			r.addError(value.Start, "the model is %s (%s), which is not supported, want dtmc, mdp, ctmc, ma, pta or lts", description, word)
+			r.addError(value.Start, "the model is %s (%s), which is not supported, want dtmc, mdp, ctmc, ma, pta, sta or lts", description, word)
 			return
 		}
-		r.addError(value.Start, "found %q, want the type of a model: dtmc, mdp, ctmc, ma, pta or lts", shortened(word))
+		r.addError(value.Start, "found %q, want the type of a model: dtmc, mdp, ctmc, ma, pta, sta or lts", shortened(word))
 	}
 }
 

@@ -227,7 +227,7 @@ func (t *translator) refuseWithoutOperator(value, op *jsonValue) {
 		t.refuse(value.Start, "the constant %s is not a fraction, so PRISM's language cannot express it", shortened(constant.text))
 	}
 	if op == nil && value.get("distribution") != nil {
-		t.refuse(value.Start, "sampling from continuous distributions is not supported")
+		t.refuse(value.Start, "found a number that is drawn from a distribution, want it in an assignment of an edge")
 	}
 	t.refuse(value.Start, "an expression has no \"op\", want one")
 }

@@ -32,7 +32,7 @@ func TestErrors(t *testing.T) {
 		{"half a character", `{"a": "\ud800"}`, `t:1:14: found half of a surrogate pair in a string, want both halves`},
 		{"no UTF-8", "{\"a\": \"\xff\"}", `t:1:8: a string is not UTF-8`},
 		{"not a model", `{}`, `t:1:1: a JANI model has no "jani-version", want one`},
-		{"a timed automaton", counter("ta", "", "3"), `t:1:45: the model is a timed automaton (ta), which is not supported, want dtmc, mdp, ctmc, ma, pta or lts`},
+		{"a timed automaton", counter("ta", "", "3"), `t:1:45: the model is a timed automaton (ta), which is not supported, want dtmc, mdp, ctmc, ma, pta, sta or lts`},
 		{"a typing error in a key", strings.Replace(counter("mdp", "", "3"), `"guard"`, `"gaurd"`, 1), `has a key "gaurd"`},
 		{
 			"several mistakes",

@@ -33,7 +33,8 @@ func (t *translator) translateEdges() {
 	for _, instance := range t.instances {
 		for _, declared := range instance.automaton.edges {
 			t.collectError(func() {
-				for _, edge := range t.expandSelections(*declared, &exprContext{scope: instance.scope}) {
+				context := &exprContext{scope: instance.scope}
+				for _, edge := range t.expandSelections(t.expandSampling(*declared, context), context) {
 					t.translateEdge(instance, edge)
 				}
 			})

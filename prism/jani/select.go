@@ -3,7 +3,6 @@ package jani
 import (
 	"math/big"
 	"slices"
-	"strconv"
 )
 
 // maxSelected is the largest number of copies of an edge.
@@ -15,7 +14,7 @@ func (t *translator) expandSelections(original edge, context *exprContext) []edg
 	copies := []edge{original}
 	for i, destination := range original.destinations {
 		for j, assignment := range destination.assigns {
-			for _, selection := range appendSelections(nil, assignment.value) {
+			for _, selection := range appendParts(nil, assignment.value, isTruncatedSelection) {
 				if original.rate != nil {
 					t.refuse(selection.Start, "found a selection on an edge with a rate, which is not supported")
 				}
@@ -50,47 +49,53 @@ func (e edge) withSelected(destination, assign int, selection *jsonValue, select
 	e.destinations = slices.Clone(e.destinations)
 	e.destinations[destination].assigns = slices.Clone(e.destinations[destination].assigns)
 	changed := &e.destinations[destination].assigns[assign]
-	literal := &jsonValue{Span: selection.Span, kind: number, text: strconv.Itoa(selected)}
-	changed.value = replaceValue(changed.value, selection, literal)
+	changed.value = replaceValue(changed.value, selection, numberValue(selected, selection.Start))
 	return e
 }
 
-// appendSelections appends the selections in an expression, with the truncation around them. It skips selections inside others.
-func appendSelections(selections []*jsonValue, value *jsonValue) []*jsonValue {
+// appendParts appends the parts of an expression that have a property, except those inside other such parts.
+func appendParts(parts []*jsonValue, value *jsonValue, has func(*jsonValue) bool) []*jsonValue {
 	if value == nil {
-		return selections
+		return parts
 	}
-	isTruncatedSelection := value.get("op").isText("trc") && isSelection(value.get("exp"))
-	if isSelection(value) || isTruncatedSelection {
-		return append(selections, value)
+	if has(value) {
+		return append(parts, value)
 	}
 	for _, element := range value.elements {
-		selections = appendSelections(selections, element)
+		parts = appendParts(parts, element, has)
 	}
 	for _, member := range value.members {
-		selections = appendSelections(selections, member.value)
+		parts = appendParts(parts, member.value, has)
 	}
-	return selections
+	return parts
+}
+
+// isTruncatedSelection reports whether an expression is a selection, or the truncation of one.
+func isTruncatedSelection(value *jsonValue) bool {
+	return isSelection(value) || value.get("op").isText("trc") && isSelection(value.get("exp"))
 }
 
 // isSelection reports whether an expression selects a number nondeterministically.
 func isSelection(value *jsonValue) bool { return value != nil && value.get("op").isText("nondet") }
 
-// replaceValue returns a copy of a JSON value in which replacement stands for the part old.
+// replaceValue returns a JSON value in which replacement stands for the part old. Values without this part are not copied.
 func replaceValue(value, old, replacement *jsonValue) *jsonValue {
 	if value == old {
 		return replacement
 	}
-	if value.kind != array && value.kind != object {
-		return value
-	}
 	copied := *value
 	copied.elements, copied.members = slices.Clone(value.elements), slices.Clone(value.members)
-	for i, element := range copied.elements {
+	changed := false
+	for i, element := range value.elements {
 		copied.elements[i] = replaceValue(element, old, replacement)
+		changed = changed || copied.elements[i] != element
 	}
-	for i, member := range copied.members {
+	for i, member := range value.members {
 		copied.members[i].value = replaceValue(member.value, old, replacement)
+		changed = changed || copied.members[i].value != member.value
+	}
+	if !changed {
+		return value
 	}
 	return &copied
 }

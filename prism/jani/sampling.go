@@ -1,0 +1,111 @@
+package jani
+
+import (
+	"fmt"
+	"slices"
+
+	"tilecheck/prism/syntax"
+)
+
+// outcome is a number that a sampled expression may give, with its probability as an expression.
+type outcome struct {
+	number      int
+	probability *jsonValue
+}
+
+// expandSampling returns an edge without sampled numbers: a destination is replaced by one destination for each number that may be drawn
+// in its assignments. It refuses distributions other than DiscreteUniform and Bernoulli, so a stochastic timed automaton that uses no
+// others is a probabilistic timed automaton.
+func (t *translator) expandSampling(original edge, context *exprContext) edge {
+	var destinations []destination
+	for _, destination := range original.destinations {
+		destinations = append(destinations, t.expandSampled(destination, context)...)
+		t.limitSampled(original.pos, len(destinations))
+	}
+	original.destinations = destinations
+	return original
+}
+
+// expandSampled returns a destination for each combination of the numbers that the assignments of a destination may draw.
+func (t *translator) expandSampled(original destination, context *exprContext) []destination {
+	destinations := []destination{original}
+	for i, assignment := range original.assigns {
+		for _, sampled := range appendParts(nil, assignment.value, isSampled) {
+			outcomes := t.outcomes(sampled, context)
+			t.limitSampled(sampled.Start, len(destinations)*len(outcomes))
+			var expanded []destination
+			for _, destination := range destinations {
+				for _, outcome := range outcomes {
+					expanded = append(expanded, destination.withDrawn(i, sampled, outcome))
+				}
+			}
+			destinations = expanded
+		}
+	}
+	return destinations
+}
+
+// limitSampled refuses an edge with too many destinations.
+func (t *translator) limitSampled(pos syntax.Pos, count int) {
+	if count > maxSelected {
+		t.tooLarge = true
+		t.refuse(pos, "the numbers that an edge draws have more than %d combinations, want fewer", maxSelected)
+	}
+}
+
+// withDrawn returns a copy of the destination in which the number of an outcome replaces a sampled expression in an assignment, given by
+// its index. The probability of the copy has the probability of the outcome as a factor.
+func (d destination) withDrawn(assign int, sampled *jsonValue, drawn outcome) destination {
+	d.assigns = slices.Clone(d.assigns)
+	d.assigns[assign].value = replaceValue(d.assigns[assign].value, sampled, numberValue(drawn.number, sampled.Start))
+	if d.probability == nil {
+		d.probability = drawn.probability
+	} else {
+		d.probability = operation("*", d.probability, drawn.probability)
+	}
+	return d
+}
+
+// isSampled reports whether an expression draws a number from a distribution.
+func isSampled(value *jsonValue) bool { return value.get("distribution") != nil }
+
+// outcomes returns the numbers that a sampled expression may give. The arguments of DiscreteUniform must be constant.
+//
+// Source: the specification of JANI, section 5.4, Distributions.
+func (t *translator) outcomes(sampled *jsonValue, context *exprContext) []outcome {
+	name, args := sampled.get("distribution").text, sampled.get("args")
+	switch {
+	case name == "DiscreteUniform" && args != nil && len(args.elements) == 2:
+		low, high := t.constant(args.elements[0], context, 0), t.constant(args.elements[1], context, 0)
+		if !isInt32(low) || !isInt32(high) || low.Cmp(high) > 0 {
+			t.refuse(sampled.Start, "found bounds of DiscreteUniform that are not known whole numbers, the smaller one first; constants in them need a value (--const)")
+		}
+		return t.equalOutcomes(sampled, int(low.Num().Int64()), int(high.Num().Int64()))
+	case name == "Bernoulli" && args != nil && len(args.elements) == 1:
+		success := args.elements[0]
+		failure := operation("-", numberValue(1, sampled.Start), success)
+		return []outcome{{number: 1, probability: success}, {number: 0, probability: failure}}
+	}
+	t.refuse(sampled.Start, "sampling from %s is not supported, want DiscreteUniform with two arguments or Bernoulli with one", shortened(fmt.Sprintf("%q", name)))
+	return nil
+}
+
+// equalOutcomes returns the numbers from low to high with equal probabilities.
+func (t *translator) equalOutcomes(sampled *jsonValue, low, high int) []outcome {
+	count := high - low + 1
+	t.limitSampled(sampled.Start, count)
+	probability := operation("/", numberValue(1, sampled.Start), numberValue(count, sampled.Start))
+	var outcomes []outcome
+	for number := low; number <= high; number++ {
+		outcomes = append(outcomes, outcome{number, probability})
+	}
+	return outcomes
+}
+
+// operation returns an infix operation as JSON, at the position of its second operand.
+func operation(op string, left, right *jsonValue) *jsonValue {
+	operator := &jsonValue{Span: right.Span, kind: text, text: op}
+	return &jsonValue{Span: right.Span, kind: object, members: []member{
+		{"op", right.Start, operator}, {"left", right.Start, left}, {"right", right.Start, right},
+	}}
+}
