@@ -84,8 +84,38 @@ func TestDigital(t *testing.T) {
 			}
 		}
 	}
-	if states[0] != 13 || states[1] != 13 { // as PRISM says
-		t.Errorf("found %d states, want 13 each", states)
+	if states[0] != 11 || states[1] != 11 { // PRISM has 13: it counts the time after the switch is on
+		t.Errorf("found %d states, want 11 each", states)
+	}
+}
+
+// TestClockLimits: a clock counts up to what it is compared with in a location or later, so the number of states is not the product of
+// the greatest values of both clocks.
+func TestClockLimits(t *testing.T) {
+	const model = `pta
+const int N = 50;
+module short
+  a : [0..2]; n : [0..3]; x : clock;
+  invariant (a=0 => x<=2) & (a=1 => x<=N) endinvariant
+  [] a=0 & x>=1 -> 0.9:(x'=0)&(n'=min(n+1,3)) + 0.1:(a'=1)&(x'=0);
+  [] a=1 & x>=N -> (a'=2);
+endmodule
+module long
+  b : [0..3]; y : clock;
+  invariant (b=0 => y<=N) & (b=1 => y<=1) endinvariant
+  [] b=0 & y>=N -> (b'=1)&(y'=0);
+  [] b=1 -> 0.5:(b'=2) + 0.5:(b'=3);
+endmodule
+`
+	for property, want := range map[string]string{"Pmax=? [ F b=2 ]": "1/2", "Pmin=? [ F n=3 ]": "729/1000", "Pmax=? [ F n=3 & b=2 ]": "729/2000"} {
+		verdict := answers(t, model, property, result.Exact)[0]
+		if verdict.Err != nil || verdict.States > 3000 {
+			t.Errorf("%s: %v with %d states, want at most 3000", property, verdict.Err, verdict.States)
+			continue
+		}
+		if got := verdict.Value.Rat.RatString(); got != want {
+			t.Errorf("%s: %s, want %s", property, got, want)
+		}
 	}
 }
 

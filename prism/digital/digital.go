@@ -74,6 +74,8 @@ type translation struct {
 // clock describes a clock of the automaton.
 type clock struct {
 	maxCompared int64 // the largest number that the model and the property compare the clock with
+	// greatest is the greatest value that a digital clock needs in a location, nil if it is clockLimit everywhere.
+	greatest sema.Expr
 	// The slot of its rank, see regions.go, and where it is inactive, or nil; only for regions.
 	rank     int
 	inactive sema.Expr
@@ -199,6 +201,7 @@ func (t *translation) buildProgram() {
 		variable.Low, variable.High = 0, t.clockLimit(slot)
 		variable.Init = 0
 	}
+	t.limitClocks()
 	if t.regions {
 		t.addRegionVariables(&program)
 	}
@@ -223,6 +226,27 @@ func (t *translation) buildProgram() {
 		program.Rewards[i].Items = t.timeStepRewards(program.Rewards[i].Items)
 	}
 	t.result = &program
+}
+
+// limitClocks finds the greatest values that the clocks of modules need in each location; with regions, only where clocks are inactive.
+func (t *translation) limitClocks() {
+	for i := range t.source.Modules {
+		module := &t.source.Modules[i]
+		for _, slot := range module.Vars {
+			clock := t.clocks[slot]
+			if clock == nil {
+				continue
+			}
+			limits := t.limitsOf(module, slot)
+			switch {
+			case limits == nil:
+			case t.regions:
+				clock.inactive = limits.inactiveWhere()
+			default:
+				clock.greatest = limits.greatestValue()
+			}
+		}
+	}
 }
 
 // clockSlots returns the slots of all clocks in ascending order, with the timer if there is one.
@@ -325,7 +349,11 @@ func (t *translation) advance(slot int) []sema.Assign {
 // nextValue returns the value of a clock after a time step.
 func (t *translation) nextValue(slot int, pos syntax.Pos) sema.Expr {
 	value := varAt(slot, pos)
-	next := call(sema.FuncMin, plus(value, intAt(1, pos)), intAt(t.clockLimit(slot), pos))
+	greatest := intAt(t.clockLimit(slot), pos)
+	if inLocation := t.clocks[slot].greatest; inLocation != nil {
+		greatest = inLocation
+	}
+	next := call(sema.FuncMin, plus(value, intAt(1, pos)), greatest)
 	if !t.regions {
 		return next
 	}

@@ -44,16 +44,8 @@ func (t *translation) pairOf(constraint *sema.Binary) *clockPair {
 	return t.pairWith(x.Slot, y.Slot)
 }
 
-// addRegionVariables adds the ranks of the clocks and the orders of the pairs to a program, and finds where clocks are inactive.
+// addRegionVariables adds the ranks of the clocks and the orders of the pairs to a program.
 func (t *translation) addRegionVariables(program *sema.Program) {
-	for i := range t.source.Modules {
-		module := &t.source.Modules[i]
-		for _, slot := range module.Vars {
-			if clock := t.clocks[slot]; clock != nil {
-				clock.inactive = t.inactiveWhere(module, slot)
-			}
-		}
-	}
 	slots := t.clockSlots()
 	for _, slot := range slots {
 		of := program.Vars[slot]
