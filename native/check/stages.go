@@ -68,10 +68,10 @@ func (stages *Stages) Sum(ctx context.Context, options explicit.Options) (verdic
 func (stages *Stages) verdict() (verdict result.Verdict, isNarrow bool) {
 	value := stages.expectedValue
 	answer := &outcome{
-		value: resultValue(value, stages.property.X.Type()), bound: &result.Interval{Lo: value.lo, Hi: value.hi},
+		value: resultValue(value, stages.property.X.Type()), bound: &result.Interval{Lo: value.Lo, Hi: value.Hi},
 		results: results{accuracy: result.Bounded, width: relativeWidth(value)},
 	}
-	if value.rat != nil {
+	if value.Exact != nil {
 		answer.accuracy = result.Exact
 	}
 	verdict = result.Verdict{Resolution: result.NoNondet, States: stages.numStates, Choices: stages.numStates, Transitions: stages.numTransitions}
@@ -263,7 +263,7 @@ func (stages *Stages) propagate(weights []number, rewards *sparse.Reward, s int)
 	first, end := model.Row(s)
 	visits := stages.probability[s] // the expected number of visits
 	if exitProbability, hasSelfLoop := stages.exitProbability(weights, s); hasSelfLoop {
-		isAbsorbing := exitProbability.hi == 0
+		isAbsorbing := exitProbability.Hi == 0
 		switch {
 		case isAbsorbing && rewards != nil:
 			return errNoStages
@@ -273,7 +273,7 @@ func (stages *Stages) propagate(weights []number, rewards *sparse.Reward, s int)
 		visits = quotientOf(visits, exitProbability)
 	}
 	if rewards != nil {
-		if reward := stages.rewardOf(rewards, s); reward.hi > 0 {
+		if reward := stages.rewardOf(rewards, s); reward.Hi > 0 {
 			stages.expectedValue = sumOf(stages.expectedValue, productOf(visits, reward))
 		}
 	}
@@ -333,12 +333,12 @@ func widen(value, err float64) number {
 	}
 	lower, _ := sumBounds(1, -err)
 	_, upper := sumBounds(1, err)
-	return productOf(point(value), number{lo: lower, hi: upper})
+	return productOf(point(value), between(lower, upper))
 }
 
 // sumOf returns left + right for numbers that are not negative.
 func sumOf(left, right number) number {
-	if left.hi == 0 {
+	if left.Hi == 0 {
 		return right
 	}
 	return nonNegative(syntax.OpAdd, left, right)
@@ -356,7 +356,7 @@ func nonNegative(operator syntax.Op, left, right number) number {
 	if out, ok := arithmetic(operator, left, right); ok {
 		return out
 	}
-	return number{lo: 0, hi: math.Inf(1)}
+	return between(0, math.Inf(1))
 }
 
 // reachedVia returns the states that a path from an initial state can reach, if all earlier states of the path are in via.
