@@ -160,9 +160,9 @@ func (c *Checker) newStages(property *Property) *Stages {
 	return stages
 }
 
-// evaluateStage propagates the given probabilities of the initial states of the current stage, in topological order, to its unexplored
-// states, and adds the value of the stage to the expected value. It returns errNoStages if the stage has a cycle through several
-// states, or if earlier stages had most of its states.
+// evaluateStage propagates the given probabilities of the initial states of the current stage to its unexplored states, and adds the value of
+// the stage to the expected value. It returns errNoStages if the stage has a cycle through several states, or if earlier stages had most
+// of its states.
 func (stages *Stages) evaluateStage(ctx context.Context, startProbabilities []number) error {
 	space, model := stages.space, stages.space.Model()
 	stages.overlaps = stages.overlaps || space.Overlaps() > 0
@@ -197,15 +197,27 @@ func (stages *Stages) evaluateStage(ctx context.Context, startProbabilities []nu
 		return err
 	}
 	if stages.reward == nil {
-		for s := range reached.Intersect(right).All() {
-			stages.expectedValue = sumOf(stages.expectedValue, stages.probability[s])
-		}
+		stages.addProbabilities(reached.Intersect(right))
 	}
-	stages.numStages++
-	stages.numStates += int64(model.NumStates() - unexplored.Count())
-	stages.numTransitions += int64(model.NumTransitions() - unexplored.Count())
 	stages.remaining = reached.Intersect(undecided).Intersect(unexplored)
+	stages.count(unexplored.Count())
 	return nil
+}
+
+// addProbabilities adds the probabilities of some states of the current stage to the expected value.
+func (stages *Stages) addProbabilities(states *sparse.Set) {
+	for s := range states.All() {
+		stages.expectedValue = sumOf(stages.expectedValue, stages.probability[s])
+	}
+}
+
+// count adds the explored states of the current stage and their transitions to the numbers so far. An unexplored state has one transition, a
+// self-loop.
+func (stages *Stages) count(numUnexplored int) {
+	model := stages.space.Model()
+	stages.numStages++
+	stages.numStates += int64(model.NumStates() - numUnexplored)
+	stages.numTransitions += int64(model.NumTransitions() - numUnexplored)
 }
 
 // rewards returns the rewards of the current stage if the value is an expected reward. It returns nil if the value is a probability.
