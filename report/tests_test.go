@@ -284,7 +284,7 @@ func TestJSONLinesRefused(t *testing.T) {
 		{"huge fraction", replace(2, `"1/6","kind"`, `"1e999999999","kind"`), `old.jsonl:2:1: the fraction is "1e999999999", want two whole numbers without a common factor`},
 		{"fraction not reduced", replace(2, `"1/6","kind"`, `"2/12","kind"`), `old.jsonl:2:1: the fraction is "2/12", want two whole numbers without a common factor`},
 		{"interval", replace(4, `"upper":0.193,`, ``), "old.jsonl:4:1: the interval has one end, want lower and upper"},
-		{"accuracy", replace(2, `"accuracy":"exact"`, `"accuracy":"sure"`), `old.jsonl:2:1: the accuracy is "sure", want a word that is known`},
+		{"accuracy", replace(2, `"accuracy":"exact"`, `"accuracy":"sure"`), `old.jsonl:2:1: the accuracy is "sure", want a known name`},
 		{"line", replace(2, `"line":3`, `"line":-3`), "old.jsonl:2:1: the place is -3:1, expected at 2, in 0.004 s, want positive numbers"},
 		{"long line", lines[0] + strings.Repeat("[", 17<<20), "old.jsonl:2:1: the line is longer than 16 MB"},
 		{"deep line", lines[0] + strings.Repeat("[", 15<<20), "old.jsonl:2:1: the line is not an object as expected: invalid character '[' exceeded max depth"},

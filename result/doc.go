@@ -1,4 +1,3 @@
-// Package result is the vocabulary of answers: a [Verdict] is what one engine
-// says about one property, how accurate that is, and what it does not say.
-// It computes nothing; engines fill verdicts and package report prints them.
+// Package result has the answers of engines: a [Verdict] has the value of one property, its accuracy and warnings. It computes nothing;
+// engines fill verdicts in, and package report prints them.
 package result

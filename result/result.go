@@ -9,19 +9,19 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Accuracy says how the value of a verdict is related to the truth.
+// Accuracy says what is known of the value of a verdict.
 type Accuracy uint8
 
 // The accuracies, strongest first; the zero value is unknown.
 const (
 	Unknown   Accuracy = iota
-	Proven             // a certificate of the value, or of the interval, was made and checked
-	Exact              // rational arithmetic: the value is the truth
-	Float              // floating-point arithmetic without iteration, or an iteration without an error bound that was asked for
-	Bounded            // Lower <= truth <= Upper is guaranteed
-	Estimated          // iterated until a step was small: no guarantee
-	Probable           // statistical: the interval holds with probability Confidence
-	Claimed            // another program says that Lower <= truth <= Upper, without a proof
+	Proven             // a certificate of the value, or of Bound, was made and checked
+	Exact              // computed in rational arithmetic
+	Float              // computed in float64 arithmetic without iteration, or by an iteration without an error bound that was asked for
+	Bounded            // the true value is in Bound
+	Estimated          // iterated until a step was small, without an error bound
+	Probable           // sampled: the true value is in Bound with probability Confidence
+	Claimed            // another program says that the true value is in Bound
 )
 
 // String returns the word used in every output format.
@@ -32,14 +32,13 @@ func (a Accuracy) String() string {
 // Resolution says how the nondeterminism of the model was resolved.
 type Resolution uint8
 
-// The resolutions. NoNondet means that there was none to resolve: the model is
-// deterministic, or was proven so along every sampled path.
+// The resolutions.
 const (
 	ResolutionUnknown Resolution = iota
-	NoNondet
+	NoNondet                     // the model has no nondeterminism, or every sampled path was proved to have none
 	Minimum
 	Maximum
-	Uniform // every choice equally likely at every step: an estimate under that scheduler
+	Uniform // all choices of a state are equally likely, in every step
 	Fixed   // a given scheduler
 )
 
@@ -48,25 +47,24 @@ func (r Resolution) String() string {
 	return [...]string{"unknown", "none", "min", "max", "uniform", "scheduler"}[r]
 }
 
-// Value is what a property evaluates to: a Boolean, a number, over several initial
-// states a range of numbers, the Pareto curve of several objectives, or a rational
-// function of parameters.
+// Value is the value of a property: a Boolean, a number, a range of numbers if there are several initial states, the Pareto curve of
+// several objectives, or a rational function of parameters.
 type Value struct {
 	Kind Kind
 	Bool bool
-	Num  float64  // NaN and infinities are values too
-	Rat  *big.Rat // not nil when the number is known exactly
-	Hi   float64  // Range: Num is the low end, Hi the high end
-	// Formula is a Function of parameters, as PRISM's language has it.
+	Num  float64  // may be NaN or infinite; the lower end of a Range
+	Rat  *big.Rat // the number as a fraction; nil if it is not known
+	Hi   float64  // the upper end of a Range
+	// Formula is a Function of parameters in PRISM's language.
 	Formula string
-	// Points are the corners of a curve, in the order of their first numbers. Each can be
-	// had, and what can be had lies beyond no mean of them by more than Num in every number.
+	// Points are the vertices of a Curve, sorted by their first coordinates. Each is achievable. An achievable point exceeds some convex
+	// combination of them by at most Num in every coordinate.
 	Points [][]float64
-	// RatPoints has the same numbers as Points as fractions, if they are known exactly; otherwise it is nil.
+	// RatPoints has the same points as fractions; nil if they are not known.
 	RatPoints [][]*big.Rat
 }
 
-// Kind is the kind of a Value; the zero Kind means that there is no value.
+// Kind is the kind of a Value.
 type Kind uint8
 
 // The kinds.
@@ -80,7 +78,7 @@ const (
 	Function
 )
 
-// String returns the word used in every output format; that of NoValue is "none".
+// String returns the word used in every output format.
 func (k Kind) String() string {
 	return [...]string{"none", "boolean", "number", "integer", "range", "curve", "function"}[k]
 }
@@ -88,46 +86,45 @@ func (k Kind) String() string {
 // Interval is a closed interval of numbers.
 type Interval = interval.Interval
 
-// Verdict is one engine's answer to one property under one valuation of the constants.
+// Verdict is the answer of one engine to one property, for one valuation of the constants.
 type Verdict struct {
-	Property  string // as PRISM echoes it
-	Name      string // empty when unnamed
+	Property  string // as PRISM prints it
+	Name      string // empty if the property has no name
 	Constants []Constant
 	Engine    string
-	Tool      string // what ran, for engines that run a tool: its version, and where it is
+	Tool      string // the version and the place of the tool behind the engine; empty for none
 	Method    string // "states", "ci", …
 	Value     Value
 	Accuracy  Accuracy
-	// Bound is the interval that is valid in the sense of Accuracy; nil when
-	// there is none. For Probable it is the sound interval and BoundMethod names it.
+	// Bound contains the true value, as certainly as Accuracy says; nil for no interval. BoundMethod is the name of the method that computed
+	// it.
 	Bound       *Interval
 	BoundMethod string
-	// HalfWidth is the tool's own half-width (PRISM's +/-), nominal; nil when there is none.
+	// HalfWidth is the half-width that the tool printed (PRISM's +/-); nil for none. It need not hold with the nominal confidence.
 	HalfWidth  *float64
-	Confidence float64 // 0.99 is 99 %; 0 when not statistical
+	Confidence float64 // 0.99 is 99 %; 0 if nothing was sampled
 	Samples    int64
-	// Steps is the length of the sampled paths; nil when there were none.
+	// Steps has the lengths of the sampled paths; nil for none.
 	Steps      *Steps
 	Resolution Resolution
-	// States, Choices and Transitions are 0 when no state space was built.
+	// States, Choices and Transitions are 0 if no state space was built.
 	States, Choices, Transitions int64
 	Seed                         *uint64
 	Seconds                      float64
 	Warnings                     []string
-	// Doubt is what the engine itself said that casts doubt upon the value; empty
-	// when there is no such thing. A doubtful value proves nothing.
+	// Doubt is a message of the engine that its value may be wrong; empty for none. Such a value proves nothing.
 	Doubt string
-	// Listings are what filter(print, ...) and filter(printall, ...) ask to be printed.
+	// Listings has the values that filter(print, ...) and filter(printall, ...) print.
 	Listings []Listing
-	// Regions are the parts of the region of the parameters in which a property with a threshold was decided, or was left undecided.
+	// Regions has the parts of the region of the parameters, for a property with a threshold.
 	Regions []Region
-	// Witnesses are there if they were asked for.
+	// Witnesses are nil unless they were asked for.
 	Witnesses []Witness
-	Err       *Failure // nil unless there is no value
+	Err       *Failure // why there is no value, or an incomplete one; nil otherwise
 }
 
-// SampledInPart reports whether a limit or an interruption ended the sampling, and the verdict has the estimate and the interval of the samples
-// until then. Such an interval holds for any number of samples.
+// SampledInPart reports whether a limit or an interruption ended the sampling early, and the verdict has the estimate and the interval of
+// the samples so far. Such an interval is valid at any stopping time.
 func (v *Verdict) SampledInPart() bool {
 	return v.Err != nil && (v.Err.Class == Timeout || v.Err.Class == Interrupted) && v.Samples > 0 && v.Bound != nil && v.Value.Kind == Number
 }
@@ -138,22 +135,22 @@ type Region struct {
 	Holds      *bool  `json:"holds,omitempty"`
 }
 
-// Listing is the values of a formula in the states of a filter.
+// Listing has the values of a formula in the states of a filter.
 type Listing struct {
-	// Zeros says that zeros and false are among the values, as printall has it.
+	// Zeros says that the values 0 and false are listed too, as for printall.
 	Zeros  bool
 	Values []StateValue
-	Left   int // values that are not listed, because there are too many
+	Left   int // the number of further values, which are not listed
 }
 
 // StateValue is a value in one state.
 type StateValue struct {
-	State     int    // PRISM's number of it
+	State     int    // the number of the state in PRISM
 	Valuation string // the values of the variables, as PRISM prints a state: (0,true)
-	Value     Value  // NoValue where the bounds leave a Boolean open
+	Value     Value  // NoValue if the bounds do not decide a Boolean
 }
 
-// Steps is the number of steps of the sampled paths.
+// Steps has statistics of the number of steps of the sampled paths.
 type Steps struct {
 	Min, Max int64
 	Mean     float64
@@ -162,7 +159,7 @@ type Steps struct {
 // Constant is the value of one constant of an experiment, as text.
 type Constant struct{ Name, Value string }
 
-// Class groups failures by what a caller can do about them.
+// Class is a class of failures that a caller treats alike.
 type Class string
 
 // The classes of failure.
@@ -171,7 +168,7 @@ const (
 	TypeError   Class = "type"
 	Constants   Class = "undefined-constant"
 	Build       Class = "build"
-	Model       Class = "model" // the model is wrong: range, sum, negative probability
+	Model       Class = "model" // the model is wrong: a value out of range, a sum of probabilities, a negative probability
 	Unsupported Class = "unsupported"
 	PathLength  Class = "path-length"
 	Deadlock    Class = "deadlock"
@@ -180,8 +177,8 @@ const (
 	Memory      Class = "memory"
 	Heap        Class = "heap"      // of the Java virtual machine that runs PRISM
 	CUDD        Class = "cudd"      // the memory of PRISM's decision diagrams
-	Killed      Class = "killed"    // a signal from outside, whose reason is not known
-	Truncated   Class = "truncated" // the output ends in the middle, or after less than was asked for
+	Killed      Class = "killed"    // by a signal, for an unknown reason
+	Truncated   Class = "truncated" // the output of a tool is incomplete
 	Interrupted Class = "interrupted"
 	Other       Class = "other"
 )
@@ -195,20 +192,20 @@ func (c Class) Limited() bool {
 	return false
 }
 
-// Failure is why a property has no value, or an incomplete one.
+// Failure says why a property has no value, or an incomplete one.
 type Failure struct {
 	Class   Class
 	Message string
 	File    string
-	Pos     syntax.Pos // zero when unknown
+	Pos     syntax.Pos // zero if unknown
 }
 
-// Refuse returns the failure that an engine cannot answer a property, because of what it found at a place in it.
+// Refuse returns the failure that an engine cannot answer a property, with the position of the cause in the text of the property.
 func Refuse(p *logic.Property, class Class, at syntax.Pos, format string, args ...any) *Failure {
 	return &Failure{Class: class, Message: fmt.Sprintf(format, args...), File: p.File, Pos: at}
 }
 
-// Error returns "file:line:col: message" without the unknown parts.
+// Error returns the failure as file:line:column: message, without the parts that are unknown.
 func (f *Failure) Error() string {
 	e := syntax.Error{File: f.File, Pos: f.Pos, Msg: f.Message}
 	return e.Error()

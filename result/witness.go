@@ -2,72 +2,71 @@ package result
 
 import "math/big"
 
-// Witness is why a verdict is what it is: the likeliest paths on which the formula
-// of its operator P holds, or on which it does not. It is as JSON has it.
+// Witness shows why an operator P has its value: by the most probable paths that satisfy its formula, or that violate it. Its fields are
+// those in JSON.
 type Witness struct {
-	// Holds says which of the two the paths are.
+	// Holds says that the paths satisfy the formula; otherwise they violate it.
 	Holds bool `json:"holds"`
 	// Scheduler says that the paths belong to a scheduler that attains the value.
 	Scheduler bool `json:"scheduler,omitempty"`
-	// Wanted is what the paths are to have together: ">1/2" or ">=1/2"; empty where
-	// the likeliest ones were asked for, and no more.
+	// Wanted is the probability that the paths must have together, such as >1/2 or >=1/2. It is empty if only the most probable paths
+	// were asked for.
 	Wanted string `json:"wanted,omitempty"`
-	// Enough says that they have it, and Shown that this decides the property: of a
-	// bound that all schedulers keep, those of one show nothing.
+	// Enough says that the paths have the wanted probability, and Shown that this decides the property. The paths of one scheduler do not
+	// decide a bound that holds for all schedulers.
 	Enough bool `json:"enough,omitempty"`
 	Shown  bool `json:"shown,omitempty"`
-	// Count is the number of the paths, of which no smaller set has as much; Paths are
-	// the first of them. All says that there are no others.
+	// Count is the number of paths. No smaller set of paths has their probability. Paths has the first of them, and All says that there are
+	// no other paths.
 	Count int  `json:"count"`
 	All   bool `json:"all,omitempty"`
-	// Longest is the number of steps of the longest path, and Sum the probability of
-	// all, in lowest terms unless that is long.
-	Longest     int           `json:"longest"`
+	// Longest is the number of steps of the longest path.
+	Longest int `json:"longest"`
+	// Sum is the probability of all Count paths. SumFraction is the same number as a fraction; it is empty if the fraction is long.
 	Sum         JSONNumber    `json:"probability"`
 	SumFraction string        `json:"fraction,omitempty"`
 	Paths       []WitnessPath `json:"paths"`
-	// Columns are those of the board of 2048 that the states have; 0 without one.
+	// Columns is the number of columns of the 2048 board in the states; 0 for other models.
 	Columns int `json:"columns,omitempty"`
-	// Part is the part of the model that a bound is exceeded in; nil if it was not asked for.
+	// Part is a part of the model that exceeds the bound; nil if it was not asked for.
 	Part *WitnessPart `json:"part,omitempty"`
 }
 
-// WitnessPath is one path.
+// WitnessPath is a path with its probability.
 type WitnessPath struct {
 	Probability JSONNumber `json:"probability"`
 	Fraction    string     `json:"fraction,omitempty"`
-	// Steps are the states, with the step that leads to each.
+	// Steps has the states of the path, each with the step that leads to it.
 	Steps []WitnessStep `json:"steps"`
 }
 
-// WitnessStep is a state of a path. Action is that of the step that leads to it,
-// empty for none; in the first state there is no step, and Probability is 1.
+// WitnessStep is a state of a path, with the action and the probability of the step that leads to it. The action is empty if the step has
+// none. The first state has no step; its probability is 1.
 type WitnessStep struct {
 	Action      string     `json:"action,omitempty"`
 	Probability JSONNumber `json:"probability"`
 	State       Valuation  `json:"variables"`
 }
 
-// WitnessPart is a part of a model that refutes a bound by itself, and without any
-// of whose states, or commands, it would not.
+// WitnessPart is a part of a model that exceeds a bound by itself: first a set of states, and then a set of commands.
 type WitnessPart struct {
-	// States is how many of the states that the paths could meet are needed.
+	// States is the number of states in the part, and Of the number of states on the paths of the model.
 	States int `json:"states"`
 	Of     int `json:"of"`
-	// Lower bounds the probability within these states from below.
+	// Lower is a lower bound of the probability within these states.
 	Lower JSONNumber `json:"lower"`
-	// Minimal says that it was shown of every state that it is needed.
+	// Minimal says that every state is proved necessary.
 	Minimal bool `json:"minimal"`
-	// Commands are those that are needed, in the order of the model.
-	Commands []WitnessCommand `json:"commands,omitempty"`
-	// OfCommands is how many the model has, LowerCommands what CommandsMinimal and
-	// Lower are for the model of these commands alone.
-	OfCommands      int        `json:"of_commands,omitempty"`
-	LowerCommands   JSONNumber `json:"lower_commands,omitempty"`
-	CommandsMinimal bool       `json:"commands_minimal,omitempty"`
+	// Commands has the commands in the part, in the order of the model, and OfCommands is the number of commands in the model.
+	Commands   []WitnessCommand `json:"commands,omitempty"`
+	OfCommands int              `json:"of_commands,omitempty"`
+	// LowerCommands is a lower bound of the probability in the model with these commands only.
+	LowerCommands JSONNumber `json:"lower_commands,omitempty"`
+	// CommandsMinimal says that every command is proved necessary.
+	CommandsMinimal bool `json:"commands_minimal,omitempty"`
 }
 
-// WitnessCommand is a command of a model.
+// WitnessCommand is a command of a model with its place in the text.
 type WitnessCommand struct {
 	Module string `json:"module"`
 	File   string `json:"file,omitempty"`
@@ -75,11 +74,11 @@ type WitnessCommand struct {
 	Text   string `json:"text"`
 }
 
-// maxWitnessFraction is how long a fraction may be that is written out.
+// maxWitnessFraction is the greatest length of a fraction that is written.
 const maxWitnessFraction = 400
 
-// WitnessNumber returns a probability as a witness has it.
-func WitnessNumber(r *big.Rat) (x JSONNumber, fraction string) {
+// WitnessNumber returns the float64 nearest to a probability, and the probability as a fraction. The fraction is empty if it is too long.
+func WitnessNumber(r *big.Rat) (nearest JSONNumber, fraction string) {
 	f, _ := r.Float64()
 	if text := r.RatString(); len(text) <= maxWitnessFraction {
 		fraction = text

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"tilecheck/internal/interval"
 	"tilecheck/native"
 	"tilecheck/native/explain/scheduler"
 	"tilecheck/native/explain/shield"
@@ -273,12 +274,12 @@ func fractionCell(r *big.Rat) table.Cell {
 }
 
 // probabilityCell returns a table cell with as many digits of a probability as its bounds prove.
-func probabilityCell(n shield.Number) table.Cell {
+func probabilityCell(n interval.Number) table.Cell {
 	if n.Exact != nil {
 		return fractionCell(n.Exact)
 	}
-	f := n.Value()
-	return table.Cell{Text: digits.Of(f, (n.Upper-n.Lower)/2).Format(f, 0), Value: f}
+	f := n.Nearest()
+	return table.Cell{Text: digits.Of(f, n.Width()/2).Format(f, 0), Value: f}
 }
 
 // stateTable returns a table of the first states in which a choice is not allowed.

@@ -1,7 +1,6 @@
 package check
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -117,9 +116,9 @@ func (c *Checker) exactOnly(ctx context.Context, property *Property, verdict *re
 	return c.fractionsOrQuotient(ctx, model, property, verdict, quotientWork)
 }
 
-// fractionsOrQuotient evaluates a property with fractions, in at most maxWork operations. If these do not suffice, it evaluates the
-// property without a limit: on the bisimulation quotient if that has at most half as many states, and otherwise on the model. If
-// it uses the quotient, it adds a warning to the verdict.
+// fractionsOrQuotient evaluates a property with fractions. If this takes more than maxWork operations, it starts again without a limit:
+// on the bisimulation quotient if that has at most half as many states, and otherwise on the model. A warning in the verdict tells
+// that the quotient was used.
 func (c *Checker) fractionsOrQuotient(ctx context.Context, m *model, property *Property, verdict *result.Verdict, maxWork int) (*outcome, error) {
 	unlimited := precision{exact: true, epsilon: c.opts.Epsilon}
 	if !c.mayUseQuotient(m) {
@@ -132,21 +131,28 @@ func (c *Checker) fractionsOrQuotient(ctx context.Context, m *model, property *P
 	if !hitLimit {
 		return out, limitErr
 	}
-	reduced, err := Reduce(ctx, c.compiled, m.space, []*Property{property}, nil)
-	if ctx.Err() != nil {
-		return nil, cmp.Or(err, ctx.Err())
-	}
-	isMuchSmaller := err == nil && reduced.Space.Model().NumStates() <= m.space.Model().NumStates()/2
-	if isMuchSmaller {
-		numStates := noun.Count(reduced.Space.Model().NumStates(), "state")
+	quotient := c.smallQuotient(ctx, m, property)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case quotient != nil:
+		numStates := noun.Count(quotient.exactModel.space.Model().NumStates(), "state")
 		verdict.Warnings = append(verdict.Warnings, "computed on the quotient by bisimulation, which has "+numStates)
-		quotientChecker := New(reduced.Space.Compiled(), reduced.Space, c.opts)
-		return quotientChecker.attempt(ctx, quotientChecker.exactModel, unlimited, property)
-	}
-	if errors.Is(limitErr, solve.ErrFill) { // the attempt without a limit of work would fail again
+		return quotient.attempt(ctx, quotient.exactModel, unlimited, property)
+	case errors.Is(limitErr, solve.ErrFill): // an attempt without a limit of work would fail again
 		return nil, limitErr
 	}
 	return c.attempt(ctx, m, unlimited, property)
+}
+
+// smallQuotient returns a checker for the bisimulation quotient of a model. It returns nil if the quotient has more than half of the states
+// of the model, or cannot be computed.
+func (c *Checker) smallQuotient(ctx context.Context, m *model, property *Property) *Checker {
+	reduced, err := Reduce(ctx, c.compiled, m.space, []*Property{property}, nil)
+	if err != nil || reduced.Space.Model().NumStates() > m.space.Model().NumStates()/2 {
+		return nil
+	}
+	return New(reduced.Space.Compiled(), reduced.Space, c.opts)
 }
 
 // mayUseQuotient reports whether values on the bisimulation quotient can replace values on the model: the model is small enough to
@@ -168,8 +174,8 @@ func (c *Checker) outOfRange(ctx context.Context, rangeErr error, property *Prop
 	return out, err
 }
 
-// multiObjective evaluates multi(...). It evaluates a small model with fractions. It evaluates a large one with bounds, and then with
-// fractions if the bounds leave the property undecided or are too wide.
+// multiObjective evaluates multi(...): a small model with fractions, and a large one with bounds. If the bounds leave the property
+// undecided or are too wide, fractions follow.
 func (c *Checker) multiObjective(ctx context.Context, property *Property) (*outcome, error) {
 	if c.bounds.space.Model().NumStates() <= smallMulti {
 		out, err := c.tryFractions(ctx, property, cheapFractions)
@@ -178,21 +184,9 @@ func (c *Checker) multiObjective(ctx context.Context, property *Property) (*outc
 			return out, err
 		}
 	}
-	bounds := precision{epsilon: c.opts.epsilon()}
-	model := c.bounds
-	best, err := c.attempt(ctx, model, bounds, property)
-	if errors.Is(err, errNeedsFractions) { // compute bounds from the exact model
-		model, err = c.fractions(ctx)
-		if err != nil {
-			return nil, err
-		}
-		best, err = c.attempt(ctx, model, bounds, property)
-	}
-	if err == nil {
-		best = c.narrow(ctx, model, property, best)
-	}
+	best, err := c.multiBounds(ctx, property)
 	isUndecided := errors.As(err, new(*undecidedError))
-	isTooWide := err == nil && best.width > bounds.epsilon
+	isTooWide := err == nil && best.width > c.opts.epsilon()
 	if isUndecided || isTooWide {
 		exact, exactErr := c.tryFractions(ctx, property, cheapFractions)
 		if exactErr == nil || ctx.Err() != nil {
@@ -202,41 +196,70 @@ func (c *Checker) multiObjective(ctx context.Context, property *Property) (*outc
 	return best, err
 }
 
-// enclose evaluates a property with bounds. If the bounds leave a Boolean property undecided, it computes the narrowest
-// possible bounds, and then fractions. If the bounds of a value are too wide, it computes narrower ones, and then fractions.
+// multiBounds evaluates multi(...) with bounds. It computes them from the model with fractions if float64 weights do not suffice.
+func (c *Checker) multiBounds(ctx context.Context, property *Property) (*outcome, error) {
+	model, wanted := c.bounds, precision{epsilon: c.opts.epsilon()}
+	best, err := c.attempt(ctx, model, wanted, property)
+	if errors.Is(err, errNeedsFractions) {
+		if model, err = c.fractions(ctx); err != nil {
+			return nil, err
+		}
+		best, err = c.attempt(ctx, model, wanted, property)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c.narrow(ctx, model, property, best), nil
+}
+
+// enclose evaluates a property with bounds. Better bounds, and then fractions, follow if the bounds leave a Boolean property undecided or
+// are too wide.
 func (c *Checker) enclose(ctx context.Context, property *Property) (*outcome, error) {
 	best, err := c.attempt(ctx, c.bounds, precision{epsilon: c.opts.Epsilon}, property)
-	if errors.As(err, new(*stepBoundError)) { // with fractions, many steps take few operations, because matrices are squared
+	switch {
+	case errors.As(err, new(*stepBoundError)): // with fractions, many steps take few operations, because matrices are squared
 		exact, exactErr := c.tryFractions(ctx, property, anyFractions)
 		if exactErr == nil || ctx.Err() != nil {
 			return exact, exactErr
 		}
-	}
-	isUndecided := errors.As(err, new(*undecidedError))
-	if err != nil && !isUndecided || c.opts.Accuracy == result.Estimated {
+		return nil, err
+	case c.opts.Accuracy == result.Estimated:
 		return best, err
+	case errors.As(err, new(*undecidedError)):
+		return c.decide(ctx, property)
+	case err != nil:
+		return nil, err
 	}
-	if isUndecided {
-		best, err = c.attempt(ctx, c.bounds, narrowestBounds, property)
-		if errors.As(err, new(*undecidedError)) {
-			return c.decideByFractions(ctx, err, property)
-		}
-		if err != nil {
-			return nil, err
-		}
-	}
-	best = c.narrow(ctx, c.bounds, property, best)
-	if best.width > c.opts.epsilon() {
-		exact, exactErr := c.tryFractions(ctx, property, cheapFractions)
-		if exactErr == nil && exact.width < best.width {
-			return exact, nil
-		}
-	}
-	return best, nil
+	return c.improve(ctx, property, best), nil
 }
 
-// decideByFractions evaluates a property with fractions, after the narrowest bounds left it undecided. undecidedErr says so. If the
-// property cannot be evaluated with fractions, the returned error is undecidedErr or begins with it.
+// decide evaluates a property that bounds of the usual width left undecided: with the narrowest bounds, and then with fractions.
+func (c *Checker) decide(ctx context.Context, property *Property) (*outcome, error) {
+	best, err := c.attempt(ctx, c.bounds, narrowestBounds, property)
+	switch {
+	case errors.As(err, new(*undecidedError)):
+		return c.decideByFractions(ctx, err, property)
+	case err != nil:
+		return nil, err
+	}
+	return c.improve(ctx, property, best), nil
+}
+
+// improve returns a better outcome than best if the bounds of best are too wide: one with narrower bounds, or with a fraction.
+func (c *Checker) improve(ctx context.Context, property *Property, best *outcome) *outcome {
+	best = c.narrow(ctx, c.bounds, property, best)
+	if best.width <= c.opts.epsilon() {
+		return best
+	}
+	exact, err := c.tryFractions(ctx, property, cheapFractions)
+	if err != nil || !(exact.width < best.width) {
+		return best
+	}
+	return exact
+}
+
+// decideByFractions evaluates a property with fractions. undecidedErr is the error of the narrowest bounds. If there are no fractions, the
+// returned error is undecidedErr or begins with it.
 func (c *Checker) decideByFractions(ctx context.Context, undecidedErr error, property *Property) (*outcome, error) {
 	out, err := c.tryFractions(ctx, property, anyFractions)
 	switch {
@@ -248,9 +271,9 @@ func (c *Checker) decideByFractions(ctx context.Context, undecidedErr error, pro
 	return out, err
 }
 
-// narrow evaluates a property again with smaller and smaller epsilons, until its bounds are narrow enough or do not become narrower.
-// It returns the outcome with the narrowest bounds; best is the outcome so far. The first epsilon may be too large, because the
-// widths of the bounds of a model's components add up.
+// narrow returns the outcome with the narrowest bounds, where best is the outcome so far. It evaluates the property with smaller and smaller
+// epsilons until the bounds are narrow enough or do not become narrower. The bounds that package solve returns may be wider than
+// epsilon, because the widths in the components of a model add up.
 func (c *Checker) narrow(ctx context.Context, m *model, property *Property, best *outcome) *outcome {
 	wantedWidth := c.opts.epsilon()
 	bounds := precision{epsilon: wantedWidth}
@@ -272,9 +295,8 @@ func (u *unavailableError) Error() string { return u.why.Error() }
 
 func (u *unavailableError) Unwrap() error { return u.why }
 
-// tryFractions evaluates a property with fractions. A value that has no fraction gets bounds. The error is *unavailableError if the
-// model with fractions cannot be built, or if it has too many states. The number of states does not matter if the space was built
-// with fractions and the work is not limited.
+// tryFractions evaluates a property with fractions. The error is *unavailableError if the model with fractions cannot be built or has too many
+// states. Any number of states is allowed if the space was built with fractions and wanted does not limit the work.
 func (c *Checker) tryFractions(ctx context.Context, property *Property, wanted precision) (*outcome, error) {
 	// The answer does not depend on c.exactModel, which another property may have built.
 	space := c.bounds.space.Model()

@@ -54,7 +54,7 @@ func (e *evaluation) numericAnswer(expr sema.Expr) (result.Value, *result.Interv
 	if e.accuracy == result.Float || e.accuracy == result.Estimated {
 		return resultValue(value, expr.Type()), nil, nil
 	}
-	return resultValue(value, expr.Type()), &result.Interval{Lo: value.lo, Hi: value.hi}, nil
+	return resultValue(value, expr.Type()), &result.Interval{Lo: value.Lo, Hi: value.Hi}, nil
 }
 
 // plainProperty evaluates an expression over the variables in the initial states.
@@ -96,7 +96,7 @@ func (e *evaluation) plainAnswer(exprType sema.Type, values []sema.Enclosed) (re
 	if e.accuracy == result.Float {
 		return answer, nil
 	}
-	return answer, &result.Interval{Lo: least.lo, Hi: greatest.hi}
+	return answer, &result.Interval{Lo: least.Lo, Hi: greatest.Hi}
 }
 
 // rangeValue returns the range between two numbers as the value of a verdict.
@@ -112,7 +112,7 @@ func plainNumber(enclosed sema.Enclosed) number {
 	if enclosed.Type == sema.Int {
 		return fraction(big.NewRat(int64(enclosed.Int), 1))
 	}
-	return number{lo: enclosed.Lo, hi: enclosed.Hi}
+	return between(enclosed.Lo, enclosed.Hi)
 }
 
 // booleanAnswer evaluates a Boolean property. It is true if it holds in all initial states.
@@ -149,18 +149,18 @@ func (e *evaluation) rangeOfValues(expr sema.Expr, set *sparse.Set) (result.Valu
 	least := values.fold(set, minimum)
 	greatest := values.fold(set, maximum)
 	e.width = max(relativeWidth(least), relativeWidth(greatest))
-	return rangeValue(least, greatest, expr.Type()), &result.Interval{Lo: least.lo, Hi: greatest.hi}, nil
+	return rangeValue(least, greatest, expr.Type()), &result.Interval{Lo: least.Lo, Hi: greatest.Hi}, nil
 }
 
 // resultValue converts a number to the value of a verdict. An exact number becomes the fraction with the nearest float64 number. Any other
 // number becomes a number with few decimal digits that lies between the bounds.
 func resultValue(n number, exprType sema.Type) result.Value {
-	out := result.Value{Kind: result.Number, Num: shortestDecimal(n.lo, n.hi), Rat: n.rat}
+	out := result.Value{Kind: result.Number, Num: shortestDecimal(n.Lo, n.Hi), Rat: n.Exact}
 	if exprType == sema.Int {
 		out.Kind = result.Integer
 	}
-	if n.rat != nil {
-		out.Num, _ = n.rat.Float64()
+	if n.Exact != nil {
+		out.Num, _ = n.Exact.Float64()
 	}
 	return out
 }

@@ -14,9 +14,10 @@ import (
 
 // neg returns -x.
 func (value number) neg() number {
-	out := number{lo: -value.hi, hi: -value.lo, aboveLo: value.belowHi, belowHi: value.aboveLo}
-	if value.rat != nil {
-		out.rat = new(big.Rat).Neg(value.rat)
+	out := between(-value.Hi, -value.Lo)
+	out.aboveLo, out.belowHi = value.belowHi, value.aboveLo
+	if value.Exact != nil {
+		out.Exact = new(big.Rat).Neg(value.Exact)
 	}
 	return out
 }
@@ -24,8 +25,8 @@ func (value number) neg() number {
 // arithmetic applies an arithmetic operator to two numbers. ok is false if their bounds are too wide to bound the result, as for a
 // division by an interval that contains 0.
 func arithmetic(operator syntax.Op, left, right number) (out number, ok bool) {
-	if left.rat != nil && right.rat != nil {
-		if exact := applyToFractions(operator, left.rat, right.rat); exact != nil {
+	if left.Exact != nil && right.Exact != nil {
+		if exact := applyToFractions(operator, left.Exact, right.Exact); exact != nil {
 			return fraction(exact), true
 		}
 	}
@@ -37,9 +38,11 @@ func arithmetic(operator syntax.Op, left, right number) (out number, ok bool) {
 	}
 	switch operator {
 	case syntax.OpAdd:
-		lower, _ := sumBounds(left.lo, right.lo)
-		_, upper := sumBounds(left.hi, right.hi)
-		return number{lo: lower, hi: upper, aboveLo: left.aboveLo || right.aboveLo, belowHi: left.belowHi || right.belowHi}, true
+		lower, _ := sumBounds(left.Lo, right.Lo)
+		_, upper := sumBounds(left.Hi, right.Hi)
+		sum := between(lower, upper)
+		sum.aboveLo, sum.belowHi = left.aboveLo || right.aboveLo, left.belowHi || right.belowHi
+		return sum, true
 	case syntax.OpMul:
 		return intervalResult(left, right, productBounds), true
 	case syntax.OpDiv:
@@ -53,12 +56,12 @@ func arithmetic(operator syntax.Op, left, right number) (out number, ok bool) {
 // divide returns bounds of the quotient of two finite numbers. ok is false if the bounds of the divisor contain 0, unless the
 // divisor is exactly 0 and the dividend is a point or has a known sign.
 func divide(dividend, divisor number) (out number, ok bool) {
-	if divisor.lo > 0 || divisor.hi < 0 {
+	if divisor.Lo > 0 || divisor.Hi < 0 {
 		return intervalResult(dividend, divisor, quotientBounds), true
 	}
 	isZero := divisor.isPoint()
-	if isZero && (dividend.isPoint() || dividend.lo > 0 || dividend.hi < 0) {
-		return point(dividend.lo / divisor.lo), true // infinite or NaN
+	if isZero && (dividend.isPoint() || dividend.Lo > 0 || dividend.Hi < 0) {
+		return point(dividend.Lo / divisor.Lo), true // infinite or NaN
 	}
 	return number{}, false
 }
@@ -66,12 +69,12 @@ func divide(dividend, divisor number) (out number, ok bool) {
 // powerOf returns bounds of base to the power of exponent, which are finite. ok is false if a number is not a point, unless the
 // exponent is an integer from 0 to maxPower.
 func powerOf(base, exponent number) (out number, ok bool) {
-	isNatural := exponent.isPoint() && exponent.lo == math.Trunc(exponent.lo) && exponent.lo >= 0
-	if isNatural && exponent.lo <= maxPower {
-		return naturalPower(base, int(exponent.lo)), true
+	isNatural := exponent.isPoint() && exponent.Lo == math.Trunc(exponent.Lo) && exponent.Lo >= 0
+	if isNatural && exponent.Lo <= maxPower {
+		return naturalPower(base, int(exponent.Lo)), true
 	}
 	if base.isPoint() && exponent.isPoint() {
-		return withMargin(sema.Pow(base.lo, exponent.lo)), true
+		return withMargin(sema.Pow(base.Lo, exponent.Lo)), true
 	}
 	return number{}, false
 }
@@ -80,7 +83,7 @@ func powerOf(base, exponent number) (out number, ok bool) {
 // is unknown.
 func applyToSpecial(operator syntax.Op, left, right number) (out number, ok bool) {
 	if left.isPoint() && right.isPoint() {
-		return applyToSpecialPoints(operator, left.lo, right.lo)
+		return applyToSpecialPoints(operator, left.Lo, right.Lo)
 	}
 	if left.isNaN() || right.isNaN() {
 		return point(math.NaN()), operator != syntax.OpPow
@@ -121,9 +124,9 @@ func applyToSpecialPoints(operator syntax.Op, left, right float64) (out number, 
 // knownSign returns 1 if the number is known to be positive, -1 if it is known to be negative, and otherwise 0.
 func (value number) knownSign() float64 {
 	switch {
-	case value.lo > 0 || value.lo == 0 && value.aboveLo:
+	case value.Lo > 0 || value.Lo == 0 && value.aboveLo:
 		return 1
-	case value.hi < 0 || value.hi == 0 && value.belowHi:
+	case value.Hi < 0 || value.Hi == 0 && value.belowHi:
 		return -1
 	}
 	return 0
@@ -139,7 +142,7 @@ func naturalPower(base number, exponent int) number {
 		out = intervalResult(out, base, productBounds)
 	}
 	if exponent%2 == 0 { // an even power is never negative
-		out.lo = max(out.lo, 0)
+		out.Lo = max(out.Lo, 0)
 	}
 	return out
 }
@@ -154,7 +157,7 @@ func withMargin(value float64) number {
 		absolute = 0x1p-1060 // for values near 0, whose rounding error is not relative
 	)
 	margin := relative*math.Abs(value) + absolute
-	return number{lo: value - margin, hi: value + margin}
+	return between(value-margin, value+margin)
 }
 
 // applyToFractions applies an arithmetic operator to two fractions. It returns nil if the result is not a fraction, or would be too
@@ -246,15 +249,15 @@ func boundsOfRounded(rounded, errorSign float64) (lower, upper float64) {
 // intervalResult returns bounds of an operation on two finite numbers that are known by bounds. The operation returns bounds of its
 // result on two float64 numbers. It must be monotonic in each operand, so that its extrema are at the ends of the bounds.
 func intervalResult(left, right number, operation func(x, y float64) (lower, upper float64)) number {
-	bounds := number{lo: math.Inf(1), hi: math.Inf(-1)}
-	for _, leftEnd := range []float64{left.lo, left.hi} {
-		for _, rightEnd := range []float64{right.lo, right.hi} {
+	bounds := between(math.Inf(1), math.Inf(-1))
+	for _, leftEnd := range []float64{left.Lo, left.Hi} {
+		for _, rightEnd := range []float64{right.Lo, right.Hi} {
 			lower, upper := operation(leftEnd, rightEnd)
 			if math.IsNaN(lower) { // an end is infinite, and the operands are finite
 				continue
 			}
-			bounds.lo = min(bounds.lo, lower)
-			bounds.hi = max(bounds.hi, upper)
+			bounds.Lo = min(bounds.Lo, lower)
+			bounds.Hi = max(bounds.Hi, upper)
 		}
 	}
 	return bounds
@@ -263,13 +266,13 @@ func intervalResult(left, right number, operation func(x, y float64) (lower, upp
 // order returns the sign of left - right. ok is false if the bounds overlap, so that the sign is unknown.
 func order(left, right number) (sign int, ok bool) {
 	switch {
-	case left.rat != nil && right.rat != nil:
-		return left.rat.Cmp(right.rat), true
-	case left.hi < right.lo, left.hi == right.lo && (left.isBelowHi() || right.isAboveLo()):
+	case left.Exact != nil && right.Exact != nil:
+		return left.Exact.Cmp(right.Exact), true
+	case left.Hi < right.Lo, left.Hi == right.Lo && (left.isBelowHi() || right.isAboveLo()):
 		return -1, true
-	case left.lo > right.hi, left.lo == right.hi && (left.isAboveLo() || right.isBelowHi()):
+	case left.Lo > right.Hi, left.Lo == right.Hi && (left.isAboveLo() || right.isBelowHi()):
 		return +1, true
-	case left.lo == left.hi && right.lo == right.hi && left.lo == right.lo:
+	case left.Lo == left.Hi && right.Lo == right.Hi && left.Lo == right.Lo:
 		return 0, true
 	}
 	return 0, false
@@ -287,9 +290,9 @@ func compare(operator syntax.Op, left, right number) (holds, ok bool) {
 	}
 	// The order is unknown, but bounds that touch decide <= and >=, and their negations.
 	switch {
-	case left.hi <= right.lo && operator == syntax.OpLe, left.lo >= right.hi && operator == syntax.OpGe:
+	case left.Hi <= right.Lo && operator == syntax.OpLe, left.Lo >= right.Hi && operator == syntax.OpGe:
 		return true, true
-	case left.hi <= right.lo && operator == syntax.OpGt, left.lo >= right.hi && operator == syntax.OpLt:
+	case left.Hi <= right.Lo && operator == syntax.OpGt, left.Lo >= right.Hi && operator == syntax.OpLt:
 		return false, true
 	}
 	return false, false
@@ -305,12 +308,12 @@ func applyFunction(call *sema.Call, args []number) (out number, ok bool, err err
 	// Any other function needs the exact values of its arguments: it is evaluated as a call with constant arguments.
 	constantCall := &sema.Call{Base: call.Base, Func: call.Func}
 	for i, argument := range args {
-		isKnown := argument.isPoint() || argument.rat != nil
+		isKnown := argument.isPoint() || argument.Exact != nil
 		if !isKnown {
 			return number{}, false, nil
 		}
 		base := sema.Base{ValueType: call.Args[i].Type(), Position: call.Args[i].Pos()}
-		value := sema.Value{Type: base.ValueType, Int: int32(argument.lo), Float: argument.lo, Rat: argument.rat}
+		value := sema.Value{Type: base.ValueType, Int: int32(argument.Lo), Float: argument.Lo, Rat: argument.Exact}
 		constantCall.Args = append(constantCall.Args, &sema.Const{Base: base, Val: value})
 	}
 	value, exact, err := sema.EvalExact(constantCall, nil)
@@ -359,10 +362,10 @@ func minimum(left, right number) number {
 	if left.isNaN() || right.isNaN() {
 		return point(math.NaN())
 	}
-	out := number{lo: min(left.lo, right.lo), hi: min(left.hi, right.hi)}
+	out := between(min(left.Lo, right.Lo), min(left.Hi, right.Hi))
 	// The minimum equals the lower bound unless both operands are greater; it is below the upper bound if one operand is.
-	out.aboveLo = (left.lo > out.lo || left.aboveLo) && (right.lo > out.lo || right.aboveLo)
-	out.belowHi = left.hi == out.hi && left.belowHi || right.hi == out.hi && right.belowHi
+	out.aboveLo = (left.Lo > out.Lo || left.aboveLo) && (right.Lo > out.Lo || right.aboveLo)
+	out.belowHi = left.Hi == out.Hi && left.belowHi || right.Hi == out.Hi && right.belowHi
 	return out
 }
 
@@ -380,13 +383,13 @@ func maximum(left, right number) number {
 // applyRounding applies a monotonic function with integer results, such as floor, to a number. ok is false if the result is
 // infinite, or if the results at the lower and the upper bound differ.
 func applyRounding(value number, function func(float64) float64) (out number, ok bool) {
-	lower, upper := function(value.lo), function(value.hi)
+	lower, upper := function(value.Lo), function(value.Hi)
 	if lower != upper || math.IsInf(lower, 0) {
 		return number{}, false
 	}
 	out = point(lower)
-	if value.rat != nil {
-		out.rat = new(big.Rat).SetFloat64(lower)
+	if value.Exact != nil {
+		out.Exact = new(big.Rat).SetFloat64(lower)
 	}
 	return out, true
 }

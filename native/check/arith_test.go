@@ -24,11 +24,11 @@ func draw(rng *rand.Rand) (number, *big.Rat) {
 		return point(a), new(big.Rat).SetFloat64(a)
 	}
 	if math.Abs(a) > 0x1p1022 {
-		return number{lo: math.Inf(-1), hi: math.Inf(1)}, new(big.Rat).SetFloat64(a)
+		return between(math.Inf(-1), math.Inf(1)), new(big.Rat).SetFloat64(a)
 	}
-	x := number{lo: a, hi: a + b*math.Abs(a)}
+	x := between(a, a+b*math.Abs(a))
 	mid := a + b*math.Abs(a)*rng.Float64()
-	return x, new(big.Rat).SetFloat64(min(max(mid, x.lo), x.hi))
+	return x, new(big.Rat).SetFloat64(min(max(mid, x.Lo), x.Hi))
 }
 
 // TestArithmetic: the fraction's result is in the interval's result.
@@ -47,9 +47,9 @@ func TestArithmetic(t *testing.T) {
 				t.Fatalf("%v %v %v is %v, without %v", x, op, y, z, r.FloatString(30))
 			}
 			f, exact := r.Float64()
-			faint := min(math.Abs(f), math.Abs(x.lo)) < 0x1p-900
-			if x.isPoint() && y.isPoint() && exact && !faint && !math.IsInf(f, 0) && (z.lo != f || z.hi != f) {
-				t.Fatalf("%v %v %v is %v, want the point %v", x.lo, op, y.lo, z, f)
+			faint := min(math.Abs(f), math.Abs(x.Lo)) < 0x1p-900
+			if x.isPoint() && y.isPoint() && exact && !faint && !math.IsInf(f, 0) && (z.Lo != f || z.Hi != f) {
+				t.Fatalf("%v %v %v is %v, want the point %v", x.Lo, op, y.Lo, z, f)
 			}
 		}
 		checkCall(t, sema.FuncMin, x, y, lesser(p, q))
@@ -59,7 +59,7 @@ func TestArithmetic(t *testing.T) {
 }
 
 func encloses(z number, r *big.Rat) bool {
-	lo, hi := new(big.Rat).SetFloat64(z.lo), new(big.Rat).SetFloat64(z.hi)
+	lo, hi := new(big.Rat).SetFloat64(z.Lo), new(big.Rat).SetFloat64(z.Hi)
 	return (lo == nil || lo.Cmp(r) <= 0) && (hi == nil || hi.Cmp(r) >= 0)
 }
 
@@ -96,7 +96,7 @@ func checkCompare(t *testing.T, x, y number, cmp int) {
 
 // TestTouchingBounds: two intervals that share an end decide what they can.
 func TestTouchingBounds(t *testing.T) {
-	x, y := number{lo: 0, hi: 1}, number{lo: 1, hi: 2}
+	x, y := between(0, 1), between(1, 2)
 	for _, tt := range []struct {
 		op        syntax.Op
 		holds, ok bool
@@ -130,16 +130,16 @@ func TestSpecialNumbers(t *testing.T) {
 		{syntax.OpNe, nan, one, true},
 	} {
 		if holds, ok := compare(tt.op, tt.x, tt.y); !ok || holds != tt.want {
-			t.Errorf("%v %v %v: %v, %v, want %v", tt.x.lo, tt.op, tt.y.lo, holds, ok, tt.want)
+			t.Errorf("%v %v %v: %v, %v, want %v", tt.x.Lo, tt.op, tt.y.Lo, holds, ok, tt.want)
 		}
 	}
-	if z, _ := arithmetic(syntax.OpSub, inf, inf); z.lo == z.lo {
+	if z, _ := arithmetic(syntax.OpSub, inf, inf); z.Lo == z.Lo {
 		t.Errorf("infinity minus infinity is %v", z)
 	}
-	if z, _ := arithmetic(syntax.OpDiv, one, point(0)); !math.IsInf(z.lo, 1) || !math.IsInf(z.hi, 1) {
+	if z, _ := arithmetic(syntax.OpDiv, one, point(0)); !math.IsInf(z.Lo, 1) || !math.IsInf(z.Hi, 1) {
 		t.Errorf("1/0 is %v", z)
 	}
-	if _, ok := arithmetic(syntax.OpDiv, one, number{lo: -1, hi: 1}); ok {
+	if _, ok := arithmetic(syntax.OpDiv, one, between(-1, 1)); ok {
 		t.Errorf("division by an interval around zero has bounds")
 	}
 }
@@ -163,7 +163,7 @@ func TestShortest(t *testing.T) {
 // one half to it gives 1.
 func TestRound(t *testing.T) {
 	x, ok := applyMonotonic(sema.FuncRound, []number{point(0.49999999999999994)})
-	if !ok || x.lo != 0 || x.hi != 0 {
-		t.Errorf("round(0.49999999999999994) is between %v and %v (%v), want 0", x.lo, x.hi, ok)
+	if !ok || x.Lo != 0 || x.Hi != 0 {
+		t.Errorf("round(0.49999999999999994) is between %v and %v (%v), want 0", x.Lo, x.Hi, ok)
 	}
 }

@@ -89,12 +89,12 @@ func (e *evaluation) conditionalInChain(expr, formula, condition sema.Expr) (*nu
 // condition but not the formula. At least one of them is not exactly 0.
 func shareOfSatisfied(satisfied, violated number) number {
 	switch {
-	case satisfied.hi == 0:
+	case satisfied.Hi == 0:
 		return fraction(new(big.Rat))
-	case violated.hi == 0:
+	case violated.Hi == 0:
 		return fraction(big.NewRat(1, 1))
-	case satisfied.rat != nil && violated.rat != nil:
-		return fraction(new(big.Rat).Quo(satisfied.rat, new(big.Rat).Add(satisfied.rat, violated.rat)))
+	case satisfied.Exact != nil && violated.Exact != nil:
+		return fraction(new(big.Rat).Quo(satisfied.Exact, new(big.Rat).Add(satisfied.Exact, violated.Exact)))
 	}
 	share := func(satisfied, violated float64) number {
 		condition, _ := arithmetic(syntax.OpAdd, point(satisfied), point(violated))
@@ -102,12 +102,13 @@ func shareOfSatisfied(satisfied, violated number) number {
 		return value
 	}
 	// The quotient increases with satisfied and decreases with violated.
-	out := number{lo: 0, hi: 1, aboveLo: true, belowHi: true}
-	if satisfied.lo > 0 {
-		out.lo = max(share(satisfied.lo, violated.hi).lo, 0)
+	out := between(0, 1)
+	out.aboveLo, out.belowHi = true, true
+	if satisfied.Lo > 0 {
+		out.Lo = max(share(satisfied.Lo, violated.Hi).Lo, 0)
 	}
-	if satisfied.hi > 0 && violated.lo > 0 {
-		out.hi = min(share(satisfied.hi, violated.lo).hi, 1)
+	if satisfied.Hi > 0 && violated.Lo > 0 {
+		out.Hi = min(share(satisfied.Hi, violated.Lo).Hi, 1)
 	}
 	return out
 }
@@ -378,7 +379,7 @@ func (c *conditionedChain) setConditionProbability(region *winningRegion) error 
 	}
 	c.conditionProbability = newNumbers(len(c.product.pairs), probability.accuracy)
 	if c.exact {
-		c.conditionProbability.rat = make([]*big.Rat, len(c.product.pairs))
+		c.conditionProbability.exact = make([]*big.Rat, len(c.product.pairs))
 	}
 	zero, one := fraction(new(big.Rat)), fraction(big.NewRat(1, 1))
 	for i, pair := range c.product.pairs {
@@ -454,7 +455,7 @@ func (c *conditionedChain) weightedReward(target *sparse.Set, upper bool) (*numb
 	if upper {
 		probability = c.conditionProbability.hi
 	}
-	reward := solve.ConditionedReward(c.product.Model, c.rewards, c.conditionProbability.rat, probability, upper)
+	reward := solve.ConditionedReward(c.product.Model, c.rewards, c.conditionProbability.exact, probability, upper)
 	if target == nil {
 		return c.toNumbers(solve.TotalReward(c.ctx, c.product.Graph, reward, solve.Max, c.opts))
 	}
@@ -469,16 +470,16 @@ func (c *conditionedChain) divideByCondition(expr sema.Expr, lower, upper *numbe
 	for s := range c.domain().All() {
 		start := int(c.product.startStates[s])
 		probability := c.conditionProbability.at(start)
-		if probability.hi == 0 {
+		if probability.Hi == 0 {
 			return nil, c.zeroConditionError(expr, s)
 		}
-		weighted := number{lo: lower.lo[start], hi: upper.hi[start]}
+		weighted := between(lower.lo[start], upper.hi[start])
 		if c.exact {
 			weighted = lower.at(start)
 		}
 		quotient, ok := arithmetic(syntax.OpDiv, weighted, probability)
 		if !ok { // the bounds of the probability contain 0
-			quotient = number{lo: 0, hi: math.Inf(1)}
+			quotient = between(0, math.Inf(1))
 		}
 		out.put(s, quotient)
 	}

@@ -139,59 +139,80 @@ func (e *evaluation) costBoundedReward(formula *logic.Formula, reward *sparse.Re
 	return e.valuesAtCostZero(values, zeroCostStates), nil
 }
 
-// rewardWithinCosts returns the reward of each choice of the product. It is the reward of the choice of the model if no
-// transition exceeds a bound, and otherwise the expected reward of the transitions that do not exceed any. index is the index
-// of reward in the program.
+// rewardWithinCosts returns the rewards of the choices of the product. A choice has the reward of its choice in the model if no transition
+// exceeds a bound, and otherwise the expected reward of the transitions that exceed none. index is the index of reward in the program.
 func (e *evaluation) rewardWithinCosts(builder *costProductBuilder, product *sparse.Model, reward *sparse.Reward, index int) (*sparse.Reward, error) {
-	model := e.space.Model()
 	out := &sparse.Reward{Name: reward.Name, Unfit: reward.Unfit, Choice: make([]float64, product.NumChoices())}
-	if model.Exact() {
+	if e.space.Model().Exact() {
 		out.ChoiceRat = make([]*big.Rat, product.NumChoices())
 	}
-	var partial *transitionRewards // nil until a choice needs them
-	mostSummands := 0              // the greatest number of transitions in an expected reward
-	var within []int
+	within := &rewardsWithinCosts{costProductBuilder: builder, product: product, space: e.space, index: index, modelReward: reward, out: out}
 	for i := range product.NumStates() {
-		s := builder.modelState(i)
 		first, end := product.Choices(i)
 		for c := first; c < end; c++ {
 			if builder.rows.Origin[c] == sparse.None {
 				continue
 			}
-			origin := int(builder.rows.Origin[c])
-			within = builder.appendTransitionsWithin(within[:0], product, c, origin)
-			firstTransition, endTransition := model.Row(origin)
-			if len(within) == endTransition-firstTransition {
-				out.Choice[c] = reward.OfChoice(s, origin)
-				if out.ChoiceRat != nil {
-					out.ChoiceRat[c] = reward.OfChoiceRat(s, origin)
-				}
-				continue
-			}
-			if len(within) == 0 {
-				continue
-			}
-			if partial == nil { // of a Markov chain: all transitions of a choice of an MDP have the same cost
-				states, transitions, err := e.space.Costs(index)
-				if err != nil {
-					return nil, err
-				}
-				partial = &transitionRewards{model, states, transitions}
-			}
-			mostSummands = max(mostSummands, len(within))
-			out.Choice[c] = partial.expected(s, within)
-			if out.ChoiceRat != nil {
-				out.ChoiceRat[c] = partial.expectedRat(s, within)
+			if err := within.setReward(builder.modelState(i), c); err != nil {
+				return nil, err
 			}
 		}
 	}
-	// Err bounds the relative rounding error. OfChoice adds two numbers. An expected reward of n transitions has n products and
-	// n-1 sums of rounded factors; 1.01 covers the products of these errors.
-	out.Err = reward.Err + 0x1p-52
-	if mostSummands > 0 {
-		out.Err = 1.01 * (reward.Err + model.Err + float64(mostSummands+3)*0x1p-53)
-	}
+	out.Err = within.relativeError()
 	return out, nil
+}
+
+// rewardsWithinCosts sets the rewards of the choices of a product with costs.
+type rewardsWithinCosts struct {
+	*costProductBuilder
+	product     *sparse.Model
+	space       *explicit.Space
+	index       int            // of modelReward in the program
+	modelReward *sparse.Reward // in the model
+	out         *sparse.Reward // in the product
+	partial     *transitionRewards
+	transitions []int // a buffer: the transitions of a choice that exceed no bound
+	mostTerms   int   // the greatest number of transitions in an expected reward
+}
+
+// setReward sets the reward of choice c of the product, whose state is state s of the model. If only some transitions of the choice exceed a
+// bound, the model is a Markov chain: all transitions of a choice of an MDP have the same cost.
+func (r *rewardsWithinCosts) setReward(s, c int) error {
+	modelChoice := int(r.rows.Origin[c])
+	r.transitions = r.appendTransitionsWithin(r.transitions[:0], r.product, c, modelChoice)
+	first, end := r.model.Row(modelChoice)
+	switch len(r.transitions) {
+	case end - first:
+		r.out.Choice[c] = r.modelReward.OfChoice(s, modelChoice)
+		if r.out.ChoiceRat != nil {
+			r.out.ChoiceRat[c] = r.modelReward.OfChoiceRat(s, modelChoice)
+		}
+		return nil
+	case 0:
+		return nil
+	}
+	if r.partial == nil {
+		states, transitions, err := r.space.Costs(r.index)
+		if err != nil {
+			return err
+		}
+		r.partial = &transitionRewards{r.model, states, transitions}
+	}
+	r.mostTerms = max(r.mostTerms, len(r.transitions))
+	r.out.Choice[c] = r.partial.expected(s, r.transitions)
+	if r.out.ChoiceRat != nil {
+		r.out.ChoiceRat[c] = r.partial.expectedRat(s, r.transitions)
+	}
+	return nil
+}
+
+// relativeError returns a bound on the relative rounding error of the rewards. OfChoice adds two numbers. An expected reward of n
+// transitions has n products and n-1 sums of rounded factors; 1.01 covers the products of these errors.
+func (r *rewardsWithinCosts) relativeError() float64 {
+	if r.mostTerms == 0 {
+		return r.modelReward.Err + 0x1p-52
+	}
+	return 1.01 * (r.modelReward.Err + r.model.Err + float64(r.mostTerms+3)*0x1p-53)
 }
 
 // transitionRewards has the rewards of the states and of the transitions of a Markov chain. A reward of nil stands for 0.
@@ -445,6 +466,7 @@ type costProductBuilder struct {
 
 	states      *explicit.Numbering // the packed states of the product: the state of the model and the costs so far
 	packedState []uint64            // the buffer of index
+	nextCosts   []uint32            // the buffer of costsAfter
 	rows        *sparse.DerivedBuilder
 }
 
@@ -532,7 +554,7 @@ func (builder *costProductBuilder) costSoFar(i, k int) uint32 {
 	return uint32(builder.states.At(i)[position/2] >> (32 * (position % 2)))
 }
 
-// expand appends the choices of state i of the product. It adds their targets to the product.
+// expand appends the choices of state i of the product, and adds their targets to the product.
 func (builder *costProductBuilder) expand(i int) {
 	model, s := builder.model, builder.modelState(i)
 	builder.rows.State()
@@ -541,24 +563,29 @@ func (builder *costProductBuilder) expand(i int) {
 		builder.rows.Loop(uint32(i))
 		return
 	}
-	costs, nextCosts := make([]uint32, len(builder.costs)), make([]uint32, len(builder.costs))
+	costs := make([]uint32, len(builder.costs))
 	for k := range costs {
 		costs[k] = builder.costSoFar(i, k)
 	}
 	first, end := model.Choices(s)
 	for c := first; c < end; c++ {
-		targetOf := func(transition int) uint32 {
+		builder.rows.Copy(c, func(transition int) uint32 {
 			move := transition
 			if model.Kind == sparse.MDP {
 				move = c
 			}
-			for k := range builder.costs {
-				nextCosts[k] = builder.costs[k].after(costs[k], s, move)
-			}
-			return builder.index(model.Target[transition], nextCosts)
-		}
-		builder.rows.Copy(c, targetOf)
+			return builder.index(model.Target[transition], builder.costsAfter(costs, s, move))
+		})
 	}
+}
+
+// costsAfter returns the costs of a path after it leaves state s by a move. The next call overwrites them.
+func (builder *costProductBuilder) costsAfter(costs []uint32, s, move int) []uint32 {
+	builder.nextCosts = builder.nextCosts[:0]
+	for k := range builder.costs {
+		builder.nextCosts = append(builder.nextCosts, builder.costs[k].after(costs[k], s, move))
+	}
+	return builder.nextCosts
 }
 
 // after returns the cost of a path after it leaves state s by a move: a choice of an MDP, or a transition of a Markov chain. spent is the

@@ -41,10 +41,10 @@ func (e *evaluation) discountFactor(expr sema.Expr) (*big.Rat, error) {
 	switch {
 	case err != nil:
 		return nil, err
-	case value.rat == nil:
+	case value.Exact == nil:
 		return nil, e.unsupported(expr, "found a discount factor that is not a fraction")
-	case value.rat.Sign() <= 0 || value.rat.Cmp(big.NewRat(1, 1)) >= 0:
-		return nil, e.failure(result.TypeError, expr.Pos(), "discount factor %s, want a number above 0 and below 1", value.rat.RatString())
+	case value.Exact.Sign() <= 0 || value.Exact.Cmp(big.NewRat(1, 1)) >= 0:
+		return nil, e.failure(result.TypeError, expr.Pos(), "discount factor %s, want a number above 0 and below 1", value.Exact.RatString())
 	}
-	return value.rat, nil
+	return value.Exact, nil
 }

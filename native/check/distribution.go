@@ -31,7 +31,7 @@ type Distribution struct {
 // At returns the probability of state s, and its bounds.
 func (d *Distribution) At(s int) (result.Value, result.Interval) {
 	probability := d.values.at(s)
-	return resultValue(probability, sema.Double), result.Interval{Lo: probability.lo, Hi: probability.hi}
+	return resultValue(probability, sema.Double), result.Interval{Lo: probability.Lo, Hi: probability.Hi}
 }
 
 // Zero reports whether the probability of a state is 0.

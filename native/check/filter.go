@@ -214,9 +214,9 @@ func (e *evaluation) filterNumbers(formula *logic.Formula) (*numbers, error) {
 // mean returns the arithmetic mean of the values in a set of states, or bounds of it. The set is not empty.
 func (v *numbers) mean(set *sparse.Set) number {
 	mean, _ := arithmetic(syntax.OpDiv, v.fold(set, add), fraction(big.NewRat(int64(set.Count()), 1)))
-	if mean.rat == nil && !mean.isPoint() { // rounding widened the bounds, but the mean lies between the extreme values
-		mean.lo = max(mean.lo, v.fold(set, minimum).lo)
-		mean.hi = min(mean.hi, v.fold(set, maximum).hi)
+	if mean.Exact == nil && !mean.isPoint() { // rounding widened the bounds, but the mean lies between the extreme values
+		mean.Lo = max(mean.Lo, v.fold(set, minimum).Lo)
+		mean.Hi = min(mean.Hi, v.fold(set, maximum).Hi)
 	}
 	return mean
 }

@@ -233,9 +233,9 @@ func (e *evaluation) boundOf(formula *logic.Formula) (number, error) {
 	if err != nil {
 		return number{}, err
 	}
-	isProbability := bound.lo >= 0 && bound.hi <= 1
+	isProbability := bound.Lo >= 0 && bound.Hi <= 1
 	if formula.Kind != logic.Reward && !isProbability {
-		return number{}, e.failure(result.TypeError, formula.Bound.Pos(), "bound %v of a probability, want a number from 0 to 1", bound.lo)
+		return number{}, e.failure(result.TypeError, formula.Bound.Pos(), "bound %v of a probability, want a number from 0 to 1", bound.Lo)
 	}
 	return bound, nil
 }
@@ -252,7 +252,7 @@ func (e *evaluation) constantValue(expr sema.Expr) (number, error) {
 	if math.IsNaN(enclosed.Float) {
 		return number{}, e.failure(result.TypeError, expr.Pos(), "bound is not a number")
 	}
-	return number{lo: enclosed.Lo, hi: enclosed.Hi}, nil
+	return between(enclosed.Lo, enclosed.Hi), nil
 }
 
 // numbers evaluates a formula of type Int or Double.
@@ -324,7 +324,7 @@ func (e *evaluation) plainNumbers(expr sema.Expr) (*numbers, error) {
 			out.put(s, fraction(enclosed.Rat))
 		} else {
 			out.accuracy = accuracy
-			out.put(s, number{lo: enclosed.Lo, hi: enclosed.Hi})
+			out.put(s, between(enclosed.Lo, enclosed.Hi))
 		}
 	}
 	return out, nil

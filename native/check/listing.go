@@ -64,7 +64,7 @@ func (e *evaluation) listNumbers(formula *logic.Formula, set *sparse.Set, values
 	case !e.wantsValues && formula.Op != "store":
 		e.addListing(formula, set, func(s int) (result.Value, bool) {
 			n := values.at(s)
-			isZero := n.lo == 0 && n.hi == 0 && (n.rat == nil || n.rat.Sign() == 0)
+			isZero := n.Lo == 0 && n.Hi == 0 && (n.Exact == nil || n.Exact.Sign() == 0)
 			return resultValue(n, formula.X.Type()), isZero
 		})
 	}

@@ -289,10 +289,10 @@ func (e *evaluation) newObjective(formula *logic.Formula) (*objective, error) {
 	if err != nil {
 		return nil, err
 	}
-	if bound.rat == nil {
+	if bound.Exact == nil {
 		return nil, e.unsupported(expr, "found a bound in multi(...) that is not a fraction")
 	}
-	return &objective{expr: expr, maximised: threshold.Rel == syntax.OpGe, bound: bound.rat}, nil
+	return &objective{expr: expr, maximised: threshold.Rel == syntax.OpGe, bound: bound.Exact}, nil
 }
 
 // setPathFormula sets the path formula of an objective to path. If objective.isComplement is true, it sets the negation of
@@ -441,8 +441,8 @@ func (m *multi) answer(expr sema.Expr, best *pareto.Best) (result.Value, *result
 		if objective.form != rewardForm { // a probability
 			upperFloat = min(upperFloat, 1)
 		}
-		optimum = number{lo: max(lowerFloat, 0), hi: upperFloat}
+		optimum = between(max(lowerFloat, 0), upperFloat)
 	}
 	m.width = relativeWidth(optimum)
-	return resultValue(optimum, sema.Double), &result.Interval{Lo: optimum.lo, Hi: optimum.hi}, nil
+	return resultValue(optimum, sema.Double), &result.Interval{Lo: optimum.Lo, Hi: optimum.Hi}, nil
 }

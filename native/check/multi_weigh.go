@@ -14,17 +14,17 @@ import (
 )
 
 var (
-	// errInfiniteCost says that no scheduler ends almost all paths, so that a minimised reward is infinite.
+	// errInfiniteCost says that a minimised reward is infinite, because no scheduler ends almost all paths.
 	errInfiniteCost = errors.New("a minimised reward is infinite")
 	// errNeedsFractions says that the model needs fractions as weights.
 	errNeedsFractions = errors.New("maximised and minimised rewards together need a model with fractions")
 )
 
-// bestWeightedSum is the oracle of package pareto. It returns an upper bound of the maximal weighted sum of the objectives, and
-// the values of a scheduler that is optimal for it. Minimised objectives have a negative sign.
+// bestWeightedSum is the oracle of package pareto. It returns an upper bound of the maximal weighted sum of the objectives, and the values of
+// all objectives under an optimal scheduler. Minimised objectives have a negative sign.
 //
-// Without minimised rewards, the sum is a maximal total reward. Otherwise it is a constant minus a minimal reachability reward of the end
-// state, because only schedulers that end almost all paths have finite minimised rewards; see weightedLosses.
+// Without minimised rewards, the sum is a maximal total reward. With them, a path has to end almost surely, or a minimised reward is
+// infinite. The sum then is a constant minus the minimal expected loss until the end state is reached; see weightedLosses.
 func (m *multi) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*pareto.Answer, error) {
 	optimise := m.maximiseRewards
 	if m.minimisesReward() {
@@ -63,9 +63,9 @@ func (m *multi) maximiseRewards(ctx context.Context, weights []*big.Rat) (*solve
 	return values, upper, nil
 }
 
-// minimiseLosses maximises the weighted sum of the objectives, some of which are minimised rewards: it minimises the expected losses until
-// the end state is reached. It returns the minimal losses of the states of the product, with an optimal scheduler, and an upper bound
-// of the maximal sum. The error is errInfiniteCost if no scheduler ends almost all paths.
+// minimiseLosses maximises the weighted sum of the objectives, some of which are minimised rewards. It returns the minimal expected losses
+// until the end state is reached, with an optimal scheduler, and an upper bound of the maximal sum. The error is errInfiniteCost if no
+// scheduler reaches the end state with probability 1.
 func (m *multi) minimiseLosses(ctx context.Context, weights []*big.Rat) (*solve.Values, *big.Rat, error) {
 	reward, total, err := m.weightedLosses(ctx, weights)
 	if err != nil {
@@ -85,7 +85,7 @@ func (m *multi) minimiseLosses(ctx context.Context, weights []*big.Rat) (*solve.
 	return values, total.Sub(total, lower), nil
 }
 
-// recordConvergence records in the results if the iteration for the values ended at the limit of sweeps.
+// recordConvergence records whether an iteration ended at the limit of sweeps.
 func (m *multi) recordConvergence(values *solve.Values) {
 	if !values.Converged {
 		m.hitSweepLimit = true
@@ -111,8 +111,8 @@ func (m *multi) beyondFloat64() error {
 	return m.unsupported(m.property.X, "found multi(...) with numbers beyond the range of float64")
 }
 
-// options returns the options for one of several values that are added. Its bounds are narrower, so that the bounds of the sum are narrow
-// enough.
+// options returns the options for one of several values that are added. They ask for narrower bounds, so that the bounds of the sum are
+// narrow enough.
 func (m *multi) options() solve.Options {
 	opts := m.opts
 	opts.Classic = false
@@ -120,7 +120,7 @@ func (m *multi) options() solve.Options {
 	return opts
 }
 
-// optionsWithScheduler returns the same options, with which package solve also returns an optimal scheduler.
+// optionsWithScheduler returns options that also ask for an optimal scheduler.
 func (m *multi) optionsWithScheduler() solve.Options {
 	opts := m.options()
 	opts.Scheduler = true
@@ -420,9 +420,8 @@ func (m *multi) loweredMaximum(objective *objective, maxRewards []*big.Rat, s, c
 	return loss, nil
 }
 
-// attainedBounds returns, for each objective, a lower bound of the value that a scheduler of the product attains. The value of a minimised
-// objective has a negative sign. choices is the scheduler. It is optimal for the given weights, which also decide which objectives are
-// satisfied when a path ends.
+// attainedBounds returns, for each objective, a lower bound of the value that a scheduler of the product attains; choices is the scheduler.
+// The value of a minimised objective has a negative sign. When a path ends, the weights decide which objectives are satisfied.
 func (m *multi) attainedBounds(ctx context.Context, choices []uint32, weights []*big.Rat) ([]*big.Rat, error) {
 	chain, origins, err := m.inducedChain(ctx, choices)
 	if err != nil {
@@ -440,18 +439,25 @@ func (m *multi) attainedBounds(ctx context.Context, choices []uint32, weights []
 		if err != nil {
 			return nil, err
 		}
-		lower, upper := boundsOf(values, 0)
-		isMinimised := objective.form == rewardForm && !objective.maximised
-		switch {
-		case isMinimised && upper != nil:
-			attained[i] = new(big.Rat).Neg(upper)
-		case !isMinimised && lower != nil:
-			attained[i] = lower
-		default:
+		if attained[i] = objective.maximisedBound(values, 0); attained[i] == nil {
 			return nil, m.beyondFloat64()
 		}
 	}
 	return attained, nil
+}
+
+// maximisedBound returns a lower bound of the value of state s, where a minimised objective has the negative of its value. It returns nil if
+// the bound is infinite.
+func (o *objective) maximisedBound(values *solve.Values, s int) *big.Rat {
+	lower, upper := boundsOf(values, s)
+	isMinimised := o.form == rewardForm && !o.maximised
+	switch {
+	case !isMinimised:
+		return lower
+	case upper != nil:
+		return new(big.Rat).Neg(upper)
+	}
+	return nil
 }
 
 // attainedReward returns the expected total reward of an objective in an induced chain.
@@ -463,8 +469,7 @@ func (m *multi) attainedReward(ctx context.Context, chain *sparse.Graph, origins
 	return solve.TotalReward(ctx, chain, reward, solve.Max, m.options())
 }
 
-// endsThatSatisfy returns the states of an induced chain in which the path ends and satisfies an objective, given by its index. origins
-// has the state and choice of the product behind each state of the chain.
+// endsThatSatisfy returns the states of an induced chain in which a path ends and satisfies an objective, given by its index.
 func (m *multi) endsThatSatisfy(objective int, origins []origin, weights []*big.Rat) *sparse.Set {
 	satisfying := sparse.NewSet(len(origins) + 1) // the additional state is the end state
 	for chainState, origin := range origins {
@@ -486,11 +491,11 @@ func (m *multi) lastChoice(s int) int {
 	return end - 1
 }
 
-// origin is the state and the choice of the product that a state of the chain stands for.
+// origin is the state of the product that a state of an induced chain stands for, and the choice of the scheduler in it.
 type origin struct{ state, choice int }
 
-// inducedChain returns the Markov chain that a scheduler of the product induces, restricted to the states that it reaches. origins has the
-// state and choice of the product behind each state of the chain, except the last state, which is the end state.
+// inducedChain returns the Markov chain of the states that a scheduler of the product reaches. The last state of the chain is the end state.
+// origins has the origin of every other state.
 func (m *multi) inducedChain(ctx context.Context, choices []uint32) (chain *sparse.Graph, origins []origin, err error) {
 	origins, chainState, err := m.reachedStates(ctx, choices)
 	if err != nil {
@@ -508,37 +513,39 @@ func (m *multi) inducedChain(ctx context.Context, choices []uint32) (chain *spar
 	return sparse.NewGraph(builder.Finish()), origins, nil
 }
 
-// reachedStates returns the states of the chain that a scheduler of the product induces. chainState has the state of the chain for each state
-// of the product; None if the scheduler does not reach it. The last state of the chain is the end state, which is not in origins.
+// reachedStates returns the states of the product that a scheduler reaches, in breadth-first order, without the end state. chainState is the
+// inverse: it has the state of the induced chain for each state of the product, and None for a state that is not reached. The end state
+// is the last state of the chain.
 func (m *multi) reachedStates(ctx context.Context, choices []uint32) (origins []origin, chainState []uint32, err error) {
 	endState := uint32(len(m.states))
 	chainState = slices.Repeat([]uint32{sparse.None}, m.product.NumStates())
-	addState := func(s uint32) {
-		if s == endState || chainState[s] != sparse.None {
-			return
-		}
-		chainState[s] = uint32(len(origins))
-		c := choices[s]
-		if c == sparse.None { // the scheduler allows any choice
-			c = uint32(m.lastChoice(int(s)))
-		}
-		origins = append(origins, origin{int(s), int(c)})
-	}
-	addState(0)
-	for i := 0; i < len(origins); i++ { // addState appends to origins
+	chainState[0] = 0
+	origins = []origin{m.originOf(choices, 0)}
+	for i := 0; i < len(origins); i++ {
 		if i&0xffff == 0 && ctx.Err() != nil {
 			return nil, nil, ctx.Err()
 		}
 		first, end := m.product.Row(origins[i].choice)
 		for _, target := range m.product.Target[first:end] {
-			addState(target)
+			if target != endState && chainState[target] == sparse.None {
+				chainState[target] = uint32(len(origins))
+				origins = append(origins, m.originOf(choices, int(target)))
+			}
 		}
 	}
 	chainState[endState] = uint32(len(origins))
 	return origins, chainState, nil
 }
 
-// chainReward returns the rewards of an objective in an induced chain, with the given origins of its states. The end state has no reward.
+// originOf returns a state of the product with the choice of a scheduler. If the scheduler allows every choice, it is the last one.
+func (m *multi) originOf(choices []uint32, s int) origin {
+	if choices[s] == sparse.None {
+		return origin{s, m.lastChoice(s)}
+	}
+	return origin{s, int(choices[s])}
+}
+
+// chainReward returns the rewards of an objective in the states of an induced chain. The end state has no reward.
 func (m *multi) chainReward(objective *objective, origins []origin) (*sparse.Reward, error) {
 	numStates := len(origins) + 1
 	sums := &rewardSums{exact: m.exact, Reward: sparse.Reward{Err: objective.reward.Err + 0x1p-52, Choice: make([]float64, numStates)}}

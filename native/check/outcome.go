@@ -67,11 +67,11 @@ func (out *outcome) widthWarning(wantedWidth float64) string {
 // number, and infinite if only one bound is infinite.
 func relativeWidth(n number) float64 {
 	switch {
-	case n.rat != nil || n.isPoint():
+	case n.Exact != nil || n.isPoint():
 		return 0
-	case math.IsInf(n.lo, 0) || math.IsInf(n.hi, 0):
+	case math.IsInf(n.Lo, 0) || math.IsInf(n.Hi, 0):
 		return math.Inf(1)
 	}
-	magnitude := max(math.Abs(n.lo), math.Abs(n.hi))
-	return min(n.hi/magnitude-n.lo/magnitude, 2) // divided before the subtraction, which may overflow
+	magnitude := max(math.Abs(n.Lo), math.Abs(n.Hi))
+	return min(n.Hi/magnitude-n.Lo/magnitude, 2) // divided before the subtraction, which may overflow
 }

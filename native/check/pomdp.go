@@ -3,7 +3,6 @@ package check
 import (
 	"errors"
 	"fmt"
-	"math"
 
 	"tilecheck/internal/noun"
 	"tilecheck/native/solve"
@@ -201,14 +200,7 @@ func (e *evaluation) searchFromStates(expr sema.Expr, problem belief.Problem, st
 			summary.strategy = solved.Strategy
 			summary.chain = len(solved.Chain.State)
 		}
-		switch {
-		case !e.exact:
-			values.put(s, number{lo: solved.Lower, hi: solved.Upper})
-		case solved.Exact == nil:
-			values.put(s, point(math.Inf(1)))
-		default:
-			values.put(s, fraction(solved.Exact))
-		}
+		values.put(s, number{Number: solved.Number})
 	}
 	e.beliefs = summary
 	return values, nil

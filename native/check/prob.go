@@ -165,8 +165,8 @@ func (e *evaluation) complement(values *numbers) *numbers {
 	one := fraction(big.NewRat(1, 1))
 	for s := range values.lo {
 		value, _ := arithmetic(syntax.OpSub, one, values.at(s))
-		value.lo = max(value.lo, 0)
-		value.hi = min(value.hi, 1)
+		value.Lo = max(value.Lo, 0)
+		value.Hi = min(value.Hi, 1)
 		out.put(s, value)
 	}
 	return out

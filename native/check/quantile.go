@@ -234,7 +234,7 @@ func (q *quantile) sufficientUnits(box []int) (units int, provesAbsence bool, er
 	if err != nil {
 		return 0, false, err
 	}
-	provesAbsence = q.kind() != sparse.MDP || direction == solve.Max || q.threshold.isPoint() && q.threshold.lo == 1
+	provesAbsence = q.kind() != sparse.MDP || direction == solve.Max || q.threshold.isPoint() && q.threshold.Lo == 1
 	product := big.NewInt(int64(q.space.Model().NumStates()))
 	unitsPerStep := 0
 	for i, bound := range box {
@@ -371,5 +371,5 @@ func (q *quantile) onlyCoordinate(curve result.Value) (result.Value, *result.Int
 		return result.Value{Kind: result.Number, Num: infinite}, &result.Interval{Lo: infinite, Hi: infinite}
 	}
 	exact := fraction(curve.RatPoints[0][0])
-	return resultValue(exact, sema.Double), &result.Interval{Lo: exact.lo, Hi: exact.hi}
+	return resultValue(exact, sema.Double), &result.Interval{Lo: exact.Lo, Hi: exact.Hi}
 }

@@ -133,7 +133,7 @@ func (r *schedulerRequest) extremalInitialState(operator *logic.Formula, model *
 	best := int(model.Initial[0])
 	for _, s := range model.Initial {
 		value, bestValue := r.values.at(int(s)), r.values.at(best)
-		isSmaller, isGreater := value.hi < bestValue.hi, value.lo > bestValue.lo
+		isSmaller, isGreater := value.Hi < bestValue.Hi, value.Lo > bestValue.Lo
 		if wantsLeast && isSmaller || !wantsLeast && isGreater {
 			best = int(s)
 		}

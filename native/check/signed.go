@@ -88,7 +88,7 @@ func (e *evaluation) subtract(values *numbers, subtrahend func(s int) number) *n
 	for s := range e.domain().All() {
 		difference, ok := arithmetic(syntax.OpSub, values.at(s), subtrahend(s))
 		if !ok {
-			difference = number{lo: math.Inf(-1), hi: math.Inf(1)}
+			difference = between(math.Inf(-1), math.Inf(1))
 		}
 		out.put(s, difference)
 	}

@@ -68,10 +68,10 @@ func (stages *Stages) Sum(ctx context.Context, options explicit.Options) (verdic
 func (stages *Stages) verdict() (verdict result.Verdict, isNarrow bool) {
 	value := stages.expectedValue
 	answer := &outcome{
-		value: resultValue(value, stages.property.X.Type()), bound: &result.Interval{Lo: value.lo, Hi: value.hi},
+		value: resultValue(value, stages.property.X.Type()), bound: &result.Interval{Lo: value.Lo, Hi: value.Hi},
 		results: results{accuracy: result.Bounded, width: relativeWidth(value)},
 	}
-	if value.rat != nil {
+	if value.Exact != nil {
 		answer.accuracy = result.Exact
 	}
 	verdict = result.Verdict{Resolution: result.NoNondet, States: stages.numStates, Choices: stages.numStates, Transitions: stages.numTransitions}
@@ -160,9 +160,9 @@ func (c *Checker) newStages(property *Property) *Stages {
 	return stages
 }
 
-// evaluateStage propagates the given probabilities of the initial states of the current stage, in topological order, to its unexplored
-// states, and adds the value of the stage to the expected value. It returns errNoStages if the stage has a cycle through several
-// states, or if earlier stages had most of its states.
+// evaluateStage propagates the given probabilities of the initial states of the current stage to its unexplored states, and adds the value of
+// the stage to the expected value. It returns errNoStages if the stage has a cycle through several states, or if earlier stages had most
+// of its states.
 func (stages *Stages) evaluateStage(ctx context.Context, startProbabilities []number) error {
 	space, model := stages.space, stages.space.Model()
 	stages.overlaps = stages.overlaps || space.Overlaps() > 0
@@ -197,15 +197,27 @@ func (stages *Stages) evaluateStage(ctx context.Context, startProbabilities []nu
 		return err
 	}
 	if stages.reward == nil {
-		for s := range reached.Intersect(right).All() {
-			stages.expectedValue = sumOf(stages.expectedValue, stages.probability[s])
-		}
+		stages.addProbabilities(reached.Intersect(right))
 	}
-	stages.numStages++
-	stages.numStates += int64(model.NumStates() - unexplored.Count())
-	stages.numTransitions += int64(model.NumTransitions() - unexplored.Count())
 	stages.remaining = reached.Intersect(undecided).Intersect(unexplored)
+	stages.count(unexplored.Count())
 	return nil
+}
+
+// addProbabilities adds the probabilities of some states of the current stage to the expected value.
+func (stages *Stages) addProbabilities(states *sparse.Set) {
+	for s := range states.All() {
+		stages.expectedValue = sumOf(stages.expectedValue, stages.probability[s])
+	}
+}
+
+// count adds the explored states of the current stage and their transitions to the numbers so far. An unexplored state has one transition, a
+// self-loop.
+func (stages *Stages) count(numUnexplored int) {
+	model := stages.space.Model()
+	stages.numStages++
+	stages.numStates += int64(model.NumStates() - numUnexplored)
+	stages.numTransitions += int64(model.NumTransitions() - numUnexplored)
 }
 
 // rewards returns the rewards of the current stage if the value is an expected reward. It returns nil if the value is a probability.
@@ -263,7 +275,7 @@ func (stages *Stages) propagate(weights []number, rewards *sparse.Reward, s int)
 	first, end := model.Row(s)
 	visits := stages.probability[s] // the expected number of visits
 	if exitProbability, hasSelfLoop := stages.exitProbability(weights, s); hasSelfLoop {
-		isAbsorbing := exitProbability.hi == 0
+		isAbsorbing := exitProbability.Hi == 0
 		switch {
 		case isAbsorbing && rewards != nil:
 			return errNoStages
@@ -273,7 +285,7 @@ func (stages *Stages) propagate(weights []number, rewards *sparse.Reward, s int)
 		visits = quotientOf(visits, exitProbability)
 	}
 	if rewards != nil {
-		if reward := stages.rewardOf(rewards, s); reward.hi > 0 {
+		if reward := stages.rewardOf(rewards, s); reward.Hi > 0 {
 			stages.expectedValue = sumOf(stages.expectedValue, productOf(visits, reward))
 		}
 	}
@@ -333,12 +345,12 @@ func widen(value, err float64) number {
 	}
 	lower, _ := sumBounds(1, -err)
 	_, upper := sumBounds(1, err)
-	return productOf(point(value), number{lo: lower, hi: upper})
+	return productOf(point(value), between(lower, upper))
 }
 
 // sumOf returns left + right for numbers that are not negative.
 func sumOf(left, right number) number {
-	if left.hi == 0 {
+	if left.Hi == 0 {
 		return right
 	}
 	return nonNegative(syntax.OpAdd, left, right)
@@ -356,7 +368,7 @@ func nonNegative(operator syntax.Op, left, right number) number {
 	if out, ok := arithmetic(operator, left, right); ok {
 		return out
 	}
-	return number{lo: 0, hi: math.Inf(1)}
+	return between(0, math.Inf(1))
 }
 
 // reachedVia returns the states that a path from an initial state can reach, if all earlier states of the path are in via.

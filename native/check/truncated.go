@@ -74,16 +74,16 @@ func (c *Checker) Truncated(ctx context.Context, property *Property) (verdict re
 // mergeVerdicts replaces the value in lower by the interval between the values of lower and upper, and returns the width of this interval. If
 // there is no such interval, it replaces the value by an error, and returns infinity.
 func (c *Checker) mergeVerdicts(lower, upper *result.Verdict, property *Property) (width float64) {
-	between, err := c.outcomeBetween(lower, upper, property)
+	merged, err := c.outcomeBetween(lower, upper, property)
 	lower.Warnings = nil
 	if err != nil {
 		lower.Err = Failure(err, property.File, property.Pos)
 		lower.Value, lower.Bound, lower.Accuracy = result.Value{}, nil, 0
 		return math.Inf(1)
 	}
-	c.writePartialOutcome(between, property, c.bounds.space, lower)
+	c.writePartialOutcome(merged, property, c.bounds.space, lower)
 	lower.Warnings = append(lower.Warnings, "bounded by a part of the model: "+exploredNote(c.bounds.space)+"; the bounds cover the unexplored states")
-	return between.width
+	return merged.width
 }
 
 // exploredNote returns a text that says how many of the found states were explored.
@@ -96,26 +96,26 @@ func exploredNote(space *explicit.Space) string {
 // comparison has different results, if the values are probabilities that the bounds do not restrict, or if a fraction is required
 // and the values differ.
 func (c *Checker) outcomeBetween(lower, upper *result.Verdict, property *Property) (*outcome, error) {
-	between := &outcome{value: lower.Value, bound: lower.Bound, results: results{accuracy: max(lower.Accuracy, upper.Accuracy)}}
+	merged := &outcome{value: lower.Value, bound: lower.Bound, results: results{accuracy: max(lower.Accuracy, upper.Accuracy)}}
 	if lower.Value.Kind == result.Boolean {
 		if lower.Value.Bool != upper.Value.Bool {
 			return nil, &undecidedError{property.X.Pos(), "the explored part of the model does not decide the comparison"}
 		}
-		return between, nil
+		return merged, nil
 	}
 	if lower.Value.Rat != nil && upper.Value.Rat != nil && lower.Value.Rat.Cmp(upper.Value.Rat) == 0 {
-		return between, nil
+		return merged, nil
 	}
-	interval := number{lo: min(lower.Bound.Lo, upper.Bound.Lo), hi: max(lower.Bound.Hi, upper.Bound.Hi)}
-	if interval.lo <= 0 && interval.hi >= 1 {
+	bounds := between(min(lower.Bound.Lo, upper.Bound.Lo), max(lower.Bound.Hi, upper.Bound.Hi))
+	if bounds.Lo <= 0 && bounds.Hi >= 1 {
 		return nil, &undecidedError{property.X.Pos(), "the explored part of the model does not bound the value: " + exploredNote(c.bounds.space)}
 	}
 	if c.opts.Accuracy == result.Exact {
-		return nil, &inexactError{property.X.Pos(), fmt.Sprintf("the explored part of the model only bounds the value to [%.8g, %.8g], which is not a fraction", interval.lo, interval.hi)}
+		return nil, &inexactError{property.X.Pos(), fmt.Sprintf("the explored part of the model only bounds the value to [%.8g, %.8g], which is not a fraction", bounds.Lo, bounds.Hi)}
 	}
-	between.accuracy, between.width = result.Bounded, relativeWidth(interval)
-	between.value, between.bound = resultValue(interval, property.X.Type()), &result.Interval{Lo: interval.lo, Hi: interval.hi}
-	return between, nil
+	merged.accuracy, merged.width = result.Bounded, relativeWidth(bounds)
+	merged.value, merged.bound = resultValue(bounds, property.X.Type()), &result.Interval{Lo: bounds.Lo, Hi: bounds.Hi}
+	return merged, nil
 }
 
 // withUnexplored returns the states that satisfy the right operand of the until formula `left U right`, under the assumption about

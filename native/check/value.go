@@ -27,47 +27,48 @@ func (t truth) iff(u truth) truth { return t.and(u).or(t.not().and(u.not())) }
 // unknown returns the states in which the value is unknown.
 func (t truth) unknown() *sparse.Set { return t.yes.Union(t.no).Complement() }
 
-// number is a numeric value in one state: it is between lo and hi, and equals rat if that is not nil. Both bounds of NaN are NaN, and
-// both bounds of infinity are infinite. If only one bound is infinite, the value is finite or infinite.
+// number is a numeric value in one state. Both bounds of NaN are NaN, and both bounds of infinity are infinite. If only one bound is
+// infinite, the value is finite or infinite.
 type number struct {
-	lo, hi float64
-	rat    *big.Rat
-	// aboveLo says that the value is greater than lo, and belowHi that it is less than hi.
+	interval.Number
+	// aboveLo says that the value is greater than Lo, and belowHi that it is less than Hi.
 	aboveLo, belowHi bool
 }
 
+// between returns a number with the given bounds.
+func between(lower, upper float64) number {
+	return number{Number: interval.Number{Interval: interval.Interval{Lo: lower, Hi: upper}}}
+}
+
 // point returns a number that is exactly a float64 number.
-func point(value float64) number { return number{lo: value, hi: value} }
+func point(value float64) number { return between(value, value) }
 
 // fraction returns an exact number.
-func fraction(r *big.Rat) number {
-	nearest := interval.Around(r)
-	return number{lo: nearest.Lo, hi: nearest.Hi, rat: r}
-}
+func fraction(r *big.Rat) number { return number{Number: interval.Fraction(r)} }
 
 // isPoint reports whether the bounds are equal, so that the value is a float64 number.
-func (value number) isPoint() bool { return value.lo == value.hi || value.isNaN() }
+func (value number) isPoint() bool { return value.Lo == value.Hi || value.isNaN() }
 
-func (value number) isNaN() bool { return value.lo != value.lo }
+func (value number) isNaN() bool { return value.Lo != value.Lo }
 
 // isInfinite reports whether the value is known to be infinite.
-func (value number) isInfinite() bool { return value.lo == value.hi && math.IsInf(value.lo, 0) }
+func (value number) isInfinite() bool { return value.Lo == value.Hi && math.IsInf(value.Lo, 0) }
 
-// isAboveLo reports whether the value is known to be greater than lo.
+// isAboveLo reports whether the value is known to be greater than Lo.
 func (value number) isAboveLo() bool {
-	return value.aboveLo || math.IsInf(value.lo, -1) && !value.isPoint()
+	return value.aboveLo || math.IsInf(value.Lo, -1) && !value.isPoint()
 }
 
-// isBelowHi reports whether the value is known to be less than hi.
+// isBelowHi reports whether the value is known to be less than Hi.
 func (value number) isBelowHi() bool {
-	return value.belowHi || math.IsInf(value.hi, 1) && !value.isPoint()
+	return value.belowHi || math.IsInf(value.Hi, 1) && !value.isPoint()
 }
 
-// numbers are the values of a numeric formula in every state. rat is nil unless the values are exact; then a nil entry is
+// numbers are the values of a numeric formula in every state. exact is nil unless the values are exact; then a nil entry is
 // infinite or NaN.
 type numbers struct {
 	lo, hi   []float64
-	rat      []*big.Rat
+	exact    []*big.Rat
 	accuracy result.Accuracy
 	// prob says that the values are probabilities, and that the values 0 and 1 have equal bounds.
 	prob bool
@@ -83,30 +84,30 @@ func newNumbers(n int, acc result.Accuracy) *numbers {
 
 // at returns the value in state s.
 func (v *numbers) at(s int) number {
-	value := number{lo: v.lo[s], hi: v.hi[s]}
-	if v.prob && value.lo < value.hi {
-		value.aboveLo, value.belowHi = value.lo == 0, value.hi == 1
+	value := between(v.lo[s], v.hi[s])
+	if v.prob && value.Lo < value.Hi {
+		value.aboveLo, value.belowHi = value.Lo == 0, value.Hi == 1
 	}
 	if v.openEnds != nil {
 		value.aboveLo, value.belowHi = v.openEnds[s][0], v.openEnds[s][1]
 	}
-	if v.rat != nil {
-		value.rat = v.rat[s]
+	if v.exact != nil {
+		value.Exact = v.exact[s]
 	}
 	return value
 }
 
 // put sets the value in state s.
 func (v *numbers) put(s int, value number) {
-	v.lo[s], v.hi[s] = value.lo, value.hi
+	v.lo[s], v.hi[s] = value.Lo, value.Hi
 	if v.openEnds == nil && (value.aboveLo || value.belowHi) {
 		v.openEnds = make([][2]bool, len(v.lo))
 	}
 	if v.openEnds != nil {
 		v.openEnds[s] = [2]bool{value.aboveLo, value.belowHi}
 	}
-	if v.rat != nil {
-		v.rat[s] = value.rat
+	if v.exact != nil {
+		v.exact[s] = value.Exact
 	}
 }
 
@@ -120,13 +121,10 @@ func numbersOf(values *solve.Values) *numbers {
 		return out
 	}
 	out := newNumbers(len(values.Exact), result.Exact)
-	out.rat = values.Exact
-	for s, exact := range values.Exact {
-		enclosing := interval.Interval{Lo: math.Inf(1), Hi: math.Inf(1)}
-		if exact != nil {
-			enclosing = interval.Around(exact)
-		}
-		out.lo[s], out.hi[s] = enclosing.Lo, enclosing.Hi
+	out.exact = values.Exact
+	for s := range values.Exact {
+		nearest := values.Number(s)
+		out.lo[s], out.hi[s] = nearest.Lo, nearest.Hi
 	}
 	return out
 }
@@ -135,7 +133,7 @@ func numbersOf(values *solve.Values) *numbers {
 func (e *evaluation) newValues(accuracy result.Accuracy) *numbers {
 	out := newNumbers(e.space.Model().NumStates(), accuracy)
 	if e.exact {
-		out.rat = make([]*big.Rat, len(out.lo))
+		out.exact = make([]*big.Rat, len(out.lo))
 	}
 	return out
 }
@@ -143,8 +141,8 @@ func (e *evaluation) newValues(accuracy result.Accuracy) *numbers {
 // like returns n zeros with the accuracy of v, with room for fractions if v has fractions.
 func (v *numbers) like(n int) *numbers {
 	out := newNumbers(n, v.accuracy)
-	if v.rat != nil {
-		out.rat = make([]*big.Rat, n)
+	if v.exact != nil {
+		out.exact = make([]*big.Rat, n)
 	}
 	return out
 }

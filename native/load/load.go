@@ -10,14 +10,14 @@ import (
 	"tilecheck/runner"
 )
 
-// Model reads a job's model and compiles it, with the job's values for the undefined constants. A range of several values
-// is an error. The warnings are about the model's definitions. If the model's text is wrong, the error is a syntax.ErrorList.
+// Model reads and compiles a job's model. The job gives each undefined constant one value; several values are an error. The warnings are
+// about the model's definitions. If the model's text is wrong, the error is a syntax.ErrorList.
 func Model(ctx context.Context, job runner.Job) (compiled *compile.Model, warnings []string, err error) {
 	plan, err := runner.PlanModel(ctx, job)
 	if err != nil {
 		return nil, nil, err
 	}
-	compiled, err = single(plan)
+	compiled, err = onlyInstance(plan)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -34,7 +34,7 @@ func Space(ctx context.Context, plan *runner.Plan) (*explicit.Space, error) {
 	if plan.Job.States != nil {
 		return explicit.SpaceOf(ctx, plan.Job.States, explicit.FractionsFor(opts.Exact, opts.Normalise))
 	}
-	compiled, err := single(plan)
+	compiled, err := onlyInstance(plan)
 	if err != nil {
 		return nil, err
 	}
@@ -76,8 +76,8 @@ func Options(job *runner.Job) explicit.Options {
 	}
 }
 
-// single compiles a plan's model. It is an error if the model's constants have several valuations.
-func single(plan *runner.Plan) (*compile.Model, error) {
+// onlyInstance compiles a plan's model. The error says so if the model's constants have several valuations.
+func onlyInstance(plan *runner.Plan) (*compile.Model, error) {
 	valuation, err := runner.Single(plan.Models())
 	if err != nil {
 		return nil, err
@@ -99,18 +99,16 @@ func Compile(program *sema.Program, job *runner.Job) (*compile.Model, error) {
 	return compile.Compile(program, compile.Options{NoFixDeadlocks: job.NoFixDeadlocks})
 }
 
-// Fractions builds the state space of a model with fractions as weights. If the weights cannot be computed as fractions,
-// it builds the state space with float64 weights, and inexact is the reason.
+// Fractions builds the state space of a model with fractions as weights. If that fails, inexact says why, and the state space has
+// float64 weights; if opts.Exact asks for fractions, the failure is err instead.
 func Fractions(ctx context.Context, compiled *compile.Model, opts explicit.Options) (space *explicit.Space, inexact, err error) {
-	exact := opts
-	exact.Exact = true
-	space, inexact = explicit.Build(ctx, compiled, exact)
-	if inexact == nil {
-		return space, nil, nil
+	withFractions := opts
+	withFractions.Exact = true
+	space, err = explicit.Build(ctx, compiled, withFractions)
+	if err == nil || opts.Exact || ctx.Err() != nil {
+		return space, nil, err
 	}
-	if ctx.Err() != nil || opts.Exact {
-		return space, nil, inexact
-	}
+	inexact = err
 	space, err = explicit.Build(ctx, compiled, opts)
 	return space, inexact, err
 }

@@ -4,13 +4,14 @@ import (
 	"math"
 	"slices"
 
+	"tilecheck/internal/interval"
 	"tilecheck/native/space/sparse"
 )
 
 // acceleratedIteration improves the bias by restarted GMRES. It gives up after four restarts that halve neither the
 // residual nor the width of the bounds. It takes about the given number of sweeps at most, and leaves bscc.bias
 // unchanged.
-func (bscc *bsccGain) acceleratedIteration(members []uint32, work int, known gainInterval, sweeps int) (lower, upper float64, err error) {
+func (bscc *bsccGain) acceleratedIteration(members []uint32, work int, known interval.Interval, sweeps int) (lower, upper float64, err error) {
 	// In reverse order of discovery: most transitions lead to states found before, or soon after.
 	ordered := slices.Sorted(slices.Values(members))
 	slices.Reverse(ordered)
@@ -28,14 +29,14 @@ func (bscc *bsccGain) acceleratedIteration(members []uint32, work int, known gai
 	}()
 	solver, err := newGMRES(bscc, ordered)
 	if err != nil {
-		return known.lower, known.upper, err
+		return known.Lo, known.Hi, err
 	}
 	count := func() error {
 		sweeps--
 		bscc.meter.progress.Sweeps++
 		return bscc.meter.addWork(work)
 	}
-	lower, upper = known.lower, known.upper
+	lower, upper = known.Lo, known.Hi
 	gain, residual := lower+(upper-lower)/2, math.Inf(1)
 	for slowRestarts := 0; sweeps > 0 && slowRestarts < 4; {
 		better, newResidual, err := solver.restartCycle(gain, count)

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"tilecheck/internal/interval"
 	"tilecheck/native/space/sparse"
 )
 
@@ -53,7 +54,7 @@ func queues(t *testing.T, size int, r ...int64) (model *sparse.Model, reward *sp
 }
 
 // gmresBounds returns the bounds that GMRES finds alone, within a number of sweeps.
-func gmresBounds(t *testing.T, model *sparse.Model, reward *sparse.Reward, sweeps int) gainInterval {
+func gmresBounds(t *testing.T, model *sparse.Model, reward *sparse.Reward, sweeps int) interval.Interval {
 	t.Helper()
 	opts := Options{Epsilon: 1e-8}
 	y, err := newSystem(sparse.NewGraph(model), reward, Max, opts)
@@ -69,14 +70,14 @@ func gmresBounds(t *testing.T, model *sparse.Model, reward *sparse.Reward, sweep
 		t.Fatal(err)
 	}
 	before := slices.Clone(a.bias)
-	lo, hi, err = a.acceleratedIteration(members, work, gainInterval{lo, hi}, sweeps)
+	lo, hi, err = a.acceleratedIteration(members, work, interval.Interval{Lo: lo, Hi: hi}, sweeps)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(a.bias, before) {
 		t.Error("h is not as it was")
 	}
-	return gainInterval{lo, hi}
+	return interval.Interval{Lo: lo, Hi: hi}
 }
 
 // TestGMRES checks that a hundred steps are enough, and that the bounds are right and do not
@@ -85,10 +86,10 @@ func TestGMRES(t *testing.T) {
 	for _, rates := range [][]int64{{4, 6, 9}, {7, 1, 3}, {8, 8, 8}} {
 		model, reward, average := queues(t, 12, rates...)
 		b := gmresBounds(t, model, reward, 100)
-		if lo, hi := new(big.Rat).SetFloat64(b.lower), new(big.Rat).SetFloat64(b.upper); lo.Cmp(average) > 0 || hi.Cmp(average) < 0 {
+		if lo, hi := new(big.Rat).SetFloat64(b.Lo), new(big.Rat).SetFloat64(b.Hi); lo.Cmp(average) > 0 || hi.Cmp(average) < 0 {
 			t.Errorf("%v: the average %v is not in %v", rates, average, b)
 		}
-		if b.upper-b.lower > 1e-8*b.upper {
+		if b.Hi-b.Lo > 1e-8*b.Hi {
 			t.Errorf("%v: bounds %v after 100 steps", rates, b)
 		}
 		before := runtime.GOMAXPROCS(1)
@@ -106,7 +107,7 @@ func TestGMRESNoDirection(t *testing.T) {
 		for s := range reward.State {
 			reward.State[s] = x
 		}
-		if b := gmresBounds(t, model, reward, 100); b.lower > x || b.upper < x {
+		if b := gmresBounds(t, model, reward, 100); b.Lo > x || b.Hi < x {
 			t.Errorf("%v for a reward of %v everywhere", b, x)
 		}
 	}

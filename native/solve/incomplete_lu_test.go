@@ -147,7 +147,7 @@ func TestIncompleteLURows(t *testing.T) {
 // TestGMRESStiff: rates differ by a factor of a thousand.
 func TestGMRESStiff(t *testing.T) {
 	model, reward := repairShop(t, 60)
-	if bounds := gmresBounds(t, model, reward, 200); bounds.upper-bounds.lower > 1e-8*bounds.upper {
+	if bounds := gmresBounds(t, model, reward, 200); bounds.Hi-bounds.Lo > 1e-8*bounds.Hi {
 		t.Errorf("bounds %v after 200 steps", bounds)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 
+	"tilecheck/internal/interval"
 	"tilecheck/native/space/sparse"
 )
 
@@ -251,7 +252,7 @@ func (bscc *bsccGain) solve(members []uint32) (lower, upper float64, ok bool, er
 		lower, upper = max(lower, newLower), min(upper, newUpper)
 		sweepsDone = sweeps
 		if err == nil && n >= krylovMinStates && n < krylovMaxStates && sweepsDone == firstSweeps {
-			newLower, newUpper, err = bscc.acceleratedIteration(members, transitions, gainInterval{lower, upper}, limit-sweepsDone)
+			newLower, newUpper, err = bscc.acceleratedIteration(members, transitions, interval.Interval{Lo: lower, Hi: upper}, limit-sweepsDone)
 			lower, upper = max(lower, newLower), min(upper, newUpper)
 		}
 		if bscc.hasConverged(lower, upper) || err != nil || sweepsDone == limit {

@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"tilecheck/internal/interval"
 	"tilecheck/native/space/sparse"
 )
 
@@ -214,7 +215,7 @@ func (mec *mecGain) hasConverged(lower, upper float64) bool {
 // iterateWithElimination returns bounds on the gain of a MEC. It alternates value iteration with policy
 // iteration by elimination, which it runs when this costs about as much as the sweeps so far.
 func (mec *mecGain) iterateWithElimination(members []uint32) (lower, upper float64, err error) {
-	bounds := &gainInterval{0, math.Inf(1)}
+	bounds := &interval.Interval{Lo: 0, Hi: math.Inf(1)}
 	sweepsDone, limit, eliminable := 0, mec.opts.maxSweeps(), len(members) > 1
 	for sweeps := firstSweeps; sweepsDone < limit; sweeps *= 4 {
 		sweeps = min(sweeps, limit)
@@ -223,36 +224,33 @@ func (mec *mecGain) iterateWithElimination(members []uint32) (lower, upper float
 		}
 		stepErr := mec.stepErr
 		sweepsDone = sweeps
-		if eliminable && !mec.hasConverged(bounds.lower, bounds.upper) {
+		if eliminable && !mec.hasConverged(bounds.Lo, bounds.Hi) {
 			sweepWork := float64(mec.rewardSystem.numTransitions(members))
 			eliminable, err = mec.policyIteration(members, bounds, 4*budgetPerWork*float64(sweepsDone)*sweepWork)
 			if err != nil {
 				return 0, 0, err
 			}
 		}
-		width := bounds.upper - bounds.lower
-		nearlyConverged := width <= 10*mec.opts.epsilon()*bounds.upper // further sweeps would take long
-		onlyRounding := width <= 4*stepErr                             // further sweeps could only change rounding errors
+		width := bounds.Hi - bounds.Lo
+		nearlyConverged := width <= 10*mec.opts.epsilon()*bounds.Hi // further sweeps would take long
+		onlyRounding := width <= 4*stepErr                          // further sweeps could only change rounding errors
 		isEnough := nearlyConverged || onlyRounding
-		if mec.hasConverged(bounds.lower, bounds.upper) || !eliminable && isEnough {
+		if mec.hasConverged(bounds.Lo, bounds.Hi) || !eliminable && isEnough {
 			break
 		}
 	}
-	return bounds.lower, bounds.upper, nil
+	return bounds.Lo, bounds.Hi, nil
 }
-
-// gainInterval has bounds on a gain. They may become narrower, but never wider.
-type gainInterval struct{ lower, upper float64 }
 
 // valueIteration improves the bias and the bounds by at most the given number of relative value iteration
 // sweeps.
 //
 // Source: Puterman, Markov Decision Processes (1994), section 8.5.
-func (mec *mecGain) valueIteration(members []uint32, bounds *gainInterval, sweeps int) error {
+func (mec *mecGain) valueIteration(members []uint32, bounds *interval.Interval, sweeps int) error {
 	work := mec.rewardSystem.numTransitions(members)
 	for range sweeps {
 		lower, upper := mec.sweep(members, bounds)
-		if mec.hasConverged(bounds.lower, bounds.upper) || !(upper < math.Inf(1)) { // overflow: further sweeps are useless
+		if mec.hasConverged(bounds.Lo, bounds.Hi) || !(upper < math.Inf(1)) { // overflow: further sweeps are useless
 			return nil
 		}
 		// Damping makes periodic chains converge.
@@ -274,7 +272,7 @@ func (mec *mecGain) valueIteration(members []uint32, bounds *gainInterval, sweep
 // The choices that attain the better bound are kept in stayChoice.
 //
 // Source: Odoni, On finding the maximal gain for Markov decision processes (1969).
-func (mec *mecGain) sweep(members []uint32, bounds *gainInterval) (gainLower, gainUpper float64) {
+func (mec *mecGain) sweep(members []uint32, bounds *interval.Interval) (gainLower, gainUpper float64) {
 	gainLower, gainUpper, mec.stepErr = math.Inf(1), math.Inf(-1), 0
 	for k, s := range members {
 		lower, upper := mec.bestChoice(k, int(s))
@@ -287,16 +285,16 @@ func (mec *mecGain) sweep(members []uint32, bounds *gainInterval) (gainLower, ga
 	if gainLower > gainUpper { // because of rounding errors
 		return 0, math.Inf(1)
 	}
-	improved := gainLower >= bounds.lower
+	improved := gainLower >= bounds.Lo
 	if mec.rewardSystem.minimize {
-		improved = gainUpper <= bounds.upper
+		improved = gainUpper <= bounds.Hi
 	}
 	if improved {
 		for k, s := range members {
 			mec.stayChoice[s] = mec.choice[k]
 		}
 	}
-	bounds.lower, bounds.upper = max(bounds.lower, gainLower), min(bounds.upper, gainUpper)
+	bounds.Lo, bounds.Hi = max(bounds.Lo, gainLower), min(bounds.Hi, gainUpper)
 	return gainLower, gainUpper
 }
 
@@ -340,7 +338,7 @@ func (mec *mecGain) bestChoice(k, s int) (lower, upper float64) {
 // It tightens the bounds. overBudget says that a larger budget may help.
 //
 // Source: Puterman, Markov Decision Processes (1994), section 8.6.
-func (mec *mecGain) policyIteration(members []uint32, bounds *gainInterval, budget float64) (overBudget bool, err error) {
+func (mec *mecGain) policyIteration(members []uint32, bounds *interval.Interval, budget float64) (overBudget bool, err error) {
 	const rounds = 20
 	var cycle *cycleSolution
 	for range rounds {
@@ -367,7 +365,7 @@ func (mec *mecGain) policyIteration(members []uint32, bounds *gainInterval, budg
 		if *bounds == oldBounds { // the bias of value iteration is better
 			mec.bias = oldBias
 		}
-		if mec.hasConverged(bounds.lower, bounds.upper) || slices.Equal(oldChoices, mec.choice) {
+		if mec.hasConverged(bounds.Lo, bounds.Hi) || slices.Equal(oldChoices, mec.choice) {
 			break
 		}
 	}
@@ -386,7 +384,7 @@ func withLast(members []uint32, lastMember uint32) []uint32 {
 //
 // Source: Puterman, Markov Decision Processes (1994), sections 8.6 and 9.5.1.
 func (mec *mecGain) exactPolicyIteration(i int, members []uint32) error {
-	if err := mec.valueIteration(members, &gainInterval{0, math.Inf(1)}, firstSweeps); err != nil {
+	if err := mec.valueIteration(members, &interval.Interval{Lo: 0, Hi: math.Inf(1)}, firstSweeps); err != nil {
 		return err
 	}
 	choice := func(s uint32) uint32 { return mec.choice[mec.index.ofState[s]] }

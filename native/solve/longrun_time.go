@@ -7,6 +7,7 @@ import (
 	"math/big"
 	"slices"
 
+	"tilecheck/internal/interval"
 	"tilecheck/native/space/sparse"
 )
 
@@ -57,10 +58,8 @@ type timedComponent struct {
 	reward, time *sparse.Reward
 	dir          Direction
 	opts         Options
-	// lower and upper are bounds on the optimal average per unit of time; exact is the average as a fraction, if the options ask for it.
-	lower, upper float64
-	exact        *big.Rat
-	scheduler    []uint32 // the choice of each state that was optimal for the last guess
+	average      interval.Number // the optimal average per unit of time; a fraction if the options ask for it
+	scheduler    []uint32        // the choice of each state that was optimal for the last guess
 }
 
 // newTimedComponent returns maximal end component i as a separate model with its rewards and times.
@@ -80,7 +79,8 @@ func newTimedComponent(ctx context.Context, graph *sparse.Graph, mecs *sparse.En
 			}
 		}
 	}
-	component := &timedComponent{ctx: ctx, members: members, graph: sparse.NewGraph(builder.Finish()), origin: builder.Origin, dir: dir, opts: opts, upper: math.Inf(1)}
+	component := &timedComponent{ctx: ctx, members: members, graph: sparse.NewGraph(builder.Finish()), origin: builder.Origin, dir: dir, opts: opts}
+	component.average.Hi = math.Inf(1)
 	component.reward, component.time = component.restrict(graph, reward), component.restrict(graph, time)
 	component.opts.Within = nil
 	return component
@@ -122,7 +122,7 @@ func (tc *timedComponent) solve() error {
 	}
 	guess := new(big.Rat)
 	if slices.Max(tc.reward.Choice) == 0 {
-		tc.upper, tc.exact = 0, guess
+		tc.average.Hi, tc.average.Exact = 0, guess
 		return nil
 	}
 	for range maxGuesses {
@@ -153,14 +153,14 @@ func (tc *timedComponent) improve(guess *big.Rat, minTime, maxTime float64) (*bi
 	tc.setScheduler(difference.Scheduler)
 	if difference.Exact != nil {
 		if difference.Exact[0].Cmp(shift) == 0 {
-			tc.exact = guess
+			tc.average.Exact = guess
 			return nil, nil
 		}
 		return tc.averageOfScheduler()
 	}
 	factor, _ := scale.Float64() // no rounding: it is a power of two
 	tc.tighten(guess, shift, difference, minTime*factor, maxTime*factor)
-	if tc.upper-tc.lower <= tc.opts.epsilon()*tc.upper {
+	if tc.average.Hi-tc.average.Lo <= tc.opts.epsilon()*tc.average.Hi {
 		return nil, nil
 	}
 	next, err := tc.averageOfScheduler()
@@ -224,8 +224,8 @@ func (tc *timedComponent) tighten(guess, shift *big.Rat, difference *Values, min
 	}
 	low := quotient(difference.Lower[0]*(1-4*unit), maxTime, minTime)
 	high := quotient(difference.Upper[0]*(1+4*unit), minTime, maxTime)
-	tc.lower = max(tc.lower, g+low-8*unit*(g+math.Abs(low)))
-	tc.upper = min(tc.upper, g+high+8*unit*(g+math.Abs(high)))
+	tc.average.Lo = max(tc.average.Lo, g+low-8*unit*(g+math.Abs(low)))
+	tc.average.Hi = min(tc.average.Hi, g+high+8*unit*(g+math.Abs(high)))
 }
 
 // averageOfScheduler returns the average reward per unit of time of the current scheduler. It is rounded to a float64, unless the options ask
@@ -266,14 +266,14 @@ func (tc *timedComponent) averageOfScheduler() (*big.Rat, error) {
 
 // writeTo writes the optimum and the scheduler of maximal end component i.
 func (tc *timedComponent) writeTo(mec *mecGain, i int) {
-	mec.gain.Lower[i], mec.gain.Upper[i] = max(tc.lower, 0), tc.upper
+	mec.gain.Lower[i], mec.gain.Upper[i] = max(tc.average.Lo, 0), tc.average.Hi
 	if mec.gain.Exact != nil {
-		mec.gain.Exact[i] = tc.exact
+		mec.gain.Exact[i] = tc.average.Exact
 	}
-	if tc.lower == 0 && tc.upper == 0 {
+	if tc.average.Lo == 0 && tc.average.Hi == 0 {
 		mec.knownMECs.Add(i)
 	}
-	mec.gain.Converged = mec.gain.Converged && tc.upper-tc.lower <= 10*tc.opts.epsilon()*tc.upper
+	mec.gain.Converged = mec.gain.Converged && tc.average.Hi-tc.average.Lo <= 10*tc.opts.epsilon()*tc.average.Hi
 	for k := range tc.scheduler {
 		s := tc.members[k]
 		mec.stayChoice[s] = tc.origin[tc.scheduler[k]]

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"tilecheck/internal/interval"
 	"tilecheck/internal/noun"
 	"tilecheck/internal/progress"
 	"tilecheck/native/space/sparse"
@@ -128,6 +129,17 @@ func (v *Values) Value(s int) float64 {
 		return v.Lower[s]
 	}
 	return v.Lower[s] + (v.Upper[s]-v.Lower[s])/2
+}
+
+// Number returns the value of a state with its bounds. The bounds of an exact value are as narrow as possible.
+func (v *Values) Number(s int) interval.Number {
+	switch {
+	case v.Exact == nil:
+		return interval.Number{Interval: interval.Interval{Lo: v.Lower[s], Hi: v.Upper[s]}}
+	case v.Exact[s] == nil:
+		return interval.Number{Interval: interval.Point(math.Inf(1))}
+	}
+	return interval.Fraction(v.Exact[s])
 }
 
 // newValues returns values of zero for every state: bounds, or fractions if opts.Exact is set. The scheduler

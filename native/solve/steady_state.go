@@ -6,6 +6,7 @@ import (
 	"math/big"
 	"slices"
 
+	"tilecheck/internal/interval"
 	"tilecheck/native/space/sparse"
 )
 
@@ -40,12 +41,6 @@ func (f *Forward) SteadyState(ctx context.Context) error {
 	return nil
 }
 
-// enclosure is a nonnegative number: a fraction in rational arithmetic, and otherwise a number between lower and upper.
-type enclosure struct {
-	lower, upper float64
-	exact        *big.Rat // nil in floating-point arithmetic
-}
-
 // steadyStateSolver holds the state of one call of SteadyState.
 type steadyStateSolver struct {
 	*Forward
@@ -56,9 +51,9 @@ type steadyStateSolver struct {
 
 // absorptionProbabilities returns, for each BSCC, the probability that the chain ends up in it: the expected
 // number of transitions into the component from transient states.
-func (solver *steadyStateSolver) absorptionProbabilities(components *sparse.Components, bottom []int) ([]enclosure, error) {
+func (solver *steadyStateSolver) absorptionProbabilities(components *sparse.Components, bottom []int) ([]interval.Number, error) {
 	if len(bottom) == 1 {
-		return []enclosure{{1, 1, big.NewRat(1, 1)}}, nil
+		return []interval.Number{interval.Fraction(big.NewRat(1, 1))}, nil
 	}
 	initial := make(map[uint32]*big.Rat)
 	for _, s := range solver.graph.Initial {
@@ -69,20 +64,20 @@ func (solver *steadyStateSolver) absorptionProbabilities(components *sparse.Comp
 	if err != nil {
 		return nil, err
 	}
-	visitsOf := make(map[uint32]enclosure, len(transient))
+	visitsOf := make(map[uint32]interval.Number, len(transient))
 	for k, s := range transient {
 		visitsOf[s] = visits[k]
 	}
-	probs := make([]enclosure, len(bottom))
+	probs := make([]interval.Number, len(bottom))
 	for i, component := range bottom {
-		probs[i].exact = new(big.Rat)
+		probs[i].Exact = new(big.Rat)
 		terms := 0
 		for _, s := range components.Members(component) {
 			terms += solver.addInflow(&probs[i], s, initial[s], visitsOf)
 		}
 		sumErr := solver.system.rounding.sumErr(2 * terms)
-		probs[i].lower = solver.system.rounding.down(probs[i].lower, sumErr)
-		probs[i].upper = min(solver.system.rounding.up(probs[i].upper, sumErr), 1)
+		probs[i].Lo = solver.system.rounding.down(probs[i].Lo, sumErr)
+		probs[i].Hi = min(solver.system.rounding.up(probs[i].Hi, sumErr), 1)
 	}
 	return probs, nil
 }
@@ -106,11 +101,11 @@ func (solver *steadyStateSolver) transientStates(components *sparse.Components, 
 
 // addInflow adds to total the probability that the chain begins in s, and the expected number of transitions to s from the
 // states in visits. It returns the number n of floating-point operations, from which the caller bounds the rounding error.
-func (solver *steadyStateSolver) addInflow(total *enclosure, s uint32, initial *big.Rat, visits map[uint32]enclosure) (n int) {
+func (solver *steadyStateSolver) addInflow(total *interval.Number, s uint32, initial *big.Rat, visits map[uint32]interval.Number) (n int) {
 	if initial != nil {
 		prob, _ := initial.Float64()
-		total.lower, total.upper = total.lower+prob, total.upper+prob
-		total.exact.Add(total.exact, initial)
+		total.Lo, total.Hi = total.Lo+prob, total.Hi+prob
+		total.Exact.Add(total.Exact, initial)
 	}
 	incoming := solver.uniformisation.graph.Model
 	first, end := incoming.Row(int(s))
@@ -122,13 +117,13 @@ func (solver *steadyStateSolver) addInflow(total *enclosure, s uint32, initial *
 		}
 		if solver.exact != nil {
 			probability := new(big.Rat).Quo(incoming.Rat(i), solver.exitRateRat(source))
-			total.exact.Add(total.exact, probability.Mul(probability, sourceVisits.exact))
+			total.Exact.Add(total.Exact, probability.Mul(probability, sourceVisits.Exact))
 			continue
 		}
 		exit, terms := solver.exitRate(source)
 		prob := incoming.Prob(i) / exit
-		total.lower += prob * sourceVisits.lower
-		total.upper += prob * sourceVisits.upper
+		total.Lo += prob * sourceVisits.Lo
+		total.Hi += prob * sourceVisits.Hi
 		n += 1 + terms
 	}
 	return n
@@ -162,7 +157,7 @@ func (solver *steadyStateSolver) exitRateRat(s uint32) *big.Rat {
 // solveBottomComponent distributes the absorption probability of a BSCC over its states. The expected
 // visits between two visits of a reference state are proportional to the stationary distribution of the
 // chain without self-loops.
-func (solver *steadyStateSolver) solveBottomComponent(members []uint32, total enclosure) error {
+func (solver *steadyStateSolver) solveBottomComponent(members []uint32, total interval.Number) error {
 	if len(members) == 1 {
 		solver.assign(members[0], total)
 		return nil
@@ -182,9 +177,9 @@ func (solver *steadyStateSolver) solveBottomComponent(members []uint32, total en
 		return err
 	}
 	others = append(others, reference)
-	visits = append(visits, enclosure{1, 1, big.NewRat(1, 1)})
+	visits = append(visits, interval.Fraction(big.NewRat(1, 1)))
 	if solver.exact != nil {
-		solver.normalizeRat(others, visits, total.exact)
+		solver.normalizeRat(others, visits, total.Exact)
 	} else {
 		solver.normalize(others, visits, total)
 	}
@@ -224,56 +219,56 @@ func (solver *steadyStateSolver) weightRat(i int) *big.Rat {
 }
 
 // assign sets the long-run probability of a state.
-func (solver *steadyStateSolver) assign(s uint32, prob enclosure) {
+func (solver *steadyStateSolver) assign(s uint32, prob interval.Number) {
 	if solver.exact != nil {
-		solver.values.assign(int(s), prob.exact)
+		solver.values.assign(int(s), prob.Exact)
 		return
 	}
-	solver.values.Lower[s], solver.values.Upper[s] = prob.lower, prob.upper
+	solver.values.Lower[s], solver.values.Upper[s] = prob.Lo, prob.Hi
 }
 
 // normalize sets the value of each state to its share of total. The shares are proportional to the expected time in the
 // states: visits divided by exit rate.
-func (solver *steadyStateSolver) normalize(states []uint32, visits []enclosure, total enclosure) {
-	sum := enclosure{}
+func (solver *steadyStateSolver) normalize(states []uint32, visits []interval.Number, total interval.Number) {
+	sum := interval.Number{}
 	maxTerms := 0
 	for k, s := range states {
 		exit, terms := solver.exitRate(s)
-		visits[k].lower /= exit
-		visits[k].upper /= exit
-		sum.lower += visits[k].lower
-		sum.upper += visits[k].upper
+		visits[k].Lo /= exit
+		visits[k].Hi /= exit
+		sum.Lo += visits[k].Lo
+		sum.Hi += visits[k].Hi
 		maxTerms = max(maxTerms, terms)
 	}
 	err := 1.01 * (float64(len(states))*unit + 2*solver.system.rounding.sumErr(maxTerms))
 	for k, s := range states {
-		lower, upper := 0.0, total.upper
-		if sum.upper <= math.MaxFloat64 {
-			lower = solver.system.rounding.down(total.lower*(visits[k].lower/sum.upper), err)
+		lower, upper := 0.0, total.Hi
+		if sum.Hi <= math.MaxFloat64 {
+			lower = solver.system.rounding.down(total.Lo*(visits[k].Lo/sum.Hi), err)
 		}
-		if share := visits[k].upper / sum.lower; share < 1 {
-			upper = min(solver.system.rounding.up(total.upper*share, err), upper)
+		if share := visits[k].Hi / sum.Lo; share < 1 {
+			upper = min(solver.system.rounding.up(total.Hi*share, err), upper)
 		}
-		solver.assign(s, enclosure{lower: lower, upper: upper})
+		solver.assign(s, interval.Number{Interval: interval.Interval{Lo: lower, Hi: upper}})
 	}
 }
 
 // normalizeRat is normalize in rational arithmetic.
-func (solver *steadyStateSolver) normalizeRat(states []uint32, visits []enclosure, total *big.Rat) {
+func (solver *steadyStateSolver) normalizeRat(states []uint32, visits []interval.Number, total *big.Rat) {
 	sum := new(big.Rat)
 	for k, s := range states {
-		visits[k].exact.Quo(visits[k].exact, solver.exitRateRat(s))
-		sum.Add(sum, visits[k].exact)
+		visits[k].Exact.Quo(visits[k].Exact, solver.exitRateRat(s))
+		sum.Add(sum, visits[k].Exact)
 	}
 	for k, s := range states {
-		share := visits[k].exact
-		solver.assign(s, enclosure{exact: share.Mul(share.Quo(share, sum), total)})
+		share := visits[k].Exact
+		solver.assign(s, interval.Number{Exact: share.Mul(share.Quo(share, sum), total)})
 	}
 }
 
 // expectedVisits returns, for each of the given states, the expected number of visits before the chain leaves all of them.
 // The chain begins in state s with probability initial[s]. Self-loops do not count as visits.
-func (solver *steadyStateSolver) expectedVisits(states []uint32, initial map[uint32]*big.Rat) ([]enclosure, error) {
+func (solver *steadyStateSolver) expectedVisits(states []uint32, initial map[uint32]*big.Rat) ([]interval.Number, error) {
 	if len(states) == 0 {
 		return nil, nil
 	}
@@ -294,7 +289,7 @@ func (solver *steadyStateSolver) expectedVisits(states []uint32, initial map[uin
 }
 
 // expectedVisitsRat is expectedVisits in rational arithmetic.
-func (solver *steadyStateSolver) expectedVisitsRat(states []uint32, initial map[uint32]*big.Rat) ([]enclosure, error) {
+func (solver *steadyStateSolver) expectedVisitsRat(states []uint32, initial map[uint32]*big.Rat) ([]interval.Number, error) {
 	index, incoming := &solver.bscc.index, solver.uniformisation.graph.Model
 	for k, s := range states {
 		index.ofState[s] = uint32(k)
@@ -323,9 +318,9 @@ func (solver *steadyStateSolver) expectedVisitsRat(states []uint32, initial map[
 		return nil, err
 	}
 	denominator = new(big.Int).Mul(denominator, constantDenominator)
-	visits := make([]enclosure, len(states))
+	visits := make([]interval.Number, len(states))
 	for k := range visits {
-		visits[k].exact = new(big.Rat).SetFrac(numerators[k], denominator)
+		visits[k].Exact = new(big.Rat).SetFrac(numerators[k], denominator)
 	}
 	return visits, nil
 }

@@ -3,6 +3,8 @@ package solve
 import (
 	"math"
 	"slices"
+
+	"tilecheck/internal/interval"
 )
 
 // visitEquations are the equations w = initial + w P for the expected visits w of each unknown of a
@@ -50,7 +52,7 @@ const visitBudget = 1 << 32
 
 // solve returns bounds on the expected visits: by elimination if that is cheap, and by iteration otherwise.
 // ok says that their relative width is at most epsilon.
-func (equations *visitEquations) solve(meter *meter, opts Options) (bounds []enclosure, ok bool, err error) {
+func (equations *visitEquations) solve(meter *meter, opts Options) (bounds []interval.Number, ok bool, err error) {
 	solver := newEliminationSolver(equations.localSystem, visitBudget)
 	if solver.eliminationOrder, err = markowitzOrder(meter, len(equations.initial), solver.row, solver.budget); err != nil {
 		return nil, false, err
@@ -72,7 +74,7 @@ func (equations *visitEquations) solve(meter *meter, opts Options) (bounds []enc
 
 // iterate returns bounds on the expected visits by Gauss-Seidel sweeps, which it checks from time to time. ok
 // says that their relative width is at most epsilon.
-func (equations *visitEquations) iterate(meter *meter, opts Options) (bounds []enclosure, ok bool, err error) {
+func (equations *visitEquations) iterate(meter *meter, opts Options) (bounds []interval.Number, ok bool, err error) {
 	visits, potential := slices.Clone(equations.initial), make([]float64, len(equations.initial))
 	sweepsDone, limit := 0, opts.maxSweeps()
 	for sweeps := firstSweeps; sweepsDone < limit; sweeps *= 2 {
@@ -94,7 +96,7 @@ func (equations *visitEquations) iterate(meter *meter, opts Options) (bounds []e
 		}
 	}
 	if bounds == nil {
-		bounds = slices.Repeat([]enclosure{{upper: math.Inf(1)}}, len(visits))
+		bounds = slices.Repeat([]interval.Number{{Interval: interval.Interval{Hi: math.Inf(1)}}}, len(visits))
 	}
 	return bounds, false, nil
 }
@@ -121,7 +123,7 @@ func (equations *visitEquations) inflow(k int, visits []float64) float64 {
 // If every equation holds for visits up to the relative residual r, the error of visits is at most the
 // solution of e = r visits + e P. That is at most r f u for any potential u and factor f with f (u - u P) >=
 // visits. The potential should be near the solution of u = visits + u P.
-func (equations *visitEquations) bounds(visits, potential []float64, epsilon float64) (result []enclosure, narrow bool) {
+func (equations *visitEquations) bounds(visits, potential []float64, epsilon float64) (result []interval.Number, narrow bool) {
 	if visits == nil || potential == nil {
 		return nil, false
 	}
@@ -141,7 +143,7 @@ func (equations *visitEquations) bounds(visits, potential []float64, epsilon flo
 	narrow = true
 	for k := range visits {
 		spread := 1.01 * residual * factor * potential[k]
-		result = append(result, enclosure{lower: equations.rounding.down(visits[k]-spread, 2*unit), upper: equations.rounding.up(visits[k]+spread, 2*unit)})
+		result = append(result, interval.Number{Interval: interval.Interval{Lo: equations.rounding.down(visits[k]-spread, 2*unit), Hi: equations.rounding.up(visits[k]+spread, 2*unit)}})
 		narrow = narrow && spread <= epsilon/2*visits[k]
 	}
 	return result, narrow

@@ -3,6 +3,7 @@ package solve
 import (
 	"testing"
 
+	"tilecheck/internal/interval"
 	"tilecheck/native/space/sparse"
 )
 
@@ -46,9 +47,9 @@ func TestVisitsSweeps(t *testing.T) {
 		if k == 0 {
 			want = up
 		}
-		for how, x := range map[string]enclosure{"swept": swept[k], "solved": solved[k]} {
-			if x.lower > want || x.upper < want || x.upper-x.lower > 1e-7*want {
-				t.Errorf("%s: place %d: [%v, %v], want %v", how, k, x.lower, x.upper, want)
+		for how, x := range map[string]interval.Number{"swept": swept[k], "solved": solved[k]} {
+			if x.Lo > want || x.Hi < want || x.Hi-x.Lo > 1e-7*want {
+				t.Errorf("%s: place %d: [%v, %v], want %v", how, k, x.Lo, x.Hi, want)
 			}
 		}
 		up = 1 + 2*up

@@ -3,7 +3,6 @@ package agree
 import (
 	"fmt"
 	"math"
-	"math/big"
 	"slices"
 	"strconv"
 
@@ -20,9 +19,8 @@ type Answer struct {
 	boolean  bool
 	holds    bool
 	integer  bool
-	lo, hi   float64 // the number lies between them, as far as basis guarantees it
-	rat      *big.Rat
-	high     *Answer // the upper end if the answer is a range of values
+	number   interval.Number // its interval is as certain as basis says
+	high     *Answer         // the upper end if the answer is a range of values
 	curve    [][]float64
 	// scheduler says how choices were resolved if the answer is about one scheduler instead of all.
 	scheduler result.Resolution
@@ -43,7 +41,7 @@ type Answer struct {
 func (a *Answer) Given() bool { return a.basis != "" }
 
 // Empty reports whether no value is possible, because the intervals of several draws are disjoint.
-func (a *Answer) Empty() bool { return a.lo > a.hi }
+func (a *Answer) Empty() bool { return a.number.Lo > a.number.Hi }
 
 // Who returns the name of the engine.
 func (a *Answer) Who() string { return a.who }
@@ -81,8 +79,8 @@ func Read(who string, v *result.Verdict, q Question, level float64) Answer {
 	case result.Range:
 		a.basis = Estimated // the bounds are not about the ends of the range
 		a.high = &Answer{who: who, basis: Estimated}
-		a.lo, a.hi = v.Value.Num, v.Value.Num
-		a.high.lo, a.high.hi = v.Value.Hi, v.Value.Hi
+		a.number.Interval = interval.Point(v.Value.Num)
+		a.high.number.Interval = interval.Point(v.Value.Hi)
 	case result.Curve:
 		a.basis, a.curve = Estimated, v.Value.Points
 	default:
@@ -98,21 +96,19 @@ func Read(who string, v *result.Verdict, q Question, level float64) Answer {
 func (a *Answer) readNumber(v *result.Verdict) {
 	x := v.Value
 	a.integer = x.Kind == result.Integer
-	a.lo, a.hi = x.Num, x.Num
+	a.number.Interval = interval.Point(x.Num)
 	switch {
 	case math.IsNaN(x.Num):
 	case (v.Accuracy == result.Exact || v.Accuracy == result.Proven) && x.Rat != nil:
-		a.rat = x.Rat
-		nearest := interval.Around(x.Rat)
-		a.lo, a.hi = nearest.Lo, nearest.Hi
+		a.number = interval.Fraction(x.Rat)
 	case v.Accuracy == result.Exact:
 		if !a.integer && !math.IsInf(x.Num, 0) {
 			a.basis = Estimated // the fraction was rounded when it was printed
 		}
 	case v.Bound != nil:
-		a.lo, a.hi = v.Bound.Lo, v.Bound.Hi
+		a.number.Interval = *v.Bound
 		if a.basis == Estimated { // the engine's own error bound must not exclude its value
-			a.lo, a.hi = min(a.lo, x.Num), max(a.hi, x.Num)
+			a.number.Lo, a.number.Hi = min(a.number.Lo, x.Num), max(a.number.Hi, x.Num)
 		}
 	}
 }
@@ -132,7 +128,7 @@ func (a *Answer) readSampled(v *result.Verdict, level float64) {
 		a.undecided = err.Error()
 		return
 	}
-	a.lo, a.hi = i.Lo, i.Hi
+	a.number.Interval = i
 }
 
 // readDecision converts the sampled answer to a bounded property. If the interval lies on one side of the property's bound, it
@@ -196,7 +192,7 @@ func stretchInterval(v *result.Verdict, level float64) (result.Interval, error) 
 // Meet combines two answers of one engine: the intersection of sampled intervals, otherwise the later answer.
 func (a *Answer) Meet(later Answer) Answer {
 	if a.Given() && a.basis == Statistical && later.basis == Statistical && !a.boolean && !later.boolean && a.undecided == "" && later.undecided == "" {
-		later.lo, later.hi = max(a.lo, later.lo), min(a.hi, later.hi)
+		later.number.Lo, later.number.Hi = max(a.number.Lo, later.number.Lo), min(a.number.Hi, later.number.Hi)
 		later.alpha += a.alpha
 	}
 	return later
@@ -210,13 +206,13 @@ func (a *Answer) String() string {
 	case a.curve != nil:
 		return result.CurveText(a.curve, numberText, ", ")
 	case a.high != nil:
-		return "a range of " + intervalText(a.lo, a.high.lo)
-	case a.rat != nil && len(a.rat.RatString()) <= 40:
-		return a.rat.RatString()
-	case a.lo == a.hi, math.IsNaN(a.lo):
-		return numberText(a.lo)
+		return "a range of " + intervalText(a.number.Lo, a.high.number.Lo)
+	case a.number.Exact != nil && len(a.number.Exact.RatString()) <= 40:
+		return a.number.Exact.RatString()
+	case a.number.Lo == a.number.Hi, math.IsNaN(a.number.Lo):
+		return numberText(a.number.Lo)
 	}
-	return intervalText(a.lo, a.hi)
+	return intervalText(a.number.Lo, a.number.Hi)
 }
 
 func numberText(x float64) string { return strconv.FormatFloat(x, 'g', -1, 64) }

@@ -146,7 +146,7 @@ func (c *comparison) compare() {
 // bothInfeasible reports whether both answers say that no scheduler satisfies all objectives: PRISM and the native engine
 // return NaN, Storm returns false.
 func bothInfeasible(a, b *Answer) bool {
-	nan := func(x *Answer) bool { return x.question.Multi && !x.boolean && math.IsNaN(x.lo) }
+	nan := func(x *Answer) bool { return x.question.Multi && !x.boolean && math.IsNaN(x.number.Lo) }
 	no := func(x *Answer) bool { return x.boolean && !x.holds }
 	return nan(a) && no(b) || nan(b) && no(a)
 }
@@ -177,10 +177,10 @@ func (c *comparison) compareSchedulers() {
 	if v.scheduler == 0 && !u.boolean && u.high == nil && v.high == nil {
 		slack := c.slack(v, v)
 		switch {
-		case extremum == syntax.Max && u.lo > v.hi+slack:
+		case extremum == syntax.Max && u.number.Lo > v.number.Hi+slack:
 			c.set(Different, "a scheduler exceeds the maximum")
 			return
-		case extremum == syntax.Min && u.hi < v.lo-slack:
+		case extremum == syntax.Min && u.number.Hi < v.number.Lo-slack:
 			c.set(Different, "a scheduler falls short of the minimum")
 			return
 		}
@@ -206,7 +206,7 @@ func (c *comparison) compareRanges() {
 	if r.high == nil {
 		r, x = b, a
 	}
-	if slack := max(c.slack(r, x), c.slack(r.high, x)); math.IsNaN(x.lo) || x.lo > r.high.hi+slack || x.hi < r.lo-slack {
+	if slack := max(c.slack(r, x), c.slack(r.high, x)); math.IsNaN(x.number.Lo) || x.number.Lo > r.high.number.Hi+slack || x.number.Hi < r.number.Lo-slack {
 		c.set(Different, "the number is outside of the range of values")
 		return
 	}
@@ -216,31 +216,31 @@ func (c *comparison) compareRanges() {
 // compareNumbers compares two numbers, or two ends of ranges.
 func (c *comparison) compareNumbers(a, b *Answer) {
 	switch {
-	case math.IsNaN(a.lo) || math.IsNaN(b.lo):
-		if math.IsNaN(a.lo) != math.IsNaN(b.lo) {
+	case math.IsNaN(a.number.Lo) || math.IsNaN(b.number.Lo):
+		if math.IsNaN(a.number.Lo) != math.IsNaN(b.number.Lo) {
 			c.set(Different, "one is not a number")
 		}
 		return
-	case a.rat != nil && b.rat != nil:
-		if a.rat.Cmp(b.rat) != 0 {
+	case a.number.Exact != nil && b.number.Exact != nil:
+		if a.number.Exact.Cmp(b.number.Exact) != 0 {
 			c.set(Different, "fractions differ")
 		}
 		return
-	case a.rat != nil && isInfinite(b), b.rat != nil && isInfinite(a):
+	case a.number.Exact != nil && isInfinite(b), b.number.Exact != nil && isInfinite(a):
 		c.set(Different, "one is infinite")
 		return
-	case a.integer && b.integer && a.lo == a.hi && b.lo == b.hi:
-		if a.lo != b.lo {
+	case a.integer && b.integer && a.number.Lo == a.number.Hi && b.number.Lo == b.number.Hi:
+		if a.number.Lo != b.number.Lo {
 			c.set(Different, "whole numbers differ")
 		}
 		return
 	}
-	if gap := max(difference(a.lo, b.hi), difference(b.lo, a.hi)); gap > c.slack(a, b) {
+	if gap := max(difference(a.number.Lo, b.number.Hi), difference(b.number.Lo, a.number.Hi)); gap > c.slack(a, b) {
 		c.set(Different, c.differenceReason())
 		return
 	}
 	allowed := c.maxDifference(a, b)
-	if spread := max(difference(a.hi, b.lo), difference(b.hi, a.lo)); spread > allowed {
+	if spread := max(difference(a.number.Hi, b.number.Lo), difference(b.number.Hi, a.number.Lo)); spread > allowed {
 		why := "the values"
 		if c.claimContainsProof(a, b) || c.claimContainsProof(b, a) {
 			why = "the interval that is claimed holds, since it contains what is proven, but the values"
@@ -257,11 +257,13 @@ func (c *comparison) claimContainsProof(claim, proof *Answer) bool {
 		return false
 	}
 	slack := c.slack(claim, proof)
-	return claim.lo-slack <= proof.lo && proof.hi <= claim.hi+slack
+	return claim.number.Lo-slack <= proof.number.Lo && proof.number.Hi <= claim.number.Hi+slack
 }
 
 // isInfinite reports whether an answer is certainly infinite.
-func isInfinite(a *Answer) bool { return a.rat == nil && a.lo == a.hi && math.IsInf(a.lo, 0) }
+func isInfinite(a *Answer) bool {
+	return a.number.Exact == nil && a.number.Lo == a.number.Hi && math.IsInf(a.number.Lo, 0)
+}
 
 // rounding is the rounding error that is granted to a number of size 1.
 //
@@ -288,7 +290,7 @@ func (c *comparison) slack(a, b *Answer) float64 {
 func (c *comparison) maxDifference(a, b *Answer) float64 {
 	switch c.Basis {
 	case Statistical:
-		return c.opt.Precision * max(1, math.Abs(a.lo), math.Abs(b.lo))
+		return c.opt.Precision * max(1, math.Abs(a.number.Lo), math.Abs(b.number.Lo))
 	case Estimated:
 		return max(c.opt.Tolerance*largestFinite(a, b), rounding/1000)
 	}
@@ -298,7 +300,7 @@ func (c *comparison) maxDifference(a, b *Answer) float64 {
 // largestFinite returns the largest finite absolute value of the bounds.
 func largestFinite(a, b *Answer) float64 {
 	most := 0.0
-	for _, x := range []float64{a.lo, a.hi, b.lo, b.hi} {
+	for _, x := range []float64{a.number.Lo, a.number.Hi, b.number.Lo, b.number.Hi} {
 		if !math.IsInf(x, 0) {
 			most = max(most, math.Abs(x))
 		}

@@ -184,32 +184,40 @@ func (solver *mdpSolver) instantiateRewards(point []*big.Rat) (*sparse.Reward, e
 	return reward, nil
 }
 
-// analyzeGraph finds the states whose value depends on the parameters (maybe), the states with value 1 (oneStates), and the
-// choices that an optimal scheduler can use (allowedChoices). It reports whether the value of the initial state is infinite.
+// analyzeGraph finds the states whose value depends on the parameters (maybe), the states with value 1 (oneStates), and the choices that an
+// optimal scheduler can use (allowedChoices). It reports whether the value of the initial state is infinite.
 func (solver *mdpSolver) analyzeGraph(graph *sparse.Graph) (isInfinite bool, err error) {
-	left, right := solver.question.Left, solver.question.Right
 	solver.allowedChoices = sparse.FullSet(graph.NumChoices())
-	if solver.question.Rewards != nil {
-		certain, err := solver.certainlyReaching(graph)
-		if err != nil {
-			return false, err
-		}
-		if solver.question.Min {
-			solver.allowedChoices = graph.ChoicesWithin(certain)
-		}
-		solver.maybe, solver.oneStates = certain.Minus(right), sparse.NewSet(graph.NumStates())
-		if !certain.Has(solver.initial) {
-			return true, nil
-		}
-	} else {
-		zeroStates := graph.Prob0A(left, right)
-		if solver.question.Min {
-			zeroStates = graph.Prob0E(left, right)
-		}
-		solver.maybe, solver.oneStates = zeroStates.Union(right).Complement(), right
+	if solver.question.Rewards == nil {
+		solver.analyzeProbability(graph)
+	} else if isInfinite, err = solver.analyzeReward(graph); isInfinite || err != nil {
+		return isInfinite, err
 	}
 	solver.maybe = solver.reachableMaybeStates()
 	return false, nil
+}
+
+// analyzeProbability is analyzeGraph for a probability. Its maybe states are all states whose value is not 0 and that are not in Right.
+func (solver *mdpSolver) analyzeProbability(graph *sparse.Graph) {
+	left, right := solver.question.Left, solver.question.Right
+	zeroStates := graph.Prob0A(left, right)
+	if solver.question.Min {
+		zeroStates = graph.Prob0E(left, right)
+	}
+	solver.maybe, solver.oneStates = zeroStates.Union(right).Complement(), right
+}
+
+// analyzeReward is analyzeGraph for an expected reward. Its maybe states are all states with a finite value that are not in Right.
+func (solver *mdpSolver) analyzeReward(graph *sparse.Graph) (isInfinite bool, err error) {
+	finite, err := solver.certainlyReaching(graph)
+	if err != nil {
+		return false, err
+	}
+	if solver.question.Min {
+		solver.allowedChoices = graph.ChoicesWithin(finite)
+	}
+	solver.maybe, solver.oneStates = finite.Minus(solver.question.Right), sparse.NewSet(graph.NumStates())
+	return !finite.Has(solver.initial), nil
 }
 
 // certainlyReaching returns the states with a finite expected reward: the states from which some scheduler, for a minimum, or every

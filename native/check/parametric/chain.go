@@ -64,11 +64,27 @@ type actionProb struct {
 	prob   *ratfunc.Func
 }
 
-// New returns the parametric chain of a program. space must be the exact state space of the same
-// program at the reference point. The error is a *PointError if another point is needed, a
-// *compile.StateError, or the context's.
+// New returns the parametric chain of a program. space is the exact state space of the same program at the point where the parameters have the
+// values of params. The error is a *PointError if another point is needed, a *compile.StateError, or the context's.
 func New(ctx context.Context, space *explicit.Space, program *sema.Program, params []Param) (*Chain, error) {
 	c := &Chain{space: space, graph: sparse.NewGraph(space.Model()), program: program, constantWeights: map[*sema.Command][]*ratfunc.Func{}}
+	c.setParameters(params)
+	if err := c.checkParameters(); err != nil {
+		return nil, err
+	}
+	initial := space.Model().Initial
+	if len(initial) != 1 {
+		return nil, fmt.Errorf("a model with parameters has one initial state, found %d", len(initial))
+	}
+	c.initial = int(initial[0])
+	if err := c.setRows(ctx); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// setParameters sets the point and the ring of functions of the parameters.
+func (c *Chain) setParameters(params []Param) {
 	var names []string
 	numbers := map[string]int{}
 	for i, param := range params {
@@ -79,36 +95,33 @@ func New(ctx context.Context, space *explicit.Space, program *sema.Program, para
 	ring := ratfunc.NewRing(names)
 	c.evaluator = &evaluator{ring, numbers, map[sema.Expr]bool{}}
 	c.one = ring.Integer(1)
-	if err := c.checkParameters(); err != nil {
-		return nil, err
+}
+
+// setRows sets the transitions of all states.
+func (c *Chain) setRows(ctx context.Context) error {
+	numStates := c.space.Model().NumStates()
+	if c.program.Type != syntax.MDP {
+		c.rows = make([][]transition, numStates)
+		c.actionProbs = make([][]actionProb, numStates)
 	}
-	model := space.Model()
-	if len(model.Initial) != 1 {
-		return nil, fmt.Errorf("a model with parameters has one initial state, found %d", len(model.Initial))
+	if c.program.Type == syntax.CTMC {
+		c.sojournTimes = make([]*ratfunc.Func, numStates)
 	}
-	c.initial = int(model.Initial[0])
-	if program.Type != syntax.MDP {
-		c.rows = make([][]transition, model.NumStates())
-		c.actionProbs = make([][]actionProb, model.NumStates())
-	}
-	if program.Type == syntax.CTMC {
-		c.sojournTimes = make([]*ratfunc.Func, model.NumStates())
-	}
-	x := space.Compiled().NewExpanderUntil(ctx)
-	state := space.State(nil, 0)
-	for s := range model.NumStates() {
+	expander := c.space.Compiled().NewExpanderUntil(ctx)
+	state := c.space.State(nil, 0)
+	for s := range numStates {
 		if err := ctx.Err(); err != nil {
-			return nil, err
+			return err
 		}
-		state = space.State(state, s)
-		if err := c.expand(x, s, state); err != nil {
-			return nil, c.withState(state, err)
+		state = c.space.State(state, s)
+		if err := c.expand(expander, s, state); err != nil {
+			return c.withState(state, err)
 		}
 	}
-	if program.Type == syntax.MDP {
+	if c.program.Type == syntax.MDP {
 		c.first = append(c.first, len(c.rows))
 	}
-	return c, nil
+	return nil
 }
 
 // checkParameters returns an error if parameters occur in guards, updates or initial states, where they

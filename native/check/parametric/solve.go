@@ -2,55 +2,52 @@ package parametric
 
 import (
 	"context"
+	"slices"
 
 	"tilecheck/native/solve/ratfunc"
 	"tilecheck/native/space/sparse"
 )
 
-// All functions return the value of the initial state.
-
 // One returns the constant function 1.
 func (c *Chain) One() *ratfunc.Func { return c.one }
 
-// Until returns the probability of left U right in the initial state.
+// Until returns the probability that a path from the initial state satisfies left U right.
 func (c *Chain) Until(ctx context.Context, left, right *sparse.Set) (*ratfunc.Func, error) {
-	maybe := c.graph.ExistsUntil(left, right)
-	return c.expectedAtEnd(ctx, maybe, func(s int) *ratfunc.Func {
-		if right.Has(s) {
-			return c.one
-		}
-		return nil
-	})
+	endValues := make(map[int]*ratfunc.Func)
+	for s := range right.All() {
+		endValues[s] = c.one
+	}
+	return c.expectedEndValue(ctx, c.graph.ExistsUntil(left, right), endValues)
 }
 
-// expectedAtEnd returns the expected value of endValue(s) over the paths from the initial state, where s is the first state of the path
-// for which endValue(s) is not nil. The value of a path is 0 if it leaves the given states earlier.
-func (c *Chain) expectedAtEnd(ctx context.Context, states *sparse.Set, endValue func(s int) *ratfunc.Func) (*ratfunc.Func, error) {
-	if function := endValue(c.initial); function != nil {
-		return function, nil
+// expectedEndValue returns the expected end value of a path from the initial state. A path ends in the first state that has an entry in
+// endValues. The end value of a path that leaves the given states before it ends is 0.
+func (c *Chain) expectedEndValue(ctx context.Context, states *sparse.Set, endValues map[int]*ratfunc.Func) (*ratfunc.Func, error) {
+	if endValue := endValues[c.initial]; endValue != nil {
+		return endValue, nil
 	}
 	if !states.Has(c.initial) {
 		return c.evaluator.ring.Integer(0), nil
 	}
-	inside := func(s int) bool { return states.Has(s) && endValue(s) == nil }
-	expectedEndValue := func(s int) *ratfunc.Func { // the sum over the transitions to states with an end value
+	inside := func(s int) bool { return states.Has(s) && endValues[s] == nil }
+	endingNext := func(s int) *ratfunc.Func { // the expected end value of the paths that end after one step from s
 		sum := c.evaluator.ring.Integer(0)
 		for _, transition := range c.rows[s] {
-			if function := endValue(transition.target); function != nil {
-				sum = sum.Add(transition.prob.Mul(function))
+			if endValue := endValues[transition.target]; endValue != nil {
+				sum = sum.Add(transition.prob.Mul(endValue))
 			}
 		}
 		return sum
 	}
-	expected, err := c.eliminate(ctx, c.initial, inside, expectedEndValue)
+	expected, err := c.eliminate(ctx, c.initial, inside, endingNext)
 	if err != nil {
 		return nil, err
 	}
 	return expected[0], nil
 }
 
-// BoundedUntil returns the probability of left U[low,high] right in the initial state, where low and high are numbers of
-// steps.
+// BoundedUntil returns the probability that a path from the initial state satisfies left U[low,high] right, where low and high are numbers
+// of steps.
 func (c *Chain) BoundedUntil(ctx context.Context, left, right *sparse.Set, low, high int) (*ratfunc.Func, error) {
 	zero := c.evaluator.ring.Integer(0)
 	values := make([]*ratfunc.Func, len(c.rows))
@@ -60,8 +57,7 @@ func (c *Chain) BoundedUntil(ctx context.Context, left, right *sparse.Set, low, 
 			values[s] = c.one
 		}
 	}
-	// In the steps from low to high, a path that is in right satisfies the formula.
-	untilRight := func(s int, next *ratfunc.Func) *ratfunc.Func {
+	untilRight := func(s int, next *ratfunc.Func) *ratfunc.Func { // from step low on, right satisfies the formula
 		switch {
 		case right.Has(s):
 			return c.one
@@ -70,74 +66,68 @@ func (c *Chain) BoundedUntil(ctx context.Context, left, right *sparse.Set, low, 
 		}
 		return zero
 	}
-	for range high - low {
-		if err := c.stepBackwards(ctx, &values, untilRight); err != nil {
-			return nil, err
-		}
-	}
-	// In the steps before low, it only has to stay in left.
-	withinLeft := func(s int, next *ratfunc.Func) *ratfunc.Func {
+	withinLeft := func(s int, next *ratfunc.Func) *ratfunc.Func { // before step low, a path has to stay in left
 		if left.Has(s) {
 			return next
 		}
 		return zero
 	}
-	for range low {
-		if err := c.stepBackwards(ctx, &values, withinLeft); err != nil {
-			return nil, err
+	values, err := c.stepBackwards(ctx, values, high-low, untilRight)
+	if err != nil {
+		return nil, err
+	}
+	return c.initialValue(c.stepBackwards(ctx, values, low, withinLeft))
+}
+
+// stepBackwards returns the values of all states a number of steps before they have the given values. earlier returns the value of state s
+// one step before the expected value of its successors is next.
+func (c *Chain) stepBackwards(ctx context.Context, values []*ratfunc.Func, steps int, earlier func(s int, next *ratfunc.Func) *ratfunc.Func) ([]*ratfunc.Func, error) {
+	for range steps {
+		before := make([]*ratfunc.Func, len(values))
+		for s := range before {
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
+			before[s] = earlier(s, c.expectedNext(values, s))
+			if err := checkSize(before[s]); err != nil {
+				return nil, err
+			}
 		}
+		values = before
+	}
+	return values, nil
+}
+
+// expectedNext returns the expected value of the successors of state s.
+func (c *Chain) expectedNext(values []*ratfunc.Func, s int) *ratfunc.Func {
+	sum := c.evaluator.ring.Integer(0)
+	for _, transition := range c.rows[s] {
+		sum = sum.Add(transition.prob.Mul(values[transition.target]))
+	}
+	return sum
+}
+
+// initialValue returns the value of the initial state, if there is no error.
+func (c *Chain) initialValue(values []*ratfunc.Func, err error) (*ratfunc.Func, error) {
+	if err != nil {
+		return nil, err
 	}
 	return values[c.initial], nil
 }
 
-// stepBackwards replaces the values of all states by the values one step earlier. earlier returns the earlier value of state s, given the
-// expected value of its successors, next.
-func (c *Chain) stepBackwards(ctx context.Context, values *[]*ratfunc.Func, earlier func(s int, next *ratfunc.Func) *ratfunc.Func) error {
-	out := make([]*ratfunc.Func, len(*values))
-	for s := range out {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		next := c.evaluator.ring.Integer(0)
-		for _, transition := range c.rows[s] {
-			next = next.Add(transition.prob.Mul((*values)[transition.target]))
-		}
-		out[s] = earlier(s, next)
-		if err := checkSize(out[s]); err != nil {
-			return err
-		}
-	}
-	*values = out
-	return nil
-}
-
-// Cumulative returns the expected total reward of the first steps.
+// Cumulative returns the expected total reward of the first steps from the initial state.
 func (c *Chain) Cumulative(ctx context.Context, rewards []*ratfunc.Func, steps int) (*ratfunc.Func, error) {
-	values := make([]*ratfunc.Func, len(c.rows))
-	for s := range values {
-		values[s] = c.evaluator.ring.Integer(0)
-	}
-	for range steps {
-		if err := c.stepBackwards(ctx, &values, func(s int, next *ratfunc.Func) *ratfunc.Func { return rewards[s].Add(next) }); err != nil {
-			return nil, err
-		}
-	}
-	return values[c.initial], nil
+	zeros := slices.Repeat([]*ratfunc.Func{c.evaluator.ring.Integer(0)}, len(c.rows))
+	return c.initialValue(c.stepBackwards(ctx, zeros, steps, func(s int, next *ratfunc.Func) *ratfunc.Func { return rewards[s].Add(next) }))
 }
 
-// Instantaneous returns the expected reward of the state after a number of steps.
+// Instantaneous returns the expected reward of the state that a path from the initial state is in after a number of steps.
 func (c *Chain) Instantaneous(ctx context.Context, rewards []*ratfunc.Func, steps int) (*ratfunc.Func, error) {
-	values := rewards
-	for range steps {
-		if err := c.stepBackwards(ctx, &values, func(_ int, next *ratfunc.Func) *ratfunc.Func { return next }); err != nil {
-			return nil, err
-		}
-	}
-	return values[c.initial], nil
+	return c.initialValue(c.stepBackwards(ctx, rewards, steps, func(_ int, next *ratfunc.Func) *ratfunc.Func { return next }))
 }
 
-// ReachReward returns the expected reward until a target is reached; nil if it is infinite, because the
-// target is missed with positive probability.
+// ReachReward returns the expected reward until a path from the initial state reaches a target; nil if it is infinite, because the
+// probability of missing the target is positive.
 func (c *Chain) ReachReward(ctx context.Context, rewards []*ratfunc.Func, target *sparse.Set) (*ratfunc.Func, error) {
 	sure := c.graph.Prob1A(sparse.FullSet(len(c.rows)), target)
 	if !sure.Has(c.initial) {
@@ -146,7 +136,7 @@ func (c *Chain) ReachReward(ctx context.Context, rewards []*ratfunc.Func, target
 	return c.totalUntilLeft(ctx, rewards, func(s int) bool { return !target.Has(s) })
 }
 
-// totalUntilLeft returns the expected total reward until a path leaves the states inside.
+// totalUntilLeft returns the expected total reward until a path from the initial state leaves the states inside.
 func (c *Chain) totalUntilLeft(ctx context.Context, rewards []*ratfunc.Func, inside func(s int) bool) (*ratfunc.Func, error) {
 	if !inside(c.initial) {
 		return c.evaluator.ring.Integer(0), nil
@@ -158,7 +148,7 @@ func (c *Chain) totalUntilLeft(ctx context.Context, rewards []*ratfunc.Func, ins
 	return values[0], nil
 }
 
-// Total returns the expected total reward; nil if it is infinite.
+// Total returns the expected total reward of a path from the initial state; nil if it is infinite, because a BSCC has a reward.
 func (c *Chain) Total(ctx context.Context, rewards []*ratfunc.Func) (*ratfunc.Func, error) {
 	bottom := sparse.NewSet(len(c.rows))
 	components := c.graph.Components(nil, nil)
@@ -173,11 +163,11 @@ func (c *Chain) Total(ctx context.Context, rewards []*ratfunc.Func) (*ratfunc.Fu
 	return c.totalUntilLeft(ctx, rewards, func(s int) bool { return !bottom.Has(s) })
 }
 
-// LongRun returns the long-run average reward per step or, in a CTMC, per unit of time. rewards has the expected reward of
-// one visit of each state.
+// LongRun returns the long-run average reward from the initial state: per step or, in a CTMC, per unit of time. rewards has the expected
+// reward of one visit of each state.
 func (c *Chain) LongRun(ctx context.Context, rewards []*ratfunc.Func) (*ratfunc.Func, error) {
 	components := c.graph.Components(nil, nil)
-	values := make(map[int]*ratfunc.Func)
+	averages := make(map[int]*ratfunc.Func)
 	for _, i := range components.Bottom(c.graph.Model) {
 		members := components.Members(i)
 		inside := func(s int) bool { return components.ID[s] == uint32(i) }
@@ -192,10 +182,10 @@ func (c *Chain) LongRun(ctx context.Context, rewards []*ratfunc.Func) (*ratfunc.
 			return nil, err
 		}
 		for _, s := range members {
-			values[int(s)] = cycle[0].Quo(cycle[1])
+			averages[int(s)] = cycle[0].Quo(cycle[1])
 		}
 	}
-	return c.expectedAtEnd(ctx, sparse.FullSet(len(c.rows)), func(s int) *ratfunc.Func { return values[s] })
+	return c.expectedEndValue(ctx, sparse.FullSet(len(c.rows)), averages)
 }
 
 // Visits returns rewards whose long-run average is the long-run probability of a set of states. The reward of each state in

@@ -5,16 +5,17 @@ import (
 	"fmt"
 	"math/big"
 
+	"tilecheck/internal/interval"
 	"tilecheck/native/space/sparse"
 )
 
 // Promise has the probability of the formula, from the first initial state, under several schedulers. A
 // scheduler is allowed if it makes only choices that the shield allows.
 type Promise struct {
-	Best    Number // under the best allowed scheduler
-	Worst   Number // under the worst allowed scheduler
-	Uniform Number // if the allowed choices of a state are equally likely
-	Free    Number // if all choices of a state are equally likely
+	Best    interval.Number // under the best allowed scheduler
+	Worst   interval.Number // under the worst allowed scheduler
+	Uniform interval.Number // if the allowed choices of a state are equally likely
+	Free    interval.Number // if all choices of a state are equally likely
 	// WorstScheduler is an allowed scheduler under which the probability is Worst. It has a choice for each state.
 	WorstScheduler []uint32
 }
@@ -46,20 +47,20 @@ func (shield *Shield) Promise(ctx context.Context) (*Promise, error) {
 // probabilityIn returns the maximal or minimal probability of the formula from the first initial state of a model, and a scheduler under which
 // the formula has this probability. The model has the same states as the model of the shield. The probability is exact if the shield was
 // computed exactly.
-func (shield *Shield) probabilityIn(ctx context.Context, model *sparse.Model, maximize bool) (Number, []uint32, error) {
+func (shield *Shield) probabilityIn(ctx context.Context, model *sparse.Model, maximize bool) (interval.Number, []uint32, error) {
 	values, choices, err := shield.solve(ctx, sparse.NewGraph(model), maximize, shield.isExact())
 	if err != nil {
-		return Number{}, nil, err
+		return interval.Number{}, nil, err
 	}
-	return values.number(int(shield.Space.Model().Initial[0])), choices, nil
+	return values.Number(int(shield.Space.Model().Initial[0])), choices, nil
 }
 
 // uniformProbability returns the probability of the formula from the first initial state of a model, if the choices of each state are equally
 // likely.
-func (shield *Shield) uniformProbability(ctx context.Context, model *sparse.Model) (Number, error) {
+func (shield *Shield) uniformProbability(ctx context.Context, model *sparse.Model) (interval.Number, error) {
 	chain, err := uniformChain(model, shield.isExact())
 	if err != nil {
-		return Number{}, err
+		return interval.Number{}, err
 	}
 	probability, _, err := shield.probabilityIn(ctx, chain, shield.Max)
 	return probability, err
@@ -105,8 +106,8 @@ func (p *Promise) Confirm(ctx context.Context, shielded *Question) error {
 	if err != nil {
 		return err
 	}
-	if !again.Best.Same(p.Best) || !again.Worst.Same(p.Worst) {
-		return &BrokenPromise{fmt.Sprintf("its values are %v and %v", again.Best.Value(), again.Worst.Value())}
+	if !again.Best.MayEqual(p.Best) || !again.Worst.MayEqual(p.Worst) {
+		return &BrokenPromise{fmt.Sprintf("its values are %v and %v", again.Best.Nearest(), again.Worst.Nearest())}
 	}
 	return nil
 }
@@ -118,15 +119,15 @@ func (shield *Shield) ConfirmScheduler(ctx context.Context, promise *Promise) er
 	if err != nil {
 		return err
 	}
-	if !probability.Same(promise.Worst) {
-		return &BrokenPromise{fmt.Sprintf("the scheduler attains %v", probability.Value())}
+	if !probability.MayEqual(promise.Worst) {
+		return &BrokenPromise{fmt.Sprintf("the scheduler attains %v", probability.Nearest())}
 	}
 	return nil
 }
 
 // ProbabilityUnder returns the probability of the formula from the first initial state under a memoryless scheduler. The scheduler makes
 // choice choices[s] in state s.
-func (shield *Shield) ProbabilityUnder(ctx context.Context, choices []uint32) (Number, error) {
+func (shield *Shield) ProbabilityUnder(ctx context.Context, choices []uint32) (interval.Number, error) {
 	model := shield.Space.Model()
 	chosen := sparse.NewSet(model.NumChoices())
 	for _, c := range choices {

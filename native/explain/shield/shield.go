@@ -36,50 +36,6 @@ type Options struct {
 	Exact bool
 }
 
-// Number is a probability: bounds, and the exact value if it is known.
-type Number struct {
-	Lower, Upper float64
-	Exact        *big.Rat
-}
-
-// exactNumber returns a Number with an exact value, and the nearest bounds.
-func exactNumber(value *big.Rat) Number {
-	nearest := interval.Around(value)
-	return Number{nearest.Lo, nearest.Hi, value}
-}
-
-// Value returns the float64 nearest to the exact value, or the midpoint of the bounds.
-func (n Number) Value() float64 {
-	if n.Exact != nil {
-		f, _ := n.Exact.Float64()
-		return f
-	}
-	return n.Lower + (n.Upper-n.Lower)/2
-}
-
-// Same reports whether two numbers are equal. Without exact values it reports whether they may be
-// equal.
-func (n Number) Same(other Number) bool {
-	if n.Exact != nil && other.Exact != nil {
-		return n.Exact.Cmp(other.Exact) == 0
-	}
-	return n.Lower <= other.Upper && other.Lower <= n.Upper
-}
-
-// values are the probabilities of states or choices.
-type values struct {
-	lower, upper []float64
-	exact        []*big.Rat // nil if only bounds are known
-}
-
-// number returns the probability of state or choice i.
-func (n *values) number(i int) Number {
-	if n.exact != nil {
-		return exactNumber(n.exact[i])
-	}
-	return Number{Lower: n.lower[i], Upper: n.upper[i]}
-}
-
 // Shield is the set of choices that are allowed.
 type Shield struct {
 	*Question
@@ -92,19 +48,19 @@ type Shield struct {
 	Loss *big.Rat
 
 	relative    bool
-	stateValue  *values  // the best probability of each state
-	choiceValue *values  // the probability after each choice, if best choices follow
-	bestChoice  []uint32 // a scheduler that attains stateValue
+	stateValue  *solve.Values // the best probability of each state
+	choiceValue *solve.Values // the probability after each choice, if best choices follow
+	bestChoice  []uint32      // a scheduler that attains stateValue
 }
 
 // isExact reports whether the values are fractions. Otherwise they are floating-point bounds.
-func (shield *Shield) isExact() bool { return shield.stateValue.exact != nil }
+func (shield *Shield) isExact() bool { return shield.stateValue.Exact != nil }
 
 // Value returns the best probability of a state.
-func (shield *Shield) Value(s int) Number { return shield.stateValue.number(s) }
+func (shield *Shield) Value(s int) interval.Number { return shield.stateValue.Number(s) }
 
 // Of returns the probability of a choice that is followed by best choices.
-func (shield *Shield) Of(c int) Number { return shield.choiceValue.number(c) }
+func (shield *Shield) Of(c int) interval.Number { return shield.choiceValue.Number(c) }
 
 var (
 	errNoChoices = errors.New("the model has no choices, want an MDP for a shield")
@@ -185,7 +141,7 @@ const epsilon = 1e-12
 // solve returns the maximal or minimal probability of the formula in each state, and a scheduler that attains it. The
 // probabilities are fractions if exact is true, and otherwise floating-point bounds. The maximal probability of a negated
 // formula is 1 minus the minimal probability of the formula.
-func (q *Question) solve(ctx context.Context, graph *sparse.Graph, maximize, exact bool) (*values, []uint32, error) {
+func (q *Question) solve(ctx context.Context, graph *sparse.Graph, maximize, exact bool) (*solve.Values, []uint32, error) {
 	direction := solve.Min
 	if maximize != q.Negated {
 		direction = solve.Max
@@ -194,26 +150,26 @@ func (q *Question) solve(ctx context.Context, graph *sparse.Graph, maximize, exa
 	if err != nil {
 		return nil, nil, err
 	}
-	probabilities := &values{lower: solved.Lower, upper: solved.Upper, exact: solved.Exact}
+	scheduler := solved.Scheduler
 	if q.Negated {
-		probabilities = probabilities.complement()
+		return complement(solved), scheduler, nil
 	}
-	return probabilities, solved.Scheduler, nil
+	return solved, scheduler, nil
 }
 
 // complement returns 1 minus each probability.
-func (v *values) complement() *values {
-	if v.exact != nil {
-		exact := make([]*big.Rat, len(v.exact))
-		for s, probability := range v.exact {
+func complement(v *solve.Values) *solve.Values {
+	if v.Exact != nil {
+		exact := make([]*big.Rat, len(v.Exact))
+		for s, probability := range v.Exact {
 			exact[s] = new(big.Rat).Sub(one, probability)
 		}
-		return &values{exact: exact}
+		return &solve.Values{Exact: exact}
 	}
-	out := &values{lower: make([]float64, len(v.lower)), upper: make([]float64, len(v.lower))}
-	for s := range v.lower {
-		out.lower[s] = roundDown(1 - v.upper[s])
-		out.upper[s] = roundUp(1 - v.lower[s])
+	out := &solve.Values{Lower: make([]float64, len(v.Lower)), Upper: make([]float64, len(v.Lower))}
+	for s := range v.Lower {
+		out.Lower[s] = roundDown(1 - v.Upper[s])
+		out.Upper[s] = roundUp(1 - v.Lower[s])
 	}
 	return out
 }
@@ -232,13 +188,13 @@ func (shield *Shield) computeChoiceBounds() {
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
 			if shield.isDecided(s) {
-				lower[c], upper[c] = shield.stateValue.lower[s], shield.stateValue.upper[s]
+				lower[c], upper[c] = shield.stateValue.Lower[s], shield.stateValue.Upper[s]
 			} else {
 				lower[c], upper[c] = shield.expectedBounds(c)
 			}
 		}
 	}
-	shield.choiceValue = &values{lower: lower, upper: upper}
+	shield.choiceValue = &solve.Values{Lower: lower, Upper: upper}
 }
 
 // expectedBounds returns the expected lower and upper bound of the successors of a choice, rounded outwards.
@@ -247,8 +203,8 @@ func (shield *Shield) expectedBounds(c int) (lower, upper float64) {
 	first, end := model.Row(c)
 	for transition := first; transition < end; transition++ {
 		weight, target := model.Prob(transition), model.Target[transition]
-		lower += float64(weight * shield.stateValue.lower[target])
-		upper += float64(weight * shield.stateValue.upper[target])
+		lower += float64(weight * shield.stateValue.Lower[target])
+		upper += float64(weight * shield.stateValue.Upper[target])
 	}
 	// All terms are nonnegative. The relative error of a sum is at most that of a weight, plus a unit
 	// roundoff for each product and each addition.
@@ -297,8 +253,8 @@ func (shield *Shield) thresholdBounds(threshold *big.Rat, s int) (low, high floa
 	nearest, _ := threshold.Float64()
 	low, high = nearest*(1-0x1p-50), nearest*(1+0x1p-50)
 	if shield.relative {
-		low *= shield.stateValue.lower[s]
-		high *= shield.stateValue.upper[s]
+		low *= shield.stateValue.Lower[s]
+		high *= shield.stateValue.Upper[s]
 	}
 	return low, high
 }
@@ -307,8 +263,8 @@ func (shield *Shield) thresholdBounds(threshold *big.Rat, s int) (low, high floa
 // state and the value of the choice.
 func (shield *Shield) lossBounds(s, c int) (low, high float64) {
 	const slack = 0x1p-50 // a bound on the rounding error of a difference of probabilities
-	stateLow, stateHigh := shield.stateValue.lower[s], shield.stateValue.upper[s]
-	choiceLow, choiceHigh := shield.choiceValue.lower[c], shield.choiceValue.upper[c]
+	stateLow, stateHigh := shield.stateValue.Lower[s], shield.stateValue.Upper[s]
+	choiceLow, choiceHigh := shield.choiceValue.Lower[c], shield.choiceValue.Upper[c]
 	if shield.Max {
 		return stateLow - choiceHigh - slack, stateHigh - choiceLow + slack
 	}
@@ -323,9 +279,9 @@ func (shield *Shield) relevantChoices(undecided *sparse.Set) *sparse.Set {
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			mayBeBest := shield.choiceValue.lower[c] <= shield.stateValue.upper[s]
+			mayBeBest := shield.choiceValue.Lower[c] <= shield.stateValue.Upper[s]
 			if shield.Max {
-				mayBeBest = shield.choiceValue.upper[c] >= shield.stateValue.lower[s]
+				mayBeBest = shield.choiceValue.Upper[c] >= shield.stateValue.Lower[s]
 			}
 			if mayBeBest {
 				relevant.Add(c)
@@ -371,14 +327,14 @@ func (q *Question) isDecided(s int) bool { return q.Right.Has(s) || !q.Left.Has(
 // computeChoiceValues computes the exact value of each choice.
 func (shield *Shield) computeChoiceValues(ctx context.Context) error {
 	model := shield.Space.Model()
-	shield.choiceValue = &values{exact: make([]*big.Rat, model.NumChoices())}
+	shield.choiceValue = &solve.Values{Exact: make([]*big.Rat, model.NumChoices())}
 	for s := range model.NumStates() {
 		if s&0xfff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			shield.choiceValue.exact[c] = shield.exactChoiceValue(s, c)
+			shield.choiceValue.Exact[c] = shield.exactChoiceValue(s, c)
 		}
 	}
 	return nil
@@ -387,13 +343,13 @@ func (shield *Shield) computeChoiceValues(ctx context.Context) error {
 // exactChoiceValue returns the exact probability of choice c of state s, if best choices follow.
 func (shield *Shield) exactChoiceValue(s, c int) *big.Rat {
 	if shield.isDecided(s) {
-		return shield.stateValue.exact[s]
+		return shield.stateValue.Exact[s]
 	}
 	model := shield.Space.Model()
 	sum, term := new(big.Rat), new(big.Rat)
 	first, end := model.Row(c)
 	for i := first; i < end; i++ {
-		sum.Add(sum, term.Mul(model.Rat(i), shield.stateValue.exact[model.Target[i]]))
+		sum.Add(sum, term.Mul(model.Rat(i), shield.stateValue.Exact[model.Target[i]]))
 	}
 	return sum
 }
@@ -401,15 +357,15 @@ func (shield *Shield) exactChoiceValue(s, c int) *big.Rat {
 // lossOf returns the loss of a choice of state s with the given value. A relative loss is the quotient by the
 // best value of the state: 0 if both values are 0, and nil, for infinity, if only the best value is 0.
 func (shield *Shield) lossOf(s int, value *big.Rat) *big.Rat {
-	loss := new(big.Rat).Sub(shield.stateValue.exact[s], value)
+	loss := new(big.Rat).Sub(shield.stateValue.Exact[s], value)
 	loss.Abs(loss)
 	if !shield.relative || loss.Sign() == 0 {
 		return loss
 	}
-	if shield.stateValue.exact[s].Sign() == 0 {
+	if shield.stateValue.Exact[s].Sign() == 0 {
 		return nil
 	}
-	return loss.Quo(loss, shield.stateValue.exact[s])
+	return loss.Quo(loss, shield.stateValue.Exact[s])
 }
 
 // choicesWithinLoss returns the choices whose loss is at most the threshold. The result is incomplete if
@@ -423,7 +379,7 @@ func (shield *Shield) choicesWithinLoss(ctx context.Context, threshold *big.Rat)
 		}
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			if atMost(shield.lossOf(s, shield.choiceValue.exact[c]), threshold) {
+			if atMost(shield.lossOf(s, shield.choiceValue.Exact[c]), threshold) {
 				choices.Add(c)
 			}
 		}
@@ -465,7 +421,7 @@ func (shield *Shield) distinctLosses() []*big.Rat {
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			if loss := shield.lossOf(s, shield.choiceValue.exact[c]); loss != nil {
+			if loss := shield.lossOf(s, shield.choiceValue.Exact[c]); loss != nil {
 				losses = append(losses, loss)
 			}
 		}
@@ -500,9 +456,9 @@ func (shield *Shield) isTotalLossAllowed(ctx context.Context, threshold *big.Rat
 	for _, s := range shield.Space.Model().Initial {
 		limit := new(big.Rat).Set(threshold)
 		if shield.relative {
-			limit.Mul(limit, shield.stateValue.exact[s])
+			limit.Mul(limit, shield.stateValue.Exact[s])
 		}
-		loss := new(big.Rat).Sub(shield.stateValue.exact[s], worst.exact[s])
+		loss := new(big.Rat).Sub(shield.stateValue.Exact[s], worst.Exact[s])
 		if loss.Abs(loss).Cmp(limit) > 0 {
 			return false, nil
 		}

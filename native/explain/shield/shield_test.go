@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"tilecheck/internal/interval"
 	"tilecheck/internal/needs"
 	"tilecheck/native/explain/shield"
 	"tilecheck/native/space/explicit"
@@ -245,13 +246,13 @@ func TestBounds(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, x := range [][2]shield.Number{{p.Best, r.Best}, {p.Worst, r.Worst}, {p.Uniform, r.Uniform}, {p.Free, r.Free}} {
+			for _, x := range [][2]interval.Number{{p.Best, r.Best}, {p.Worst, r.Worst}, {p.Uniform, r.Uniform}, {p.Free, r.Free}} {
 				f, _ := x[1].Exact.Float64()
 				if x[0].Exact == nil {
 					bounded++
 				}
-				if f < x[0].Lower-1e-16 || f > x[0].Upper+1e-16 || x[0].Upper-x[0].Lower > 1e-9 {
-					t.Errorf("found [%v, %v], the fraction is %v", x[0].Lower, x[0].Upper, f)
+				if f < x[0].Lo-1e-16 || f > x[0].Hi+1e-16 || x[0].Hi-x[0].Lo > 1e-9 {
+					t.Errorf("found [%v, %v], the fraction is %v", x[0].Lo, x[0].Hi, f)
 				}
 			}
 		}

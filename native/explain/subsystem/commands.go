@@ -56,40 +56,47 @@ func (n *Numbering) Command(i int) compile.CommandRef {
 	return compile.CommandRef{Module: m, Command: i - n.first[m]}
 }
 
-// Commands returns a minimal set of commands such that the model still violates the bound if all other
-// commands are removed. It begins with the commands that transitions between the given states need. For an
-// MDP the maximum over all schedulers must violate the bound. In Markov chains, and for paths that violate the
-// formula (Formula.Violating), transitions are removed from the chain of the question instead: a transition
-// that several commands cause together needs all of them, and the probability of removed transitions is lost.
+// Commands returns a minimal set of commands such that the model still violates the bound if all other commands are removed. It begins with
+// the commands that transitions between the given states need.
+//
+// In an MDP, the maximum over all schedulers must violate the bound. In a Markov chain, and for paths that violate the formula
+// (Formula.Violating), the transitions of removed commands are removed from the chain of the question, with their probability. A
+// transition that several commands cause together needs all of them.
 func Commands(ctx context.Context, question *Question, states *Found) (*Found, error) {
 	use := &commandUse{question: question, numbering: NewNumbering(question.Space.Program())}
 	if err := use.collect(ctx); err != nil {
 		return nil, err
 	}
-	score := use.commandScores(states.Kept)
-	kept := sparse.NewSet(use.numbering.Len())
-	var order []int
-	for c := range score {
-		if !math.IsInf(score[c], 1) {
-			kept.Add(c)
-			order = append(order, c)
-		}
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(b, a)) })
+	candidates := use.commandsByScore(states.Kept)
+	kept := sparse.SetOf(use.numbering.Len(), candidates...)
 	test := func(kept *sparse.Set) (sufficiency, *big.Rat, error) { return use.sufficient(ctx, kept) }
 	result, lower, err := test(kept)
-	if err != nil {
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if result != sufficient {
+	case result != sufficient:
 		return nil, errors.New("could not prove that the commands of the critical states violate the bound by themselves")
 	}
-	found, err := minimize(ctx, kept, order, test, lower)
+	found, err := minimize(ctx, kept, candidates, test, lower)
 	if err != nil {
 		return nil, err
 	}
 	found.Candidates = use.numbering.Len()
 	return found, nil
+}
+
+// commandsByScore returns the commands that transitions between the given states need. The commands with the least probable paths are
+// first.
+func (use *commandUse) commandsByScore(states *sparse.Set) []int {
+	score := use.commandScores(states)
+	var commands []int
+	for command := range score {
+		if !math.IsInf(score[command], 1) {
+			commands = append(commands, command)
+		}
+	}
+	slices.SortFunc(commands, func(a, b int) int { return cmp.Or(cmp.Compare(score[b], score[a]), cmp.Compare(b, a)) })
+	return commands
 }
 
 // commandUse has the commands that cause each choice or transition.
@@ -183,41 +190,42 @@ func (use *commandUse) firstCommandSet(node, target uint32) []int {
 	return nil
 }
 
-// sufficient decides whether the bound is still violated if only the kept commands remain: in the chain of the question
-// if restrictsChain, and otherwise in the model. The fraction is a lower bound on the probability.
+// sufficient decides whether the kept commands alone violate the bound: in the chain of the question if restrictsChain, and otherwise in the
+// model. If they do, the fraction is a lower bound on the probability.
 func (use *commandUse) sufficient(ctx context.Context, kept *sparse.Set) (sufficiency, *big.Rat, error) {
-	question := use.question
 	if use.restrictsChain() {
-		graph := sparse.NewGraph(use.restrictedChain(kept))
-		numNodes := graph.NumStates()
-		right := sparse.NewSet(numNodes)
-		for node := range question.Chain.Target.All() {
-			right.Add(node)
-		}
-		return question.compareWithBound(0, numNodes, func(opts solve.Options) (*solve.Values, error) {
-			return solve.Until(ctx, graph, sparse.FullSet(numNodes), right, solve.Max, opts)
-		})
+		return use.sufficientInChain(ctx, kept)
 	}
+	question, formula := use.question, use.question.Formula
 	graph := sparse.NewGraph(use.restrictedModel(kept))
 	reachable := graph.ReachableFrom(sparse.SetOf(graph.NumStates(), question.From))
-	left := question.Formula.Left.Intersect(reachable) // other states do not matter
+	left := formula.Left.Intersect(reachable) // other states do not matter
 	return question.compareWithBound(question.From, reachable.Count(), func(opts solve.Options) (*solve.Values, error) {
-		if question.Formula.Low == 0 && question.Formula.High < 0 {
-			return solve.Until(ctx, graph, left, question.Formula.Right, solve.Max, opts)
+		if formula.Low == 0 && formula.High < 0 {
+			return solve.Until(ctx, graph, left, formula.Right, solve.Max, opts)
 		}
-		return solve.BoundedUntil(ctx, graph, left, question.Formula.Right, solve.Steps{Low: question.Formula.Low, High: question.Formula.High}, solve.Max, opts)
+		return solve.BoundedUntil(ctx, graph, left, formula.Right, solve.Steps{Low: formula.Low, High: formula.High}, solve.Max, opts)
+	})
+}
+
+// sufficientInChain is sufficient for the chain of the question.
+func (use *commandUse) sufficientInChain(ctx context.Context, kept *sparse.Set) (sufficiency, *big.Rat, error) {
+	graph := sparse.NewGraph(use.restrictedChain(kept))
+	numNodes := graph.NumStates()
+	target := sparse.SetOf(numNodes, slices.Collect(use.question.Chain.Target.All())...)
+	return use.question.compareWithBound(0, numNodes, func(opts solve.Options) (*solve.Values, error) {
+		return solve.Until(ctx, graph, sparse.FullSet(numNodes), target, solve.Max, opts)
 	})
 }
 
 // someSetIsKept reports whether all commands of one of the sets are kept.
 func someSetIsKept(sets [][]int, kept *sparse.Set) bool {
-	isRemoved := func(command int) bool { return !kept.Has(command) }
-	for _, commands := range sets {
-		if !slices.ContainsFunc(commands, isRemoved) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(sets, func(commands []int) bool { return containsAll(kept, commands) })
+}
+
+// containsAll reports whether all commands are in a set.
+func containsAll(set *sparse.Set, commands []int) bool {
+	return !slices.ContainsFunc(commands, func(command int) bool { return !set.Has(command) })
 }
 
 // restrictedChain returns the chain in which transitions that need removed commands lead to an

@@ -34,8 +34,7 @@ type Found struct {
 	Candidates int
 }
 
-// exactLimit is the number of states up to which values are computed exactly if floating-point bounds do not
-// decide.
+// exactLimit is the greatest number of states of which fractions are computed.
 const exactLimit = 3000
 
 // sufficiency says whether a part of the model violates the bound.
@@ -47,9 +46,9 @@ const (
 	unknown
 )
 
-// compareWithBound decides whether the value of a state violates the bound. It uses floating-point bounds, and
-// exact values if these do not decide and there are at most exactLimit states; size is the number of states.
-// If the result is sufficient, the fraction is a lower bound on the value.
+// compareWithBound decides whether the value of a state violates the bound. It computes floating-point bounds first, and fractions if these
+// do not decide and size, the number of states, is at most exactLimit. If the result is sufficient, the fraction is a lower bound on the
+// value.
 func (q *Question) compareWithBound(state, size int, value func(solve.Options) (*solve.Values, error)) (sufficiency, *big.Rat, error) {
 	bounds, boundsErr := value(solve.Options{Epsilon: 1e-10})
 	if boundsErr == nil {
@@ -80,44 +79,44 @@ func (q *Question) violates(value *big.Rat) bool {
 	return order > 0 || order == 0 && q.OrEqual
 }
 
-// sufficiencyTest decides whether the kept members are sufficient. The fraction is a lower bound on the
-// value.
+// sufficiencyTest decides whether the kept members are sufficient. If they are, the fraction is a lower bound on the probability.
 type sufficiencyTest func(kept *sparse.Set) (sufficiency, *big.Rat, error)
 
-// minimize removes members from a sufficient set, in the given order. It tries to remove groups of members, and
-// halves a group that it cannot remove. lower is a lower bound on the probability with the set.
+// minimize returns a smaller set of sufficient members, by removing members of kept in the given order. lower is a lower bound on the
+// probability with kept.
 func minimize(ctx context.Context, kept *sparse.Set, order []int, test sufficiencyTest, lower *big.Rat) (*Found, error) {
 	found := &Found{Kept: kept.Clone(), Lower: lower, Minimal: true}
-	var remove func(part []int) error
-	remove = func(part []int) error {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		smaller := found.Kept.Clone()
-		for _, member := range part {
-			smaller.Remove(member)
-		}
-		result, lower, err := test(smaller)
-		switch {
-		case err != nil:
-			return err
-		case result == sufficient:
-			found.Kept, found.Lower = smaller, lower
-			return nil
-		case len(part) == 1:
-			found.Minimal = found.Minimal && result == insufficient
-			return nil
-		}
-		if err := remove(part[:len(part)/2]); err != nil {
-			return err
-		}
-		return remove(part[len(part)/2:])
-	}
 	groupSize := max(len(order)/8, 1)
 	for group := range slices.Chunk(order, groupSize) {
-		if err := remove(group); err != nil {
+		if err := found.remove(ctx, group, test); err != nil {
 			return nil, err
 		}
 	}
 	return found, nil
+}
+
+// remove removes a group of members if the others are sufficient. Otherwise it tries to remove each half of the group.
+func (found *Found) remove(ctx context.Context, group []int, test sufficiencyTest) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	smaller := found.Kept.Clone()
+	for _, member := range group {
+		smaller.Remove(member)
+	}
+	result, lower, err := test(smaller)
+	switch {
+	case err != nil:
+		return err
+	case result == sufficient:
+		found.Kept, found.Lower = smaller, lower
+		return nil
+	case len(group) == 1:
+		found.Minimal = found.Minimal && result == insufficient
+		return nil
+	}
+	if err := found.remove(ctx, group[:len(group)/2], test); err != nil {
+		return err
+	}
+	return found.remove(ctx, group[len(group)/2:], test)
 }

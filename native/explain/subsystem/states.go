@@ -5,6 +5,7 @@ import (
 	"container/heap"
 	"context"
 	"errors"
+	"maps"
 	"math"
 	"math/big"
 	"slices"
@@ -14,60 +15,68 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// errNotExceeded says that the model does not violate the bound.
+// errNotExceeded is the error of States for a model that does not violate the bound.
 var errNotExceeded = errors.New("the model does not violate the bound, so no part of it does")
 
-// States returns a minimal set of states such that the paths of the chain within the set violate the bound. It
-// finds the shortest sufficient prefix of the states, ordered by the probability of the most probable path
-// through each, and then removes unnecessary states from it.
+// States returns a minimal set of states such that the paths of the chain within the set violate the bound. It orders the states by the
+// probability of the most probable path through each, finds the shortest prefix that violates the bound, and removes unnecessary states
+// from it.
 func States(ctx context.Context, question *Question) (*Found, error) {
-	chain := question.Chain
-	graph := sparse.NewGraph(chain.Model)
-	scores := pathScores(chain.Model, chain.Target)
-	best := map[int]float64{} // the least finite score of each state of the model
-	for node, state := range chain.State {
-		if math.IsInf(scores[node], 1) {
-			continue
-		}
-		score, ok := best[int(state)]
-		if !ok || scores[node] < score {
-			best[int(state)] = scores[node]
-		}
-	}
-	order := make([]int, 0, len(best))
-	for state := range best {
-		order = append(order, state)
-	}
-	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(best[a], best[b]), cmp.Compare(a, b)) })
-	numStates := question.Space.Model().NumStates()
+	graph := sparse.NewGraph(question.Chain.Model)
 	test := func(kept *sparse.Set) (sufficiency, *big.Rat, error) {
 		return question.sufficientStates(ctx, graph, kept)
 	}
-	firstStates := func(count int) *sparse.Set { return sparse.SetOf(numStates, order[:count]...) }
-	var searchErr error
-	count := sort.Search(len(order), func(count int) bool {
-		result, _, err := test(firstStates(count))
-		searchErr = cmp.Or(searchErr, err)
-		return result == sufficient
-	})
-	if searchErr != nil {
-		return nil, searchErr
-	}
-	result, lower, err := test(firstStates(count))
+	order := question.statesByScore()
+	prefix, err := question.sufficientPrefix(order, test)
 	if err != nil {
 		return nil, err
 	}
-	if result != sufficient {
+	kept := question.setOf(prefix)
+	result, lower, err := test(kept)
+	switch {
+	case err != nil:
+		return nil, err
+	case result != sufficient:
 		return nil, errNotExceeded
 	}
-	reversed := slices.Clone(order[:count])
-	slices.Reverse(reversed)
-	found, err := minimize(ctx, firstStates(count), reversed, test, lower)
+	leastProbableFirst := slices.Clone(prefix)
+	slices.Reverse(leastProbableFirst)
+	found, err := minimize(ctx, kept, leastProbableFirst, test, lower)
 	if err != nil {
 		return nil, err
 	}
-	found.Candidates = countDistinct(chain.State)
+	found.Candidates = countDistinct(question.Chain.State)
 	return found, nil
+}
+
+// statesByScore returns the states of the model on paths to a target. The states with the most probable paths are first.
+func (q *Question) statesByScore() []int {
+	best := map[int]float64{} // the least score of the nodes of each state; lower scores belong to more probable paths
+	for node, score := range pathScores(q.Chain.Model, q.Chain.Target) {
+		state := int(q.Chain.State[node])
+		known, ok := best[state]
+		if !math.IsInf(score, 1) && (!ok || score < known) {
+			best[state] = score
+		}
+	}
+	return slices.SortedFunc(maps.Keys(best), func(a, b int) int { return cmp.Or(cmp.Compare(best[a], best[b]), cmp.Compare(a, b)) })
+}
+
+// sufficientPrefix returns the shortest prefix of the states that passes the test, or all of them. It searches by bisection, because a
+// longer prefix only adds paths.
+func (q *Question) sufficientPrefix(order []int, test sufficiencyTest) ([]int, error) {
+	var firstErr error
+	count := sort.Search(len(order), func(count int) bool {
+		result, _, err := test(q.setOf(order[:count]))
+		firstErr = cmp.Or(firstErr, err)
+		return result == sufficient
+	})
+	return order[:count], firstErr
+}
+
+// setOf returns a set of states of the model.
+func (q *Question) setOf(states []int) *sparse.Set {
+	return sparse.SetOf(q.Space.Model().NumStates(), states...)
 }
 
 // countDistinct returns the number of different states.
@@ -97,8 +106,8 @@ func (q *Question) sufficientStates(ctx context.Context, graph *sparse.Graph, ke
 	})
 }
 
-// pathScores returns, for each node, the negative logarithm of the probability of the most probable path to a
-// target through it; infinity if there is none. It is only used for ordering, so it needs no error bounds.
+// pathScores returns, for each node, the negative logarithm of the probability of the most probable path through it to a target; infinity if
+// there is none. The scores only determine an order, so they have no error bounds.
 func pathScores(model *sparse.Model, target *sparse.Set) []float64 {
 	numNodes := model.NumStates()
 	outgoing, incoming := make([][]arc, numNodes), make([][]arc, numNodes)
@@ -126,9 +135,10 @@ type arc struct {
 	length float64
 }
 
-// shortestDistances returns the distance of each node from the nearest node of from, by Dijkstra's
-// algorithm (1959). arcs has the arcs that begin at each node. Negative lengths, which come from rounding,
-// count as zero.
+// shortestDistances returns the distance of each node from the nearest node of from. arcs has the arcs that begin at each node. A negative
+// length is a rounding error, and counts as zero.
+//
+// Source: Dijkstra (1959).
 func shortestDistances(from []int, arcs [][]arc) []float64 {
 	distances := slices.Repeat([]float64{math.Inf(1)}, len(arcs))
 	queue := &nodeQueue{}

@@ -150,75 +150,86 @@ func (l *learner) mostAllowed(examples, labels []int) int {
 	return best
 }
 
-// bestTest returns the test that separates the labels best: the labels of the examples that satisfy it and of the
-// others have the least total entropy. It returns the first of several best tests.
+// bestTest returns the test that separates the labels best: the total entropy of the labels of the examples that satisfy it, and of the
+// others, is minimal. It returns the first of several best tests.
 func (l *learner) bestTest(examples, labels []int) Test {
-	total := make([]int, l.numDecisions)
+	search := &testSearch{labelCounts: make([]int, l.numDecisions), numExamples: len(examples), minEntropy: math.Inf(1)}
 	for _, decision := range labels {
-		total[decision]++
-	}
-	var best Test
-	minEntropy := math.Inf(1)
-	// consider compares a test with the best one so far. satisfying examples satisfy it, and yes counts their labels.
-	consider := func(test Test, yes []int, satisfying int) {
-		if satisfying == 0 || satisfying == len(examples) {
-			return
-		}
-		no := make([]int, len(total))
-		for decision := range total {
-			no[decision] = total[decision] - yes[decision]
-		}
-		// The margin ignores rounding errors, so that the result does not depend on the processor.
-		sum := entropy(yes, satisfying) + entropy(no, len(examples)-satisfying)
-		if sum < minEntropy-1e-9 {
-			best = test
-			minEntropy = sum
-		}
+		search.labelCounts[decision]++
 	}
 	for _, test := range l.tests {
 		if l.ctx.Err() != nil {
 			break
 		}
-		if test.Other < 0 {
-			l.considerThresholds(test.Var, examples, labels, consider)
-			continue
+		if comparesTwoVars := test.Other >= 0; comparesTwoVars {
+			l.considerComparison(search, test, examples, labels)
+		} else {
+			l.considerThresholds(search, test.Var, examples, labels)
 		}
-		yes := make([]int, len(total))
-		satisfying := 0
-		left, right := l.columns[test.Var], l.columns[test.Other]
-		for position, example := range examples {
-			if left[example] == right[example] || !test.Equal && left[example] < right[example] {
-				yes[labels[position]]++
-				satisfying++
-			}
-		}
-		consider(test, yes, satisfying)
 	}
-	return best
+	return search.best
 }
 
-// considerThresholds calls consider for the tests v<=value and v=value, for all values that variable v has in the examples. yes counts the
-// labels of the examples that satisfy a test, and satisfying is the number of these examples.
-func (l *learner) considerThresholds(variable int, examples, labels []int, consider func(test Test, yes []int, satisfying int)) {
+// testSearch is the search for the test that separates the labels of some examples best.
+type testSearch struct {
+	labelCounts []int // the number of examples with each label
+	numExamples int
+	best        Test
+	minEntropy  float64 // the total entropy with the best test
+}
+
+// consider compares a test with the best one so far. yes has the number of examples with each label that satisfy the test, and numYes is
+// the sum of these numbers.
+func (search *testSearch) consider(test Test, yes []int, numYes int) {
+	if numYes == 0 || numYes == search.numExamples {
+		return
+	}
+	no := make([]int, len(search.labelCounts))
+	for decision, count := range search.labelCounts {
+		no[decision] = count - yes[decision]
+	}
+	total := entropy(yes, numYes) + entropy(no, search.numExamples-numYes)
+	const margin = 1e-9 // exceeds rounding errors, so that the result does not depend on the processor
+	if total < search.minEntropy-margin {
+		search.best, search.minEntropy = test, total
+	}
+}
+
+// considerComparison considers a test that compares two variables.
+func (l *learner) considerComparison(search *testSearch, test Test, examples, labels []int) {
+	yes := make([]int, l.numDecisions)
+	numYes := 0
+	left, right := l.columns[test.Var], l.columns[test.Other]
+	for position, example := range examples {
+		if left[example] == right[example] || !test.Equal && left[example] < right[example] {
+			yes[labels[position]]++
+			numYes++
+		}
+	}
+	search.consider(test, yes, numYes)
+}
+
+// considerThresholds considers the tests v<=value and v=value of a variable v, for all values that v has in the examples.
+func (l *learner) considerThresholds(search *testSearch, variable int, examples, labels []int) {
 	labelCounts := l.countLabels(variable, examples, labels)
 	values := slices.Sorted(maps.Keys(labelCounts))
-	below := make([]int, l.numDecisions) // the labels of the examples with at most the value
-	numBelow := 0
+	atMost := make([]int, l.numDecisions) // the labels of the examples with at most the value
+	numAtMost := 0
 	for position, value := range values {
 		numEqual := 0
 		for decision, count := range labelCounts[value] {
-			below[decision] += count
+			atMost[decision] += count
 			numEqual += count
 		}
-		numBelow += numEqual
-		consider(Test{Var: variable, Other: -1, Value: value}, below, numBelow)
+		numAtMost += numEqual
+		search.consider(Test{Var: variable, Other: -1, Value: value}, atMost, numAtMost)
 		if position > 0 && position < len(values)-1 {
-			consider(Test{Var: variable, Other: -1, Value: value, Equal: true}, labelCounts[value], numEqual)
+			search.consider(Test{Var: variable, Other: -1, Value: value, Equal: true}, labelCounts[value], numEqual)
 		}
 	}
 }
 
-// countLabels returns, for each value of a variable, how many examples with this value have each label.
+// countLabels returns, for each value of a variable, the number of examples with this value and each label.
 func (l *learner) countLabels(variable int, examples, labels []int) map[int32][]int {
 	countsOf := map[int32][]int{}
 	column := l.columns[variable]

@@ -14,20 +14,26 @@ import (
 // Text writes the tree as nested if and else.
 func (f *Found) Text(w io.Writer) error {
 	var text strings.Builder
-	var write func(n *Node, indent string)
-	write = func(n *Node, indent string) {
-		if n.Leaf() {
-			text.WriteString(indent + f.decisionName(n.Decision) + "\n")
-			return
-		}
-		text.WriteString(indent + "if " + n.Test.text(f.Space.Program().Vars, true) + "\n")
-		write(n.Yes, indent+"  ")
-		text.WriteString(indent + "else\n")
-		write(n.No, indent+"  ")
-	}
-	write(f.Root, "")
+	f.writeText(&text, f.Root, "")
 	_, err := io.WriteString(w, text.String())
 	return err
+}
+
+// writeText writes a subtree as text.
+func (f *Found) writeText(text *strings.Builder, node *Node, indent string) {
+	if node.Leaf() {
+		text.WriteString(indent + f.decisionName(node.Decision) + "\n")
+		return
+	}
+	text.WriteString(indent + "if " + f.testText(node, true) + "\n")
+	f.writeText(text, node.Yes, indent+"  ")
+	text.WriteString(indent + "else\n")
+	f.writeText(text, node.No, indent+"  ")
+}
+
+// testText returns the test of a node in PRISM's language, or its negation if isTrue is false.
+func (f *Found) testText(node *Node, isTrue bool) string {
+	return node.Test.text(f.Space.Program().Vars, isTrue)
 }
 
 // decisionName returns a text for the decision with a number: its action or its module, and its index if there are
@@ -53,29 +59,52 @@ func (f *Found) decisionName(number int) string {
 func (f *Found) Dot(w io.Writer) error {
 	var text strings.Builder
 	text.WriteString("digraph tree {\n  node [shape=box, fontname=\"sans-serif\"];\n  edge [fontname=\"sans-serif\"];\n")
-	number := 0
-	var write func(n *Node) int
-	write = func(n *Node) int {
-		id := number
-		number++
-		if n.Leaf() {
-			fmt.Fprintf(&text, "  n%d [label=%s, style=rounded];\n", id, strconv.Quote(f.decisionName(n.Decision)))
-			return id
-		}
-		fmt.Fprintf(&text, "  n%d [label=%s];\n", id, strconv.Quote(n.Test.text(f.Space.Program().Vars, true)))
-		fmt.Fprintf(&text, "  n%d -> n%d [label=\"yes\"];\n", id, write(n.Yes))
-		fmt.Fprintf(&text, "  n%d -> n%d [label=\"no\", style=dashed];\n", id, write(n.No))
-		return id
-	}
-	write(f.Root)
+	f.writeDot(&text, f.Root, 0)
 	text.WriteString("}\n")
 	_, err := io.WriteString(w, text.String())
 	return err
 }
 
-// Module writes the tree as a module in PRISM's language. It synchronises with the model, and enables only
-// the action that the tree decides for. The error says that actions do not identify the model's choices.
+// writeDot writes a subtree in the DOT language. Its nodes are numbered from id on, in preorder; next is the first number after them.
+func (f *Found) writeDot(text *strings.Builder, node *Node, id int) (next int) {
+	if node.Leaf() {
+		fmt.Fprintf(text, "  n%d [label=%s, style=rounded];\n", id, strconv.Quote(f.decisionName(node.Decision)))
+		return id + 1
+	}
+	fmt.Fprintf(text, "  n%d [label=%s];\n", id, strconv.Quote(f.testText(node, true)))
+	yes := id + 1
+	no := f.writeDot(text, node.Yes, yes)
+	fmt.Fprintf(text, "  n%d -> n%d [label=\"yes\"];\n", id, yes)
+	next = f.writeDot(text, node.No, no)
+	fmt.Fprintf(text, "  n%d -> n%d [label=\"no\", style=dashed];\n", id, no)
+	return next
+}
+
+// Module writes the tree as a module in PRISM's language. In each state, the module enables only the action that the tree decides for; it
+// synchronises with the model. The error says that actions do not identify the choices of the model.
 func (f *Found) Module(w io.Writer, name string) error {
+	if err := f.checkActions(); err != nil {
+		return err
+	}
+	actions := f.Space.Program().Actions
+	used := make([]bool, len(actions)+1) // by number of the action
+	var text strings.Builder
+	fmt.Fprintf(&text, "module %s\n", name)
+	if len(f.Decisions) > 0 {
+		f.writeCommands(&text, f.Root, nil, used)
+	}
+	for i, action := range actions {
+		if f.isRestricted[i+1] && !used[i+1] {
+			fmt.Fprintf(&text, "  [%s] false -> true;\n", action)
+		}
+	}
+	text.WriteString("endmodule\n")
+	_, err := io.WriteString(w, text.String())
+	return err
+}
+
+// checkActions returns an error if a choice cannot be identified by its action.
+func (f *Found) checkActions() error {
 	for number, decision := range f.Decisions {
 		if decision.Action == sparse.NoAction || decision.Index > 0 {
 			return fmt.Errorf("a module can only choose by actions, and no action identifies the decision %q", f.decisionName(number))
@@ -87,38 +116,23 @@ func (f *Found) Module(w io.Writer, name string) error {
 	if f.ambiguous() {
 		return errors.New("a module can only choose by actions, and a state has two choices with the same action")
 	}
-	actions := f.Space.Program().Actions
-	used := make([]bool, len(actions)+1)
-	var text strings.Builder
-	fmt.Fprintf(&text, "module %s\n", name)
-	// write writes a command for each leaf. guard has the tests from the root to the node.
-	var write func(n *Node, guard []string)
-	write = func(n *Node, guard []string) {
-		if !n.Leaf() {
-			vars := f.Space.Program().Vars
-			write(n.Yes, append(slices.Clip(guard), n.Test.text(vars, true)))
-			write(n.No, append(slices.Clip(guard), n.Test.text(vars, false)))
-			return
-		}
-		if len(f.Decisions) == 0 {
-			return
-		}
-		action := f.Decisions[n.Decision].Action
-		used[action] = true
-		if len(guard) == 0 {
-			guard = []string{"true"}
-		}
-		fmt.Fprintf(&text, "  [%s] %s -> true;\n", actions[action-1], strings.Join(guard, " & "))
+	return nil
+}
+
+// writeCommands writes a command for each leaf of a subtree, and marks the actions of these commands as used. guard has the tests from the
+// root to the node.
+func (f *Found) writeCommands(text *strings.Builder, node *Node, guard []string, used []bool) {
+	if !node.Leaf() {
+		f.writeCommands(text, node.Yes, append(slices.Clip(guard), f.testText(node, true)), used)
+		f.writeCommands(text, node.No, append(slices.Clip(guard), f.testText(node, false)), used)
+		return
 	}
-	write(f.Root, nil)
-	for i, name := range actions {
-		if f.isRestricted[i+1] && !used[i+1] {
-			fmt.Fprintf(&text, "  [%s] false -> true;\n", name)
-		}
+	action := f.Decisions[node.Decision].Action
+	used[action] = true
+	if len(guard) == 0 {
+		guard = []string{"true"}
 	}
-	text.WriteString("endmodule\n")
-	_, err := io.WriteString(w, text.String())
-	return err
+	fmt.Fprintf(text, "  [%s] %s -> true;\n", f.Space.Program().Actions[action-1], strings.Join(guard, " & "))
 }
 
 // ambiguous reports whether a state has two choices with the same action.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"container/heap"
 	"context"
+	"iter"
 	"math"
 	"math/big"
 	"slices"
@@ -26,8 +27,8 @@ type Path struct {
 type Paths struct {
 	ctx   context.Context
 	chain *Chain
-	// incoming[start[v]:start[v+1]] are the transitions into node v from nodes that can reach a target.
-	// The additional last node, goal, is the successor of all targets.
+	// incoming[incomingStart[v]:incomingStart[v+1]] are the transitions into node v from nodes from which a target is reachable. The
+	// last node, goal, is an additional one. It is the successor of all targets.
 	incomingStart []uint32
 	incoming      []incomingStep
 	paths         [][]pathEntry // of each node, in decreasing order of probability
@@ -66,36 +67,46 @@ func (chain *Chain) Paths(ctx context.Context) (*Paths, error) {
 	return paths, paths.findLikeliest()
 }
 
-// collectIncoming collects the transitions into each node by a counting sort: it counts them, sums the counts
-// to the positions where the nodes begin, and then fills in the transitions.
+// collectIncoming sorts the transitions by the node that they lead to, with a counting sort: it counts the transitions into each node, adds
+// the counts up to the position where each node begins, and then stores the transitions.
 func (paths *Paths) collectIncoming() {
-	model := paths.chain.Model
 	numNodes := len(paths.chain.State)
-	useful := sparse.NewGraph(model).ExistsUntil(sparse.FullSet(numNodes), paths.chain.Target)
-	paths.incomingStart = make([]uint32, numNodes+3)
-	forEachStep := func(visit func(to uint32, step incomingStep)) {
+	useful := sparse.NewGraph(paths.chain.Model).ExistsUntil(sparse.FullSet(numNodes), paths.chain.Target)
+	start := make([]uint32, numNodes+3) // before the transitions into node v are stored, they begin at start[v+1]
+	for to := range paths.steps(useful) {
+		start[to+2]++
+	}
+	for i := 2; i < len(start); i++ {
+		start[i] += start[i-1]
+	}
+	paths.incoming = make([]incomingStep, start[len(start)-1])
+	for to, step := range paths.steps(useful) {
+		paths.incoming[start[to+1]] = step
+		start[to+1]++
+	}
+	paths.incomingStart = start
+}
+
+// steps yields the transitions between useful nodes, and a step from each target to the goal, with the node that they lead to.
+func (paths *Paths) steps(useful *sparse.Set) iter.Seq2[uint32, incomingStep] {
+	model := paths.chain.Model
+	return func(yield func(to uint32, step incomingStep) bool) {
 		for node := range useful.All() {
 			if paths.chain.Target.Has(node) {
-				visit(paths.goal, incomingStep{uint32(node), none})
+				if !yield(paths.goal, incomingStep{uint32(node), none}) {
+					return
+				}
 				continue
 			}
 			first, end := model.Row(node)
 			for transition := first; transition < end; transition++ {
-				if target := model.Target[transition]; useful.Has(int(target)) {
-					visit(target, incomingStep{uint32(node), model.Weight[transition]})
+				target := model.Target[transition]
+				if useful.Has(int(target)) && !yield(target, incomingStep{uint32(node), model.Weight[transition]}) {
+					return
 				}
 			}
 		}
 	}
-	forEachStep(func(to uint32, _ incomingStep) { paths.incomingStart[to+2]++ })
-	for i := 2; i < len(paths.incomingStart); i++ {
-		paths.incomingStart[i] += paths.incomingStart[i-1]
-	}
-	paths.incoming = make([]incomingStep, paths.incomingStart[len(paths.incomingStart)-1])
-	forEachStep(func(to uint32, step incomingStep) {
-		paths.incoming[paths.incomingStart[to+1]] = step
-		paths.incomingStart[to+1]++
-	})
 }
 
 // appendStep returns a path with one more step. The path ends in node from and has the given rank there; weight is the
@@ -116,53 +127,58 @@ func (paths *Paths) precedes(a, b pathEntry) bool {
 	) < 0
 }
 
-// findLikeliest finds the most probable path to every node. The queue is ordered by rounded logarithms.
-// Where that order is wrong and a better path to a finished node is found, the node is processed again.
+// findLikeliest finds the most probable path to every node. Its queue is ordered by rounded logarithms of probabilities. If a better path to
+// a node is found after the node was processed, the node is processed again.
 //
 // Source: Dijkstra (1959), with label correction.
 func (p *Paths) findLikeliest() error {
-	model := p.chain.Model
-	queue := &nodeQueue{products: p.chain.products}
-	noPaths := p.incomingStart[p.goal] == p.incomingStart[p.goal+1]
-	if noPaths {
+	targetIsReachable := p.incomingStart[p.goal] < p.incomingStart[p.goal+1]
+	if !targetIsReachable {
 		return nil
 	}
-	useful := make([]bool, len(p.paths))
+	useful := sparse.NewSet(len(p.paths)) // the nodes from which a target is reachable
 	for _, step := range p.incoming {
-		useful[step.source] = true
+		useful.Add(int(step.source))
 	}
 	p.paths[0] = []pathEntry{{previous: none}}
+	queue := &nodeQueue{products: p.chain.products}
 	queue.push(0, 0)
-	// relax stores the best path to node, extended by a step to target, if it is better than the best known path to target.
-	relax := func(node, target, weight uint32) {
-		extended := p.appendStep(p.paths[node][0], node, 0, weight)
-		if p.paths[target] != nil && !p.precedes(extended, p.paths[target][0]) {
-			return
-		}
-		p.paths[target] = []pathEntry{extended}
-		queue.push(target, extended.product)
-	}
 	for queue.Len() > 0 {
-		item := heap.Pop(queue).(queuedNode)
-		node := item.node
 		if err := p.poll(); err != nil {
 			return err
 		}
-		if node == p.goal || p.paths[node][0].product != item.product {
-			continue
-		}
-		if p.chain.Target.Has(int(node)) {
-			relax(node, p.goal, none)
-			continue
-		}
-		first, end := model.Row(int(node))
-		for transition := first; transition < end; transition++ {
-			if target := model.Target[transition]; useful[target] {
-				relax(node, target, model.Weight[transition])
-			}
+		item := heap.Pop(queue).(queuedNode)
+		hasBetterPath := p.paths[item.node][0].product != item.product
+		if item.node != p.goal && !hasBetterPath {
+			p.relaxSteps(queue, item.node, useful)
 		}
 	}
 	return nil
+}
+
+// relaxSteps extends the best known path to a node by each step to a useful node. The only step from a target leads to the goal.
+func (p *Paths) relaxSteps(queue *nodeQueue, node uint32, useful *sparse.Set) {
+	if p.chain.Target.Has(int(node)) {
+		p.relax(queue, node, p.goal, none)
+		return
+	}
+	model := p.chain.Model
+	first, end := model.Row(int(node))
+	for transition := first; transition < end; transition++ {
+		if target := model.Target[transition]; useful.Has(int(target)) {
+			p.relax(queue, node, target, model.Weight[transition])
+		}
+	}
+}
+
+// relax extends the best known path to a node by a step to target. It keeps and queues the path if it is the best known path to target.
+func (p *Paths) relax(queue *nodeQueue, node, target, weight uint32) {
+	extended := p.appendStep(p.paths[node][0], node, 0, weight)
+	if p.paths[target] != nil && !p.precedes(extended, p.paths[target][0]) {
+		return
+	}
+	p.paths[target] = []pathEntry{extended}
+	queue.push(target, extended.product)
 }
 
 // poll returns the context's error, which it looks up in every 4096th call.
@@ -208,10 +224,9 @@ func (p *Paths) path(entry pathEntry) *Path {
 	return path
 }
 
-// findNth finds the n-th most probable path to a node, if there is one, and appends it to paths[node]. n is at least 2,
-// and the first n-1 paths must be known. For each predecessor there is one candidate: the most probable path over it
-// that is not in paths[node] yet. So first the candidate that became path n-1 is replaced by the next path over the
-// same predecessor.
+// findNth appends the n-th most probable path to a node to paths[node], if there is one. n is at least 2, and the first n-1 paths must be
+// known. The heap of the node has one candidate for each predecessor: the most probable path over it that is not in paths[node] yet.
+// The candidate that became path n-1 is replaced first, by the next path over the same predecessor.
 //
 // Source: recursive enumeration, Jiménez and Marzal (1999).
 func (p *Paths) findNth(node uint32, n int) error {
@@ -239,9 +254,8 @@ func (p *Paths) findNth(node uint32, n int) error {
 	return nil
 }
 
-// replaceCandidate adds a candidate in place of the one that became the given path. The path extends a path to a predecessor by one step.
-// The new candidate extends the next most probable path to this predecessor by the same step. If there is no such path,
-// replaceCandidate adds nothing.
+// replaceCandidate adds the candidate that follows a path over the same predecessor: the next most probable path to the predecessor, extended
+// by the same step. If there is no such path, it adds nothing.
 func (p *Paths) replaceCandidate(candidates *candidateHeap, path pathEntry) error {
 	predecessor, nextRank := path.previous, int(path.rank)+1 // ranks start at 0
 	if err := p.findNth(predecessor, nextRank+1); err != nil {
@@ -256,8 +270,7 @@ func (p *Paths) replaceCandidate(candidates *candidateHeap, path pathEntry) erro
 	return nil
 }
 
-// initCandidates fills the heap of a node with the most probable path over each predecessor, except the predecessor of
-// the first path.
+// initCandidates fills the heap of a node with the most probable path over each predecessor, except the predecessor of the first path.
 func (p *Paths) initCandidates(node, firstPredecessor uint32) {
 	candidates := &p.candidates[node]
 	candidates.precedes = p.precedes

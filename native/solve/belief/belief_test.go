@@ -142,13 +142,13 @@ func TestAgainstAllStrategies(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !(b.Lower <= want+tolerance && want <= b.Upper+tolerance) {
-				t.Errorf("model %d, %d beliefs: [%v, %v], want %v in it", i, beliefs, b.Lower, b.Upper, want)
+			if !(b.Lo <= want+tolerance && want <= b.Hi+tolerance) {
+				t.Errorf("model %d, %d beliefs: [%v, %v], want %v in it", i, beliefs, b.Lo, b.Hi, want)
 			}
-			if beliefs == 5000 && (!b.Complete || b.Upper-b.Lower > tolerance) {
-				t.Errorf("model %d: [%v, %v], complete: %v", i, b.Lower, b.Upper, b.Complete)
+			if beliefs == 5000 && (!b.Complete || b.Hi-b.Lo > tolerance) {
+				t.Errorf("model %d: [%v, %v], complete: %v", i, b.Lo, b.Hi, b.Complete)
 			}
-			if b.Upper-b.Lower > tolerance {
+			if b.Hi-b.Lo > tolerance {
 				wide++
 			}
 			checkStrategy(t, p, b)
@@ -170,9 +170,9 @@ func TestAgainstAllStrategies(t *testing.T) {
 // is the bound that it is said to attain.
 func checkStrategy(t *testing.T, p *random, b *belief.Bounds) {
 	t.Helper()
-	bound := b.Lower
+	bound := b.Lo
 	if p.Direction == solve.Min {
-		bound = b.Upper
+		bound = b.Hi
 	}
 	if got := p.play(b.Strategy, 0, 0, p.layers+1); math.Abs(got-bound) > tolerance {
 		t.Errorf("the strategy is worth %v, said to be worth %v", got, bound)
@@ -243,8 +243,8 @@ func TestMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := math.Pow(0.9, steps); math.Abs(v.Lower-want) > 1e-9 || v.Complete {
-		t.Errorf("found [%v, %v], complete: %v; want %v by a strategy with memory", v.Lower, v.Upper, v.Complete, want)
+	if want := math.Pow(0.9, steps); math.Abs(v.Lo-want) > 1e-9 || v.Complete {
+		t.Errorf("found [%v, %v], complete: %v; want %v by a strategy with memory", v.Lo, v.Hi, v.Complete, want)
 	}
 }
 
@@ -264,10 +264,10 @@ func TestCycles(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if least > b.Upper+tolerance || b.Lower > b.Upper || b.Upper-b.Lower > last+1e-3 {
-				t.Errorf("model %d, %d beliefs: [%v, %v], before it %v wide, %v in six steps", i, beliefs, b.Lower, b.Upper, last, least)
+			if least > b.Hi+tolerance || b.Lo > b.Hi || b.Hi-b.Lo > last+1e-3 {
+				t.Errorf("model %d, %d beliefs: [%v, %v], before it %v wide, %v in six steps", i, beliefs, b.Lo, b.Hi, last, least)
 			}
-			if last = b.Upper - b.Lower; beliefs > 8 && last < 0.01 {
+			if last = b.Hi - b.Lo; beliefs > 8 && last < 0.01 {
 				narrow++
 			}
 		}

@@ -3,7 +3,7 @@
 //
 //	p := belief.Problem{Graph: g, Observation: o, Left: left, Target: target, Direction: solve.Max}
 //	b, err := belief.Solve(ctx, p, start, belief.Options{})
-//	// b.Lower <= Pmax <= b.Upper, and b.Strategy attains b.Lower
+//	// b.Lo <= Pmax <= b.Hi, and b.Strategy attains b.Lo
 //
 // The player's knowledge is a belief: a probability distribution over states. Beliefs have integer
 // weights here, so their updates are exact. The bounds rest on two arguments:

@@ -7,6 +7,7 @@ import (
 	"math"
 	"math/big"
 
+	"tilecheck/internal/interval"
 	"tilecheck/internal/progress"
 	"tilecheck/native/solve"
 )
@@ -26,17 +27,16 @@ type Options struct {
 // DefaultBeliefs replaces a value of 0 for Options.Beliefs.
 const DefaultBeliefs = 1 << 14
 
-// Bounds is the result of Solve: Lower <= true value <= Upper.
+// Bounds is the result of Solve.
 type Bounds struct {
-	Lower, Upper float64
-	// Exact is the exact value if Options.Exact and Complete are set; nil if it is infinite.
-	Exact *big.Rat
+	// Number is the value. It is exact, or infinite, if Options.Exact and Complete are set.
+	interval.Number
 	// Complete says that all reachable beliefs were expanded; there are finitely many.
 	Complete bool
 	// Beliefs is the number of beliefs expanded in the last round, Resolution that of its grid; 0 for
 	// none.
 	Beliefs, Resolution int
-	// Strategy attains the pessimistic bound: Lower for the maximum, Upper for the minimum.
+	// Strategy attains the pessimistic bound: Lo for the maximum, Hi for the minimum.
 	Strategy *Controller
 	// Chain is the Markov chain that Strategy induces.
 	Chain *Chain
@@ -75,11 +75,11 @@ func Solve(ctx context.Context, problem Problem, start int, opts Options) (*Boun
 
 // terminalBounds returns the exact value of a terminal state.
 func (problem *pomdp) terminalBounds(s int) *Bounds {
-	bounds := &Bounds{Complete: true, Exact: new(big.Rat), Strategy: &Controller{}}
+	value := new(big.Rat)
 	if problem.Reward == nil && problem.Target.Has(s) {
-		bounds.Lower, bounds.Upper, bounds.Exact = 1, 1, big.NewRat(1, 1)
+		value.SetInt64(1)
 	}
-	return bounds
+	return &Bounds{Number: interval.Fraction(value), Complete: true, Strategy: &Controller{}}
 }
 
 // refinement holds the state of Solve.
@@ -93,6 +93,7 @@ type refinement struct {
 	vectors       *pointBased
 	// The best bounds so far.
 	optimisticBound, pessimisticBound float64
+	exact                             *interval.Number // the exact value, once it is known
 	result                            Bounds
 }
 
@@ -154,7 +155,7 @@ func (r *refinement) exploreAndRefine(ctx context.Context, explored *exploration
 
 // soFar adds the bounds known so far to an error.
 func soFar(b Bounds, err error) error {
-	return fmt.Errorf("%w; so far the value is known to lie in [%v, %v]", err, b.Lower, b.Upper)
+	return fmt.Errorf("%w; so far the value is known to lie in [%v, %v]", err, b.Lo, b.Hi)
 }
 
 // tryMemoryless starts with the best memoryless strategy of the pool.
@@ -174,13 +175,16 @@ func (r *refinement) hasConverged() bool {
 	return width <= r.opts.Epsilon*greatest && !math.IsInf(greatest, 1)
 }
 
-// bounds orders the optimistic and the pessimistic bound: the optimistic bound is the upper one of a maximum, and the lower
-// one of a minimum.
+// bounds returns the exact value if it is known, and otherwise the best bounds so far. The optimistic bound is the upper one of a
+// maximum, and the lower one of a minimum.
 func (r *refinement) bounds() *Bounds {
-	if r.Direction == solve.Max {
-		r.result.Lower, r.result.Upper = r.pessimisticBound, r.optimisticBound
-	} else {
-		r.result.Lower, r.result.Upper = r.optimisticBound, r.pessimisticBound
+	switch {
+	case r.exact != nil:
+		r.result.Number = *r.exact
+	case r.Direction == solve.Max:
+		r.result.Lo, r.result.Hi = r.pessimisticBound, r.optimisticBound
+	default:
+		r.result.Lo, r.result.Hi = r.optimisticBound, r.pessimisticBound
 	}
 	return &r.result
 }
@@ -271,7 +275,8 @@ func (r *refinement) solveExactly(ctx context.Context, explored *exploration) er
 	}
 	values, err := explored.solveMDP(ctx, mdp, solve.Options{Exact: true})
 	if err == nil {
-		r.result.Exact = values.Exact[firstNode]
+		exact := values.Number(firstNode)
+		r.exact = &exact
 	}
 	return err
 }
