@@ -25,7 +25,7 @@ func (f *Files) Format(name string) ([]byte, error) {
 	var known []format.Statement
 	for i, p := range d.commands {
 		if layout := p.layout.Load(); layout != nil {
-			known = append(known, format.Statement{From: p.from, To: p.to, Laid: layout})
+			known = append(known, format.Statement{From: p.from, To: p.to, Layout: layout})
 			continue
 		}
 		if tree != d.tree || d.hidden == nil || !d.hidden[i] {
@@ -37,7 +37,7 @@ func (f *Files) Format(name string) ([]byte, error) {
 		}
 		tree = whole
 	}
-	keep := func(from int32, layout *format.Laid) {
+	keep := func(from int32, layout *format.CommandLayout) {
 		at, ok := slices.BinarySearchFunc(d.commands, from, func(p textCommand, from int32) int { return int(p.from - from) })
 		if ok {
 			d.commands[at].layout.Store(layout)

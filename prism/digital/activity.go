@@ -19,30 +19,30 @@ type activity struct {
 	module *sema.Module
 	clock  int
 	slots  []int   // of the discrete variables of the module
-	state  []int32 // the location that is looked at; only the variables in slots have values
-	active []bool  // by number of the location
+	state  []int32 // the current location; only the variables in slots have values
+	active []bool  // marks the locations in which the clock is active, by number
 }
 
-// inactiveWhere returns a condition on the discrete variables of a module under which a clock of the module is inactive; nil for never.
+// inactiveWhere returns a condition on the discrete variables of a module under which a clock of the module is inactive. It returns nil if it finds none.
 func (t *translation) inactiveWhere(module *sema.Module, clock int) sema.Expr {
 	if t.isReadOutside(module, clock) {
 		return nil
 	}
-	a := &activity{translation: t, module: module, clock: clock, state: make([]int32, len(t.source.Vars))}
+	search := &activity{translation: t, module: module, clock: clock, state: make([]int32, len(t.source.Vars))}
 	for _, slot := range module.Vars {
 		if t.clocks[slot] == nil {
-			a.slots = append(a.slots, slot)
+			search.slots = append(search.slots, slot)
 		}
 	}
-	count := t.valuationCount(a.slots)
+	count := t.valuationCount(search.slots)
 	if count > maxLocations {
 		return nil
 	}
-	a.active = make([]bool, count)
+	search.active = make([]bool, count)
 	for changed := true; changed; {
-		changed = a.findActive()
+		changed = search.markActive()
 	}
-	return a.condition()
+	return search.inactiveCondition()
 }
 
 // isReadOutside reports whether another module, a label or the property reads a clock of a module.
@@ -61,22 +61,21 @@ func (t *translation) isReadOutside(module *sema.Module, clock int) bool {
 	return false
 }
 
-// eachLocation calls f with the number of each location, after setting state to it.
-func (a *activity) eachLocation(f func(number int)) {
+// forEachLocation sets state to each location and calls visit with the number of the location.
+func (a *activity) forEachLocation(visit func(number int)) {
 	for _, slot := range a.slots {
 		a.state[slot] = a.source.Vars[slot].Low
 	}
 	number := 0
 	for more := true; more; more = a.nextValuation(a.state, a.slots) {
-		f(number)
+		visit(number)
 		number++
 	}
 }
 
-// findActive marks the locations in which the clock is read or from which a location that is marked is reached before the
-// clock is set. It reports whether it marked any.
-func (a *activity) findActive() (changed bool) {
-	a.eachLocation(func(number int) {
+// markActive marks the locations in which isActive holds. It reports whether it marked a new one; then further locations may be active.
+func (a *activity) markActive() (changed bool) {
+	a.forEachLocation(func(number int) {
 		if !a.active[number] && a.isActive() {
 			a.active[number], changed = true, true
 		}
@@ -84,7 +83,8 @@ func (a *activity) findActive() (changed bool) {
 	return changed
 }
 
-// isActive reports whether the clock is active in the location in state, as far as the marked locations say.
+// isActive reports whether the clock is active in the current location: the invariant or a guard reads it there, or an update that does not set the
+// clock leads to a marked location.
 func (a *activity) isActive() bool {
 	if a.module.Invariant != nil && a.dependsOnClock(a.module.Invariant) {
 		return true
@@ -101,7 +101,7 @@ func (a *activity) isActive() bool {
 	return false
 }
 
-// leadsToActive reports whether an update leaves the clock as it is and may lead to a marked location.
+// leadsToActive reports whether an update does not set the clock and may lead to a marked location.
 func (a *activity) leadsToActive(update sema.Update) bool {
 	target := slices.Clone(a.state)
 	for _, assign := range update.Assigns {
@@ -143,7 +143,8 @@ func (a *activity) isDetermined(expr sema.Expr) bool {
 	return !slices.ContainsFunc(variablesIn(expr), func(slot int) bool { return !slices.Contains(a.slots, slot) })
 }
 
-// isAlways reports whether the location decides a condition, with the given result.
+// isAlways reports whether the discrete variables of the module, with their values in the current location, make a condition true (holds) or false.
+// If other variables or clocks may matter, it returns false.
 func (a *activity) isAlways(expr sema.Expr, holds bool) bool {
 	switch expr := expr.(type) {
 	case *sema.Unary:
@@ -184,7 +185,7 @@ func operands(expr *sema.Binary) (first, second operand, isConnective bool) {
 	return operand{}, operand{}, false
 }
 
-// dependsOnClock reports whether a condition may depend on the clock in the location in state.
+// dependsOnClock reports whether a condition may depend on the clock in the current location.
 func (a *activity) dependsOnClock(expr sema.Expr) bool {
 	if a.isAlways(expr, true) || a.isAlways(expr, false) {
 		return false
@@ -200,11 +201,11 @@ func (a *activity) dependsOnClock(expr sema.Expr) bool {
 	return slices.Contains(variablesIn(expr), a.clock)
 }
 
-// condition returns a disjunction of v=n over the values n of a variable v with which the clock is inactive, whatever the
-// values of the other variables. It returns nil if there are none.
-func (a *activity) condition() sema.Expr {
+// inactiveCondition returns a disjunction of comparisons v=n, one for each variable v and value n such that the clock is inactive in all locations with
+// v=n. It returns nil if there are none.
+func (a *activity) inactiveCondition() sema.Expr {
 	isActive := make(map[[2]int32]bool) // by slot and value
-	a.eachLocation(func(number int) {
+	a.forEachLocation(func(number int) {
 		for _, slot := range a.slots {
 			key := [2]int32{int32(slot), a.state[slot]}
 			isActive[key] = isActive[key] || a.active[number]

@@ -46,17 +46,17 @@ type Text struct {
 	// Known are commands that were formatted before, in order. They may be missing in the tree.
 	Known []Statement
 	// Keep is called, unless it is nil, for each newly formatted command with its start offset.
-	Keep func(from int32, layout *Laid)
+	Keep func(from int32, layout *CommandLayout)
 }
 
 // Statement is a part of a text with its layout.
 type Statement struct {
 	From, To int32
-	Laid     *Laid
+	Layout   *CommandLayout
 }
 
-// Laid is the layout of a command. It does not depend on where the command is in the file.
-type Laid struct{ lines []line }
+// CommandLayout is the layout of a command. It does not depend on where the command is in the file.
+type CommandLayout struct{ lines []line }
 
 // Again formats a Text as Source does, but reuses the layouts in Known. It checks the tokens and
 // comments of all other statements. The statements in Known were checked when they were formatted.
@@ -127,7 +127,7 @@ type unit struct {
 	node         syntax.Node // nil if the layout is reused
 	from, to     int32       // offsets in the text
 	level        int         // of indentation
-	reusedLayout *Laid
+	reusedLayout *CommandLayout
 }
 
 // unitsOf returns the statements of a file in order. Only words that start and end blocks are outside
@@ -187,7 +187,7 @@ func insertReused(units []unit, reused []Statement) []unit {
 		for len(units) > 0 && units[0].from < statement.To {
 			units = units[1:]
 		}
-		merged = append(merged, unit{from: statement.From, to: statement.To, level: 1, reusedLayout: statement.Laid})
+		merged = append(merged, unit{from: statement.From, to: statement.To, level: 1, reusedLayout: statement.Layout})
 	}
 	return append(merged, units...)
 }
@@ -206,7 +206,7 @@ type layout struct {
 	units        []unit
 	lines        []line
 	blockOpened  bool // the last line starts a block
-	onNewLayout  func(from int32, layout *Laid)
+	onNewLayout  func(from int32, layout *CommandLayout)
 	reusedRanges []lexemeRange // the lexemes of the reused statements
 }
 

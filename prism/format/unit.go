@@ -28,13 +28,13 @@ func (l *layout) writeUnit(statement unit) {
 
 // reusableLayout returns a command's lines for reuse. A comment behind the last line is not part of the
 // command.
-func reusableLayout(lines []line) *Laid {
+func reusableLayout(lines []line) *CommandLayout {
 	lines = slices.Clone(lines)
 	for i := range lines {
 		lines[i].reused = textAndCommentReused
 	}
 	lines[len(lines)-1].reused = textReused
-	return &Laid{lines}
+	return &CommandLayout{lines}
 }
 
 // writeStatement writes a statement on the current line, and on more lines if it is too long.
