@@ -106,7 +106,7 @@ func (c *benchCompareCmd) table(compared *bench.Comparison, limit float64) *tabl
 	out.Notes = append(out.Notes, fmt.Sprintf(
 		"all cases: %s is %.3f times that of the old runs, from %.3f to %.3f with %g %% confidence (%d pairs of runs); geometric mean of the cases %.3f",
 		c.Measure, compared.Ratio, compared.Lower, compared.Upper, 100*(1-bench.FalseAlarms), compared.Pairs, compared.Mean))
-	if compared.Apart {
+	if compared.Separate {
 		out.Notes = append(out.Notes, "the old runs and the new ones were at different times: a change of the machine looks like a change of the tool. Measure both in one run of bench: --tool native@OLD --tool native@NEW")
 	}
 	if limit > 0 && compared.Slower(limit) {
