@@ -492,7 +492,7 @@ func flagNames(node *kong.Node) []string {
 func foreignSwitch(args []string, message string) (string, *foreign.Switch) {
 	word, unknown := strings.CutPrefix(message, "unknown flag ")
 	known := foreign.Lookup(word)
-	if unknown && known != nil && !(known.Needless && strings.HasPrefix(word, "--")) {
+	if unknown && known != nil && !(known.IsNeedless && strings.HasPrefix(word, "--")) {
 		return word, known
 	}
 	return foreign.Absent(args)
