@@ -19,7 +19,7 @@ type Want struct {
 	Value   Value
 }
 
-// String writes an answer for people.
+// String returns an answer for messages.
 func (w Want) String() string {
 	if w.Boolean {
 		return strconv.FormatBool(w.True)
@@ -38,16 +38,15 @@ func (m *Model) Queries(n int) []Query {
 	return out
 }
 
-// quantity is an operator and its values in all states, before the operator
-// knows whether its value or its truth is asked for.
+// quantity is an operator and its values in all states. A property can ask for the value, or compare it with a bound.
 type quantity struct {
 	operator string // P or R
 	path     string // with brackets
-	// values returns those for the least or greatest; a chain has one.
+	// values returns the least or greatest value of each state. For a Markov chain both are the same.
 	values func(greatest bool) []Value
 }
 
-// ask writes a quantity whose value is asked for.
+// ask returns a property that asks for the value of a quantity, and the values.
 func (m *Model) ask(q quantity) (string, []Value) {
 	which, greatest := "", m.w.one(2)
 	if m.Kind == "mdp" {
