@@ -135,7 +135,7 @@ func (p *Plan) count(limit int) int {
 	return n
 }
 
-// Constants returns valuations as verdicts carry them.
+// Constants returns the constants of valuations in the form that verdicts have.
 func Constants(valuations ...sema.Valuation) []result.Constant {
 	out := []result.Constant{}
 	for _, v := range valuations {
@@ -220,6 +220,7 @@ func PlanModel(ctx context.Context, job Job) (*Plan, error) {
 	return p, failure
 }
 
+// newPlan is NewPlan without a context, and without the check that there is a property.
 func newPlan(job Job) (*Plan, error) {
 	p := &Plan{Job: job}
 	if err := p.readModel(); err != nil {
