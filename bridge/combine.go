@@ -1,6 +1,7 @@
 package bridge
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -451,42 +452,41 @@ func (q *question) gather(n *node) *result.Verdict {
 			item.verdict.Err = &result.Failure{Class: result.Unsupported, Message: "found 100000000000, which is also what Storm writes for infinity in exact arithmetic"}
 		}
 	}
-	out := &result.Verdict{}
-	first := true
-	var visit func(n *node)
-	visit = func(n *node) {
-		for _, p := range n.parts {
-			if p.filter != nil {
-				visit(p.filter)
-				continue
-			}
-			v := p.query.verdict
-			if v == nil {
-				v = &result.Verdict{Err: &result.Failure{Class: result.Other, Message: "the tool said nothing about a part of this property"}}
-			}
-			if first {
-				*out = *v
-				out.Warnings = slices.Clone(v.Warnings)
-				first = false
-				continue
-			}
-			for _, w := range v.Warnings {
-				if !slices.Contains(out.Warnings, w) {
-					out.Warnings = append(out.Warnings, w)
-				}
-			}
-			out.Seconds += v.Seconds
-			if out.Err == nil {
-				out.Err = v.Err
-			}
-			if out.Doubt == "" {
-				out.Doubt = v.Doubt
+	combined := &result.Verdict{}
+	for i, v := range n.queryVerdicts() {
+		if i == 0 {
+			*combined = *v
+			combined.Warnings = slices.Clone(v.Warnings)
+			continue
+		}
+		for _, warning := range v.Warnings {
+			if !slices.Contains(combined.Warnings, warning) {
+				combined.Warnings = append(combined.Warnings, warning)
 			}
 		}
+		combined.Seconds += v.Seconds
+		combined.Err = cmp.Or(combined.Err, v.Err)
+		combined.Doubt = cmp.Or(combined.Doubt, v.Doubt)
 	}
-	visit(n)
-	out.Value, out.Accuracy, out.Bound = result.Value{}, result.Unknown, nil
-	return out
+	combined.Value, combined.Accuracy, combined.Bound = result.Value{}, result.Unknown, nil
+	return combined
+}
+
+// queryVerdicts returns the verdicts of the queries of a node and its filters. A query without a verdict gets one with an error.
+func (n *node) queryVerdicts() []*result.Verdict {
+	var verdicts []*result.Verdict
+	for _, p := range n.parts {
+		switch {
+		case p.filter != nil:
+			verdicts = append(verdicts, p.filter.queryVerdicts()...)
+		case p.query.verdict != nil:
+			verdicts = append(verdicts, p.query.verdict)
+		default:
+			noVerdict := &result.Failure{Class: result.Other, Message: "the tool said nothing about a part of this property"}
+			verdicts = append(verdicts, &result.Verdict{Err: noVerdict})
+		}
+	}
+	return verdicts
 }
 
 // conclude evaluates the property in the initial states. A truth value must hold in all of them; several numbers give a range.

@@ -51,7 +51,7 @@ type command struct {
 	// errors, and no warnings about values of constants; 0 if there were none yet.
 	checked, constantChecked atomic.Uint64
 	constantUse              atomic.Pointer[constantUse]
-	layout                   atomic.Pointer[format.Laid] // nil as long as nobody has asked
+	layout                   atomic.Pointer[format.CommandLayout] // nil as long as nobody has asked
 }
 
 // isChecked reports whether the command is known to have no errors in the current environment.

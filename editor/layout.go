@@ -22,10 +22,10 @@ func (f *Files) Format(name string) ([]byte, error) {
 		return nil, d.err
 	}
 	tree := d.tree
-	var known []format.Statement
+	var known []format.KnownCommand
 	for i, p := range d.commands {
 		if layout := p.layout.Load(); layout != nil {
-			known = append(known, format.Statement{From: p.from, To: p.to, Laid: layout})
+			known = append(known, format.KnownCommand{From: p.from, To: p.to, Layout: layout})
 			continue
 		}
 		if tree != d.tree || d.hidden == nil || !d.hidden[i] {
@@ -37,18 +37,18 @@ func (f *Files) Format(name string) ([]byte, error) {
 		}
 		tree = whole
 	}
-	keep := func(from int32, layout *format.Laid) {
+	keep := func(from int32, layout *format.CommandLayout) {
 		at, ok := slices.BinarySearchFunc(d.commands, from, func(p textCommand, from int32) int { return int(p.from - from) })
 		if ok {
 			d.commands[at].layout.Store(layout)
 		}
 	}
-	return format.Again(format.Text{File: name, Src: d.text, Tree: tree, Lexemes: d.outside(known), Known: known, Keep: keep})
+	return format.Reformat(format.Text{File: name, Src: d.text, Tree: tree, Lexemes: d.outside(known), Known: known, Keep: keep})
 }
 
 // outside returns the lexemes except those inside the statements; the first and last of each
 // statement stay.
-func (d *document) outside(list []format.Statement) []syntax.Lexeme {
+func (d *document) outside(list []format.KnownCommand) []syntax.Lexeme {
 	text, all := string(d.text), d.lexemes()
 	out := make([]syntax.Lexeme, 0, max(len(all)/4, len(all)-10*len(list)))
 	line, at := int32(1), int32(0)

@@ -18,14 +18,13 @@ func selectionError(format string, args ...any) error {
 	return &SelectionError{fmt.Sprintf(format, args...)}
 }
 
-// moveSelections moves the texts of Job.Props that select properties of the file
-// into Job.Select. It returns a SelectionError for a number that no property has, and for a
-// name that is an expression of the model too.
+// moveSelections moves the texts of Job.Props that select properties of the file, by name or number, to Job.Select. It returns a SelectionError if no
+// property has the number, or if the name is also an expression of the model.
 //
 // Source: PRISM 4.10, PrismCL, switch -prop.
 func (p *Plan) moveSelections() error {
 	job := &p.Job
-	var names []string // of the properties of the file, empty where there is none
+	var names []string // the names of the properties of the file, empty for one without a name
 	for _, item := range p.sources[0].Parsed.Items {
 		if x, ok := item.(*syntax.Property); ok {
 			names = append(names, p.sources[0].name(x))
@@ -50,14 +49,15 @@ func (p *Plan) moveSelections() error {
 	case len(job.Select) > 0:
 		return selectionError("properties are selected twice: by their texts (%s) and by name or number (%s), want one of them", strings.Join(chosen, ","), strings.Join(job.Select, ","))
 	}
-	for k := range texts {
-		chosen = append(chosen, strconv.Itoa(len(names)+k+1))
+	for i := range texts { // the texts get the numbers after those of the file
+		chosen = append(chosen, strconv.Itoa(len(names)+i+1))
 	}
 	job.Select, job.Props, job.PropNames = chosen, texts, textNames
 	return nil
 }
 
-// selectedBy returns the numbers and names in a text, nil if the text is a property.
+// selectedBy returns the numbers and names of properties in text i of Job.Props, which are separated by commas; nil if the text is a property itself.
+// names are the names of the properties of the file.
 func (p *Plan) selectedBy(i int, names []string) ([]string, error) {
 	job := &p.Job
 	var words []string
@@ -81,8 +81,7 @@ func (p *Plan) selectedBy(i int, names []string) ([]string, error) {
 	return words, nil
 }
 
-// isExpression reports whether the name of a property is an expression of the
-// model too. Numbers do not count.
+// isExpression reports whether a word is an expression of the model, other than a number.
 func (p *Plan) isExpression(word string) bool {
 	if _, err := strconv.Atoi(word); err == nil {
 		return false

@@ -2,7 +2,8 @@ package runner
 
 import "tilecheck/prism/syntax"
 
-// timed reports whether a property has an operator T. What cannot be parsed has its error later.
+// timed reports whether a property has Storm's operator T, for expected times. It ignores texts that cannot be parsed; NewPlan returns an error for
+// them later.
 func (j *Job) timed() bool {
 	if j.Dialect != syntax.Storm {
 		return false

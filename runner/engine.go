@@ -33,8 +33,7 @@ func Check(ctx context.Context, e Engine, job Job) ([]result.Verdict, error) {
 	return e.Check(ctx, p)
 }
 
-// As returns the engine as a T, or the engine inside it that is a T: an engine
-// around another one has a method Unwrap.
+// As returns the engine as a T. If it is none, As unwraps the engine, like errors.As, until an engine is a T.
 func As[T any](e Engine) (T, bool) {
 	for {
 		if x, ok := e.(T); ok {

@@ -42,7 +42,8 @@ func parseParams(args []string) ([]Param, error) {
 	return out, nil
 }
 
-func parseParam(part string) (Param, bool) {
+// parseParam reads one name with optional bounds. ok is false if the text has another form.
+func parseParam(part string) (param Param, ok bool) {
 	name, bounds, bounded := strings.Cut(part, "=")
 	p := Param{strings.TrimSpace(name), new(big.Rat), big.NewRat(1, 1)}
 	if !bounded {

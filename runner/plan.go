@@ -135,7 +135,7 @@ func (p *Plan) count(limit int) int {
 	return n
 }
 
-// Constants returns valuations as verdicts carry them.
+// Constants returns the constants of valuations in the form that verdicts have.
 func Constants(valuations ...sema.Valuation) []result.Constant {
 	out := []result.Constant{}
 	for _, v := range valuations {
@@ -220,6 +220,7 @@ func PlanModel(ctx context.Context, job Job) (*Plan, error) {
 	return p, failure
 }
 
+// newPlan is NewPlan without a context, and without the check that there is a property.
 func newPlan(job Job) (*Plan, error) {
 	p := &Plan{Job: job}
 	if err := p.readModel(); err != nil {
@@ -457,8 +458,34 @@ func (p *Plan) checkParam(name string) error {
 	return nil
 }
 
-// defineConstants checks the definitions of constants against all sources. A name that
-// no source declares gives a warning.
+// translateNames replaces the names of a JANI model's constants by their names in its translation, in definitions and in p.Params.
+func (p *Plan) translateNames(defs []sema.ConstDef) {
+	if p.jani == nil {
+		return
+	}
+	for i := range defs {
+		if translated, ok := p.jani.Constants[defs[i].Name]; ok {
+			defs[i].Name = translated
+		}
+	}
+	for i := range p.Params {
+		if translated, ok := p.jani.Constants[p.Params[i].Name]; ok {
+			p.Params[i].Name = translated
+		}
+	}
+}
+
+// addUndefinedParams makes a parameter of every constant of type double without a value.
+func (p *Plan) addUndefinedParams(defs []sema.ConstDef) {
+	for _, constant := range p.Model.Constants() {
+		given := slices.ContainsFunc(defs, func(def sema.ConstDef) bool { return def.Name == constant.Name })
+		if !constant.Defined && !given && constant.Type == sema.Double && !slices.Contains(p.Open(), constant.Name) {
+			p.Params = append(p.Params, Param{Name: constant.Name})
+		}
+	}
+}
+
+// defineConstants checks the definitions of constants against all sources. A name that no source declares gives a warning.
 func (p *Plan) defineConstants() error {
 	defs, err := sema.ParseConsts(p.Job.Consts)
 	if err != nil {
@@ -467,32 +494,15 @@ func (p *Plan) defineConstants() error {
 	if p.Params, err = parseParams(p.Job.Params); err != nil {
 		return err
 	}
-	if p.jani != nil {
-		for i := range defs {
-			if own, ok := p.jani.Constants[defs[i].Name]; ok {
-				defs[i].Name = own
-			}
-		}
-		for i, x := range p.Params {
-			if own, ok := p.jani.Constants[x.Name]; ok {
-				p.Params[i].Name = own
-			}
-		}
-	}
+	p.translateNames(defs)
 	if p.Job.LeaveOpen {
-		for _, constant := range p.Model.Constants() {
-			given := slices.ContainsFunc(defs, func(def sema.ConstDef) bool { return def.Name == constant.Name })
-			if !constant.Defined && !given && constant.Type == sema.Double && !slices.Contains(p.Open(), constant.Name) {
-				p.Params = append(p.Params, Param{Name: constant.Name})
-			}
-		}
+		p.addUndefinedParams(defs)
 	}
-	for _, x := range p.Params {
-		if err := p.checkParam(x.Name); err != nil {
+	for _, param := range p.Params {
+		if err := p.checkParam(param.Name); err != nil {
 			return err
 		}
-		// any value, because Models leaves it out
-		defs = append(defs, sema.ConstDef{Name: x.Name, Low: "0"})
+		defs = append(defs, sema.ConstDef{Name: param.Name, Low: "0"}) // the value does not matter, because Models omits it
 	}
 	unknown := make(map[string]int)
 	for _, s := range p.sources {

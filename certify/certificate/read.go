@@ -97,7 +97,7 @@ func (r *reader) readMember(name string, member *umb.Member) error {
 
 // readIndex reads UMB's index: the kind, sizes and number types of the model.
 func (r *reader) readIndex(member *umb.Member) error {
-	text, err := member.All(umb.MaxIndex)
+	text, err := member.ReadAll(umb.MaxIndex)
 	if err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (r *reader) readIndex(member *umb.Member) error {
 		}
 	}
 	for name, numberType := range types {
-		if err := numberType.Number(); err != nil {
+		if err := numberType.CheckNumber(); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		if numberType.Type != "rational" {
@@ -201,7 +201,7 @@ func (r *reader) readNumbers(member *umb.Member, n uint64, numberType *umb.Type)
 	return out, member.Words(int(n), int(numberType.Bits()/8), func(word []byte) error {
 		index, ok := r.numbers[string(word)]
 		if !ok {
-			number, err := umb.Rat(word)
+			number, err := umb.DecodeRat(word)
 			if err != nil {
 				return err
 			}
@@ -221,7 +221,7 @@ func (r *reader) addNumber(x *big.Rat) uint32 {
 
 // readCertificates reads the index of the certificate, and declares the columns.
 func (r *reader) readCertificates(member *umb.Member) error {
-	text, err := member.All(maxIndex)
+	text, err := member.ReadAll(maxIndex)
 	if err != nil {
 		return err
 	}
@@ -355,7 +355,7 @@ func (v *Values) readColumn(member *umb.Member, count int, column column) error 
 		})
 	case column.Type == columnFraction && column.Bytes >= 16 && column.Bytes <= 1<<20 && column.Bytes%16 == 0:
 		return member.Words(count, column.Bytes, func(word []byte) error {
-			fraction, err := umb.Rat(word)
+			fraction, err := umb.DecodeRat(word)
 			v.Rats = append(v.Rats, fraction)
 			return err
 		})
@@ -382,7 +382,7 @@ func (v *Values) addBase(base *Values) error {
 
 // readRanks reads n ranks. The file has each rank plus one, and 0 for None.
 func readRanks(member *umb.Member, n int) ([]uint32, error) {
-	text, err := member.All(5 * int64(n))
+	text, err := member.ReadAll(5 * int64(n))
 	if err != nil {
 		return nil, err
 	}

@@ -230,9 +230,9 @@ func (values *Values) writeColumn(writer *umb.Writer, name string, c column) {
 			infinite := values.Infinite.Has(s)
 			switch {
 			case values.Fixed != nil && infinite:
-				umb.PutUint64s(buffer, 0, c.Bytes)
+				umb.PutLowBytes(buffer, 0, c.Bytes)
 			case values.Fixed != nil:
-				umb.PutUint64s(buffer, values.Fixed[s], c.Bytes)
+				umb.PutLowBytes(buffer, values.Fixed[s], c.Bytes)
 			case infinite:
 				umb.PutRat(buffer, new(big.Rat), c.Bytes)
 			default:

@@ -35,8 +35,8 @@ func main() {
 	api := serve.New(serve.Options{Version: build.Version, Limits: serve.Limits{States: maxStates, Memory: maxMemory, Kept: resultMemory, Work: 1}})
 	requests := &openRequests{cancel: map[int]context.CancelFunc{}}
 	js.Global().Set("tilecheckRequest", js.FuncOf(func(_ js.Value, arguments []js.Value) any {
-		id, name, body, tell := arguments[0].Int(), arguments[1].String(), arguments[2].String(), arguments[3]
-		go requests.answer(api, id, name, body, tell)
+		id, name, body, sendLine := arguments[0].Int(), arguments[1].String(), arguments[2].String(), arguments[3]
+		go requests.answer(api, id, name, body, sendLine)
 		return nil
 	}))
 	js.Global().Set("tilecheckCancel", js.FuncOf(func(_ js.Value, arguments []js.Value) any {
@@ -51,8 +51,8 @@ func main() {
 	select {}
 }
 
-// answer lets the API answer a request. It calls tell with each line of the answer, and with null at the end.
-func (o *openRequests) answer(api *serve.API, id int, name, body string, tell js.Value) {
+// answer lets the API answer the request with a name and a body. It calls sendLine with each line of the answer, and with null at the end.
+func (o *openRequests) answer(api *serve.API, id int, name, body string, sendLine js.Value) {
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	o.mu.Lock()
@@ -62,10 +62,10 @@ func (o *openRequests) answer(api *serve.API, id int, name, body string, tell js
 		o.mu.Lock()
 		delete(o.cancel, id)
 		o.mu.Unlock()
-		tell.Invoke(js.Null())
+		sendLine.Invoke(js.Null())
 	}()
 	api.Answer(ctx, name, strings.NewReader(body), func(line []byte, _ serve.Outcome) error {
-		tell.Invoke(string(line))
+		sendLine.Invoke(string(line))
 		return nil
 	})
 }

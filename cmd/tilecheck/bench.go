@@ -60,7 +60,7 @@ type benchRunCmd struct {
 	toolPlaces `embed:""`
 }
 
-// Run measures, and prints a table of the results.
+// Run measures the tools and prints a table of the runs.
 func (c *benchRunCmd) Run(ctx context.Context, env *environment) error {
 	options, err := c.options(env)
 	if err != nil {
@@ -81,7 +81,7 @@ func (c *benchRunCmd) Run(ctx context.Context, env *environment) error {
 	if err != nil || env.shard.Recording() {
 		return err
 	}
-	env.beginsPrinting()
+	env.setPrinting()
 	if err := record.Table(runs).Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (c *benchRunCmd) options(env *environment) (*bench.Options, error) {
 	if options.Split = env.shard; c.Shard != "" && c.Partial == "" {
 		options.Shard, err = shard.Parse(c.Shard)
 		if err != nil || options.Shard.Index > options.Shard.Count {
-			return nil, usageError("--shard: found %q, want a part and a number of parts, such as 2/5", c.Shard)
+			return nil, usageError("--shard: found %q, want the number of a shard and the number of shards, such as 2/5", c.Shard)
 		}
 	}
 	return options, nil
@@ -149,7 +149,7 @@ func (c *benchRunCmd) selection(env *environment) (*selection.Selection, error) 
 	})
 }
 
-// inputs returns the files and directories that the command reads.
+// inputs returns the files and directories that the command reads, for the record of a run.
 func (c *benchRunCmd) inputs() ([]string, error) {
 	request := c.request()
 	inputs := slices.Clone(request.Paths)
@@ -160,7 +160,7 @@ func (c *benchRunCmd) inputs() ([]string, error) {
 	return inputs, err
 }
 
-// request returns the request for the cases. Paths may be patterns.
+// request returns the request that selects the cases. It replaces each path that is a pattern by the paths that match it.
 func (c *benchRunCmd) request() *selection.Request {
 	request := &selection.Request{
 		Suites: c.Suite, NoConfig: c.NoConfig, QVBS: c.QVBS, MaxStates: int64(c.MaxStates), Consts: c.Const,
@@ -250,8 +250,8 @@ func toolVersion(ctx context.Context, engine string, program *local.Tool) (strin
 	return strings.TrimSpace(strings.TrimPrefix(out.String(), "tilecheck ")), err
 }
 
-// measure measures the tools and returns the runs. If there is a file of results, it appends each run to the file when it ends, and also returns the
-// earlier runs of the file. A merge takes the runs from the parts and measures nothing.
+// measure measures the tools and returns the runs. With a file of results it appends each run to the file as soon as the run has ended, and the
+// result begins with the runs that were already in the file. A merge of shards measures nothing: it takes the runs from the shards.
 func (c *benchRunCmd) measure(ctx context.Context, env *environment, tests []regress.Test, tools []*bench.Tool, options *bench.Options) (runs []record.Run, err error) {
 	options.Record = func(run *record.Run) error {
 		runs = append(runs, *run)
@@ -286,8 +286,8 @@ func (c *benchRunCmd) measure(ctx context.Context, env *environment, tests []reg
 	return runs, err
 }
 
-// writesResults reports whether the runs are written to the file of results. A part does not write it, and a merge only if its own command line names the
-// file.
+// writesResults reports whether the runs are written to the file of results. A shard does not write it. A merge writes it only if the command line of
+// the merge itself names the file.
 func (c *benchRunCmd) writesResults(env *environment) bool {
 	switch {
 	case env.shard.Recording():

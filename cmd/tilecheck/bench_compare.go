@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
@@ -48,13 +49,13 @@ func (c *benchCompareCmd) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	env.beginsPrinting()
+	env.setPrinting()
 	if err := c.table(compared, limit).Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
 	switch {
 	case compared.Pairs == 0:
-		return fmt.Errorf("nothing was compared: no case has an answer on both sides")
+		return errors.New("nothing was compared: no case has an answer on both sides")
 	case limit > 0 && compared.Slower(limit):
 		return exitStatus(exitFailed)
 	}
@@ -83,7 +84,7 @@ func readRuns(name string) ([]record.Run, error) {
 	return record.Read(file, name)
 }
 
-// table returns a table with a row for each case, and with notes about all cases together.
+// table returns a table with a row for each case, and with notes about all cases together. limit is the greatest allowed ratio of new to old; 0 means none.
 func (c *benchCompareCmd) table(compared *bench.Comparison, limit float64) *table.Table {
 	out := &table.Table{Columns: []table.Column{
 		{Name: "case", Min: 20},
@@ -95,17 +96,17 @@ func (c *benchCompareCmd) table(compared *bench.Comparison, limit float64) *tabl
 		{Name: "change"},
 	}}
 	for i := range compared.Cases {
-		single := &compared.Cases[i]
-		tool := single.NewTool
-		if single.OldTool != single.NewTool {
-			tool = single.OldTool + " -> " + single.NewTool
+		pair := &compared.Cases[i]
+		tool := pair.NewTool
+		if pair.OldTool != pair.NewTool {
+			tool = pair.OldTool + " -> " + pair.NewTool
 		}
-		out.Append(single.Case, tool, c.cell(single.Old, single.OldOutcome), c.cell(single.New, single.NewOutcome), ratioCell(single.Ratio), numberCell("%.3g", single.P), change(single, limit))
+		out.Append(pair.Case, tool, c.cell(pair.Old, pair.OldOutcome), c.cell(pair.New, pair.NewOutcome), ratioCell(pair.Ratio), numberCell("%.3g", pair.P), change(pair, limit))
 	}
 	out.Notes = append(out.Notes, fmt.Sprintf(
 		"all cases: %s is %.3f times that of the old runs, from %.3f to %.3f with %g %% confidence (%d pairs of runs); geometric mean of the cases %.3f",
 		c.Measure, compared.Ratio, compared.Lower, compared.Upper, 100*(1-bench.FalseAlarms), compared.Pairs, compared.Mean))
-	if compared.Apart {
+	if compared.Separate {
 		out.Notes = append(out.Notes, "the old runs and the new ones were at different times: a change of the machine looks like a change of the tool. Measure both in one run of bench: --tool native@OLD --tool native@NEW")
 	}
 	if limit > 0 && compared.Slower(limit) {

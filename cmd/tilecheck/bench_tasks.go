@@ -42,7 +42,7 @@ func (c *benchTasksCmd) Run(env *environment) error {
 	if err != nil {
 		return err
 	}
-	env.beginsPrinting()
+	env.setPrinting()
 	_, err = fmt.Fprintf(env.stdout, "%d tasks in %s\n", len(tasks)-1, c.Dir)
 	return err
 }

@@ -121,7 +121,7 @@ func (c *blessCmd) confirm(ctx context.Context, env *environment, changes string
 		return exitStatus(exitFailed)
 	}
 	fmt.Fprintf(env.stderr, "write %s? [y/N] ", changes)
-	line, err := env.line(ctx)
+	line, err := env.readLine(ctx)
 	if err != nil {
 		return err
 	}
@@ -131,9 +131,9 @@ func (c *blessCmd) confirm(ctx context.Context, env *environment, changes string
 	return nil
 }
 
-// line reads a line of standard input. If ctx ends first, line returns, and its goroutine goes on waiting for input. This is harmless, because
-// the program reads nothing else from standard input.
-func (e *system) line(ctx context.Context) (string, error) {
+// readLine reads a line of standard input. If ctx ends first, readLine returns, and its goroutine goes on waiting for input. This is harmless,
+// because the program reads nothing else from standard input.
+func (e *system) readLine(ctx context.Context) (string, error) {
 	type answer struct {
 		text string
 		err  error

@@ -49,27 +49,38 @@ const (
 // bytesPerState is what a survey takes for each state, its tables included, as measured on 4x4.
 const bytesPerState = 400
 
-// Run proves a lower bound of optimal play.
+// Run proves a lower bound of optimal play, in one of the ways that the flags select.
 func (c *boundCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
 	defer cancel()
-	err := env.refuseFlags(c.Check != "", "with --check", "size", "rows", "cols", "max", "explore-states", "memory", "budget", "workers", "refine", "boards", "stages")
 	switch {
-	case err != nil:
-		return err
-	case c.Check != "" && (c.Strategy != "" || c.Certificate != ""):
-		return usageError("--check reads a certificate, want it without a strategy and --certificate")
 	case c.Check != "":
-		fmt.Fprintf(env.stderr, "warning: bound --check is called certify now: tilecheck certify %s\n", quote.Word(c.Check))
-		if env.name != "" { // in JSON
-			env.name = "certify"
-		}
-		return (&certifyCmd{Files: []string{c.Check}, Format: c.Format}).Run(ctx, env)
+		return c.checkCertificate(ctx, env)
 	case c.Stages != 0:
 		return c.runStages(ctx, env)
 	case c.Strategy == "":
 		return usageError("no strategy is given, want one, or --stages; tilecheck certify FILE checks a certificate")
 	}
+	return c.runStrategy(ctx, env)
+}
+
+// checkCertificate does the work of the old flag --check, which is the command certify now.
+func (c *boundCmd) checkCertificate(ctx context.Context, env *environment) error {
+	if err := env.refuseGivenFlags("with --check", "size", "rows", "cols", "max", "explore-states", "memory", "budget", "workers", "refine", "boards", "stages"); err != nil {
+		return err
+	}
+	if c.Strategy != "" || c.Certificate != "" {
+		return usageError("--check reads a certificate, want it without a strategy and --certificate")
+	}
+	fmt.Fprintf(env.stderr, "warning: bound --check is called certify now: tilecheck certify %s\n", quote.Word(c.Check))
+	if env.name != "" { // in JSON
+		env.name = "certify"
+	}
+	return (&certifyCmd{Files: []string{c.Check}, Format: c.Format}).Run(ctx, env)
+}
+
+// runStrategy proves a lower bound of optimal play from the boards that a strategy reaches.
+func (c *boundCmd) runStrategy(ctx context.Context, env *environment) error {
 	player, opt, err := c.options()
 	if err != nil {
 		return err
@@ -80,11 +91,7 @@ func (c *boundCmd) Run(ctx context.Context, env *environment) error {
 	}
 	report, done := env.progress()
 	defer done()
-	if report != nil {
-		opt.Progress = func(p induced.PartProgress) {
-			report(progress.Progress{Property: fmt.Sprintf("pass %d", p.Pass), Done: int64(p.States), Target: int64(p.Limit), Unit: progress.States})
-		}
-	}
+	opt.Progress = passProgress(report)
 	part, err := induced.Survey(ctx, player, opt)
 	if err != nil {
 		return boundTimeError(explainTooLarge(player, err))
@@ -96,6 +103,16 @@ func (c *boundCmd) Run(ctx context.Context, env *environment) error {
 	done()
 	result := playtables.Bound(player.String(), opt, best, time.Since(start))
 	return errors.Join(err, result.Write(env.stdout, c.Format, env.reportOptions()), c.certify(ctx, env, best.Part))
+}
+
+// passProgress returns a function that reports the progress of a pass over the boards; nil if report is nil.
+func passProgress(report func(progress.Progress)) func(induced.PartProgress) {
+	if report == nil {
+		return nil
+	}
+	return func(p induced.PartProgress) {
+		report(progress.Progress{Property: fmt.Sprintf("pass %d", p.Pass), Done: int64(p.States), Target: int64(p.Limit), Unit: progress.States})
+	}
 }
 
 // options returns the strategy, and the options for exploring the boards that it reaches.

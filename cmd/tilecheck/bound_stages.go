@@ -2,14 +2,12 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"io"
 	"math/bits"
 	"time"
 
 	"tilecheck/game"
 	"tilecheck/game/induced"
-	"tilecheck/internal/progress"
 	"tilecheck/report/playtables"
 )
 
@@ -39,11 +37,7 @@ func (c *boundCmd) runStages(ctx context.Context, env *environment) error {
 	}
 	report, done := env.progress()
 	defer done()
-	if report != nil {
-		opt.Progress = func(p induced.PartProgress) {
-			report(progress.Progress{Property: fmt.Sprintf("pass %d", p.Pass), Done: int64(p.States), Target: int64(p.Limit), Unit: progress.States})
-		}
-	}
+	opt.Progress = passProgress(report)
 	start := time.Now()
 	proof, err := induced.StageBound(ctx, opt)
 	if err != nil {

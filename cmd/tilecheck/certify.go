@@ -51,7 +51,7 @@ func (c *certifyCmd) Run(ctx context.Context, env *environment) error {
 		return err
 	}
 	if err != nil {
-		env.beginsPrinting()
+		env.setPrinting()
 	}
 	if err := errors.Join(proofs.Write(env.stdout, c.Format, env.reportOptions()), err); err != nil {
 		return err
@@ -130,21 +130,12 @@ func (c *certifyCmd) checkFile(ctx context.Context, env *environment, name strin
 		return nil, nil, err
 	}
 	defer file.Close()
-	text, game, err := certificateText(file)
-	switch {
-	case err != nil:
+	text, gameKind, err := certificateText(file)
+	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
-	case game != nil && c.Model != "":
-		return nil, nil, usageError("%s is about the game 2048 and not about a model, want it without --model", name)
-	case game != nil:
-		checked, note, err := game.result(ctx, text)
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", name, err)
-		}
-		if note != "" {
-			notes = []string{name + ": " + note}
-		}
-		return []certify.Result{checked}, notes, nil
+	}
+	if gameKind != nil {
+		return c.checkGame(ctx, gameKind, name, text)
 	}
 	results, err = c.checkModel(ctx, env, name, text, job)
 	if err == nil && c.Model == "" {
@@ -153,7 +144,23 @@ func (c *certifyCmd) checkFile(ctx context.Context, env *environment, name strin
 	return results, notes, err
 }
 
-// checkModel checks certificates about a model.
+// checkGame checks a certificate about the game 2048, and returns what it proves, with a note about the certificate.
+func (c *certifyCmd) checkGame(ctx context.Context, kind *gameCertificate, name string, text io.Reader) ([]certify.Result, []string, error) {
+	if c.Model != "" {
+		return nil, nil, usageError("%s is about the game 2048 and not about a model, want it without --model", name)
+	}
+	checked, note, err := kind.result(ctx, text)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	var notes []string
+	if note != "" {
+		notes = []string{name + ": " + note}
+	}
+	return []certify.Result{checked}, notes, nil
+}
+
+// checkModel checks certificates about a model, and returns what they prove.
 func (c *certifyCmd) checkModel(ctx context.Context, env *environment, name string, file io.Reader, job runner.Job) ([]certify.Result, error) {
 	certificates, err := certificate.Read(ctx, file, certificate.Limits{States: c.States})
 	if err != nil {
@@ -165,7 +172,7 @@ func (c *certifyCmd) checkModel(ctx context.Context, env *environment, name stri
 	results, err := certify.Check(ctx, certificates)
 	if err != nil {
 		if c.Model != "" {
-			results = nil // whether they are about the model is unknown
+			results = nil // it is unknown whether they are about the model
 		}
 		return results, fmt.Errorf("%s: %w", name, err)
 	}
@@ -218,7 +225,7 @@ func (c *certifyCmd) confirmModel(ctx context.Context, certificates *certificate
 	return results, nil
 }
 
-// properties returns the state space of the job's model, with fractions, and the job's properties in the form that certificates use.
+// properties returns the state space of the job's model, with exact weights, and the job's properties in the form that certificates use.
 func (c *certifyCmd) properties(ctx context.Context, job runner.Job) (*explicit.Space, []*prove.Property, error) {
 	job.Numeric.Accuracy = result.Exact
 	plan, err := runner.NewPlan(ctx, job)

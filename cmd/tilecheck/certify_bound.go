@@ -30,8 +30,8 @@ func gameCertificates() []gameCertificate {
 	}
 }
 
-// result checks a certificate. note describes the certificate. A certificate that is not valid gives a result with an error; result itself returns only
-// the error of ctx.
+// result checks a certificate and describes it in a note. If the certificate is not valid, the error is in checked.Err. The function itself returns an
+// error only if ctx has ended.
 func (kind *gameCertificate) result(ctx context.Context, text io.Reader) (checked certify.Result, note string, err error) {
 	checked, note, err = kind.check(ctx, text)
 	switch {
@@ -62,8 +62,8 @@ func certificateText(file io.Reader) (text *bufio.Reader, kind *gameCertificate,
 	return text, nil, nil
 }
 
-// checkBound checks a certificate of bound --certificate. The second result is a note about the strategy behind the certificate.
-func checkBound(ctx context.Context, text io.Reader) (certify.Result, string, error) {
+// checkBound checks a certificate of bound --certificate. note says how many boards the certificate has and which strategy it was made from.
+func checkBound(ctx context.Context, text io.Reader) (proven certify.Result, note string, err error) {
 	checked, err := tiles.CheckBound(ctx, text)
 	if err != nil {
 		return certify.Result{}, "", err
@@ -72,24 +72,27 @@ func checkBound(ctx context.Context, text io.Reader) (certify.Result, string, er
 	if checked.Canonical {
 		boards = "canonical"
 	}
-	return certify.Result{
+	proven = certify.Result{
 		Property:  gameProperty(checked.Rows, checked.Cols, checked.Max),
 		Statement: "the probability that optimal play wins",
 		Number:    true, Lower: checked.Probability(), Upper: big.NewRat(1, 1),
-	}, fmt.Sprintf("the certificate has %s (%s) and was made from the strategy %s", noun.Count(checked.Boards, "board"), boards, checked.Strategy), nil
+	}
+	note = fmt.Sprintf("the certificate has %s (%s) and was made from the strategy %s", noun.Count(checked.Boards, "board"), boards, checked.Strategy)
+	return proven, note, nil
 }
 
-// checkGuarantee checks a certificate of solve --certificate.
-func checkGuarantee(ctx context.Context, text io.Reader) (certify.Result, string, error) {
+// checkGuarantee checks a certificate of solve --certificate. note says how many boards the certificate has.
+func checkGuarantee(ctx context.Context, text io.Reader) (proven certify.Result, note string, err error) {
 	checked, err := tiles.CheckGuarantee(ctx, text)
 	if err != nil {
 		return certify.Result{}, "", err
 	}
-	return certify.Result{
+	proven = certify.Result{
 		Property:  gameProperty(checked.Rows, checked.Cols, checked.Max),
 		Statement: "the player can always reach the tile",
 		Holds:     checked.Guaranteed,
-	}, "the certificate has " + noun.Count(checked.Boards, "board"), nil
+	}
+	return proven, "the certificate has " + noun.Count(checked.Boards, "board"), nil
 }
 
 // gameProperty returns the name of a game and its goal, for the column of the property.

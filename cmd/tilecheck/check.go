@@ -53,7 +53,7 @@ type checkCmd struct {
 	subsystem []byte // the text of the critical subsystem as a model
 }
 
-// Run checks the properties and prints one row each.
+// Run checks the properties and prints one row for each.
 func (c *checkCmd) Run(ctx context.Context, env *environment) error {
 	c.outputs = new(writtenFiles)
 	if err := cmp.Or(c.refuseSeparatePathCount(), (plotFlag{c.Plot}).check()); err != nil {
@@ -76,7 +76,7 @@ func (c *checkCmd) Run(ctx context.Context, env *environment) error {
 	if len(verdicts) == 0 && err != nil {
 		return err
 	}
-	env.beginsPrinting()
+	env.setPrinting()
 	err = errors.Join(err, report.Verdicts(env.stdout, c.Format, verdicts, env.reportOptions().For(c.Epsilon)))
 	env.printWarnings(c.Format, verdicts)
 	err = errors.Join(err, c.exportSubsystem(ctx, env, job), c.exportWitness(ctx, env, verdicts))
@@ -124,7 +124,7 @@ func proven(verdicts []result.Verdict) bool {
 	return !slices.ContainsFunc(verdicts, func(v result.Verdict) bool { return v.Accuracy != result.Proven })
 }
 
-// verdicts lets the engine check the job. If the model is given as files of states, it reads them first.
+// verdicts lets the engine of --engine check the job. If the model is given as files of states, it reads them first.
 func (c *checkCmd) verdicts(ctx context.Context, env *environment, job runner.Job) (verdicts []result.Verdict, err error) {
 	stateFiles := named.Is(c.ModelFile)
 	if !stateFiles {
@@ -152,21 +152,18 @@ func (c *checkCmd) verdicts(ctx context.Context, env *environment, job runner.Jo
 	return engine.Check(ctx, plan)
 }
 
-// printWarnings prints the warnings of verdicts on standard error, for formats that have them in fields only.
-// Tables and Markdown show them as notes.
+// printWarnings prints the warnings of verdicts on standard error, each once. For text and Markdown it prints nothing, because
+// their tables show the warnings as notes.
 func (e *environment) printWarnings(format table.Format, verdicts []result.Verdict) {
-	if format == table.Text || format == table.Markdown {
-		return
-	}
-	printed := make(map[string]bool)
+	var warnings []string
 	for _, verdict := range verdicts {
 		for _, warning := range report.Remarks(&verdict) {
-			if !printed[warning] {
-				printed[warning] = true
-				fmt.Fprintf(e.stderr, "warning: %s\n", warning)
+			if !slices.Contains(warnings, warning) {
+				warnings = append(warnings, warning)
 			}
 		}
 	}
+	e.printWarningLines(format, warnings)
 }
 
 // applyEngineMode replaces the mode in --engine ENGINE:MODE by the flag that means the same: --exact, --float or --method. It returns a usage error
@@ -282,7 +279,7 @@ type writtenFiles struct {
 	files []string
 }
 
-// write writes a file.
+// write writes a file and, if this succeeds, remembers its name.
 func (f *writtenFiles) write(env *environment, name string, write func(io.Writer) error) error {
 	err := env.writeFile(name, write)
 	if err == nil {

@@ -82,7 +82,7 @@ func (c *compareModelsCmd) Run(ctx context.Context, env *environment) (err error
 
 // print prints the table and the warnings, and writes the chart of --plot.
 func (c *compareModelsCmd) print(env *environment, outcome *experiment.Outcome) error {
-	env.beginsPrinting()
+	env.setPrinting()
 	if err := outcome.Comparison.Write(env.stdout, c.Format, env.reportOptions().For(c.Epsilon)); err != nil {
 		return err
 	}

@@ -90,7 +90,7 @@ func (c *crosscheckCmd) Run(ctx context.Context, env *environment) (err error) {
 		}
 		return nil
 	}
-	env.beginsPrinting()
+	env.setPrinting()
 	if err := rep.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
@@ -100,17 +100,8 @@ func (c *crosscheckCmd) Run(ctx context.Context, env *environment) (err error) {
 // compareStateSpaces compares the state space of the model with those of other engines or of another model, and prints the differences.
 func (c *crosscheckCmd) compareStateSpaces(ctx context.Context, env *environment) (err error) {
 	names := engineNames(splitNames(c.Engine))
-	err = cmp.Or(
-		env.refuseFlags(true, "with --state-space, which compares no values", "prop", "select", "certify", "confidence", "tolerance", "sample-tolerance",
-			"samples", "max-samples", "max-path", "seed", "shard", "partial"),
-		env.refuseFlags(c.Against != "", "with --state-space and --against, which ask no engine", "engine", "prism-path", "prism-image", "prism-games-path", "prism-games-image", "storm-path", "storm-image", "tool-arg", "jobs", "memory"),
-		env.refuseToolFlags(names),
-	)
-	switch {
-	case err != nil:
+	if err := c.refuseForStateSpaces(env, names); err != nil {
 		return err
-	case c.PropsFile != "":
-		return usageError("%s has no effect with --state-space, which compares no values", c.PropsFile)
 	}
 	job := runner.Job{File: c.ModelFile, Consts: c.Const, Generated: modelgen.Recognizer{}}
 	if err := c.readModelText(env, &job); err != nil {
@@ -143,11 +134,25 @@ func (c *crosscheckCmd) compareStateSpaces(ctx context.Context, env *environment
 	if err != nil {
 		return explainMisplaced(err, &job)
 	}
-	env.beginsPrinting()
+	env.setPrinting()
 	if err := rep.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
 	return exitStatus(rep.ExitCode())
+}
+
+// refuseForStateSpaces returns a usage error if a flag or an argument has no effect with --state-space. names are the engines.
+func (c *crosscheckCmd) refuseForStateSpaces(env *environment, names []string) error {
+	err := cmp.Or(
+		env.refuseFlags(true, "with --state-space, which compares no values", "prop", "select", "certify", "confidence", "tolerance", "sample-tolerance",
+			"samples", "max-samples", "max-path", "seed", "shard", "partial"),
+		env.refuseFlags(c.Against != "", "with --state-space and --against, which ask no engine", "engine", "prism-path", "prism-image", "prism-games-path", "prism-games-image", "storm-path", "storm-image", "tool-arg", "jobs", "memory"),
+		env.refuseToolFlags(names),
+	)
+	if err == nil && c.PropsFile != "" {
+		return usageError("%s has no effect with --state-space, which compares no values", c.PropsFile)
+	}
+	return err
 }
 
 // compareValues compares the answers of the engines about the model or, with --against, about both models.
@@ -165,25 +170,27 @@ func (c *crosscheckCmd) compareValues(ctx context.Context, env *environment, job
 	return rep, explainMisplaced(err, &job)
 }
 
-// readModels reads the files of states, and the text of the other model.
+// readModels reads the files of states of both models, and the text of the other model if it is not a file of states. The text of the first model has been
+// read already. The other job has no file without --against.
 func (c *crosscheckCmd) readModels(ctx context.Context, env *environment, job, other *runner.Job) (err error) {
 	if !named.Is(job.File) && !named.Is(other.File) {
 		if err := c.refuseForModel(); err != nil {
 			return err
 		}
 	}
-	for _, reading := range []*runner.Job{job, other} {
-		switch {
-		case named.Is(reading.File):
-			reading.States, err = env.openStateFiles(ctx, reading.File, files.ReadOptions{Type: c.modelType()})
-		case reading == other && c.Against != "":
-			reading.Model, err = env.readSource(c.Against)
-		}
-		if err != nil {
+	options := files.ReadOptions{Type: c.modelType()}
+	if named.Is(job.File) {
+		if job.States, err = env.openStateFiles(ctx, job.File, options); err != nil {
 			return err
 		}
 	}
-	return nil
+	switch {
+	case named.Is(other.File):
+		other.States, err = env.openStateFiles(ctx, other.File, options)
+	case other.File != "":
+		other.Model, err = env.readSource(other.File)
+	}
+	return err
 }
 
 // job returns the job that the flags describe.

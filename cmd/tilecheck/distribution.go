@@ -84,7 +84,7 @@ func (c *distributionCmd) Run(ctx context.Context, env *environment) error {
 	return cmp.Or(err, states.print(env)) // the times computed so far
 }
 
-// names returns the files to write. If there are several times, each file has its time before the extension, as in PRISM.
+// names returns the names of the files to write. If there are several times, the name of each file has its time before the extension, as in PRISM.
 func (c *distributionCmd) names(times []*big.Rat) []string {
 	if len(times) < 2 || c.Output == "-" || c.Output == "" {
 		return []string{c.Output}
@@ -98,12 +98,12 @@ func (c *distributionCmd) names(times []*big.Rat) []string {
 }
 
 // timeText returns a time as a decimal number.
-func timeText(t *big.Rat) string {
-	if t.IsInt() {
-		return t.Num().String()
+func timeText(time *big.Rat) string {
+	if time.IsInt() {
+		return time.Num().String()
 	}
-	f, _ := t.Float64()
-	return sema.Value{Type: sema.Double, Float: f}.String()
+	float, _ := time.Float64()
+	return sema.Value{Type: sema.Double, Float: float}.String()
 }
 
 // stateTable has the probabilities of the states, or the names of the files with them.
@@ -113,21 +113,21 @@ type stateTable struct {
 	names   []string
 	written []string
 	table.Table
-	zeros, notShown int // rows left out: without probability, and beyond maxShown
+	zeros, notShown int // the numbers of omitted rows: with probability 0, and beyond maxShown
 }
 
 // maxShown is the largest number of rows for each time in a table that is not machine-readable.
 const maxShown = 1000
 
 // setColumns sets the title and the columns.
-func (l *stateTable) setColumns() {
-	l.Title = "Long-run probabilities of the states of " + l.cmd.ModelFile
+func (t *stateTable) setColumns() {
+	t.Title = "Long-run probabilities of the states of " + t.cmd.ModelFile
 	time := table.Column{Field: "time"}
-	if l.cmd.Time != nil {
-		l.Title = "Probabilities of the states of " + l.cmd.ModelFile
+	if t.cmd.Time != nil {
+		t.Title = "Probabilities of the states of " + t.cmd.ModelFile
 		time.Name = "time"
 	}
-	l.Columns = []table.Column{
+	t.Columns = []table.Column{
 		time,
 		{Name: "state", Align: table.Right},
 		{Name: "values", Field: "valuation", Min: 16},
@@ -138,47 +138,47 @@ func (l *stateTable) setColumns() {
 		{Field: "upper"},
 		{Name: "accuracy"},
 	}
-	l.Notes = l.space.Warnings()
+	t.Notes = t.space.Warnings()
 }
 
 // addDistribution writes a distribution to its file or, without --output, adds its rows.
-func (l *stateTable) addDistribution(ctx context.Context, write writeFile, distribution *check.Distribution) error {
+func (t *stateTable) addDistribution(ctx context.Context, write writeFile, distribution *check.Distribution) error {
 	if distribution.Wide {
-		l.Notes = append(l.Notes, "some bounds have a greater relative width than required (--epsilon)")
+		t.Notes = append(t.Notes, "some bounds have a greater relative width than required (--epsilon)")
 	}
-	if l.cmd.Output == "" {
-		return l.addRows(ctx, distribution)
+	if t.cmd.Output == "" {
+		return t.addRows(ctx, distribution)
 	}
-	name := l.names[min(len(l.written), len(l.names)-1)]
-	l.written = append(l.written, name)
-	return write(name, func(w io.Writer) error { return distribution.Write(ctx, w, l.space, l.cmd.Matlab) })
+	name := t.names[min(len(t.written), len(t.names)-1)]
+	t.written = append(t.written, name)
+	return write(name, func(w io.Writer) error { return distribution.Write(ctx, w, t.space, t.cmd.Matlab) })
 }
 
 // addRows adds a row for each state. It only counts states with probability 0, and states beyond maxShown.
-func (l *stateTable) addRows(ctx context.Context, distribution *check.Distribution) error {
+func (t *stateTable) addRows(ctx context.Context, distribution *check.Distribution) error {
 	const statesPerPoll = 4096
 	shown := 0
 	var state []int32
-	for row, index := range l.space.Order() {
+	for row, index := range t.space.Order() {
 		if row%statesPerPoll == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		switch {
-		case distribution.Zero(int(index)) && !l.cmd.Zeros:
-			l.zeros++
-		case shown == maxShown && !l.cmd.Format.Machine():
-			l.notShown++
+		case distribution.Zero(int(index)) && !t.cmd.Zeros:
+			t.zeros++
+		case shown == maxShown && !t.cmd.Format.Machine():
+			t.notShown++
 		default:
 			shown++
-			state = l.space.State(state, int(index))
-			l.appendRow(distribution, int(index), row, l.space.Compiled().StateText(state))
+			state = t.space.State(state, int(index))
+			t.appendRow(distribution, int(index), row, t.space.Compiled().StateText(state))
 		}
 	}
 	return nil
 }
 
 // appendRow adds the row of a state. number is its number in the order of the table.
-func (l *stateTable) appendRow(distribution *check.Distribution, state, number int, valuation string) {
+func (t *stateTable) appendRow(distribution *check.Distribution, state, number int, valuation string) {
 	value, bounds := distribution.At(state)
 	shown, interval := table.Estimate(value.Num, bounds.Lo, bounds.Hi)
 	var time, fraction any
@@ -189,30 +189,30 @@ func (l *stateTable) appendRow(distribution *check.Distribution, state, number i
 	if value.Rat != nil {
 		shown.Text, interval.Text, fraction = digits.Exact(value.Rat), "", value.Rat.RatString()
 	}
-	l.Append(time, number, valuation, shown, interval, fraction, bounds.Lo, bounds.Hi, distribution.Accuracy.String())
+	t.Append(time, number, valuation, shown, interval, fraction, bounds.Lo, bounds.Hi, distribution.Accuracy.String())
 }
 
 // print prints the table, or the names of the files.
-func (l *stateTable) print(env *environment) error {
-	if l.cmd.Output != "" {
-		for _, note := range l.Notes {
+func (t *stateTable) print(env *environment) error {
+	if t.cmd.Output != "" {
+		for _, note := range t.Notes {
 			fmt.Fprintf(env.stderr, "warning: %s\n", note)
 		}
-		if l.cmd.Output != "-" && !env.quiet {
-			fmt.Fprintf(env.stderr, "wrote %s\n", strings.Join(l.written, ", "))
+		if t.cmd.Output != "-" && !env.quiet {
+			fmt.Fprintf(env.stderr, "wrote %s\n", strings.Join(t.written, ", "))
 		}
 		return nil
 	}
-	if l.notShown > 0 {
-		l.Notes = append(l.Notes, fmt.Sprintf("and %d more, which --format csv and json list", l.notShown))
+	if t.notShown > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("and %d more, which --format csv and json list", t.notShown))
 	}
-	if l.zeros > 0 {
-		l.Notes = append(l.Notes, fmt.Sprintf("without %d whose probability is 0, which --zeros lists", l.zeros))
+	if t.zeros > 0 {
+		t.Notes = append(t.Notes, fmt.Sprintf("without %d whose probability is 0, which --zeros lists", t.zeros))
 	}
-	env.beginsPrinting()
-	t := &l.Table
-	if !l.cmd.Format.Machine() {
-		t = t.DropEmpty()
+	env.setPrinting()
+	shown := &t.Table
+	if !t.cmd.Format.Machine() {
+		shown = shown.DropEmpty()
 	}
-	return t.Write(env.stdout, l.cmd.Format, env.reportOptions())
+	return shown.Write(env.stdout, t.cmd.Format, env.reportOptions())
 }

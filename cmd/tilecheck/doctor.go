@@ -82,12 +82,10 @@ func (c *checkup) addFailed(item, state string, err error, named bool) {
 // nextCommand returns the note that suggests a command.
 func (c *checkup) nextCommand() string {
 	const models = " MODEL PROPS"
-	switch {
-	case len(c.readyTools) > 0:
+	if len(c.readyTools) > 0 {
 		return "next: tilecheck crosscheck" + models + " --engine native," + strings.Join(c.readyTools, ",")
-	default:
-		return "next: tilecheck check" + models + ", which needs no other engine; " + toolbox.MissingImage("prism")
 	}
+	return "next: tilecheck check" + models + ", which needs no other engine; " + toolbox.MissingImage("prism")
 }
 
 // versionTimeout is the time limit for a tool to print its version.
@@ -140,16 +138,21 @@ func (c *checkup) docker(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if dead := numDead(leftovers); dead > 0 {
+		c.table.Append("containers left behind", "to do", fmt.Sprintf("%d: tilecheck clean removes them", dead))
+	}
+	return nil
+}
+
+// numDead returns the number of containers whose run has ended.
+func numDead(leftovers []containers.Leftover) int {
 	dead := 0
 	for _, container := range leftovers {
 		if container.Dead {
 			dead++
 		}
 	}
-	if dead > 0 {
-		c.table.Append("containers left behind", "to do", fmt.Sprintf("%d: tilecheck clean removes them", dead))
-	}
-	return nil
+	return dead
 }
 
 // image checks the image of a tool. It is ready if the tool in it prints its version.

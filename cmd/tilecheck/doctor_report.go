@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/docker/go-units"
@@ -57,6 +58,22 @@ var folders = regexp.MustCompile(`([A-Za-z]:)?([\\/][^\\/\s:;,"']*)*[\\/]`)
 
 // hidePrivate replaces the folders of paths, and the names of the user and the host, in all cells and notes.
 func hidePrivate(out *table.Table) {
+	names := privateNames()
+	for _, row := range out.Rows {
+		for i := range row {
+			row[i].Text = withoutPrivate(row[i].Text, names)
+			if text, ok := row[i].Value.(string); ok {
+				row[i].Value = withoutPrivate(text, names)
+			}
+		}
+	}
+	for i := range out.Notes {
+		out.Notes[i] = withoutPrivate(out.Notes[i], names)
+	}
+}
+
+// privateNames returns the names of the host and the user, if they are known. It omits names that are too short or too common to say anything.
+func privateNames() []string {
 	var names []string
 	if host, err := os.Hostname(); err == nil {
 		names = append(names, host)
@@ -64,29 +81,19 @@ func hidePrivate(out *table.Table) {
 	if current, err := user.Current(); err == nil {
 		names = append(names, current.Username)
 	}
-	hide := func(text string) string {
-		text = folders.ReplaceAllStringFunc(text, func(path string) string {
-			if len(path) == 1 { // a division such as linux/amd64
-				return path
-			}
-			return ".../"
-		})
-		for _, name := range names {
-			if len(name) > 2 && name != "root" {
-				text = regexp.MustCompile(`\b`+regexp.QuoteMeta(name)+`\b`).ReplaceAllString(text, "(name)")
-			}
+	return slices.DeleteFunc(names, func(name string) bool { return len(name) <= 2 || name == "root" })
+}
+
+// withoutPrivate returns a text without the folders of its paths and without the given names.
+func withoutPrivate(text string, names []string) string {
+	text = folders.ReplaceAllStringFunc(text, func(path string) string {
+		if len(path) == 1 { // a slash between words, such as in linux/amd64
+			return path
 		}
-		return text
+		return ".../"
+	})
+	for _, name := range names {
+		text = regexp.MustCompile(`\b`+regexp.QuoteMeta(name)+`\b`).ReplaceAllString(text, "(name)")
 	}
-	for _, row := range out.Rows {
-		for i := range row {
-			row[i].Text = hide(row[i].Text)
-			if text, ok := row[i].Value.(string); ok {
-				row[i].Value = hide(text)
-			}
-		}
-	}
-	for i := range out.Notes {
-		out.Notes[i] = hide(out.Notes[i])
-	}
+	return text
 }

@@ -31,12 +31,13 @@ func (e *environment) printWithSource(w io.Writer, message string) {
 	}
 }
 
-// sourceText returns the text of a file: the text that the command has read, otherwise the present contents; nil if there are none.
+// sourceText returns the text of a file as the command has read it. If the command has not read the file, it returns the present contents; nil if the
+// file cannot be read or is too large.
 func (s *sources) sourceText(name string) []byte {
 	if text, ok := s.texts[name]; ok {
 		return text
 	}
-	if i := strings.LastIndex(name, ": "); i >= 0 { // the message has words before the place
+	if i := strings.LastIndex(name, ": "); i >= 0 { // the message has words before the position
 		return s.sourceText(name[i+2:])
 	}
 	if info, err := os.Stat(name); err != nil || !info.Mode().IsRegular() || info.Size() > maxExcerpted {

@@ -87,11 +87,11 @@ func errorText(err error) string {
 	if _, ok := errors.AsType[*syntax.Error](err); ok {
 		return err.Error()
 	}
-	if e, ok := errors.AsType[*play.ReadError](err); ok {
-		return e.Error()
+	if readErr, ok := errors.AsType[*play.ReadError](err); ok {
+		return readErr.Error()
 	}
-	if f, ok := errors.AsType[*result.Failure](err); ok && f.Pos.IsValid() {
-		return f.Error()
+	if failure, ok := errors.AsType[*result.Failure](err); ok && failure.Pos.IsValid() {
+		return failure.Error()
 	}
 	return "tilecheck: " + err.Error()
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -38,8 +37,10 @@ func (c *exportCmd) Run(ctx context.Context, env *environment) error {
 	if slices.ContainsFunc(c.Output, isJANI) {
 		return c.jani(ctx, env)
 	}
+	if err := c.checkFlags(env); err != nil {
+		return err
+	}
 	outputs, err := c.outputs()
-	err = cmp.Or(c.checkFlags(env), err)
 	if err != nil {
 		return err
 	}
@@ -206,7 +207,7 @@ type exporter struct {
 	onlyProps bool
 }
 
-// write writes the files of outputs, all or none.
+// write writes the files of outputs: all of them, or none if one fails.
 func (x *exporter) write(ctx context.Context, outputs ...output) error {
 	return x.env.writeSet(setNames(outputs), func(write writeFile) error {
 		x.writeFile = write
@@ -223,14 +224,14 @@ func (x *exporter) write(ctx context.Context, outputs ...output) error {
 // readers of the set would take them for rewards of the new model.
 func (x *exporter) staleFiles(outputs []output) []string {
 	var stale []string
-	n := len(x.space.Program().Rewards)
+	numRewards := len(x.space.Program().Rewards)
 	for _, target := range outputs {
 		if target.base == "-" || len(target.formats) < 2 {
 			continue
 		}
 		for _, format := range target.formats {
 			if isRewardFormat(format) {
-				stale = append(stale, named.Stale(target.base, format, target.zip, n)...)
+				stale = append(stale, named.Stale(target.base, format, target.zip, numRewards)...)
 			}
 		}
 	}
@@ -261,8 +262,8 @@ func (x *exporter) writeOutput(ctx context.Context, target output) error {
 	return nil
 }
 
-// writeFormat writes the state space in one format to the file with a name, or to standard output for the name "-", where an empty line separates files.
-// reward is the number of the reward structure that a format with rewards writes.
+// writeFormat writes the state space in one format to the file with a name. The name "-" stands for standard output, on which an empty line separates
+// the files. reward is the index of the reward structure to write; only formats with rewards use it.
 func (x *exporter) writeFormat(ctx context.Context, name, format string, reward int) error {
 	isCompressed := named.Zip(name) != ""
 	outputFormat := named.Format{Name: format, Reward: reward, Zipped: isCompressed, OnlyLabels: x.onlyProps, Draw: draw.SVG}

@@ -72,11 +72,11 @@ func checkNumber(flag *kong.Value, value reflect.Value, number float64) error {
 }
 
 // flagName returns a flag or argument as error messages name it: --prop or <model>.
-func flagName(v *kong.Value) string {
-	if v.Flag != nil {
-		return "--" + v.Name
+func flagName(flag *kong.Value) string {
+	if flag.Flag != nil {
+		return "--" + flag.Name
 	}
-	return "<" + v.Name + ">"
+	return "<" + flag.Name + ">"
 }
 
 // numberInterval is an interval of numbers. An open end is not in the interval.
@@ -109,10 +109,10 @@ func (s numberInterval) contains(x float64) bool {
 	return !math.IsInf(x, 0) && (x > s.low || x == s.low && !s.openLow) && (x < s.high || x == s.high && !s.openHigh)
 }
 
-// describe describes the numbers of the interval for an error message. t is the type of the flag.
-func (s numberInterval) describe(t reflect.Type) string {
+// describe describes the numbers of the interval for an error message. flagType is the type of the flag.
+func (s numberInterval) describe(flagType reflect.Type) string {
 	kind := "number"
-	if t == reflect.TypeFor[time.Duration]() {
+	if flagType == reflect.TypeFor[time.Duration]() {
 		kind = "duration"
 	}
 	switch {
@@ -125,7 +125,7 @@ func (s numberInterval) describe(t reflect.Type) string {
 	case s.openLow:
 		return "a positive " + kind
 	case kind == "duration":
-		return "none that is negative"
+		return "a duration of at least 0"
 	}
 	return fmt.Sprintf("at least %g", s.low)
 }

@@ -153,7 +153,7 @@ func TestWants(t *testing.T) {
 				t.Errorf("%s --%s wants %q, which is not among %q", cmd.Path(), v.Name, tag, slices.Sorted(maps.Keys(known)))
 				continue
 			}
-			if text := allowedInterval(v, v.Target).describe(elem(v.Target.Type())); text != known[tag] && text != "none that is negative" {
+			if text := allowedInterval(v, v.Target).describe(elem(v.Target.Type())); text != known[tag] && text != "a duration of at least 0" {
 				t.Errorf("%s --%s wants %q, want %q", cmd.Path(), v.Name, text, known[tag])
 			}
 		}

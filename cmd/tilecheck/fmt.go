@@ -81,7 +81,7 @@ func (c *fmtCmd) writeFormatted(env *environment, name string, src, formatted []
 	case c.Diff:
 		return difflib.WriteUnifiedDiff(env.stdout, difflib.UnifiedDiff{
 			A: difflib.SplitLines(string(src)), B: difflib.SplitLines(string(formatted)),
-			FromFile: name, ToFile: name + " (laid out)", Context: 3,
+			FromFile: name, ToFile: name + " (formatted)", Context: 3,
 		})
 	}
 	if err := env.writeFile(name, textWriter(string(formatted))); err != nil {

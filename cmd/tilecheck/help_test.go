@@ -288,25 +288,25 @@ func TestEverySwitch(t *testing.T) {
 			}
 			seen[name] = true
 		}
-		if s.Why != "" {
-			if s.Words != "" || s.Command != "" || !strings.Contains(s.Explain(), s.Why) {
+		if s.Reason != "" {
+			if s.Words != "" || s.Command != "" || !strings.Contains(s.Explain(), s.Reason) {
 				t.Errorf("%v: words %q and %q", s.Names, s.Words, s.Explain())
 			}
 			continue
 		}
 		line := []string{"die.prism"}
-		if s.Input || s.States {
+		if s.NamesModel || s.NamesStates {
 			line = nil
 		}
 		for _, name := range s.Names {
 			args := append(slices.Clone(line), "--"+name)
-			for range s.Takes {
+			for range s.NumArguments {
 				args = append(args, cmp.Or(sample[s.Names[0]], "out.tra"))
 			}
-			if s.Modifies {
+			if s.FitsAnyCommand {
 				args = append(args, "-exporttrans", "out.tra")
 			}
-			if name == "version" || s.Takes == 0 && (name == "dtmc" || name == "mdp" || name == "ctmc") || name == "exact" || name == "fair" || name == "const" ||
+			if name == "version" || s.NumArguments == 0 && (name == "dtmc" || name == "mdp" || name == "ctmc") || name == "exact" || name == "fair" || name == "const" ||
 				name == "prop" || name == "epsilon" || name == "timeout" || name == "param" {
 				args[len(line)] = "-" + name // with two dashes it is ours
 			}
@@ -319,7 +319,7 @@ func TestEverySwitch(t *testing.T) {
 					t.Errorf("%q: %q lacks %s", args, r.Words, part)
 				}
 			}
-			if want := cmp.Or(s.Command, "check"); !s.Modifies && (len(r.Words) == 0 || r.Words[0] != want) {
+			if want := cmp.Or(s.Command, "check"); !s.FitsAnyCommand && (len(r.Words) == 0 || r.Words[0] != want) {
 				t.Errorf("%q: %q, want the command %s", args, r.Words, want)
 			}
 		}
@@ -342,7 +342,7 @@ func TestSwitchesOfPRISM(t *testing.T) {
 				continue
 			}
 			found++
-			if s := foreign.Lookup(name); s == nil || s.Takes != takes {
+			if s := foreign.Lookup(name); s == nil || s.NumArguments != takes {
 				t.Errorf("-%s with %d arguments: %+v", name, takes, s)
 			}
 		}

@@ -31,12 +31,12 @@ type imageListCmd struct {
 
 // Run lists images.
 func (c *imageListCmd) Run(ctx context.Context, env *environment) (err error) {
-	d, err := env.docker(ctx)
+	client, err := env.docker(ctx)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, d.Close()) }()
-	images, err := d.Images(ctx, stormimage.DefaultImage)
+	defer func() { err = errors.Join(err, client.Close()) }()
+	images, err := client.Images(ctx, stormimage.DefaultImage)
 	if err != nil {
 		return err
 	}
@@ -118,31 +118,36 @@ type cleanCmd struct {
 
 // Run removes directories, control groups, files and containers, and prints their names.
 func (c *cleanCmd) Run(ctx context.Context, env *environment) error {
-	left, err := tempdir.Sweep()
-	groups, errGroups := cgroup.Sweep()
-	left, err = append(left, groups...), errors.Join(err, errGroups)
-	folders := c.Dirs
-	if len(folders) == 0 {
-		folders = []string{"."}
-	}
-	for _, folder := range folders {
-		parts, errParts := atomicfile.Sweep(folder)
-		left = append(left, parts...)
-		err = errors.Join(err, errParts)
-	}
-	for _, name := range left {
+	removed, err := c.sweepFiles()
+	for _, name := range removed {
 		fmt.Fprintln(env.stdout, "removed", name)
 	}
-	removed, errContainers := c.containers(ctx, env)
+	numContainers, errContainers := c.containers(ctx, env)
 	if containers.Absent(errContainers) {
 		fmt.Fprintln(env.stderr, "note: there is no Docker on this machine, and so no containers to remove")
 		errContainers = nil
 	}
 	err = errors.Join(err, errContainers)
-	if len(left)+removed == 0 && err == nil {
+	if len(removed)+numContainers == 0 && err == nil {
 		_, err = fmt.Fprintln(env.stdout, "nothing to remove")
 	}
 	return err
+}
+
+// sweepFiles removes what killed runs left behind: directories, control groups and files. It returns their names.
+func (c *cleanCmd) sweepFiles() ([]string, error) {
+	removed, err := tempdir.Sweep()
+	groups, errGroups := cgroup.Sweep()
+	removed, err = append(removed, groups...), errors.Join(err, errGroups)
+	folders := c.Dirs
+	if len(folders) == 0 {
+		folders = []string{"."}
+	}
+	for _, folder := range folders {
+		files, errFiles := atomicfile.Sweep(folder)
+		removed, err = append(removed, files...), errors.Join(err, errFiles)
+	}
+	return removed, err
 }
 
 // containers removes containers, prints their names, and returns their number.

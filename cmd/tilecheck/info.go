@@ -36,8 +36,8 @@ func (c *infoCmd) Run(ctx context.Context, env *environment) error {
 	elapsed := time.Since(start)
 	facts := &table.Facts{Title: c.ModelFile, Notes: space.Warnings()}
 	facts.Add(table.Column{Field: "model"}, c.ModelFile, nil)
-	declarations(facts, space)
-	if err := structure(ctx, facts, space); err != nil {
+	addDeclarations(facts, space)
+	if err := addStructure(ctx, facts, space); err != nil {
 		return err
 	}
 	size := space.Bytes()
@@ -47,8 +47,8 @@ func (c *infoCmd) Run(ctx context.Context, env *environment) error {
 	return facts.Write(env.stdout, c.Format, env.reportOptions())
 }
 
-// declarations adds the facts about the declarations of the model.
-func declarations(facts *table.Facts, space *explicit.Space) {
+// addDeclarations adds the facts about the declarations of the model.
+func addDeclarations(facts *table.Facts, space *explicit.Space) {
 	program := space.Program()
 	facts.Add(table.Column{Name: "type"}, program.Type.String(), nil)
 	if space.Imported() {
@@ -73,7 +73,7 @@ func declarations(facts *table.Facts, space *explicit.Space) {
 	for i, player := range program.Players {
 		owned := ownsText(program, player)
 		if space.Imported() {
-			owned = noun.Count(statesOf(space.Model(), i), "state")
+			owned = noun.Count(numStatesOf(space.Model(), i), "state")
 		}
 		facts.Add(table.Column{Name: "player " + player.Name, Field: "-"}, i+1, "owns "+owned)
 	}
@@ -110,8 +110,8 @@ func ownsText(program *sema.Program, player sema.Player) string {
 	return strings.Join(names, ", ")
 }
 
-// statesOf returns the number of states of a player.
-func statesOf(model *sparse.Model, player int) (n int) {
+// numStatesOf returns the number of states of a player.
+func numStatesOf(model *sparse.Model, player int) (n int) {
 	for _, owner := range model.Player {
 		if int(owner) == player {
 			n++
@@ -131,17 +131,17 @@ func typeText(v sema.Variable) string {
 	return fmt.Sprintf("[%d..%d]", v.Low, v.High)
 }
 
-// structure adds the facts about the state space: its size, and the numbers of its components.
-func structure(ctx context.Context, facts *table.Facts, space *explicit.Space) error {
+// addStructure adds the facts about the state space: its size, and the numbers of its components.
+func addStructure(ctx context.Context, facts *table.Facts, space *explicit.Space) error {
 	model := space.Model()
 	facts.Add(table.Column{Name: "states"}, model.NumStates(), nil)
 	facts.Add(table.Column{Name: "initial states"}, len(model.Initial), nil)
-	var merged, repeated any
-	if n := space.Merged(); n > 0 {
-		merged, repeated = fmt.Sprintf("without %d duplicates in the same state", n), n
+	var note, repeated any
+	if merged := space.Merged(); merged > 0 {
+		note, repeated = fmt.Sprintf("without %d duplicates in the same state", merged), merged
 	}
 	facts.Add(table.Column{Field: "repeated_choices"}, repeated, nil)
-	facts.Add(table.Column{Name: "choices"}, model.NumChoices(), merged)
+	facts.Add(table.Column{Name: "choices"}, model.NumChoices(), note)
 	facts.Add(table.Column{Name: "transitions"}, model.NumTransitions(), nil)
 	facts.Add(table.Column{Name: "deadlocks"}, model.NumDeadlocks(), nil)
 	if err := ctx.Err(); err != nil {

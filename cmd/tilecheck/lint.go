@@ -59,7 +59,7 @@ func (c *lintCmd) Run(ctx context.Context, env *environment) error {
 	if len(results.findings) == 0 && failure == nil {
 		results.notes = append([]string{"no warnings"}, results.notes...)
 	}
-	env.beginsPrinting()
+	env.setPrinting()
 	err = c.write(env, &results)
 	switch {
 	case failure != nil || err != nil:
@@ -209,7 +209,7 @@ func (c *lintCmd) lintModel(ctx context.Context, group []lint.Source, results *l
 	switch {
 	case c.Texts:
 	case program == nil:
-		results.notes = append(results.notes, fmt.Sprintf("%s: states were not looked at: %v", name, err))
+		results.notes = append(results.notes, fmt.Sprintf("%s: states were not explored: %v", name, err))
 	default:
 		inStates, err := c.lintStates(ctx, name, program, results)
 		if err != nil {
@@ -240,11 +240,11 @@ func (c *lintCmd) lacksConstants(model *sema.Model, err error) bool {
 
 // lintStates returns the findings about the reachable states of a program, and adds notes about the search to results.
 func (c *lintCmd) lintStates(ctx context.Context, name string, program *sema.Program, results *lintResult) ([]lint.Finding, error) {
-	report, err := states.Look(ctx, program, states.Options{MaxStates: c.MaxStates})
+	report, err := states.Explore(ctx, program, states.Options{MaxStates: c.MaxStates})
 	if err != nil {
 		return nil, err
 	}
-	results.notes = append(results.notes, fmt.Sprintf("%s: %s looked at", name, noun.Count(report.States, "state")))
+	results.notes = append(results.notes, fmt.Sprintf("%s: %s explored", name, noun.Count(report.States, "state")))
 	if report.Undecided != "" {
 		results.notes = append(results.notes, name+": "+report.Undecided)
 	}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,7 +20,7 @@ import (
 // lspCmd is the language server.
 type lspCmd struct {
 	Const []string `help:"Values of undefined constants: a=1,b=0.5." sep:"none" placeholder:"DEFS"`
-	Stdio bool     `hidden:"" help:"What some clients say, and nothing else is possible."`
+	Stdio bool     `hidden:"" help:"Use standard input and output. This is always so; some clients give the flag."`
 
 	dialectFlag `embed:""`
 }
@@ -28,39 +29,48 @@ type lspCmd struct {
 func (c *lspCmd) Run(ctx context.Context, env *environment) error {
 	opts := lsp.Options{Version: env.version(), Editor: editor.Options{Consts: c.Const, Dialect: dialect(c.Dialect)}}
 	opts.Check = checkInEditor(serve.New(serve.Options{Version: env.version()}))
-	debug.SetGCPercent(400) // each key makes trees of a text and drops them
+	debug.SetGCPercent(400) // each typed key makes a new syntax tree, which is soon garbage: collect less often
 	return lsp.Serve(ctx, env.stdin, stream.Raw(env.stdout), opts)
 }
 
-// checkInEditor returns a function that checks a property for the language server. It asks the API of the page.
+// checkInEditor returns a function that checks a property for the language server and returns its value as a text. It asks the API of the page.
 func checkInEditor(api *serve.API) lsp.Check {
-	return func(ctx context.Context, q *lsp.Question) (string, error) {
+	return func(ctx context.Context, property *lsp.Question) (string, error) {
 		question, err := json.Marshal(map[string]any{
-			"file": q.Model, "model": string(q.ModelText), "props_file": q.Properties, "props": string(q.PropertiesText), "const": q.Constants, "select": []int{q.Index},
+			"file": property.Model, "model": string(property.ModelText), "props_file": property.Properties, "props": string(property.PropertiesText),
+			"const": property.Constants, "select": []int{property.Index},
 		})
 		if err != nil {
 			return "", err
 		}
-		var verdicts []editorVerdict
-		var failure error
-		api.Answer(ctx, "check", strings.NewReader(string(question)), func(line []byte, _ serve.Outcome) error {
-			var part struct {
-				Verdict *editorVerdict
-				Error   *struct{ Message string }
-			}
-			if err := json.Unmarshal(line, &part); err != nil {
-				return err
-			}
-			if part.Verdict != nil {
-				verdicts = append(verdicts, *part.Verdict)
-			}
-			if part.Error != nil {
-				failure = errors.New(part.Error.Message)
-			}
-			return nil
-		})
-		return textOf(verdicts), failure
+		var answer editorAnswer
+		api.Answer(ctx, "check", bytes.NewReader(question), answer.add)
+		return textOf(answer.verdicts), answer.err
 	}
+}
+
+// editorAnswer is the answer of the API to one check.
+type editorAnswer struct {
+	verdicts []editorVerdict
+	err      error
+}
+
+// add adds a line of the answer: a verdict, or the error that ended the check.
+func (a *editorAnswer) add(line []byte, _ serve.Outcome) error {
+	var part struct {
+		Verdict *editorVerdict
+		Error   *struct{ Message string }
+	}
+	if err := json.Unmarshal(line, &part); err != nil {
+		return err
+	}
+	if part.Verdict != nil {
+		a.verdicts = append(a.verdicts, *part.Verdict)
+	}
+	if part.Error != nil {
+		a.err = errors.New(part.Error.Message)
+	}
+	return nil
 }
 
 // editorVerdict is what an editor shows of a verdict.
@@ -73,7 +83,7 @@ type editorVerdict struct {
 	Expected  string
 }
 
-// textOf returns the values of a property in a few words. If there are several, each is followed by the values of its constants.
+// textOf returns the values of a property as a short text. If there are several, each is followed by the values of its constants.
 func textOf(verdicts []editorVerdict) string {
 	var texts []string
 	for i := range verdicts {
@@ -96,7 +106,7 @@ func (v *editorVerdict) where() string {
 	return " (" + strings.Join(values, ", ") + ")"
 }
 
-// text returns a value: "= 0.5 ± 1e-9", "= true, want false".
+// text returns the value as a short text, such as "= 0.5 ± 1e-9" or "= true, want false".
 func (v *editorVerdict) text() string {
 	var b strings.Builder
 	switch {

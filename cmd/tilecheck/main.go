@@ -143,7 +143,10 @@ func (e *system) columns() int {
 	return n
 }
 
-// widthOf returns the number of columns to print: COLUMNS of the environment, or the width of the terminal w, or 120.
+// defaultColumns is the number of columns to print if neither the environment nor a terminal says another one.
+const defaultColumns = 120
+
+// widthOf returns the number of columns to print: COLUMNS of the environment, or the width of the terminal w, or defaultColumns.
 func (e *system) widthOf(w io.Writer) int {
 	if n := e.columns(); n > 0 {
 		return n
@@ -151,7 +154,7 @@ func (e *system) widthOf(w io.Writer) int {
 	if cols, ok := e.terminal(w); ok && cols > 0 {
 		return cols
 	}
-	return 120
+	return defaultColumns
 }
 
 func main() {
@@ -217,14 +220,14 @@ func newApp(ctx context.Context, c *cli, env *environment, exit func(code int), 
 func onlyFirstCommand(line []string) kong.Option {
 	var others []string
 	found := false
-	for f := range reflect.TypeFor[cli]().Fields() {
-		if _, isCommand := f.Tag.Lookup("cmd"); !isCommand {
+	for field := range reflect.TypeFor[cli]().Fields() {
+		if _, isCommand := field.Tag.Lookup("cmd"); !isCommand {
 			continue
 		}
-		if len(line) > 0 && line[0] == cmp.Or(f.Tag.Get("name"), strings.ToLower(f.Name)) && f.Name != "Help" && f.Name != "Man" {
+		if len(line) > 0 && line[0] == cmp.Or(field.Tag.Get("name"), strings.ToLower(field.Name)) && field.Name != "Help" && field.Name != "Man" {
 			found = true
 		} else {
-			others = append(others, f.Name)
+			others = append(others, field.Name)
 		}
 	}
 	if !found {
@@ -354,7 +357,7 @@ func (e *environment) checkCommandLine(kctx *kong.Context, args []string) (err e
 // explainParseError returns the error of a command line that could not be parsed. It suggests a
 // translation of switches of PRISM and Storm. node is the command of the line; nil if there is none.
 func explainParseError(ctx context.Context, args []string, node *kong.Node, err error) error {
-	message, _, _ := strings.Cut(err.Error(), ", did you mean") // kong's suggestions are rarely related
+	message, _, _ := strings.Cut(err.Error(), ", did you mean") // kong suggests flags with the same first letter, which are rarely related
 	message = withFullFlag(args, message)
 	if reading := translateForeign(ctx, args); reading.Words != nil {
 		return usageError("%s; did you mean: tilecheck %s", message, shellLine(reading))
@@ -362,22 +365,28 @@ func explainParseError(ctx context.Context, args []string, node *kong.Node, err 
 	if word, known := foreignSwitch(args, message); known != nil {
 		return usageError("unknown flag %s; of the switches of PRISM and Storm, %s", word, known.Explain())
 	}
-	err = errors.New(strings.Replace(err.Error(), `,"" but got`, " but got", 1)) // the empty default
-	if word, unknown := strings.CutPrefix(message, "unknown flag "); unknown {
-		err = errors.New(message + flagHint(ctx, node, word)) // without kong's suggestions, which begin with the same letter
-	}
-	if name, missing := strings.CutPrefix(message, `expected "<`); missing && node != nil {
-		name, _, _ = strings.Cut(name, ">")
-		err = fmt.Errorf("the argument <%s> is missing", name)
-	}
-	if word, unknown := strings.CutPrefix(message, "unexpected argument "); unknown && node == nil {
-		_, suggestion, _ := strings.Cut(err.Error(), word)
-		err = fmt.Errorf("there is no command %q%s", word, suggestion)
-	}
+	err = rewordParseError(ctx, node, message, err)
 	if node == nil {
 		return usageError("%w (see tilecheck --help)", err)
 	}
 	return usageError("%w (see %s --help)", err, node.FullPath())
+}
+
+// rewordParseError returns an error of kong in the words of tilecheck. message is the text of the error without kong's suggestions.
+func rewordParseError(ctx context.Context, node *kong.Node, message string, err error) error {
+	if word, unknown := strings.CutPrefix(message, "unknown flag "); unknown {
+		return errors.New(message + flagHint(ctx, node, word))
+	}
+	if name, missing := strings.CutPrefix(message, `expected "<`); missing && node != nil {
+		name, _, _ = strings.Cut(name, ">")
+		return fmt.Errorf("the argument <%s> is missing", name)
+	}
+	text := strings.Replace(err.Error(), `,"" but got`, " but got", 1) // the default value is empty
+	if word, unknown := strings.CutPrefix(message, "unexpected argument "); unknown && node == nil {
+		_, suggestion, _ := strings.Cut(text, word)
+		return fmt.Errorf("there is no command %q%s", word, suggestion)
+	}
+	return errors.New(text)
 }
 
 // shellLine returns the arguments of a translated command line as a shell reads them.
@@ -478,12 +487,12 @@ func flagNames(node *kong.Node) []string {
 	return names
 }
 
-// foreignSwitch returns the switch of PRISM or Storm that made a command line unreadable, and its word; nil if there is none. It is the unknown
-// flag in kong's message. If that is none, or may be a flag of another command, it is another switch in the command line.
+// foreignSwitch returns a switch of PRISM or Storm that may be the reason why a command line cannot be parsed, and its word; nil if there is none. It
+// prefers the unknown flag in kong's message, unless that word is no switch or may be a flag of another command of tilecheck.
 func foreignSwitch(args []string, message string) (string, *foreign.Switch) {
 	word, unknown := strings.CutPrefix(message, "unknown flag ")
 	known := foreign.Lookup(word)
-	if unknown && known != nil && !(known.Needless && strings.HasPrefix(word, "--")) {
+	if unknown && known != nil && !(known.IsNeedless && strings.HasPrefix(word, "--")) {
 		return word, known
 	}
 	return foreign.Absent(args)
@@ -497,7 +506,7 @@ func (e *environment) reportError(err error) int {
 	}
 	if err != nil && !(e.shard.Replaying() && errors.Is(err, e.shard.Err())) {
 		e.stdout.(*stream.Stream).SetReported(err)
-		e.printsReason()
+		e.setReasonPrinted()
 		e.printWithSource(e.stderr, errorText(err))
 	}
 	e.endJSON(code, err)

@@ -34,11 +34,10 @@ func splitMergedFlags(args []string) (own, more []string) {
 	return args, nil
 }
 
-// merge runs the command of some shards on their recorded results, with more arguments. If results are missing, it prints and
-// writes nothing: the error is then a *shard.More, or names the shards that
-// are missing or wrong. With allowMissing, missing shards are no error. It writes only outputs that the
-// caller's words name, because a shard file from another person must not choose which files are written here.
-func (e *environment) merge(ctx context.Context, shardFiles, more, outputWords []string, allowMissing bool) error {
+// merge runs the command of some shards on their recorded results, with moreArgs added to its arguments. If results are missing, it prints and writes
+// nothing: the error is then a *shard.More, or names the shards that are missing or wrong. With allowMissing, missing shards are no error.
+// merge writes only files that outputWords name, because a shard file from another person must not choose which files are written here.
+func (e *environment) merge(ctx context.Context, shardFiles, moreArgs, outputWords []string, allowMissing bool) error {
 	files, err := readShards(shardFiles)
 	if err != nil {
 		return err
@@ -52,7 +51,7 @@ func (e *environment) merge(ctx context.Context, shardFiles, more, outputWords [
 	e.shardFiles, e.recording, e.heldFiles = shardFiles, &recording{meaning: files[0].Means, outputWords: outputWords}, nil
 	out := e.stdout.(*stream.Stream)
 	out.Hold()
-	code := e.runCommand(ctx, slices.Concat(files[0].Args, more))
+	code := e.runCommand(ctx, slices.Concat(files[0].Args, moreArgs))
 	if err := e.shard.Err(); err != nil {
 		e.shard = nil // the caller prints the error, not the command
 		out.Drop()
@@ -90,7 +89,7 @@ func namesOutput(words []string, name string) bool {
 func (e *environment) holdOutput(name string, write func(io.Writer) error) error {
 	if !namesOutput(e.recording.outputWords, name) {
 		if !e.quiet {
-			fmt.Fprintf(e.stderr, "note: %s is not written: a shard names it, want its flag behind -- of this merge\n", name)
+			fmt.Fprintf(e.stderr, "note: %s is not written, because only the command of the shards names it: give its flag after -- in the command line of the merge\n", name)
 		}
 		return nil
 	}
@@ -102,7 +101,7 @@ func (e *environment) holdOutput(name string, write func(io.Writer) error) error
 	return nil
 }
 
-// readShards reads all shard files. The error has the mistakes of all of them.
+// readShards reads all shard files. It returns the errors of all of them.
 func readShards(names []string) (files []*shard.File, err error) {
 	if len(names) == 0 {
 		return nil, usageError("no shards, want the files that --partial wrote")
@@ -122,15 +121,15 @@ func (e *environment) checkSameJob(file *shard.File) error {
 		return err
 	}
 	if file.Build != build {
-		return fmt.Errorf("%s was made by another build: found %s, want %s, which this is", file.Name, file.Build, build)
+		return fmt.Errorf("%s was made by another build: found %s, want %s, which is this program", file.Name, file.Build, build)
 	}
 	for _, input := range file.Inputs {
 		sum, _, err := shard.Digest(input.Name)
 		switch {
 		case err != nil:
-			return fmt.Errorf("%s is of a file that cannot be read: %w", file.Name, err)
+			return fmt.Errorf("%s was made from a file that cannot be read: %w", file.Name, err)
 		case sum != input.SHA256:
-			return fmt.Errorf("%s is of another %s: its content has changed since", file.Name, input.Name)
+			return fmt.Errorf("%s was made from another version of %s: its content has changed since", file.Name, input.Name)
 		}
 	}
 	return nil

@@ -155,24 +155,21 @@ func (c *playCmd) Run(ctx context.Context, env *environment) error {
 	case outcome.Games() == 0:
 		return noGameError(ctx, outcome.End)
 	}
+	return c.printResults(ctx, env, opt, outcome, &curve, unwritten)
+}
+
+// printResults prints the statistics of the games, draws the charts, and returns the error for the exit code. unwritten is the error of the file of --record.
+func (c *playCmd) printResults(ctx context.Context, env *environment, opt play.Options, outcome *play.Outcome, curve *playtables.ScoreCurve, unwritten error) error {
 	estimates, err := outcome.Estimates(c.confidence(stats.DefaultConfidence))
 	if err != nil {
 		return err
 	}
-	result := playtables.Play(outcome, estimates, c.Format)
-	var verdict error
-	if shield, _ := strategy.UnderShield(opt.Strategy); shield != nil {
-		effect, err := c.shieldEffect(ctx, opt)
-		if err == nil {
-			playtables.Shield(result, shield, effect, c.Format)
-			verdict = c.judgeLoss(effect)
-		}
-		verdict = cmp.Or(err, verdict)
-	}
-	err = result.Write(env.stdout, c.Format, env.reportOptions())
+	statistics := playtables.Play(outcome, estimates, c.Format)
+	lossError := c.addShieldEffect(ctx, opt, statistics)
+	err = statistics.Write(env.stdout, c.Format, env.reportOptions())
 	env.printWarningLines(c.Format, outcome.Warnings)
-	err = errors.Join(err, unwritten, c.plots(env, outcome, estimates, &curve))
-	return cmp.Or(err, exitStatus(exitCodeOfGames(ctx, outcome.End)), verdict)
+	err = errors.Join(err, unwritten, c.plots(env, outcome, estimates, curve))
+	return cmp.Or(err, exitStatus(exitCodeOfGames(ctx, outcome.End)), lossError)
 }
 
 // options returns the options of the games that the flags describe.
@@ -223,7 +220,7 @@ func (c *playCmd) match(env *environment) (match play.Match, err error) {
 		return env.newMatch(c.sizeFlags, c.Max, c.On, c.Seed, c.Spawn)
 	}
 	if c.Record != "" || c.Shield != nil {
-		return match, usageError("--updates published is not the game, want it without --record and --shield, which know its rules only")
+		return match, usageError("--updates published has other rules than the game, want it without --record and --shield, which know the rules of the game only")
 	}
 	if match, err = env.newMatch(c.sizeFlags, cmp.Or(c.Max, defaultGoal), c.On, c.Seed, c.Spawn); err != nil {
 		return match, err
@@ -232,31 +229,31 @@ func (c *playCmd) match(env *environment) (match play.Match, err error) {
 	return match, fieldUsage(match.Validate())
 }
 
-// play plays the games, and writes them to the file of --record. An error of that file does not end
-// the games; play returns it as unwritten.
+// play plays the games, adds their scores to curve, and writes the games to the file of --record. An error of that file does not end the games; play
+// returns it as unwritten.
 func (c *playCmd) play(ctx context.Context, env *environment, opt play.Options, curve *playtables.ScoreCurve) (out *play.Outcome, unwritten, err error) {
-	opt.Each = func(p *play.Played) error {
-		curve.Add(p.Game)
-		return nil
-	}
 	if c.Record == "" {
+		opt.Each = func(game *play.Played) error {
+			curve.Add(game.Game)
+			return nil
+		}
 		out, err = play.Run(ctx, opt)
 		return out, nil, err
 	}
 	opt.Record = true
 	unwritten = env.writeFile(c.Record, func(w io.Writer) error {
-		recorder, failed := play.NewRecorder(w, opt.Match, opt.Strategy.String())
-		opt.Each = func(p *play.Played) error {
-			curve.Add(p.Game)
-			if failed == nil {
-				failed = recorder.Write(p)
+		recorder, writeErr := play.NewRecorder(w, opt.Match, opt.Strategy.String())
+		opt.Each = func(game *play.Played) error {
+			curve.Add(game.Game)
+			if writeErr == nil {
+				writeErr = recorder.Write(game)
 			}
 			return nil
 		}
 		if out, err = play.Run(ctx, opt); err == nil && out.Games() == 0 {
 			err = noGameError(ctx, out.End)
 		}
-		return cmp.Or(err, failed) // without games the file stays as it was
+		return cmp.Or(err, writeErr) // without games the file stays as it was
 	})
 	if out == nil && err == nil {
 		err = unwritten // before the first game
@@ -266,18 +263,18 @@ func (c *playCmd) play(ctx context.Context, env *environment, opt play.Options, 
 
 // plots draws the charts of --plot and --plot-score.
 func (c *playCmd) plots(env *environment, out *play.Outcome, estimates []play.Estimate, curve *playtables.ScoreCurve) error {
-	var failed error
+	var plotErr error
 	if c.Plot != "" {
-		failed = env.plot(c.Plot, playtables.Largest(out, estimates))
+		plotErr = env.plot(c.Plot, playtables.Largest(out, estimates))
 	}
 	if c.PlotScore == "" {
-		return failed
+		return plotErr
 	}
 	chart, err := curve.Chart(out, c.confidence(stats.DefaultConfidence))
 	if err == nil {
 		err = env.plot(c.PlotScore, chart)
 	}
-	return errors.Join(failed, err)
+	return errors.Join(plotErr, err)
 }
 
 // errOnlyText returns the usage error about a format together with a flag that draws boards.
@@ -332,9 +329,9 @@ func gamesProgress(name string, report func(progress.Progress)) func(progress.Pr
 	}
 }
 
-// printWarningLines prints warnings on standard error for machine-readable formats. Tables and Markdown have them as notes.
-func (e *environment) printWarningLines(f table.Format, warnings []string) {
-	if f == table.Text || f == table.Markdown {
+// printWarningLines prints warnings on standard error. For text and Markdown it prints nothing, because their tables show the warnings as notes.
+func (e *environment) printWarningLines(format table.Format, warnings []string) {
+	if format == table.Text || format == table.Markdown {
 		return
 	}
 	for _, warning := range warnings {

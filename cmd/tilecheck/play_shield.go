@@ -10,6 +10,8 @@ import (
 	"tilecheck/game/induced"
 	"tilecheck/game/play"
 	"tilecheck/game/strategy"
+	"tilecheck/report/playtables"
+	"tilecheck/report/table"
 )
 
 // shieldFlags put players under a shield.
@@ -36,13 +38,13 @@ func (c *shieldFlags) shield(env *environment, match play.Match) (*strategy.Shie
 	if match.PlayOn {
 		return nil, usageError("--shield keeps the probability of a win, want --max, and not --on")
 	}
-	s, err := strategy.NewShield(strategy.Setting{Rules: rules, Max: match.Goal}, strategy.ShieldOptions{
+	shield, err := strategy.NewShield(strategy.Setting{Rules: rules, Max: match.Goal}, strategy.ShieldOptions{
 		Loss: &c.Shield.Rat, Relative: c.Relative, Game: c.Total, Hide: c.Hide, File: c.Solved,
 	})
 	if err != nil {
 		return nil, usageError("--shield: %w", err)
 	}
-	return s, nil
+	return shield, nil
 }
 
 // shieldEffect computes the probability of winning of the player with and without its shield.
@@ -52,6 +54,20 @@ func (c *playCmd) shieldEffect(ctx context.Context, opt play.Options) (*induced.
 		return nil, err
 	}
 	return induced.ShieldValue(ctx, opt.Strategy, induced.Options{Rules: rules, Max: opt.Match.Goal, MaxStates: cmp.Or(c.MaxStates, 1_000_000)})
+}
+
+// addShieldEffect adds the effect of the shield of --shield to a table, and compares the loss with --within. Without a shield it does nothing.
+func (c *playCmd) addShieldEffect(ctx context.Context, opt play.Options, out *table.Table) error {
+	shield, _ := strategy.UnderShield(opt.Strategy)
+	if shield == nil {
+		return nil
+	}
+	effect, err := c.shieldEffect(ctx, opt)
+	if err != nil {
+		return err
+	}
+	playtables.Shield(out, shield, effect, c.Format)
+	return c.judgeLoss(effect)
 }
 
 // judgeLoss compares the loss with --within. The loss is the best probability of winning minus the player's. It returns an error if the loss

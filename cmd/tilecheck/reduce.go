@@ -14,6 +14,7 @@ import (
 	"tilecheck/native"
 	"tilecheck/native/check"
 	"tilecheck/native/load"
+	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/files"
 	"tilecheck/native/space/files/named"
 	"tilecheck/native/space/sparse"
@@ -39,7 +40,7 @@ type reduceCmd struct {
 	Format    table.Format  `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
-// Run writes the quotient, and prints the sizes of the model and of the quotients for each property.
+// Run writes the quotient of the model, and compares the model with its quotient for each property.
 func (c *reduceCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withLimits(ctx, c.Timeout, c.Memory)
 	defer cancel()
@@ -95,31 +96,15 @@ func (c *reduceCmd) target(env *environment) (output, error) {
 // have no variables: a state of the quotient stands for states with several values of them.
 func (c *reduceCmd) writeQuotient(ctx context.Context, env *environment, target output, job runner.Job) error {
 	job.Numeric.Reduce = true // the states are built with fractions
-	progress, done := env.progress()
-	job.Progress = progress
-	newPlan := runner.NewPlan
-	if !hasProperties(&job) {
-		newPlan = runner.PlanModel
-	}
-	plan, err := newPlan(ctx, job)
+	space, properties, err := buildWithProperties(ctx, env, job)
 	if err != nil {
-		done()
-		return explainMisplaced(err, &job)
-	}
-	space, instances, err := load.Properties(ctx, plan)
-	done()
-	if err != nil {
-		return stateLimitError(err)
+		return err
 	}
 	program := space.Program()
 	if len(job.Properties) > 0 {
 		if program, err = files.WithLabels(space, job.PropsFile, job.Properties); err != nil {
 			return err
 		}
-	}
-	properties := make([]*check.Property, len(instances))
-	for i := range instances {
-		properties[i] = &instances[i]
 	}
 	reduced, err := check.ReduceAll(ctx, space, program, properties)
 	if err != nil {
@@ -142,6 +127,30 @@ func sizeText(model *sparse.Model) string {
 	return fmt.Sprintf("%s, %s, %s", noun.Count(model.NumStates(), "state"), noun.Count(model.NumChoices(), "choice"), noun.Count(model.NumTransitions(), "transition"))
 }
 
+// buildWithProperties builds the state space of a job, and returns it with the properties of the job, if it has any.
+func buildWithProperties(ctx context.Context, env *environment, job runner.Job) (*explicit.Space, []*check.Property, error) {
+	progress, done := env.progress()
+	defer done()
+	job.Progress = progress
+	newPlan := runner.NewPlan
+	if !hasProperties(&job) {
+		newPlan = runner.PlanModel
+	}
+	plan, err := newPlan(ctx, job)
+	if err != nil {
+		return nil, nil, explainMisplaced(err, &job)
+	}
+	space, instances, err := load.Properties(ctx, plan)
+	if err != nil {
+		return nil, nil, stateLimitError(err)
+	}
+	properties := make([]*check.Property, len(instances))
+	for i := range instances {
+		properties[i] = &instances[i]
+	}
+	return space, properties, nil
+}
+
 // compare checks the properties of the job on the model and on its quotients, and prints both sizes and whether the values agree.
 func (c *reduceCmd) compare(ctx context.Context, env *environment, job runner.Job) error {
 	progress, done := env.progress()
@@ -151,15 +160,8 @@ func (c *reduceCmd) compare(ctx context.Context, env *environment, job runner.Jo
 		return err
 	}
 	job.Numeric.Reduce = true
-	switch {
-	case c.Partition != "":
-		text, err := env.readSource(c.Partition)
-		if err != nil {
-			return err
-		}
-		job.Partition = &runner.PartitionFile{File: c.Partition, Text: append([]byte{}, text...)}
-	case c.ExportPartition != "":
-		job.Partition = &runner.PartitionFile{File: c.ExportPartition, Write: env.writeFile}
+	if job.Partition, err = c.partitionFile(env); err != nil {
+		return err
 	}
 	reduced, err := checkNative(ctx, job)
 	done()
@@ -167,12 +169,12 @@ func (c *reduceCmd) compare(ctx context.Context, env *environment, job runner.Jo
 		return err
 	}
 	if failure := reduced[0].Err; job.Partition != nil && failure != nil {
-		if strings.HasPrefix(failure.Message, c.Partition+":") { // the place is in that file
+		if strings.HasPrefix(failure.Message, c.Partition+":") { // the message begins with a position in that file
 			return errors.New(failure.Message)
 		}
 		return failure
 	}
-	env.beginsPrinting()
+	env.setPrinting()
 	reductions, records, code := reductionTable(original, reduced)
 	if c.Format.Machine() {
 		err = table.WriteRecords(env.stdout, c.Format, env.reportOptions(), nil, records, reductions.Notes)
@@ -199,6 +201,21 @@ type reductionRecord struct {
 	ReducedChoices     int64  `json:"reduced_choices,omitempty"`
 	ReducedTransitions int64  `json:"reduced_transitions,omitempty"`
 	Outcome            string `json:"outcome,omitempty"` // of the comparison of the two values
+}
+
+// partitionFile returns the file of --partition, which is read, or of --export-partition, which is written; nil without these flags.
+func (c *reduceCmd) partitionFile(env *environment) (*runner.PartitionFile, error) {
+	switch {
+	case c.Partition != "":
+		text, err := env.readSource(c.Partition)
+		if err != nil {
+			return nil, err
+		}
+		return &runner.PartitionFile{File: c.Partition, Text: append([]byte{}, text...)}, nil
+	case c.ExportPartition != "":
+		return &runner.PartitionFile{File: c.ExportPartition, Write: env.writeFile}, nil
+	}
+	return nil, nil
 }
 
 // reductionTable returns a table and records with a row for each property, and the exit code. whole has the verdicts about the model, and reduced those

@@ -26,7 +26,7 @@ type rerunCmd struct {
 	Format table.Format `help:"table (default), json, csv or markdown." default:"table" placeholder:"FORMAT"`
 }
 
-// Run repeats the run in a temporary directory, and prints the parts of the record with the differences.
+// Run repeats the run in a temporary directory, and prints for each part of the record whether the repetition gave the same.
 func (c *rerunCmd) Run(ctx context.Context, env *environment) (err error) {
 	before, err := readRecord(c.Dir)
 	if err != nil {
@@ -52,7 +52,7 @@ func (c *rerunCmd) Run(ctx context.Context, env *environment) (err error) {
 		out.Notes = append(out.Notes, fmt.Sprintf("recorded by tilecheck %s, repeated by %s", before.Tilecheck, version))
 	}
 	out.Notes = append(out.Notes, before.toolNotes(now.record)...)
-	env.beginsPrinting()
+	env.setPrinting()
 	if err := out.Write(env.stdout, c.Format, env.reportOptions()); err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (r *runRecord) repeat(ctx context.Context, work, temp string) (*repetition,
 	return &repetition{exit.Code, stdout.Bytes(), record}, nil
 }
 
-// toolNotes returns a note for each program and image of the record that is another one now.
+// toolNotes returns a note for each program and each image that has changed since the record.
 func (r *runRecord) toolNotes(now *runRecord) (notes []string) {
 	for _, before := range r.Programs {
 		for _, after := range now.Programs {
@@ -157,36 +157,42 @@ func (r *runRecord) toolNotes(now *runRecord) (notes []string) {
 
 // compare adds a row to the table for each part of the record, and reports whether all parts are the same.
 func (r *runRecord) compare(out *table.Table, dir, work string, now *repetition) bool {
-	same := true
-	add := func(part string, equal bool, recorded, found string) {
-		if equal {
-			out.Append(part, table.Cell{Text: "same", Tone: table.Good}, "", "")
-			return
-		}
-		same = false
-		out.Append(part, table.Cell{Text: "different", Tone: table.Bad}, recorded, found)
-	}
-	add("exit code", r.ExitCode == now.code, fmt.Sprint(r.ExitCode), fmt.Sprint(now.code))
+	parts := &comparedParts{table: out}
+	parts.add("exit code", r.ExitCode == now.code, fmt.Sprint(r.ExitCode), fmt.Sprint(now.code))
 	recorded, err := os.ReadFile(filepath.Join(dir, recordStdout))
 	if err != nil {
-		add("standard output", false, err.Error(), "")
+		parts.add("standard output", false, err.Error(), "")
 	} else {
 		first, second := firstDifferentLines(withoutTimes(recorded), withoutTimes(now.stdout))
-		add("standard output", first == second, first, second)
+		parts.add("standard output", first == second, first, second)
 	}
 	for _, file := range r.Outputs {
 		name := filepath.FromSlash(file.Name)
 		digest, _, err := shard.Digest(filepath.Join(work, name))
-		switch {
-		case err != nil:
-			add(file.Name, false, file.SHA256, "was not written")
-		case digest == file.SHA256:
-			add(file.Name, true, "", "")
-		default:
-			add(file.Name, differInTimesOnly(filepath.Join(dir, recordOutputs, name), filepath.Join(work, name)), "SHA-256 "+file.SHA256, "SHA-256 "+digest)
+		if err != nil {
+			parts.add(file.Name, false, file.SHA256, "was not written")
+			continue
 		}
+		same := digest == file.SHA256 || differInTimesOnly(filepath.Join(dir, recordOutputs, name), filepath.Join(work, name))
+		parts.add(file.Name, same, "SHA-256 "+file.SHA256, "SHA-256 "+digest)
 	}
-	return same
+	return !parts.differ
+}
+
+// comparedParts has a row for each part of a record that was compared with its repetition.
+type comparedParts struct {
+	table  *table.Table
+	differ bool // some part is different
+}
+
+// add adds the row of a part.
+func (p *comparedParts) add(part string, same bool, recorded, now string) {
+	if same {
+		p.table.Append(part, table.Cell{Text: "same", Tone: table.Good}, "", "")
+		return
+	}
+	p.differ = true
+	p.table.Append(part, table.Cell{Text: "different", Tone: table.Bad}, recorded, now)
 }
 
 // differInTimesOnly reports whether two files are texts that are the same without times, such as reports.

@@ -38,7 +38,7 @@ type resolveCmd struct {
 	Timeout time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
 }
 
-// Run writes the induced chain. It first builds the states of the new model and checks that no choice is left.
+// Run writes the Markov chain in which the choices of the model are made. Before that it builds the states of the chain and checks that no choice is left.
 func (c *resolveCmd) Run(ctx context.Context, env *environment) error {
 	if err := c.checkFlags(); err != nil {
 		return err
@@ -123,7 +123,7 @@ func errResolved(err error, text []byte) error {
 	return fmt.Errorf("the model with the choices made: %w", compile.QuoteLine(err, text))
 }
 
-// applyScheduler makes the choices as the file of --scheduler says, which has no memory. If the file permits several choices in a state, or
+// applyScheduler makes the choices of the scheduler without memory in the file of --scheduler. If the file permits several choices in a state, or if
 // --player leaves choices to other players, it writes the model of the permitted choices.
 func (c *resolveCmd) applyScheduler(ctx context.Context, env *environment, before *unresolvedModel) error {
 	permitted, chosen, err := c.readScheduler(ctx, env, before.space)

@@ -69,7 +69,7 @@ func (c *serveCmd) Run(ctx context.Context, env *environment) (err error) {
 	}
 	opts := site.Options{Token: token(), API: serve.New(api)}
 	printAddress(env, listener.Addr(), opts.Token)
-	env.beginsPrinting()
+	env.setPrinting()
 	return site.Serve(ctx, listener, opts)
 }
 

@@ -224,7 +224,7 @@ func (c *shieldCmd) print(env *environment, computed *shield.Shield, promise *sh
 		facts.Notes = append(facts.Notes, "wrote "+strings.Join(written, ", "))
 	}
 	facts.Notes = append(facts.Notes, computed.Space.Warnings()...)
-	env.beginsPrinting()
+	env.setPrinting()
 	err := facts.Write(env.stdout, c.Format, env.reportOptions())
 	listsStates := c.States > 0 && (c.Format == table.Text || c.Format == table.Markdown)
 	if err != nil || !listsStates {
@@ -248,7 +248,7 @@ func (c *shieldCmd) facts(computed *shield.Shield, promise *shield.Promise) *tab
 	facts.Add(table.Column{Name: "property"}, c.Property, nil)
 	facts.Add(table.Column{Name: "threshold"}, fractionCell(&c.Threshold.Rat), thresholdKind)
 	switch {
-	case !c.Total: // that of a choice is the threshold
+	case !c.Total: // the loss of a choice is the threshold
 		facts.Add(table.Column{Field: "choice_loss"}, fractionCell(&c.Threshold.Rat), nil)
 	case computed.Loss != nil:
 		facts.Add(table.Column{Name: "loss of a choice", Field: "choice_loss"}, fractionCell(computed.Loss), "the greatest for which the worst scheduler keeps the threshold")

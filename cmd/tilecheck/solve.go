@@ -8,8 +8,6 @@ import (
 	"runtime/debug"
 	"time"
 
-	"tilecheck/internal/memory"
-
 	"tilecheck/report/playtables"
 
 	"tilecheck/game"
@@ -143,7 +141,7 @@ func (c *solveCmd) checkFlags(opts *solve.Options) (err error) {
 func (f *solveFlags) start(ctx context.Context, env *environment, opts *solve.Options) (context.Context, context.CancelFunc) {
 	opts.Workers, opts.Memory = f.Workers, int64(f.Memory)
 	if opts.Memory == 0 {
-		opts.Memory = memory.Available() / 4 * 3
+		opts.Memory = defaultMemory()
 	}
 	if opts.Memory != 0 {
 		debug.SetMemoryLimit(max(opts.Memory, minCollected))
@@ -186,7 +184,7 @@ func (c *solveCmd) explainError(err error) error {
 	work := solve.WorkDir(c.Output)
 	switch {
 	case errors.Is(err, solve.ErrExists):
-		return fmt.Errorf("%w: delete it, or add --resume to print what it is", err)
+		return fmt.Errorf("%w: delete it, or add --resume to print its value", err)
 	case errors.Is(err, solve.ErrUnfinished):
 		return fmt.Errorf("%w: add --resume to go on with it, or delete the directory", err)
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):

@@ -36,22 +36,11 @@ func (c *solveCmd) guarantee(ctx context.Context, env *environment, opts solve.O
 	if opts.Memory != 0 {
 		search.Boards = guarantee.BoardsFor(opts.Memory)
 	}
-	report, done := env.progress()
-	defer done()
-	if report != nil {
-		search.Progress = func(decided int) {
-			report(progress.Progress{Property: "searching", Done: int64(decided), Unit: progress.States})
-		}
-	}
 	start := time.Now()
-	found, err := guarantee.Search(ctx, search)
+	found, err := searchGuarantee(ctx, env, search)
 	if err != nil {
-		if limit, reached := errors.AsType[*guarantee.LimitError](err); reached {
-			return &codedError{exitOutOfLimit, limit}
-		}
-		return limitError(err)
+		return err
 	}
-	done()
 	boards := 0
 	err = env.writeCertificate(c.Certificate, func(w io.Writer) (err error) {
 		boards, err = found.WriteCertificate(ctx, w)
@@ -61,4 +50,20 @@ func (c *solveCmd) guarantee(ctx context.Context, env *environment, opts solve.O
 		return limitError(err)
 	}
 	return playtables.Guarantee(problem, found, boards, time.Since(start)).Write(env.stdout, c.Format, env.reportOptions())
+}
+
+// searchGuarantee decides whether the tile is guaranteed, with a progress bar. An error about a limit has the exit code of a limit.
+func searchGuarantee(ctx context.Context, env *environment, opts guarantee.Options) (*guarantee.Found, error) {
+	report, done := env.progress()
+	defer done()
+	if report != nil {
+		opts.Progress = func(decided int) {
+			report(progress.Progress{Property: "searching", Done: int64(decided), Unit: progress.States})
+		}
+	}
+	found, err := guarantee.Search(ctx, opts)
+	if limit, reached := errors.AsType[*guarantee.LimitError](err); reached {
+		return nil, &codedError{exitOutOfLimit, limit}
+	}
+	return found, limitError(err)
 }

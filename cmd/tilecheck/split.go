@@ -44,13 +44,13 @@ func (e *environment) beginShard(kctx *kong.Context, args []string) error {
 	case file == "" && (shardText == "" || !needsPartial):
 		return nil
 	case file == "":
-		return usageError("--shard is given without --partial, want a file for the results of the part")
+		return usageError("--shard is given without --partial, want a file for the results of the shard")
 	case shardText == "":
-		return usageError("--partial is given without --shard, want the part to do, such as --shard 1/5")
+		return usageError("--partial is given without --shard, want the shard to run, such as --shard 1/5")
 	case isStdout(file):
 		return usageError("--partial is %s, want a file", file)
 	}
-	part, err := shard.Parse(shardText)
+	thisShard, err := shard.Parse(shardText)
 	if err != nil {
 		return usageError("--shard: %w", err)
 	}
@@ -59,7 +59,7 @@ func (e *environment) beginShard(kctx *kong.Context, args []string) error {
 			return usageError("%s is standard input, which cannot be read again to merge the shards: want a file", input.source)
 		}
 	}
-	e.shard = shard.Record(part)
+	e.shard = shard.Record(thisShard)
 	e.recording = &recording{file: file, arguments: withoutShardFlags(args), meaning: meaningOf(kctx)}
 	e.stdout.(*stream.Stream).Hold()
 	return nil
@@ -83,7 +83,7 @@ func shardFlagsOf(kctx *kong.Context) (shardText, file string, canShard bool) {
 func (e *environment) checkMergedCommand(kctx *kong.Context, canShard, hasShardFlags bool) error {
 	switch {
 	case !canShard:
-		return usageError("a shard is of the command %s, whose work cannot be divided into shards", nameOf(kctx.Selected()))
+		return usageError("the command of the shards is %s, whose work cannot be divided into shards", nameOf(kctx.Selected()))
 	case hasShardFlags:
 		return usageError("the command of the shards has the flag --shard itself")
 	}
@@ -168,7 +168,7 @@ func (e *environment) endShard(ctx context.Context, outcome error) error {
 		return fmt.Errorf("shard %v is not finished: %w", e.shard.Part(), unfinished)
 	}
 	if e.shard.Streams() == 0 {
-		return usageError("there is nothing to share, want a command that samples paths (--method sim), plays games or has many results")
+		return usageError("the work of this command cannot be divided into shards, want a command that samples paths (--method sim), plays games or has many results")
 	}
 	if err := e.writeShard(); err != nil {
 		return err

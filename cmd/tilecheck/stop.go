@@ -23,6 +23,8 @@ const (
 	printLimit = 300 * time.Millisecond
 	// cleanLimit is the time for removing temporary files and containers after that.
 	cleanLimit = 250 * time.Millisecond
+	// repeatedSignal is the time in which the supervising process passes a signal on.
+	repeatedSignal = 50 * time.Millisecond
 )
 
 // lifetime controls how a command ends before its work is done.
@@ -60,32 +62,41 @@ func (e *environment) listenForSignals(ctx context.Context) context.Context {
 		names[syscall.SIGHUP] = "SIGHUP"
 	}
 	signals := make(chan os.Signal, 1)
-	for s := range names {
-		signal.Notify(signals, s)
+	for received := range names {
+		signal.Notify(signals, received)
 	}
-	go func() {
-		received := <-signals
-		if memory.Supervised() { // a terminal sends its signals to us and to the process that passes them on
-			time.Sleep(50 * time.Millisecond)
-			select {
-			case <-signals:
-			default:
-			}
-		}
-		secondInterrupt := e.ending.onSignal(received)
-		if secondInterrupt == nil {
-			signal.Stop(signals)
-		}
-		end(&ending.Interrupt{Signal: names[received]})
-		if secondInterrupt != nil {
-			<-signals
-			signal.Stop(signals)
-			close(secondInterrupt)
-		}
-	}()
+	go e.ending.awaitSignal(signals, func(received os.Signal) { end(&ending.Interrupt{Signal: names[received]}) })
 	memory.WatchAddresses(func(limit int64) { end(&ending.Memory{Limit: limit}) })
 	e.exitIfCommandDoesNot(ctx)
 	return ctx
+}
+
+// awaitSignal waits for the first signal and calls end with it. After that the next signal kills the process, unless the command has called
+// hearSecondInterrupt.
+func (l *forcedEnd) awaitSignal(signals chan os.Signal, end func(os.Signal)) {
+	received := <-signals
+	if memory.Supervised() {
+		dropRepeated(signals)
+	}
+	secondInterrupt := l.onSignal(received)
+	if secondInterrupt == nil {
+		signal.Stop(signals)
+		end(received)
+		return
+	}
+	end(received)
+	<-signals
+	signal.Stop(signals)
+	close(secondInterrupt)
+}
+
+// dropRepeated drops a signal that arrives twice: a terminal sends it to this process, and also to the supervising process, which passes it on.
+func dropRepeated(signals <-chan os.Signal) {
+	time.Sleep(repeatedSignal)
+	select {
+	case <-signals:
+	default:
+	}
 }
 
 // hearSecondInterrupt makes a second interrupt close the returned channel instead of killing the
@@ -100,21 +111,21 @@ func (l *lifetime) hearSecondInterrupt() (second <-chan struct{}) {
 	return l.ending.secondInterrupt
 }
 
-// allowMoreTime makes the process wait for d from now before it ends without the command.
-func (l *lifetime) allowMoreTime(d time.Duration) {
+// allowMoreTime gives the command the duration from now to end by itself before the process ends without it.
+func (l *lifetime) allowMoreTime(duration time.Duration) {
 	if l.ending == nil {
 		return
 	}
 	l.ending.mu.Lock()
 	defer l.ending.mu.Unlock()
-	l.ending.waitUntil = time.Now().Add(d)
+	l.ending.waitUntil = time.Now().Add(duration)
 }
 
-// onSignal returns the channel that a second signal after s must close; nil if the second signal kills.
-func (l *forcedEnd) onSignal(s os.Signal) chan struct{} {
+// onSignal returns the channel that the next signal must close after the received one; nil if the next signal kills the process.
+func (l *forcedEnd) onSignal(received os.Signal) chan struct{} {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if s != os.Interrupt {
+	if received != os.Interrupt {
 		return nil
 	}
 	return l.secondInterrupt
@@ -136,12 +147,15 @@ func (e *environment) withTimeLimit(ctx context.Context, limit time.Duration) (c
 	return ctx, cancel
 }
 
-// withMemoryLimit sets a memory limit for the command; 0 means three quarters of the available memory. If one part of the work exceeds the
+// defaultMemory returns the memory limit of a command without --memory, in bytes: three quarters of the available memory; 0 if that is unknown.
+func defaultMemory() int64 { return memory.Available() / 4 * 3 }
+
+// withMemoryLimit sets a memory limit for the command; 0 means defaultMemory. If one part of the work exceeds the
 // limit, only that part ends. A command in a test shares its process with others, so its memory is not watched.
 func (e *environment) withMemoryLimit(ctx context.Context, limit byteCount) (context.Context, context.CancelFunc) {
 	maxBytes := int64(limit)
 	if maxBytes == 0 {
-		maxBytes = memory.Available() / 4 * 3
+		maxBytes = defaultMemory()
 	}
 	e.memoryLimit = maxBytes
 	if e.ending == nil || maxBytes == 0 {
@@ -172,7 +186,7 @@ type timeFlag struct {
 	Timeout time.Duration `help:"Time limit (default: none)." placeholder:"DURATION"`
 }
 
-// exitIfCommandDoesNot ends the process if the context ends and the command does not end soon after.
+// exitIfCommandDoesNot makes the process end if ctx ends because of a limit or a signal and the command does not end soon after.
 func (e *environment) exitIfCommandDoesNot(ctx context.Context) {
 	if e.ending == nil {
 		return
@@ -257,8 +271,8 @@ func (l *lifetime) claimExit(code int) int {
 	return code
 }
 
-// beginsPrinting records that the command begins to print its results.
-func (l *lifetime) beginsPrinting() {
+// setPrinting records that the command has begun to print its results. exitNow then waits longer before it ends the process.
+func (l *lifetime) setPrinting() {
 	if l.ending == nil {
 		return
 	}
@@ -267,8 +281,8 @@ func (l *lifetime) beginsPrinting() {
 	l.ending.printed = true
 }
 
-// printsReason records that the command itself prints why it ends.
-func (l *lifetime) printsReason() {
+// setReasonPrinted records that the command itself prints why it ends, so that exitNow does not print it again.
+func (l *lifetime) setReasonPrinted() {
 	if l.ending == nil {
 		return
 	}

@@ -15,13 +15,13 @@ func TestQuestionEnds(t *testing.T) {
 	defer out.Close()
 	env := &environment{system: system{stdin: in, stderr: io.Discard}}
 	go end(&ending.Interrupt{Signal: "SIGTERM"})
-	if _, err := env.line(ctx); err == nil || err.Error() != "interrupted by SIGTERM" {
+	if _, err := env.readLine(ctx); err == nil || err.Error() != "interrupted by SIGTERM" {
 		t.Errorf("%v, want the end of the wait", err)
 	}
 	in, answer := io.Pipe() // the question that nobody answered still reads the first one
 	env = &environment{system: system{stdin: in, stderr: io.Discard}}
 	go func() { _, _ = io.WriteString(answer, "y\n"); answer.Close() }()
-	if got, err := env.line(context.Background()); got != "y\n" || err != nil {
+	if got, err := env.readLine(context.Background()); got != "y\n" || err != nil {
 		t.Errorf("%q, %v, want the answer", got, err)
 	}
 }

@@ -162,7 +162,7 @@ type submitAnyCmd struct {
 	loginFlags  `embed:""`
 }
 
-// Run runs the subcommand that the flags stand for.
+// Run runs the subcommand for which the flags of older versions stand.
 func (c *submitAnyCmd) Run(ctx context.Context, env *environment) error {
 	hasOtherFlags := c.Local != 0 || len(c.Words) > 0 || c.Dir != ""
 	switch {
@@ -250,7 +250,7 @@ func parseSubmitted(words []string, line *cli, env *environment) (*kong.Context,
 		return nil, err
 	}
 	if slices.ContainsFunc(words, func(word string) bool { return word == "--help" || word == "-h" || word == "--version" }) {
-		return nil, usageError("--help and --version do not split: %s", strings.Join(words, " "))
+		return nil, usageError("--help and --version cannot be divided into shards: %s", strings.Join(words, " "))
 	}
 	kctx, err := app.Parse(words)
 	if err != nil {
@@ -270,10 +270,10 @@ func checkSplits(kctx *kong.Context, flags map[string]*kong.Flag, given map[stri
 		}
 	}
 	if flags["partial"] == nil {
-		return usageError("%s does not split, want a command that has --shard and --partial", nameOf(kctx.Selected()))
+		return usageError("%s cannot be divided into shards, want a command that has --shard and --partial", nameOf(kctx.Selected()))
 	}
 	if given["shard"] || given["partial"] {
-		return usageError("--shard and --partial are for submit to give")
+		return usageError("submit sets --shard and --partial itself, want the command without them")
 	}
 	return nil
 }
@@ -290,7 +290,7 @@ func inputsOfShards(files *commandFiles) []string {
 	return names
 }
 
-// withSeed returns a command line with a seed that is drawn for all shards.
+// withSeed returns a command line with a random seed, which all shards then use.
 func (e *environment) withSeed(words []string) ([]string, error) {
 	seed, err := e.seedOr(nil)
 	end := slices.Index(words, "--")
@@ -420,7 +420,7 @@ func (e *environment) mergeQuietly(ctx context.Context, files, command []string)
 // afterInterrupt returns the error of a job whose driver was interrupted, which says how to continue it. If
 // the tasks run without the driver, it waits for a second interrupt, which cancels them.
 func (e *environment) afterInterrupt(driver *cluster.Driver, reason error, secondInterrupt <-chan struct{}) error {
-	e.printsReason()
+	e.setReasonPrinted()
 	attach := "tilecheck submit attach " + quote.Word(string(driver.Work.Dir))
 	if !driver.Backend.Detached() {
 		return fmt.Errorf("%w; what is finished stays: %s", reason, attach)
@@ -430,7 +430,7 @@ func (e *environment) afterInterrupt(driver *cluster.Driver, reason error, secon
 		return fmt.Errorf("%w; the tasks go on: %s", reason, attach)
 	}
 	e.allowMoreTime(linger + 100*time.Millisecond)
-	fmt.Fprintf(e.stderr, "tilecheck: %v; the tasks go on: %s\n(again, and they are cancelled)\n", reason, attach)
+	fmt.Fprintf(e.stderr, "tilecheck: %v; the tasks go on: %s\n(another interrupt cancels them)\n", reason, attach)
 	select {
 	case <-time.After(linger):
 		return exitStatus(exitCannotRun)

@@ -150,6 +150,9 @@ func (c *testCmd) run(ctx context.Context, env *environment, selected *selection
 	return regress.Run(ctx, selected.Tests, engines, selected.Options)
 }
 
+// defaultFlakes is the probability of a false alarm that --flakes sets by default.
+const defaultFlakes = 0.01
+
 // complete sets the options of the run that come from flags.
 func (c *testCmd) complete(env *environment, selected *selection.Selection) error {
 	if c.Shard != "" {
@@ -157,7 +160,7 @@ func (c *testCmd) complete(env *environment, selected *selection.Selection) erro
 			return err
 		}
 	} else if c.Balance != "" && !env.shard.Replaying() {
-		return usageError("--balance is for parts, want --shard")
+		return usageError("--balance is for shards, want --shard")
 	}
 	selected.Options.Split = env.shard
 	switch {
@@ -166,7 +169,7 @@ func (c *testCmd) complete(env *environment, selected *selection.Selection) erro
 	case selected.Flakes != nil:
 		selected.Options.Flakes = *selected.Flakes
 	default:
-		selected.Options.Flakes = 0.01
+		selected.Options.Flakes = defaultFlakes
 	}
 	if c.Title != "" {
 		selected.Options.Title = c.Title
@@ -175,16 +178,16 @@ func (c *testCmd) complete(env *environment, selected *selection.Selection) erro
 	return nil
 }
 
-// selectShard sets the part of the suite that --shard names, and the times of --balance by which the parts are divided.
+// selectShard sets the shard of the suite that --shard names, and the report of --balance, whose times tell how to divide the suite into shards of equal length.
 func (c *testCmd) selectShard(options *regress.Options) error {
-	part, err := shard.Parse(c.Shard)
+	selected, err := shard.Parse(c.Shard)
 	if err != nil {
 		return usageError("--shard: %w", err)
 	}
-	if part.Index > part.Count {
-		return usageError("--shard: found %q, want a part and a number of parts, such as 2/5", c.Shard)
+	if selected.Index > selected.Count {
+		return usageError("--shard: found %q, want the number of a shard and the number of shards, such as 2/5", c.Shard)
 	}
-	options.Shard = part
+	options.Shard = selected
 	options.Times, err = readLines("--balance", c.Balance)
 	return err
 }
@@ -294,7 +297,7 @@ func (c *testCmd) writeFiles(env *environment, rep *report.TestReport) error {
 // print prints the report, the comparison with the baseline, and annotations for GitHub.
 func (c *testCmd) print(env *environment, rep *report.TestReport, changed *report.Baseline) error {
 	opt := env.reportOptions()
-	env.beginsPrinting()
+	env.setPrinting()
 	if err := report.WriteTests(env.stdout, c.Format, rep, opt); err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/bits"
 	"strings"
-	"time"
 
 	"tilecheck/game"
 	"tilecheck/game/ntuple"
@@ -28,6 +27,9 @@ type trainCmd struct {
 	timeFlag  `embed:""`
 }
 
+// gamesPerReport is the number of games between two reports of progress. The progress bar itself draws at most ten times a second.
+const gamesPerReport = 256
+
 // Run trains a network, writes it, and prints how it played while it learned.
 func (c *trainCmd) Run(ctx context.Context, env *environment) error {
 	ctx, cancel := env.withTimeLimit(ctx, c.Timeout)
@@ -47,11 +49,9 @@ func (c *trainCmd) Run(ctx context.Context, env *environment) error {
 	defer done()
 	training := ntuple.Training{Games: c.Games, Rate: c.Rate, Seed: seed}
 	parts := newTrainingParts(c.Games)
-	last := time.Now()
 	training.Each = func(games int64, score int) {
 		parts.add(games, score)
-		if report != nil && games%256 == 0 && time.Since(last) > 100*time.Millisecond {
-			last = time.Now()
+		if report != nil && games%gamesPerReport == 0 {
 			report(progress.Progress{Property: "learning", Done: games, Target: c.Games, Unit: progress.Games})
 		}
 	}

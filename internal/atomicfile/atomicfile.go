@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 )
 
@@ -22,18 +21,16 @@ import (
 // the rename asks for a writable directory only. A symbolic link is followed,
 // so that the link stays; other hard links keep the old contents.
 //
-// What cannot be renamed over is written through, without the promise above:
-// devices, pipes, dangling links, and the names of open files such as
-// /dev/stdout, which go to that open file even when it is a regular one.
+// Devices, pipes, dangling links and the names of open files, such as /dev/stdout, cannot be replaced by a rename. Write opens them and writes to
+// them, so an error can leave incomplete contents.
 //
 // Errors name the path and the problem; an error of write is wrapped.
 func Write(path string, write func(io.Writer) error) error {
 	return WriteWithExitHook(path, nil, write)
 }
 
-// WriteWithExitHook is Write in a process that may have to end before it returns: onExit
-// gets a function that removes the temporary file, and returns one that says that
-// this is no longer needed.
+// WriteWithExitHook is Write for a process that can end before Write returns, for example by a signal. It passes onExit a function that removes
+// the temporary file, and calls the function that onExit returns when there is no temporary file any more.
 func WriteWithExitHook(path string, onExit func(remove func()) (done func()), write func(io.Writer) error) error {
 	if err := dispatch(path, onExit, write); err != nil {
 		return fmt.Errorf("write %q: %w", path, err)
@@ -41,16 +38,15 @@ func WriteWithExitHook(path string, onExit func(remove func()) (done func()), wr
 	return nil
 }
 
-// Check reports what would keep Write from writing path, as far as that shows
-// without changing existing files: a missing directory, a name that is a
-// directory's, no permission. It creates a file beside path and removes it, as
-// Write will, and opens neither devices nor pipes. It returns the same errors as Write.
+// Check returns the error that Write would return before it writes: the directory is missing, path is the name of a directory, or a permission
+// is missing. It does not change existing files, and opens neither devices nor pipes. It creates a file beside path, as Write does, and
+// removes it.
 func Check(path string) error {
 	t, err := targetOf(path)
-	if err == nil && t.how == through && t.info == nil {
+	if err == nil && t.method == inPlace && t.info == nil { // Write will create the file to which a dangling link leads
 		t = target{path: afterLinks(path)}
 	}
-	if err == nil && t.how == replaced {
+	if err == nil && t.method == byRename {
 		err = t.probe()
 	}
 	if err != nil {
@@ -59,35 +55,36 @@ func Check(path string) error {
 	return nil
 }
 
-// target is what a name stands for.
+// target is the file that Write writes, and the method.
 type target struct {
-	how  way
-	path string      // for replaced and through
-	info fs.FileInfo // of an existing regular file
-	out  *os.File    // for open
+	method method
+	path   string      // for byRename and inPlace
+	info   fs.FileInfo // of the file if it exists
+	out    *os.File    // for toStream
 }
 
-// way is how a file is written.
-type way uint8
+// method is the method by which a file is written.
+type method uint8
 
 const (
-	replaced way = iota // by a rename
-	through             // opened and written in place
-	open                // already open
+	byRename method = iota // write a temporary file and rename it
+	inPlace                // open the file and write to it
+	toStream               // write to a standard stream
 )
 
+// targetOf returns the target of a name.
 func targetOf(path string) (target, error) {
 	if path == "" {
 		return target{}, errors.New("the file name is empty")
 	}
 	if out := standardStream(path); out != nil {
-		return target{how: open, out: out}, nil
+		return target{method: toStream, out: out}, nil
 	}
 	info, err := os.Stat(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		if _, err := os.Lstat(path); err == nil { // a dangling link
-			return target{how: through, path: path}, nil
+			return target{method: inPlace, path: path}, nil
 		}
 		return target{path: path}, nil
 	case err != nil:
@@ -95,20 +92,21 @@ func targetOf(path string) (target, error) {
 	case info.IsDir():
 		return target{}, errors.New("it is a directory")
 	case isOpenFileName(path) || !info.Mode().IsRegular():
-		return target{how: through, path: path, info: info}, nil
+		return target{method: inPlace, path: path, info: info}, nil
 	}
 	path, err = filepath.EvalSymlinks(path)
 	return target{path: path, info: info}, cause(err)
 }
 
+// dispatch writes to path by the method of its target. Its errors do not name path.
 func dispatch(path string, onExit func(func()) func(), write func(io.Writer) error) error {
 	t, err := targetOf(path)
 	switch {
 	case err != nil:
 		return err
-	case t.how == open:
+	case t.method == toStream:
 		return fill(t.out, write)
-	case t.how == replaced:
+	case t.method == byRename:
 		return t.replace(onExit, write)
 	case t.info == nil:
 		return writeThrough(path, os.O_CREATE|os.O_TRUNC, write)
@@ -125,8 +123,8 @@ func isOpenFileName(path string) bool {
 		strings.HasPrefix(path, "/dev/fd/") || strings.HasPrefix(path, "/proc/")
 }
 
-// standardStream returns the standard stream that path is a name of, if any:
-// writing to it keeps its offset, and works for sockets, which cannot be opened.
+// standardStream returns the standard stream that path names; nil if it names none. Write uses the open stream, because this keeps its offset,
+// and because a socket cannot be opened by name.
 func standardStream(path string) *os.File {
 	if !isOpenFileName(path) {
 		return nil
@@ -135,12 +133,11 @@ func standardStream(path string) *os.File {
 	if err != nil {
 		return nil
 	}
-	streams := []*os.File{os.Stdout, os.Stderr}
-	if i := slices.IndexFunc(streams, func(f *os.File) bool {
-		open, err := f.Stat()
-		return err == nil && os.SameFile(info, open)
-	}); i >= 0 {
-		return streams[i]
+	for _, stream := range []*os.File{os.Stdout, os.Stderr} {
+		streamInfo, err := stream.Stat()
+		if err == nil && os.SameFile(info, streamInfo) {
+			return stream
+		}
 	}
 	return nil
 }
@@ -213,8 +210,8 @@ func (t target) part(onExit func(func()) func(), write func(io.Writer) error) (p
 	return p, nil
 }
 
-// writable reports why the existing file could not be written in place: a
-// read-only file is not to be replaced just because its directory is writable.
+// writable returns an error if the existing file cannot be opened for writing. A rename would replace a read-only file if only its directory is
+// writable.
 func (t target) writable() error {
 	if t.info == nil {
 		return nil
@@ -226,7 +223,7 @@ func (t target) writable() error {
 	return cause(f.Close())
 }
 
-// probe does what replace does first.
+// probe returns the error that replace would return before it writes.
 func (t target) probe() error {
 	if err := t.writable(); err != nil {
 		return err
@@ -245,8 +242,8 @@ func PartName(base string) string { return fmt.Sprintf(".%s.%08x%s", base, rand.
 // partEnd is what the names of temporary files end with.
 const partEnd = ".tilecheck-part"
 
-// createTemp creates a new file beside target. It is not os.CreateTemp because
-// that always asks for mode 0600, and the umask can only be read by setting it.
+// createTemp creates a new file in the directory of target. It does not use os.CreateTemp, which always creates files with mode 0600, because the
+// mode of the new file must depend on the umask, which a program cannot read without changing it.
 func createTemp(target string) (*os.File, error) {
 	dir, base := filepath.Split(target)
 	if base == "" {
@@ -283,8 +280,8 @@ func (u unnamed) Write(p []byte) (int, error) {
 	return n, cause(err)
 }
 
-// cause drops the operation and the file name from an error of package os,
-// which would name the temporary file or repeat the target.
+// cause returns an error of package os without the operation and the file name, because the name is that of the temporary file, or the message
+// has it already.
 func cause(err error) error {
 	if e, ok := errors.AsType[*fs.PathError](err); ok {
 		return e.Err

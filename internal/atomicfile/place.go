@@ -8,16 +8,16 @@ import (
 	"strings"
 )
 
-// Place is the file that a name leads to, there or not yet, so that names can be
-// compared: links are followed, also those that lead nowhere.
+// Place identifies the file that a write to a name would change, so that names can be compared. Links are followed, also dangling ones. The file
+// need not exist.
 type Place struct {
-	info fs.FileInfo // of the existing file
-	dir  fs.FileInfo // where it will be, nil if that is not there either
-	name string      // in dir, or absolute
-	open bool
+	info fs.FileInfo // of the file; nil if it does not exist
+	dir  fs.FileInfo // of the directory of a file that does not exist; nil if the directory does not exist
+	name string      // of a file that does not exist: its name in dir, or its absolute path
+	open bool        // the name is one of an open file, such as /dev/stdout
 }
 
-// maxLinks is after how many links in a row a name leads nowhere.
+// maxLinks is the largest number of links that afterLinks follows, because links can form a cycle.
 const maxLinks = 40
 
 // PlaceOf returns the place that path leads to.
@@ -43,7 +43,7 @@ func PlaceOfOpen(f *os.File) (p Place, err error) {
 	return p, err
 }
 
-// afterLinks follows the links of a name that leads to nothing.
+// afterLinks returns the name of the file to which a dangling link leads, or path if it is no link.
 func afterLinks(path string) string {
 	for range maxLinks {
 		to, err := os.Readlink(path)

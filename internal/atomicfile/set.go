@@ -25,7 +25,7 @@ type Set struct {
 // as devices, are written at once. It returns the same errors as Write.
 func (s *Set) Add(path string, write func(io.Writer) error) error {
 	t, err := targetOf(path)
-	if err == nil && t.how != replaced {
+	if err == nil && t.method != byRename {
 		return WriteWithExitHook(path, s.OnExit, write)
 	}
 	var p part
@@ -50,9 +50,9 @@ func (s *Set) Discard() error {
 	return errors.Join(errs...)
 }
 
-// Commit renames the files into place. A process that is killed between two renames leaves files of two sets: a marker
-// for each of the names stands meanwhile, which readers find by Torn, and the next Commit for these names
-// removes.
+// Commit renames the temporary files to their final names. If the process is killed between two renames, some files are of the old set and some
+// of the new set. For this case, each of the names has a marker file while Commit runs. Torn finds the marker, and the next Commit
+// for the name removes it.
 func (s *Set) Commit(names ...string) error {
 	for _, name := range names {
 		if err := os.WriteFile(markerOf(name), []byte(markerText), 0o666); err != nil {
@@ -88,8 +88,7 @@ func markerOf(name string) string {
 	return dir + "." + base + ".tilecheck-torn"
 }
 
-// Torn reports, as an error, that a process was killed when it had replaced some files of a set and not all. The
-// name is the one that Commit got.
+// Torn returns an error if a process was killed when Commit had replaced some files of a set but not all. name is one of the names that Commit got.
 func Torn(name string) error {
 	marker := markerOf(name)
 	if _, err := os.Lstat(marker); errors.Is(err, fs.ErrNotExist) {

@@ -12,8 +12,8 @@ import (
 // abandoned is the age from which on a temporary file belongs to no process: a process that still writes changes it.
 const abandoned = time.Minute
 
-// Sweep removes the temporary files in a directory that processes left there which were killed, and returns their
-// names, also beside an error. It leaves files that were changed within the last minute.
+// Sweep removes the temporary files that killed processes left in a directory, and returns their names, also with an error. It keeps files that
+// were changed within the last minute.
 func Sweep(dir string) (removed []string, err error) {
 	entries, err := os.ReadDir(dir)
 	errs := []error{err}

@@ -119,7 +119,7 @@ func TestLinked(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer f.Close()
-		got := linked(f)
+		got := buildID(f)
 		if got != strings.TrimSpace(string(want)) {
 			t.Errorf("%s: %q, go says %q", program, got, want)
 		}

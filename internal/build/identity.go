@@ -13,16 +13,15 @@ import (
 	"strings"
 )
 
-// Identify returns the identity of the running program, in the form of a
-// semantic version. Programs of the same identity compute the same:
+// Identify returns the identity of the running program, in the form of a semantic version. Programs of the same identity compute the same
+// results:
 //
-//	0.2.0+dfaa1db0c1d2.3b1f9a2c8d7e       built from this revision, with everything that the build was told
-//	0.2.0+dfaa1db0c1d2.dirty.77ab…        the tree had changes: a checksum of the program
-//	0.2.0+sum.77ab…                       no revision is known (go run, go test, an archive): the same
+//	0.2.0+dfaa1db0c1d2.3b1f9a2c8d7e       built from this revision; the last part is a hash of the compiler, the modules and the settings
+//	0.2.0+dfaa1db0c1d2.dirty.77ab…        built from this revision with changes; the last part is a hash of the program
+//	0.2.0+sum.77ab…                       the revision is not known (go run, go test); the last part is a hash of the program
 //
-// The checksum is the one that the Go linker left in the program, or, without it, one
-// of the whole file: some hundredths of a second, so ask once, and only where it is
-// needed. With an error the identity is good for showing and for nothing else.
+// The hash of the program is one of the build ID that the Go linker writes, or of the whole file if there is no build ID, which takes some hundredths of
+// a second. An identity that is returned with an error must not be compared with others.
 func Identify() (string, error) {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {
@@ -31,7 +30,8 @@ func Identify() (string, error) {
 	return identity(info, checksum)
 }
 
-// identity is Identify for what the linker has left in a program, and its checksum.
+// identity returns the identity of a program with this build information. It calls checksum only if the build information does not identify the
+// program.
 func identity(info *debug.BuildInfo, checksum func() (string, error)) (string, error) {
 	var revision, modified string
 	for _, s := range info.Settings {
@@ -60,7 +60,7 @@ func identity(info *debug.BuildInfo, checksum func() (string, error)) (string, e
 // short is enough of a hash to tell builds apart.
 func short(hash string) string { return hash[:min(12, len(hash))] }
 
-// checksum is that of the running program.
+// checksum returns a hash of the running program.
 func checksum() (string, error) {
 	name, err := os.Executable()
 	if err != nil {
@@ -71,19 +71,20 @@ func checksum() (string, error) {
 		return "", err
 	}
 	defer f.Close()
-	h := sha256.New()
-	if id := linked(f); id != "" {
-		h.Write([]byte(id))
-	} else if _, err := io.Copy(h, f); err != nil {
+	hash := sha256.New()
+	if id := buildID(f); id != "" {
+		hash.Write([]byte(id))
+	} else if _, err := io.Copy(hash, f); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%x", h.Sum(nil)), nil
+	return fmt.Sprintf("%x", hash.Sum(nil)), nil
 }
 
-// linked returns the build ID of a Go program, a hash of everything that it was made
-// of: in a note of ELF files, and at the beginning of the text of others (the same two
-// places as in cmd/internal/buildid of Go). It is empty where there is none.
-func linked(f io.ReaderAt) string {
+// buildID returns the build ID of a Go program, which is a hash of everything that it was built from; empty if there is none. ELF files have it in a
+// note, other files at the beginning of the code.
+//
+// Source: cmd/internal/buildid of Go.
+func buildID(f io.ReaderAt) string {
 	if e, err := elf.NewFile(f); err == nil {
 		const header = 16 // three lengths and "Go\x00\x00"
 		note := e.Section(".note.go.buildid")

@@ -115,7 +115,7 @@ func translate(args, commands []string, onlyCommand bool) Reading {
 // isStormInput reports whether a word is a switch of Storm that names the model.
 func (t *translation) isStormInput(word string) bool {
 	known := t.switches[nameOf(word)]
-	return strings.HasPrefix(word, "--") && known != nil && known.Input
+	return strings.HasPrefix(word, "--") && known != nil && known.NamesModel
 }
 
 // beginsWithMisspeltCommand reports whether the first file does not look like a file: it has neither an extension nor a directory.
@@ -156,18 +156,18 @@ func (t *translation) read(args []string) (numWords int, ok bool) {
 	case known == nil || known.Names[0] == "engine" && !t.isStorm: // perhaps a flag of tilecheck
 		t.flags = append(t.flags, word)
 		return 1, true
-	case !hasValue && len(args) <= known.Takes: // arguments are missing
+	case !hasValue && len(args) <= known.NumArguments: // arguments are missing
 		t.flags = append(t.flags, word)
 		return 1, true
-	case known.Why != "" && !known.Needless:
+	case known.Reason != "" && !known.IsNeedless:
 		return 0, false
-	case hasValue && known.Takes == 0:
+	case hasValue && known.NumArguments == 0:
 		t.flags = append(t.flags, word)
 		return 1, true
 	}
 	values, numWords := []string{value}, 1
 	if !hasValue {
-		values, numWords = args[1:1+known.Takes], 1+known.Takes
+		values, numWords = args[1:1+known.NumArguments], 1+known.NumArguments
 	}
 	numOptional, ok := t.addSwitch(known, values, args[numWords:])
 	return numWords + numOptional, ok
@@ -182,7 +182,7 @@ func (t *translation) addSwitch(known *Switch, values, following []string) (numO
 		return 0, t.addSimpath(known, values)
 	case name == "epsilon" && strings.Trim(values[0], "abcdefghijklmnopqrstuvwxyz-") == "": // Storm's -e selects the engine
 		return 0, true
-	case known.States:
+	case known.NamesStates:
 		t.stateFiles = append(t.stateFiles, values[0])
 		return 0, true
 	case t.isStorm && (name == "property" || name == "janiproperty"): // the names of properties may follow
@@ -190,13 +190,13 @@ func (t *translation) addSwitch(known *Switch, values, following []string) (numO
 			t.flags = append(t.flags, "--select", following[0])
 			numOptional = 1
 		}
-	case len(following) > 0 && slices.Contains(strings.Fields(known.May), following[0]):
+	case len(following) > 0 && slices.Contains(strings.Fields(known.OptionalValues), following[0]):
 		numOptional = 1
 	}
 	if known.Command != "" {
 		t.command = known.Command
 	}
-	if strings.HasPrefix(name, "sim") && !known.Needless {
+	if strings.HasPrefix(name, "sim") && !known.IsNeedless {
 		t.samples = true
 	}
 	t.addWords(known, values)
@@ -207,7 +207,7 @@ func (t *translation) addSwitch(known *Switch, values, following []string) (numO
 func (t *translation) addWords(known *Switch, values []string) {
 	name := known.Names[0]
 	isFile := strings.HasPrefix(known.Words, "{")
-	belongsToCommand := known.Command != "" || known.Modifies || name == "const"
+	belongsToCommand := known.Command != "" || known.FitsAnyCommand || name == "const"
 	for word := range strings.FieldsSeq(known.Words) {
 		word = insertValues(word, name, values)
 		if isFile {
@@ -370,7 +370,7 @@ func Absent(args []string) (word string, absent *Switch) {
 	switches := byName()
 	for _, arg := range args {
 		known := switches[nameOf(arg)]
-		if strings.HasPrefix(arg, "-") && known != nil && known.Why != "" && !known.Needless {
+		if strings.HasPrefix(arg, "-") && known != nil && known.Reason != "" && !known.IsNeedless {
 			return arg, known
 		}
 	}

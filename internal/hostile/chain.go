@@ -2,18 +2,17 @@ package hostile
 
 import "math/big"
 
-// chain is a Markov chain with the expected reward of a step from each state,
-// and, in continuous time, what leaves a state per unit of time.
+// chain is a Markov chain in discrete or continuous time.
 type chain struct {
-	p      [][]*big.Rat // rows sum to one
-	reward []*big.Rat
-	exit   []*big.Rat // nil in discrete time; zero in a state that is never left
-	rate   []*big.Rat // reward per unit of time; nil in discrete time
+	p      [][]*big.Rat // transition probabilities; each row sums to 1
+	reward []*big.Rat   // the expected reward of a step from each state
+	exit   []*big.Rat   // exit rates; nil in discrete time; 0 for an absorbing state
+	rate   []*big.Rat   // reward per unit of time; nil in discrete time
 }
 
 func (c *chain) size() int { return len(c.p) }
 
-// reach says from which states which others are reached, themselves included.
+// reach returns the matrix of which states can be reached from which states. Each state is reachable from itself.
 func (c *chain) reach() [][]bool {
 	n := c.size()
 	r := make([][]bool, n)
@@ -33,8 +32,7 @@ func (c *chain) reach() [][]bool {
 	return r
 }
 
-// recurrent returns the bottom component of each state that is in one, as a set,
-// and nil for others.
+// recurrent returns, for each state in a bottom strongly connected component, the set of states of this component. It is nil for other states.
 func (c *chain) recurrent() [][]bool {
 	r := c.reach()
 	out := make([][]bool, c.size())
@@ -50,7 +48,7 @@ func (c *chain) recurrent() [][]bool {
 	return out
 }
 
-// cut returns the chain whose states outside open have no successors.
+// cut returns a copy of the chain without the transitions of states outside open.
 func (c *chain) cut(open []bool) *chain {
 	n := c.size()
 	d := &chain{p: make([][]*big.Rat, n)}
@@ -63,7 +61,7 @@ func (c *chain) cut(open []bool) *chain {
 	return d
 }
 
-// until returns the probability of a path through safe states to a goal.
+// until returns the probability of reaching a goal state through safe states.
 func (c *chain) until(safe, goal []bool) []*big.Rat {
 	n := c.size()
 	open := make([]bool, n)
@@ -83,7 +81,7 @@ func (c *chain) until(safe, goal []bool) []*big.Rat {
 	return c.linear(unknown, known, zeros(n))
 }
 
-// linear solves x = p x + b in the unknown states; elsewhere x is known.
+// linear solves the equations x = p x + b for the unknown states. For the other states it takes the values in known.
 func (c *chain) linear(unknown []bool, known, b []*big.Rat) []*big.Rat {
 	n := c.size()
 	var index []int
@@ -115,7 +113,7 @@ func (c *chain) linear(unknown []bool, known, b []*big.Rat) []*big.Rat {
 	return x
 }
 
-// eliminate solves a regular system whose rows end in the right-hand side.
+// eliminate solves a regular system of linear equations by Gauss-Jordan elimination. Each row has the coefficients and the right-hand side.
 func eliminate(rows [][]*big.Rat) []*big.Rat {
 	n := len(rows)
 	for k := range n {
@@ -145,7 +143,7 @@ func eliminate(rows [][]*big.Rat) []*big.Rat {
 	return out
 }
 
-// toGoal returns the expected reward until a goal, infinite where it may be missed.
+// toGoal returns the expected reward until a goal state is reached. It is infinite if the probability of reaching one is less than 1.
 func (c *chain) toGoal(goal []bool) []Value {
 	n := c.size()
 	all := fill(n, true)
@@ -153,7 +151,7 @@ func (c *chain) toGoal(goal []bool) []Value {
 	return c.expected(func(i int) bool { return prob[i].Cmp(rat(1, 1)) != 0 }, func(i int) bool { return goal[i] })
 }
 
-// total returns the expected reward of all time, infinite where rewards recur.
+// total returns the expected total reward. It is infinite if a bottom component with a positive reward can be reached.
 func (c *chain) total() []Value {
 	r, bottom := c.reach(), c.recurrent()
 	infinite := func(i int) bool {
@@ -167,6 +165,7 @@ func (c *chain) total() []Value {
 	return c.expected(infinite, func(i int) bool { return bottom[i] != nil })
 }
 
+// expected returns the expected reward until a state that is done. infinite reports the states for which it is infinite.
 func (c *chain) expected(infinite, done func(int) bool) []Value {
 	n := c.size()
 	unknown := make([]bool, n)
@@ -183,7 +182,7 @@ func (c *chain) expected(infinite, done func(int) bool) []Value {
 	return out
 }
 
-// average returns the long-run average of a vector.
+// average returns the expected long-run average of f, the value of each state.
 func (c *chain) average(f []*big.Rat) []*big.Rat {
 	n := c.size()
 	bottom := c.recurrent()
@@ -203,7 +202,7 @@ func (c *chain) average(f []*big.Rat) []*big.Rat {
 	return out
 }
 
-// within returns the stationary mean of a vector in a bottom component.
+// within returns the mean of f in the stationary distribution of a bottom component, given by the set of its states.
 func (c *chain) within(set []bool, f []*big.Rat) *big.Rat {
 	var index []int
 	for i, in := range set {
@@ -239,6 +238,7 @@ func (c *chain) within(set []bool, f []*big.Rat) *big.Rat {
 	return mean.Quo(mean, sum)
 }
 
+// fill returns n equal values.
 func fill(n int, value bool) []bool {
 	out := make([]bool, n)
 	for i := range out {
@@ -247,6 +247,7 @@ func fill(n int, value bool) []bool {
 	return out
 }
 
+// not returns the complement of a set of states.
 func not(set []bool) []bool {
 	out := make([]bool, len(set))
 	for i, in := range set {
@@ -255,6 +256,7 @@ func not(set []bool) []bool {
 	return out
 }
 
+// both returns the intersection of two sets of states.
 func both(a, b []bool) []bool {
 	out := make([]bool, len(a))
 	for i := range a {
@@ -263,6 +265,7 @@ func both(a, b []bool) []bool {
 	return out
 }
 
+// indicator returns 1 for the states of a set, and 0 for others.
 func indicator(set []bool) []*big.Rat {
 	out := zeros(len(set))
 	for i, in := range set {

@@ -4,7 +4,7 @@ import (
 	"math/big"
 )
 
-// Model is a model with its text and what it means.
+// Model is a small random model: its text in PRISM's language, and its exact states and transitions.
 type Model struct {
 	Text string
 	Kind string // dtmc, mdp or ctmc
@@ -15,17 +15,16 @@ type Model struct {
 	state   []*big.Rat // rewards of states: per step, or per unit of time
 }
 
-// choice is a distribution over states; in continuous time, rates of states. In
-// a chain every state has one.
+// choice is a choice of a state. States of DTMCs and CTMCs have exactly one choice.
 type choice struct {
-	p      []*big.Rat
-	reward *big.Rat // of the transition; expected, where it is a mixture
+	p      []*big.Rat // the probability of each successor; in a CTMC its rate
+	reward *big.Rat   // the expected reward of the transition
 }
 
 // Size returns the number of states.
 func (m *Model) Size() int { return len(m.states) }
 
-// schedulers is the number of memoryless schedulers.
+// schedulers returns the number of memoryless deterministic schedulers.
 func (m *Model) schedulers() int {
 	n := 1
 	for _, cs := range m.choices {
@@ -34,7 +33,7 @@ func (m *Model) schedulers() int {
 	return n
 }
 
-// chain returns the chain of a memoryless scheduler.
+// chain returns the Markov chain that a memoryless scheduler induces. scheduler[i] is its choice in state i.
 func (m *Model) chain(scheduler []int) *chain {
 	n := m.Size()
 	c := &chain{}
@@ -52,7 +51,7 @@ func (m *Model) chain(scheduler []int) *chain {
 		for _, r := range ch.p {
 			exit.Add(exit, r)
 		}
-		if exit.Sign() == 0 { // stays for ever: what it earns is infinite or nothing
+		if exit.Sign() == 0 { // an absorbing state, so its total reward is infinite or 0
 			row[i].SetInt64(1)
 			c.p, c.reward = append(c.p, row), append(c.reward, m.state[i])
 			c.rate[i] = m.state[i]
@@ -68,8 +67,7 @@ func (m *Model) chain(scheduler []int) *chain {
 	return c
 }
 
-// over evaluates the chains of all memoryless schedulers and takes the least or
-// greatest value of each state.
+// over evaluates the Markov chains of all memoryless deterministic schedulers, and returns the least or the greatest value of each state.
 func (m *Model) over(greatest bool, value func(*chain) []Value) []Value {
 	scheduler := make([]int, m.Size())
 	var best []Value
@@ -96,7 +94,7 @@ func (m *Model) over(greatest bool, value func(*chain) []Value) []Value {
 	}
 }
 
-// jumps returns the choices of each state as distributions, with rewards.
+// jumps returns the choices of each state with probabilities: for a CTMC, those of its embedded Markov chain.
 func (m *Model) jumps() [][]choice {
 	if m.Kind != "ctmc" {
 		return m.choices
@@ -109,7 +107,8 @@ func (m *Model) jumps() [][]choice {
 	return out
 }
 
-// back returns the best expectation of x, plus rewards if they count, one step before.
+// back does one step of value iteration: it returns the least or greatest expectation of x after one step, plus the reward of the step if rewards
+// is set.
 func (m *Model) back(greatest, rewards bool, x []*big.Rat) []*big.Rat {
 	out := make([]*big.Rat, m.Size())
 	for i, cs := range m.jumps() {
@@ -131,8 +130,7 @@ func (m *Model) back(greatest, rewards bool, x []*big.Rat) []*big.Rat {
 	return out
 }
 
-// steps returns the best probability of reaching a goal through safe states in
-// low to high steps.
+// steps returns the least or greatest probability of reaching a goal state through safe states after at least low and at most high steps.
 func (m *Model) steps(greatest bool, safe, goal []bool, low, high int) []*big.Rat {
 	x := indicator(goal)
 	for k := high; k > 0; k-- {

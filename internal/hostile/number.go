@@ -7,21 +7,23 @@ import (
 	"strings"
 )
 
-// writer writes numbers and conditions in forms that mislead doubles.
+// writer writes numbers and conditions in forms for which float64 arithmetic gives wrong results.
 type writer struct {
 	*rand.Rand
 	level  Level
 	kind   string
 	consts []string
-	limit  [2]int // greatest value of each variable; -1 for a variable that is not there
+	limit  [2]int // greatest value of each variable; -1 if the model does not have the variable
 }
 
+// one returns true with probability 1/n.
 func (w *writer) one(n int) bool { return w.IntN(n) == 0 }
 
-// nasty is one for numbers that plain models do not have.
+// nasty returns true with probability 1/n for models that are not Plain. It is for numbers that plain models do not have.
 func (w *writer) nasty(n int) bool { return w.one(n) && w.level != Plain }
 
-// form draws one of n forms; the last is the plain one.
+// form returns a random number below n, which selects a form of a number. For models that are not Hostile it returns n, which selects the plain
+// form. It draws a random number in both cases, so that the models of one seed differ only in the forms.
 func (w *writer) form(n int) int {
 	k := w.IntN(n)
 	if w.level != Hostile {
@@ -30,9 +32,10 @@ func (w *writer) form(n int) int {
 	return k
 }
 
+// pick returns a random one of several values.
 func pick[T any](w *writer, xs ...T) T { return xs[w.IntN(len(xs))] }
 
-// trick is a truth about numbers that doubles get wrong, or nearly.
+// trick returns a comparison of numbers that is true or false, as truth says. With float64 arithmetic most of them have the other truth value.
 func (w *writer) trick(truth bool) string {
 	right := []string{
 		"0.1+0.2=0.3", "0.1*3=0.3", "1e16+1>1e16", "1-1e-17<1", "floor(0.29*100)=29", "1e-400>0", "(1/49)*49=1",
@@ -49,8 +52,8 @@ func (w *writer) trick(truth bool) string {
 	return pick(w, wrong...)
 }
 
-// decimal writes a number with few digits, if it has few.
-func decimal(x *big.Rat) (string, bool) {
+// decimal returns a number in decimal notation. ok is false if it needs more than 45 digits or infinitely many.
+func decimal(x *big.Rat) (text string, ok bool) {
 	den, k := new(big.Int).Set(x.Denom()), 0
 	num := new(big.Int).Set(x.Num())
 	for _, f := range []int64{2, 5} {
@@ -84,7 +87,7 @@ func decimal(x *big.Rat) (string, bool) {
 	return fmt.Sprintf("%se%d", s, -k), true
 }
 
-// plain writes a number as it is: a decimal or a quotient.
+// plain returns a number as a decimal, as a quotient, or as one minus a number if that is shorter.
 func plain(x *big.Rat) string {
 	if x.Sign() < 0 {
 		return "(0-" + plain(new(big.Rat).Neg(x)) + ")"
@@ -99,7 +102,7 @@ func plain(x *big.Rat) string {
 	return "(" + whole(n) + "/" + whole(d) + ")"
 }
 
-// short reports whether a number takes little space.
+// short reports whether decimal can write a number, or its numerator and its denominator.
 func short(x *big.Rat) bool {
 	if _, ok := decimal(x); ok {
 		return true
@@ -109,7 +112,7 @@ func short(x *big.Rat) bool {
 	return n && d
 }
 
-// whole writes an integer; one that does not fit in 32 bits is a double.
+// whole returns an integer. It writes an integer that may not fit in 32 bits as a double.
 func whole(x *big.Rat) string {
 	s, ok := decimal(x)
 	if !ok {
@@ -121,8 +124,8 @@ func whole(x *big.Rat) string {
 	return s
 }
 
-// number writes a number in some form. Where at is not nil, the number is used
-// only where the variables have these values.
+// number returns an expression for a number, in a random form. If at is not nil, the expression may use the variables and has the right value only if
+// the variables have these values.
 func (w *writer) number(x *big.Rat, at *[2]int) string {
 	switch w.form(22) {
 	case 0:
@@ -175,7 +178,7 @@ func (w *writer) number(x *big.Rat, at *[2]int) string {
 	return plain(x)
 }
 
-// nothing adds nothing.
+// nothing returns a text that adds zero to an expression: it is empty, or adds e-e.
 func (w *writer) nothing(e string) string {
 	if w.one(2) {
 		return ""
@@ -183,8 +186,7 @@ func (w *writer) nothing(e string) string {
 	return "+(" + e + "-" + e + ")"
 }
 
-// literal writes a number for a property: without new constants, and in
-// parentheses unless it is one word.
+// literal returns an expression for a number in a property. It uses no new constants, and has parentheses unless it is one token.
 func (w *writer) literal(x *big.Rat) string {
 	n := len(w.consts)
 	for {
@@ -200,15 +202,17 @@ func (w *writer) literal(x *big.Rat) string {
 	}
 }
 
+// named declares a constant with this value and returns its name.
 func (w *writer) named(text string) string {
 	name := fmt.Sprintf("c%d", len(w.consts)+1)
 	w.consts = append(w.consts, fmt.Sprintf("const double %s = %s;", name, text))
 	return name
 }
 
+// variable returns the name of variable k.
 func variable(k int) string { return string("xy"[k]) }
 
-// local writes a number by means of the variables, which have known values.
+// local returns an expression that has the value x if the variables have the values at.
 func (w *writer) local(x *big.Rat, at [2]int) string {
 	k := 0
 	if w.limit[1] >= 0 {
@@ -226,7 +230,7 @@ func (w *writer) local(x *big.Rat, at [2]int) string {
 	return fmt.Sprintf("((%s+1)*%s)", v, plain(quo(x, rat(int64(i)+1, 1))))
 }
 
-// is writes that a variable has a value.
+// is returns a condition that holds if variable k has the value i.
 func (w *writer) is(k, i int) string {
 	v := variable(k)
 	switch w.form(16) {
@@ -256,7 +260,7 @@ func (w *writer) is(k, i int) string {
 	return fmt.Sprintf("%s=%d", v, i)
 }
 
-// atMost writes that a variable is at most a value.
+// atMost returns a condition that holds if variable k is at most i.
 func (w *writer) atMost(k, i int) string {
 	v := variable(k)
 	switch w.form(8) {
@@ -280,7 +284,7 @@ type set struct {
 	in   func(at [2]int) bool
 }
 
-// some writes a condition, of one variable where only is not negative.
+// some returns a random condition on the variables, with operators nested up to depth. If only is not negative, it is on this variable alone.
 func (w *writer) some(depth, only int) set {
 	k := only
 	if k < 0 {

@@ -5,7 +5,7 @@ import (
 	"math/big"
 )
 
-// quantity returns a random operator.
+// quantity returns a random probability, long-run probability or expected reward. nesting is the number of operators that may be nested in it.
 func (m *Model) quantity(nesting int) quantity {
 	w := m.w
 	switch {
@@ -24,7 +24,7 @@ func (m *Model) quantity(nesting int) quantity {
 
 func (m *Model) first() []int { return make([]int, m.Size()) }
 
-// complement returns 1-x.
+// complement returns 1-x for each value x.
 func complement(vs []Value) []Value {
 	one := rat(1, 1)
 	out := make([]Value, len(vs))
@@ -34,6 +34,7 @@ func complement(vs []Value) []Value {
 	return out
 }
 
+// unbounded returns a random probability of a path formula without bounds.
 func (m *Model) unbounded(nesting int) quantity {
 	a, safe := m.target(nesting)
 	b, goal := m.target(nesting)
@@ -66,8 +67,7 @@ func (m *Model) unbounded(nesting int) quantity {
 	return p("F "+b, func(g bool) []Value { return until(g, fill(n, true), goal) })
 }
 
-// settled returns the states of bottom components that have a state, or all of
-// theirs, in a set.
+// settled returns the states of the bottom components of which all states are in a set, or, if all is false, at least one state.
 func (c *chain) settled(in []bool, all bool) []bool {
 	out := make([]bool, c.size())
 	for i, component := range c.recurrent() {
@@ -84,6 +84,7 @@ func (c *chain) settled(in []bool, all bool) []bool {
 	return out
 }
 
+// stepped returns a random probability of a path formula with a bound on the number of steps.
 func (m *Model) stepped(nesting int) quantity {
 	a, safe := m.target(nesting)
 	b, goal := m.target(nesting)
@@ -108,8 +109,8 @@ func (m *Model) stepped(nesting int) quantity {
 	return p(fmt.Sprintf("F<=%d %s", k, b), func(g bool) []*big.Rat { return m.steps(g, fill(n, true), goal, 0, k) })
 }
 
-// time returns a time, in which a hundred thousand transitions are expected at
-// most: more take too long, and probabilities of staying have no doubles.
+// time returns a random time in which at most 100000 transitions of each state are expected. A longer time would take too long to compute, and the
+// probability of staying in a state would be smaller than all positive float64 numbers.
 func (m *Model) time() *big.Rat {
 	t := parse(pick(m.w, "0", "0.1", "1", "2.5", "0.3", "10", "1/3"))
 	if m.w.nasty(5) {
@@ -123,7 +124,7 @@ func (m *Model) time() *big.Rat {
 	return t
 }
 
-// timed is a quantity of continuous time.
+// timed returns a random probability of a path formula with a bound on the time, for a CTMC.
 func (m *Model) timed(nesting int) quantity {
 	a, safe := m.target(nesting)
 	b, goal := m.target(nesting)
@@ -159,7 +160,7 @@ func (c *chain) stays(t *big.Rat, set []bool) []Value {
 	return c.frozen(set).after(t, indicator(set))
 }
 
-// stayThen is staying in safe states for a time, and then having a value.
+// stayThen returns the expectation of the values then after time t, on the paths that stay in safe states until t.
 func (c *chain) stayThen(t *big.Rat, safe []bool, then []Value) []Value {
 	masked := make([]Value, len(then))
 	for i, v := range then {
@@ -170,6 +171,7 @@ func (c *chain) stayThen(t *big.Rat, safe []bool, then []Value) []Value {
 	return c.frozen(safe).scaled(t, masked)
 }
 
+// reward returns a random expected reward.
 func (m *Model) reward() quantity {
 	b, goal := m.target(0)
 	w := m.w
@@ -210,8 +212,8 @@ func (m *Model) iterate(greatest, rewards bool, x []*big.Rat, k int) []*big.Rat 
 	return x
 }
 
-// gathered returns the reward up to a time. Rewards are made small first, so that
-// they do not decide how often the exponential is squared.
+// gathered returns the expected reward up to time t. It divides the rewards by the largest one first, because large entries need more squarings of
+// the exponential.
 func (m *Model) gathered(t *big.Rat) []Value {
 	c := m.chain(m.first())
 	n := m.Size()

@@ -19,7 +19,7 @@ type Want struct {
 	Value   Value
 }
 
-// String writes an answer for people.
+// String returns an answer for messages.
 func (w Want) String() string {
 	if w.Boolean {
 		return strconv.FormatBool(w.True)
@@ -27,7 +27,7 @@ func (w Want) String() string {
 	return w.Value.String()
 }
 
-// Queries returns properties of a model. Each call returns others.
+// Queries returns n random properties of a model with their exact values. Each call returns new ones.
 func (m *Model) Queries(n int) []Query {
 	var out []Query
 	for len(out) < n {
@@ -38,16 +38,15 @@ func (m *Model) Queries(n int) []Query {
 	return out
 }
 
-// quantity is an operator and its values in all states, before the operator
-// knows whether its value or its truth is asked for.
+// quantity is an operator and its values in all states. A property can ask for the value, or compare it with a bound.
 type quantity struct {
 	operator string // P or R
 	path     string // with brackets
-	// values returns those for the least or greatest; a chain has one.
+	// values returns the least or greatest value of each state. For a Markov chain both are the same.
 	values func(greatest bool) []Value
 }
 
-// ask writes a quantity whose value is asked for.
+// ask returns a property that asks for the value of a quantity, and the values.
 func (m *Model) ask(q quantity) (string, []Value) {
 	which, greatest := "", m.w.one(2)
 	if m.Kind == "mdp" {
@@ -56,7 +55,8 @@ func (m *Model) ask(q quantity) (string, []Value) {
 	return q.operator + which + "=? " + q.path, q.values(greatest)
 }
 
-func (m *Model) query() (Query, bool) {
+// query returns a random property. ok is false if the value cannot be decided with the computed digits.
+func (m *Model) query() (query Query, ok bool) {
 	w := m.w
 	q := m.quantity(1)
 	switch w.IntN(10) {
@@ -82,7 +82,7 @@ func (m *Model) query() (Query, bool) {
 	return Query{text, Want{Value: vs[0]}}, true
 }
 
-// where writes a condition and says in which states it holds.
+// where returns a random condition on variables, and whether it holds in each state.
 func (m *Model) where(depth int) (string, []bool) {
 	s := m.w.some(depth, -1)
 	in := make([]bool, m.Size())
@@ -92,7 +92,7 @@ func (m *Model) where(depth int) (string, []bool) {
 	return s.text, in
 }
 
-// target is where, or now and then a condition on a probability.
+// target returns a random condition like where, but sometimes a bound on a nested quantity.
 func (m *Model) target(nesting int) (string, []bool) {
 	if nesting > 0 && m.w.one(8) {
 		if text, in := m.bounded(m.quantity(0), m.w.IntN(m.Size())); text != "" {
@@ -102,8 +102,8 @@ func (m *Model) target(nesting int) (string, []bool) {
 	return m.where(1)
 }
 
-// bounded compares a quantity with a number at or near its value in a state.
-// Where sixty digits do not decide, it writes nothing.
+// bounded returns a comparison of a quantity with a number that is equal or near to its value in a state, and whether it holds in each state. The
+// text is empty if the computed digits do not decide the comparison.
 func (m *Model) bounded(q quantity, state int) (string, []bool) {
 	w := m.w
 	relation := pick(w, ">=", ">", "<=", "<")
@@ -113,13 +113,13 @@ func (m *Model) bounded(q quantity, state int) (string, []bool) {
 	if !vs[state].Inf {
 		bound = vs[state].Lo
 	}
-	if !short(bound) { // no value, but next to one
+	if !short(bound) { // use a near number with fewer digits
 		bound = parse(real(bound).Text('e', 16))
 	}
 	if w.one(6) {
 		bound = rat(int64(w.IntN(2)), 1)
 	}
-	if real(bound).MantExp(nil) < -16_000 { // no literal is as small
+	if real(bound).MantExp(nil) < -16_000 { // too small for a literal
 		bound = new(big.Rat)
 	}
 	text := w.literal(bound)
@@ -147,7 +147,7 @@ func (m *Model) bounded(q quantity, state int) (string, []bool) {
 	return q.operator + relation + text + " " + q.path, in
 }
 
-// holds compares; ok is false where too few digits are known.
+// holds reports whether a value has a relation to a bound. ok is false if too few digits of the value are known.
 func holds(v Value, relation string, bound *big.Rat) (in, ok bool) {
 	if v.Inf {
 		return relation[0] == '>', true
@@ -167,8 +167,8 @@ func holds(v Value, relation string, bound *big.Rat) (in, ok bool) {
 	return lo < 0, true
 }
 
-// filtered combines the values of some states.
-func (m *Model) filtered(q quantity) (Query, bool) {
+// filtered returns a filter that combines the values of a quantity in some states. ok is false if no state satisfies the condition of the filter.
+func (m *Model) filtered(q quantity) (query Query, ok bool) {
 	text, vs := m.ask(q)
 	cond, in := m.where(1)
 	op := pick(m.w, "min", "max", "sum", "avg")
@@ -200,8 +200,9 @@ func (m *Model) filtered(q quantity) (Query, bool) {
 	return Query{fmt.Sprintf("filter(%s, %s, %s)", op, text, cond), Want{Value: best}}, true
 }
 
-// filteredTruth combines truth values.
-func (m *Model) filteredTruth(q quantity) (Query, bool) {
+// filteredTruth returns a filter that combines truth values of some states. ok is false if no state satisfies the condition of the filter, or if the
+// truth values cannot be decided.
+func (m *Model) filteredTruth(q quantity) (query Query, ok bool) {
 	text, truth := m.where(1)
 	if m.w.one(2) {
 		if text, truth = m.bounded(q, m.w.IntN(m.Size())); text == "" {

@@ -18,7 +18,7 @@ type generator struct {
 	exit  []*big.Rat
 }
 
-// frozen returns the rates of a chain in which some states are never left.
+// frozen returns the rates of a continuous-time chain in which the states outside open are absorbing.
 func (c *chain) frozen(open []bool) *generator {
 	n := c.size()
 	g := &generator{exit: zeros(n)}
@@ -35,7 +35,7 @@ func (c *chain) frozen(open []bool) *generator {
 	return g
 }
 
-// earning adds a state that gathers what the others earn per unit of time.
+// earning adds a state whose value after a time is the reward earned in this time. rate is the reward of each state per unit of time.
 func (g *generator) earning(rate []*big.Rat) *generator {
 	n := len(g.rates)
 	out := &generator{exit: append(append([]*big.Rat(nil), g.exit...), new(big.Rat))}
@@ -46,9 +46,9 @@ func (g *generator) earning(rate []*big.Rat) *generator {
 	return out
 }
 
-// after returns exp(Q t) f. Nothing is subtracted: Q is made nonnegative by its
-// diagonal q, so that every entry has a small relative error, and the exponential
-// of a small time is squared until it is the whole time.
+// after returns exp(Q t) f for the generator matrix Q: the expectation of f after time t. It uses uniformisation with a rate q, which makes all
+// entries nonnegative. So nothing is subtracted, and every entry has a small relative error. It computes the exponential for t/2^k and
+// squares it k times.
 func (g *generator) after(t *big.Rat, f []*big.Rat) []Value {
 	n := len(g.rates)
 	q := new(big.Rat)
@@ -58,7 +58,7 @@ func (g *generator) after(t *big.Rat, f []*big.Rat) []Value {
 		}
 		for j, r := range g.rates[i] {
 			if j != i && r.Cmp(q) > 0 {
-				q = r // keeps the terms of the series below one, rewards included
+				q = r // so that the terms of the series are below 1, also those of rewards
 			}
 		}
 	}
@@ -89,6 +89,7 @@ func (g *generator) after(t *big.Rat, f []*big.Rat) []Value {
 
 type matrix [][]*big.Float
 
+// newMatrix returns a matrix of n rows and columns of zeros.
 func newMatrix(n int) matrix {
 	m := make(matrix, n)
 	for i := range m {
@@ -100,6 +101,7 @@ func newMatrix(n int) matrix {
 	return m
 }
 
+// times returns the product of two matrices.
 func (m matrix) times(o matrix) matrix {
 	n := len(m)
 	out, x := newMatrix(n), new(big.Float).SetPrec(precision)
@@ -118,7 +120,7 @@ func (m matrix) times(o matrix) matrix {
 	return out
 }
 
-// exponential returns exp(b-hI) of a nonnegative b.
+// exponential returns exp(b-hI) for a nonnegative matrix b, where I is the identity matrix: the quotient of the power series of exp(b) and exp(h).
 func exponential(b matrix, h *big.Float) matrix {
 	n := len(b)
 	sum, term := newMatrix(n), newMatrix(n)
@@ -148,7 +150,7 @@ func exponential(b matrix, h *big.Float) matrix {
 	return sum
 }
 
-// apply multiplies with a vector and says how much of the result is believed.
+// apply returns intervals that contain the product of the matrix and a vector. Their relative width is the accuracy of the matrix.
 func (m matrix) apply(f []*big.Rat) []Value {
 	slack := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Exp(big.NewInt(10), big.NewInt(digits), nil))
 	out := make([]Value, len(m))
@@ -163,7 +165,7 @@ func (m matrix) apply(f []*big.Rat) []Value {
 	return out
 }
 
-// scaled is after for a vector of values that are intervals themselves.
+// scaled returns exp(Q t) f like after, for a vector f of intervals.
 func (g *generator) scaled(t *big.Rat, f []Value) []Value {
 	lo, hi := zeros(len(f)), zeros(len(f))
 	for i, v := range f {

@@ -13,7 +13,7 @@ type Value struct {
 	Inf    bool
 }
 
-// String writes a value for people.
+// String returns a value for messages.
 func (v Value) String() string {
 	if v.Inf {
 		return "Infinity"

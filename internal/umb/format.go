@@ -9,10 +9,11 @@ import (
 	"strings"
 )
 
-// Version is the version of the format. The others are names of members.
-const (
-	Version = 1
+// Version is the version of the format that this package reads and writes.
+const Version = 1
 
+// The names of members.
+const (
 	IndexFile     = "index.json"
 	StateChoices  = "state-to-choices.bin"
 	StatePlayers  = "state-to-player.bin"
@@ -24,7 +25,7 @@ const (
 	Valuations    = "valuations/states/valuations.bin"
 )
 
-// Index is index.json.
+// Index is the content of index.json, which describes the model and the other members.
 type Index struct {
 	Version     uint64               `json:"format-version"`
 	Revision    uint64               `json:"format-revision"`
@@ -35,7 +36,7 @@ type Index struct {
 	Valuations  map[string]Valuation `json:"valuations,omitempty"`
 }
 
-// FileData is who wrote a file.
+// FileData says which program wrote a file, and when.
 type FileData struct {
 	Tool         string          `json:"tool,omitempty"`
 	ToolVersion  string          `json:"tool-version,omitempty"`
@@ -43,7 +44,7 @@ type FileData struct {
 	Parameters   json.RawMessage `json:"parameters,omitempty"`
 }
 
-// System is what kind of model it is, and how large.
+// System describes the kind and the size of a model.
 type System struct {
 	Time            string   `json:"time"`
 	Players         uint64   `json:"#players"`
@@ -67,7 +68,7 @@ type Type struct {
 	Size uint64 `json:"size,omitempty"` // in bits; 0 is the default of the type
 }
 
-// Bits is the size of a value.
+// Bits returns the size of a value in bits.
 func (t *Type) Bits() uint64 {
 	if t.Size > 0 {
 		return t.Size
@@ -83,8 +84,8 @@ func (t *Type) Bits() uint64 {
 	return 64
 }
 
-// Number returns an error if the type of a column of numbers is not supported.
-func (t *Type) Number() error {
+// CheckNumber returns an error if the type of a column of numbers is not supported.
+func (t *Type) CheckNumber() error {
 	switch {
 	case t == nil:
 		return errors.New("found no type, wanted double or rational")
@@ -96,14 +97,13 @@ func (t *Type) Number() error {
 	return fmt.Errorf("found numbers of type %q with %d bits, wanted double with 64 or rational with a multiple of 128", t.Type, t.Bits())
 }
 
-// Ends is the type of both ends of an interval, of which the lower comes first; the type
-// itself where it has none.
-func (t *Type) Ends() (end *Type, interval bool) {
+// Bound returns the type of the two bounds of an interval, which are stored with the lower bound first. For other types it returns the type itself.
+func (t *Type) Bound() (bound *Type, isInterval bool) {
 	if t == nil {
 		return nil, false
 	}
-	name, interval := strings.CutSuffix(t.Type, "-interval")
-	if !interval {
+	name, isInterval := strings.CutSuffix(t.Type, "-interval")
+	if !isInterval {
 		return t, false
 	}
 	return &Type{Type: name, Size: t.Bits() / 2}, true
@@ -125,19 +125,19 @@ type Annotation struct {
 	Probabilities uint64   `json:"#probabilities,omitempty"`
 }
 
-// Valuation describes the valuations of states: one class is one layout.
+// Valuation describes how the values of variables are stored for each state.
 type Valuation struct {
 	Unique  bool    `json:"unique"`
 	Strings uint64  `json:"#strings,omitempty"`
 	Classes []Class `json:"classes"`
 }
 
-// Class is a layout of valuations.
+// Class is a list of variables in the order in which their values are stored. Different states can have different classes.
 type Class struct {
 	Variables []Variable `json:"variables"`
 }
 
-// Variable is one of a layout, or padding.
+// Variable describes a variable, or unused bits if it has no name.
 type Variable struct {
 	Padding  uint64 `json:"padding,omitempty"`
 	Name     string `json:"name,omitempty"`
@@ -148,17 +148,16 @@ type Variable struct {
 	Offset   int64  `json:"offset,omitempty"`
 }
 
-// Ordered is an object of JSON whose members have an order: PRISM's first reward
-// structure is the first one.
+// Ordered is a JSON object that keeps the order of its members, because R=? without a name asks for the first reward structure.
 type Ordered[T any] []Named[T]
 
-// Named is a member of an object.
+// Named is a member of a JSON object.
 type Named[T any] struct {
 	Name  string
 	Value T
 }
 
-// IsZero leaves out an object without members.
+// IsZero reports whether there are no members. encoding/json then omits a field with the option omitzero.
 func (o Ordered[T]) IsZero() bool { return len(o) == 0 }
 
 // MarshalJSON implements json.Marshaler.
@@ -180,7 +179,7 @@ func (o Ordered[T]) MarshalJSON() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// UnmarshalJSON implements json.Unmarshaler. A name that is there twice is an error.
+// UnmarshalJSON implements json.Unmarshaler. It returns an error if a name is no identifier or occurs twice.
 func (o *Ordered[T]) UnmarshalJSON(text []byte) error {
 	dec := json.NewDecoder(bytes.NewReader(text))
 	if t, err := dec.Token(); err != nil || t != json.Delim('{') {
@@ -192,7 +191,7 @@ func (o *Ordered[T]) UnmarshalJSON(text []byte) error {
 		if err != nil {
 			return err
 		}
-		m := Named[T]{Name: t.(string)} // keys are
+		m := Named[T]{Name: t.(string)} // the names in an object are always strings
 		if !isIdentifier(m.Name) || seen[m.Name] {
 			return fmt.Errorf("found the identifier %s, wanted each once, of the letters a to z, digits, - and _", quoted([]byte(m.Name)))
 		}
@@ -205,7 +204,7 @@ func (o *Ordered[T]) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// Get returns the member with a name.
+// Get returns the value with a name, or the zero value.
 func (o Ordered[T]) Get(name string) (value T) {
 	for _, m := range o {
 		if m.Name == name {
@@ -215,11 +214,12 @@ func (o Ordered[T]) Get(name string) (value T) {
 	return value
 }
 
+// isIdentifier reports whether a text is an identifier of the format.
 func isIdentifier(s string) bool {
 	return s != "" && strings.Trim(s, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 }
 
-// Identifier makes an identifier of a name, other than those there are.
+// Identifier returns an identifier similar to name: it has lower case, _ for other characters, and a number if the identifier without it is taken.
 func Identifier(name string, taken func(string) bool) string {
 	id := []byte(strings.ToLower(name))
 	for i, c := range id {
@@ -237,6 +237,7 @@ func Identifier(name string, taken func(string) bool) string {
 	return out
 }
 
+// quoted returns a text in quotation marks for a message. It cuts off a long text.
 func quoted(text []byte) string {
 	if len(text) > 40 {
 		return strconv.Quote(string(text[:40])) + "..."

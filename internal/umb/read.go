@@ -21,125 +21,141 @@ import (
 )
 
 const (
-	// MaxIndex is the largest index.json, and MaxNames what strings may have.
+	// MaxIndex and MaxNames are the largest sizes in bytes of index.json and of a member with strings.
 	MaxIndex = 16 << 20
 	MaxNames = 64 << 20
-	// chunk is how much is read before more room is made: sizes may lie.
+	// chunk is the number of bytes or values that are read before a buffer grows, because the size in a file can be wrong.
 	chunk = 1 << 20
+	// bufferSize is the size in bytes of the buffers of readers and writers.
+	bufferSize = 1 << 16
 )
 
-// ErrStop ends a look at the members.
+// ErrStop is returned by the function that Members calls, to end the reading.
 var ErrStop = errors.New("stop")
 
-// Members calls a function for every member, and checks names. It ends early, without
-// an error, where the function returns ErrStop.
+// Members calls visit for every member of a UMB file, in the order of the file. If visit returns ErrStop, Members returns nil at once. The error
+// is one of visit, or says that the file is damaged or that a member has a wrong name.
 func Members(ctx context.Context, in io.Reader, visit func(name string, m *Member) error) error {
-	r, most, err := unzip(in)
+	uncompressed, maxSize, err := decompress(in)
 	if err != nil {
 		return err
 	}
 	seen := make(map[string]bool)
-	archive := tar.NewReader(r)
+	archive := tar.NewReader(uncompressed)
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		h, err := archive.Next()
+		header, err := archive.Next()
 		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
 			return fmt.Errorf("it is no UMB file, or a damaged one: %w", err)
 		}
-		if h.Typeflag == tar.TypeDir {
+		if header.Typeflag == tar.TypeDir {
 			continue
 		}
-		if h.PAXRecords["GNU.sparse.major"] != "" || h.PAXRecords["GNU.sparse.map"] != "" {
-			// Its zeros are not in the file: a few bytes would be gigabytes.
-			return fmt.Errorf("found the member %s with holes, wanted all of its bytes", quoted([]byte(h.Name)))
-		}
-		name := strings.TrimPrefix(h.Name, "./")
-		if h.Typeflag != tar.TypeReg || path.Clean("/"+name) != "/"+name || strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_./") != "" {
-			return fmt.Errorf("found the member %s, wanted files with names such as %s", quoted([]byte(h.Name)), Targets)
+		name, err := memberName(header)
+		if err != nil {
+			return err
 		}
 		if seen[name] {
 			return fmt.Errorf("found %s twice", name)
 		}
 		seen[name] = true
-		switch err := visit(name, &Member{archive, h.Size, h.Size <= most, ctx}); {
-		case err == ErrStop:
+		err = visit(name, &Member{r: archive, Size: header.Size, sizeIsPossible: header.Size <= maxSize, ctx: ctx})
+		if err == ErrStop {
 			return nil
-		case err != nil:
+		}
+		if err != nil {
 			return err
 		}
 	}
 }
 
-// deflated is how many bytes one of gzip stands for at most: two bits are the shortest
-// code of a repetition, and 258 bytes the longest one.
-const deflated = 1032
-
-// unzip returns the tar file, and how many bytes it has at most; 0 where that is not known.
-func unzip(in io.Reader) (tar io.Reader, most int64, err error) {
-	if known, ok := in.(interface{ Len() int }); ok {
-		most = int64(known.Len())
+// memberName returns the name of a member without the prefix "./". It returns an error if the member is not a regular file, or if the format
+// does not allow the name.
+func memberName(header *tar.Header) (string, error) {
+	isSparse := header.PAXRecords["GNU.sparse.major"] != "" || header.PAXRecords["GNU.sparse.map"] != ""
+	if isSparse { // the zeros are not in the file, so a few bytes could stand for gigabytes
+		return "", fmt.Errorf("found the sparse member %s, wanted all of its bytes", quoted([]byte(header.Name)))
 	}
-	r := bufio.NewReaderSize(in, 1<<16)
-	magic, _ := r.Peek(6) // a shorter file is none of the two
+	name := strings.TrimPrefix(header.Name, "./")
+	isValid := path.Clean("/"+name) == "/"+name && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-_./") == ""
+	if header.Typeflag != tar.TypeReg || !isValid {
+		return "", fmt.Errorf("found the member %s, wanted files with names such as %s", quoted([]byte(header.Name)), Targets)
+	}
+	return name, nil
+}
+
+// maxExpansion is the largest number of bytes that one byte of a gzip file stands for: the shortest code of a repetition has two bits, and the
+// longest repetition has 258 bytes.
+const maxExpansion = 1032
+
+// decompress returns the tar file in a file that may be compressed with gzip or xz, and the largest size in bytes that the tar file can have; 0
+// if this is not known.
+func decompress(in io.Reader) (tar io.Reader, maxSize int64, err error) {
+	if known, ok := in.(interface{ Len() int }); ok {
+		maxSize = int64(known.Len())
+	}
+	r := bufio.NewReaderSize(in, bufferSize)
+	magic, _ := r.Peek(6) // a shorter file has no error here: it has neither of the two prefixes
 	switch {
 	case bytes.HasPrefix(magic, []byte{0x1f, 0x8b}):
 		z, err := gzip.NewReader(r)
 		if err != nil {
 			return nil, 0, fmt.Errorf("it is damaged: %w", err)
 		}
-		return bufio.NewReaderSize(z, 1<<16), deflated * most, nil
+		return bufio.NewReaderSize(z, bufferSize), maxExpansion * maxSize, nil
 	case bytes.HasPrefix(magic, []byte("\xfd7zXZ\x00")):
 		z, err := xz.NewReader(r)
 		if err != nil {
 			return nil, 0, fmt.Errorf("it is damaged: %w", err)
 		}
-		return bufio.NewReaderSize(z, 1<<16), 0, nil
+		return bufio.NewReaderSize(z, bufferSize), 0, nil
 	}
-	return r, most, nil
+	return r, maxSize, nil
 }
 
-// Member is one that is read.
+// Member is a member of a UMB file that is being read.
 type Member struct {
-	r     io.Reader
-	Size  int64
-	there bool // the archive can be as large as that
-	ctx   context.Context
+	r              io.Reader
+	Size           int64 // in bytes, according to the file
+	sizeIsPossible bool  // the whole file can be as large as Size
+	ctx            context.Context
 }
 
-// room is the capacity to begin with for n values of so many bytes: all that the member
-// has where the archive is large enough to have them, and few where its sizes may lie.
-func (m *Member) room(n, each int) int {
-	if m.there {
-		return int(min(int64(n), m.Size/int64(each)))
+// capacity returns the capacity that a slice for n values should have at first. valueSize is the size of a value in the file, in bytes. The
+// capacity is small if the size of the member can be wrong.
+func (m *Member) capacity(n, valueSize int) int {
+	if m.sizeIsPossible {
+		return int(min(int64(n), m.Size/int64(valueSize)))
 	}
 	return min(n, chunk)
 }
 
-// All returns the bytes of a member of at most so many.
-func (m *Member) All(most int64) ([]byte, error) {
-	if m.Size > most {
-		return nil, fmt.Errorf("found %d bytes, wanted at most %d", m.Size, most)
+// ReadAll returns the bytes of a member. It returns an error if there are more than limit.
+func (m *Member) ReadAll(limit int64) ([]byte, error) {
+	if m.Size > limit {
+		return nil, fmt.Errorf("found %d bytes, wanted at most %d", m.Size, limit)
 	}
-	out := make([]byte, 0, m.room(int(m.Size), 1))
-	for int64(len(out)) < m.Size {
-		n := int(min(chunk, m.Size-int64(len(out))))
-		out = slices.Grow(out, n)
-		if _, err := io.ReadFull(m.r, out[len(out):len(out)+n]); err != nil {
+	content := make([]byte, 0, m.capacity(int(m.Size), 1))
+	for int64(len(content)) < m.Size {
+		n := int(min(chunk, m.Size-int64(len(content))))
+		content = slices.Grow(content, n)
+		if _, err := io.ReadFull(m.r, content[len(content):len(content)+n]); err != nil {
 			return nil, truncated(err)
 		}
 		if err := m.ctx.Err(); err != nil {
 			return nil, err
 		}
-		out = out[:len(out)+n]
+		content = content[:len(content)+n]
 	}
-	return out, nil
+	return content, nil
 }
 
+// truncated returns an error that says that the file is too short, if err means this, otherwise err.
 func truncated(err error) error {
 	if err == io.EOF || err == io.ErrUnexpectedEOF {
 		return errors.New("the file ends in the middle")
@@ -147,60 +163,61 @@ func truncated(err error) error {
 	return err
 }
 
-// Sized returns an error if the size of a column of n values is wrong.
-func (m *Member) Sized(n, each int64) error {
-	if m.Size != n*each {
-		return fmt.Errorf("found %d bytes, wanted %d: %d values of %d bytes", m.Size, n*each, n, each)
+// CheckSize returns an error unless the member has the size of n values of valueSize bytes each.
+func (m *Member) CheckSize(n, valueSize int64) error {
+	if m.Size != n*valueSize {
+		return fmt.Errorf("found %d bytes, wanted %d: %d values of %d bytes", m.Size, n*valueSize, n, valueSize)
 	}
 	return nil
 }
 
-// Words calls a function for every value of so many bytes.
-func (m *Member) Words(n, each int, visit func(word []byte) error) error {
-	if err := m.Sized(int64(n), int64(each)); err != nil {
+// Words reads n values of valueSize bytes each, and calls visit for every value, in order. The error can be one of visit.
+func (m *Member) Words(n, valueSize int, visit func(word []byte) error) error {
+	if err := m.CheckSize(int64(n), int64(valueSize)); err != nil {
 		return err
 	}
-	buf := make([]byte, each*max(1, min(n, chunk/each)))
+	buffer := make([]byte, valueSize*max(1, min(n, chunk/valueSize)))
 	for n > 0 {
-		part := buf[:each*min(n, len(buf)/each)]
+		part := buffer[:valueSize*min(n, len(buffer)/valueSize)]
 		if _, err := io.ReadFull(m.r, part); err != nil {
 			return truncated(err)
 		}
 		if err := m.ctx.Err(); err != nil {
 			return err
 		}
-		for i := 0; i < len(part); i += each {
-			if err := visit(part[i : i+each]); err != nil {
+		for value := range slices.Chunk(part, valueSize) {
+			if err := visit(value); err != nil {
 				return err
 			}
 		}
-		n -= len(part) / each
+		n -= len(part) / valueSize
 	}
 	return nil
 }
 
-// Offsets reads where n rows begin among so many; the last one is that number.
-func (m *Member) Offsets(n, most int) ([]uint32, error) {
-	out := make([]uint32, 0, m.room(n+1, 8))
+// Offsets reads the n+1 offsets of n rows, whose entries are stored one row after the other: row i has the entries from offset i up to offset
+// i+1. It returns an error unless the offsets begin with 0, do not decrease, and end with numEntries.
+func (m *Member) Offsets(n, numEntries int) ([]uint32, error) {
+	offsets := make([]uint32, 0, m.capacity(n+1, 8))
 	last := uint64(0)
 	err := m.Words(n+1, 8, func(word []byte) error {
-		x := binary.LittleEndian.Uint64(word)
-		if x < last || x > uint64(most) || len(out) == 0 && x != 0 {
-			return fmt.Errorf("found %d as offset %d, wanted 0 first and then none that is less than the one before or above %d", x, len(out), most)
+		offset := binary.LittleEndian.Uint64(word)
+		if offset < last || offset > uint64(numEntries) || len(offsets) == 0 && offset != 0 {
+			return fmt.Errorf("found %d as offset %d, wanted 0 first and then none that is less than the one before or above %d", offset, len(offsets), numEntries)
 		}
-		last = x
-		out = append(out, uint32(x))
+		last = offset
+		offsets = append(offsets, uint32(offset))
 		return nil
 	})
-	if err == nil && last != uint64(most) {
-		err = fmt.Errorf("found %d as the last offset, wanted %d", last, most)
+	if err == nil && last != uint64(numEntries) {
+		err = fmt.Errorf("found %d as the last offset, wanted %d", last, numEntries)
 	}
-	return out, err
+	return offsets, err
 }
 
 // Indices reads n indices of 4 or 8 bytes each (size). An index that is not below limit, or does not fit T, is an error.
 func Indices[T uint16 | uint32](m *Member, n, size int, limit uint64) ([]T, error) {
-	indices := make([]T, 0, m.room(n, size))
+	indices := make([]T, 0, m.capacity(n, size))
 	limit = min(limit, 1<<(8*binary.Size(T(0))))
 	err := m.Words(n, size, func(word []byte) error {
 		var index uint64
@@ -221,7 +238,7 @@ func Indices[T uint16 | uint32](m *Member, n, size int, limit uint64) ([]T, erro
 // Bits reads a bit for each of n states, in words of 64 bits. The unused bits of the last word must be 0.
 func (m *Member) Bits(n int) ([]uint64, error) {
 	numWords := (n + 63) / 64
-	words := make([]uint64, 0, m.room(numWords, 8))
+	words := make([]uint64, 0, m.capacity(numWords, 8))
 	err := m.Words(numWords, 8, func(encoded []byte) error {
 		word := binary.LittleEndian.Uint64(encoded)
 		numUsed := n - 64*len(words) // bits of this word and the following ones
@@ -235,39 +252,41 @@ func (m *Member) Bits(n int) ([]uint64, error) {
 }
 
 // Numbers reads a column of n numbers of the given type.
-func (m *Member) Numbers(n int, t *Type) (out Numbers, err error) {
-	if err := t.Number(); err != nil {
-		return out, err
+func (m *Member) Numbers(n int, t *Type) (column Numbers, err error) {
+	if err := t.CheckNumber(); err != nil {
+		return column, err
 	}
 	if t.Type == "double" {
 		err := m.Words(n, 8, func(word []byte) error {
-			out.add(m, n, binary.LittleEndian.Uint64(word))
+			column.add(m, n, binary.LittleEndian.Uint64(word))
 			return nil
 		})
-		out.indexOf, out.present = nil, err == nil
-		return out, err
+		column.indexOf, column.present = nil, err == nil
+		return column, err
 	}
-	out.fractionSize = int(t.Bits() / 8)
-	if err := m.Sized(int64(n), int64(out.fractionSize)); err != nil {
-		return out, err
+	column.fractionSize = int(t.Bits() / 8)
+	if err := m.CheckSize(int64(n), int64(column.fractionSize)); err != nil {
+		return column, err
 	}
-	out.fractions, err = m.All(m.Size)
-	out.present = err == nil
-	return out, err
+	column.fractions, err = m.ReadAll(m.Size)
+	column.present = err == nil
+	return column, err
 }
 
 // Mapping reads the n+1 offsets of the names of n actions: name i is between the offsets i and i+1. The offsets must not decrease.
-func (m *Member) Mapping(n int) (out []uint32, err error) {
+func (m *Member) Mapping(n int) ([]uint32, error) {
+	var offsets []uint32
 	last := uint64(0)
-	return out, m.Words(n+1, 8, func(word []byte) error {
-		x := binary.LittleEndian.Uint64(word)
-		if x < last || x > MaxNames {
-			return fmt.Errorf("found %d as offset %d of a string", x, len(out))
+	err := m.Words(n+1, 8, func(word []byte) error {
+		offset := binary.LittleEndian.Uint64(word)
+		if offset < last || offset > MaxNames {
+			return fmt.Errorf("found %d as offset %d of a string, wanted one from %d to %d", offset, len(offsets), last, MaxNames)
 		}
-		last = x
-		out = append(out, uint32(x))
+		last = offset
+		offsets = append(offsets, uint32(offset))
 		return nil
 	})
+	return offsets, err
 }
 
 // Numbers is a column of numbers: of float64 numbers, or of fractions in the encoding of the file. The zero value stands for a column that the
@@ -287,7 +306,7 @@ type Numbers struct {
 // add appends a float64 number, given by its bits, to a column that will have length numbers.
 func (n *Numbers) add(m *Member, length int, bits uint64) {
 	if n.indexOf == nil && n.doubles == nil { // the first number
-		n.indexOf, n.indices = make(map[uint64]uint16), make([]uint16, 0, m.room(length, 8))
+		n.indexOf, n.indices = make(map[uint64]uint16), make([]uint16, 0, m.capacity(length, 8))
 	}
 	value := math.Float64frombits(bits)
 	if n.indexOf == nil {
@@ -314,7 +333,7 @@ func (n *Numbers) add(m *Member, length int, bits uint64) {
 
 // dropIndices changes the representation to one without indices, because there are too many different numbers.
 func (n *Numbers) dropIndices(m *Member, length int) {
-	doubles := make([]float64, 0, m.room(length, 8))
+	doubles := make([]float64, 0, m.capacity(length, 8))
 	for _, index := range n.indices {
 		doubles = append(doubles, n.doubles[index])
 	}
@@ -340,20 +359,22 @@ func (n *Numbers) Fraction(i int) []byte {
 	return n.fractions[i*n.fractionSize : (i+1)*n.fractionSize]
 }
 
-// Rat reads the text of a fraction.
-func Rat(text []byte) (*big.Rat, error) {
-	half := len(text) / 2
-	whole := func(text []byte) *big.Int {
-		b := slices.Clone(text)
-		slices.Reverse(b)
-		return new(big.Int).SetBytes(b)
+// DecodeRat decodes a fraction, which PutRat has encoded: a numerator in two's complement and a denominator, of the same size.
+func DecodeRat(encoded []byte) (*big.Rat, error) {
+	half := len(encoded) / 2
+	numerator, denominator := decodeInt(encoded[:half]), decodeInt(encoded[half:])
+	if isNegative := encoded[half-1]&0x80 != 0; isNegative {
+		numerator.Sub(numerator, new(big.Int).Lsh(big.NewInt(1), uint(8*half)))
 	}
-	num, den := whole(text[:half]), whole(text[half:])
-	if text[half-1]&0x80 != 0 {
-		num.Sub(num, new(big.Int).Lsh(big.NewInt(1), uint(8*half)))
-	}
-	if den.Sign() == 0 {
+	if denominator.Sign() == 0 {
 		return nil, errors.New("found a fraction with the denominator 0")
 	}
-	return new(big.Rat).SetFrac(num, den), nil
+	return new(big.Rat).SetFrac(numerator, denominator), nil
+}
+
+// decodeInt decodes a whole number without a sign, whose lowest byte is the first.
+func decodeInt(encoded []byte) *big.Int {
+	highestFirst := slices.Clone(encoded)
+	slices.Reverse(highestFirst)
+	return new(big.Int).SetBytes(highestFirst)
 }

@@ -11,20 +11,19 @@ import (
 	"time"
 )
 
-// Writer writes members, of which each knows its size. The first error ends
-// everything, and Close returns it.
+// Writer writes a UMB file. After an error its methods do nothing, and Close returns the error.
 type Writer struct {
 	ctx context.Context
 	tar *tar.Writer
 	err error
 }
 
-// NewWriter returns a Writer to out, which is not compressed.
+// NewWriter returns a Writer that writes to out, without compression.
 func NewWriter(ctx context.Context, out io.Writer) *Writer {
 	return &Writer{ctx: ctx, tar: tar.NewWriter(out)}
 }
 
-// Close ends the file.
+// Close writes the end of the file. It returns the first error of the Writer.
 func (w *Writer) Close() error {
 	if w.err == nil {
 		w.err = w.ctx.Err()
@@ -35,38 +34,39 @@ func (w *Writer) Close() error {
 	return w.tar.Close()
 }
 
-// File writes a member of a size that is known. Two writings are the same bytes.
+// File writes a member with the given size in bytes, whose content body writes. The time in the member is constant, so that the same model
+// always gives the same file.
 func (w *Writer) File(name string, size int64, body func(*bufio.Writer)) {
 	if w.err != nil {
 		return
 	}
 	h := &tar.Header{Typeflag: tar.TypeReg, Name: name, Size: size, Mode: 0o644, ModTime: time.Unix(0, 0), Format: tar.FormatUSTAR}
-	if size >= 1<<33 { // what the format of 1988 has room for
+	if size >= 1<<33 { // USTAR has 11 octal digits for the size
 		h.Format = tar.FormatGNU
 	}
 	if w.err = w.tar.WriteHeader(h); w.err != nil {
 		return
 	}
-	b := bufio.NewWriterSize(w.tar, 1<<16)
+	b := bufio.NewWriterSize(w.tar, bufferSize)
 	body(b)
 	if w.err = b.Flush(); w.err == nil {
 		w.err = w.ctx.Err()
 	}
 }
 
-// Offsets writes where n rows begin whose lengths are known.
+// Offsets writes the n+1 offsets of n rows with the given lengths, which Member.Offsets reads.
 func (w *Writer) Offsets(name string, n int, length func(i int) int) {
 	w.File(name, int64(8*(n+1)), func(b *bufio.Writer) {
-		at := uint64(0)
-		PutUint64(b, at)
+		offset := uint64(0)
+		PutUint64(b, offset)
 		for i := range n {
-			at += uint64(length(i))
-			PutUint64(b, at)
+			offset += uint64(length(i))
+			PutUint64(b, offset)
 		}
 	})
 }
 
-// Bits writes a set of n rows.
+// Bits writes a bit for each of n rows, in words of 64 bits, which Member.Bits reads.
 func (w *Writer) Bits(name string, n int, has func(i int) bool) {
 	w.File(name, int64((n+63)/64*8), func(b *bufio.Writer) {
 		word := uint64(0)
@@ -82,31 +82,33 @@ func (w *Writer) Bits(name string, n int, has func(i int) bool) {
 	})
 }
 
-// PutUint64 writes to a buffer, whose error comes back when it is flushed.
+// PutUint64 writes a number in eight bytes. An error appears when the buffer is flushed.
 func PutUint64(b *bufio.Writer, x uint64) {
 	_, _ = b.Write(binary.LittleEndian.AppendUint64(b.AvailableBuffer(), x))
 }
 
-// PutUint64s writes the lowest so many bytes of a number.
-func PutUint64s(b *bufio.Writer, x uint64, bytes int) {
-	_, _ = b.Write(binary.LittleEndian.AppendUint64(b.AvailableBuffer(), x)[:bytes])
+// PutLowBytes writes the given number of lowest bytes of a number, the lowest first.
+func PutLowBytes(b *bufio.Writer, x uint64, numBytes int) {
+	_, _ = b.Write(binary.LittleEndian.AppendUint64(b.AvailableBuffer(), x)[:numBytes])
 }
 
-// RatSize is how many bytes a fraction takes at least: a numerator has a sign.
+// RatSize returns the smallest size in bytes with which PutRat can write a fraction. Numerator and denominator have the same number of words of
+// eight bytes, and the numerator needs one more bit for its sign.
 func RatSize(r *big.Rat) int {
 	return 16 * max(1, (r.Num().BitLen()+64)/64, (r.Denom().BitLen()+63)/64)
 }
 
-// PutRat writes a fraction in so many bytes.
+// PutRat writes a fraction in size bytes: the numerator in two's complement in the first half, the denominator in the second, both with the lowest
+// byte first.
 func PutRat(b *bufio.Writer, r *big.Rat, size int) {
 	half := size / 2
-	num := new(big.Int).Set(r.Num())
-	if num.Sign() < 0 {
-		num.Add(num, new(big.Int).Lsh(big.NewInt(1), uint(8*half)))
+	numerator := new(big.Int).Set(r.Num())
+	if numerator.Sign() < 0 {
+		numerator.Add(numerator, new(big.Int).Lsh(big.NewInt(1), uint(8*half)))
 	}
-	for _, n := range []*big.Int{num, r.Denom()} {
-		text := n.FillBytes(make([]byte, half))
-		slices.Reverse(text)
-		_, _ = b.Write(text)
+	for _, n := range []*big.Int{numerator, r.Denom()} {
+		encoded := n.FillBytes(make([]byte, half))
+		slices.Reverse(encoded)
+		_, _ = b.Write(encoded)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Intervals is New for models whose probabilities are intervals: small ones, of one
-// module or two that synchronise.
+// Intervals returns a random model with intervals of probabilities and n properties. The model is small: it has one module, or two that
+// synchronise. The same arguments give the same model.
 func Intervals(seed, number uint64, n int) Model {
 	w := &writer{Rand: rand.New(rand.NewPCG(seed, number)), labels: []string{"goal", "safe"}}
 	w.kind = pick(w, "dtmc", "mdp", "mdp")
@@ -38,8 +38,8 @@ func Intervals(seed, number uint64, n int) Model {
 	return m
 }
 
-// intervalCommands writes the commands of one value of a module's variable. In a
-// Markov chain only one module moves by itself.
+// intervalCommands writes the commands of module m for the value i of its variable. In a DTMC with two modules all commands have the action a, so
+// that no two modules have unsynchronised commands.
 func (w *writer) intervalCommands(m, i int) string {
 	v := w.vars[m]
 	commands := 1
@@ -61,7 +61,7 @@ func (w *writer) intervalCommands(m, i int) string {
 	return b.String()
 }
 
-// distribution writes probabilities, most of them intervals, of which some sum to one.
+// distribution returns the probabilities of the updates of a command, most of them intervals. Each list allows a distribution that sums to 1.
 func (w *writer) distribution() []string {
 	return pick(w,
 		[]string{""},
@@ -75,6 +75,7 @@ func (w *writer) distribution() []string {
 		[]string{"[0.25,0.5]:", "[0.25,0.5]:", "[0.25,0.5]:"})
 }
 
+// intervalProperty writes a random property.
 func (w *writer) intervalProperty() string {
 	extrema := []string{"min", "max"}
 	if w.kind == "mdp" {

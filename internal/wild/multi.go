@@ -5,7 +5,8 @@ import (
 	"strings"
 )
 
-// Multi is New for several objectives of an MDP at once.
+// Multi returns a random MDP with n properties multi(…). The same arguments give the same model. It tries the models of further numbers until one is
+// a suitable MDP.
 func Multi(seed, number uint64, n int) Model {
 	for ; ; number += Next {
 		m := New(seed, number, 0)
@@ -33,12 +34,12 @@ func (w *writer) objectives() string {
 	queries := pick(w, 0, 1, 1, 1, 2)
 	for i := range max(queries, 1+w.IntN(3)) {
 		if queries == 2 && i == 2 {
-			break // PRISM has no bounds beside them
+			break // PRISM does not allow bounds with two queries
 		}
 		if i < queries {
 			which := pick(w, "min", "max")
 			if queries == 2 {
-				which = "max" // of a minimum of P PRISM tells one minus it
+				which = "max" // for a minimum of P PRISM prints one minus the value
 			}
 			out = append(out, w.objective(func(op string) string { return op + which + "=?" }))
 			continue
@@ -54,6 +55,7 @@ func (w *writer) objectives() string {
 	return "multi(" + strings.Join(out, ", ") + ")"
 }
 
+// objective writes an objective: P or R with a random path formula. operator adds a bound or =? to P or R.
 func (w *writer) objective(operator func(string) string) string {
 	a, b := w.boolean(0), w.boolean(0)
 	if w.one(4) {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// state writes a state formula.
+// state writes a state formula. It can have a nested P operator if depth is positive.
 func (w *writer) state(depth int) string {
 	switch k := w.IntN(10); {
 	case k < 4:
@@ -32,11 +32,12 @@ func (w *writer) query(operator string) string {
 	return operator + "=?"
 }
 
+// probability writes a P operator for a random path formula. operator is its beginning, such as P=?.
 func (w *writer) probability(depth int, operator string) string {
 	a, b := w.state(depth), w.state(depth)
 	bound := pick(w, "<=2", "<=K", "<3", "<=1", ">=1", "[1,2]")
 	if w.kind == "ctmc" {
-		bound = pick(w, "<=0.5", "<=K", "<2", "[0.5,1.5]") // PRISM's explicit engine dies of a lower bound alone
+		bound = pick(w, "<=0.5", "<=K", "<2", "[0.5,1.5]") // PRISM's explicit engine crashes for a lower bound alone
 	}
 	path := ""
 	switch w.IntN(13) {
@@ -70,7 +71,7 @@ func (w *writer) ltl(depth int) string {
 	return "(" + pick(w, "F "+a, "G "+a, "X "+a, "G F "+a, "F G "+a, a+" U "+b, a+" & "+b, a+" | "+b, a+" => "+b, "!"+a) + ")"
 }
 
-// reward writes an operator for rewards, named in some way.
+// reward writes an R operator that names the reward structure, gives its number, or does neither. query returns the operator with its bound or =?.
 func (w *writer) reward(query func(string) string) string {
 	i := w.IntN(len(w.rewards))
 	op := "R"
@@ -90,7 +91,7 @@ func (w *writer) reward(query func(string) string) string {
 	return query(op) + " [ " + path + " ]"
 }
 
-// number writes a formula that has a number.
+// number writes a property whose value is a number.
 func (w *writer) number() string {
 	switch w.IntN(9) {
 	case 0, 1, 2, 3:
@@ -105,7 +106,7 @@ func (w *writer) number() string {
 	return "(" + w.integer(1) + pick(w, "", "/2", "*0.5") + ")"
 }
 
-// truth writes a formula that is true or false.
+// truth writes a property whose value is true or false.
 func (w *writer) truth() string {
 	switch w.IntN(6) {
 	case 0, 1:
@@ -122,6 +123,7 @@ func (w *writer) truth() string {
 	return w.state(1)
 }
 
+// property writes a random property.
 func (w *writer) property() string {
 	switch w.IntN(8) {
 	case 0, 1, 2:

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Timed is New for timed automata of closed constraints that compare no two clocks: one
-// module or two, with a clock each, which synchronise.
+// Timed returns a random probabilistic timed automaton with n properties. Its constraints are closed and do not compare clocks. It has one module, or
+// two that synchronise, each with one clock. The same arguments give the same model.
 func Timed(seed, number uint64, n int) Model {
 	w := &writer{Rand: rand.New(rand.NewPCG(seed, number)), kind: "pta"}
 	modules := 1 + w.IntN(2)
@@ -29,8 +29,8 @@ func Timed(seed, number uint64, n int) Model {
 	return m
 }
 
-// automaton writes a module whose last location is never left. Every location can be left
-// when its invariant ends, so that time goes on.
+// automaton writes module m, whose variable v is the location. The last location is absorbing. Every other location has a transition that is
+// enabled when its invariant ends, so that there are no timelocks.
 func (w *writer) automaton(b *strings.Builder, m int, v variable, synchronise bool) {
 	limits := make([]int, v.high)
 	var invariants []string
@@ -62,8 +62,7 @@ func (w *writer) automaton(b *strings.Builder, m int, v variable, synchronise bo
 	b.WriteString("endmodule\n")
 }
 
-// moves writes the updates of a command: all reset the clock, so that no invariant is
-// violated at once.
+// moves writes the updates of a command. All reset the clock, so that no update violates an invariant.
 func (w *writer) moves(m int, v variable) string {
 	to := func() string { return fmt.Sprintf("(%s'=%d)&(x%d'=0)", v.name, w.IntN(v.high+1), m) }
 	switch w.IntN(4) {
@@ -76,6 +75,7 @@ func (w *writer) moves(m int, v variable) string {
 	return fmt.Sprintf("0.%d:%s + %.1f:%s", p, to(), 1-float64(p)/10, to())
 }
 
+// timedProperty writes a random property.
 func (w *writer) timedProperty() string {
 	query := pick(w, "min", "max") + "=?"
 	if w.one(6) {

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// TimedOpen is New for timed automata with strict constraints and constraints that compare two clocks: one module or two, which
-// synchronise, with a clock each, and a further clock in the first. Every location can be left before its invariant
+// TimedOpen returns a random probabilistic timed automaton with n properties. It has strict constraints, and constraints that compare two clocks. It has
+// one module, or two that synchronise, each with one clock, and the first has a second clock y. Every location can be left before its invariant
 // ends, and no invariant is violated on entering. Properties are P of F, with and without time bounds.
 func TimedOpen(seed, number uint64, n int) Model {
 	w := &writer{Rand: rand.New(rand.NewPCG(seed, number)), kind: "pta"}
@@ -29,7 +29,7 @@ func TimedOpen(seed, number uint64, n int) Model {
 	return model
 }
 
-// openAutomaton writes a module whose last two locations are never left.
+// openAutomaton writes module m, whose variable v is the location. The last two locations are absorbing.
 func (w *writer) openAutomaton(b *strings.Builder, m int, v variable) {
 	clock := fmt.Sprintf("x%d", m)
 	limits := make([]int, v.high-1)
@@ -79,6 +79,7 @@ func (w *writer) openMoves(m int, v variable) string {
 	return moves
 }
 
+// openProperty writes a random property.
 func (w *writer) openProperty() string {
 	query := pick(w, "min", "max") + "=?"
 	target := pick(w, `"goal"`, `"goal"`, `"goal"`, fmt.Sprintf("l0=%d & %s", w.IntN(w.vars[0].high+1), w.openConstraint("x0", true)))

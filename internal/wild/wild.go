@@ -1,8 +1,6 @@
-// Package wild makes random models and properties of the whole of PRISM's
-// language: formulas, renaming, systems, globals, synchronisation, rewards, init
-// blocks, experiments, filters, LTL. Their answers are unknown: they are for
-// comparing engines. Models whose answers are known are in package hostile. It is
-// for tests only and imports nothing of this module.
+// Package wild makes random models and properties that use most of PRISM's language: formulas, renaming, system blocks, global variables,
+// synchronisation, rewards, init blocks, experiments, filters, LTL. The values of the properties are not known, so tests use them to
+// compare engines. Package hostile makes models with known values. Package wild is only for tests and imports nothing of this module.
 package wild
 
 import (
@@ -12,17 +10,16 @@ import (
 	"strings"
 )
 
-// Model is a model with properties to ask of it.
+// Model is a random model with properties.
 type Model struct {
 	Text   string
 	Kind   string // dtmc, mdp or ctmc
-	System bool   // whether the modules are composed by a system block
+	System bool   // the model has a system block
 	Props  []string
-	Consts []string // values of the constants that the text leaves open, as -const has them
+	Consts []string // values for the constants without a value, in the form of PRISM's switch -const
 }
 
-// New returns the model of a number with n properties. The same arguments give
-// the same model.
+// New returns a random model with n properties. The same arguments give the same model.
 func New(seed, number uint64, n int) Model {
 	w := newWriter(seed, number)
 	m := Model{Text: w.model(), Kind: w.kind, System: w.composed, Consts: w.open}
@@ -32,9 +29,8 @@ func New(seed, number uint64, n int) Model {
 	return m
 }
 
-// Next is the distance to the number that a search tries after one whose model does not fit:
-// beyond the numbers that callers count, so that no two searches, of this seed or another,
-// end at the same model.
+// Next is added to the number of a model that is not suitable, to get the number of the next model to try. It is larger than all numbers that callers
+// use, so that two searches with different numbers never find the same model.
 const Next = 1 << 32
 
 func newWriter(seed, number uint64) *writer {
@@ -49,22 +45,23 @@ type variable struct {
 type writer struct {
 	*rand.Rand
 	kind     string
-	vars     []variable // integers that everybody may read
-	flags    []string   // Booleans
+	vars     []variable // the integer variables, which every module may read
+	flags    []string   // the names of the boolean variables
 	formulas []string   // of type bool
 	sums     []string   // formulas of type int
 	rewards  []string   // names of reward structures, "" for one without
 	labels   []string
 	actions  []string
-	open     []string
-	multiple bool // initial states
-	composed bool // by a system block
+	open     []string // values for the constants without a value
+	multiple bool     // the model has several initial states
+	composed bool     // the model has a system block
 }
 
 func (w *writer) one(n int) bool { return w.IntN(n) == 0 }
 
 func pick[T any](w *writer, xs ...T) T { return xs[w.IntN(len(xs))] }
 
+// model writes a model, and records its names in the writer.
 func (w *writer) model() string {
 	w.kind = pick(w, "dtmc", "mdp", "mdp", "ctmc")
 	var b strings.Builder
@@ -128,6 +125,7 @@ func (w *writer) initial(value string) string {
 	return " init " + value
 }
 
+// someFormulas writes at most two formulas, and records their names.
 func (w *writer) someFormulas() string {
 	var b strings.Builder
 	for i := range w.IntN(3) {
@@ -144,6 +142,7 @@ func (w *writer) someFormulas() string {
 	return b.String()
 }
 
+// module writes module m. global says that its commands may change the global variable.
 func (w *writer) module(m int, global bool) string {
 	var b strings.Builder
 	v := w.vars[m]
@@ -170,6 +169,7 @@ func (w *writer) module(m int, global bool) string {
 	return b.String() + "endmodule\n"
 }
 
+// command writes a command that changes the variable v and the boolean variable flag, if flag is not empty.
 func (w *writer) command(guard string, v variable, flag string, global bool) string {
 	action := pick(w, "", "", "a", "b")
 	w.actions = append(w.actions, action)
@@ -190,6 +190,7 @@ func (w *writer) command(guard string, v variable, flag string, global bool) str
 	return fmt.Sprintf("  [%s] %s -> %s;\n", action, guard, strings.Join(ups, " + "))
 }
 
+// update writes an update without its probability. A small share of the updates can leave the range of v.
 func (w *writer) update(v variable, flag string, global bool) string {
 	if w.one(8) {
 		return "true"
@@ -219,7 +220,7 @@ func (w *writer) update(v variable, flag string, global bool) string {
 	return strings.Join(parts, "&")
 }
 
-// renaming makes a copy of the first module.
+// renaming writes a module that is a copy of the first module with other names.
 func (w *writer) renaming() string {
 	list := []string{"x0=r0"}
 	for _, f := range w.flags {
@@ -233,6 +234,7 @@ func (w *writer) renaming() string {
 	return "module r = m0 [ " + strings.Join(list, ", ") + " ] endmodule\n"
 }
 
+// labelsAndRewards writes two labels and one or two reward structures, and records their names.
 func (w *writer) labelsAndRewards() string {
 	var b strings.Builder
 	for _, l := range []string{"goal", "safe"} {
@@ -247,17 +249,17 @@ func (w *writer) labelsAndRewards() string {
 		w.rewards = append(w.rewards, strings.TrimSpace(name))
 		fmt.Fprintf(&b, "rewards %s\n", name)
 		for range 1 + w.IntN(2) {
-			of := pick(w, "", "["+pick(w, w.actions...)+"] ") // states, or transitions
-			fmt.Fprintf(&b, "  %s%s : %s;\n", of, w.boolean(1), pick(w, "1", "2.5", "p", "x0", "x0*0.5+1", "1/3"))
+			action := pick(w, "", "["+pick(w, w.actions...)+"] ") // empty for a state reward
+			fmt.Fprintf(&b, "  %s%s : %s;\n", action, w.boolean(1), pick(w, "1", "2.5", "p", "x0", "x0*0.5+1", "1/3"))
 		}
 		b.WriteString("endrewards\n")
 	}
 	return b.String()
 }
 
-// system composes the modules in some way. Every module occurs once.
+// system writes a random composition of the modules, in which every module occurs once.
 func (w *writer) system(names []string) string {
-	unknown := func(part string) bool { // to name an action that no module has is an error
+	unknown := func(part string) bool { // part has an action that no module has, which is an error
 		return strings.Contains(part, "a") && !slices.Contains(w.actions, "a") || strings.Contains(part, "b") && !slices.Contains(w.actions, "b")
 	}
 	out := names[0]
@@ -276,6 +278,7 @@ func (w *writer) system(names []string) string {
 	return out
 }
 
+// integer writes an expression of type int, with operators nested up to depth.
 func (w *writer) integer(depth int) string {
 	v := w.vars[w.IntN(len(w.vars))].name
 	if depth == 0 {
@@ -304,6 +307,7 @@ func (w *writer) integer(depth int) string {
 	return a
 }
 
+// boolean writes an expression of type bool, with operators nested up to depth.
 func (w *writer) boolean(depth int) string {
 	if depth == 0 {
 		if len(w.flags) > 0 && w.one(3) {

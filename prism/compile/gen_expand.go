@@ -71,7 +71,7 @@ func (m *Model) assembleExpander(packing *Packing, asLister bool) ([]byte, []Mov
 	if generator.codeSize > maxCode {
 		return nil, nil, m.tooHard("more than %d bytes of code", maxCode)
 	}
-	generator.module.Memory(uint32(generator.memoryUsed+0xffff) >> 16)
+	generator.module.Memory(generator.memoryPages())
 	return generator.module.Bytes(), generator.describeMoves(), nil
 }
 

@@ -67,7 +67,7 @@ func (g *pathGenerator) beforeLowerBound() wasm.Expr[int32] {
 }
 
 // emitEnterUntil emits the code of Watch.enterUntil, which runs when the path enters a state: it ends the path if the until formula is
-// decided. Behind this code the formula is undecided, and g.facts says so.
+// decided. After this code the formula is undecided, and g.facts has what follows from that.
 func (g *pathGenerator) emitEnterUntil() {
 	right, left := g.conditionTerm(g.watch.Right), g.conditionTerm(orTrue(g.watch.Left))
 	if g.watch.inSteps && g.watch.Bounded() {
@@ -212,7 +212,7 @@ func (g *pathGenerator) choiceReward(action int) wasm.Expr[float64] {
 	return g.rewardSum(func(item *sema.RewardItem) bool { return item.Transition && item.Action == action })
 }
 
-// rewardSum emits the sum of the reward items for which applies returns true and whose guards hold.
+// rewardSum returns code for the sum of the values of the reward items for which applies returns true and whose guards hold.
 func (g *pathGenerator) rewardSum(applies func(*sema.RewardItem) bool) wasm.Expr[float64] {
 	sum := constF64(0)
 	items := g.watch.rewards.structure.Items
@@ -228,25 +228,28 @@ func (g *pathGenerator) rewardSum(applies func(*sema.RewardItem) bool) wasm.Expr
 	return sum
 }
 
-// rewardItem emits the value of a reward item if its guard holds, otherwise zero.
+// rewardItem returns code for the value of a reward item: zero if its guard does not hold.
 func (g *pathGenerator) rewardItem(guard, value *term) wasm.Expr[float64] {
 	return func(fn *wasm.Func) {
 		g.countUses(guard)
 		g.countUses(value)
-		fn.IfElse(wasm.F64, g.intCode(guard), func() {
-			g.scoped(func() { g.checkedReward(value) })
-		}, func() { constF64(0).Emit(fn) })
+		fn.IfElse(wasm.F64, g.intCode(guard),
+			func() { g.scoped(func() { g.checkedReward(value) }) },
+			func() { constF64(0).Emit(fn) })
 	}
 }
 
-// checkedReward emits code that pushes a reward. It gives up if the reward is negative or not finite.
+// checkedReward emits code that pushes the value of a reward on the stack. The code gives up if the reward is negative, infinite or NaN. The check is omitted if
+// the bounds of the value exclude that.
 func (g *pathGenerator) checkedReward(value *term) {
 	reward := g.floatCode(value)
-	if !value.maybeNaN && value.floatLow >= 0 && value.floatHigh <= math.MaxFloat64 {
+	alwaysValid := !value.maybeNaN && value.floatLow >= 0 && value.floatHigh <= math.MaxFloat64
+	if alwaysValid {
 		reward.Emit(g.fn)
 		return
 	}
-	kept := wasm.Local[float64](g.fn)
-	g.fn.BrIf(g.giveUp, kept.Tee(reward).Ge(constF64(0)).And(kept.Le(constF64(math.MaxFloat64))).IsZero())
-	kept.Emit(g.fn)
+	computed := wasm.InLocal(g.fn, reward)
+	isValid := computed.Ge(constF64(0)).And(computed.Le(constF64(math.MaxFloat64))) // false for NaN
+	g.fn.BrIf(g.giveUp, isValid.IsZero())
+	computed.Emit(g.fn)
 }

@@ -73,7 +73,7 @@ func (g *moveGenerator) updateWeight(command *command, update int) wasm.Expr[flo
 	return g.computedWeights[command][update].Expr
 }
 
-// totalRate emits the sum of the weights of all alternatives of a move, as expander.totalWeight computes it.
+// totalRate returns code for the sum of the weights of all alternatives of a move, in the order in which expander.totalWeight adds them.
 func (g *pathGenerator) totalRate(move *moveSpec) wasm.Expr[float64] {
 	updates := make([]int, len(move.commands))
 	if g.hasConstantWeights(move) {
@@ -90,36 +90,42 @@ func (g *pathGenerator) totalRate(move *moveSpec) wasm.Expr[float64] {
 	return sum
 }
 
-// emitMove emits the code of a move. It adds time and rewards, draws the updates, computes and checks the new values, and assigns
-// them.
+// emitMove emits the code that makes a move: it counts the step with its rewards and its sojourn time, picks one alternative of the move at random, and assigns
+// the new values to the variables.
 func (g *pathGenerator) emitMove(move *moveSpec) {
 	if slices.ContainsFunc(move.commands, g.hasInvalidWeights) {
-		g.fn.Br(g.giveUp) // unreachable, because checkWeights has given up before
+		g.fn.Br(g.giveUp) // never executed, because the code of checkWeights has given up before
 		return
 	}
 	outer := g.facts
+	defer func() { g.facts = outer }()
 	for _, conjunct := range move.guard {
 		g.facts = g.facts.assume(conjunct, true)
 	}
-	defer func() { g.facts = outer }()
 	alternatives, constant := g.alternativesOf(move, g.facts)
-	if len(alternatives) == 0 { // the products of tiny rates are all zero
+	if len(alternatives) == 0 { // the product of the rates is too small for a float64 in every alternative
 		g.fn.Br(g.giveUp)
 		return
 	}
-	drawsUpdates := numAlternatives(move.commands) > 1
-	continuous := g.model.continuous()
-	if drawsUpdates && continuous {
-		g.drawRemainder()
+	isRandom := numAlternatives(move.commands) > 1
+	if isRandom && g.model.continuous() {
+		g.drawRemainder() // before the sojourn time, as the interpreter does
 	}
 	g.emitStep(move.action)
-	switch {
-	case drawsUpdates && continuous:
-		g.pickByWeights(move, alternatives, constant)
-	case drawsUpdates:
-		g.pickByUnit(move, alternatives, constant)
+	if isRandom {
+		g.pickAlternative(move, alternatives, constant)
 	}
 	g.applyUpdates(move, alternatives)
+}
+
+// pickAlternative emits code that sets pickedIndex to one of the alternatives, with a probability proportional to its weight. constant says that the weights are
+// constants.
+func (g *pathGenerator) pickAlternative(move *moveSpec, alternatives []alternative, constant bool) {
+	if g.model.continuous() {
+		g.pickByWeights(move, alternatives, constant)
+		return
+	}
+	g.pickByUnit(move, alternatives, constant)
 }
 
 // hasInvalidWeights reports whether the weights of a command are constants that are not valid; see areValidWeights.
@@ -138,7 +144,7 @@ func (g *pathGenerator) pickByUnit(move *moveSpec, alternatives []alternative, c
 		g.pickByWeights(move, alternatives, constant)
 		return
 	}
-	g.randomBits.Set(g.fn, g.randomWord().ShrU(11))
+	g.randomBits.Set(g.fn, g.randomWord().ShrU(64-53)) // a multiple of 2^-53 has 53 bits
 	g.pickByThresholds(thresholds(alternatives))
 }
 
@@ -154,13 +160,16 @@ func thresholds(alternatives []alternative) []int64 {
 	return out
 }
 
+// maxCompared is the largest number of thresholds with which the random number is compared one after another. More thresholds are bisected.
+const maxCompared = 4
+
 // pickByThresholds emits code that sets pickedIndex to the number of thresholds that are at most randomBits. The thresholds ascend.
 func (g *pathGenerator) pickByThresholds(thresholds []int64) {
 	if shift, ok := evenShift(thresholds); ok {
 		g.pickedIndex.Set(g.fn, wasm.Wrap(g.randomBits.ShrU(shift)))
 		return
 	}
-	if len(thresholds) > 4 {
+	if len(thresholds) > maxCompared {
 		g.bisect(thresholds, 0)
 		return
 	}
@@ -201,7 +210,7 @@ func (g *pathGenerator) bisect(thresholds []int64, base int) {
 		func() { g.bisect(thresholds[:mid], base) })
 }
 
-// pickByWeights emits expander.pickUpdates: it sets pickedIndex to the first alternative whose cumulative weight exceeds remainder.
+// pickByWeights emits code that sets pickedIndex to the first alternative whose cumulative weight exceeds remainder, as expander.pickUpdates does.
 func (g *pathGenerator) pickByWeights(move *moveSpec, alternatives []alternative, constant bool) {
 	weight := func(alternative alternative) wasm.Expr[float64] {
 		if constant {

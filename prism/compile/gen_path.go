@@ -103,7 +103,7 @@ func (g *pathGenerator) emitModule() []byte {
 	if fn.Size() > maxCode {
 		return nil
 	}
-	g.module.Memory(uint32(g.memoryUsed+0xffff) >> 16)
+	g.module.Memory(g.memoryPages())
 	return g.module.Bytes()
 }
 
@@ -112,6 +112,12 @@ func (g *moveGenerator) reserve(n int) uint32 {
 	at := g.memoryUsed
 	g.memoryUsed += (n + 7) &^ 7
 	return uint32(at)
+}
+
+// memoryPages returns the number of pages of 64 kB that the memory of the module needs.
+func (g *moveGenerator) memoryPages() uint32 {
+	const pageSize = 1 << 16
+	return uint32(g.memoryUsed+pageSize-1) / pageSize
 }
 
 // declareModel declares the imported host functions, and a global for each variable of the model.

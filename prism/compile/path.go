@@ -88,15 +88,15 @@ func (r *interpreter) run(ctx context.Context, stream Stream) (Outcome, error) {
 	var out Outcome
 	r.expander.env.err, r.expander.ctx = nil, ctx
 	copy(r.state, r.initialState)
-	looping, done := false, false // the last step was a deterministic self-loop; the path has ended
+	looping := false // the last step was a deterministic self-loop
 	for {
 		if out.Steps&pollMask == pollMask && ctx.Err() != nil {
 			return out, ctx.Err()
 		}
 		// Evaluate the monitor in the new state.
 		r.expander.env.state = r.state
-		done = r.watch.Enter(&r.expander.env, &out, looping)
-		if r.endIfFailed(&out) || done {
+		isDecided := r.watch.Enter(&r.expander.env, &out, looping)
+		if r.endIfFailed(&out) || isDecided {
 			return out, nil
 		}
 		// List the choices.
@@ -114,9 +114,9 @@ func (r *interpreter) run(ctx context.Context, stream Stream) (Outcome, error) {
 			out.Status = Undecided
 			return out, nil
 		}
-		// Make one of them.
-		looping, done = r.makeStep(&stream, &out)
-		if done {
+		// Pick one of them and make a step.
+		var hasEnded bool
+		if looping, hasEnded = r.makeStep(&stream, &out); hasEnded {
 			return out, nil
 		}
 	}

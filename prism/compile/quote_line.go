@@ -11,17 +11,25 @@ import (
 // QuoteLine returns an error about a generated text that contains the line itself instead of its position. Users cannot look up a
 // position, because they do not have the text.
 func QuoteLine(err error, text []byte) error {
-	var first *syntax.Error
-	if list, ok := errors.AsType[syntax.ErrorList](err); ok && len(list) > 0 {
-		first = list[0]
-	} else if wrong, ok := errors.AsType[*StateError](err); ok {
-		first = &syntax.Error{Pos: wrong.Pos, Msg: wrong.Msg + " in state " + wrong.State}
-	} else if first, ok = errors.AsType[*syntax.Error](err); !ok {
+	located := locatedError(err)
+	if located == nil {
 		return err
 	}
 	lines := strings.Split(string(text), "\n")
-	if !first.Pos.IsValid() || int(first.Pos.Line) > len(lines) {
-		return errors.New(first.Msg)
+	if !located.Pos.IsValid() || int(located.Pos.Line) > len(lines) {
+		return errors.New(located.Msg)
 	}
-	return fmt.Errorf("%s, in %q", first.Msg, strings.TrimSpace(lines[first.Pos.Line-1]))
+	return fmt.Errorf("%s, in %q", located.Msg, strings.TrimSpace(lines[located.Pos.Line-1]))
+}
+
+// locatedError returns the first error with a position in err; nil if there is none.
+func locatedError(err error) *syntax.Error {
+	if list, ok := errors.AsType[syntax.ErrorList](err); ok && len(list) > 0 {
+		return list[0]
+	}
+	if stateErr, ok := errors.AsType[*StateError](err); ok {
+		return &syntax.Error{Pos: stateErr.Pos, Msg: stateErr.Msg + " in state " + stateErr.State}
+	}
+	located, _ := errors.AsType[*syntax.Error](err)
+	return located
 }

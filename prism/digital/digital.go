@@ -109,7 +109,7 @@ func NeedsRegions(program *sema.Program, property *sema.Property) bool {
 	return survey(program, property).openAt != nil
 }
 
-// survey collects what a translation has to know of an automaton and a property.
+// survey returns a translation with the clocks, clock constraints and time bounds of an automaton and a property.
 func survey(program *sema.Program, property *sema.Property) *translation {
 	t := &translation{source: program, property: property.X, clocks: make(map[int]*clock)}
 	t.inModel = true
@@ -184,27 +184,12 @@ func (t *translation) key() string {
 	return text.String()
 }
 
-// buildProgram builds the MDP: clocks become integer variables, and every module gets a command for
-// the time step.
+// buildProgram builds the MDP and stores it as the result: clocks become integer variables, and every module gets a command for the time step.
 func (t *translation) buildProgram() {
 	program := *t.source
 	program.Type = syntax.MDP
 	program.Vars = slices.Clone(program.Vars)
-	t.equalizeLimits()
-	if t.deadline != nil {
-		t.timer = addVariable(&program, "timer", sema.Variable{Type: sema.Clock, Module: -1})
-		t.clocks[t.timer] = &clock{maxCompared: *t.deadline}
-	}
-	for _, slot := range t.clockSlots() {
-		variable := &program.Vars[slot]
-		variable.Type, variable.Bounded = sema.Int, true
-		variable.Low, variable.High = 0, t.clockLimit(slot)
-		variable.Init = 0
-	}
-	t.limitClocks()
-	if t.regions {
-		t.addRegionVariables(&program)
-	}
+	t.replaceClocks(&program)
 	name := "time"
 	for slices.Contains(program.Actions, name) {
 		name += "_"
@@ -251,6 +236,25 @@ func (t *translation) limitClocks() {
 
 // clockSlots returns the slots of all clocks in ascending order, with the timer if there is one.
 func (t *translation) clockSlots() []int { return slices.Sorted(maps.Keys(t.clocks)) }
+
+// replaceClocks makes the clocks of a program integer variables. It adds a timer if the property has a deadline, and the variables that regions need.
+func (t *translation) replaceClocks(program *sema.Program) {
+	t.equalizeLimits()
+	if t.deadline != nil {
+		t.timer = addVariable(program, "timer", sema.Variable{Type: sema.Clock, Module: -1})
+		t.clocks[t.timer] = &clock{maxCompared: *t.deadline}
+	}
+	for _, slot := range t.clockSlots() {
+		variable := &program.Vars[slot]
+		variable.Type, variable.Bounded = sema.Int, true
+		variable.Low, variable.High = 0, t.clockLimit(slot)
+		variable.Init = 0
+	}
+	t.limitClocks()
+	if t.regions {
+		t.addRegionVariables(program)
+	}
+}
 
 // addVariable adds a variable to a program and returns its slot. It appends underscores to the name until it is unused.
 func addVariable(program *sema.Program, name string, variable sema.Variable) int {
@@ -357,7 +361,7 @@ func (t *translation) nextValue(slot int, pos syntax.Pos) sema.Expr {
 	if !t.regions {
 		return next
 	}
-	next = choose(t.moves(slot, pos), next, value)
+	next = choose(t.advances(slot, pos), next, value)
 	if inactive := t.clocks[slot].inactive; inactive != nil {
 		return choose(inactive, intAt(t.clockLimit(slot), pos), next)
 	}
@@ -406,8 +410,8 @@ func (t *translation) addModule(program *sema.Program, module sema.Module, assig
 }
 
 // synchroniseOnTimeStep returns a system term in which all modules synchronise on the time step.
-func (t *translation) synchroniseOnTimeStep(x sema.System) sema.System {
-	switch term := x.(type) {
+func (t *translation) synchroniseOnTimeStep(system sema.System) sema.System {
+	switch term := system.(type) {
 	case *sema.SysParallel:
 		result := *term
 		result.Operands = nil
@@ -423,7 +427,7 @@ func (t *translation) synchroniseOnTimeStep(x sema.System) sema.System {
 	case *sema.SysRename:
 		return &sema.SysRename{X: t.synchroniseOnTimeStep(term.X), From: term.From, To: term.To}
 	}
-	return x
+	return system
 }
 
 // timeStepRewards converts state rewards, which are earned per unit of time, into rewards of the time

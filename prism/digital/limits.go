@@ -25,7 +25,7 @@ type locationLimits struct {
 	module *sema.Module
 	clock  int
 	slots  []int   // of the discrete variables whose valuations are the locations
-	state  []int32 // the location that is looked at; only the variables in slots have values
+	state  []int32 // the current location; only the variables in slots have values
 	limits []int64 // by number of the location
 }
 
@@ -35,23 +35,23 @@ func (t *translation) limitsOf(module *sema.Module, clock int) *locationLimits {
 	if t.isReadOutside(module, clock) {
 		return nil
 	}
-	a := &locationLimits{translation: t, module: module, clock: clock, state: make([]int32, len(t.source.Vars))}
+	search := &locationLimits{translation: t, module: module, clock: clock, state: make([]int32, len(t.source.Vars))}
 	for _, slot := range module.Vars {
 		if t.clocks[slot] == nil {
-			a.slots = append(a.slots, slot)
+			search.slots = append(search.slots, slot)
 		}
 	}
-	slices.SortStableFunc(a.slots, func(first, second int) int {
+	slices.SortStableFunc(search.slots, func(first, second int) int {
 		return cmp.Compare(t.valuationCount([]int{first}), t.valuationCount([]int{second}))
 	})
-	for t.valuationCount(a.slots) > maxLocations {
-		a.slots = a.slots[:len(a.slots)-1]
+	for t.valuationCount(search.slots) > maxLocations {
+		search.slots = search.slots[:len(search.slots)-1]
 	}
-	a.limits = slices.Repeat([]int64{inactive}, int(t.valuationCount(a.slots)))
+	search.limits = slices.Repeat([]int64{inactive}, int(t.valuationCount(search.slots)))
 	for changed := true; changed; {
-		changed = a.raiseLimits()
+		changed = search.raiseLimits()
 	}
-	return a
+	return search
 }
 
 // isReadOutside reports whether another module, a label, a reward or the property reads a clock of a module.
@@ -76,79 +76,79 @@ func (t *translation) isReadOutside(module *sema.Module, clock int) bool {
 	return false
 }
 
-// eachLocation calls f with the number of each location, after setting state to it.
-func (a *locationLimits) eachLocation(f func(number int)) {
-	for _, slot := range a.slots {
-		a.state[slot] = a.source.Vars[slot].Low
+// forEachLocation sets state to each location and calls visit with the number of the location.
+func (search *locationLimits) forEachLocation(visit func(number int)) {
+	for _, slot := range search.slots {
+		search.state[slot] = search.source.Vars[slot].Low
 	}
 	number := 0
-	for more := true; more; more = a.nextValuation(a.state, a.slots) {
-		f(number)
+	for more := true; more; more = search.nextValuation(search.state, search.slots) {
+		visit(number)
 		number++
 	}
 }
 
 // raiseLimits raises the limit of each location to what the location itself and the limits so far of its successors ask for. It reports
 // whether a limit changed.
-func (a *locationLimits) raiseLimits() (changed bool) {
-	a.eachLocation(func(number int) {
-		if limit := a.limitHere(); limit > a.limits[number] {
-			a.limits[number], changed = limit, true
+func (search *locationLimits) raiseLimits() (changed bool) {
+	search.forEachLocation(func(number int) {
+		if limit := search.limitHere(); limit > search.limits[number] {
+			search.limits[number], changed = limit, true
 		}
 	})
 	return changed
 }
 
-// limitHere returns the limit of the location in state, as far as the limits so far say.
-func (a *locationLimits) limitHere() int64 {
+// limitHere returns the limit of the current location, as far as the limits so far say.
+func (search *locationLimits) limitHere() int64 {
 	limit := int64(inactive)
-	if a.module.Invariant != nil {
-		limit = a.maxComparedIn(a.module.Invariant)
+	if search.module.Invariant != nil {
+		limit = search.maxComparedIn(search.module.Invariant)
 	}
-	for i := range a.module.Commands {
-		command := &a.module.Commands[i]
-		if a.isAlways(command.Guard, false) {
+	for i := range search.module.Commands {
+		command := &search.module.Commands[i]
+		if search.isAlways(command.Guard, false) {
 			continue
 		}
-		limit = max(limit, a.maxComparedIn(command.Guard))
+		limit = max(limit, search.maxComparedIn(command.Guard))
 		for _, update := range command.Updates {
-			limit = max(limit, a.limitAfter(update))
+			limit = max(limit, search.limitAfter(update))
 		}
 	}
 	return limit
 }
 
 // limitAfter returns the limit of the location to which an update leads; inactive if the update sets the clock.
-func (a *locationLimits) limitAfter(update sema.Update) int64 {
-	target := slices.Clone(a.state)
+func (search *locationLimits) limitAfter(update sema.Update) int64 {
+	target := slices.Clone(search.state)
 	for _, assign := range update.Assigns {
-		if assign.Slot == a.clock {
+		if assign.Slot == search.clock {
 			return inactive
 		}
 	}
 	for _, assign := range update.Assigns {
-		if !slices.Contains(a.slots, assign.Slot) {
+		if !slices.Contains(search.slots, assign.Slot) {
 			continue
 		}
-		value, err := sema.Eval(assign.Value, a.state)
-		if err != nil || !a.isDetermined(assign.Value) {
-			return a.clocks[a.clock].maxCompared
+		value, err := sema.Eval(assign.Value, search.state)
+		if err != nil || !search.isDetermined(assign.Value) {
+			return search.clocks[search.clock].maxCompared
 		}
 		target[assign.Slot] = value.Int
 		if value.Type == sema.Bool && value.Bool {
 			target[assign.Slot] = 1
 		}
 	}
-	if number, ok := a.numberOf(target); ok {
-		return a.limits[number]
+	if number, ok := search.numberOf(target); ok {
+		return search.limits[number]
 	}
 	return inactive
 }
 
 // numberOf returns the number of a location. ok is false if a variable is out of range.
-func (a *locationLimits) numberOf(state []int32) (number int, ok bool) {
-	for _, slot := range slices.Backward(a.slots) {
-		variable := &a.source.Vars[slot]
+func (search *locationLimits) numberOf(state []int32) (number int, ok bool) {
+	for _, slot := range slices.Backward(search.slots) {
+		variable := &search.source.Vars[slot]
 		if state[slot] < variable.Low || state[slot] > variable.High {
 			return 0, false
 		}
@@ -158,30 +158,31 @@ func (a *locationLimits) numberOf(state []int32) (number int, ok bool) {
 }
 
 // isDetermined reports whether an expression reads only the discrete variables of the module.
-func (a *locationLimits) isDetermined(expr sema.Expr) bool {
-	return !slices.ContainsFunc(variablesIn(expr), func(slot int) bool { return !slices.Contains(a.slots, slot) })
+func (search *locationLimits) isDetermined(expr sema.Expr) bool {
+	return !slices.ContainsFunc(variablesIn(expr), func(slot int) bool { return !slices.Contains(search.slots, slot) })
 }
 
-// isAlways reports whether the location decides a condition, with the given result.
-func (a *locationLimits) isAlways(expr sema.Expr, holds bool) bool {
+// isAlways reports whether the discrete variables of the module, with their values in the current location, make a condition true (holds) or false.
+// If other variables or clocks may matter, it returns false.
+func (search *locationLimits) isAlways(expr sema.Expr, holds bool) bool {
 	switch expr := expr.(type) {
 	case *sema.Unary:
 		if expr.Op == syntax.OpNot {
-			return a.isAlways(expr.X, !holds)
+			return search.isAlways(expr.X, !holds)
 		}
 	case *sema.Binary:
 		first, second, isConnective := operands(expr)
 		switch {
 		case isConnective && holds == (expr.Op == syntax.OpAnd): // both operands decide
-			return a.isAlways(first.expr, first.is(holds)) && a.isAlways(second.expr, second.is(holds))
+			return search.isAlways(first.expr, first.is(holds)) && search.isAlways(second.expr, second.is(holds))
 		case isConnective:
-			return a.isAlways(first.expr, first.is(holds)) || a.isAlways(second.expr, second.is(holds))
+			return search.isAlways(first.expr, first.is(holds)) || search.isAlways(second.expr, second.is(holds))
 		}
 	}
-	if !a.isDetermined(expr) {
+	if !search.isDetermined(expr) {
 		return false
 	}
-	value, err := sema.Eval(expr, a.state)
+	value, err := sema.Eval(expr, search.state)
 	return err == nil && value.Bool == holds
 }
 
@@ -203,57 +204,57 @@ func operands(expr *sema.Binary) (first, second operand, isConnective bool) {
 	return operand{}, operand{}, false
 }
 
-// maxComparedIn returns the largest number that a condition compares the clock with in the location in state; inactive if the condition does
+// maxComparedIn returns the largest number that a condition compares the clock with in the current location; inactive if the condition does
 // not depend on the clock there.
-func (a *locationLimits) maxComparedIn(expr sema.Expr) int64 {
-	if !slices.Contains(variablesIn(expr), a.clock) || a.isAlways(expr, true) || a.isAlways(expr, false) {
+func (search *locationLimits) maxComparedIn(expr sema.Expr) int64 {
+	if !slices.Contains(variablesIn(expr), search.clock) || search.isAlways(expr, true) || search.isAlways(expr, false) {
 		return inactive
 	}
 	switch expr := expr.(type) {
 	case *sema.Unary:
-		return a.maxComparedIn(expr.X)
+		return search.maxComparedIn(expr.X)
 	case *sema.Binary:
 		if first, second, isConnective := operands(expr); isConnective {
-			return max(a.maxComparedIn(first.expr), a.maxComparedIn(second.expr))
+			return max(search.maxComparedIn(first.expr), search.maxComparedIn(second.expr))
 		}
-		if slot, isComparison := a.comparedClock(expr); isComparison && slot == a.clock {
-			return a.comparedNumber(expr)
+		if slot, isComparison := search.comparedClock(expr); isComparison && slot == search.clock {
+			return search.comparedNumber(expr)
 		}
 	}
-	return a.clocks[a.clock].maxCompared
+	return search.clocks[search.clock].maxCompared
 }
 
-// comparedNumber returns the number that a comparison compares the clock with in the location in state; the largest one of all locations if
+// comparedNumber returns the number that a comparison compares the clock with in the current location; the largest one of all locations if
 // the location does not determine it.
-func (a *locationLimits) comparedNumber(comparison *sema.Binary) int64 {
+func (search *locationLimits) comparedNumber(comparison *sema.Binary) int64 {
 	other := comparison.Y
-	if slices.Contains(variablesIn(other), a.clock) {
+	if slices.Contains(variablesIn(other), search.clock) {
 		other = comparison.X
 	}
-	value, err := sema.Eval(other, a.state)
-	if err != nil || value.Type != sema.Int || !a.isDetermined(other) {
-		return a.clocks[a.clock].maxCompared
+	value, err := sema.Eval(other, search.state)
+	if err != nil || value.Type != sema.Int || !search.isDetermined(other) {
+		return search.clocks[search.clock].maxCompared
 	}
 	return max(int64(value.Int), 0)
 }
 
 // byValue returns, for each value of the discrete variable in a slot, the greatest limit of the locations in which the variable has this value.
-func (a *locationLimits) byValue(slot int) []int64 {
-	variable := &a.source.Vars[slot]
+func (search *locationLimits) byValue(slot int) []int64 {
+	variable := &search.source.Vars[slot]
 	limits := slices.Repeat([]int64{inactive}, int(variable.High-variable.Low+1))
-	a.eachLocation(func(number int) {
-		value := a.state[slot] - variable.Low
-		limits[value] = max(limits[value], a.limits[number])
+	search.forEachLocation(func(number int) {
+		value := search.state[slot] - variable.Low
+		limits[value] = max(limits[value], search.limits[number])
 	})
 	return limits
 }
 
 // inactiveWhere returns a disjunction of v=n over the values n of a variable v with which the clock is inactive, whatever the
 // values of the other variables. It returns nil if there are none.
-func (a *locationLimits) inactiveWhere() sema.Expr {
+func (search *locationLimits) inactiveWhere() sema.Expr {
 	var conditions []sema.Expr
-	for _, slot := range a.slots {
-		conditions = append(conditions, a.valuesWithLimit(slot, a.byValue(slot), inactive)...)
+	for _, slot := range search.slots {
+		conditions = append(conditions, search.valuesWithLimit(slot, search.byValue(slot), inactive)...)
 	}
 	if len(conditions) == 0 {
 		return nil
@@ -262,15 +263,15 @@ func (a *locationLimits) inactiveWhere() sema.Expr {
 }
 
 // valuesWithLimit returns the conditions that the integer variable in a slot has one of the values with a limit.
-func (a *locationLimits) valuesWithLimit(slot int, limits []int64, limit int64) []sema.Expr {
+func (search *locationLimits) valuesWithLimit(slot int, limits []int64, limit int64) []sema.Expr {
 	var conditions []sema.Expr
-	if a.source.Vars[slot].Type != sema.Int {
+	if search.source.Vars[slot].Type != sema.Int {
 		return nil
 	}
 	for i, valueLimit := range limits {
 		if valueLimit == limit {
-			value := a.source.Vars[slot].Low + int32(i)
-			conditions = append(conditions, compare(varAt(slot, a.module.Pos), syntax.OpEq, intAt(value, a.module.Pos)))
+			value := search.source.Vars[slot].Low + int32(i)
+			conditions = append(conditions, compare(varAt(slot, search.module.Pos), syntax.OpEq, intAt(value, search.module.Pos)))
 		}
 	}
 	return conditions
@@ -278,14 +279,14 @@ func (a *locationLimits) valuesWithLimit(slot int, limits []int64, limit int64) 
 
 // greatestValue returns the greatest value that a digital clock needs, as a function of the integer variable that reduces the values most on
 // average: one time step more than the limit, and 0 where the clock is inactive. It returns nil if no variable reduces them.
-func (a *locationLimits) greatestValue() sema.Expr {
+func (search *locationLimits) greatestValue() sema.Expr {
 	var best []int64
-	bestSlot, bestMean := 0, float64(a.clocks[a.clock].maxCompared)
-	for _, slot := range a.slots {
-		if a.source.Vars[slot].Type != sema.Int {
+	bestSlot, bestMean := 0, float64(search.clocks[search.clock].maxCompared)
+	for _, slot := range search.slots {
+		if search.source.Vars[slot].Type != sema.Int {
 			continue
 		}
-		limits := a.byValue(slot)
+		limits := search.byValue(slot)
 		sum := 0.0
 		for _, limit := range limits {
 			sum += float64(limit)
@@ -297,17 +298,17 @@ func (a *locationLimits) greatestValue() sema.Expr {
 	if best == nil {
 		return nil
 	}
-	greatest := intAt(a.clockLimit(a.clock), a.module.Pos)
+	greatest := intAt(search.clockLimit(search.clock), search.module.Pos)
 	for _, limit := range slices.Compact(slices.Sorted(slices.Values(best))) {
-		if limit == a.clocks[a.clock].maxCompared {
+		if limit == search.clocks[search.clock].maxCompared {
 			break
 		}
 		value := int32(0)
 		if limit != inactive {
-			value = a.inSteps(limit) + 1
+			value = search.inSteps(limit) + 1
 		}
-		condition := anyOf(a.valuesWithLimit(bestSlot, best, limit))
-		greatest = choose(condition, intAt(value, a.module.Pos), greatest)
+		condition := anyOf(search.valuesWithLimit(bestSlot, best, limit))
+		greatest = choose(condition, intAt(value, search.module.Pos), greatest)
 	}
 	return greatest
 }

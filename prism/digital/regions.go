@@ -24,10 +24,10 @@ func (t *translation) addPair(first, second int) {
 	}
 }
 
-// pairWith returns the pair of two clocks, or nil.
-func (t *translation) pairWith(x, y int) *clockPair {
+// pairWith returns the pair of the clocks in two slots; nil if a constraint compares no such pair.
+func (t *translation) pairWith(slot, other int) *clockPair {
 	for _, pair := range t.pairs {
-		if pair.first == x && pair.second == y || pair.first == y && pair.second == x {
+		if pair.first == slot && pair.second == other || pair.first == other && pair.second == slot {
 			return pair
 		}
 	}
@@ -36,21 +36,21 @@ func (t *translation) pairWith(x, y int) *clockPair {
 
 // pairOf returns the pair of clocks that a constraint compares; nil if it compares a clock with a number or with itself.
 func (t *translation) pairOf(constraint *sema.Binary) *clockPair {
-	x, isVariable := constraint.X.(*sema.Var)
-	y, areVariables := constraint.Y.(*sema.Var)
-	if !isVariable || !areVariables {
+	left, leftIsVariable := constraint.X.(*sema.Var)
+	right, rightIsVariable := constraint.Y.(*sema.Var)
+	if !leftIsVariable || !rightIsVariable {
 		return nil
 	}
-	return t.pairWith(x.Slot, y.Slot)
+	return t.pairWith(left.Slot, right.Slot)
 }
 
 // addRegionVariables adds the ranks of the clocks and the orders of the pairs to a program.
 func (t *translation) addRegionVariables(program *sema.Program) {
 	slots := t.clockSlots()
 	for _, slot := range slots {
-		of := program.Vars[slot]
-		t.clocks[slot].rank = addVariable(program, of.Name+"_rank", sema.Variable{
-			Type: sema.Int, Bounded: true, High: int32(len(slots)), Module: of.Module, Pos: of.Pos,
+		clock := program.Vars[slot]
+		t.clocks[slot].rank = addVariable(program, clock.Name+"_rank", sema.Variable{
+			Type: sema.Int, Bounded: true, High: int32(len(slots)), Module: clock.Module, Pos: clock.Pos,
 		})
 	}
 	for _, pair := range t.pairs {
@@ -79,7 +79,7 @@ func (t *translation) rankIs(slot int, rank sema.Expr) sema.Expr {
 	return compare(varAt(t.clocks[slot].rank, rank.Pos()), syntax.OpEq, rank)
 }
 
-// wholeBelow returns the condition that a clock shows a whole number and its value is below a limit.
+// wholeBelow returns the condition that the value of a clock is a whole number below a limit.
 func (t *translation) wholeBelow(slot int, limit int32, pos syntax.Pos) sema.Expr {
 	return both(t.rankIs(slot, intAt(0, pos)), compare(varAt(slot, pos), syntax.OpLt, intAt(limit, pos)))
 }
@@ -93,9 +93,9 @@ func (t *translation) anyClock(condition func(slot int) sema.Expr) sema.Expr {
 	return anyOf(conditions)
 }
 
-// moves returns the condition that the value of a clock grows in the next time step: its rank is 0 if some clock shows
-// a whole number, and the greatest one otherwise.
-func (t *translation) moves(slot int, pos syntax.Pos) sema.Expr {
+// advances returns the condition that the value of a clock grows in the next time step: its rank is 0 if the value of some clock is a whole number,
+// and the greatest one otherwise.
+func (t *translation) advances(slot int, pos syntax.Pos) sema.Expr {
 	var ranks []sema.Expr
 	for _, other := range t.clockSlots() {
 		ranks = append(ranks, varAt(t.clocks[other].rank, pos))
@@ -112,14 +112,14 @@ func (t *translation) beginsFraction(slot int, pos syntax.Pos) sema.Expr {
 // nextRank returns the rank of a clock after a time step. It closes the gaps between ranks.
 func (t *translation) nextRank(slot int, pos syntax.Pos) sema.Expr {
 	rank := varAt(t.clocks[slot].rank, pos)
-	// A clock that does not move keeps its place in the order, above the clocks that begin a fraction.
+	// A clock that does not advance keeps its place in the order, after the clocks whose fraction begins in this step.
 	place := indicator(t.anyClock(func(other int) sema.Expr { return t.beginsFraction(other, pos) }))
-	for r := range len(t.clocks) {
-		occupied := intAt(int32(r+1), pos)
+	for lower := range len(t.clocks) {
+		occupied := intAt(int32(lower+1), pos)
 		isOccupied := t.anyClock(func(other int) sema.Expr { return t.rankIs(other, occupied) })
 		place = plus(place, indicator(both(compare(occupied, syntax.OpLe, rank), isOccupied)))
 	}
-	next := choose(t.moves(slot, pos), indicator(t.beginsFraction(slot, pos)), place)
+	next := choose(t.advances(slot, pos), indicator(t.beginsFraction(slot, pos)), place)
 	if inactive := t.clocks[slot].inactive; inactive != nil {
 		return choose(inactive, intAt(0, pos), next)
 	}
@@ -150,8 +150,7 @@ func (t *translation) nextOrder(pair *clockPair, pos syntax.Pos) sema.Expr {
 	return choose(aboveLargest, sign, intAt(0, pos))
 }
 
-// position returns a number for a clock of a pair. The numbers of the two clocks have the same order as their
-// values.
+// position returns an expression for a clock of a pair, such that the expressions of both clocks have the same order as their values.
 func (t *translation) position(pair *clockPair, slot int, pos syntax.Pos) sema.Expr {
 	position := plus(times(varAt(slot, pos), int64(len(t.clocks)+1)), varAt(t.clocks[slot].rank, pos))
 	if slot == pair.second {

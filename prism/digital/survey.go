@@ -20,7 +20,7 @@ func (t *translation) surveyModel() {
 	for i := range t.source.Modules {
 		module := &t.source.Modules[i]
 		if module.Invariant != nil {
-			t.checkClosed(module.Invariant, true)
+			t.surveyCondition(module.Invariant, true)
 		}
 		for k := range module.Commands {
 			t.surveyCommand(&module.Commands[k])
@@ -39,7 +39,7 @@ func (t *translation) surveyModel() {
 
 // surveyCommand surveys the guard, the probabilities and the assignments of a command.
 func (t *translation) surveyCommand(command *sema.Command) {
-	t.checkClosed(command.Guard, true)
+	t.surveyCondition(command.Guard, true)
 	for i := range command.Updates {
 		t.noClocks(command.Updates[i].Prob, "a probability")
 		for _, assign := range command.Updates[i].Assigns {
@@ -51,8 +51,8 @@ func (t *translation) surveyCommand(command *sema.Command) {
 	}
 }
 
-// surveyProperty does for a property what surveyModel does for the model. The property combines P and
-// R operators and values in the initial state.
+// surveyProperty finds the numbers that a property compares clocks with, its time bound, and features that are not supported. The property combines P and
+// R operators with values in the initial state.
 func (t *translation) surveyProperty(expr sema.Expr) {
 	switch formula := logic.Of(expr); formula.Kind {
 	case logic.Probability:
@@ -71,7 +71,7 @@ func (t *translation) surveyProperty(expr sema.Expr) {
 		t.surveyStateFormula(expr, true)
 	default:
 		if _, isComparison := t.comparedClock(expr); isComparison {
-			t.checkClosed(expr, true)
+			t.surveyCondition(expr, true)
 			return
 		}
 		sema.Operands(expr, t.surveyProperty)
@@ -137,21 +137,21 @@ func (t *translation) surveyStateFormula(expr sema.Expr, positive bool) {
 		t.alwaysUnsupported(nested.Pos(), "found nested operators, which are not supported for timed automata")
 		return
 	}
-	t.checkClosed(expr, positive)
+	t.surveyCondition(expr, positive)
 }
 
-// checkClosed records the numbers that clocks are compared with, and whether a clock constraint needs regions. positive says
-// that the constraint is under an even number of negations.
-func (t *translation) checkClosed(expr sema.Expr, positive bool) {
+// surveyCondition records for each clock constraint in a condition the numbers that the clock is compared with, and whether the constraint needs regions. It
+// refuses conditions that use clocks in another way. positive says that the condition is under an even number of negations.
+func (t *translation) surveyCondition(expr sema.Expr, positive bool) {
 	switch expr := expr.(type) {
 	case *sema.Label:
 		if expr.Index >= 0 {
-			t.checkClosed(t.source.Labels[expr.Index].X, positive)
+			t.surveyCondition(t.source.Labels[expr.Index].X, positive)
 		}
 		return
 	case *sema.Unary:
 		if expr.Op == syntax.OpNot {
-			t.checkClosed(expr.X, !positive)
+			t.surveyCondition(expr.X, !positive)
 			return
 		}
 	case *sema.Binary:
@@ -161,26 +161,26 @@ func (t *translation) checkClosed(expr sema.Expr, positive bool) {
 		}
 		switch expr.Op {
 		case syntax.OpAnd, syntax.OpOr:
-			t.checkClosed(expr.X, positive)
-			t.checkClosed(expr.Y, positive)
+			t.surveyCondition(expr.X, positive)
+			t.surveyCondition(expr.Y, positive)
 			return
 		case syntax.OpImplies:
-			t.checkClosed(expr.X, !positive)
-			t.checkClosed(expr.Y, positive)
+			t.surveyCondition(expr.X, !positive)
+			t.surveyCondition(expr.Y, positive)
 			return
 		}
 	case *sema.Cond:
 		if expr.Type() == sema.Bool {
 			t.noClocks(expr.Condition, "a condition")
-			t.checkClosed(expr.Then, positive)
-			t.checkClosed(expr.Else, positive)
+			t.surveyCondition(expr.Then, positive)
+			t.surveyCondition(expr.Else, positive)
 			return
 		}
 	}
 	t.noClocks(expr, "an expression that does not compare it with a number")
 }
 
-// comparedClock returns the slot of the clock that an expression compares with something. The second result is false for other expressions.
+// comparedClock returns the slot of the clock that an expression compares with something. isComparison is false for other expressions.
 func (t *translation) comparedClock(expr sema.Expr) (slot int, isComparison bool) {
 	comparison, ok := expr.(*sema.Binary)
 	if !ok || comparison.Type() != sema.Bool {
@@ -300,9 +300,9 @@ func (t *translation) nextValuation(state []int32, slots []int) bool {
 	return false
 }
 
-// addToUnit replaces the unit by its greatest common divisor with n.
-func (t *translation) addToUnit(n int64) {
-	first, second := t.unit, n
+// addToUnit replaces the time unit by its greatest common divisor with a number, so that the unit divides the number.
+func (t *translation) addToUnit(number int64) {
+	first, second := t.unit, number
 	if second < 0 {
 		second = -second
 	}

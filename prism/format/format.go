@@ -20,7 +20,7 @@ func Source(dialect syntax.Dialect, file string, src []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	layout := layout{lexemes: slices.AppendSeq(make([]syntax.Lexeme, 0, len(src)/2), syntax.Lexemes(src)), units: unitsOf(before)}
+	layout := layout{lexemes: slices.AppendSeq(make([]syntax.Lexeme, 0, len(src)/2), syntax.Lexemes(src)), statements: statementsOf(before)}
 	layout.writeFile()
 	formatted, err := layout.checkedText(file)
 	if err != nil {
@@ -44,30 +44,30 @@ type Text struct {
 	// Lexemes are the lexemes of the text, except possibly those inside the statements in Known.
 	Lexemes []syntax.Lexeme
 	// Known are commands that were formatted before, in order. They may be missing in the tree.
-	Known []Statement
+	Known []KnownCommand
 	// Keep is called, unless it is nil, for each newly formatted command with its start offset.
-	Keep func(from int32, layout *Laid)
+	Keep func(from int32, layout *CommandLayout)
 }
 
-// Statement is a part of a text with its layout.
-type Statement struct {
+// KnownCommand is a command that was formatted before, with its layout.
+type KnownCommand struct {
 	From, To int32
-	Laid     *Laid
+	Layout   *CommandLayout
 }
 
-// Laid is the layout of a command. It does not depend on where the command is in the file.
-type Laid struct{ lines []line }
+// CommandLayout is the layout of a command. It does not depend on where the command is in the file.
+type CommandLayout struct{ lines []line }
 
-// Again formats a Text as Source does, but reuses the layouts in Known. It checks the tokens and
+// Reformat formats a Text as Source does, but reuses the layouts in Known. It checks the tokens and
 // comments of all other statements. The statements in Known were checked when they were formatted.
-func Again(t Text) ([]byte, error) {
-	layout := layout{lexemes: t.Lexemes, units: insertReused(unitsOf(t.Tree), t.Known), onNewLayout: t.Keep}
+func Reformat(text Text) ([]byte, error) {
+	layout := layout{lexemes: text.Lexemes, statements: insertReused(statementsOf(text.Tree), text.Known), onNewLayout: text.Keep}
 	layout.writeFile()
-	formatted, err := layout.checkedText(t.File)
+	formatted, err := layout.checkedText(text.File)
 	if err != nil {
 		return nil, err
 	}
-	return withLineEnds(formatted, t.Src), nil
+	return withLineEnds(formatted, text.Src), nil
 }
 
 // withLineEnds returns the formatted text with line breaks in the style of src.
@@ -122,21 +122,21 @@ func sameLexemes(want []syntax.Lexeme, text []byte) bool {
 // trimmedText returns the text of a lexeme without trailing blanks, which only comments can have.
 func trimmedText(lexeme syntax.Lexeme) string { return strings.TrimRight(lexeme.Text, " \t") }
 
-// unit is a statement, which starts on a new line, and whose tokens are formatted together.
-type unit struct {
+// statement is a statement, which starts on a new line, and whose tokens are formatted together.
+type statement struct {
 	node         syntax.Node // nil if the layout is reused
 	from, to     int32       // offsets in the text
 	level        int         // of indentation
-	reusedLayout *Laid
+	reusedLayout *CommandLayout
 }
 
-// unitsOf returns the statements of a file in order. Only words that start and end blocks are outside
+// statementsOf returns the statements of a file in order. Only words that start and end blocks are outside
 // statements.
-func unitsOf(file syntax.Node) []unit {
-	var units []unit
+func statementsOf(file syntax.Node) []statement {
+	var statements []statement
 	add := func(level int, nodes ...syntax.Node) {
 		for _, node := range nodes {
-			units = append(units, unit{node: node, from: node.Pos().Offset, to: node.End().Offset, level: level})
+			statements = append(statements, statement{node: node, from: node.Pos().Offset, to: node.End().Offset, level: level})
 		}
 	}
 	switch file := file.(type) {
@@ -149,7 +149,7 @@ func unitsOf(file syntax.Node) []unit {
 			addItem(add, item)
 		}
 	}
-	return units
+	return statements
 }
 
 // addItem adds the statements of one item of a model.
@@ -174,22 +174,22 @@ func addItem(add func(level int, nodes ...syntax.Node), item syntax.Item) {
 
 // insertReused returns the statements with reused commands inserted in order. Statements that overlap a
 // reused command are dropped.
-func insertReused(units []unit, reused []Statement) []unit {
+func insertReused(statements []statement, reused []KnownCommand) []statement {
 	if len(reused) == 0 {
-		return units
+		return statements
 	}
-	merged := make([]unit, 0, len(units)+len(reused))
-	for _, statement := range reused {
-		for len(units) > 0 && units[0].from < statement.From {
-			merged = append(merged, units[0])
-			units = units[1:]
+	merged := make([]statement, 0, len(statements)+len(reused))
+	for _, command := range reused {
+		for len(statements) > 0 && statements[0].from < command.From {
+			merged = append(merged, statements[0])
+			statements = statements[1:]
 		}
-		for len(units) > 0 && units[0].from < statement.To {
-			units = units[1:]
+		for len(statements) > 0 && statements[0].from < command.To {
+			statements = statements[1:]
 		}
-		merged = append(merged, unit{from: statement.From, to: statement.To, level: 1, reusedLayout: statement.Laid})
+		merged = append(merged, statement{from: command.From, to: command.To, level: 1, reusedLayout: command.Layout})
 	}
-	return append(merged, units...)
+	return append(merged, statements...)
 }
 
 // addNodes calls add for each node of a list.
@@ -203,10 +203,10 @@ func addNodes[N syntax.Node](add func(int, ...syntax.Node), level int, nodes []N
 type layout struct {
 	lexemes      []syntax.Lexeme
 	nextIndex    int // index of the next lexeme
-	units        []unit
+	statements   []statement
 	lines        []line
 	blockOpened  bool // the last line starts a block
-	onNewLayout  func(from int32, layout *Laid)
+	onNewLayout  func(from int32, layout *CommandLayout)
 	reusedRanges []lexemeRange // the lexemes of the reused statements
 }
 
@@ -235,10 +235,10 @@ func (l *layout) writeFile() {
 		switch lexeme := l.lexemes[l.nextIndex]; {
 		case lexeme.Class == syntax.Comment:
 			l.writeComment(2 * l.nextLevel())
-		case len(l.units) > 0 && lexeme.Start.Offset >= l.units[0].from:
-			next := l.units[0]
-			l.units = l.units[1:]
-			l.writeUnit(next)
+		case len(l.statements) > 0 && lexeme.Start.Offset >= l.statements[0].from:
+			next := l.statements[0]
+			l.statements = l.statements[1:]
+			l.writeStatement(next)
 		default:
 			l.writeBlockWord()
 		}
@@ -288,8 +288,8 @@ func (l *layout) nextLevel() int {
 		if lexeme.Class == syntax.Comment {
 			continue
 		}
-		if len(l.units) > 0 && lexeme.Start.Offset >= l.units[0].from {
-			return l.units[0].level
+		if len(l.statements) > 0 && lexeme.Start.Offset >= l.statements[0].from {
+			return l.statements[0].level
 		}
 		switch lexeme.Text {
 		case "endmodule", "endrewards", "invariant", "endinit", "endsystem":

@@ -176,6 +176,9 @@ func partsOfElements(elements []symbol, part func(*composite) symbol) []symbol {
 	return parts
 }
 
+// sizeOfElement is the size that an element of an array comprehension has at least.
+const sizeOfElement = 10
+
 // comprehension translates an array that is defined by one expression over the index ("ac").
 func (t *translator) comprehension(value *jsonValue, context *exprContext) symbol {
 	t.requireKeys(value, "var", "length", "exp")
@@ -185,7 +188,7 @@ func (t *translator) comprehension(value *jsonValue, context *exprContext) symbo
 		t.refuse(span.Start, "the length of an array is unknown, want a constant of at most %d", maxLength)
 	}
 	parts := &composite{}
-	t.addSize(value.Start, 10*length)
+	t.addSize(value.Start, sizeOfElement*length)
 	for i := range length {
 		scope := newScope(context.scope)
 		scope.names[index] = symbol{

@@ -122,8 +122,8 @@ func numberExpr(value *jsonValue) syntax.Expr {
 
 // literal returns the literal of a number without a sign: an int if it fits, otherwise a double.
 func literal(digits string, span syntax.Span) syntax.Expr {
-	if n, err := strconv.ParseInt(digits, 10, 32); err == nil {
-		return &syntax.IntLit{Value: int32(n), Span: span}
+	if number, err := strconv.ParseInt(digits, 10, 32); err == nil {
+		return &syntax.IntLit{Value: int32(number), Span: span}
 	}
 	if !strings.ContainsAny(digits, ".eE") {
 		digits += ".0" // too large for an int
@@ -291,7 +291,8 @@ func (t *translator) otherOperator(value, op *jsonValue, context *exprContext) s
 // sign.
 func (t *translator) signed(value *jsonValue, op string, context *exprContext) syntax.Expr {
 	operand := t.sizedExpr(value.get("exp"), context)
-	t.addSize(value.Start, 2*operand.size+8)
+	const sizeOfSign = 8 // of the conditions and numbers around two copies of the operand
+	t.addSize(value.Start, 2*operand.size+sizeOfSign)
 	number := func(n int32) syntax.Expr { return &syntax.IntLit{Value: n, Span: value.Span} }
 	neg := func(expr syntax.Expr) syntax.Expr { return &syntax.Unary{Op: syntax.OpNeg, X: expr, Span: value.Span} }
 	compared := func(op syntax.Op) syntax.Expr {

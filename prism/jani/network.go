@@ -152,8 +152,8 @@ func (t *translator) combineStep(step *step) stepCommands {
 	for _, module := range modules {
 		edgesOfParticipants := step.edgeLists(module)
 		numEdges := func(i int) int { return len(edgesOfParticipants[i]) }
-		forEachCombination(len(edgesOfParticipants), numEdges, func(index []int) {
-			command := t.combine(selectOneOfEach(edgesOfParticipants, index))
+		forEachCombination(len(edgesOfParticipants), numEdges, func(chosen []int) {
+			command := t.combine(selectOneOfEach(edgesOfParticipants, chosen))
 			if t.doc.markov && command.rate != nil {
 				t.rateCommands = append(t.rateCommands, command)
 			} else {
@@ -165,11 +165,11 @@ func (t *translator) combineStep(step *step) stepCommands {
 	return result
 }
 
-// selectOneOfEach returns element index[i] of each list i.
-func selectOneOfEach[T any](lists [][]T, index []int) []T {
+// selectOneOfEach returns element chosen[i] of each list i.
+func selectOneOfEach[T any](lists [][]T, chosen []int) []T {
 	var selected []T
 	for i, list := range lists {
-		selected = append(selected, list[index[i]])
+		selected = append(selected, list[chosen[i]])
 	}
 	return selected
 }
@@ -206,18 +206,18 @@ func (t *translator) modulesOf(step *step) []int {
 // forEachCombination calls visit for all combinations of count numbers, where number i is below limit(i).
 // It counts like an odometer whose last number changes fastest.
 func forEachCombination(count int, limit func(int) int, visit func([]int)) {
-	index := make([]int, count)
+	chosen := make([]int, count)
 	for {
-		visit(index)
+		visit(chosen)
 		last := count - 1
-		for last >= 0 && index[last]+1 >= limit(last) {
-			index[last] = 0
+		for last >= 0 && chosen[last]+1 >= limit(last) {
+			chosen[last] = 0
 			last--
 		}
 		if last < 0 {
 			return
 		}
-		index[last]++
+		chosen[last]++
 	}
 }
 
@@ -230,10 +230,10 @@ func (t *translator) combine(edges []*edgeInstance) *combinedCommand {
 	var stepRewards [][]syntax.Expr
 	var probabilities []syntax.Expr
 	numDestinations := func(i int) int { return len(edges[i].destinations) }
-	forEachCombination(len(edges), numDestinations, func(index []int) {
-		probability := t.probability(edges, index)
-		env := t.valuesAfter(edges, index)
-		addLocations(env, edges, index)
+	forEachCombination(len(edges), numDestinations, func(chosen []int) {
+		probability := t.probability(edges, chosen)
+		env := t.valuesAfter(edges, chosen)
+		addLocations(env, edges, chosen)
 		update := &syntax.Update{Prob: productOf(rate, probability), Span: span, Assigns: t.updateAssigns(env)}
 		command.Updates = append(command.Updates, update)
 		probabilities = append(probabilities, probability)
@@ -268,12 +268,11 @@ func (t *translator) combinedRate(edges []*edgeInstance) syntax.Expr {
 	return product
 }
 
-// probability returns the probability of a combination of destinations; nil if it is 1. index[i] is the
-// destination of edge i.
-func (t *translator) probability(edges []*edgeInstance, index []int) syntax.Expr {
+// probability returns the probability that each edge takes its chosen destination; nil if it is 1. chosen[i] is the number of the destination of edge i.
+func (t *translator) probability(edges []*edgeInstance, chosen []int) syntax.Expr {
 	var product syntax.Expr
 	for i, edge := range edges {
-		if destination := edge.destinations[index[i]]; destination.probability != nil {
+		if destination := edge.destinations[chosen[i]]; destination.probability != nil {
 			product = productOf(product, t.expr(destination.probability, &exprContext{scope: edge.instance.scope}))
 		}
 	}
@@ -306,18 +305,18 @@ func isNumber(expr syntax.Expr, digits string) bool {
 	return false
 }
 
-// instanceAssignment is an assignment of an automaton with the scope of an instance of the automaton.
+// instanceAssignment is an assignment of an automaton, with the scope of the instance that makes it.
 type instanceAssignment struct {
 	scope *scope
 	assignment
 }
 
-// orderedAssignments returns the assignments of a combination of destinations, in the order of their indices. index[i] is the destination
-// of edge i.
-func orderedAssignments(edges []*edgeInstance, index []int) []instanceAssignment {
+// orderedAssignments returns the assignments of the chosen destinations of edges, sorted by the index that JANI gives each assignment. chosen[i] is the number
+// of the destination of edge i.
+func orderedAssignments(edges []*edgeInstance, chosen []int) []instanceAssignment {
 	var assigns []instanceAssignment
 	for i, edge := range edges {
-		for _, assignment := range edge.destinations[index[i]].assigns {
+		for _, assignment := range edge.destinations[chosen[i]].assigns {
 			assigns = append(assigns, instanceAssignment{edge.instance.scope, assignment})
 		}
 	}
@@ -325,10 +324,10 @@ func orderedAssignments(edges []*edgeInstance, index []int) []instanceAssignment
 	return assigns
 }
 
-// valuesAfter returns the values of the assigned variables after a combination of destinations; index[i] is the destination of edge i.
+// valuesAfter returns the values that the assigned variables have after a step to the chosen destinations; chosen[i] is the number of the destination of edge i.
 // Assignments with the same index are simultaneous: they read the values after the assignments with smaller indices.
-func (t *translator) valuesAfter(edges []*edgeInstance, index []int) map[*slot]sizedExpr {
-	assigns := orderedAssignments(edges, index)
+func (t *translator) valuesAfter(edges []*edgeInstance, chosen []int) map[*slot]sizedExpr {
+	assigns := orderedAssignments(edges, chosen)
 	env := make(map[*slot]sizedExpr)  // values after the assignments with smaller indices
 	next := make(map[*slot]sizedExpr) // values that the assignments with the current index give
 	for i, assign := range assigns {
@@ -406,11 +405,11 @@ func valueBefore(env map[*slot]sizedExpr, variable *slot, span syntax.Span) size
 	return sizedExpr{expr: &syntax.Ident{Name: variable.name, Span: span}, size: 1}
 }
 
-// addLocations adds the new locations of the instances to the values after a combination of destinations; index[i] is the destination of
-// edge i. Instances that stay in their location are skipped.
-func addLocations(env map[*slot]sizedExpr, edges []*edgeInstance, index []int) {
+// addLocations adds the locations of the chosen destinations to the values of variables after a step; chosen[i] is the number of the destination of edge i.
+// Instances that stay in their location are skipped.
+func addLocations(env map[*slot]sizedExpr, edges []*edgeInstance, chosen []int) {
 	for i, edge := range edges {
-		destination := edge.destinations[index[i]]
+		destination := edge.destinations[chosen[i]]
 		if location := edge.instance.location; location != nil && destination.location != edge.location {
 			number := &syntax.IntLit{Value: int32(destination.location), Span: spanAt(destination.pos)}
 			env[location] = sizedExpr{expr: number, size: 1}

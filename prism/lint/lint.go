@@ -90,8 +90,8 @@ func Texts(files []Source, program *sema.Program) []Finding {
 	return Sort(findings)
 }
 
-// falseGuards finds commands whose guards are false in every valuation. A command that several modules share
-// is reported only if its guard is false in all of them.
+// falseGuards finds commands whose guards are false in every valuation. A renamed module shares the text of its commands with the original
+// module; such a command is reported only if its guard is false in all of these modules.
 func falseGuards(files []Source, program *sema.Program) []Finding {
 	var text []byte
 	isModel := func(file Source) bool { return file.Name == program.File }
@@ -135,9 +135,11 @@ func IsConst(expr sema.Expr, value bool) bool {
 // unusedNames finds constants and formulas whose names occur only in their declarations. A name in a
 // comment with an expected result (RESULT) counts as a use.
 func unusedNames(files []Source) []Finding {
-	occurrences := make(map[string]int) // of the declared names
+	occurrences := make(map[string]int) // of each declared name
 	for _, file := range files {
-		forEachDeclared(file, func(ident *syntax.Ident, _ string) { occurrences[ident.Name] = 0 })
+		for _, declared := range declarationsIn(file) {
+			occurrences[declared.name.Name] = 0
+		}
 	}
 	if len(occurrences) == 0 {
 		return nil
@@ -147,33 +149,41 @@ func unusedNames(files []Source) []Finding {
 	}
 	var findings []Finding
 	for _, file := range files {
-		forEachDeclared(file, func(ident *syntax.Ident, kind string) {
-			if occurrences[ident.Name] == 1 {
-				message := fmt.Sprintf("%s %s is used nowhere", kind, ident.Name)
-				findings = append(findings, Finding{File: file.Name, Pos: ident.Start, Code: Unused, Message: message})
+		for _, declared := range declarationsIn(file) {
+			if occurrences[declared.name.Name] == 1 { // only the declaration
+				message := fmt.Sprintf("%s %s is used nowhere", declared.kind, declared.name.Name)
+				findings = append(findings, Finding{File: file.Name, Pos: declared.name.Start, Code: Unused, Message: message})
 			}
-		})
+		}
 	}
 	return findings
 }
 
-// forEachDeclared calls visit for each constant and formula that a file declares.
-func forEachDeclared(file Source, visit func(ident *syntax.Ident, kind string)) {
+// declaration is the declaration of a constant or a formula.
+type declaration struct {
+	kind string // "constant" or "formula"
+	name *syntax.Ident
+}
+
+// declarationsIn returns the constants and formulas that a file declares.
+func declarationsIn(file Source) []declaration {
+	var declared []declaration
 	syntax.VisitItems(file.Tree, func(node syntax.Node) {
 		switch node := node.(type) {
 		case *syntax.ConstDecl:
-			visit(node.Name, "constant")
+			declared = append(declared, declaration{"constant", node.Name})
 		case *syntax.FormulaDecl:
-			visit(node.Name, "formula")
+			declared = append(declared, declaration{"formula", node.Name})
 		}
 	})
+	return declared
 }
 
-// countOccurrences counts the occurrences of the names in a file.
+// countOccurrences adds the occurrences of names in a file to a map, which must have an entry for each name to count.
 func countOccurrences(file Source, occurrences map[string]int) {
 	count := func(name []byte) {
-		if n, declared := occurrences[string(name)]; declared {
-			occurrences[string(name)] = n + 1
+		if _, isDeclared := occurrences[string(name)]; isDeclared {
+			occurrences[string(name)]++
 		}
 	}
 	for class, text := range file.lexemes() {

@@ -5,32 +5,27 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// maxHorizon limits horizons, so that their sums cannot overflow.
-const maxHorizon = 1 << 40
+// endless is the horizon of a formula that has none. It is greater than all other horizons, and so small that sums of horizons cannot overflow.
+const endless = 1 << 40
 
 // Horizon returns the number of steps after which a path no longer matters to the value of a property in its first state, such as
 // 10 for P=? [ F<=10 a ] and 13 for P=? [ F<=10 P>0.5 [ F<=3 a ] ]. It reports false if there is no such number or if it cannot compute
 // the number: for operators without an upper bound, bounds on time or on rewards, long-run averages, filters and multi(...). The model
 // must have discrete time.
 func Horizon(property *Property) (steps int, ok bool) {
-	h := horizon{labels: property.Program.Labels}
-	steps = h.of(property.X)
-	return steps, !h.endless
+	steps = horizon{property.Program.Labels}.of(property.X)
+	return steps, steps < endless
 }
 
-// horizon computes the horizon of a formula.
-type horizon struct {
-	labels  []sema.LabelDef
-	endless bool // an operator without a horizon was found
-}
+// horizon computes the horizons of formulas. labels are the labels that may occur in them.
+type horizon struct{ labels []sema.LabelDef }
 
-// of returns the horizon of a state formula, a path formula or a number.
-func (h *horizon) of(expr sema.Expr) int {
-	if expr == nil || h.endless {
+// of returns the horizon of an expression, which may be a formula or a number; 0 for nil.
+func (h horizon) of(expr sema.Expr) int {
+	if expr == nil {
 		return 0
 	}
-	formula := Of(expr)
-	switch formula.Kind {
+	switch formula := Of(expr); formula.Kind {
 	case Label:
 		return h.label(formula.Index)
 	case Probability, Quantified:
@@ -44,12 +39,11 @@ func (h *horizon) of(expr sema.Expr) int {
 	case Expression:
 		return h.greatestOfOperands(expr)
 	}
-	h.endless = true
-	return 0
+	return endless
 }
 
 // label returns the horizon of a label. The label "deadlock" has the horizon 1, because only a step shows whether a state is a deadlock.
-func (h *horizon) label(index int) int {
+func (h horizon) label(index int) int {
 	switch {
 	case index >= 0:
 		return h.of(h.labels[index].X)
@@ -60,20 +54,19 @@ func (h *horizon) label(index int) int {
 }
 
 // greatestOfOperands returns the greatest horizon of the operands of an expression.
-func (h *horizon) greatestOfOperands(expr sema.Expr) int {
+func (h horizon) greatestOfOperands(expr sema.Expr) int {
 	greatest := 0
 	sema.Operands(expr, func(operand sema.Expr) { greatest = max(greatest, h.of(operand)) })
 	return greatest
 }
 
 // path returns the horizon of a path formula.
-func (h *horizon) path(expr sema.Expr) int {
+func (h horizon) path(expr sema.Expr) int {
 	switch expr := expr.(type) {
 	case *sema.Temporal:
 		return h.temporal(expr)
 	case *sema.CostBounded:
-		h.endless = true
-		return 0
+		return endless
 	}
 	if expr.Type() == sema.Path {
 		return h.greatestOfOperands(expr)
@@ -81,35 +74,39 @@ func (h *horizon) path(expr sema.Expr) int {
 	return h.of(expr)
 }
 
-// temporal returns the horizon of a temporal operator: the horizon of its operands plus the last step of its bound.
-func (h *horizon) temporal(temporal *sema.Temporal) int {
+// temporal returns the horizon of a temporal operator: the greatest horizon of its operands plus the last step of its bound.
+func (h horizon) temporal(temporal *sema.Temporal) int {
 	operands := max(h.of(temporal.X), h.of(temporal.Y))
 	if temporal.Op == syntax.Next {
-		return operands + 1
+		return addSteps(operands, 1)
 	}
 	if temporal.Bound == nil || temporal.Bound.High == nil {
-		h.endless = true
-		return 0
+		return endless
 	}
 	_, last, err := Steps(temporal.Bound)
-	return h.add(operands, last, err)
+	if err != nil {
+		return endless
+	}
+	return addSteps(operands, last)
 }
 
 // reward returns the horizon of the objective of R.
-func (h *horizon) reward(objective *Objective) int {
-	if objective.Err != nil || objective.Ratio || objective.At == nil || objective.Form != Cumulative && objective.Form != Instantaneous {
-		h.endless = true
-		return 0
+func (h horizon) reward(objective *Objective) int {
+	hasNumber := objective.At != nil && (objective.Form == Cumulative || objective.Form == Instantaneous)
+	if objective.Err != nil || objective.Ratio || !hasNumber {
+		return endless
 	}
 	count, err := Count(objective.At)
-	return h.add(0, count, err)
+	if err != nil {
+		return endless
+	}
+	return addSteps(0, count)
 }
 
-// add returns a horizon plus a number of steps. There is no horizon if the evaluation of the number failed with err.
-func (h *horizon) add(horizon, steps int, err error) int {
-	if err != nil || steps < 0 || horizon+steps > maxHorizon {
-		h.endless = true
-		return 0
+// addSteps returns a horizon plus a number of steps. The sum is endless if the horizon is, or if the number is negative or too large.
+func addSteps(horizon, steps int) int {
+	if steps < 0 {
+		return endless
 	}
-	return horizon + steps
+	return min(horizon+min(steps, endless), endless)
 }

@@ -127,7 +127,7 @@ type Algebra[S any] struct {
 // !(!a U !b). For F and G the caller passes the set of all states as left operand.
 //
 // Source: the PRISM manual; Baier and Katoen, section 5.1.
-func (a Algebra[S]) AsUntil(op syntax.TemporalOp, left, right S) (l, r S, negated bool) {
+func (a Algebra[S]) AsUntil(op syntax.TemporalOp, left, right S) (untilLeft, untilRight S, negated bool) {
 	switch op {
 	case syntax.Globally:
 		return left, a.Not(right), true

@@ -161,7 +161,7 @@ func (left enclosure) arith(op syntax.Op, right enclosure) enclosure {
 
 // boundsOfCorners encloses the product or quotient operation of two numbers, by applying it to all four
 // combinations of their bounds.
-func boundsOfCorners(left, right enclosure, operation func(z, left, right *big.Float) *big.Float) enclosure {
+func boundsOfCorners(left, right enclosure, operation func(result, left, right *big.Float) *big.Float) enclosure {
 	low, high := operation(roundingDown(), left.low, right.low), operation(roundingUp(), left.low, right.low)
 	if left.isPoint() && right.isPoint() {
 		return newEnclosure(low, high)
@@ -284,13 +284,13 @@ func root(fraction *big.Rat, degree int64) *big.Rat {
 	return new(big.Rat).SetFrac(num, den)
 }
 
-// intRoot returns the q-th root of a positive integer by Newton's method; nil if it is not an integer.
-func intRoot(power *big.Int, q int64) *big.Int {
+// intRoot returns the root of a positive integer with the given degree; nil if the root is not an integer.
+func intRoot(power *big.Int, rootDegree int64) *big.Int {
 	if power.Sign() <= 0 {
 		return nil
 	}
-	candidate := new(big.Int).Lsh(big.NewInt(1), uint(int64(power.BitLen())/q+1)) // above the root
-	degree, degreeMinus1 := big.NewInt(q), big.NewInt(q-1)
+	candidate := new(big.Int).Lsh(big.NewInt(1), uint(int64(power.BitLen())/rootDegree+1)) // above the root
+	degree, degreeMinus1 := big.NewInt(rootDegree), big.NewInt(rootDegree-1)
 	for { // Newton's method from above
 		next := new(big.Int).Exp(candidate, degreeMinus1, nil)
 		next.Quo(power, next)

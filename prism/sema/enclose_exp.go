@@ -108,9 +108,9 @@ func lnOf(number *big.Float) enclosure {
 	return lnTwo().arith(syntax.OpMul, floatEnclosure(float64(exponent))).arith(syntax.OpAdd, logarithm)
 }
 
-// lnNearOne encloses ln(1+d), where |d| is at most 2^-44, by the first terms of the series. It sums them times a common multiple of the
-// denominators.
-func lnNearOne(d enclosure) enclosure {
+// lnNearOne encloses ln(1+d), where the absolute value of the difference d is at most 2^-44, by the first terms of the series. It sums the terms times
+// a common multiple of their denominators.
+func lnNearOne(difference enclosure) enclosure {
 	const terms, commonMultiple = 6, 60
 	sum := floatEnclosure(0)
 	for n := terms; n >= 1; n-- {
@@ -118,11 +118,11 @@ func lnNearOne(d enclosure) enclosure {
 		if n%2 == 0 {
 			coefficient = -coefficient
 		}
-		sum = sum.arith(syntax.OpMul, d).arith(syntax.OpAdd, floatEnclosure(float64(coefficient)))
+		sum = sum.arith(syntax.OpMul, difference).arith(syntax.OpAdd, floatEnclosure(float64(coefficient)))
 	}
-	sum = sum.arith(syntax.OpMul, d).quo(floatEnclosure(commonMultiple))
+	sum = sum.arith(syntax.OpMul, difference).quo(floatEnclosure(commonMultiple))
 	// The terms that are left out sum to less than |d|^7/7 + |d|^8/8 + … < 2^-256 |d|.
-	truncation := d.maxAbs()
+	truncation := difference.maxAbs()
 	truncation.SetMantExp(truncation, -boundBits)
 	return sum.arith(syntax.OpAdd, newEnclosure(roundingDown().Neg(truncation), truncation))
 }

@@ -78,7 +78,7 @@ func (d FloatAnalysis) Doubtful(expr Expr) []Expr {
 func (d FloatAnalysis) OperandError(expr Expr) float64 {
 	sum := 0.0
 	Operands(expr, func(operand Expr) { sum += d.Error(operand) })
-	return 1.01 * sum // covers the rounding of the sum
+	return roundingMargin * sum
 }
 
 // interval is an interval of float64 numbers.

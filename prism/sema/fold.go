@@ -268,7 +268,7 @@ func (f *folder) evaluateExactly(expr Expr) Expr {
 			value.enclosure = &enclosed.enclosure
 		}
 		low, high, ok := enclosed.Ends()
-		if ok && floatErr == nil && Close(inFloat.Float, low) && Close(inFloat.Float, high) {
+		if ok && floatErr == nil && IsClose(inFloat.Float, low) && IsClose(inFloat.Float, high) {
 			value.Float = inFloat.Float
 		}
 		return &Const{Base{expr.Type(), expr.Pos()}, value}
@@ -290,12 +290,12 @@ func (f *folder) differences(file string) []error {
 	return warnings
 }
 
-// maxError is the largest relative error of a float64 that Close accepts.
+// maxError is the largest relative error of a float64 that IsClose accepts.
 const maxError = 0x1p-40
 
-// Close reports whether a float64 is within the relative distance 2^-40 of a fraction, and both are in a range without underflow and
+// IsClose reports whether a float64 is within the relative distance 2^-40 of a fraction, and both are in a range without underflow and
 // overflow. A result of float64 arithmetic that is not close to the exact one has lost digits by cancellation, underflow or overflow.
-func Close(float float64, fraction *big.Rat) bool {
+func IsClose(float float64, fraction *big.Rat) bool {
 	if fraction.Sign() == 0 || float == 0 {
 		return fraction.Sign() == 0 && float == 0
 	}

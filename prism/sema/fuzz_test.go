@@ -104,7 +104,7 @@ func agrees(v Value, err error, truth Value, exactErr error) bool {
 		return err != nil && exactErr != nil
 	}
 	same := v.Float == truth.Float || math.IsNaN(v.Float) && math.IsNaN(truth.Float) || math.Abs(v.Float-truth.Float) < 1e-12*math.Abs(v.Float)
-	return v.Bool == truth.Bool && v.Int == truth.Int && same && (truth.Rat == nil || Close(v.Float, truth.Rat))
+	return v.Bool == truth.Bool && v.Int == truth.Int && same && (truth.Rat == nil || IsClose(v.Float, truth.Rat))
 }
 
 func sameValue(v, w Value) bool {

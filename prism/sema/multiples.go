@@ -107,7 +107,7 @@ func (n *numberAnalysis) quotientMultiples(left multiples, divisor Expr) multipl
 	}
 	right, value := n.multiples(divisor), n.number(divisor)
 	maxDivisor := value.maxAbs() + value.AbsErr
-	maxNumerator := math.Ceil(1.01 * maxDivisor * right.maxDenominator()) // the factor covers rounding
+	maxNumerator := math.Ceil(roundingMargin * maxDivisor * right.maxDenominator())
 	return multiples{left.fixedPart, left.varying * maxNumerator}
 }
 

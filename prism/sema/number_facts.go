@@ -97,9 +97,9 @@ func (d FloatAnalysis) Error(expr Expr) float64 {
 }
 
 // roundedAbsErr returns a bound on the absolute error of the result x of an operation: err, which its operands cause, and one
-// rounding. The factor 1.01 covers the rounding of this analysis itself, and the constant 2^-1000 covers underflow.
+// rounding. roundingMargin covers the rounding of this analysis itself, and the constant 2^-1000 covers underflow.
 func (x NumberFacts) roundedAbsErr(err float64) float64 {
-	bound := 1.01*err + 2*UnitRoundoff*x.maxAbs() + 0x1p-1000
+	bound := roundingMargin*err + 2*UnitRoundoff*x.maxAbs() + 0x1p-1000
 	if math.IsNaN(bound) { // zero times an unknown error
 		return math.Inf(1)
 	}
@@ -107,7 +107,7 @@ func (x NumberFacts) roundedAbsErr(err float64) float64 {
 }
 
 // roundedRelErr is roundedAbsErr for relative errors, without underflow.
-func roundedRelErr(err float64) float64 { return 1.01 * (err + UnitRoundoff) }
+func roundedRelErr(err float64) float64 { return roundingMargin * (err + UnitRoundoff) }
 
 // number returns the cached result of computeNumber.
 func (n *numberAnalysis) number(expr Expr) NumberFacts {
@@ -237,29 +237,32 @@ func (x NumberFacts) sum(y NumberFacts) NumberFacts {
 	return sum
 }
 
-// RelativeError returns an upper bound on the relative difference between f and the exact value.
-// It is infinite if only one of them is zero, or if f is not finite.
-func RelativeError(f float64, exact *big.Rat) float64 {
-	difference := distance(f, exact)
+// roundingMargin is a factor that makes an upper bound of a few float64 operations safe from their rounding errors.
+const roundingMargin = 1.01
+
+// RelativeError returns an upper bound on the relative difference between a float64 and the exact value.
+// It is infinite if only one of them is zero, or if the float64 is not finite.
+func RelativeError(float float64, exact *big.Rat) float64 {
+	difference := distance(float, exact)
 	switch {
 	case difference == nil:
 		return math.Inf(1)
 	case difference.Sign() == 0:
 		return 0
-	case exact.Sign() == 0 || f == 0:
+	case exact.Sign() == 0 || float == 0:
 		return math.Inf(1)
 	}
 	quotient, _ := difference.Quo(difference, new(big.Rat).Abs(exact)).Float64()
-	return 1.01 * quotient // covers the rounding of the quotient
+	return roundingMargin * quotient
 }
 
-// distance returns the absolute difference of a float64 and a fraction; nil if f is not finite.
-func distance(f float64, x *big.Rat) *big.Rat {
-	difference := new(big.Rat).SetFloat64(f)
+// distance returns the absolute difference of a float64 and a fraction; nil if the float64 is not finite.
+func distance(float float64, fraction *big.Rat) *big.Rat {
+	difference := new(big.Rat).SetFloat64(float)
 	if difference == nil {
 		return nil
 	}
-	difference.Sub(difference, x)
+	difference.Sub(difference, fraction)
 	return difference.Abs(difference)
 }
 
@@ -273,14 +276,14 @@ func (x Enclosed) RelativeError(f float64) float64 {
 	return max(RelativeError(f, lo), RelativeError(f, hi))
 }
 
-// absoluteError returns an upper bound on the difference between f and the enclosed number; infinite if
+// absoluteError returns an upper bound on the difference between a float64 and the enclosed number; infinite if
 // one of them is.
-func (x Enclosed) absoluteError(f float64) float64 {
+func (x Enclosed) absoluteError(float float64) float64 {
 	lo, hi, ok := x.Ends()
-	if !ok || math.IsInf(f, 0) || math.IsNaN(f) {
+	if !ok || math.IsInf(float, 0) || math.IsNaN(float) {
 		return math.Inf(1)
 	}
-	fromLo, _ := distance(f, lo).Float64()
-	fromHi, _ := distance(f, hi).Float64()
-	return 1.01 * max(fromLo, fromHi)
+	fromLo, _ := distance(float, lo).Float64()
+	fromHi, _ := distance(float, hi).Float64()
+	return roundingMargin * max(fromLo, fromHi)
 }

@@ -36,7 +36,8 @@ func Pow(base, exponent float64) float64 {
 		return power
 	}
 	logarithm := logDoubleWord(math.Abs(base)).scale(exponent)
-	if !(math.Abs(logarithm.hi) < 700) {
+	const maxLogarithm = 700 // exp(700) is a float64, exp(710) is not
+	if !(math.Abs(logarithm.hi) < maxLogarithm) {
 		return math.Pow(base, exponent)
 	}
 	power := expDoubleWord(logarithm)

@@ -73,11 +73,11 @@ func (l ErrorList) Err() error {
 	if len(l) == 0 {
 		return nil
 	}
-	s := slices.Clone(l)
-	slices.SortStableFunc(s, func(first, second *Error) int {
+	sorted := slices.Clone(l)
+	slices.SortStableFunc(sorted, func(first, second *Error) int {
 		return cmp.Or(cmp.Compare(first.File, second.File), first.Pos.Compare(second.Pos))
 	})
-	return slices.CompactFunc(s, func(first, second *Error) bool {
+	return slices.CompactFunc(sorted, func(first, second *Error) bool {
 		return first.File == second.File && first.Pos.IsValid() && first.Pos == second.Pos
 	})
 }

@@ -32,12 +32,7 @@ func (p *printer) declaration(item Item) {
 		p.definition(n.X)
 		p.commentBehind(n.Notes)
 	case *GlobalDecl:
-		p.commentsAbove(n.Notes, n.Doc, "")
-		p.write("global ")
-		v := *n.Var
-		v.Doc, v.Notes = nil, Notes{} // the comments of a global are the item's
-		p.varDecl(&v, "")
-		p.commentBehind(n.Notes)
+		p.globalDecl(n)
 	case *Module:
 		p.module(n)
 	case *RenamedModule:
@@ -45,18 +40,9 @@ func (p *printer) declaration(item Item) {
 	case *Rewards:
 		p.rewards(n)
 	case *InitBlock:
-		p.commentsAbove(n.Notes, n.Doc, "")
-		p.write("init\n  ")
-		p.expr(n.X, levelUntil)
-		p.write("\nendinit\n")
-		p.commentBehind(n.Notes)
+		p.initBlock(n)
 	case *Observables:
-		p.commentsAbove(n.Notes, n.Doc, "")
-		p.write("observables")
-		p.commaList(len(n.Names), " ", func(i int) { p.name(n.Names[i]) })
-		p.writeIf(p.column() > 0, " ")
-		p.write("endobservables\n")
-		p.commentBehind(n.Notes)
+		p.observables(n)
 	case *System:
 		p.system(n)
 	case *Player:
@@ -69,6 +55,35 @@ func (p *printer) definition(expr Expr) {
 	p.write(" = ")
 	p.expr(expr, levelUntil)
 	p.write(";\n")
+}
+
+// globalDecl writes the declaration of a global variable. Its comments are those of the whole declaration.
+func (p *printer) globalDecl(decl *GlobalDecl) {
+	p.commentsAbove(decl.Notes, decl.Doc, "")
+	p.write("global ")
+	variable := *decl.Var
+	variable.Doc, variable.Notes = nil, Notes{}
+	p.varDecl(&variable, "")
+	p.commentBehind(decl.Notes)
+}
+
+// initBlock writes `init expr endinit`.
+func (p *printer) initBlock(block *InitBlock) {
+	p.commentsAbove(block.Notes, block.Doc, "")
+	p.write("init\n  ")
+	p.expr(block.X, levelUntil)
+	p.write("\nendinit\n")
+	p.commentBehind(block.Notes)
+}
+
+// observables writes the observable variables of a POMDP on one line if they fit.
+func (p *printer) observables(block *Observables) {
+	p.commentsAbove(block.Notes, block.Doc, "")
+	p.write("observables")
+	p.commaList(len(block.Names), " ", func(i int) { p.name(block.Names[i]) })
+	p.writeIf(p.column() > 0, " ")
+	p.write("endobservables\n")
+	p.commentBehind(block.Notes)
 }
 
 // typeDecl writes the keyword of a model type. Interval models have the keyword of the model

@@ -9,7 +9,7 @@ import (
 // expr rewrites an expression or formula; nil stays nil.
 func (s *stormRewriter) expr(expr Expr) Expr { return Rewrite(expr, s.rewrite) }
 
-// rewrite rewrites a node whose children are rewritten already, and records whether only Storm's
+// rewrite rewrites an expression whose children are rewritten already, and records whether only Storm's
 // formula parser can read it.
 func (s *stormRewriter) rewrite(expr Expr) Expr {
 	hasLogicOperand := false
@@ -36,8 +36,8 @@ func isLogic(expr Expr) bool {
 	return false
 }
 
-// rewriteNode rewrites a node whose children are rewritten already. hasLogicOperand says that one of them
-// can be read by Storm's formula parser only.
+// rewriteNode rewrites an expression whose children are rewritten already. hasLogicOperand says that only Storm's formula parser can read one
+// of the children.
 func (s *stormRewriter) rewriteNode(expr Expr, hasLogicOperand bool) Expr {
 	switch expr := expr.(type) {
 	case *Ident:
@@ -368,20 +368,21 @@ func (s *stormRewriter) ctlOperator(expr *Quant) Expr {
 	}
 	negatedOperand := parenthesize(&Unary{Op: OpNot, X: parenthesize(temporal.Y)})
 	switch {
-	case !expr.All && !negated && temporal.Op != Globally: // E [ u ]: not true that no path has u
+	case !expr.All && !negated && temporal.Op != Globally: // E [ u ] is !(no path satisfies u)
 		return parenthesize(&Unary{Op: OpNot, X: s.holdsOnNoPath(temporal), Span: expr.Span})
-	case expr.All && negated: // A [ !u ]: no path has u
+	case expr.All && negated: // A [ !u ]: no path satisfies u
 		return s.holdsOnNoPath(temporal)
-	case expr.All && temporal.Op == Next: // A [ X a ]: no path has X !a
+	case expr.All && temporal.Op == Next: // A [ X a ]: no path satisfies X !a
 		return s.holdsOnNoPath(&Temporal{Op: Next, Y: negatedOperand, Span: temporal.Span})
-	case expr.All && temporal.Op == Globally: // A [ G a ]: no path has F !a
+	case expr.All && temporal.Op == Globally: // A [ G a ]: no path satisfies F !a
 		return s.holdsOnNoPath(&Temporal{Op: Future, Y: negatedOperand, Span: temporal.Span})
 	}
-	s.refuse(expr, "the operators E and A over whole paths")
+	s.refuse(expr, "the operators E and A over formulas that only infinite paths decide")
 	return expr
 }
 
-// IsPath reports whether a formula has a temporal operator of its own.
+// IsPath reports whether a formula has a temporal operator that is not inside a property operator such as P. Then it is a formula about paths; other formulas
+// are about states.
 func IsPath(expr Expr) bool {
 	found := false
 	Inspect(expr, func(n Node) bool {
@@ -402,11 +403,9 @@ func (s *stormRewriter) holdsOnNoPath(u *Temporal) Expr {
 	return &Prob{Threshold: Threshold{Rel: OpLe, Bound: &IntLit{}}, Path: u, Span: u.Span}
 }
 
-// temporal rewrites a temporal operator. If Storm lacks it, the result is the negation of its dual.
+// temporal rewrites a temporal operator, whose operands are rewritten already. Storm lacks W, R and a bounded G; for these the result is the negation of an
+// equivalent formula, the dual.
 func (s *stormRewriter) temporal(expr *Temporal) Expr {
-	if expr.Bound != nil && expr.Op == Next {
-		s.refuse(expr, "bounds on X")
-	}
 	result := *expr
 	result.Y = parenthesize(expr.Y)
 	if expr.X != nil {
@@ -418,7 +417,10 @@ func (s *stormRewriter) temporal(expr *Temporal) Expr {
 		s.dualNegations[negation] = true
 		return negation
 	}
-	if len(expr.Costs) == 0 && result.Op == WeakUntil {
+	switch {
+	case expr.Op == Next && expr.Bound != nil:
+		s.refuse(expr, "bounds on X")
+	case expr.Op == WeakUntil && len(expr.Costs) == 0:
 		s.refuse(expr, "a weak until with a lower bound")
 	}
 	return &result

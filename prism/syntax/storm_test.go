@@ -257,7 +257,7 @@ func TestStormRefuses(t *testing.T) {
 		{"R{\"a\"}/{\"b\"}=? [ C ]", "1: Storm cannot express ratios of rewards"},
 		{"R=? [ a U b ]", "7: Storm cannot express rewards until a formula other than F holds"},
 		{"R=? [ S=? [a] ]", "7: Storm cannot express rewards until a formula other than F holds"},
-		{"A [ F a ]", "1: Storm cannot express the operators E and A over whole paths"},
+		{"A [ F a ]", "1: Storm cannot express the operators E and A over formulas that only infinite paths decide"},
 		{"E [ G F a ]", "1: Storm cannot express the operators E and A over formulas of LTL, or with a bound"},
 		{"A [ G F a ]", "1: Storm cannot express the operators E and A over formulas of LTL, or with a bound"},
 		{"E [ (F a) & (F b) ]", "1: Storm cannot express the operators E and A over formulas of LTL, or with a bound"},

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -35,8 +36,8 @@ const (
 	closeDelay = 300 * time.Millisecond
 )
 
-// Converse starts the tool for a conversation, in the current directory or the one that In gave. The program with all that it has started ends when the
-// context does, or at Close.
+// Converse starts the tool for a conversation, in the current directory or the one that was passed to In. The tool and its child processes are ended
+// when the context ends, or by Close.
 func (t *Tool) Converse(ctx context.Context, args []string) (*Conversation, error) {
 	in, out, err := os.Pipe()
 	if err != nil {
@@ -61,7 +62,7 @@ func (t *Tool) Converse(ctx context.Context, args []string) (*Conversation, erro
 	return c, nil
 }
 
-// readAnswers passes the lines of the program on, until the conversation is over.
+// readAnswers sends the output lines of the program to the channel answers, until the program or the context ends.
 func (c *Conversation) readAnswers(ctx context.Context, r *io.PipeReader) {
 	defer close(c.answers)
 	lines := bufio.NewScanner(r)
@@ -80,8 +81,8 @@ func (c *Conversation) readAnswers(ctx context.Context, r *io.PipeReader) {
 // Tell writes a line that has no answer. An error is returned by the next Ask, which knows more about it.
 func (c *Conversation) Tell(line string) { io.WriteString(c.in, line+"\n") }
 
-// Ask writes a line, and returns the answer. The error is that of the context, or says what was sent and what happened: the program has ended, has not
-// read the line or not answered within the limit, or has written a line that nobody asked for, so that later answers would be to earlier questions.
+// Ask writes a line to the program and returns the line that it answers. It returns an error if the context or the program ends, if there is no answer
+// within the limit, or if the program has written a line before the question, because then answers and questions do not match.
 func (c *Conversation) Ask(line string, limit time.Duration) (string, error) {
 	select {
 	case answer, open := <-c.answers:
@@ -121,7 +122,8 @@ func (c *Conversation) ended() error {
 	return fmt.Errorf("the program ended with exit code %d without an answer%s", c.exit.Code, c.stderr.note())
 }
 
-// Close closes the program's standard input, waits shortly for its end, ends it otherwise, and returns when nothing of it is left.
+// Close closes the standard input of the program, so that the program ends by itself. After a short time it kills the program. It returns when the
+// program and its child processes have ended.
 func (c *Conversation) Close() error {
 	err := c.in.Close()
 	timer := time.NewTimer(closeDelay)
@@ -129,7 +131,7 @@ func (c *Conversation) Close() error {
 	answers := c.answers
 	for waiting := true; waiting; {
 		select {
-		case _, open := <-answers: // nobody asked
+		case _, open := <-answers: // ignore further lines
 			if !open {
 				answers = nil
 			}
@@ -150,13 +152,14 @@ type lastLine struct {
 	text  []byte
 }
 
+// Write implements io.Writer. It keeps the end of the text.
 func (l *lastLine) Write(b []byte) (int, error) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
-	const most = 4096
+	const maxLength = 4096
 	l.text = append(l.text, b...)
-	if n := len(l.text); n > most {
-		l.text = append([]byte(nil), l.text[n-most:]...)
+	if excess := len(l.text) - maxLength; excess > 0 {
+		l.text = slices.Clone(l.text[excess:])
 	}
 	return len(b), nil
 }

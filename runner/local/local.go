@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -45,8 +44,7 @@ type Meter interface {
 
 var _ runner.Commander = (*Tool)(nil)
 
-// New returns the tool with that path, or that is found under that name on
-// PATH. The error says what to do when there is none.
+// New returns the tool with a path, or a name on PATH. The error is for the user if there is no such program.
 func New(path string) (*Tool, error) {
 	found, err := exec.LookPath(path)
 	if err != nil {
@@ -82,7 +80,7 @@ func (t *Tool) Run(ctx context.Context, c runner.Command) (exit runner.Exit, err
 	return t.start(ctx, c, nil)
 }
 
-// start is Run with a file for the standard input; nil: nothing is read.
+// start is Run with a file as standard input; nil for empty input.
 func (t *Tool) start(ctx context.Context, c runner.Command, stdin *os.File) (exit runner.Exit, err error) {
 	dir := t.dir
 	if dir == "" {
@@ -92,14 +90,14 @@ func (t *Tool) start(ctx context.Context, c runner.Command, stdin *os.File) (exi
 		}
 		defer func() { err = errors.Join(err, remove()) }()
 	} else if len(c.Files) > 0 {
-		return exit, fmt.Errorf("%d files for a directory that is not the tool's own", len(c.Files))
+		return exit, fmt.Errorf("%d files to write, want none in a directory that the caller chose", len(c.Files))
 	}
 	for _, f := range c.Files {
 		if err := os.WriteFile(filepath.Join(dir, filepath.Base(f.Name)), f.Data, 0o600); err != nil {
 			return exit, err
 		}
 	}
-	limited, cancel := context.WithCancel(ctx) // when the output is refused
+	limited, cancel := context.WithCancel(ctx) // cancelled when c.Stdout returns an error
 	defer cancel()
 	if c.Limits.Time > 0 {
 		limited, cancel = context.WithTimeout(limited, c.Limits.Time+grace)
@@ -124,9 +122,10 @@ func (t *Tool) start(ctx context.Context, c runner.Command, stdin *os.File) (exi
 	return exit, err
 }
 
-// run returns the exit code, of a signal 128 and its number.
+// run runs the tool in a directory and returns its exit code: 128 plus the number of the signal if a signal ended it. When the context ends, it asks
+// the tool and its child processes to end, and kills them after a delay.
 func (t *Tool) run(ctx context.Context, dir string, c runner.Command, stdin *os.File, out *guard) (int, error) {
-	runtime.LockOSThread() // which is not to end before the tool, see follow
+	runtime.LockOSThread() // the tool is killed when the thread that started it ends, see follow
 	defer runtime.UnlockOSThread()
 	cmd := exec.CommandContext(ctx, t.path, c.Args...)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, c.Stderr
@@ -136,10 +135,10 @@ func (t *Tool) run(ctx context.Context, dir string, c runner.Command, stdin *os.
 	if len(t.env) > 0 {
 		cmd.Env = append(os.Environ(), t.env...)
 	}
-	// A tool may be a script that starts another program: all of them end.
+	// A tool may be a script that starts other programs. All of them must end.
 	var all tree
 	all.prepare(cmd)
-	var kill sync.Once // after it, others may have the numbers of the processes
+	var kill sync.Once // a second kill could hit other processes, because the system uses process IDs again
 	var killed error
 	end := func() { kill.Do(func() { killed = errors.Join(all.kill(cmd.Process), t.killMeasured()) }) }
 	cmd.Cancel = func() error {
@@ -155,7 +154,7 @@ func (t *Tool) run(ctx context.Context, dir string, c runner.Command, stdin *os.
 	if t.meter != nil {
 		t.meter.Ended(cmd.ProcessState)
 	}
-	// What is left, if anything, has ignored the request.
+	// Kill child processes that have ignored the request to end.
 	if end(); killed != nil {
 		return -1, killed
 	}
@@ -165,7 +164,7 @@ func (t *Tool) run(ctx context.Context, dir string, c runner.Command, stdin *os.
 	return -1, err
 }
 
-// startMeasured starts the tool under its meter.
+// startMeasured starts the tool, with its meter if it has one.
 func (t *Tool) startMeasured(all *tree, cmd *exec.Cmd) error {
 	if t.meter == nil {
 		return all.start(cmd)
@@ -208,12 +207,12 @@ func (g *guard) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// collect reads the files of a list that are there.
+// collect reads the files of a list that exist and can be read.
 func collect(dir string, names []string) []runner.File {
 	var out []runner.File
 	for _, name := range names {
 		data, err := os.ReadFile(filepath.Join(dir, filepath.Base(name)))
-		if errors.Is(err, fs.ErrNotExist) || err != nil {
+		if err != nil {
 			continue
 		}
 		out = append(out, runner.File{Name: name, Data: data})

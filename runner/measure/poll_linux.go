@@ -30,7 +30,8 @@ func (p *poll) end() int64 {
 	return <-p.peak
 }
 
-// run looks until the end. A process that was seen once stays in the tree when its parent ends.
+// run adds up the memory of a process and its descendants at intervals, until stop is closed, and sends the largest sum to the channel peak. A process that
+// was found once still counts when its parent has ended.
 func (p *poll) run(root int) {
 	peak := int64(0)
 	started := map[int]string{root: startOf(root)}
@@ -48,8 +49,8 @@ func (p *poll) run(root int) {
 	}
 }
 
-// addDescendants adds the descendants of processes, and removes processes that have ended. The map has when each was started: another process with
-// the same number was started at another time.
+// addDescendants adds the descendants of processes, and removes processes that have ended. The map has the start time of each process ID, because the
+// system can use the ID of an ended process again.
 func addDescendants(started map[int]string) {
 	var queue []int
 	for pid, start := range started {
@@ -71,7 +72,9 @@ func addDescendants(started map[int]string) {
 	}
 }
 
-// startOf returns when a process was started, in the kernel's unit; empty if it has ended.
+// startOf returns the start time of a process, in clock ticks since boot; empty if the process has ended.
+//
+// Source: proc_pid_stat(5), field 22. Fields are counted after the name of the program, which can contain blanks.
 func startOf(pid int) string {
 	text, err := os.ReadFile(processFile(pid, "stat"))
 	if err != nil {
@@ -98,8 +101,8 @@ func childrenOf(pid int) (out []int) {
 	return out
 }
 
-// memoryOf returns the memory of processes together in bytes. Pages that several of them share count once; for a single process the number that the
-// kernel has at hand is enough.
+// memoryOf returns the memory of several processes together, in bytes. Pages that they share count once. A single process shares no pages with
+// others, and its resident memory is faster to read.
 func memoryOf(started map[int]string) (sum int64) {
 	for pid := range started {
 		if len(started) == 1 {
@@ -110,7 +113,8 @@ func memoryOf(started map[int]string) (sum int64) {
 	return sum
 }
 
-// proportionalMemory returns the memory of a process, of shared pages its part. Kernels before 4.14 tell the whole memory only.
+// proportionalMemory returns the memory of a process in bytes, with its share of shared pages. Kernels before 4.14 have no such number; then it is the
+// resident memory.
 func proportionalMemory(pid int) int64 {
 	text, _ := os.ReadFile(processFile(pid, "smaps_rollup"))
 	_, behindName, _ := strings.Cut(string(text), "\nPss:")
@@ -121,7 +125,7 @@ func proportionalMemory(pid int) int64 {
 	return residentMemory(pid)
 }
 
-// residentMemory returns the memory of a process with all shared pages; 0 if it has ended.
+// residentMemory returns the memory of a process in bytes, with all shared pages; 0 if it has ended.
 func residentMemory(pid int) int64 {
 	text, _ := os.ReadFile(processFile(pid, "statm"))
 	fields := strings.Fields(string(text))

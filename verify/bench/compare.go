@@ -6,6 +6,7 @@ import (
 	"iter"
 	"math"
 	"slices"
+	"time"
 
 	"golang.org/x/perf/benchmath"
 
@@ -32,8 +33,8 @@ type Comparison struct {
 	// Mean is the geometric mean over the cases of the ratios of the medians.
 	Mean  float64
 	Pairs int
-	// Apart says that all old runs started before the new runs, or all after them. Then a change of the machine looks like a change of the tool.
-	Apart bool
+	// Separate says that all old runs started before the new runs, or all after them. Then a change of the machine looks like a change of the tool.
+	Separate bool
 }
 
 // CaseComparison compares the runs on one case.
@@ -79,7 +80,7 @@ func Compare(old, new []record.Run, pairing Pairing) (*Comparison, error) {
 	if len(groups) == 0 {
 		return nil, errors.New("nothing to compare: no case was measured on both sides")
 	}
-	comparison := &Comparison{Apart: apart(groups)}
+	comparison := &Comparison{Separate: ranSeparately(groups)}
 	var differences []float64
 	for _, group := range groups {
 		comparison.Cases = append(comparison.Cases, compareCase(group, pairing.Measure))
@@ -137,27 +138,36 @@ func runsOfTool(runs []record.Run, tool string) iter.Seq2[*record.Run, groupKey]
 	}
 }
 
-// apart reports whether all old runs started before all new runs, or all of them after.
-func apart(groups []*group) bool {
-	startTimes := func(runsOf func(*group) []*record.Run) (first, last int64) {
-		first, last = math.MaxInt64, math.MinInt64
-		for _, group := range groups {
-			for _, run := range runsOf(group) {
-				first, last = min(first, run.Started.UnixNano()), max(last, run.Started.UnixNano())
-			}
-		}
-		return first, last
+// ranSeparately reports whether all old runs started before all new runs, or all of them after.
+func ranSeparately(groups []*group) bool {
+	var oldRuns, newRuns []*record.Run
+	for _, group := range groups {
+		oldRuns, newRuns = append(oldRuns, group.old...), append(newRuns, group.new...)
 	}
-	oldFirst, oldLast := startTimes(func(g *group) []*record.Run { return g.old })
-	newFirst, newLast := startTimes(func(g *group) []*record.Run { return g.new })
-	return oldLast < newFirst || newLast < oldFirst
+	oldFirst, oldLast := startTimes(oldRuns)
+	newFirst, newLast := startTimes(newRuns)
+	return oldLast.Before(newFirst) || newLast.Before(oldFirst)
+}
+
+// startTimes returns the times at which the first and the last of some runs started.
+func startTimes(runs []*record.Run) (first, last time.Time) {
+	first, last = runs[0].Started, runs[0].Started
+	for _, run := range runs[1:] {
+		if run.Started.Before(first) {
+			first = run.Started
+		}
+		if run.Started.After(last) {
+			last = run.Started
+		}
+	}
+	return first, last
 }
 
 // compareCase compares the runs of one group. Its P is not adjusted for the number of cases; see adjust.
 func compareCase(group *group, measure func(*record.Run) float64) CaseComparison {
 	thresholds := benchmath.DefaultThresholds
-	old := benchmath.NewSample(solved(group.old, measure), &thresholds)
-	new := benchmath.NewSample(solved(group.new, measure), &thresholds)
+	old := benchmath.NewSample(solvedNumbers(group.old, measure), &thresholds)
+	new := benchmath.NewSample(solvedNumbers(group.new, measure), &thresholds)
 	comparison := CaseComparison{
 		Case: group.name, OldTool: group.oldTool, NewTool: group.newTool,
 		Old: median(old), New: median(new), OldRuns: len(old.Values), NewRuns: len(new.Values),
@@ -179,8 +189,8 @@ func median(sample *benchmath.Sample) float64 {
 	return benchmath.AssumeNothing.Summary(sample, 1-FalseAlarms).Center
 }
 
-// solved returns the measured numbers of the runs that have an answer.
-func solved(runs []*record.Run, measure func(*record.Run) float64) (numbers []float64) {
+// solvedNumbers returns the measured numbers of the runs that have an answer.
+func solvedNumbers(runs []*record.Run, measure func(*record.Run) float64) (numbers []float64) {
 	for _, run := range runs {
 		if number := measure(run); run.Outcome.Solved() && number > 0 {
 			numbers = append(numbers, number)
@@ -201,14 +211,14 @@ func gravest(runs []*record.Run) record.Outcome {
 }
 
 // logRatios returns the logarithm of new divided by old for each pair of runs that have the same repetition and both have an answer.
-func logRatios(g *group, measure func(*record.Run) float64) (ratios []float64) {
+func logRatios(group *group, measure func(*record.Run) float64) (ratios []float64) {
 	oldNumbers := make(map[int]float64) // by repetition
-	for _, run := range g.old {
+	for _, run := range group.old {
 		if run.Outcome.Solved() {
 			oldNumbers[run.Repetition] = measure(run)
 		}
 	}
-	for _, run := range g.new {
+	for _, run := range group.new {
 		oldNumber, newNumber := oldNumbers[run.Repetition], measure(run)
 		if run.Outcome.Solved() && oldNumber > 0 && newNumber > 0 {
 			ratios = append(ratios, math.Log(newNumber/oldNumber))
@@ -226,7 +236,7 @@ func adjust(cases []CaseComparison) {
 	for i := range cases {
 		order[i] = &cases[i]
 	}
-	slices.SortStableFunc(order, func(a, b *CaseComparison) int { return cmp.Compare(a.P, b.P) })
+	slices.SortStableFunc(order, func(first, second *CaseComparison) int { return cmp.Compare(first.P, second.P) })
 	adjusted := 0.0
 	for i, next := range order {
 		adjusted = max(adjusted, min(1, next.P*float64(len(order)-i)))

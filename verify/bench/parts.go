@@ -14,9 +14,9 @@ func (b *benchmark) stream() shard.Stream {
 	return shard.Stream{Name: "cases", End: int64(len(b.cases)), Timed: true}
 }
 
-// recordPart measures every tool on the cases of one part, and records the runs as JSON lines.
-func (b *benchmark) recordPart(ctx context.Context) error {
-	return b.Split.Do(ctx, b.stream(), func(part *shard.Piece) error {
+// recordShard measures every tool on the cases of this shard, and records the runs as JSON lines.
+func (b *benchmark) recordShard(ctx context.Context) error {
+	return b.Split.Do(ctx, b.stream(), func(piece *shard.Piece) error {
 		var lines bytes.Buffer
 		report := b.Record
 		b.Record = func(run *record.Run) error {
@@ -25,17 +25,17 @@ func (b *benchmark) recordPart(ctx context.Context) error {
 			}
 			return report(run)
 		}
-		b.cases = b.cases[part.First:part.End]
+		b.cases = b.cases[piece.First:piece.End]
 		err := b.runAll(ctx)
-		part.Data = lines.Bytes()
+		piece.Data = lines.Bytes()
 		return err
 	})
 }
 
-// replayParts passes the runs of all parts to Record. It returns an error if a part has a run of a case that is not in the part.
-func (b *benchmark) replayParts() error {
-	return b.Split.Replay(b.stream(), func(part *shard.Piece) (more bool, err error) {
-		lines, err := part.Load()
+// replayShards passes the runs of all shards to Record. It returns an error if a shard has a run of a case that is not in the shard.
+func (b *benchmark) replayShards() error {
+	return b.Split.Replay(b.stream(), func(piece *shard.Piece) (more bool, err error) {
+		lines, err := piece.Load()
 		if err != nil {
 			return false, err
 		}
@@ -43,13 +43,13 @@ func (b *benchmark) replayParts() error {
 		if err != nil {
 			return false, err
 		}
-		inPart := make(map[string]bool)
-		for _, c := range b.cases[part.First:part.End] {
-			inPart[c.name] = true
+		isInShard := make(map[string]bool)
+		for _, benchCase := range b.cases[piece.First:piece.End] {
+			isInShard[benchCase.name] = true
 		}
 		for i := range runs {
-			if !inPart[runs[i].Case] {
-				return false, fmt.Errorf("found a run of %q, want one of the cases %d to %d", runs[i].Case, part.First+1, part.End)
+			if !isInShard[runs[i].Case] {
+				return false, fmt.Errorf("found a run of %q, want one of the cases %d to %d", runs[i].Case, piece.First+1, piece.End)
 			}
 			if err := b.Record(&runs[i]); err != nil {
 				return false, err

@@ -51,9 +51,9 @@ func Run(ctx context.Context, tests []regress.Test, tools []*Tool, options Optio
 	}
 	switch {
 	case options.Split.Recording():
-		return b.recordPart(ctx)
+		return b.recordShard(ctx)
 	case options.Split.Replaying():
-		return b.replayParts()
+		return b.replayShards()
 	}
 	return b.runAll(ctx)
 }
@@ -123,9 +123,9 @@ func CaseName(test *regress.Test, userName func(string) string) string {
 
 // order returns the tools in the random order in which they run on a case in a repetition. The order depends only on the seed, the case and the
 // repetition.
-func (b *benchmark) order(c *benchmarkCase, repetition int) []*Tool {
+func (b *benchmark) order(benchCase *benchmarkCase, repetition int) []*Tool {
 	hash := fnv.New64a()
-	fmt.Fprintf(hash, "%s %d", c.name, repetition)
+	fmt.Fprintf(hash, "%s %d", benchCase.name, repetition)
 	rng := rand.New(rand.NewPCG(b.Suite.Seed, hash.Sum64()))
 	tools := slices.Clone(b.tools)
 	rng.Shuffle(len(tools), func(i, j int) { tools[i], tools[j] = tools[j], tools[i] })
@@ -133,35 +133,35 @@ func (b *benchmark) order(c *benchmarkCase, repetition int) []*Tool {
 }
 
 // runOnce measures a tool on a case and records the run, unless Options.Done has it.
-func (b *benchmark) runOnce(ctx context.Context, c *benchmarkCase, tool *Tool, repetition, done, total int) error {
-	if b.Done[record.Key{Case: c.name, Tool: tool.Label, Repetition: repetition}] {
+func (b *benchmark) runOnce(ctx context.Context, benchCase *benchmarkCase, tool *Tool, repetition, done, total int) error {
+	if b.Done[record.Key{Case: benchCase.name, Tool: tool.Label, Repetition: repetition}] {
 		return nil
 	}
 	if b.Progress != nil {
-		b.Progress(done, total, tool.Label+" on "+c.name)
+		b.Progress(done, total, tool.Label+" on "+benchCase.name)
 	}
-	run, err := b.measure(ctx, c, tool, repetition)
+	run, err := b.measure(ctx, benchCase, tool, repetition)
 	if ctx.Err() != nil {
 		return ctx.Err() // the measurement is incomplete
 	}
 	if err != nil {
-		return fmt.Errorf("%s on %s: %w", tool.Label, c.name, err)
+		return fmt.Errorf("%s on %s: %w", tool.Label, benchCase.name, err)
 	}
 	return b.Record(run)
 }
 
 // measure runs a tool on a case once.
-func (b *benchmark) measure(ctx context.Context, c *benchmarkCase, tool *Tool, repetition int) (*record.Run, error) {
+func (b *benchmark) measure(ctx context.Context, benchCase *benchmarkCase, tool *Tool, repetition int) (*record.Run, error) {
 	tool.meter.Take()
 	run := &record.Run{
-		Format: record.Format, Case: c.name, Tool: tool.Label, Repetition: repetition,
+		Format: record.Format, Case: benchCase.name, Tool: tool.Label, Repetition: repetition,
 		Started: time.Now().UTC(), Program: tool.Program, Version: tool.Version, Switches: tool.Switches, Cores: b.Cores,
 		TimeoutSeconds: b.Suite.Time.Seconds(), MemoryLimit: b.Suite.Memory, Seed: b.Suite.Seed,
 		Tilecheck: b.Tilecheck, Machine: b.machine,
 	}
 	suite := b.Suite
 	suite.Jobs = 1
-	rep, err := regress.Run(ctx, []regress.Test{c.test}, []regress.EngineConfig{tool.engine}, suite)
+	rep, err := regress.Run(ctx, []regress.Test{benchCase.test}, []regress.EngineConfig{tool.engine}, suite)
 	if err != nil {
 		return nil, err
 	}

@@ -19,21 +19,14 @@ const maxPairs = 4000
 //
 // Source: Hollander, Wolfe and Chicken, Nonparametric statistical methods, 3.1 to 3.3 (Wilcoxon's signed rank test).
 func signedRank(differences []float64, alpha float64) (centre, lower, upper float64) {
-	n := len(differences)
-	if n == 0 {
+	if len(differences) == 0 {
 		return math.NaN(), math.Inf(-1), math.Inf(1)
 	}
-	if n > maxPairs {
-		thinned := make([]float64, 0, maxPairs)
-		for i := range maxPairs {
-			thinned = append(thinned, differences[i*n/maxPairs])
-		}
-		differences, n = thinned, maxPairs
-	}
-	averages := make([]float64, 0, n*(n+1)/2)
-	for i, x := range differences {
-		for _, y := range differences[i:] {
-			averages = append(averages, (x+y)/2)
+	differences = thinOut(differences)
+	averages := make([]float64, 0, len(differences)*(len(differences)+1)/2)
+	for i, first := range differences {
+		for _, second := range differences[i:] {
+			averages = append(averages, (first+second)/2)
 		}
 	}
 	slices.Sort(averages)
@@ -42,39 +35,51 @@ func signedRank(differences []float64, alpha float64) (centre, lower, upper floa
 	if len(averages)%2 == 0 {
 		centre = (averages[middle-1] + averages[middle]) / 2
 	}
-	excluded := rankQuantile(n, alpha) // the number of averages that each bound excludes
+	excluded := rankQuantile(len(differences), alpha) // the number of averages that each bound excludes
 	if excluded < 0 {
 		return centre, math.Inf(-1), math.Inf(1)
 	}
 	return centre, averages[excluded], averages[len(averages)-1-excluded]
 }
 
+// thinOut returns at most maxPairs of the differences, evenly distributed over the list.
+func thinOut(differences []float64) []float64 {
+	if len(differences) <= maxPairs {
+		return differences
+	}
+	kept := make([]float64, maxPairs)
+	for i := range kept {
+		kept[i] = differences[i*len(differences)/maxPairs]
+	}
+	return kept
+}
+
 // exactRanks is the number of differences up to which rankQuantile computes the exact distribution. For more, it uses the normal approximation.
 const exactRanks = 60
 
-// rankQuantile returns a quantile of the signed-rank statistic, which is the sum of the ranks of the positive differences: the largest k such
-// that the statistic is at most k with a probability of at most alpha. It returns -1 if there is no such k.
-func rankQuantile(n int, alpha float64) int {
-	if n > exactRanks {
-		size := float64(n)
-		deviation := math.Sqrt(size * (size + 1) * (2*size + 1) / 24)
-		return int(math.Floor(size*(size+1)/4 + distuv.UnitNormal.Quantile(alpha)*deviation - 0.5))
+// rankQuantile returns a quantile of the signed-rank statistic of a number of differences. The statistic is the sum of the ranks of the positive
+// differences. The quantile is the largest number that the statistic does not exceed with a probability of at most alpha; -1 if there is none.
+func rankQuantile(numDifferences int, alpha float64) int {
+	if numDifferences > exactRanks {
+		count := float64(numDifferences)
+		deviation := math.Sqrt(count * (count + 1) * (2*count + 1) / 24)
+		return int(math.Floor(count*(count+1)/4 + distuv.UnitNormal.Quantile(alpha)*deviation - 0.5))
 	}
-	// probability[s] is the probability that the positive ranks, of those that the loop has added, sum to s.
-	probability := make([]float64, n*(n+1)/2+1)
+	// probability[sum] is the probability that the positive ranks sum to sum, of the ranks that the loop has added so far.
+	probability := make([]float64, numDifferences*(numDifferences+1)/2+1)
 	probability[0] = 1
-	for rank := 1; rank <= n; rank++ {
-		for s := len(probability) - 1; s >= 0; s-- {
-			probability[s] /= 2
-			if s >= rank {
-				probability[s] += probability[s-rank] / 2
+	for rank := 1; rank <= numDifferences; rank++ {
+		for sum := len(probability) - 1; sum >= 0; sum-- {
+			probability[sum] /= 2
+			if sum >= rank {
+				probability[sum] += probability[sum-rank] / 2
 			}
 		}
 	}
-	sum := 0.0
-	for k, p := range probability {
-		if sum += p; sum > alpha {
-			return k - 1
+	total := 0.0
+	for sum, p := range probability {
+		if total += p; total > alpha {
+			return sum - 1
 		}
 	}
 	return len(probability) - 1

@@ -102,13 +102,13 @@ func workerFailure(exit runner.Exit, stderr string) error {
 
 // Answer decodes a question, checks it with the embedded engine, and writes the verdicts.
 func Answer(ctx context.Context, text []byte, w io.Writer) error {
-	var q question
-	if err := json.Unmarshal(text, &q); err != nil {
+	var asked question
+	if err := json.Unmarshal(text, &asked); err != nil {
 		return fmt.Errorf("decode the question: %w", err)
 	}
 	verdicts, err := runner.Check(ctx, native.New(), runner.Job{
-		File: q.File, Model: q.Model, PropsFile: q.PropsFile, Properties: q.Properties, Dialect: q.Dialect,
-		Select: q.Select, Consts: q.Consts, Settings: q.Settings,
+		File: asked.File, Model: asked.Model, PropsFile: asked.PropsFile, Properties: asked.Properties, Dialect: asked.Dialect,
+		Select: asked.Select, Consts: asked.Consts, Settings: asked.Settings,
 	})
 	if err != nil {
 		return err

@@ -278,7 +278,7 @@ func (d *spaceComparison) valuationOf(number int32) []int32 {
 
 // compareInitial returns a difference if the spaces have different initial states.
 func (d *spaceComparison) compareInitial() *Difference {
-	var onlySecond []int32 // initial states of the second space that the first was not found to have
+	var onlySecond []int32 // initial states of the second space that are not initial states of the first, as far as the loop has compared them
 	for _, j := range d.second.model.Initial {
 		onlySecond = append(onlySecond, d.second.inFirst[j])
 	}

@@ -150,8 +150,8 @@ func (d *spaceComparison) couldMake(view *view, compiled *compile.Choice, sought
 	if len(compiled.Transitions) != len(sought.transitions) {
 		return false
 	}
-	for _, t := range sought.transitions {
-		if !d.reaches(view, compiled, t.target) {
+	for _, soughtTransition := range sought.transitions {
+		if !d.reaches(view, compiled, soughtTransition.target) {
 			return false
 		}
 	}
@@ -214,7 +214,7 @@ func (d *spaceComparison) candidateCommands(i int, sought *choice) []Origin {
 func (d *spaceComparison) leadsTo(state []int32, command *sema.Command, sought *choice) bool {
 	for i := range command.Updates {
 		target := applyUpdate(state, &command.Updates[i])
-		isTarget := func(t transition) bool { return slices.Equal(d.valuationOf(t.target), target) }
+		isTarget := func(sought transition) bool { return slices.Equal(d.valuationOf(sought.target), target) }
 		if target != nil && slices.ContainsFunc(sought.transitions, isTarget) {
 			return true
 		}

@@ -21,6 +21,13 @@ import (
 	"tilecheck/verify/expect"
 )
 
+// Default limits of Bless.
+const (
+	defaultSamples   = 10_000
+	defaultMaxStates = 20_000
+	defaultTimeLimit = 30 * time.Second // per property
+)
+
 // BlessOptions are the options of Bless.
 type BlessOptions struct {
 	Options
@@ -65,8 +72,8 @@ type Skip struct {
 // Bless writes no files. It returns an error if an annotated file does not have the
 // same properties as before, or if a property does not get its new annotation.
 func Bless(ctx context.Context, tests []Test, engine runner.Engine, opt BlessOptions) (*Blessing, error) {
-	opt.Samples = cmp.Or(opt.Samples, 10000)
-	opt.MaxStates = cmp.Or(opt.MaxStates, 20000)
+	opt.Samples = cmp.Or(opt.Samples, defaultSamples)
+	opt.MaxStates = cmp.Or(opt.MaxStates, defaultMaxStates)
 	config := EngineConfig{EngineConfig: runner.EngineConfig{Engine: engine}}
 	writer := &annotationWriter{opt: &opt, engine: &config, blessing: &Blessing{}, files: make(map[string]*propertiesFile)}
 	suite := &suiteRun{opt: &opt.Options, engines: []EngineConfig{config}}
@@ -334,7 +341,7 @@ const annotationConfidence = 0.9999
 // checkWith returns the verdicts about property instances with changed settings. The time limit is the one of the test, or else of the options, or else
 // 30 seconds. If the check fails as a whole, all verdicts have its error.
 func (w *annotationWriter) checkWith(ctx context.Context, test *loadedTest, instances []*propertyInstance, change func(*runner.Settings)) map[*propertyInstance]result.Verdict {
-	limit := cmp.Or(test.Time, w.opt.Time, 30*time.Second)
+	limit := cmp.Or(test.Time, w.opt.Time, defaultTimeLimit)
 	ctx, cancel := ending.After(ctx, limit)
 	defer cancel()
 	run := &testRun{loadedTest: test, engine: w.engine, workers: 1}

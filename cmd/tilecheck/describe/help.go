@@ -17,13 +17,13 @@ func HelpOptions() kong.HelpOptions {
 // ValueHelp returns the help of a flag or argument, with its default.
 func ValueHelp(v *kong.Value) string { return kong.DefaultHelpValueFormatter(withDefault(v)) }
 
-// withDefault returns a copy of a flag whose help also says the default. It returns v itself if the help already does.
-func withDefault(v *kong.Value) *kong.Value {
-	if v.Flag == nil || v.Default == "" || v.IsBool() || strings.Contains(v.Help, "default") {
-		return v
+// withDefault returns a copy of a flag with its default value in the help. It returns the flag itself if there is no default or if the help has it already.
+func withDefault(flag *kong.Value) *kong.Value {
+	if flag.Flag == nil || flag.Default == "" || flag.IsBool() || strings.Contains(flag.Help, "default") {
+		return flag
 	}
-	shown := *v
-	shown.Help = fmt.Sprintf("%s (default: %s).", strings.TrimSuffix(v.Help, "."), v.Default)
+	shown := *flag
+	shown.Help = fmt.Sprintf("%s (default: %s).", strings.TrimSuffix(flag.Help, "."), flag.Default)
 	return &shown
 }
 

@@ -32,11 +32,11 @@ type ClusterCommands struct {
 // slurm finds a command of Slurm, and returns it with the words that come before its arguments.
 func (f ClusterCommands) slurm(program string) (runner.Commander, []string, error) {
 	words := append(strings.Fields(f.SlurmPrefix), program)
-	t, err := tool.New(words[0])
+	found, err := tool.New(words[0])
 	if err != nil && len(words) == 1 {
 		err = fmt.Errorf("%w; --slurm-prefix 'ssh login' runs it elsewhere", err)
 	}
-	return t, words[1:], err
+	return found, words[1:], err
 }
 
 // Program returns a commander that runs a staged program in a directory.
@@ -54,11 +54,11 @@ func (f ClusterCommands) kubectl() (runner.Commander, []string, error) {
 	if len(words) == 0 {
 		return nil, nil, usage.Errorf("--kubectl is blank, want words such as: k3s kubectl")
 	}
-	tool, err := tool.New(words[0])
+	found, err := tool.New(words[0])
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w; submit kubernetes needs kubectl, or --kubectl", err)
 	}
-	return tool.In("."), words[1:], nil
+	return found.In("."), words[1:], nil
 }
 
 // WithSuiteSettings returns the settings of the flags, completed by those of the suite file in the current directory.
@@ -76,64 +76,64 @@ func WithSuiteSettings(asked settings.Settings) (settings.Settings, error) {
 
 // Open creates the directory of a job, or opens an existing directory of the same job. shards
 // is the number of shards that an existing directory must have; 0 accepts any. created reports whether the directory is new.
-func Open(ctx context.Context, dir string, job cluster.Job, q cluster.Request, shards int, login ClusterCommands) (w *cluster.Work, created bool, err error) {
-	if err := CompleteAndCheck(dir, &job, &q); err != nil {
+func Open(ctx context.Context, dir string, job cluster.Job, request cluster.Request, shards int, login ClusterCommands) (work *cluster.Work, created bool, err error) {
+	if err := CompleteAndCheck(dir, &job, &request); err != nil {
 		return nil, false, err
 	}
 	if cluster.Exists(dir) {
-		work, err := openExisting(dir, &job, &q, shards)
+		work, err := openExisting(dir, &job, &request, shards)
 		return work, false, err
 	}
-	if q.Backend == "kubernetes" {
-		if q.Settings.Kubernetes, err = kubernetes.New(login.kubectl, q.Settings).Resolve(ctx); err != nil {
+	if request.Backend == "kubernetes" {
+		if request.Settings.Kubernetes, err = kubernetes.New(login.kubectl, request.Settings).Resolve(ctx); err != nil {
 			return nil, false, err
 		}
 	}
 	_, err = os.Stat(dir)
 	created = errors.Is(err, fs.ErrNotExist)
-	w, err = cluster.Create(dir, q)
-	return w, created, err
+	work, err = cluster.Create(dir, request)
+	return work, created, err
 }
 
 // openExisting opens the directory of an existing job. It returns an error if the directory belongs to another job.
-func openExisting(dir string, job *cluster.Job, q *cluster.Request, shards int) (*cluster.Work, error) {
+func openExisting(dir string, job *cluster.Job, request *cluster.Request, shards int) (*cluster.Work, error) {
 	work, err := cluster.Open(dir)
 	if err != nil {
 		return nil, err
 	}
 	sameShards := shards == 0 || shards == work.Job.Shards
-	if !work.Job.Same(job) || work.Backend != q.Backend || !sameShards {
+	if !work.Job.Same(job) || work.Backend != request.Backend || !sameShards {
 		work.Close()
 		return nil, usage.Errorf("%s has another job, want another --dir: %s", dir, strings.Join(work.Job.Given, " "))
 	}
-	if q.Backend == "local" {
-		work.Settings.Tasks = q.Settings.Tasks
+	if request.Backend == "local" {
+		work.Settings.Tasks = request.Settings.Tasks
 	}
 	return work, nil
 }
 
 // RemoveFailed removes the directory of a job that ended with an error, if it has no results
 // with which the job could continue. usageCode is the exit code of a wrong command line. It returns err.
-func RemoveFailed(w *cluster.Work, err error, usageCode int) error {
+func RemoveFailed(work *cluster.Work, err error, usageCode int) error {
 	_, refused := errors.AsType[*cluster.Refused](err)
 	failed, _ := errors.AsType[*cluster.Failure](err)
-	wrongCommand := failed != nil && failed.Code == usageCode && w.Backend == "local" // local tasks have ended
-	if results, _ := filepath.Glob(w.Dir.Part("*")); (refused || wrongCommand) && len(results) == 0 {
-		return errors.Join(err, os.RemoveAll(string(w.Dir)))
+	wrongCommand := failed != nil && failed.Code == usageCode && work.Backend == "local" // local tasks have ended
+	if results, _ := filepath.Glob(work.Dir.Part("*")); (refused || wrongCommand) && len(results) == 0 {
+		return errors.Join(err, os.RemoveAll(string(work.Dir)))
 	}
 	return err
 }
 
 // Preview returns the script or manifest that would be submitted.
-func Preview(dir string, job cluster.Job, q cluster.Request) (string, error) {
-	if err := CompleteAndCheck(dir, &job, &q); err != nil {
+func Preview(dir string, job cluster.Job, request cluster.Request) (string, error) {
+	if err := CompleteAndCheck(dir, &job, &request); err != nil {
 		return "", err
 	}
-	round, err := cluster.Preview(dir, job, q.Settings)
+	round, err := cluster.Preview(dir, job, request.Settings)
 	if err != nil {
 		return "", err
 	}
-	switch q.Backend {
+	switch request.Backend {
 	case "slurm":
 		return slurm.Script(round), nil
 	case "kubernetes":
@@ -143,18 +143,18 @@ func Preview(dir string, job cluster.Job, q cluster.Request) (string, error) {
 }
 
 // CompleteAndCheck completes the settings that the batch system needs, and returns an error if the system cannot run the job in this directory.
-func CompleteAndCheck(dir string, job *cluster.Job, q *cluster.Request) error {
+func CompleteAndCheck(dir string, job *cluster.Job, request *cluster.Request) error {
 	abs, err := filepath.Abs(dir)
 	if err != nil {
 		return err
 	}
-	switch q.Backend {
+	switch request.Backend {
 	case "slurm":
 		if _, err := slurm.New(nil, abs); err != nil {
 			return usage.Errorf("--dir: %w", err)
 		}
 	case "kubernetes":
-		if err := cmp.Or(kubernetes.Complete(&q.Settings, abs), kubernetes.Check(abs, job, q.Settings)); err != nil {
+		if err := cmp.Or(kubernetes.Complete(&request.Settings, abs), kubernetes.Check(abs, job, request.Settings)); err != nil {
 			return usage.Errorf("%w", err)
 		}
 	}
@@ -172,19 +172,19 @@ func manifest(r *cluster.Round) (string, error) {
 }
 
 // Driver returns the driver that runs a job, and a function that ends its processes.
-func Driver(ctx context.Context, w *cluster.Work, login ClusterCommands, note func(text string)) (d *cluster.Driver, done func(), err error) {
-	d = &cluster.Driver{Work: w, Note: note}
-	switch w.Backend {
+func Driver(ctx context.Context, work *cluster.Work, login ClusterCommands, note func(text string)) (d *cluster.Driver, done func(), err error) {
+	d = &cluster.Driver{Work: work, Note: note}
+	switch work.Backend {
 	case "local":
-		processes := local.New(ctx, Program, max(1, w.Settings.Tasks))
+		processes := local.New(ctx, Program, max(1, work.Settings.Tasks))
 		d.Backend = processes
 		return d, processes.Close, nil
 	case "slurm":
-		d.Backend, err = slurm.New(login.slurm, string(w.Dir))
+		d.Backend, err = slurm.New(login.slurm, string(work.Dir))
 		return d, func() {}, err
 	case "kubernetes":
-		d.Backend = kubernetes.New(login.kubectl, w.Settings)
+		d.Backend = kubernetes.New(login.kubectl, work.Settings)
 		return d, func() {}, nil
 	}
-	return nil, nil, fmt.Errorf("%s was submitted to %q, which this program does not know", w.Dir, w.Backend)
+	return nil, nil, fmt.Errorf("%s was submitted to %q, which this program does not know", work.Dir, work.Backend)
 }

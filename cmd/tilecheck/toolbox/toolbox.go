@@ -75,11 +75,11 @@ func (b *Box) Engine(ctx context.Context, name string) (runner.Engine, error) {
 	default:
 		return nil, usage.Errorf("unknown engine %q, want native, prism, prism-games or storm", name)
 	}
-	cmd, err := b.commander(ctx, name, b.Places[name])
+	commander, err := b.commander(ctx, name, b.Places[name])
 	if err != nil {
 		return nil, err
 	}
-	return b.Checker.Beside(connect(cmd, opt)), nil
+	return b.Checker.Beside(connect(commander, opt)), nil
 }
 
 // commander returns the program of a tool: the program at the path of its place; otherwise the program in an image of
@@ -105,23 +105,23 @@ func (b *Box) commander(ctx context.Context, name string, place Place) (runner.C
 
 // pool returns the containers that run a tool from an image.
 func (b *Box) pool(ctx context.Context, name, image string) (*containers.Pool, error) {
-	d, err := b.connect(ctx)
+	docker, err := b.connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	found, err := FindImage(ctx, d, name, image, ImageCache())
+	found, err := FindImage(ctx, docker, name, image, ImageCache())
 	if err != nil {
 		return nil, err
 	}
-	p, err := containers.NewPool(ctx, d, containers.Options{Tool: found.Tool(ImageKind(name)), Image: found.Image.Ref, Jobs: b.Jobs})
+	pool, err := containers.NewPool(ctx, docker, containers.Options{Tool: found.Tool(ImageKind(name)), Image: found.Image.Ref, Jobs: b.Jobs})
 	if err != nil {
 		return nil, err
 	}
-	b.pools = append(b.pools, p)
+	b.pools = append(b.pools, pool)
 	if b.UsesImage != nil {
 		b.UsesImage(name, found.Image)
 	}
-	return p, nil
+	return pool, nil
 }
 
 // ImageKind returns the description by which images of a tool are found.
@@ -134,20 +134,20 @@ func ImageKind(name string) containers.Kind {
 
 // FindImage returns the image with a name, or without a name the best image of the tool on this
 // machine.
-func FindImage(ctx context.Context, d *containers.Docker, name, image string, memory containers.Cache) (containers.Found, error) {
+func FindImage(ctx context.Context, docker *containers.Docker, name, image string, memory containers.Cache) (containers.Found, error) {
 	kind := ImageKind(name)
 	if image != "" {
-		img, err := d.Find(ctx, kind.Tool, image)
+		img, err := docker.Find(ctx, kind.Tool, image)
 		if err != nil {
 			return containers.Found{}, err
 		}
-		found, err := d.Identify(ctx, kind, img, memory)
+		found, err := docker.Identify(ctx, kind, img, memory)
 		if err == nil && found.Problem != "" {
-			err = &result.Failure{Class: result.Other, Message: fmt.Sprintf("image %s is of no use for %s: %s", image, name, found.Problem)}
+			err = &result.Failure{Class: result.Other, Message: fmt.Sprintf("image %s cannot run %s: %s", image, name, found.Problem)}
 		}
 		return found, err
 	}
-	images, err := d.Discover(ctx, kind, memory)
+	images, err := docker.Discover(ctx, kind, memory)
 	if err != nil {
 		return containers.Found{}, err
 	}
@@ -156,18 +156,18 @@ func FindImage(ctx context.Context, d *containers.Docker, name, image string, me
 	}
 	message := MissingImage(name)
 	for _, failure := range images {
-		message += fmt.Sprintf("; image %s is of no use: %s", failure.Image, failure.Problem)
+		message += fmt.Sprintf("; image %s cannot run it: %s", failure.Image, failure.Problem)
 	}
 	return containers.Found{}, &result.Failure{Class: result.Other, Message: message}
 }
 
 // MissingImage says how to get an image of a tool.
 func MissingImage(name string) string {
-	if name == "storm" {
-		return "there is no image of Storm on this machine; `docker pull " + stormimage.DefaultImage + "` gets the official one, `docker pull " +
+	switch name {
+	case "storm":
+		return "there is no Docker image of Storm on this machine; `docker pull " + stormimage.DefaultImage + "` gets the official one, `docker pull " +
 			stormimage.ObservatoryImage + "` one that has PRISM as well"
-	}
-	if name == "prism-games" {
+	case "prism-games":
 		return "there is no Docker image of PRISM-games; tilecheck image prism-games --from DIR makes one from an installation"
 	}
 	return "there is no Docker image of PRISM; tilecheck image prism --from DIR makes one from an installation, and `docker pull " +
@@ -179,9 +179,9 @@ func (b *Box) connect(ctx context.Context) (*containers.Docker, error) {
 	if b.docker != nil {
 		return b.docker, nil
 	}
-	d, err := b.Connect(ctx)
-	b.docker = d
-	return d, err
+	docker, err := b.Connect(ctx)
+	b.docker = docker
+	return docker, err
 }
 
 // ImageCache returns the file that keeps what was found in images that tilecheck did not make.

@@ -150,7 +150,7 @@ func (evaluator *rewardEvaluator) checkedSum(value float64, err error, state []i
 		return 0, err
 	case exactErr != nil:
 		return 0, exactErr
-	case err == nil && sema.Close(value, exact):
+	case err == nil && sema.IsClose(value, exact):
 		evaluator.relErr = max(evaluator.relErr, sema.RelativeError(value, exact))
 	default:
 		evaluator.relErr = max(evaluator.relErr, sema.UnitRoundoff)

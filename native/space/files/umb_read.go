@@ -115,7 +115,7 @@ func (n *umbColumn) get(i int, exact bool) (number, error) {
 
 // getFraction is get for a column of fractions.
 func (n *umbColumn) getFraction(i int, exact bool) (number, error) {
-	fraction, err := umb.Rat(n.Fraction(i))
+	fraction, err := umb.DecodeRat(n.Fraction(i))
 	if err != nil {
 		return number{}, err
 	}
@@ -167,7 +167,7 @@ func (file *umbFile) readIndexMember(name string, member *umb.Member) error {
 	if name != umb.IndexFile {
 		return nil
 	}
-	text, err := member.All(umb.MaxIndex)
+	text, err := member.ReadAll(umb.MaxIndex)
 	if err == nil {
 		err = file.readIndex(text)
 	}
@@ -188,7 +188,7 @@ func (file *umbFile) readIndex(text []byte) error {
 	if index.Version != umb.Version {
 		return fmt.Errorf("found version %d of the format, wanted %d", index.Version, umb.Version)
 	}
-	boundType, intervals := system.Probability.Ends()
+	boundType, intervals := system.Probability.Bound()
 	switch {
 	case system.Time == "discrete" && system.Players == 0 && intervals:
 		file.modelType = syntax.IDTMC
@@ -248,7 +248,7 @@ func (file *umbFile) timed() bool { return file.modelType == syntax.CTMC || file
 
 // checkNumber checks that the type of a column of numbers can be read.
 func (file *umbFile) checkNumber(t *umb.Type) error {
-	err := t.Number()
+	err := t.CheckNumber()
 	if err == nil && file.opts.Fractions && t.Type == "double" {
 		err = errors.New("found float64 numbers, wanted fractions")
 	}
@@ -407,7 +407,7 @@ func (file *umbFile) readMember(name string, member *umb.Member) (err error) {
 	case umb.Targets:
 		file.targets, err = umb.Indices[uint32](member, file.numBranches, 8, uint64(file.numStates))
 	case umb.Probabilities:
-		if boundType, intervals := system.Probability.Ends(); intervals {
+		if boundType, intervals := system.Probability.Bound(); intervals {
 			file.probability.Numbers, err = member.Numbers(2*file.numBranches, boundType)
 		} else {
 			file.probability.Numbers, err = member.Numbers(file.numBranches, boundType)
@@ -427,13 +427,13 @@ func (file *umbFile) readMember(name string, member *umb.Member) (err error) {
 	case "actions/" + kind + "/string-mapping.bin":
 		file.actionOffsets, err = member.Mapping(int(actions))
 	case "actions/" + kind + "/strings.bin":
-		file.actionStrings, err = member.All(umb.MaxNames)
+		file.actionStrings, err = member.ReadAll(umb.MaxNames)
 	case umb.Valuations:
 		if file.variables == nil {
 			return nil
 		}
-		if err = member.Sized(int64(file.numStates), int64(file.valuationSize())); err == nil {
-			file.valuations, err = member.All(member.Size)
+		if err = member.CheckSize(int64(file.numStates), int64(file.valuationSize())); err == nil {
+			file.valuations, err = member.ReadAll(member.Size)
 		}
 	default:
 		err = file.readAnnotation(name, member)

@@ -413,7 +413,7 @@ func (members *umbMembers) writeStateColumns() {
 	if writer.program.Type == syntax.SMG {
 		members.File(umb.StatePlayers, 4*numStates, func(out *bufio.Writer) {
 			for _, state := range writer.stateOrder {
-				umb.PutUint64s(out, uint64(writer.model.Player[state]), 4)
+				umb.PutLowBytes(out, uint64(writer.model.Player[state]), 4)
 			}
 		})
 	}

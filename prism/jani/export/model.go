@@ -186,9 +186,7 @@ func (x *exporter) writeConstants() {
 func (x *exporter) writeVariables() error {
 	for _, variable := range x.program.Vars {
 		x.names[variable.Name] = true
-		if err := x.declareVariable(variable); err != nil {
-			return err
-		}
+		x.declareVariable(variable)
 	}
 	restrict, err := x.optionalExpression(x.program.Init)
 	x.doc.Restrict = restrict
@@ -203,7 +201,7 @@ func (x *exporter) writeAutomata() error {
 	for i := range x.program.Modules {
 		module := &x.program.Modules[i]
 		invariant := module.Invariant
-		if x.program.Type != syntax.PTA { // PRISM ignores it
+		if x.program.Type != syntax.PTA { // PRISM ignores the invariants of other models
 			invariant = nil
 		}
 		progress, err := x.optionalExpression(invariant)
@@ -258,7 +256,7 @@ func (x *exporter) declareActions() {
 }
 
 // declareVariable declares a variable of the program.
-func (x *exporter) declareVariable(source sema.Variable) error {
+func (x *exporter) declareVariable(source sema.Variable) {
 	decl := variable{Name: source.Name}
 	switch {
 	case source.Type == sema.Bool:
@@ -275,14 +273,13 @@ func (x *exporter) declareVariable(source sema.Variable) error {
 		decl.Initial = nil
 	}
 	x.doc.Variables = append(x.doc.Variables, decl)
-	return nil
 }
 
-// unusedName returns a variable name similar to like that is not in use yet.
-func (x *exporter) unusedName(like string) string {
-	name := like
+// unusedName returns the preferred name or, if a variable has it already, the name with a number. It marks the result as used.
+func (x *exporter) unusedName(preferred string) string {
+	name := preferred
 	for i := 2; x.names[name]; i++ {
-		name = fmt.Sprintf("%s_%d", like, i)
+		name = fmt.Sprintf("%s_%d", preferred, i)
 	}
 	x.names[name] = true
 	return name

@@ -29,6 +29,9 @@ const maxBytes = 1 << 30
 // the map, and the headers of a string and a slice.
 const stateOverhead = 100
 
+// statesPerPoll is the number of states after which the exploration checks whether its context has ended.
+const statesPerPoll = 256
+
 // maxFindings is the largest number of findings of one kind.
 const maxFindings = 100
 
@@ -43,10 +46,10 @@ type Report struct {
 	Limited bool
 }
 
-// Look explores the reachable states of a program, and reports mistakes of the modeller that only the states show, such as guards that
-// hold in no reachable state. If the context ends, the report has the findings so far. Look returns an error if the program cannot be
+// Explore explores the reachable states of a program, and reports mistakes of the modeller that only the states show, such as guards that
+// hold in no reachable state. If the context ends, the report has the findings so far. Explore returns an error if the program cannot be
 // compiled or the initial states cannot be computed.
-func Look(ctx context.Context, program *sema.Program, opts Options) (*Report, error) {
+func Explore(ctx context.Context, program *sema.Program, opts Options) (*Report, error) {
 	if hasIntervals(program) {
 		return &Report{Undecided: "the model has intervals of probabilities: " + undecidedKinds}, nil
 	}
@@ -199,11 +202,11 @@ func (x *explorer) explore(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, s := range initial {
-		x.enqueue(s)
+	for _, state := range initial {
+		x.enqueue(state)
 	}
 	for ; len(x.queue) > 0; x.visited++ {
-		if x.visited%256 == 0 && ctx.Err() != nil {
+		if x.visited%statesPerPoll == 0 && ctx.Err() != nil {
 			return nil
 		}
 		state := x.queue[0]
@@ -325,30 +328,30 @@ func (x *explorer) handleExpandError(ctx context.Context, err error) error {
 
 // addFinding adds a finding, once per position and message, and at most maxFindings of a code.
 func (x *explorer) addFinding(pos syntax.Pos, code lint.Code, state, format string, args ...any) {
-	f := lint.Finding{File: x.program.File, Pos: pos, Code: code, Message: fmt.Sprintf(format, args...), State: state}
-	key := fmt.Sprint(pos, code, f.Message)
+	finding := lint.Finding{File: x.program.File, Pos: pos, Code: code, Message: fmt.Sprintf(format, args...), State: state}
+	key := fmt.Sprint(pos, code, finding.Message)
 	if x.reported[key] || x.counts[code] >= maxFindings {
 		return
 	}
 	x.reported[key] = true
 	x.counts[code]++
-	x.findings = append(x.findings, f)
+	x.findings = append(x.findings, finding)
 }
 
 // addStateError adds a finding for an error of the model in a state, once for each position and code.
-func (x *explorer) addStateError(e *compile.StateError) {
+func (x *explorer) addStateError(err *compile.StateError) {
 	code := lint.StateError
-	if strings.Contains(e.Msg, "leaves") {
+	if strings.Contains(err.Msg, "leaves") {
 		code = lint.LeavesRange
 	}
-	if key := fmt.Sprint(e.Pos, code); !x.reported[key] {
+	if key := fmt.Sprint(err.Pos, code); !x.reported[key] {
 		x.reported[key] = true
-		x.addFinding(e.Pos, code, e.State, "%s", e.Msg)
+		x.addFinding(err.Pos, code, err.State, "%s", err.Msg)
 	}
 }
 
-// addOverlap reports two commands that are enabled in the same state of a DTMC, taken from its first two choices. Commands of two
-// different modules usually overlap on purpose, so each pair of modules is reported once.
+// addOverlap reports two commands that are enabled in the same state of a DTMC: those in which the first two choices of the state differ. Commands
+// of different modules usually overlap on purpose, so each pair of modules is reported once.
 func (x *explorer) addOverlap(choices *compile.Choices, state []int32) {
 	first, second := x.differingGuards(choices.List[0].Commands, choices.List[1].Commands)
 	if first == nil {

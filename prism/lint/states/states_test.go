@@ -13,7 +13,7 @@ import (
 
 func evaluate(t *testing.T, text string, opts states.Options) *states.Report {
 	t.Helper()
-	r, err := states.Look(t.Context(), program(t, text), opts)
+	r, err := states.Explore(t.Context(), program(t, text), opts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestUndecided(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if r, err := states.Look(ctx, program(t, endless), states.Options{}); err != nil || !strings.Contains(r.Undecided, "was interrupted after") {
+	if r, err := states.Explore(ctx, program(t, endless), states.Options{}); err != nil || !strings.Contains(r.Undecided, "was interrupted after") {
 		t.Errorf("a cancelled look ends with %+v, %v", r, err)
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// writeUnit writes a statement on new lines, from its known layout if it has one.
-func (l *layout) writeUnit(statement unit) {
+// writeStatement writes a statement on new lines, from its known layout if it has one.
+func (l *layout) writeStatement(statement statement) {
 	first := l.nextIndex
 	end := l.endIndex(statement)
 	l.newLine(2 * statement.level)
@@ -20,7 +20,7 @@ func (l *layout) writeUnit(statement unit) {
 		return
 	}
 	startLine := len(l.lines) - 1
-	l.writeStatement(statement, end)
+	l.writeNewStatement(statement, end)
 	if _, ok := statement.node.(*syntax.Command); ok && l.onNewLayout != nil {
 		l.onNewLayout(statement.from, reusableLayout(l.lines[startLine:]))
 	}
@@ -28,17 +28,17 @@ func (l *layout) writeUnit(statement unit) {
 
 // reusableLayout returns a command's lines for reuse. A comment behind the last line is not part of the
 // command.
-func reusableLayout(lines []line) *Laid {
+func reusableLayout(lines []line) *CommandLayout {
 	lines = slices.Clone(lines)
 	for i := range lines {
 		lines[i].reused = textAndCommentReused
 	}
 	lines[len(lines)-1].reused = textReused
-	return &Laid{lines}
+	return &CommandLayout{lines}
 }
 
-// writeStatement writes a statement on the current line, and on more lines if it is too long.
-func (l *layout) writeStatement(statement unit, end int) {
+// writeNewStatement writes a statement on the current line, and on more lines if it is too long.
+func (l *layout) writeNewStatement(statement statement, end int) {
 	first := l.nextIndex
 	lexemes := l.lexemes[first:end]
 	printed, blankBefore := printedLines(statement, lexemes)
@@ -55,7 +55,7 @@ func (l *layout) writeStatement(statement unit, end int) {
 }
 
 // endIndex returns the index of the lexeme behind a statement, including the semicolons of a property.
-func (l *layout) endIndex(statement unit) int {
+func (l *layout) endIndex(statement statement) int {
 	stop := statement.to
 	end := l.nextIndex
 	for end < len(l.lexemes) && l.lexemes[end].Start.Offset < stop {
@@ -78,7 +78,7 @@ func (l *layout) endIndex(statement unit) int {
 // printedLines returns the lines of a statement as syntax.Fprint prints it, and for each lexeme
 // whether a blank comes before it. If Fprint prints other tokens than the text has, lines is nil and the
 // blanks are those of the text.
-func printedLines(statement unit, lexemes []syntax.Lexeme) (lines []string, blankBefore []bool) {
+func printedLines(statement statement, lexemes []syntax.Lexeme) (lines []string, blankBefore []bool) {
 	text := printWithoutComments(statement.node)
 	printed := slices.Collect(syntax.Lexemes([]byte(text)))
 	tokens := tokenIndexes(lexemes)
@@ -186,9 +186,9 @@ func Bare(node syntax.Node) syntax.Node {
 }
 
 // writeBroken writes a statement that has line breaks or comments between its tokens. It keeps both.
-func (l *layout) writeBroken(statement unit, end int, blankBefore []bool) {
+func (l *layout) writeBroken(statement statement, end int, blankBefore []bool) {
 	first := l.nextIndex
-	position := position{unit: statement}
+	position := position{statement: statement}
 	for l.nextIndex < end {
 		lexeme := l.lexemes[l.nextIndex]
 		if lexeme.Class == syntax.Comment {
@@ -228,7 +228,7 @@ func (l *layout) nextToken(end int) syntax.Lexeme {
 
 // position is a position within a statement.
 type position struct {
-	unit
+	statement
 	depth     int  // of brackets
 	inUpdates bool // after the arrow of a command
 }
