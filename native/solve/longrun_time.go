@@ -24,8 +24,8 @@ var ErrTimeStands = errors.New("some scheduler can stop the time: it stays forev
 // (TACAS 2017) for the components.
 func LongRunPerTime(ctx context.Context, graph *sparse.Graph, reward, time *sparse.Reward, dir Direction, opts Options) (*Values, error) {
 	return solveByMECs(ctx, graph, reward, false, dir, opts, func(mec *mecGain) error {
-		for i := range mec.mecs.Num() {
-			component := newTimedComponent(ctx, graph, mec.mecs, i, reward, time, dir, mec.opts)
+		for i := range mec.endComponents.Num() {
+			component := newTimedComponent(ctx, graph, mec.endComponents, i, reward, time, dir, mec.opts)
 			if err := component.solve(); err != nil {
 				return err
 			}
