@@ -72,8 +72,8 @@ func (bscc *bsccGain) iterateGMRES(ordered []uint32, work int, bounds *gainInter
 	return nil
 }
 
-// gmres solves the equations of a bottom strongly connected component for bias and gain at the same time, preconditioned by an
-// incomplete LU factorization. The result has no error bound.
+// gmres solves the equations of a bottom strongly connected component for the bias and the gain together. An incomplete LU
+// factorization is its preconditioner. The result has no error bound.
 //
 // Source: Saad and Schultz, GMRES (1986); Stewart, Introduction to the Numerical Solution of Markov
 // Chains (1994), section 4.4.
