@@ -233,11 +233,11 @@ func (p *picture) steps(path *simulate.Path) ([]pathStep, error) {
 		if err != nil {
 			return nil, err
 		}
-		if v.In != nil {
-			w.Action, w.Probability = simulate.ActionText(prog, v.In), result.JSONNumber(v.In.Probability)
+		if v.Incoming != nil {
+			w.Action, w.Probability = simulate.ActionText(prog, v.Incoming), result.JSONNumber(v.Incoming.Probability)
 		}
-		if v.Out != nil {
-			w.StepRewards, w.Sojourn = numbers(v.Out.Rewards), result.JSONNumber(v.Out.Time)
+		if v.Outgoing != nil {
+			w.StepRewards, w.Sojourn = numbers(v.Outgoing.Rewards), result.JSONNumber(v.Outgoing.Time)
 		}
 		out = append(out, w)
 	}

@@ -9,9 +9,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// averageColumns computes the gain (long-run average) in rational arithmetic, and a bias that is shifted so
-// that its minimum is 0. right is the set of states for a long-run probability; it is not used if there are
-// rewards.
+// averageColumns computes the gain (long-run average) in rational arithmetic, and a bias whose minimum is 0. If there are no rewards, it
+// computes the long-run probability of the states in right.
 func (proof *vectorProof) averageColumns(right *sparse.Set) (*solve.Values, error) {
 	if proof.effort < fractions {
 		return nil, errors.New("long-run averages need rational arithmetic")
@@ -84,10 +83,10 @@ func (proof *vectorProof) gainAndBias(graph *sparse.Graph, reward *sparse.Reward
 // maxImprovements is the greatest number of schedulers that policy iteration evaluates.
 const maxImprovements = 1000
 
-// policyIteration improves a scheduler of an MDP until no choice is better: by its gain and, between choices
-// of equal gain, by its bias. The checker needs g + h >= r + P h (for the maximum) for all choices, but the
-// result satisfies this only for choices that keep the gain. So policyIteration adds a multiple of the gain
-// to the bias. For a choice that loses gain, this multiple of the lost gain outweighs what the choice wins in bias.
+// policyIteration improves a scheduler of an MDP until no choice is better: first by its gain and, between choices of equal gain, by
+// its bias. For the maximum, the checker needs g + h >= r + P h for all choices, but the result satisfies this only for choices that
+// keep the gain. So policyIteration adds a multiple of the gain to the bias. For a choice that loses gain, this multiple of the lost
+// gain outweighs what the choice adds to the bias.
 //
 // Source: Howard's multichain policy iteration (Puterman, Markov Decision Processes, section 9.2).
 func (proof *vectorProof) policyIteration(graph *sparse.Graph, reward *sparse.Reward) (values *solve.Values, bias []*big.Rat, err error) {
@@ -115,8 +114,8 @@ func (proof *vectorProof) policyIteration(graph *sparse.Graph, reward *sparse.Re
 	return nil, nil, errors.New("policy iteration for the long-run average evaluated too many schedulers")
 }
 
-// gainMultiple returns the multiple of the gain that policyIteration adds to the bias. It is the greatest ratio of the bias that a
-// choice wins to the gain that it loses, over all choices that lose gain.
+// gainMultiple returns the multiple of the gain that policyIteration adds to the bias. It is the greatest ratio, over all choices that
+// lose gain, of the bias that the choice adds to the gain that it loses.
 func (proof *vectorProof) gainMultiple(graph *sparse.Graph, reward *sparse.Reward, gain, bias []*big.Rat) *big.Rat {
 	multiple := new(big.Rat)
 	for s := range gain {

@@ -69,9 +69,21 @@ func (prover *Prover) buildModel() {
 		exported.Rewards[i].Name = prover.space.Program().Rewards[i].Name
 	}
 	prover.numbers = &numbers{exported, make(map[string]uint32), make(map[*big.Rat]uint32), new(big.Rat)}
-	weight := make([]uint32, len(model.Rats))
+	prover.Model = exported
+	prover.addChoices()
+	initial := sparse.NewSet(model.NumStates())
+	for _, s := range model.Initial {
+		initial.Add(int(s))
+	}
+	exported.Initial = prover.bits(initial)
+}
+
+// addChoices adds the choices and transitions of all states to the model of the certificate.
+func (prover *Prover) addChoices() {
+	model, exported := prover.graph.Model, prover.Model
+	numberOfWeight := make([]uint32, len(model.Rats))
 	for i, fraction := range model.Rats {
-		weight[i] = prover.numbers.indexOf(fraction)
+		numberOfWeight[i] = prover.numbers.indexOf(fraction)
 	}
 	if model.First != nil {
 		exported.First = append(make([]uint32, 0, model.NumStates()+1), 0)
@@ -79,13 +91,14 @@ func (prover *Prover) buildModel() {
 	for _, s := range prover.orderedStates() {
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
+			rowStart := len(exported.Prob)
 			firstTransition, endTransition := model.Row(c)
 			for i := firstTransition; i < endTransition; i++ {
 				exported.Target = append(exported.Target, prover.indexOf(model.Target[i]))
-				exported.Prob = append(exported.Prob, weight[model.Weight[i]])
+				exported.Prob = append(exported.Prob, numberOfWeight[model.Weight[i]])
 			}
 			if model.Kind == sparse.CTMC {
-				prover.addExitRate(s, exported.Prob[len(exported.Prob)-(endTransition-firstTransition):])
+				prover.addExitRate(s, exported.Prob[rowStart:])
 			}
 			exported.Start = append(exported.Start, uint32(len(exported.Target)))
 		}
@@ -93,12 +106,6 @@ func (prover *Prover) buildModel() {
 			exported.First = append(exported.First, uint32(len(exported.Start)-1))
 		}
 	}
-	prover.Model = exported
-	initial := sparse.NewSet(model.NumStates())
-	for _, s := range model.Initial {
-		initial.Add(int(s))
-	}
-	exported.Initial = prover.bits(initial)
 }
 
 // addExitRate adds the exit rate of a state of a CTMC and replaces the rates by the probabilities of the jump chain.

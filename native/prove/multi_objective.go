@@ -42,7 +42,7 @@ func (t *translation) multiObjective(formula *logic.Formula) (vectorValue, error
 	return vectorValue{t.vectorIndex(certificate.Vector{Kind: certificate.Objectives, Reward: -1, Several: several}), complement}, nil
 }
 
-// objective translates one objective. If negated, the objective is about 1 minus the probability.
+// objective translates one objective. negated says that the objective is about 1 minus the probability.
 func (t *translation) objective(expr sema.Expr) (objective certificate.Objective, negated bool, err error) {
 	objective = certificate.Objective{Reward: -1, Steps: -1}
 	formula := logic.Of(expr)
@@ -107,14 +107,14 @@ func (t *translation) setBound(objective *certificate.Objective, formula *logic.
 
 // weightSearch finds schedulers whose mixture is optimal, and the weights that prove it. It alternates two steps:
 // a linear program over the known schedulers proposes weights, and a scheduler that is optimal for these weights
-// joins the known ones. It ends when the new scheduler is not better for the weights than the mixture.
+// is added to the known ones. It ends when the new scheduler is not better for the weights than the mixture.
 //
 // Source: Forejt, Kwiatkowska and Parker, Pareto curves for probabilistic model checking, 2012.
 type weightSearch struct {
 	*vectorProof
 	product         *several.Product
 	graph           *sparse.Graph // the product with an absorbing end state as last state
-	maxValues       [][]*big.Rat  // for each maximised objective, its maximum in each state
+	maxValues       [][]*big.Rat  // the maximum of each maximised objective in each state; nil for minimised objectives
 	endComponents   *sparse.EndComponents
 	points          [][]*big.Rat // the values of each scheduler, negated for minimised objectives
 	schedulers      [][]uint32
@@ -344,9 +344,9 @@ func exactColumn(values *solve.Values) *certificate.Values {
 	return column
 }
 
-// findWeights alternates linear programs and optimal schedulers until the mixture cannot be improved. It
-// returns the weights that prove this, and the share of each known scheduler in the mixture. Without a query
-// it returns no weights as soon as the bounds are satisfied.
+// findWeights alternates linear programs and optimal schedulers until the mixture cannot be improved. It returns the weights that prove
+// this, and the share of each known scheduler in the mixture. If no objective is a query, it returns no weights as soon as a
+// mixture satisfies the bounds.
 func (search *weightSearch) findWeights() (weights, shares []*big.Rat, err error) {
 	for { // this terminates: each round finds a new scheduler, and there are finitely many
 		var feasible bool
@@ -395,9 +395,9 @@ func (search *weightSearch) bestWeightedSum(weights []*big.Rat) *big.Rat {
 	return best
 }
 
-// solvePrograms solves the linear programs over the known points. If some mixture satisfies the bounds, it
-// returns the shares of the best one and the weights of the dual solution. Otherwise it returns the weights
-// of a hyperplane that separates the points from the bounds.
+// solvePrograms solves the linear programs over the known points. feasible says whether some mixture satisfies the bounds. If so, it
+// returns the shares of the best mixture and, if an objective is a query, the weights of the dual solution. Otherwise it returns the
+// weights of a hyperplane that separates the points from the bounds.
 func (search *weightSearch) solvePrograms() (weights, shares []*big.Rat, feasible bool, err error) {
 	if len(search.points) == 0 {
 		for range search.Several.Objectives {
@@ -478,9 +478,8 @@ func nonzeroTerms(coefficients []*big.Rat) []solve.Term {
 	return terms
 }
 
-// separatingWeights solves the dual program: it returns the weights for which the points exceed the bounds by
-// as little as possible. feasible says that the bounds can be satisfied; the query has weight 1 then. Otherwise the query has
-// weight 0, and the other weights sum to 1.
+// separatingWeights solves the dual program: it returns the weights for which the points exceed the bounds by as little as possible.
+// If the bounds are feasible, the query has weight 1. Otherwise the query has weight 0, and the other weights sum to 1.
 func (search *weightSearch) separatingWeights(query int, feasible bool) ([]*big.Rat, error) {
 	program := &solve.LinearProgram{}
 	one, n := big.NewRat(1, 1), len(search.Several.Objectives)
@@ -520,24 +519,23 @@ func (search *weightSearch) separatingWeights(query int, feasible bool) ([]*big.
 	return solution[:n], nil
 }
 
-// weightedCosts returns the cost of each choice: the weighted sum of its costs for the objectives. For a
-// minimised objective the cost is the reward of the choice. For a maximised objective it is the amount by
-// which the choice lowers the greatest value that can still be reached.
+// weightedCosts returns the cost of each choice: the weighted sum of its costs for the objectives. For a minimised objective the
+// cost is the reward of the choice. For a maximised objective it is the amount by which the choice lowers the greatest value that
+// can still be reached.
 func (search *weightSearch) weightedCosts(weights []*big.Rat) *sparse.Reward {
-	graph, model := search.graph, search.product.Model
-	costs := make([]*big.Rat, graph.NumChoices())
+	costs := make([]*big.Rat, search.graph.NumChoices())
 	for c := range costs {
 		costs[c] = new(big.Rat)
 	}
-	for s := range model.NumStates() {
-		first, end := graph.Choices(s)
-		productFirst, productEnd := model.Choices(s)
-		for c := first; c < end; c++ {
-			productChoice := productFirst + c - first
-			if productChoice == productEnd {
-				productChoice = toEnd
-			}
-			costs[c] = search.weightedCost(weights, s, productChoice)
+	for s := range search.product.NumStates() {
+		c, _ := search.graph.Choices(s)
+		first, end := search.product.Model.Choices(s)
+		for choice := first; choice < end; choice++ {
+			costs[c] = search.weightedCost(weights, s, choice)
+			c++
+		}
+		if search.endComponents.ID[s] != sparse.None { // the last choice leads to the end state, and gives up all rewards
+			costs[c] = search.greatestSum(weights, s)
 		}
 	}
 	indices := make([]uint32, len(costs)) // each choice has a cost of its own
@@ -547,42 +545,33 @@ func (search *weightSearch) weightedCosts(weights []*big.Rat) *sparse.Reward {
 	return sparseReward(certificate.NewRewards(indices, costs))
 }
 
-// toEnd stands for the choice that leads to the end state, which the product does not have.
-const toEnd = -1
-
-// weightedCost returns the weighted sum of the costs of a choice of the product in state s. The choice may be toEnd.
+// weightedCost returns the weighted sum of the costs of a choice of the product in state s.
 func (search *weightSearch) weightedCost(weights []*big.Rat, s, choice int) *big.Rat {
 	sum := new(big.Rat)
 	for i, weight := range weights {
-		cost := new(big.Rat)
-		if maxValue := search.maxValues[i]; maxValue != nil {
-			cost.Set(maxValue[s])
-		}
-		if choice != toEnd {
-			search.addChoiceCost(cost, i, choice)
-		}
+		cost := search.choiceCost(i, s, choice)
 		sum.Add(sum, cost.Mul(cost, weight))
 	}
 	return sum
 }
 
-// addChoiceCost changes cost to the cost of a choice of the product for one objective. For a minimised objective it adds the
-// reward of the choice. For a maximised objective, cost must be the greatest value of the state; it subtracts the reward and the
-// expected greatest value of the next state.
-func (search *weightSearch) addChoiceCost(cost *big.Rat, objective, choice int) {
+// choiceCost returns the cost of a choice of the product in state s for one objective. For a minimised objective it is the reward of
+// the choice. For a maximised objective it is the greatest value of the state, minus the reward and the expected greatest value of the
+// next state.
+func (search *weightSearch) choiceCost(objective, s, choice int) *big.Rat {
 	rewards, maxValue := search.product.Rewards[objective], search.maxValues[objective]
 	reward := rewards.Rats[rewards.Of[choice]]
 	if maxValue == nil {
-		cost.Add(cost, reward)
-		return
+		return new(big.Rat).Set(reward)
 	}
-	cost.Sub(cost, reward)
+	cost := new(big.Rat).Sub(maxValue[s], reward)
 	model := search.product.Model
 	term := new(big.Rat)
 	first, end := model.Row(choice)
 	for i := first; i < end; i++ {
 		cost.Sub(cost, term.Mul(model.Numbers[model.Prob[i]], maxValue[model.Target[i]]))
 	}
+	return cost
 }
 
 // leastCost returns the minimal expected weighted cost until the end state.
@@ -613,8 +602,8 @@ func (search *weightSearch) addScheduler(weights []*big.Rat) error {
 	return nil
 }
 
-// productScheduler translates a scheduler of the graph with the end state to the product: for each state, the
-// number of its choice. If the scheduler goes to the end state, the translated one stays in the end component.
+// productScheduler translates a scheduler of the graph with the end state to the product. It returns the number of the choice of each
+// state. Where the scheduler goes to the end state, the result stays in the end component.
 func (search *weightSearch) productScheduler(choices []uint32) []uint32 {
 	model := search.product.Model
 	scheduler := make([]uint32, model.NumStates())
@@ -698,8 +687,8 @@ func (search *weightSearch) earningRanks(objective, scheduler int, values *solve
 	return rankByDistance(sparseGraph(chain), targets, states, func(int, int) bool { return true }), nil
 }
 
-// upperColumn sets the column of upper bounds, and its shift and factor. The bound of a state is on the weighted sum of the
-// objectives that is still possible there (the function y of package several). If weights is nil, there are no upper bounds.
+// upperColumn sets the column of upper bounds, its shift and its factor. The bound of a state is on the weighted sum of the objectives
+// that can still be reached from it (the function y of package several). If weights is nil, there are no upper bounds.
 func (search *weightSearch) upperColumn(weights []*big.Rat) error {
 	if weights == nil {
 		return nil

@@ -21,27 +21,27 @@ type product struct {
 	targets *sparse.Set   // pairs with a jump to a winning run; for a co-safe reward, accepting pairs
 }
 
-// pathColumns computes the columns of a path formula or a co-safe reward on the product with its automaton.
-// It returns the values of the model's states.
+// pathColumns computes the columns of a path formula or a co-safe reward on the product with its automaton. It returns the values of
+// the states of the model.
 func (proof *vectorProof) pathColumns() (*solve.Values, error) {
 	product, err := proof.automatonProduct()
 	if err != nil {
 		return nil, err
 	}
 	pairsProof := &vectorProof{Prover: product.Prover, index: proof.index, ctx: proof.ctx, Vector: proof.Vector, effort: proof.effort}
-	var values *solve.Values
 	if proof.Kind == certificate.CoSafe {
 		pairsProof.rewardStructure = sparseReward(product.pairs.LiftRewards(proof.Model.StepRewards(proof.Reward, nil)))
-		values, err = pairsProof.reachReward(product.targets)
-	} else {
-		values, err = pairsProof.until(sparse.FullSet(product.Prover.graph.NumStates()), product.targets)
+		values, err := pairsProof.reachReward(product.targets)
+		if err != nil {
+			return nil, err
+		}
+		return proof.stateValues(values), nil
 	}
+	values, err := pairsProof.until(sparse.FullSet(product.Prover.graph.NumStates()), product.targets)
 	if err != nil {
 		return nil, err
 	}
-	if proof.Kind != certificate.CoSafe {
-		proof.Layer = product.losingLayers(proof.Upper)
-	}
+	proof.Layer = product.losingLayers(proof.Upper)
 	return proof.stateValues(values), nil
 }
 
@@ -229,8 +229,7 @@ func rankedStates(rank []uint32) *sparse.Set {
 	return ranked
 }
 
-// losingLayers sorts the runs whose pair has an upper bound below 1 into layers, which prove that no
-// scheduler makes these runs win.
+// losingLayers returns layers of the runs whose pair has an upper bound below 1. The layers prove that no scheduler makes these runs win.
 func (p *product) losingLayers(upper *certificate.Values) []uint32 {
 	if p.graph == nil {
 		return nil

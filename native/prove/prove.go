@@ -152,8 +152,8 @@ func (prover *Prover) guessExponent(claim *certificate.Claim, guess float64) {
 	prover.exponents[claim.Vector] = exponent + 2
 }
 
-// proveNarrowly proves a claim with ever greater efforts, and keeps the proof with the narrowest interval. The
-// error comes from the context, or from the last effort if all of them fail.
+// proveNarrowly proves a claim with increasing efforts, and keeps the proof with the narrowest interval. The error comes from the
+// context, or from the last effort if all of them fail.
 func (prover *Prover) proveNarrowly(ctx context.Context, claim *certificate.Claim) error {
 	var bestProof *Prover // the narrowest proof so far, still too wide
 	bestWidth := math.Inf(1)
@@ -520,15 +520,16 @@ func holds(order int, relation string) bool {
 	return order < 0
 }
 
-// extremalStates decides which of the given states have the least value or, if greatest is set, the greatest value. A state
-// stays undecided if its bounds overlap the bounds of a better state.
+// extremalStates returns which of the given states have the least value or, if greatest is set, the greatest value. The membership of a
+// state is unknown if its bounds overlap those of a better state.
 func (b *bounds) extremalStates(states *sparse.Set, greatest bool) membership {
 	// For the least value, the near bound of a state is its lower bound.
 	nearBounds, farBounds, better := b.Lower, b.Upper, -1
 	if greatest {
 		nearBounds, farBounds, better = farBounds, nearBounds, 1
 	}
-	first, second, best := -1, -1, -1 // first and second: the best two states by their near bounds; best: the best state by its far bounds
+	first, second := -1, -1 // the best two states by their near bounds
+	best := -1              // the best state by its far bounds
 	for s := range states.All() {
 		if best < 0 || b.compare(s, farBounds, best, farBounds) == better {
 			best = s

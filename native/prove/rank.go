@@ -72,14 +72,15 @@ func rankInSweeps(graph *sparse.Graph, rank []uint32, unrankedStates *sparse.Set
 	}
 }
 
-// tryToRank ranks a state if its usable choices lead to ranked states: all of them if allChoices is true, and otherwise at
-// least one. It reports whether it ranked the state.
+// tryToRank ranks a state if its usable choices lead to ranked states: all of them if allChoices is true, and otherwise at least one.
+// It reports whether it ranked the state.
 func tryToRank(graph *sparse.Graph, rank []uint32, s int, allChoices bool, usable func(s, c int) bool) bool {
-	successorRank := nearestChoice
+	var smaller uint32
 	if allChoices {
-		successorRank = farthestChoice
+		smaller = greatestChoiceRank(graph, rank, s, usable)
+	} else {
+		smaller = leastSuccessorRank(graph, rank, s, usable)
 	}
-	smaller := successorRank(graph, rank, s, usable)
 	if smaller == unranked {
 		return false
 	}
@@ -87,8 +88,8 @@ func tryToRank(graph *sparse.Graph, rank []uint32, s int, allChoices bool, usabl
 	return true
 }
 
-// nearestChoice returns the least rank of a successor of a usable choice, or unranked if there is no ranked one.
-func nearestChoice(graph *sparse.Graph, rank []uint32, s int, usable func(s, c int) bool) uint32 {
+// leastSuccessorRank returns the least rank of a successor of a usable choice, or unranked if there is no ranked one.
+func leastSuccessorRank(graph *sparse.Graph, rank []uint32, s int, usable func(s, c int) bool) uint32 {
 	least := uint32(unranked)
 	first, end := graph.Choices(s)
 	for c := first; c < end; c++ {
@@ -99,9 +100,9 @@ func nearestChoice(graph *sparse.Graph, rank []uint32, s int, usable func(s, c i
 	return least
 }
 
-// farthestChoice returns the greatest value, over all usable choices, of the least rank of a successor. It is unranked if a usable
+// greatestChoiceRank returns the greatest value, over all usable choices, of the least rank of a successor. It is unranked if a usable
 // choice has no ranked successor. If usable is nil, all choices are usable.
-func farthestChoice(graph *sparse.Graph, rank []uint32, s int, usable func(s, c int) bool) uint32 {
+func greatestChoiceRank(graph *sparse.Graph, rank []uint32, s int, usable func(s, c int) bool) uint32 {
 	greatest := uint32(0)
 	first, end := graph.Choices(s)
 	for c := first; c < end; c++ {
@@ -218,8 +219,8 @@ func (a *attractor) extend(within *sparse.Set) {
 	}
 }
 
-// trapLayers returns the layers of the states from which no scheduler reaches the targets almost surely. Every choice of such a
-// state has a successor in a smaller layer, or all its successors are in the layer of the state. Other states are unranked.
+// trapLayers returns the layers of the states from which no scheduler reaches the targets almost surely. For every choice of such a
+// state, some successor is in a smaller layer, or all successors are in the layer of the state. Other states are unranked.
 func trapLayers(graph *sparse.Graph, targets *sparse.Set) []uint32 {
 	attractor := newAttractor(graph, nil)
 	others := targets.Complement()
@@ -237,8 +238,7 @@ func trapLayers(graph *sparse.Graph, targets *sparse.Set) []uint32 {
 	}
 }
 
-// trap returns the largest set of unranked candidates in which every choice has a ranked successor or only has successors in the
-// set.
+// trap returns the largest set of unranked candidates in which every choice has a ranked successor, or has all its successors in the set.
 func (a *attractor) trap(candidates *sparse.Set) *sparse.Set {
 	trap := sparse.NewSet(candidates.Len())
 	var outside []uint32 // unranked states outside the trap, whose predecessors are not yet removed

@@ -35,43 +35,23 @@ func (t *translation) unsupported(expr sema.Expr, format string, args ...any) er
 }
 
 // claim translates a property with its filter.
-func (t *translation) claim(expr sema.Expr) (certificate.Claim, error) {
-	claim := certificate.Claim{Vector: -1, Over: initialStates}
+func (t *translation) claim(expr sema.Expr) (claim certificate.Claim, err error) {
+	claim = certificate.Claim{Vector: -1, Over: initialStates}
 	formula := logic.Of(expr)
-	if formula.Kind == logic.Objectives {
-		value, err := t.multiObjective(formula)
-		claim.Vector = value.vector
-		claim.Complement = value.complement
-		if err == nil && expr.Type() == sema.Bool {
-			claim.Vector = -1
-			claim.Set = t.setIndex(certificate.Set{Kind: certificate.Bound, Vector: value.vector, Relation: ">=", Threshold: big.NewRat(1, 1)})
-		}
+	switch {
+	case formula.Kind == logic.Objectives:
+		return t.objectivesClaim(formula, expr.Type() == sema.Bool)
+	case formula.Kind == logic.Filter && (formula.Op == "argmin" || formula.Op == "argmax"):
+		claim.Set, err = t.optimalStatesSet(formula)
 		return claim, err
-	}
-	if formula.Kind == logic.Filter {
-		switch formula.Op {
-		case "argmin", "argmax":
-			set, err := t.optimalStatesSet(formula)
-			claim.Set = set
+	case formula.Kind == logic.Filter:
+		if err := t.setFilter(&claim, formula); err != nil {
 			return claim, err
-		case "min", "max", "range", "forall", "exists", "state", "first", "sum", "avg", "count":
-			states, err := t.filterStates(formula)
-			if err != nil {
-				return claim, err
-			}
-			claim.Over = states
-			if formula.Op != "range" && formula.Op != "forall" && formula.Op != "state" {
-				claim.Of = formula.Op
-			}
-		case "print", "printall", "store":
-		default:
-			return claim, t.unsupported(expr, "filter(%s, ...)", formula.Op)
 		}
 		expr = formula.Operand
 	}
 	if expr.Type() == sema.Bool {
-		set, err := t.booleanFormula(expr)
-		claim.Set = set
+		claim.Set, err = t.booleanFormula(expr)
 		return claim, err
 	}
 	value, err := t.value(expr)
@@ -79,8 +59,33 @@ func (t *translation) claim(expr sema.Expr) (certificate.Claim, error) {
 	return claim, err
 }
 
-// optimalStatesSet translates argmin and argmax: the set of the states of a filter that have the least or
-// greatest value.
+// objectivesClaim translates multi(...). If all objectives have bounds, the claim is that the vector has the value 1.
+func (t *translation) objectivesClaim(formula *logic.Formula, isBool bool) (certificate.Claim, error) {
+	value, err := t.multiObjective(formula)
+	claim := certificate.Claim{Vector: value.vector, Complement: value.complement, Over: initialStates}
+	if err == nil && isBool {
+		claim.Vector = -1
+		claim.Set = t.setIndex(certificate.Set{Kind: certificate.Bound, Vector: value.vector, Relation: ">=", Threshold: big.NewRat(1, 1)})
+	}
+	return claim, err
+}
+
+// setFilter sets the states and the operator of a claim from a filter. A filter that only prints leaves the claim unchanged.
+func (t *translation) setFilter(claim *certificate.Claim, filter *logic.Formula) (err error) {
+	switch filter.Op {
+	case "print", "printall", "store":
+		return nil
+	case "min", "max", "exists", "first", "sum", "avg", "count":
+		claim.Of = filter.Op
+	case "range", "forall", "state": // what a claim is without an operator
+	default:
+		return t.unsupported(filter.X, "filter(%s, ...)", filter.Op)
+	}
+	claim.Over, err = t.filterStates(filter)
+	return err
+}
+
+// optimalStatesSet translates argmin and argmax to the set of the states of the filter that have the least or the greatest value.
 func (t *translation) optimalStatesSet(formula *logic.Formula) (int, error) {
 	states, err := t.filterStates(formula)
 	if err != nil {
@@ -495,8 +500,8 @@ func (t *translation) rewardTime(vector *certificate.Vector, objective *logic.Ob
 	return err
 }
 
-// quantifyPath translates E and A of a path formula. A path formula nested on the right gets a quantifier of its own
-// where that does not change the meaning: E [F f] is E [F E [f]], and A [G f] is A [G A [f]].
+// quantifyPath translates E and A of a path formula. Where it does not change the meaning, a path formula on the right gets a
+// quantifier of its own: E [F f] is E [F E [f]], and A [G f] is A [G A [f]].
 func (t *translation) quantifyPath(forall bool, path *logic.Path) (int, error) {
 	if !path.Negated {
 		return t.quantifyPositive(forall, path)
@@ -505,9 +510,8 @@ func (t *translation) quantifyPath(forall bool, path *logic.Path) (int, error) {
 	return t.not(i), err
 }
 
-// quantifyPositive translates E (or A, if forall is true) of a path formula without its outer negation. It returns
-// the number of the set of states that satisfy it. It uses the simplest rule that applies, and an automaton only if
-// there is no other.
+// quantifyPositive translates E (or A, if forall is true) of a path formula without its outer negation. It returns the index of the set
+// of states that satisfy it. It uses the simplest rule that applies, and an automaton only if there is no other rule.
 func (t *translation) quantifyPositive(forall bool, path *logic.Path) (int, error) {
 	if path.Form == logic.InitialState {
 		return t.stateFormula(path.Right)
@@ -550,9 +554,8 @@ func (t *translation) quantifyOperands(forall bool, binary *sema.Binary) (int, e
 	return t.or(left, right), nil
 }
 
-// quantifyTemporal translates E and A of a temporal operator whose left operand is a state formula. If the right operand is
-// a path formula, the quantifier applies to the right operand, where that is equivalent; otherwise the formula needs an
-// automaton.
+// quantifyTemporal translates E and A of a temporal operator whose left operand is a state formula. If the right operand is a path
+// formula, it gets a quantifier of its own where that is equivalent; otherwise the formula needs an automaton.
 func (t *translation) quantifyTemporal(forall bool, path *logic.Path) (int, error) {
 	translateRight := t.stateFormula
 	if !logic.IsState(path.Right) {
@@ -584,8 +587,8 @@ func (t *translation) quantifyTemporal(forall bool, path *logic.Path) (int, erro
 	return index, nil
 }
 
-// quantifiesOperand reports whether E (or A, if forall is true) of a temporal operator is equivalent to quantifying its
-// right operand, too: both of X, E of F and U, and A of G.
+// quantifiesOperand reports whether E (or A, if forall is true) of a temporal operator is equivalent to the formula in which its right
+// operand has the quantifier, too. This holds for E and A of X, for E of F and U, and for A of G.
 func quantifiesOperand(forall bool, op syntax.TemporalOp) bool {
 	switch op {
 	case syntax.Next:

@@ -14,15 +14,15 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// effort is how much computing goes into the columns of a vector. Prover.Add tries them in this order, and skips
-// those that do not fit the certificate or the size of the model (nextEffort).
+// effort is how much is computed for the columns of a vector. Prover.Add tries the efforts in this order, and skips those that do not
+// fit the certificate or the size of the model (nextEffort).
 type effort int
 
 const (
 	coarseGrid   effort = iota // bounds on a coarse grid, which take few bytes in a file
 	floats                     // float64 bounds as the solver returns them
 	narrowFloats               // the same with a smaller epsilon
-	fineGrid                   // bounds on the finest grid that the checker is fast with
+	fineGrid                   // bounds on the finest grid with which the checker is fast
 	fileFloats                 // float64 bounds for a file, which stores them as fractions
 	fractions                  // exact values, which always satisfy their equations
 )
@@ -146,12 +146,17 @@ func (proof *vectorProof) compute() (values *solve.Values, err error) {
 			return nil, err
 		}
 	}
-	if proof.Timed != nil {
+	switch {
+	case proof.Timed != nil:
 		return proof.timedValues(left, right)
-	}
-	if proof.Automaton != nil {
+	case proof.Automaton != nil:
 		return proof.pathColumns()
 	}
+	return proof.columnsOfKind(left, right)
+}
+
+// columnsOfKind is compute for a vector without a time bound and without an automaton.
+func (proof *vectorProof) columnsOfKind(left, right *sparse.Set) (*solve.Values, error) {
 	graph, dir := proof.graph, proof.direction()
 	switch proof.Kind {
 	case certificate.Objectives:
@@ -228,9 +233,9 @@ func (proof *vectorProof) gameUntil(left, right *sparse.Set) (*solve.Values, err
 	return values, nil
 }
 
-// progressRanks ranks the given states, whose lower bounds are positive, by their progress to the other
-// states. For a maximum, a choice that satisfies the equation of the lower bound leads to a smaller rank; for
-// a minimum every choice does. If a reward structure is given, a choice with a reward needs no smaller rank.
+// progressRanks ranks the given states, whose lower bounds are positive, by their progress to the other states. For a maximum, some
+// choice that satisfies the equation of the lower bound leads to a smaller rank; for a minimum, every choice does. If there is a
+// reward structure, a choice with a reward needs no smaller rank.
 func (proof *vectorProof) progressRanks(states *sparse.Set, equations *bellmanEquations, rewards *sparse.Reward) []uint32 {
 	earns := func(s, c int) bool { return rewards != nil && earnsReward(rewards, s, c) }
 	satisfies := func(s, c int) bool { return equations.compareChoice(s, c) >= 0 }
@@ -294,9 +299,9 @@ func infiniteStates(values *solve.Values) *sparse.Set {
 	return states
 }
 
-// solveOnGrid returns the bounds of a reward, which solveWith computes. Their grid fits the greatest value, unless the effort needs
-// no grid. It reuses a shared solution of a reachability reward; target is nil for a total reward. The error says that the
-// greatest value needs more bits than the finest grid has.
+// solveOnGrid returns the bounds of a reward, which solveWith computes. Unless the effort needs no grid, the grid fits the greatest
+// value. It reuses a shared solution of a reachability reward; target is nil for a total reward. The error says that the greatest
+// value needs more bits than the finest grid has.
 func (proof *vectorProof) solveOnGrid(target *sparse.Set, solveWith func(solve.Options) (*solve.Values, error)) (*solve.Values, error) {
 	if proof.effort == fractions {
 		return solveWith(proof.options())
@@ -321,8 +326,8 @@ func (proof *vectorProof) solveOnGrid(target *sparse.Set, solveWith func(solve.O
 	return proof.solveOnEstimatedGrid(solveWith)
 }
 
-// solveOnEstimatedGrid chooses the grid by the greatest value, from an earlier solution or one without a
-// grid. If the values turn out to be greater than estimated, it estimates again.
+// solveOnEstimatedGrid chooses the grid for an estimate of the greatest value, which comes from an earlier solution or from one without a
+// grid. If the values are greater than estimated, it estimates again.
 func (proof *vectorProof) solveOnEstimatedGrid(solveWith func(solve.Options) (*solve.Values, error)) (*solve.Values, error) {
 	const attempts = 3
 	exponent, found := proof.exponents[proof.index]
@@ -464,8 +469,8 @@ func staysInLayer(graph *sparse.Graph, c int, layer []uint32) bool {
 	return layer[graph.Target[first]] == layer[graph.Owner(uint32(c))]
 }
 
-// recurringRewardRanks returns ranks that prove that the maximal total reward of the given states is infinite. In
-// an end component with a reward, rank is the distance to that reward. layer is the distance to such end components.
+// recurringRewardRanks returns ranks and layers that prove that the maximal total reward of the given states is infinite. rank is the
+// distance to a reward within an end component, and layer the distance to the states with such a rank.
 func (proof *vectorProof) recurringRewardRanks(infinite *sparse.Set) (rank, layer []uint32, err error) {
 	graph := proof.graph
 	components, err := graph.EndComponents(proof.ctx, infinite, nil)
@@ -561,7 +566,7 @@ func (proof *vectorProof) rankColumn(rank []uint32, states *sparse.Set) []uint32
 	return column
 }
 
-// bellmanEquations are the equations of a vector, with the lower or the upper bound put in for the values.
+// bellmanEquations are the equations of a vector, in which the lower or upper bounds replace the values.
 type bellmanEquations struct {
 	graph      *sparse.Graph
 	reward     *sparse.Reward // nil for none
@@ -587,8 +592,8 @@ const compareRoundoff = 0x1.1p-53
 // probability, of a product and of the error bound itself.
 const extraRoundings = 5
 
-// minNormalSum is a sum whose products may lose digits to underflow: products below 2^-1022 are subnormal, and the rest is a margin for their
-// number and for small probabilities.
+// minNormalSum is the sum below which products may lose digits to underflow. Products below 2^-1022 are subnormal; the rest is a margin
+// for the number of products and for small probabilities.
 const minNormalSum = 0x1p-960
 
 // compareChoice compares the right-hand side of the equation for choice c with the bound of state s. It returns 1, 0 or -1 if the

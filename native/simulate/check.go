@@ -19,9 +19,8 @@ import (
 // DefaultMaxPath is PRISM's -simpathlen.
 const DefaultMaxPath = 10000
 
-// Options says how to sample. The zero value is PRISM's default: method CI for
-// a query and SPRT for a bounded property, chosen for every property by itself
-// (PRISM chooses once, for the first property, and keeps to it).
+// Options says how to sample. The zero value is PRISM's default: method CI for a query and SPRT for a bounded property. The method is
+// chosen for every property by itself; PRISM chooses it for the first property, and uses it for all.
 type Options struct {
 	stats.Params
 	// MaxPath is the number of steps after which an unbounded property gives
@@ -292,7 +291,7 @@ func (c *checker) setEstimate(outcome stats.Outcome) {
 	c.warnEstimate(outcome)
 }
 
-// soundInterval computes a confidence interval and, if it is sound, sets the bound of the verdict.
+// soundInterval returns a confidence interval for the mean of the samples. If the interval is sound, it becomes the bound of the verdict.
 func (c *checker) soundInterval(statistics stats.Statistics, interrupted bool) stats.Interval {
 	// An interruption cuts off long paths, so the number of samples depends on them.
 	sequential := c.plan.Sequential() || interrupted

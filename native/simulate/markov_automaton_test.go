@@ -30,8 +30,8 @@ endmodule`))
 	for index := range uint64(400) {
 		path := Walk(t.Context(), FromModel(compiled), PathOptions{Steps: 20, Seed: 1, Index: index})
 		for visit := range path.Visits() {
-			if visit.Out != nil {
-				total[visit.State[0]] += visit.Out.Time
+			if visit.Outgoing != nil {
+				total[visit.State[0]] += visit.Outgoing.Time
 				count[visit.State[0]]++
 			}
 		}

@@ -16,7 +16,7 @@ import (
 	"tilecheck/result"
 )
 
-// Path is a path that is drawn while it is visited, at random or from a record; see Walk.
+// Path is a path that is drawn while its states are visited, at random or from a record; see Walk.
 type Path struct {
 	// End says why the path ends, and Err has the error if it could not go on. Both are
 	// set after the last visit. The error is a *result.Failure; the path before it has
@@ -41,9 +41,9 @@ type Visit struct {
 	State  []int32 // the value of each variable in Program.Vars
 	// Rewards has one number per Program.Rewards: per step, or per unit of time in
 	// a CTMC. Nil unless PathOptions.Rewards is set.
-	Rewards []float64
-	In      *Step // nil in the first state
-	Out     *Step // nil in the last state
+	Rewards  []float64
+	Incoming *Step // the step that leads to the state; nil in the first state
+	Outgoing *Step // the step that leaves the state; nil in the last state
 }
 
 // Step is one step of a path.
@@ -218,7 +218,7 @@ func (drawer *pathDrawer) drawPath(yield func(*Visit) bool) (PathEnd, error) {
 			yield(current)
 			return AtError, err
 		}
-		endsInLoop := mayEnd && current.Out.Time == 0
+		endsInLoop := mayEnd && current.Outgoing.Time == 0
 		if !yield(current) {
 			return AtRequest, nil
 		}
@@ -226,7 +226,7 @@ func (drawer *pathDrawer) drawPath(yield func(*Visit) bool) (PathEnd, error) {
 			yield(next)
 			return AtLoop, nil
 		}
-		elapsed += drawer.duration(current.Out)
+		elapsed += drawer.duration(current.Outgoing)
 	}
 }
 
@@ -269,25 +269,23 @@ func (drawer *pathDrawer) duration(step *Step) float64 {
 	return 1
 }
 
-// isComplete reports whether the path ends after the given number of steps, and why. elapsed is the time so
-// far.
+// isComplete reports whether the path ends after the given number of steps, and why. elapsed is the time so far.
 func (drawer *pathDrawer) isComplete(steps int64, elapsed float64, choices *compile.Choices) (PathEnd, bool) {
+	opts := &drawer.opts
 	switch {
 	case choices.Deadlock():
 		return AtDeadlock, true
-	case drawer.opts.Deadlock:
-		return AtLimit, steps >= drawer.opts.MaxSteps
-	case drawer.opts.Time > 0 && elapsed >= drawer.opts.Time:
+	case !opts.Deadlock && opts.Time > 0 && elapsed >= opts.Time:
 		return AtTime, true
-	case drawer.opts.Time > 0:
-		return AtLimit, steps >= drawer.opts.MaxSteps
-	case drawer.opts.Record != nil && steps == drawer.opts.Record.Steps() && steps >= drawer.opts.Steps:
+	case opts.Deadlock || opts.Time > 0:
+		return AtLimit, steps >= opts.MaxSteps
+	case opts.Record != nil && steps == opts.Record.Steps() && steps >= opts.Steps:
 		return AtRecord, true
 	}
-	return AtLength, steps >= drawer.opts.Steps
+	return AtLength, steps >= opts.Steps
 }
 
-// onlyLoops reports whether the only transition of the current state leads back to it, in a path that self-loops may end.
+// onlyLoops reports whether the only transition of the current state is a self-loop, in a path that self-loops may end.
 func (drawer *pathDrawer) onlyLoops(current *Visit, choices *compile.Choices) bool {
 	if drawer.opts.NoLoopCheck || drawer.continuous() || drawer.hasRecordedStep(current) {
 		return false
@@ -296,7 +294,7 @@ func (drawer *pathDrawer) onlyLoops(current *Visit, choices *compile.Choices) bo
 	return hasOneTransition && slices.Equal(choices.List[0].Transitions[0].Target, current.State)
 }
 
-// takeStep takes the next step from the record, or draws it. It stores the step in current.Out, and the state
+// takeStep takes the next step from the record, or draws it. It stores the step in current.Outgoing, and the state
 // after the step in next.
 func (drawer *pathDrawer) takeStep(current, next *Visit, choices *compile.Choices, rng *rand.Rand) error {
 	step, transition, err := drawer.selectStep(current, choices, rng)
@@ -316,9 +314,9 @@ func (drawer *pathDrawer) takeStep(current, next *Visit, choices *compile.Choice
 	if err != nil {
 		return err
 	}
-	current.Out = step
+	current.Outgoing = step
 	state := append(next.State[:0], target...)
-	*next = Visit{Number: current.Number + 1, Time: current.Time + step.Time, State: state, Rewards: rewards, In: step}
+	*next = Visit{Number: current.Number + 1, Time: current.Time + step.Time, State: state, Rewards: rewards, Incoming: step}
 	return nil
 }
 

@@ -174,15 +174,15 @@ func walk(t *testing.T, m *model, opts PathOptions) path {
 	t.Helper()
 	p := path{Path: Walk(t.Context(), FromModel(m.Model), opts)}
 	for visit := range p.Visits() {
-		if visit.Number != int64(len(p.states)) || (visit.In == nil) != (visit.Number == 0) || visit.In != nil && !reflect.DeepEqual(*visit.In, p.steps[len(p.steps)-1]) {
+		if visit.Number != int64(len(p.states)) || (visit.Incoming == nil) != (visit.Number == 0) || visit.Incoming != nil && !reflect.DeepEqual(*visit.Incoming, p.steps[len(p.steps)-1]) {
 			t.Fatalf("visit %+v after %d states, %d steps", visit, len(p.states), len(p.steps))
 		}
 		p.states, p.times = append(p.states, slices.Clone(visit.State)), append(p.times, visit.Time)
 		if visit.Rewards != nil {
 			p.rewards = append(p.rewards, visit.Rewards)
 		}
-		if visit.Out != nil {
-			p.steps = append(p.steps, *visit.Out)
+		if visit.Outgoing != nil {
+			p.steps = append(p.steps, *visit.Outgoing)
 		}
 	}
 	return p
@@ -244,7 +244,7 @@ rewards "n" [] true:1; s=1:1.5; endrewards
 	var b bytes.Buffer
 	table := &table{writer: bufio.NewWriter(&b), program: m.prog, opts: TableOptions{Separator: " ", Vars: []int{0, 1}, Probs: true, Rewards: true}}
 	for i, v := range []Visit{{State: []int32{0, 0}}, {State: []int32{1, 0}, Time: 0.75}, {State: []int32{2, 0}, Time: 1.25}, {State: []int32{0, 1}, Time: 1.5}} {
-		v.Number, v.Rewards, v.In, v.Out = int64(i), []float64{1.5 * float64(v.State[0]%2)}, steps[i], steps[i+1]
+		v.Number, v.Rewards, v.Incoming, v.Outgoing = int64(i), []float64{1.5 * float64(v.State[0]%2)}, steps[i], steps[i+1]
 		must(t, table.writeVisit(&v))
 	}
 	must(t, table.writer.Flush())

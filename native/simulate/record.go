@@ -214,8 +214,7 @@ func (reader *recordReader) parseNumber(column, text string, position int, minim
 	return value, nil
 }
 
-// valueOf returns the value of a variable of the given type from its text; ok is false if the text is no such value. It is the
-// inverse of value.
+// valueOf parses the value of a variable of the given type. ok is false if the text is not such a value. It is the inverse of value.
 func valueOf(exprType sema.Type, text string) (x int32, ok bool) {
 	if exprType == sema.Bool {
 		switch text {
@@ -256,26 +255,28 @@ func (r *Record) initialState(program *sema.Program, initial [][]int32) ([]int32
 func (drawer *pathDrawer) recordedStep(current *Visit, choices *compile.Choices) (*Step, int, error) {
 	recorded := &drawer.opts.Record.rows[current.Number+1]
 	candidates, others := drawer.matchingSteps(recorded, choices)
-	wrong := func(format string, args ...any) error {
-		return recordError(drawer.opts.Record.File, recorded.line, recorded.column, format, args...)
-	}
 	if len(candidates) == 0 {
 		from := compile.StateText(drawer.source.Program(), current.State)
 		if len(choices.List) == 0 {
-			return nil, 0, wrong("found %s after %s, which is a deadlock", drawer.describe(recorded), from)
+			return nil, 0, drawer.errorAtRow(recorded, "found %s after %s, which is a deadlock", drawer.describe(recorded), from)
 		}
-		return nil, 0, wrong("found %s, which is not a step from %s, want %s", drawer.describe(recorded), from, strings.Join(others, " or "))
+		return nil, 0, drawer.errorAtRow(recorded, "found %s, which is not a step from %s, want %s", drawer.describe(recorded), from, strings.Join(others, " or "))
 	}
 	step, transition := drawer.selectCandidate(candidates, recorded, choices)
 	// A smaller probability may be PRISM's, of one of several updates.
 	if recorded.probability > step.Probability && !drawer.equalsRecord(step.Probability, recorded, choices) {
-		return nil, 0, wrong("found %s with %s, want %s", drawer.describe(recorded), number(recorded.probability), number(step.Probability))
+		return nil, 0, drawer.errorAtRow(recorded, "found %s with %s, want %s", drawer.describe(recorded), number(recorded.probability), number(step.Probability))
 	}
 	var err error
 	if drawer.source.Program().Timed() {
 		step.Time, err = drawer.recordedSojourn(current, recorded, choices)
 	}
 	return step, transition, err
+}
+
+// errorAtRow returns an error at the position of a row of the record.
+func (drawer *pathDrawer) errorAtRow(recorded *row, format string, args ...any) error {
+	return recordError(drawer.opts.Record.File, recorded.line, recorded.column, format, args...)
 }
 
 // candidateStep is a step that fits a row of a record, with the index of its transition.
@@ -310,9 +311,9 @@ func (drawer *pathDrawer) matchingSteps(recorded *row, choices *compile.Choices)
 	return matching, others
 }
 
-// selectCandidate returns the first candidate with the recorded probability. If there is none, it returns the
-// first one that is at least as probable as recorded, otherwise the last one. In a Markov chain its probability
-// is then the sum over all candidates.
+// selectCandidate returns the first candidate with the recorded probability. If there is none, it returns the first candidate that is at
+// least as probable as recorded, or else the last one. In a Markov chain the probability of the result is then the sum over all
+// candidates.
 func (drawer *pathDrawer) selectCandidate(candidates []candidateStep, recorded *row, choices *compile.Choices) (*Step, int) {
 	sum := 0.0
 	selected := &candidates[0]

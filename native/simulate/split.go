@@ -17,7 +17,7 @@ import (
 	"tilecheck/stats"
 )
 
-// smallestBlock is the least number of samples that a part draws if the samples decide when to stop.
+// smallestBlock is the least number of samples that a part draws at once, if the samples decide when to stop.
 const smallestBlock = 1000
 
 // stream names the samples and divides them among the parts. If their number is not known, a part of the
@@ -37,8 +37,8 @@ func (c *checker) recordsSum() bool {
 	return fixed && !c.objective.Reward
 }
 
-// recordPieces draws the samples of one part of a split check, piece by piece. It records a summary of each
-// piece, or a log of all its samples if the plan depends on their order.
+// recordPieces draws the samples of one part of a split check, piece by piece. For each piece it records a summary, or a log of all
+// samples if the plan depends on their order.
 func (c *checker) recordPieces(ctx context.Context, s *sampler) error {
 	return c.opts.Split.Do(ctx, c.stream(), func(piece *shard.Piece) (err error) {
 		s.first, s.end = piece.First, piece.End

@@ -136,8 +136,8 @@ func (s *Stepper) Record() *Record {
 	for i := range s.visits {
 		visit := &s.visits[i]
 		row := row{line: int32(i + 1), column: 1, time: visit.Time, state: visit.State}
-		if visit.In != nil {
-			row.action, row.probability = ActionText(s.drawer.source.Program(), visit.In), visit.In.Probability
+		if visit.Incoming != nil {
+			row.action, row.probability = ActionText(s.drawer.source.Program(), visit.Incoming), visit.Incoming.Probability
 		}
 		record.rows = append(record.rows, row)
 	}
@@ -156,5 +156,5 @@ func (s *Stepper) expand() (*compile.Choices, error) {
 // add adds a step and the state that it leads to.
 func (s *Stepper) add(step *Step, target []int32) {
 	current := s.Current()
-	s.visits = append(s.visits, Visit{Number: current.Number + 1, Time: current.Time + step.Time, State: slices.Clone(target), In: step})
+	s.visits = append(s.visits, Visit{Number: current.Number + 1, Time: current.Time + step.Time, State: slices.Clone(target), Incoming: step})
 }

@@ -47,7 +47,7 @@ func TestStepperOptions(t *testing.T) {
 		t.Errorf("probabilities %g and %g, want 0.25 and 0.75", options[1].Probability, options[2].Probability)
 	}
 	must(t, stepper.Take(&options[2]))
-	if visit := stepper.Current(); visit.Number != 1 || visit.State[0] != 2 || visit.In.Probability != 0.75 {
+	if visit := stepper.Current(); visit.Number != 1 || visit.State[0] != 2 || visit.Incoming.Probability != 0.75 {
 		t.Errorf("after the step: %+v", visit)
 	}
 	if options, err = stepper.Options(); err != nil || len(options) != 0 {

@@ -137,8 +137,8 @@ func (t *table) writeRewardNames() {
 // writeRow writes the columns of one state.
 func (t *table) writeRow(visit *Visit) error {
 	action, probability := "-", "-"
-	if visit.In != nil {
-		action, probability = ActionText(t.program, visit.In), number(visit.In.Probability)
+	if visit.Incoming != nil {
+		action, probability = ActionText(t.program, visit.Incoming), number(visit.Incoming.Probability)
 	}
 	t.writeCell(action)
 	if t.opts.Probs {
@@ -162,8 +162,8 @@ func (t *table) writeRewards(visit *Visit) {
 	}
 	for i, reward := range visit.Rewards {
 		t.writeCell(number(reward))
-		if visit.Out != nil {
-			t.writeCell(number(visit.Out.Rewards[i]))
+		if visit.Outgoing != nil {
+			t.writeCell(number(visit.Outgoing.Rewards[i]))
 		} else {
 			t.writeCell("?")
 		}

@@ -51,32 +51,41 @@ func BudgetUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 	numEqual := 0
 	for k := 0; k <= budget.Most; k++ {
 		values = recent[k%len(recent)]
-		for _, s := range order.Order {
-			work := 2 + len(graph.Target)/n
-			if sys.isExact() {
-				value := sys.budgetOptimumRat(int(s), k, budget.Cost, recent)
-				values.assign(int(s), value)
-				work += reductionCost(value)
-			} else {
-				values.Lower[s], values.Upper[s] = sys.budgetOptimum(int(s), k, budget.Cost, recent)
-			}
-			if err := meter.addWork(work); err != nil {
-				return nil, true, err
-			}
+		if err := sys.solveBudget(order.Order, k, budget.Cost, recent, meter); err != nil {
+			return nil, true, err
 		}
-		// If maxCost+1 consecutive budgets have equal values, all greater budgets have them too.
 		previous := recent[(k+maxCost)%len(recent)]
 		if k > 0 && values.equal(previous) {
 			numEqual++
 		} else {
 			numEqual = 0
 		}
-		if numEqual > maxCost {
+		if numEqual > maxCost { // all greater budgets have the same values
 			break
 		}
 		meter.progress.Done = k
 	}
 	return values, true, nil
+}
+
+// solveBudget sets the values of the states for a budget, in the given order. recent is the ring of budgetOptimum.
+func (sys *system) solveBudget(order []uint32, budget int, cost []int, recent []*Values, meter *meter) error {
+	values := recent[budget%len(recent)]
+	workPerState := 2 + len(sys.graph.Target)/sys.graph.NumStates()
+	for _, s := range order {
+		work := workPerState
+		if values.Exact != nil {
+			value := sys.budgetOptimumRat(int(s), budget, cost, recent)
+			values.assign(int(s), value)
+			work += reductionCost(value)
+		} else {
+			values.Lower[s], values.Upper[s] = sys.budgetOptimum(int(s), budget, cost, recent)
+		}
+		if err := meter.addWork(work); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // zeroCostGraph returns the graph of the choices whose cost is 0: one row of targets for each state.
@@ -95,9 +104,8 @@ func zeroCostGraph(model *sparse.Model, cost []int) *sparse.Model {
 	return result
 }
 
-// budgetOptimum returns bounds on the value of state s with the given budget. A choice of cost k leads to
-// values for budget-k. recent has the values for the latest budgets, as a ring: the values for budget b are at
-// index b modulo its length.
+// budgetOptimum returns bounds on the value of state s with the given budget. A choice of cost k leads to values for budget-k. recent
+// is a ring of the values for the latest budgets: the values for budget b are at index b modulo its length.
 func (sys *system) budgetOptimum(s, budget int, cost []int, recent []*Values) (lower, upper float64) {
 	optimum := emptyBestBounds(sys.minimize)
 	first, end := sys.graph.Choices(s)

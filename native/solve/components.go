@@ -11,9 +11,8 @@ import (
 // elimination of so few states always ends in acceptable time.
 const maxUnlimitedStates = 10_000
 
-// solve solves the equations of all maybe states, one strongly connected component after the other,
-// successors first. zeroRewardEnds says that a scheduler may be able to stay in the maybe states forever
-// without reward.
+// solve solves the equations of all maybe states, one strongly connected component after the other, successors first. zeroRewardEnds
+// says that a scheduler may be able to stay in the maybe states forever without reward.
 func (sys *system) solve(ctx context.Context, opts Options, zeroRewardEnds bool) (*Values, error) {
 	components := sys.graph.Components(sys.maybe, sys.choices)
 	cyclic := sys.cyclicComponents(components)
@@ -34,18 +33,7 @@ func (sys *system) solve(ctx context.Context, opts Options, zeroRewardEnds bool)
 	var index unknownIndex
 	for i := range components.Num() {
 		members := components.Members(i)
-		work, err := 0, error(nil)
-		switch {
-		case sys.isExact():
-			work, err = sys.solveExact(members, &index, meter)
-		case len(members) == 1:
-			work = sys.solveState(int(members[0]))
-		default:
-			local := sys.localSystem(members, &index)
-			if err = local.solve(meter, opts, eps); err == nil {
-				sys.storeSolution(local, members, &index)
-			}
-		}
+		work, err := sys.solveComponent(members, &index, meter, opts, eps)
 		if err != nil {
 			return nil, err
 		}
@@ -62,6 +50,23 @@ func (sys *system) solve(ctx context.Context, opts Options, zeroRewardEnds bool)
 	}
 	sys.values.Sweeps += meter.progress.Sweeps
 	return sys.values, nil
+}
+
+// solveComponent solves the equations of a component whose successors are solved. It returns the work that the meter has not counted
+// yet.
+func (sys *system) solveComponent(members []uint32, index *unknownIndex, meter *meter, opts Options, eps float64) (work int, err error) {
+	if sys.isExact() {
+		return sys.solveExact(members, index, meter)
+	}
+	if len(members) == 1 {
+		return sys.solveState(int(members[0])), nil
+	}
+	local := sys.localSystem(members, index)
+	if err := local.solve(meter, opts, eps); err != nil {
+		return 0, err
+	}
+	sys.storeSolution(local, members, index)
+	return 0, nil
 }
 
 // cyclicComponents returns the indices of the components with more than one state. A component of one state
@@ -220,21 +225,20 @@ func (sys *system) numberUnknowns(members []uint32, index *unknownIndex) [][]uin
 	return groups
 }
 
-// addLocalRow appends choice c of state s to a local system. The weights are divided by the sum of those that
-// leave the unknown of s; if none does, nothing is appended. Targets outside of the component are added up in
-// the constant.
+// addLocalRow appends choice c of state s to a local system. The weights are divided by the sum of those that leave the unknown of s.
+// If no weight does, it appends nothing. The constant is the reward plus the weighted values of the targets outside of the component.
 func (sys *system) addLocalRow(local *localSystem, s, c int, index *unknownIndex) {
 	unknown := index.ofState[s]
 	firstTerm := len(local.column)
 	reward := sys.reward.OfChoice(s, c)
 	lower, upper, sum, exit, maxTarget := reward, reward, 0.0, 0.0, reward
 	first, end := sys.graph.Row(c)
-	selfLoop := sys.graph.Kind == sparse.CTMC
+	mustDivide := sys.graph.Kind == sparse.CTMC
 	for i := first; i < end; i++ {
 		target, weight := int(sys.graph.Target[i]), sys.graph.Prob(i)
 		switch k := index.ofState[target]; {
 		case k == unknown:
-			selfLoop = true
+			mustDivide = true // the other weights do not sum to 1
 			continue
 		case k != sparse.None:
 			local.column = append(local.column, k)
@@ -250,31 +254,40 @@ func (sys *system) addLocalRow(local *localSystem, s, c int, index *unknownIndex
 	if sum == 0 {
 		return
 	}
-	if selfLoop {
+	if mustDivide {
 		lower, upper = sys.rounding.quotient(lower, upper, sum)
 		exit /= sum
-		for i := firstTerm; i < len(local.weight); i++ {
-			// A weight that underflows must stay positive; its effect is below rounding.floor.
-			local.weight[i] = max(local.weight[i]/sum, 0x1p-1022)
-		}
+		local.divideWeights(firstTerm, sum)
 	}
 	if maxTarget > 0 { // even if the products underflow
 		upper = max(upper, sys.rounding.floor)
 	}
-	// For this sum, the division by the sum of weights, and the sums in sweeps.
-	relErr := sys.rounding.sumErr(2 * (end - first))
 	local.termStart = append(local.termStart, uint32(firstTerm))
 	local.constLower = append(local.constLower, lower)
 	local.constUpper = append(local.constUpper, upper)
-	local.evalErr = append(local.evalErr, relErr)
+	// For the constant, the division by the sum of weights, and the sums in sweeps.
+	local.evalErr = append(local.evalErr, sys.rounding.sumErr(2*(end-first)))
 	local.exitWeight = append(local.exitWeight, exit)
 	local.modelChoice = append(local.modelChoice, uint32(c))
+	local.inheritWidth(lower, upper, exit)
+}
+
+// divideWeights divides the weights from a term on. A weight that underflows stays positive; its effect is below rounding.floor.
+func (local *localSystem) divideWeights(firstTerm int, divisor float64) {
+	const minNormal = 0x1p-1022
+	for i := firstTerm; i < len(local.weight); i++ {
+		local.weight[i] = max(local.weight[i]/divisor, minNormal)
+	}
+}
+
+// inheritWidth includes the bounds on a constant in the inherited widths. exit is the weight of its choice that leaves the component.
+func (local *localSystem) inheritWidth(lower, upper, exit float64) {
 	switch {
-	case math.IsInf(upper, 1): // a successor was given up
+	case math.IsInf(upper, 1): // a successor has no upper bound
 		local.inheritedWidth = math.Inf(1)
-	case upper > lower && upper < sys.rounding.grid*0x1p34:
+	case upper > lower && upper < local.rounding.grid*0x1p34:
 		local.inheritedAbsWidth = max(local.inheritedAbsWidth, (upper-lower)/exit)
-	case upper > sys.rounding.underflowThreshold():
+	case upper > local.rounding.underflowThreshold():
 		local.inheritedWidth = max(local.inheritedWidth, (upper-lower)/upper)
 	case upper > lower:
 		local.underflowed = true
@@ -293,8 +306,8 @@ func (sys *system) storeSolution(local *localSystem, members []uint32, index *un
 	index.reset(members)
 }
 
-// storeScheduler copies the local choice of each unknown to the state that owns this choice in the model. An
-// end component is one unknown of several states, and only one of them owns the choice.
+// storeScheduler copies the local choice of each unknown to the state that owns this choice in the model. This is one state even if the
+// unknown is an end component of several states.
 func (sys *system) storeScheduler(local *localSystem, members []uint32, index *unknownIndex) {
 	if sys.values.Scheduler == nil {
 		return

@@ -8,10 +8,10 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Conditional returns bounds on the greatest conditional probability of reaching goal from start. The scheduler may end the
-// path in a state of goal, where the formula and the condition hold, or in a state of excluded, where the condition does not
-// hold. Any other path satisfies the condition and misses the goal. Only the value of start is meaningful. It is 0 if no
-// scheduler satisfies the condition with positive probability.
+// Conditional returns bounds on the greatest conditional probability of reaching goal from start. The scheduler may end a path in a
+// state of goal, where the formula and the condition hold, or in a state of excluded, where the condition does not hold. Every other
+// path satisfies the condition and misses the goal. Only the value of start is meaningful. It is 0 if no scheduler satisfies the
+// condition with positive probability.
 //
 // In the model that it solves, a path that ends in excluded begins again in start. If a scheduler ends a path with
 // probability g in goal, and with probability x in excluded, then it reaches goal in this model with probability g/(1-x),
@@ -47,65 +47,75 @@ type RewardParts struct {
 }
 
 // ConditionedReward returns the reward structure of a Markov chain in which every reward is multiplied by the probability,
-// at that time, that the path satisfies a condition. The expected reward then is that of the paths that satisfy the
+// when it is earned, that the path satisfies a condition. So the expected reward is that of the paths that satisfy the
 // condition, times their probability. probability has the probability for each state; if it is nil, exact has it.
 // roundUp says whether the rewards are upper bounds or lower bounds for the given probabilities, apart from Reward.Err.
 func ConditionedReward(model *sparse.Model, parts RewardParts, exact []*big.Rat, probability []float64, roundUp bool) *sparse.Reward {
-	reward := &sparse.Reward{State: make([]float64, model.NumStates())}
-	if exact != nil {
-		reward.StateRat = make([]*big.Rat, model.NumStates())
-	}
-	most := 0
-	weighted := func(r *big.Rat, s int) *big.Rat {
-		if exact != nil {
-			return new(big.Rat).Mul(r, exact[s])
-		}
-		p := new(big.Rat).SetFloat64(probability[s])
-		return p.Mul(p, r)
-	}
-	set := func(list []float64, rats []*big.Rat, s int, value *big.Rat) {
-		if rats != nil {
-			rats[s] = value
-		}
-		list[s], _ = value.Float64()
-		if value.Sign() > 0 && list[s] < sparse.MinNumber { // too small for a relative error
-			list[s] = 0
-			if roundUp {
-				list[s] = sparse.MinNumber
-			}
-		}
-	}
-	for s, r := range parts.State {
-		if r != nil && r.Sign() != 0 {
-			set(reward.State, reward.StateRat, s, weighted(r, s))
-		}
-	}
+	condition := conditionedReward{model: model, exact: exact, probability: probability, roundUp: roundUp}
+	reward := &sparse.Reward{Err: 0x1p-51}
+	reward.State, reward.StateRat = condition.round(func(s int) *big.Rat {
+		return condition.times(s, ratAt(parts.State, s))
+	})
 	if parts.Transition != nil {
-		reward.Choice = make([]float64, model.NumStates())
-		if exact != nil {
-			reward.ChoiceRat = make([]*big.Rat, model.NumStates())
-		}
-		for s := range model.NumStates() {
-			first, end := model.Row(s)
-			most = max(most, end-first)
-			sum := new(big.Rat)
-			for i := first; i < end; i++ {
-				if r := parts.Transition[i]; r != nil && r.Sign() != 0 {
-					weight := new(big.Rat)
-					if exact != nil {
-						weight.Set(model.Rat(i))
-					} else {
-						weight.SetFloat64(model.Prob(i))
-					}
-					sum.Add(sum, weight.Mul(weight, weighted(r, int(model.Target[i]))))
-				}
-			}
-			set(reward.Choice, reward.ChoiceRat, s, sum)
-		}
-	}
-	reward.Err = 0x1p-51
-	if most > 0 {
+		reward.Choice, reward.ChoiceRat = condition.round(func(s int) *big.Rat { return condition.ofTransitions(s, parts.Transition) })
 		reward.Err += math.Nextafter(model.Err, math.Inf(1)) // sums of weights times exact numbers
 	}
 	return reward
+}
+
+// conditionedReward has the arguments of ConditionedReward.
+type conditionedReward struct {
+	model       *sparse.Model
+	exact       []*big.Rat
+	probability []float64
+	roundUp     bool
+}
+
+// times returns a reward times the probability that a path from state s satisfies the condition.
+func (condition *conditionedReward) times(s int, reward *big.Rat) *big.Rat {
+	if condition.exact != nil {
+		return new(big.Rat).Mul(reward, condition.exact[s])
+	}
+	product := new(big.Rat).SetFloat64(condition.probability[s])
+	return product.Mul(product, reward)
+}
+
+// ofTransitions returns the expected reward of the transitions of a state, each times the probability for its target.
+func (condition *conditionedReward) ofTransitions(s int, rewards []*big.Rat) *big.Rat {
+	sum, weight := new(big.Rat), new(big.Rat)
+	first, end := condition.model.Row(s)
+	for i := first; i < end; i++ {
+		if rewards[i] == nil || rewards[i].Sign() == 0 {
+			continue
+		}
+		if condition.exact != nil {
+			weight.Set(condition.model.Rat(i))
+		} else {
+			weight.SetFloat64(condition.model.Prob(i))
+		}
+		sum.Add(sum, weight.Mul(weight, condition.times(int(condition.model.Target[i]), rewards[i])))
+	}
+	return sum
+}
+
+// round returns the values of all states as float64 and, if the probabilities are exact, as fractions.
+func (condition *conditionedReward) round(value func(s int) *big.Rat) (floats []float64, fractions []*big.Rat) {
+	floats = make([]float64, condition.model.NumStates())
+	if condition.exact != nil {
+		fractions = make([]*big.Rat, len(floats))
+	}
+	for s := range floats {
+		fraction := value(s)
+		if fractions != nil {
+			fractions[s] = fraction
+		}
+		floats[s], _ = fraction.Float64()
+		if fraction.Sign() > 0 && floats[s] < sparse.MinNumber { // too small for a relative error
+			floats[s] = 0
+			if condition.roundUp {
+				floats[s] = sparse.MinNumber
+			}
+		}
+	}
+	return floats, fractions
 }

@@ -7,14 +7,13 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// deflation is bounded value iteration of a game. It solves one strongly connected component after the
-// other, successors first. The lower bounds grow from 0 and the upper bounds shrink from 1. In an end
-// component, upper bounds can support each other forever; so they are lowered to the best exit of the
-// maximizer.
+// deflation is bounded value iteration of a game. It solves one strongly connected component after the other, successors first. The
+// lower bounds grow from 0 and the upper bounds shrink from 1. In an end component, upper bounds can support each other forever. So
+// they are lowered to the best exit of the maximizer.
 //
-// This is right for any set of states in which the minimizer has, in each of its states, a choice that
-// stays in the set: it can stay until the maximizer leaves. Which sets are used only decides how fast the
-// bounds meet: those of the choices of the minimizer that are best for the lower bounds.
+// This is right for every set of states in which each state of the minimizer has a choice that stays in the set: the minimizer can stay
+// until the maximizer leaves. The choice of the sets only decides how fast the bounds meet. They are the end components of the choices
+// of the minimizer that are best for the lower bounds.
 //
 // Source: Kelmendi, Kraemer, Kretinsky and Weininger, Value iteration for simple stochastic games:
 // stopping criterion and learning algorithm (CAV 2018), algorithms 1 and 2.
@@ -23,8 +22,8 @@ type deflation struct {
 	sys   *system
 	eps   float64
 	meter *meter
-	// strategy has the choice of each maybe state of the maximizer that raised its lower bound last: the
-	// value of this strategy is at least the lower bounds. Other entries do not change.
+	// strategy has, for each maybe state of the maximizer, the last choice that raised its lower bound. The values of this strategy
+	// are at least the lower bounds. Other entries do not change.
 	strategy []uint32
 	// endComponents are the sets of the current component whose upper bounds are lowered.
 	endComponents [][]uint32

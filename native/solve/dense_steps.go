@@ -23,13 +23,15 @@ const (
 type denseSteps struct {
 	system        *system
 	states        []uint32
-	rowOfState    []int // the row of each state in a; -1 for closed states
+	exact         bool  // the probabilities and rewards have fractions
+	rowOfState    []int // the row of each state in matrix; -1 for other states
 	matrix        []doubleWord
 	offset, value [numVectors][]doubleWord
-	// mapErr and valueErr are sums of relative errors, of a and b, and of x. compound turns them into bounds.
+	// mapErr and valueErr are sums of relative errors: of matrix and offset, and of value. compound turns them into bounds.
 	mapErr, valueErr float64
+	outOfRange       bool        // a positive probability or reward is below doubleWordFloor
 	underflowed      atomic.Bool // a product was below doubleWordFloor
-	maxEntry         float64     // the greatest number of b and x before the first squaring
+	maxEntry         float64     // the greatest number of offset and value before the first squaring
 }
 
 // The vectors: lower bounds, upper bounds, and a number that is positive if the value may be below 1.
@@ -63,11 +65,11 @@ func (sys *system) denseStepsStart(states []uint32, n int) (start int, ok bool) 
 
 // newDenseSteps returns the matrix of one step from the current values. ok is false if a number is out of range.
 func (sys *system) newDenseSteps(states []uint32) (dense *denseSteps, ok bool) {
-	lower, upper := sys.values.Lower, sys.values.Upper
+	const maxEntry = 0x1p400
 	size := len(states)
-	dense = &denseSteps{system: sys, states: states, rowOfState: make([]int, sys.graph.NumStates()), matrix: make([]doubleWord, size*size)}
-	for s := range dense.rowOfState {
-		dense.rowOfState[s] = -1
+	dense = &denseSteps{
+		system: sys, states: states, exact: sys.graph.Exact() && hasFractions(sys.reward),
+		rowOfState: slices.Repeat([]int{-1}, sys.graph.NumStates()), matrix: make([]doubleWord, size*size),
 	}
 	for i, s := range states {
 		dense.rowOfState[s] = i
@@ -76,43 +78,65 @@ func (sys *system) newDenseSteps(states []uint32) (dense *denseSteps, ok bool) {
 		dense.offset[vector], dense.value[vector] = make([]doubleWord, size), make([]doubleWord, size)
 	}
 	dense.mapErr = float64(size+8) * doubleWordUnit
-	rewards := sys.reward
-	exact := sys.graph.Exact() && hasFractions(rewards)
-	if !exact {
+	if !dense.exact {
 		dense.mapErr += 2.1*sys.rounding.err + unit // of the sum of two rewards
 	}
-	inRange := true
-	number := func(float float64, fraction func() *big.Rat) doubleWord {
-		result, isZero := doubleWord{float, 0}, float == 0
-		if exact {
-			value := fraction()
-			result, isZero = newDoubleWord(value), value.Sign() == 0
-		}
-		inRange = inRange && (isZero || result.hi >= doubleWordFloor)
-		return result
-	}
 	for i, s := range states {
-		first, _ := sys.graph.Choices(int(s))
-		reward := number(rewards.OfChoice(int(s), first), func() *big.Rat { return rewards.OfChoiceRat(int(s), first) })
-		dense.offset[lowerVector][i], dense.offset[upperVector][i] = reward, reward
-		firstTerm, endTerm := sys.graph.Row(first)
-		for k := firstTerm; k < endTerm; k++ {
-			p := number(sys.graph.Prob(k), func() *big.Rat { return sys.graph.Rat(k) })
-			t := sys.graph.Target[k]
-			if j := dense.rowOfState[t]; j >= 0 {
-				dense.matrix[i*size+j] = dense.matrix[i*size+j].add(p)
-				continue
-			}
-			for vector, entry := range vectorEntries(lower[t], upper[t]) {
-				dense.offset[vector][i] = dense.offset[vector][i].add(dense.product(p, doubleWord{entry, 0}))
-			}
+		dense.setRow(i, int(s))
+	}
+	return dense, !dense.outOfRange && dense.maxEntry < maxEntry
+}
+
+// setRow sets row i of the matrix, the offsets and the values: the equation of state s.
+func (steps *denseSteps) setRow(i, s int) {
+	graph, values, size := steps.system.graph, steps.system.values, len(steps.states)
+	choice, _ := graph.Choices(s)
+	reward := steps.reward(s, choice)
+	steps.offset[lowerVector][i], steps.offset[upperVector][i] = reward, reward
+	first, end := graph.Row(choice)
+	for k := first; k < end; k++ {
+		prob, target := steps.probability(k), graph.Target[k]
+		if j := steps.rowOfState[target]; j >= 0 {
+			steps.matrix[i*size+j] = steps.matrix[i*size+j].add(prob)
+			continue
 		}
-		for vector, entry := range vectorEntries(lower[s], upper[s]) {
-			dense.value[vector][i] = doubleWord{entry, 0}
-			dense.maxEntry = max(dense.maxEntry, entry, dense.offset[vector][i].hi)
+		for vector, entry := range vectorEntries(values.Lower[target], values.Upper[target]) {
+			steps.offset[vector][i] = steps.offset[vector][i].add(steps.product(prob, doubleWord{entry, 0}))
 		}
 	}
-	return dense, inRange && dense.maxEntry < 0x1p400
+	for vector, entry := range vectorEntries(values.Lower[s], values.Upper[s]) {
+		steps.value[vector][i] = doubleWord{entry, 0}
+		steps.maxEntry = max(steps.maxEntry, entry, steps.offset[vector][i].hi)
+	}
+}
+
+// reward returns the reward of a choice and of its state.
+func (steps *denseSteps) reward(s, choice int) doubleWord {
+	if steps.exact {
+		return steps.fromFraction(steps.system.reward.OfChoiceRat(s, choice))
+	}
+	return steps.fromFloat(steps.system.reward.OfChoice(s, choice))
+}
+
+// probability returns the probability of transition k.
+func (steps *denseSteps) probability(k int) doubleWord {
+	if steps.exact {
+		return steps.fromFraction(steps.system.graph.Rat(k))
+	}
+	return steps.fromFloat(steps.system.graph.Prob(k))
+}
+
+// fromFraction rounds a number to a double word. It sets outOfRange if the number is positive and below doubleWordFloor.
+func (steps *denseSteps) fromFraction(number *big.Rat) doubleWord {
+	rounded := newDoubleWord(number)
+	steps.outOfRange = steps.outOfRange || number.Sign() != 0 && !(rounded.hi >= doubleWordFloor)
+	return rounded
+}
+
+// fromFloat is fromFraction for a float64, which is not rounded.
+func (steps *denseSteps) fromFloat(number float64) doubleWord {
+	steps.outOfRange = steps.outOfRange || number != 0 && !(number >= doubleWordFloor)
+	return doubleWord{number, 0}
 }
 
 // vectorEntries returns the entries of the three vectors for a value with the given bounds.
@@ -178,7 +202,7 @@ func (steps *denseSteps) squareRow(i int, result []doubleWord) {
 	}
 }
 
-// addProducts adds p times factors[j] to sums[j] for each j, in double-word arithmetic. It has the same steps as doubleWord.add
+// addProducts adds factor times row[j] to sums[j] for each j, in double-word arithmetic. It has the same operations as doubleWord.add
 // and denseSteps.product, inlined for speed. underflowed says that a product was below doubleWordFloor.
 func addProducts(sums []doubleWord, p doubleWord, factors []doubleWord) (underflowed bool) {
 	for j, factor := range factors[:len(sums)] {
@@ -230,9 +254,8 @@ func (steps *denseSteps) run(meter *meter, n int) (ok bool, err error) {
 	return true, nil
 }
 
-// writeBounds rounds the computed values outwards and stores them as the bounds of the maybe states. The
-// errors of all products that underflowed, each at most doubleWordFloor, sum to less than 2^-700 of the
-// greatest number.
+// writeBounds rounds the computed values outwards and stores them as the bounds of the maybe states. Each product that underflowed has
+// an error of at most doubleWordFloor. All these errors together are less than 2^-700 times the greatest number.
 func (steps *denseSteps) writeBounds(values *Values) {
 	rounding := steps.system.rounding
 	relErr := compound(steps.valueErr) + 4*unit

@@ -2,9 +2,9 @@ package solve
 
 import "slices"
 
-// doubleWordProof finds the optimal scheduler of a component, and proves bounds on its values, where float64 has too
-// few digits to compare choices. If the process takes many steps to leave the component, a choice matters that is
-// better by less than the rounding error of the values, because it is taken again and again.
+// doubleWordProof finds the optimal scheduler of a component, and proves bounds on its values, where float64 has too few digits to
+// compare choices. If it takes many steps to leave the component, a choice is taken again and again. Then it matters even if it is
+// better by less than the rounding error of the values.
 //
 // It takes the weights and constants as exact, and computes with values in double-word arithmetic.
 type doubleWordProof struct {

@@ -7,63 +7,64 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// solveByElimination solves a component in which sweeps converge slowly, by policy iteration with
-// elimination. It accepts the result if either the scheduler found is proved optimal, so that the error
-// of the elimination bounds the values, or bounds around the result are proved inductive. Otherwise ok
-// is false, and the bounds are unchanged.
-//
-// If elimination takes more operations than budget, Bi-CGSTAB replaces it, and its result must be proved;
-// overBudget says that a larger budget may help.
+// solveByElimination solves a component in which sweeps converge slowly, by policy iteration with elimination. ok says that it
+// replaced the bounds by proved ones. If elimination takes more operations than budget, Bi-CGSTAB replaces it. overBudget says that a
+// larger budget may help.
 func (local *localSystem) solveByElimination(meter *meter, eps, budget float64) (ok, overBudget bool, err error) {
 	solver := newEliminationSolver(local, budget)
-	defer func() { local.extended = ok && solver.extendedFactors != nil }()
 	values, err := solver.policyIteration(meter, local.minimize, solver.constant)
 	if err == nil && solver.leavesFloatRange(meter, values) {
 		solver = newEliminationSolver(local, budget)
 		solver.extendedFactors = new(extendedFactors)
 		values, err = solver.policyIteration(meter, local.minimize, solver.constant)
 	}
-	if values == nil || err != nil {
-		local.sweepsTooSlow = solver.slowExit(meter)
-		return false, solver.iterative, err
+	if values != nil && err == nil {
+		ok, err = local.acceptSolution(solver, meter, values, eps)
 	}
-	relErr, scheduler := solver.relErr+solver.perturbation(), slices.Clone(solver.choice)
-	reliable := !solver.iterative && solver.noUnderflow(values)
-	inputsExact := local.inheritedWidth <= eps*negligibleInherited
-	wantsInductive := local.rounding.grid > 0
-	if reliable && inputsExact && relErr <= eps && !wantsInductive && local.acceptIfOptimal(scheduler, values, relErr) {
-		return true, false, nil
-	}
-	low, high, err := solver.solveConstantBounds(meter, values)
-	if err != nil {
-		return false, false, err
-	}
-	ok, err = local.proveAround(solver, meter, values, low, high, eps)
+	local.extended = ok && solver.extendedFactors != nil
 	if ok || err != nil {
 		return ok, false, err
-	}
-	if reliable && inputsExact && solver.perturbation() <= eps && !wantsInductive && solver.extendedFactors == nil {
-		solver.resetScheduler(scheduler)
-		if ok, err = local.solveInDoubleWords(solver, meter, values); ok || err != nil {
-			return ok, false, err
-		}
-	}
-	if !solver.iterative {
-		solver.resetScheduler(scheduler)
-		if ok, err = local.proveAround(solver, meter, values, low, high, math.Inf(1)); ok || err != nil {
-			return ok, false, err
-		}
-	}
-	if reliable && relErr < 1e-3 && !wantsInductive && local.acceptIfOptimal(scheduler, values, relErr) {
-		return true, false, nil
 	}
 	local.sweepsTooSlow = solver.slowExit(meter)
 	return false, solver.iterative, nil
 }
 
-// proveAround tries to prove that bounds around low and high are inductive. It tries the slack vector of the current
-// scheduler first, whose factors are already computed, and then the slack of the scheduler that maximizes it. values is
-// the solution between low and high.
+// acceptSolution replaces the bounds by proved bounds around the solution of the solver, and reports whether it found a proof.
+// There are two kinds of proofs: the scheduler is optimal, so that the error of the elimination bounds the values; or the bounds are
+// inductive.
+func (local *localSystem) acceptSolution(solver *eliminationSolver, meter *meter, values []float64, eps float64) (bool, error) {
+	const maxRelErr = 1e-3 // of the last attempt, which accepts bounds that are wider than eps
+	relErr, scheduler := solver.relErr+solver.perturbation(), slices.Clone(solver.choice)
+	wantsInductive := local.rounding.grid > 0
+	errorIsKnown := !wantsInductive && !solver.iterative && solver.noUnderflow(values)
+	inputsExact := local.inheritedWidth <= eps*negligibleInherited
+	if errorIsKnown && inputsExact && relErr <= eps && local.acceptIfOptimal(scheduler, values, relErr) {
+		return true, nil
+	}
+	low, high, err := solver.solveConstantBounds(meter, values)
+	if err != nil {
+		return false, err
+	}
+	if ok, err := local.proveAround(solver, meter, values, low, high, eps); ok || err != nil {
+		return ok, err
+	}
+	if errorIsKnown && inputsExact && solver.perturbation() <= eps && solver.extendedFactors == nil {
+		solver.resetScheduler(scheduler)
+		if ok, err := local.solveInDoubleWords(solver, meter, values); ok || err != nil {
+			return ok, err
+		}
+	}
+	if !solver.iterative {
+		solver.resetScheduler(scheduler)
+		if ok, err := local.proveAround(solver, meter, values, low, high, math.Inf(1)); ok || err != nil {
+			return ok, err
+		}
+	}
+	return errorIsKnown && relErr < maxRelErr && local.acceptIfOptimal(scheduler, values, relErr), nil
+}
+
+// proveAround tries to prove that bounds around low and high are inductive. values is the solution between them. First it uses the
+// slack vector of the current scheduler, whose factors are known, and then that of the scheduler that maximizes the slack.
 func (local *localSystem) proveAround(solver *eliminationSolver, meter *meter, values, low, high []float64, maxWidth float64) (bool, error) {
 	for _, fixedScheduler := range []bool{true, false} {
 		slack, err := solver.solveSlack(meter, values, fixedScheduler)
@@ -111,53 +112,58 @@ func (elim *eliminationSolver) slowExit(meter *meter) bool {
 	return steps == nil || slices.Max(steps) > 0x1p40
 }
 
-// negligibleInherited is the part of the allowed width that may be inherited without solving for lower
-// and upper constants separately.
+// negligibleInherited is the part of the allowed width that the constants may have without being solved for their lower and upper
+// bounds separately.
 const negligibleInherited = 1e-3
 
-// solveConstantBounds returns two solutions under the current scheduler: one for the lower bounds of the constants, and one
-// for their upper bounds. values is the solution for the midpoints. The distance between the two is proportional to the
-// widths of the constants. An error bound for a single solution would assume the greatest relative width for all constants.
+// solveConstantBounds returns the solutions under the current scheduler for the lower and for the upper bounds of the constants.
+// values is the solution for the midpoints. The distance of the two solutions is proportional to the widths of the constants; an
+// error bound for a single solution would assume the greatest relative width for all constants.
 func (elim *eliminationSolver) solveConstantBounds(meter *meter, values []float64) (low, high []float64, err error) {
-	if elim.equations.inheritedWidth == 0 && !elim.equations.underflowed && elim.equations.inheritedAbsWidth == 0 {
+	equations := elim.equations
+	if equations.inheritedWidth == 0 && !equations.underflowed && equations.inheritedAbsWidth == 0 {
 		return values, values, nil
 	}
 	elim.guess = values
-	solveFor := func(constants []float64) ([]float64, error) {
-		return elim.solve(meter, func(k int) float64 {
-			if j := elim.choice[k]; j != sparse.None {
-				return constants[j]
-			}
-			return 0
-		})
-	}
-	low, err = solveFor(elim.equations.constLower)
+	low, err = elim.solve(meter, func(k int) float64 { return elim.chosenConstant(equations.constLower, k) })
 	if err != nil {
 		return nil, nil, err
 	}
-	high, err = solveFor(elim.equations.constUpper)
+	high, err = elim.solve(meter, func(k int) float64 { return elim.chosenConstant(equations.constUpper, k) })
 	return low, high, err
 }
 
-// solveSlack solves w = P w + values (plus a multiple of the grid): under the current scheduler if
-// fixedScheduler is set or not all schedulers leave the component, and otherwise under the scheduler
-// that maximizes w.
+// chosenConstant returns the constant of the current choice of unknown k, from a list with a constant for each choice. It is 0 if k
+// has no choice.
+func (elim *eliminationSolver) chosenConstant(constants []float64, k int) float64 {
+	if j := elim.choice[k]; j != sparse.None {
+		return constants[j]
+	}
+	return 0
+}
+
+// gridSlack is the part of a slack vector that covers the rounding to the grid, in units of the grid.
+const gridSlack = 0x1p39
+
+// solveSlack returns the slack vector w for proveInductive: the solution of w = P w + values, plus a multiple of the grid. It solves
+// under the scheduler that maximizes w. It solves under the current scheduler if fixedScheduler is set, or if some scheduler may
+// never leave the component.
 func (elim *eliminationSolver) solveSlack(meter *meter, values []float64, fixedScheduler bool) ([]float64, error) {
-	rhs := func(k int) float64 { return values[k] + elim.equations.rounding.grid*0x1p39 }
+	rhs := func(k int) float64 { return values[k] + elim.equations.rounding.grid*gridSlack }
 	elim.guess, elim.precision = values, 0.1
-	if fixedScheduler || elim.equations.minimize && elim.equations.hasRewards {
+	mayStay := elim.equations.minimize && elim.equations.hasRewards
+	if fixedScheduler || mayStay {
 		return elim.solve(meter, rhs)
 	}
 	return elim.policyIteration(meter, false, rhs)
 }
 
-// proveInductive replaces the bounds by inductive ones around the candidates low and high, and reports
-// whether it found some. slack is the solution w of w = P w + x: then low - delta w and high + delta w
-// satisfy the equations with slack delta x. It tries growing delta up to maxDelta, until the slack covers the
-// rounding errors. It rejects bounds of a relative width above maxWidth.
+// proveInductive replaces the bounds by inductive ones around the candidates low and high, and reports whether it found some. slack
+// is a solution w of w = P w + x. So low - delta w and high + delta w satisfy the equations with room delta x. It increases delta,
+// up to maxDelta, until this room covers the rounding errors. It rejects bounds of a relative width above maxWidth.
 //
-// An upper bound that the equations do not raise is above the least solution. A lower bound that they do not
-// lower is below it, since every scheduler leaves the component or has infinite reward.
+// An upper bound that the equations do not raise is above the least solution. A lower bound that they do not lower is below it,
+// because every scheduler leaves the component or has infinite reward.
 func (local *localSystem) proveInductive(low, high, slack []float64, maxDelta, maxWidth float64) bool {
 	lower, upper := make([]float64, len(slack)), make([]float64, len(slack))
 	for delta := 0x1p-50; delta < maxDelta; delta *= 4 {
@@ -184,7 +190,7 @@ func (local *localSystem) setAround(lower, upper []float64, k int, low, high, sp
 	}
 }
 
-// acceptBounds replaces the bounds, and the scheduler if one is asked for.
+// acceptBounds replaces the bounds and, if a scheduler is asked for, the scheduler.
 func (local *localSystem) acceptBounds(lower, upper []float64, scheduler []uint32) {
 	local.lower, local.upper = lower, upper
 	if local.scheduler != nil {
@@ -192,8 +198,8 @@ func (local *localSystem) acceptBounds(lower, upper []float64, scheduler []uint3
 	}
 }
 
-// provesBounds reports whether the bounds are inductive: one evaluation of the equations lowers no lower
-// bound and raises no upper bound. If so, it also returns the scheduler that attains the bounds.
+// provesBounds reports whether the bounds are inductive: one evaluation of the equations lowers no lower bound and raises no upper
+// bound. If so, it also returns the scheduler that attains the bounds.
 func (local *localSystem) provesBounds(lower, upper []float64) (scheduler []uint32, ok bool) {
 	scheduler = make([]uint32, len(lower))
 	for k := range lower {
@@ -326,16 +332,15 @@ func (local *localSystem) exitChoice(k int) (choice uint32, exits bool) {
 	return sparse.None, first == end
 }
 
-// columnIndex lists, for each unknown, the choices that have a term in it. owner is the unknown of each
-// choice.
+// columnIndex lists, for each unknown, the choices that have a term in it: the matrix of the equations, transposed and without
+// weights. owner is the unknown of each choice.
 type columnIndex struct {
 	start, choice, owner []uint32
 }
 
 func (u *columnIndex) choices(k uint32) []uint32 { return u.choice[u.start[k]:u.start[k+1]] }
 
-// columnUses returns, for each unknown, the choices that have a term in it, and for each choice its unknown
-// (the transposed matrix without weights).
+// columnUses returns the choices that have a term in each unknown.
 func (local *localSystem) columnUses() *columnIndex {
 	n := len(local.choiceStart) - 1
 	index := &columnIndex{
@@ -369,11 +374,11 @@ type eliminationSolver struct {
 	choice              []uint32 // the current scheduler
 	budget              float64  // operations that one elimination may take
 	relErr              float64  // bound on the relative error of a solution, for exact equations
-	backSubstitutionErr float64  // the part of err that is due to back substitution
+	backSubstitutionErr float64  // the part of relErr that is due to back substitution
 	factorsCurrent      bool     // the factors belong to the current scheduler
 	iterative           bool     // elimination exceeds the budget: Bi-CGSTAB starts from guess and stops at precision
 	factorsOnly         bool     // do not solve iteratively
-	cycling             bool     // policy iteration did not end
+	cycling             bool     // policy iteration did not find a best scheduler
 	guess               []float64
 	precision           float64
 
@@ -455,10 +460,9 @@ func (elim *eliminationSolver) improve(values []float64, minimize bool, rhs func
 	return changed
 }
 
-// perturbation bounds the relative error of the solution that errors of the weights and constants cause. The
-// solution is a quotient of two sums of products of positive numbers, each with at most one weight or
-// constant of each unknown. If an unknown has several choices, its error counts twice, for choices that are
-// equal up to their errors.
+// perturbation returns a bound on the relative error that errors of the weights and constants cause in the solution. The solution is a
+// quotient of two sums of products of positive numbers, each with at most one weight or constant of each unknown. If an unknown has
+// several choices, its error counts twice, because acceptIfOptimal takes choices that are equal up to their errors as equal.
 func (elim *eliminationSolver) perturbation() float64 {
 	sum := 0.0
 	for k := range elim.choice {
@@ -474,8 +478,8 @@ func (elim *eliminationSolver) perturbation() float64 {
 	return 2.02*sum + 1.01*elim.equations.inheritedWidth
 }
 
-// solve solves x = P x + rhs under the current scheduler, by elimination or, if that exceeds the budget, by
-// Bi-CGSTAB. It returns nil if numbers leave the range of float64.
+// solve solves x = P x + rhs under the current scheduler, by elimination or, if that exceeds the budget, by Bi-CGSTAB. It returns
+// nil if it finds no solution, such as when numbers leave the range of float64.
 func (elim *eliminationSolver) solve(meter *meter, rhs func(k int) float64) ([]float64, error) {
 	var err error
 	if !elim.factorsCurrent && !elim.iterative {
@@ -544,9 +548,8 @@ func (elim *eliminationSolver) setErrorBound() {
 	elim.relErr = 1.05*unit*7.1*float64(len(elim.lowerCols)) + elim.backSubstitutionErr
 }
 
-// eliminateRow computes row p of the factors: the equation at position p with all earlier unknowns
-// substituted. workRow must be zero when it is called, and is zero when it returns. It returns the number of
-// operations.
+// eliminateRow computes row p of the factors: the equation at position p, in which all earlier unknowns are substituted. workRow must
+// be zero before, and is zero afterwards. It returns the number of operations.
 func (elim *eliminationSolver) eliminateRow(p int, workRow []float64) (work int) {
 	exit := elim.loadRow(p, workRow)
 	for i := elim.lowerStart[p]; i < elim.lowerStart[p+1]; i++ {

@@ -23,8 +23,8 @@ func (sys *system) solveExact(members []uint32, index *unknownIndex, meter *mete
 	return len(members) * (100 + reductionCost(sys.values.Exact[members[0]])), nil
 }
 
-// solveExactComponent solves a component in rational arithmetic by policy iteration. If some unknown has
-// several choices, it first solves the component in floating point, for a good initial scheduler.
+// solveExactComponent solves a component in rational arithmetic by policy iteration. If some unknown has several choices, it first
+// solves the component in floating-point arithmetic, for a good initial scheduler.
 func (sys *system) solveExactComponent(members []uint32, index *unknownIndex, meter *meter) error {
 	floatSystem := sys.localSystem(members, index)
 	hasSeveralChoices := len(floatSystem.modelChoice) >= len(floatSystem.choiceStart) // more choices than unknowns
@@ -72,16 +72,13 @@ func (sys *system) exactSteps(ctx context.Context, opts Options, maybe *sparse.S
 	return window.forEachStep(sys.stepScheduler, meter, n, visit, endStep)
 }
 
-// forEachStep runs n steps. In each step it calls visit for every state with a value that is not zero any more and
-// still needed, and then endStep. visit computes the new value of a state; it returns the optimal choice and the
-// number of operations.
+// forEachStep takes n steps. In each step it calls visit for every state whose value is needed and may not be zero, and then endStep.
+// visit computes the new value of a state; it returns the optimal choice and the number of operations.
 func (window *stepWindow) forEachStep(recorder *stepScheduler, meter *meter, n int, visit func(s uint32) (choice uint32, work int), endStep func()) error {
 	for step := range n {
 		recorder.beginStep()
 		for _, s := range window.states {
-			notNeeded := window.restricted && window.queryDistance[s] >= n-step
-			stillZero := window.restricted && window.valueDistance[s] > step+1
-			if notNeeded || stillZero {
+			if !window.contains(s, step, n) {
 				continue
 			}
 			choice, work := visit(s)
@@ -100,13 +97,24 @@ func (window *stepWindow) forEachStep(recorder *stepScheduler, meter *meter, n i
 	return nil
 }
 
-// stepWindow says in which steps the value of a state must be computed: in all steps, or if restricted, only where it
-// influences a wanted value. queryDistance is the number of steps from the nearest wanted state to the state, and
-// valueDistance the number of steps from the state to the nearest state with a nonzero value.
+// stepWindow says in which steps the value of a state must be computed. If it is restricted, these are the steps in which the value
+// is not zero any more and influences a wanted value. Otherwise they are all steps.
 type stepWindow struct {
-	states                       []uint32
-	restricted                   bool // only the states with queryDistance 0 are wanted
+	states     []uint32
+	restricted bool // only the states with queryDistance 0 are wanted
+	// queryDistance is the number of steps from the nearest wanted state to each state. valueDistance is the number of steps from each
+	// state to the nearest state with a nonzero value.
 	queryDistance, valueDistance []int
+}
+
+// contains reports whether the value of a state must be computed in the given step, counted from 0, of n steps.
+func (window *stepWindow) contains(s uint32, step, n int) bool {
+	if !window.restricted {
+		return true
+	}
+	isNeeded := window.queryDistance[s] < n-step
+	isZero := window.valueDistance[s] > step+1
+	return isNeeded && !isZero
 }
 
 // newStepWindow returns the window of all steps of the maybe states.
@@ -118,9 +126,8 @@ func newStepWindow(maybe *sparse.Set) *stepWindow {
 	return window
 }
 
-// restrictedStepWindow returns the states for which the given number of steps is computed: without
-// Options.Within all maybe states, otherwise those that influence a wanted state. A state is skipped in the
-// steps in which its value is still zero or not needed any more.
+// restrictedStepWindow returns the window of the given number of steps. If Options.Within is set, it is restricted to the states and
+// steps that influence the value of a wanted state.
 func (sys *system) restrictedStepWindow(opts Options, maybe *sparse.Set, steps int) *stepWindow {
 	window := newStepWindow(maybe)
 	if opts.Within == nil || sys.stepScheduler != nil {
@@ -152,8 +159,8 @@ func (sys *system) restrictedStepWindow(opts Options, maybe *sparse.Set, steps i
 	return window
 }
 
-// distances returns the breadth-first distance of each state from the start states, along neighbours. It is math.MaxInt for
-// states that are not reached. Only states of expandable are expanded; nil stands for all states.
+// distances returns the breadth-first distance of each state from the start states, or math.MaxInt if a state is not reached.
+// neighbours calls visit for the neighbours of a state. If expandable is not nil, only its states are expanded.
 func (sys *system) distances(start, expandable *sparse.Set, neighbours func(s int, visit func(target int))) []int {
 	distance := slices.Repeat([]int{math.MaxInt}, sys.graph.NumStates())
 	var queue []int
@@ -176,7 +183,8 @@ func (sys *system) distances(start, expandable *sparse.Set, neighbours func(s in
 	return distance
 }
 
-// reductionCost estimates the operations to reduce value to lowest terms, which dominates if fractions are long.
+// reductionCost estimates the number of operations that reduce a fraction to lowest terms. If fractions are long, this takes most of
+// the time.
 func reductionCost(value *big.Rat) int {
 	if value == nil {
 		return 0
@@ -238,9 +246,9 @@ func isOne(value *big.Rat) bool {
 	return value.IsInt() && value.Num().IsInt64() && value.Num().Int64() == 1
 }
 
-// evaluateChoiceRat computes the value of choice c of state s from the values of its successors in rational arithmetic.
-// Unless sys.oneStep is set, it solves the equation for s itself: it leaves out transitions from s to s, and divides by the
-// sum of the other weights. It returns nil if there are no other transitions.
+// evaluateChoiceRat computes the value of choice c of state s from the values of its successors in rational arithmetic. Unless
+// sys.oneStep is set, it solves the equation for s: it ignores self-loops, and divides by the sum of the other weights. It returns nil
+// if there are only self-loops.
 func (sys *system) evaluateChoiceRat(s, c int) *big.Rat {
 	reward := sys.reward.OfChoiceRat(s, c)
 	if reward.Sign() == 0 && sys.hasValueOfTarget(s, c) {
@@ -280,12 +288,11 @@ func (sys *system) evaluateChoiceRat(s, c int) *big.Rat {
 	return sys.scratchSum.rat()
 }
 
-// isRemovedLoop reports whether evaluateChoiceRat leaves out the transitions from state s to a target: self-loops, unless the
-// equations describe one step.
+// isRemovedLoop reports whether evaluateChoiceRat ignores the transitions from state s to a target: self-loops, unless the equations
+// describe one step.
 func (sys *system) isRemovedLoop(s, target int) bool { return !sys.oneStep && target == s }
 
-// hasValueOfTarget reports whether choice c of state s has one transition, which is certain, so that its value without rewards is
-// that of the target.
+// hasValueOfTarget reports whether the value of choice c of state s, without rewards, is the value of its only target.
 func (sys *system) hasValueOfTarget(s, c int) bool {
 	first, end := sys.graph.Row(c)
 	if end-first != 1 || sys.isRemovedLoop(s, int(sys.graph.Target[first])) {

@@ -69,8 +69,8 @@ func scaledInteger(fraction *big.Rat, multiple *big.Int) *big.Int {
 	return quotient.Mul(quotient, fraction.Num())
 }
 
-// exactRow builds the rational equation of choice c of state s, with integer coefficients over a common
-// scale. unknown is the unknown of s; the choice must leave it.
+// exactRow builds the rational equation of choice c of state s, with integer coefficients over a common scale. unknown is the unknown of
+// s. The choice must be able to leave it.
 func (sys *system) exactRow(s, c int, unknown uint32, index *unknownIndex, reward *big.Rat) exactRow {
 	first, end := sys.graph.Row(c)
 	scale := big.NewInt(1) // a common denominator of the weights
@@ -78,7 +78,7 @@ func (sys *system) exactRow(s, c int, unknown uint32, index *unknownIndex, rewar
 		scale = leastCommonMultiple(scale, sys.graph.Rat(i).Denom())
 	}
 	equation := exactRow{scale: scale, weightDen: scale}
-	selfLoop := sys.graph.Kind == sparse.CTMC
+	mustDivide := sys.graph.Kind == sparse.CTMC
 	sum := new(big.Int)
 	sys.scratchSum.reset()
 	sys.scratchSum.addRat(reward)
@@ -86,7 +86,7 @@ func (sys *system) exactRow(s, c int, unknown uint32, index *unknownIndex, rewar
 		target, weight := int(sys.graph.Target[i]), sys.graph.Rat(i)
 		k := index.ofState[target]
 		if k == unknown {
-			selfLoop = true
+			mustDivide = true // the other weights do not sum to 1
 			continue
 		}
 		scaledWeight := scaledInteger(weight, scale)
@@ -102,15 +102,14 @@ func (sys *system) exactRow(s, c int, unknown uint32, index *unknownIndex, rewar
 	}
 	sys.scratchSum.numerator.Mul(&sys.scratchSum.numerator, scale)
 	equation.constant = sys.scratchSum.rat()
-	if selfLoop {
+	if mustDivide {
 		equation.scale = sum
 	}
 	return equation
 }
 
-// policyIteration evaluates and improves the scheduler in rational arithmetic until no choice is better. It
-// starts with a proper scheduler, one that leaves the component with probability one; improvements stay
-// proper.
+// policyIteration evaluates and improves the scheduler in rational arithmetic until no choice is better. It starts with a proper
+// scheduler: one that leaves the component with probability one. Improvements keep the scheduler proper.
 func (system *exactLocalSystem) policyIteration(meter *meter) error {
 	if !system.isProper() {
 		system.choice = system.properScheduler()

@@ -34,11 +34,10 @@ func (remaining remainingWeights) sum(factor float64) (total, err float64) {
 	return total, (2*float64(len(remaining.weights)) + 16 + 8*min(math.Abs(n*log), 1<<10)) * unit
 }
 
-// extrapolate tries to compute all later steps of a weighted sum at once. values are the current values, and next the values
-// after one more step. If one step multiplies each value by a factor between two bounds, then so does every later step. So
-// the contribution of all later steps is values times a weight, which extrapolate returns. ok is false unless the weight is
-// about as precise as single steps, or as precise as required. sum has the sum of the earlier steps. extrapolate adds the
-// relative error to skippedErr.
+// extrapolate tries to compute all later steps of a weighted sum at once. values are the current values, next the values after one more
+// step, and sum the weighted sum of the earlier steps. If one step multiplies each value by a factor between two bounds, then so does
+// every later step. So the later steps contribute values times a weight, which extrapolate returns. ok is false unless the weight is
+// about as precise as single steps, or as precise as required. The relative error is added to skippedErr.
 //
 // Source: the bounds of an eigenvalue by Collatz (1942) and Wielandt (1950).
 func (uniform *uniformisation) extrapolate(step int, values, next, sum []float64, rest remainingWeights) (weight float64, ok bool) {

@@ -55,9 +55,8 @@ func (game *Game) newSystem(build func(*sparse.Graph, *sparse.Reward, Direction,
 	return sys, err
 }
 
-// Until returns bounds on the value of `left U right`: the probability that the maximizer can guarantee
-// against every strategy of the minimizer. Turn-based games are determined, so the minimizer can
-// guarantee no smaller one.
+// Until returns bounds on the value of `left U right`: the greatest probability that the maximizer can guarantee against every strategy
+// of the minimizer. It is also the least probability that the minimizer can guarantee, because turn-based games are determined.
 //
 // Source: bounded value iteration with deflation of end components, Kelmendi, Kraemer, Kretinsky and
 // Weininger (CAV 2018) and Eisentraut, Kelmendi, Kretinsky and Weininger (2019); if it is slow, and for
@@ -84,31 +83,37 @@ func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Optio
 		sys.values.Scheduler = wantedStrategies(strategy, opts)
 		return sys.values, nil
 	}
-	// For fractions, bounds suggest the strategy to begin with.
-	float := opts
-	float.Exact = false
-	guess, err := game.newSystem(newSystem, nil, float)
+	bounds, err := game.iterateBounds(ctx, sys.maybe, one, strategy, opts)
 	if err != nil {
 		return nil, err
 	}
-	guess.isProbability, guess.maybe = true, sys.maybe
-	guess.values.setAll(one, 1)
-	d := newDeflation(game, guess, strategy, float)
-	if err := d.solve(ctx, float); err != nil {
-		return nil, err
+	improvement := &strategyImprovement{game: game, ctx: ctx, opts: opts, sys: sys}
+	improvement.solve = func(mdp *sparse.Graph, _ *sparse.Reward, dir Direction, opts Options) (*Values, error) {
+		return Until(ctx, mdp, left, right, dir, opts)
 	}
-	improvement := &strategyImprovement{game: game, ctx: ctx, opts: opts, sys: sys, solve: func(g *sparse.Graph, _ *sparse.Reward, dir Direction, opts Options) (*Values, error) {
-		return Until(ctx, g, left, right, dir, opts)
-	}}
 	if opts.Exact {
-		return sys.values, improvement.solveExactly(Max, d.strategy)
+		return sys.values, improvement.solveExactly(Max, bounds.strategy)
 	}
-	sys.values = d.sys.values
+	sys.values = bounds.sys.values
 	if sys.values.Converged {
-		sys.values.Scheduler = wantedStrategies(d.withMinimizer(), opts)
+		sys.values.Scheduler = wantedStrategies(bounds.withMinimizer(), opts)
 		return sys.values, nil
 	}
-	return sys.values, improvement.narrowBounds(Max, d.strategy)
+	return sys.values, improvement.narrowBounds(Max, bounds.strategy)
+}
+
+// iterateBounds returns the bounds and the strategy that bounded value iteration finds. The states of one have the value 1. If fractions
+// are asked for, the strategy is the one that strategy improvement starts with.
+func (game *Game) iterateBounds(ctx context.Context, maybe, one *sparse.Set, strategy []uint32, opts Options) (*deflation, error) {
+	opts.Exact = false
+	sys, err := game.newSystem(newSystem, nil, opts)
+	if err != nil {
+		return nil, err
+	}
+	sys.isProbability, sys.maybe = true, maybe
+	sys.values.setAll(one, 1)
+	bounds := newDeflation(game, sys, strategy, opts)
+	return bounds, bounds.solve(ctx, opts)
 }
 
 // wantedStrategies returns strategy, which has the choices of both sides, or nil if no strategies are asked for.
@@ -129,9 +134,9 @@ func (game *Game) firstChoices() []uint32 {
 	return strategy
 }
 
-// certainStates returns the states with value 0 and the states with value 1. It also writes choices to strategy. The
-// minimizer attains a value of 0 with them, and the maximizer a value of 1. Elsewhere the minimizer makes paths miss right
-// with positive probability.
+// certainStates returns the states with value 0 and the states with value 1. It also writes choices to strategy. With them, the
+// minimizer attains each value of 0, and the maximizer each value of 1. In the other states they let the minimizer miss right with
+// positive probability.
 //
 // Source: Chatterjee and Henzinger, A survey of stochastic omega-regular games (2012), section 3.1: attractors. In a finite
 // game the value is 1 where the maximizer can win almost surely.
@@ -170,52 +175,58 @@ func (game *Game) chooseFirst(states *sparse.Set, strategy []uint32, condition f
 	}
 }
 
-// attractor has the arguments of attract.
-type attractor struct {
-	left, right, region *sparse.Set
-	// strategy gets the choices of the maximizer, unless it is nil.
-	strategy []uint32
-}
-
-// attract returns the states from which the maximizer can reach right through left with positive probability by choices that
+// attractor computes the states from which the maximizer can reach right through left with positive probability, by choices that
 // never leave the region. In a state of the minimizer, all choices must stay in the region and reach right with positive
 // probability.
-func (game *Game) attract(request attractor) *sparse.Set {
-	g := game.graph
-	attracted := request.right.Intersect(request.region)
-	var queue []uint32
-	for s := range attracted.All() {
-		queue = append(queue, uint32(s))
+type attractor struct {
+	left, right, region *sparse.Set
+	strategy            []uint32    // gets the choices of the maximizer, unless it is nil
+	attracted           *sparse.Set // the states that were found
+	queue               []uint32    // the same states, in the order in which they were found
+	seenChoices         *sparse.Set
+	remaining           []int // the number of choices of each state that were not seen yet
+}
+
+// attract returns the states that the attractor finds.
+func (game *Game) attract(search attractor) *sparse.Set {
+	graph := game.graph
+	search.attracted = search.right.Intersect(search.region)
+	for s := range search.attracted.All() {
+		search.queue = append(search.queue, uint32(s))
 	}
-	seenChoices := sparse.NewSet(g.NumChoices())
-	remaining := make([]uint32, g.NumStates()) // the number of choices of each state that were not visited yet
-	for s := range remaining {
-		first, end := g.Choices(s)
-		remaining[s] = uint32(end - first)
+	search.seenChoices = sparse.NewSet(graph.NumChoices())
+	search.remaining = make([]int, graph.NumStates())
+	for s := range search.remaining {
+		first, end := graph.Choices(s)
+		search.remaining[s] = end - first
 	}
-	visitChoice := func(c uint32) {
-		s := g.Owner(c)
-		isCandidate := !attracted.Has(s) && request.left.Has(s) && request.region.Has(s)
-		if !isCandidate || seenChoices.Has(int(c)) || !game.staysIn(int(c), request.region) {
-			return
-		}
-		seenChoices.Add(int(c))
-		remaining[s]--
-		if remaining[s] > 0 && !game.maximizer.Has(s) {
-			return
-		}
-		if request.strategy != nil && game.maximizer.Has(s) {
-			request.strategy[s] = c
-		}
-		attracted.Add(s)
-		queue = append(queue, uint32(s))
-	}
-	for i := 0; i < len(queue); i++ {
-		for _, c := range g.Into(int(queue[i])) {
-			visitChoice(c)
+	for i := 0; i < len(search.queue); i++ { // visitChoice appends to the queue
+		for _, c := range graph.Into(int(search.queue[i])) {
+			search.visitChoice(game, c)
 		}
 	}
-	return attracted
+	return search.attracted
+}
+
+// visitChoice handles a choice that leads to an attracted state. It attracts the state of the choice if the maximizer owns it, or if
+// this is its last choice.
+func (search *attractor) visitChoice(game *Game, c uint32) {
+	s := game.graph.Owner(c)
+	isCandidate := !search.attracted.Has(s) && search.left.Has(s) && search.region.Has(s)
+	if !isCandidate || search.seenChoices.Has(int(c)) || !game.staysIn(int(c), search.region) {
+		return
+	}
+	search.seenChoices.Add(int(c))
+	search.remaining[s]--
+	isMaximizer := game.maximizer.Has(s)
+	if !isMaximizer && search.remaining[s] > 0 {
+		return
+	}
+	if isMaximizer && search.strategy != nil {
+		search.strategy[s] = c
+	}
+	search.attracted.Add(s)
+	search.queue = append(search.queue, uint32(s))
 }
 
 // staysIn reports whether all transitions of a choice lead to states of a set.

@@ -81,7 +81,7 @@ type accumulation struct {
 	target           *sparse.Set
 	reachProbability *Values     // the probabilities p of reaching target
 	endStates        *sparse.Set // target, and the states where p is 0
-	totalReward      *Values     // the total rewards u until ends are reached
+	totalReward      *Values     // the total rewards u until endStates are reached
 	choices          *sparse.Set // the choices that lead to states with finite values only
 }
 
@@ -250,68 +250,79 @@ type rewardPair struct {
 	amount *big.Rat
 }
 
-// accumulatedProduct is the game on pairs. State 0 is reached from pairs that end, state i from 1 has
-// pairs[i-1].
+// accumulatedProduct is the game on pairs. State 0 is absorbing; pairs that end lead to it. State i, from 1 on, is pairs[i-1].
 type accumulatedProduct struct {
 	*accumulation
 	graph        *sparse.Graph
 	pairs        []rewardPair
-	start        []uint32 // of each state with a finite value: the pair with reward 0
+	numbers      map[pairKey]uint32 // the state of each pair in graph
+	start        []uint32           // of each state with a finite value: the pair with reward 0
 	payoffStates *sparse.Set
 }
 
-// product builds the game on the pairs that are reached with accumulated rewards below a limit. A pair ends
-// if its reward is not below the limit, or if its state ends.
+// pairKey is a rewardPair as the key of a map: the amount is a text.
+type pairKey struct {
+	state  uint32
+	amount string
+}
+
+// product builds the game on the pairs that are reached with accumulated rewards below a limit. A pair ends if its reward is not below
+// the limit, or if its state is an end state.
 func (acc *accumulation) product(finite *sparse.Set, limit *big.Rat) (*accumulatedProduct, error) {
-	g := acc.game.graph
-	p := &accumulatedProduct{accumulation: acc, start: make([]uint32, g.NumStates())}
-	type key struct {
-		state  uint32
-		amount string
-	}
-	numbers := map[key]uint32{}
-	number := func(s uint32, amount *big.Rat, text string) uint32 {
-		i, ok := numbers[key{s, text}]
-		if !ok {
-			p.pairs = append(p.pairs, rewardPair{s, amount})
-			i = uint32(len(p.pairs))
-			numbers[key{s, text}] = i
-		}
-		return i
-	}
+	graph := acc.game.graph
+	product := &accumulatedProduct{accumulation: acc, start: make([]uint32, graph.NumStates()), numbers: map[pairKey]uint32{}}
 	zero := new(big.Rat)
 	for s := range finite.All() {
-		p.start[s] = number(uint32(s), zero, zero.RatString())
+		product.start[s] = product.number(uint32(s), zero, zero.RatString())
 	}
-	b := sparse.NewDerivedBuilder(g.Model, g.Kind)
-	b.State()
-	b.Loop(0)
+	builder := sparse.NewDerivedBuilder(graph.Model, graph.Kind)
+	builder.State()
+	builder.Loop(0)
 	var ended []int
-	for i := 0; i < len(p.pairs); i++ { // number appends to p.pairs
+	for i := 0; i < len(product.pairs); i++ { // addChoices appends to pairs
 		if i&0xfff == 0 && acc.ctx.Err() != nil {
 			return nil, acc.ctx.Err()
 		}
-		b.State()
-		s := int(p.pairs[i].state)
-		if acc.endStates.Has(s) || p.pairs[i].amount.Cmp(limit) >= 0 {
+		builder.State()
+		pair := product.pairs[i]
+		if acc.endStates.Has(int(pair.state)) || pair.amount.Cmp(limit) >= 0 {
 			ended = append(ended, i+1)
-			b.Loop(0)
+			builder.Loop(0)
 			continue
 		}
-		first, end := g.Choices(s)
-		for c := first; c < end; c++ {
-			if !acc.choices.Has(c) {
-				continue
-			}
-			after := acc.choiceReward(s, c)
-			after.Add(after, p.pairs[i].amount)
-			text := after.RatString()
-			b.Copy(c, func(i int) uint32 { return number(g.Target[i], after, text) })
-		}
+		product.addChoices(builder, pair)
 	}
-	p.graph = sparse.NewGraph(b.Finish())
-	p.payoffStates = sparse.SetOf(p.graph.NumStates(), ended...)
-	return p, nil
+	product.graph = sparse.NewGraph(builder.Finish())
+	product.payoffStates = sparse.SetOf(product.graph.NumStates(), ended...)
+	return product, nil
+}
+
+// addChoices adds the choices of a pair to the current state of the builder.
+func (product *accumulatedProduct) addChoices(builder *sparse.DerivedBuilder, pair rewardPair) {
+	graph := product.game.graph
+	s := int(pair.state)
+	first, end := graph.Choices(s)
+	for c := first; c < end; c++ {
+		if !product.choices.Has(c) {
+			continue
+		}
+		amount := product.choiceReward(s, c)
+		amount.Add(amount, pair.amount)
+		text := amount.RatString()
+		builder.Copy(c, func(i int) uint32 { return product.number(graph.Target[i], amount, text) })
+	}
+}
+
+// number returns the state of a pair in the product, and adds the pair if it is new. text is the amount as a text.
+func (product *accumulatedProduct) number(s uint32, amount *big.Rat, text string) uint32 {
+	key := pairKey{s, text}
+	if number, ok := product.numbers[key]; ok {
+		return number
+	}
+	product.pairs = append(product.pairs, rewardPair{s, amount})
+	number := uint32(len(product.pairs))
+	product.numbers[key] = number
+	return number
 }
 
 // choiceReward returns the reward of a choice plus the reward of its state. Unless the computation is exact, it adds the float64

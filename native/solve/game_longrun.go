@@ -15,11 +15,11 @@ var ErrNoStrategies = errors.New("found no pair of optimal strategies of the two
 // maxLongRunSteps limits the steps of value iteration for long-run averages.
 const maxLongRunSteps = 1 << 20
 
-// LongRun returns bounds on the value of the long-run average reward per step. Value iteration suggests
-// strategies of both sides: the choices that are best for the total reward of many steps. A strategy of
-// one side leaves an MDP of the other side, whose long-run average bounds the value; if the bounds are not
-// narrow, or the fractions differ, more steps suggest better strategies. Both sides have optimal memoryless
-// strategies, which are best for all large numbers of steps if the states are left with probability 1/2 only.
+// LongRun returns bounds on the value of the long-run average reward per step. Value iteration suggests strategies of both sides: the
+// choices that are best for the total reward of many steps. Under a strategy of one side, the game is an MDP of the other side, whose
+// long-run average bounds the value. If the bounds are not narrow, or the fractions differ, more steps suggest better strategies. Both
+// sides have optimal memoryless strategies. If each step stays in its state with probability 1/2, these are best for all large numbers
+// of steps.
 //
 // Source: Liggett and Lippman, Stochastic games with perfect information and time average payoff (1969);
 // the MDPs are solved as by LongRun.
@@ -57,31 +57,41 @@ func (game *Game) LongRun(ctx context.Context, reward *sparse.Reward, opts Optio
 			continue
 		}
 		strategy = next
-		least, err := improvement.evaluate(Max, strategy)
-		if err != nil {
-			return nil, err
-		}
-		greatest, err := improvement.evaluate(Min, strategy)
-		if err != nil {
-			return nil, err
-		}
-		if opts.Exact {
-			if least.equal(greatest) {
-				least.Scheduler = wantedStrategies(strategy, opts)
-				return least, nil
-			}
-			continue
-		}
-		improvement.tighten(least, Max)
-		improvement.tighten(greatest, Min)
-		if improvement.setIfNarrow(Max, least, greatest) {
-			values.Converged, values.Scheduler = true, wantedStrategies(strategy, opts)
-			return values, nil
+		if optimal, err := improvement.valuesIfOptimal(strategy); optimal != nil || err != nil {
+			return optimal, err
 		}
 	}
 	if opts.Exact {
 		return nil, ErrNoStrategies
 	}
+	return values, nil
+}
+
+// valuesIfOptimal evaluates the strategies of both sides. It returns the values of the game if they prove each other optimal: their
+// fractions are equal, or their bounds narrow. Otherwise it tightens the bounds on the values of the game, and returns nil.
+func (improvement *strategyImprovement) valuesIfOptimal(strategy []uint32) (*Values, error) {
+	least, err := improvement.evaluate(Max, strategy)
+	if err != nil {
+		return nil, err
+	}
+	greatest, err := improvement.evaluate(Min, strategy)
+	if err != nil {
+		return nil, err
+	}
+	if improvement.opts.Exact {
+		if !least.equal(greatest) {
+			return nil, nil
+		}
+		least.Scheduler = wantedStrategies(strategy, improvement.opts)
+		return least, nil
+	}
+	improvement.tighten(least, Max)
+	improvement.tighten(greatest, Min)
+	if !improvement.setIfNarrow(Max, least, greatest) {
+		return nil, nil
+	}
+	values := improvement.sys.values
+	values.Converged, values.Scheduler = true, wantedStrategies(strategy, improvement.opts)
 	return values, nil
 }
 

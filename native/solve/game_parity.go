@@ -88,27 +88,26 @@ func oneMinus(x, towards float64) float64 {
 	return min(1, max(0, math.Nextafter(1-x, towards)))
 }
 
-// parityImprovement improves a memoryless strategy of the maximizer. Its values are the values of the MDP that
-// it leaves to the minimizer. A choice with a greater value is taken at once. If there is none, the states
-// are divided into classes of equal values below 1. Where the maximizer can win almost surely within its
-// class, unless the minimizer makes a choice that raises the value, it plays to win. If there is no such
-// state either, they are the values of the game.
+// parityImprovement improves a memoryless strategy of the maximizer. The values of the strategy are those of the MDP in which only the
+// minimizer still chooses. If a choice of the maximizer has a greater value, the strategy takes it. Otherwise the states
+// are divided into classes of equal values below 1. If the maximizer can win almost surely within a class, unless the minimizer makes a
+// choice that raises the value, the strategy plays to win there. If there is no such class either, the values of the strategy are the
+// values of the game.
 type parityImprovement struct {
-	game     *Game
-	ctx      context.Context
-	opts     Options
-	priority []int
-	strategy []uint32
-	// values are the values of the last strategy that was evaluated.
-	values    *Values
-	evaluated []uint32
+	game      *Game
+	ctx       context.Context
+	opts      Options
+	priority  []int
+	strategy  []uint32
+	values    *Values  // of the last strategy that was evaluated
+	evaluated []uint32 // this strategy
 }
 
 // maxParityStrategies limits the strategies for bounds.
 const maxParityStrategies = 200
 
-// run improves the strategy as long as possible. Fractions are the values of the game. Lower bounds are the best bounds of
-// all strategies that it evaluated.
+// run improves the strategy as long as possible. It returns the values of the game if fractions are asked for, and otherwise the
+// greatest lower bounds of all strategies that it evaluated.
 func (improvement *parityImprovement) run() (*Values, error) {
 	best := newValues(improvement.game.graph.Model, improvement.opts)
 	for i := 0; improvement.opts.Exact || i < maxParityStrategies; i++ {
@@ -209,22 +208,12 @@ func leastPriority(states []uint32, priority []int) int {
 	return least
 }
 
-// improve changes the strategy to a better one, and reports whether it found one. It switches to choices whose mean value
-// exceeds the value of their state. If there are none, it looks for winning strategies within classes of states with equal
-// values.
+// improve changes the strategy to a better one, and reports whether it found one. It switches to choices whose mean value exceeds the
+// value of their state. If there are none, it looks for winning strategies within classes of states with equal values.
 func (improvement *parityImprovement) improve() (changed bool) {
-	graph := improvement.game.graph
-	comparison := make([]int, graph.NumChoices()) // compares the mean of each choice with the value of its state
-	for s := range graph.NumStates() {
-		first, end := graph.Choices(s)
-		best := first
-		for c := first; c < end; c++ {
-			comparison[c] = improvement.compare(c, s)
-			if comparison[c] > 0 && (comparison[best] <= 0 || improvement.meanOfChoice(c) > improvement.meanOfChoice(best)) {
-				best = c
-			}
-		}
-		if improvement.game.maximizer.Has(s) && comparison[best] > 0 {
+	comparison := improvement.compareChoices()
+	for s := range improvement.game.maximizer.All() {
+		if best := improvement.bestChoice(s, comparison); comparison[best] > 0 {
 			improvement.strategy[s], changed = uint32(best), true
 		}
 	}
@@ -237,8 +226,34 @@ func (improvement *parityImprovement) improve() (changed bool) {
 	return changed
 }
 
-// tolerance is the difference of float64 values that counts as none. It decides which strategies are
-// tried, but no bound.
+// compareChoices compares the mean value of each choice with the value of its state: the results are 1, 0 or -1.
+func (improvement *parityImprovement) compareChoices() []int {
+	graph := improvement.game.graph
+	comparison := make([]int, graph.NumChoices())
+	for s := range graph.NumStates() {
+		first, end := graph.Choices(s)
+		for c := first; c < end; c++ {
+			comparison[c] = improvement.compare(c, s)
+		}
+	}
+	return comparison
+}
+
+// bestChoice returns the choice of a state with the greatest mean value among those that exceed the value of the state, or the first
+// choice if there are none.
+func (improvement *parityImprovement) bestChoice(s int, comparison []int) int {
+	first, end := improvement.game.graph.Choices(s)
+	best := first
+	for c := first; c < end; c++ {
+		if comparison[c] > 0 && (comparison[best] <= 0 || improvement.meanOfChoice(c) > improvement.meanOfChoice(best)) {
+			best = c
+		}
+	}
+	return best
+}
+
+// tolerance is the greatest difference of float64 values that count as equal. It decides which strategies are tried; no bound
+// depends on it.
 const tolerance = 1e-10
 
 // compare returns 1, 0 or -1 if the mean value of choice c is greater than, equal to or less than the value of its state s.
@@ -256,7 +271,7 @@ func (improvement *parityImprovement) compare(c, s int) int {
 	return 0
 }
 
-// meanOfChoice returns the value after a choice, approximately.
+// meanOfChoice returns the mean value of the successors of a choice, as a float64.
 func (improvement *parityImprovement) meanOfChoice(c int) float64 {
 	first, end := improvement.game.graph.Row(c)
 	sum := 0.0
@@ -349,16 +364,15 @@ func (improvement *parityImprovement) classGame(class []uint32, comparison []int
 	return solver
 }
 
-// almostSure computes the states from which the maximizer wins a parity game with probability one without
-// leaving a set of states. It evaluates a fixed point with one variable for each priority of choices, greatest for
-// an even and least for an odd one; that of priority 0 is the outermost.
+// almostSure computes the states from which the maximizer wins a parity game with probability one without leaving a set of
+// states. It evaluates a nested fixed point with one variable for each priority of choices. The variable of priority 0 is the
+// outermost. Variables of even priorities have greatest fixed points, those of odd ones least fixed points.
 //
-// A choice with several successors is won if, for each even priority 2k up to its own one, either all
-// successors are in the variable of 2k, or one is in that of 2k-1: the maximizer may pick the successor,
-// which happens with positive probability, if it pays with priority 2k-1.
+// A choice with several successors is won if, for each even priority 2k up to the priority of the choice, all successors are in
+// the variable of 2k, or one successor is in that of 2k-1. The second case is the gadget for random states: the maximizer may
+// select the successor if it accepts the priority 2k-1.
 //
-// Source: Chatterjee, Jurdzinski and Henzinger, Simple stochastic parity games (CSL 2003): the gadget that
-// replaces random states.
+// Source: Chatterjee, Jurdzinski and Henzinger, Simple stochastic parity games (CSL 2003).
 type almostSure struct {
 	game      *Game
 	region    *sparse.Set   // the states

@@ -152,8 +152,8 @@ func originalStrategy(strategy, origin []uint32) []uint32 {
 	return original
 }
 
-// newRewardImprovement returns the strategy improvement for a reward. The states outside of finite have infinite values. From
-// the other states, the minimizer never moves there, and the maximizer cannot.
+// newRewardImprovement returns the strategy improvement for a reward. The states outside of finite have infinite values. Choices of the
+// other states that can lead there are not used: the minimizer would lose, and the maximizer has none.
 func (game *Game) newRewardImprovement(ctx context.Context, reward *sparse.Reward, finite *sparse.Set, opts Options) (*strategyImprovement, error) {
 	opts.Epsilon = opts.epsilon()
 	opts.Within, opts.Classic = nil, false

@@ -4,14 +4,13 @@ import (
 	"math"
 	"slices"
 
-	"tilecheck/internal/interval"
 	"tilecheck/native/space/sparse"
 )
 
-// acceleratedIteration improves the bias by restarted GMRES. It gives up after four restarts that halve neither the
-// residual nor the width of the bounds. It takes about the given number of sweeps at most, and leaves bscc.bias
-// unchanged.
-func (bscc *bsccGain) acceleratedIteration(members []uint32, work int, known interval.Interval, sweeps int) (lower, upper float64, err error) {
+// acceleratedIteration returns bounds that are at least as tight as the known ones. It improves the bias by restarted GMRES, and
+// gives up after four restarts that halve neither the residual nor the width of the bounds. It does about as much work as the given
+// number of sweeps at most. It leaves bscc.bias unchanged.
+func (bscc *bsccGain) acceleratedIteration(members []uint32, work int, known gainInterval, sweeps int) (lower, upper float64, err error) {
 	// In reverse order of discovery: most transitions lead to states found before, or soon after.
 	ordered := slices.Sorted(slices.Values(members))
 	slices.Reverse(ordered)
@@ -27,47 +26,54 @@ func (bscc *bsccGain) acceleratedIteration(members []uint32, work int, known int
 		bscc.index.reset(members)
 		bscc.bias = saved
 	}()
+	err = bscc.iterateGMRES(ordered, work, &known, sweeps)
+	return known.lower, known.upper, err
+}
+
+// iterateGMRES tightens the bounds by restarted GMRES. ordered has the members in the order of their unknowns.
+func (bscc *bsccGain) iterateGMRES(ordered []uint32, work int, bounds *gainInterval, sweeps int) error {
+	const maxSlowRestarts, sweepsPerRestart = 4, 4
 	solver, err := newGMRES(bscc, ordered)
 	if err != nil {
-		return known.Lo, known.Hi, err
+		return err
 	}
-	count := func() error {
+	countSweep := func() error {
 		sweeps--
 		bscc.meter.progress.Sweeps++
 		return bscc.meter.addWork(work)
 	}
-	lower, upper = known.Lo, known.Hi
-	gain, residual := lower+(upper-lower)/2, math.Inf(1)
-	for slowRestarts := 0; sweeps > 0 && slowRestarts < 4; {
-		better, newResidual, err := solver.restartCycle(gain, count)
+	gain, residual := bounds.lower+(bounds.upper-bounds.lower)/2, math.Inf(1)
+	for slowRestarts := 0; sweeps > 0 && slowRestarts < maxSlowRestarts; {
+		newGain, newResidual, err := solver.restartCycle(gain, countSweep)
 		if err != nil || newResidual == 0 {
-			return lower, upper, err
+			return err
 		}
-		gain = better
-		for range 4 {
+		gain = newGain
+		for range sweepsPerRestart {
 			bscc.sweep(ordered, gain)
-			if err := count(); err != nil {
-				return lower, upper, err
+			if err := countSweep(); err != nil {
+				return err
 			}
 		}
-		newLower, newUpper := bscc.gainBounds(ordered)
-		if math.IsNaN(newLower) || math.IsNaN(newUpper) {
-			return lower, upper, nil
+		lower, upper := bscc.gainBounds(ordered)
+		if math.IsNaN(lower) || math.IsNaN(upper) {
+			return nil
 		}
-		width := upper - lower
-		if lower, upper = max(lower, newLower), min(upper, newUpper); bscc.hasConverged(lower, upper) {
-			return lower, upper, nil
+		oldWidth := bounds.upper - bounds.lower
+		bounds.tighten(lower, upper)
+		if bounds.converged(bscc.opts.epsilon()) {
+			return nil
 		}
-		if newResidual > residual/2 && upper-lower > width/2 {
+		if newResidual > residual/2 && bounds.upper-bounds.lower > oldWidth/2 {
 			slowRestarts++
 		}
 		residual = newResidual
 	}
-	return lower, upper, nil
+	return nil
 }
 
-// gmres solves the equations of a bottom strongly connected component for bias and gain at the same time, preconditioned by an
-// incomplete LU factorization. The result has no error bound.
+// gmres solves the equations of a bottom strongly connected component for the bias and the gain together. An incomplete LU
+// factorization is its preconditioner. The result has no error bound.
 //
 // Source: Saad and Schultz, GMRES (1986); Stewart, Introduction to the Numerical Solution of Markov
 // Chains (1994), section 4.4.

@@ -70,7 +70,7 @@ func gmresBounds(t *testing.T, model *sparse.Model, reward *sparse.Reward, sweep
 		t.Fatal(err)
 	}
 	before := slices.Clone(a.bias)
-	lo, hi, err = a.acceleratedIteration(members, work, interval.Interval{Lo: lo, Hi: hi}, sweeps)
+	lo, hi, err = a.acceleratedIteration(members, work, gainInterval{lo, hi}, sweeps)
 	if err != nil {
 		t.Fatal(err)
 	}

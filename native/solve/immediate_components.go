@@ -7,8 +7,9 @@ import (
 )
 
 // markovUntilOfQuotient is MarkovUntil for an automaton in which several immediate states form cycles. Each maximal end component of
-// immediate states becomes one immediate state: a scheduler moves within it for as long as it wants without time, so all its states
-// have the same value, and it never reaches right if it stays forever. The error is ErrImmediate if other cycles are left.
+// immediate states becomes one immediate state. A scheduler can move within it as long as it wants while no time passes, so all its
+// states have the same value. A scheduler that stays in it forever never reaches right. The error is ErrImmediate if other cycles
+// remain.
 func markovUntilOfQuotient(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*Values, error) {
 	immediate := sparse.NewSet(graph.NumStates())
 	for s := range left.Minus(right).All() {

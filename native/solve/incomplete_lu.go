@@ -11,9 +11,9 @@ import (
 // between different members, and D the exit rates. It drops small entries, so it takes far less memory than the exact
 // factors. The lower factor has a unit diagonal.
 //
-// D - R is an M-matrix: diagonally dominant, and no entry off the diagonal is positive. It stays one in every step,
+// D - R is an M-matrix: it is diagonally dominant, and no entry off the diagonal is positive. Every step keeps this property,
 // whatever is dropped. Therefore the absolute values of a row of the upper factor sum to at most the exit rate, and at
-// most 1/dropTolerance of them are kept. Rows of the lower factor are limited to as many.
+// most 1/dropTolerance of them are kept. A row of the lower factor is limited to maxLowerEntries.
 //
 // Source: Saad, ILUT: a dual threshold incomplete LU factorization (1994).
 type incompleteLU struct {

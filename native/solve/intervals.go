@@ -10,15 +10,14 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// intervalSystem is a system of equations of an interval model: the value of a choice is reward + opt over its
-// distributions p of sum over t of p(t) x(t). Nature picks the distribution. All lower interval ends
-// are nonzeroFloat, so the graph does not depend on it: qualitative results are the same as for the model without
-// intervals. An end component in which the scheduler could stay without reward is one unknown. Then the
-// equations have one solution; inductive bounds enclose it.
+// intervalSystem is a system of equations of an interval model. The value of a choice is its reward plus the optimum of the sum over t of
+// p(t) x(t) over its distributions p. Nature picks the distribution. All lower interval ends are positive, so the graph does not
+// depend on the distributions: qualitative results are the same as for the model without intervals. An end component in which the
+// scheduler could stay without reward is one unknown. So the equations have one solution, and inductive bounds enclose it.
 //
-// A distribution consists of the lower interval ends plus the free probability, 1 minus their sum. Nature gives
-// the free probability to targets in the order of their values, to each at most the width of its interval.
-// Both are computed from fractions and rounded once, so there is no cancellation.
+// A distribution consists of the lower interval ends plus the free probability, which is 1 minus their sum. Nature gives
+// the free probability to targets in the order of their values, to each at most the width of its interval. The free probabilities
+// and the widths are computed from fractions and rounded once, so there is no cancellation.
 //
 // Source: Givan, Leach and Dean, Bounded-parameter Markov decision processes (2000); Katoen, Klink,
 // Leucker and Wolf (CAV 2007); Puggelli et al. (CAV 2013).
@@ -38,10 +37,10 @@ type intervalSystem struct {
 	meter           *meter
 }
 
-// adjustableTarget is a target whose interval has a nonzeroFloat width, so it can get free probability.
+// adjustableTarget is a target whose interval has a positive width, so it can get free probability.
 type adjustableTarget struct{ value, intervalWidth float64 }
 
-// newIntervalSystem returns the equations for the values of an interval model's states: expected rewards, or probabilities if
+// newIntervalSystem returns the equations for the values of the states of an interval model: expected rewards, or probabilities if
 // reward is nil. The error is ErrNotExact if the weights or the rewards have no fractions.
 func newIntervalSystem(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*intervalSystem, error) {
 	if !graph.Exact() || !hasFractions(reward) {
@@ -52,8 +51,7 @@ func newIntervalSystem(ctx context.Context, graph *sparse.Graph, reward *sparse.
 	return sys, sys.computeFreeProbability()
 }
 
-// computeFreeProbability sets the width of each probability interval, and for each choice the free
-// probability: 1 minus the sum of the lower ends, which nature distributes over the targets.
+// computeFreeProbability sets the width of each probability interval, and the free probability of each choice.
 func (iv *intervalSystem) computeFreeProbability() error {
 	model := iv.graph.Model
 	iv.intervalWidth = make([]float64, model.NumTransitions())
@@ -96,11 +94,10 @@ func nonzeroFloat(fraction *big.Rat) float64 {
 // robustFloor is the least positive bound in interval models. Smaller lower bounds become 0.
 const robustFloor = 0x1p-900
 
-// choiceBound returns a lower or upper bound on the value of choice c of state s, from the bounds of its
-// targets.
+// choiceBound returns a lower or upper bound on the value of choice c of state s, from the bounds of its targets.
 //
-// Free probability and widths are rounded towards the wanted bound. More free probability raises the value for
-// both natures. Greater widths raise it if nature maximizes, and lower it if nature minimizes.
+// Free probabilities and widths are rounded towards the wanted bound. A greater free probability raises the value, whether nature
+// minimizes or maximizes. Greater widths raise it if nature maximizes, and lower it if nature minimizes.
 func (iv *intervalSystem) choiceBound(s, c int, upper bool) float64 {
 	model, values := iv.graph.Model, iv.values.Lower
 	if upper {
@@ -128,29 +125,26 @@ func (iv *intervalSystem) choiceBound(s, c int, upper bool) float64 {
 	if iv.reward != nil {
 		relErr += 1.05 * iv.reward.Err
 	}
+	if reward > 0 {
+		minimum, maximum = 0, math.Inf(1) // the value is no mean of the values of the targets
+	}
 	if upper {
-		sum = max(sum+sum*relErr, robustFloor)
-		if reward == 0 {
-			sum = min(sum, maximum)
-		}
+		bound := min(max(sum+sum*relErr, robustFloor), maximum)
 		if iv.isProbability {
-			sum = min(sum, 1)
+			bound = min(bound, 1)
 		}
-		return sum
+		return bound
 	}
 	sum = min(sum, math.MaxFloat64)
-	sum -= sum * relErr
-	if !(sum >= robustFloor) {
-		sum = 0
+	bound := sum - sum*relErr
+	if !(bound >= robustFloor) {
+		bound = 0
 	}
-	if reward == 0 {
-		sum = max(sum, minimum)
-	}
-	return sum
+	return max(bound, minimum)
 }
 
-// distributeFreeProbability distributes the free probability over the adjustable targets, best value first
-// for nature, each up to the width of its interval. It returns the value that this adds, rounded up or down.
+// distributeFreeProbability returns the value that the free probability adds, rounded up or down. It distributes the free probability
+// over the adjustable targets, in the order that is best for nature, to each up to the width of its interval.
 func (iv *intervalSystem) distributeFreeProbability(remaining float64, upper bool) float64 {
 	natureMinimizes := iv.dir.nature() == Min
 	slices.SortFunc(iv.adjustable, func(a, b adjustableTarget) int {

@@ -9,17 +9,17 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// strategyPair is what scheduler and nature choose in one unknown: a choice of one of its states, and a
-// distribution of that choice.
+// strategyPair has what the scheduler and nature choose in one unknown: a choice of one of its states, and a distribution of this
+// choice.
 type strategyPair struct {
 	state, choice int
 	distribution  []*big.Rat
 }
 
-// exactStrategyIteration computes the exact values of the maybe states. It evaluates the Markov chain that
-// the strategies of scheduler and nature induce. Then it improves nature's strategy as long as possible, then
-// the scheduler's once, and so on until neither improves. The computed bounds give good initial strategies.
-// If a minimizing scheduler could stay in the component forever, proper strategies replace the initial ones.
+// exactStrategyIteration computes the exact values of the maybe states. It evaluates the Markov chain that the strategies of the
+// scheduler and of nature induce. Then it improves the strategy of nature or, if this is not possible, the scheduler, and repeats this
+// until neither improves. The first strategies are those that are best for the computed bounds. If a minimizing scheduler could stay in
+// the component forever, proper strategies replace them.
 //
 // Source: Hoffman and Karp, On nonterminating stochastic games (1966).
 func (iv *intervalSystem) exactStrategyIteration(ctx context.Context, opts Options) error {
@@ -235,7 +235,7 @@ func (iv *intervalSystem) choiceValue(s, c int, distribution []*big.Rat) *big.Ra
 	return sum
 }
 
-// errImproper says that the scheduler can stay forever where it must not.
+// errImproper says that the value of an unknown is infinite, because the scheduler can stay in the component forever.
 var errImproper = errors.New("no initial scheduler that leaves the component was found")
 
 // solveInduced sets the exact values of the unknowns to their values in the Markov chain that the strategies induce. The error

@@ -13,7 +13,7 @@ var ErrFill = errors.New("exact solution: the elimination of a component creates
 // lifting solves the linear equations scale * x = constant + sum of coefficient[i] * x(column[i]), which must
 // have one solution, by p-adic lifting. It computes the solution modulo powers of a prime digit by digit, and
 // reconstructs fractions from enough digits. Each digit is the solution modulo the prime for the remainder of
-// the constants. Coefficients must be positive, and their sum in a row or column at most its scale.
+// the constants. Coefficients must be positive, and their sum in a row or column at most the scale of this row or column.
 //
 // Source: Dixon, Exact solution of linear equations using p-adic expansions (1982).
 type lifting struct {
@@ -33,10 +33,7 @@ type smallRow struct {
 	coefficient []uint64
 }
 
-// newLifting factorizes the equations modulo a prime, for p-adic lifting. It uses only the scales and
-// coefficients of the rows; the constants are passed to solve.
-//
-// Source: Dixon, Exact solution of linear equations using p-adic expansions (1982).
+// newLifting factorizes the equations modulo a prime. It uses only the scales and coefficients of the rows; solve gets the constants.
 func newLifting(meter *meter, rows []*exactRow) (*lifting, error) {
 	lift := &lifting{rows: rows, smallRows: make([]smallRow, len(rows))}
 	for k, row := range rows {

@@ -7,15 +7,14 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// localSystem is the system of equations of one strongly connected component, with the values of all
-// other states substituted. The value of choice j is constant(j) + sum over its terms i of weight[i] *
-// x(column[i]). Every scheduler leaves the component with probability one, or has infinite reward in it;
-// so there is one solution.
+// localSystem is the system of equations of one strongly connected component, in which the values of all other states are
+// constants. The value of choice j is its constant plus the sum of weight[i] * x(column[i]) over its terms i. Every scheduler leaves
+// the component with probability one, or has infinite reward in it. So the equations have one solution.
 type localSystem struct {
 	minimize, hasRewards bool
 	isProbability        bool // values are at most 1
 	converged            bool
-	sweepsTooSlow        bool // no number of sweeps replaces elimination
+	sweepsTooSlow        bool // no practical number of sweeps replaces elimination
 	extended             bool // solved in extended numbers
 
 	rounding               rounding
@@ -27,12 +26,12 @@ type localSystem struct {
 	exitWeight             []float64 // weight of each choice that leaves the component; all weights of a choice sum to 1
 	evalErr                []float64 // relative error of evaluating each choice
 	modelChoice            []uint32  // the choice of the model
-	// inheritedWidth is the greatest relative width of a constant. Constants near underflow do not count;
-	// underflowed says that there are some.
+	// inheritedWidth is the greatest relative width of a constant, apart from constants near underflow.
+	// underflowed says that there are constants near underflow.
 	inheritedWidth float64
 	underflowed    bool
 	// inheritedAbsWidth is the greatest absolute width of the constants that are small multiples of the
-	// grid. Those do not count in inheritedWidth.
+	// grid. These constants do not count in inheritedWidth.
 	inheritedAbsWidth float64
 
 	lower, upper []float64
@@ -80,8 +79,7 @@ func (local *localSystem) lowerUpdate(k int, values []float64) (float64, uint32)
 	return local.rounding.floorToGrid(value), choice
 }
 
-// lowerUpdateOffGrid returns the optimum over the choices of unknown k, rounded down but not to the grid, and
-// the choice that attains it. values has the value of each unknown.
+// lowerUpdateOffGrid is lowerUpdate without the rounding to the grid.
 func (local *localSystem) lowerUpdateOffGrid(k int, values []float64) (float64, uint32) {
 	best, choice := 0.0, uint32(sparse.None)
 	for j := local.choiceStart[k]; j < local.choiceStart[k+1]; j++ {
@@ -93,8 +91,8 @@ func (local *localSystem) lowerUpdateOffGrid(k int, values []float64) (float64, 
 	return best, choice
 }
 
-// upperUpdate returns the optimum over the choices of unknown k, rounded up, and the choice that attains it.
-// values has the value of each unknown.
+// upperUpdate returns the optimum over the choices of unknown k, rounded up, and the choice that attains it. values has an upper
+// bound of each unknown.
 func (local *localSystem) upperUpdate(k int, values []float64) (float64, uint32) {
 	best, choice := 0.0, uint32(sparse.None)
 	for j := local.choiceStart[k]; j < local.choiceStart[k+1]; j++ {
@@ -117,9 +115,8 @@ func isBetter(value, best float64, minimize bool) bool {
 	return value > best
 }
 
-// sweepLower raises the lower bounds by one Gauss-Seidel sweep and returns the greatest relative change. For
-// the maximum it records each choice that raises a bound: the value of this scheduler is at least the lower
-// bounds.
+// sweepLower raises the lower bounds by one Gauss-Seidel sweep and returns the greatest relative change. For a maximum it records
+// each choice that raises a bound, so that the values of the recorded scheduler are at least the lower bounds.
 func (local *localSystem) sweepLower() float64 {
 	change, threshold := 0.0, local.gridThreshold()
 	for k := range local.lower {
@@ -150,9 +147,8 @@ func (local *localSystem) makeInductiveNear(meter *meter, relMargin, absMargin f
 	return local.makeInductive(meter, relMargin, absMargin, maxSweeps)
 }
 
-// makeInductive subtracts a margin from the lower bounds, rounds them down to the grid, and lowers them until
-// they are inductive: no equation gives less. It returns false and restores the bounds if that takes more
-// than maxSweeps sweeps.
+// makeInductive subtracts a margin from the lower bounds, rounds them down to the grid, and lowers them until they are inductive: no
+// equation gives a smaller value. If this takes more than maxSweeps sweeps, it restores the bounds and returns false.
 func (local *localSystem) makeInductive(meter *meter, relMargin, absMargin float64, maxSweeps int) (bool, error) {
 	if local.rounding.grid == 0 {
 		return true, nil
@@ -227,25 +223,22 @@ func (local *localSystem) sweepUpper() sweepVerdict {
 // work is the number of operations of one sweep.
 func (local *localSystem) work() int { return len(local.column) + len(local.choiceStart) }
 
-// budgetPerWork is the number of operations that elimination may take for each operation of the sweeps
-// before it. As it is tried at growing distances, it takes a bounded part of the time.
+// budgetPerWork is the number of operations that elimination may take for each operation of the sweeps before it. Because the number
+// of sweeps between two attempts grows, all attempts together take a bounded part of the time.
 const budgetPerWork = 4
 
-// eliminateFirstSize is the number of unknowns up to which elimination comes first. It adds rounding
-// errors to the width of the bounds where iteration adds its remaining error; long chains of components
-// add these widths up.
+// eliminateFirstSize is the number of unknowns up to which elimination is tried before sweeps. It widens the bounds by rounding errors
+// only, and sweeps by the error that remains when they stop; a long chain of components adds these widths.
 const eliminateFirstSize = 32
 
-// finalBudget is the number of operations that elimination may take after the sweeps have failed: about
-// a minute's worth.
+// finalBudget is the number of operations that elimination may take after the sweeps have failed: about a minute.
 const finalBudget = 1 << 36
 
 // firstSweeps is the number of sweeps before elimination is tried for the first time.
 const firstSweeps = 30
 
-// solve computes bounds on all unknowns. Their relative width is at most the width inherited from the
-// constants plus eps, unless converged is false afterwards. Small systems are first tried by elimination; the
-// others use optimistic value iteration.
+// solve computes bounds on all unknowns. Their relative width is at most the width inherited from the constants plus eps, unless
+// converged is false afterwards. It tries elimination first for small systems, and then optimistic value iteration.
 func (local *localSystem) solve(meter *meter, opts Options, eps float64) error {
 	if opts.Classic {
 		return local.classicIteration(meter, opts)
@@ -270,33 +263,43 @@ func (local *localSystem) solve(meter *meter, opts Options, eps float64) error {
 	return local.optimisticIteration(meter, relMargin, limit)
 }
 
-// optimisticIteration is optimistic value iteration: it sweeps the lower bounds until they change
-// little, guesses upper bounds by a margin, and proves or refutes the guess by sweeps. Between these it
-// tries elimination, when that costs about as much as the sweeps so far.
+// optimisticIteration computes bounds by optimistic value iteration, or falls back to trivial upper bounds.
 func (local *localSystem) optimisticIteration(meter *meter, relMargin float64, limit int) error {
+	ok, err := local.iterateUntilProved(meter, relMargin, limit)
+	if ok || err != nil {
+		local.converged = true
+		return err
+	}
+	local.useTrivialBounds()
+	return nil
+}
+
+// iterateUntilProved sweeps the lower bounds until they change little, guesses upper bounds by a margin, and proves or refutes the
+// guess by sweeps. It reports whether it proved the bounds. Between the sweeps it tries elimination, within a budget of about the work
+// of the sweeps so far.
+//
+// Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
+func (local *localSystem) iterateUntilProved(meter *meter, relMargin float64, limit int) (proved bool, err error) {
+	const maxMargin = 0.5 // greater ones do not help
 	originalMargin, precision := relMargin, relMargin/4
 	absMargin, driftPerSweep := 0.0, 8*local.rounding.grid
 	nextElimination := 1 // number of sweeps after which elimination is tried
 	convergesFast := false
-	sweeps := 0
-	for sweeps < limit {
+	for sweeps := 0; sweeps < limit; {
 		if sweeps >= nextElimination && !convergesFast {
 			ok, overBudget, err := local.tryElimination(meter, relMargin, float64(sweeps)*float64(local.work())*budgetPerWork)
-			if ok || err != nil {
-				local.converged = true
-				return err
+			if ok || err != nil || local.sweepsTooSlow {
+				return ok, err
 			}
-			if local.sweepsTooSlow {
-				break
-			}
-			if nextElimination = 4 * sweeps; !overBudget {
-				nextElimination = limit
+			nextElimination = limit
+			if overBudget {
+				nextElimination = 4 * sweeps
 			}
 		}
 		n, change, err := local.iterateLower(meter, precision, min(limit-sweeps, sweeps+firstSweeps))
 		sweeps += n
 		if err != nil {
-			return err
+			return false, err
 		}
 		if change > precision {
 			// The same number of sweeps again may be enough.
@@ -309,8 +312,7 @@ func (local *localSystem) optimisticIteration(meter *meter, relMargin float64, l
 		n, ok, err := local.guessAndProve(meter, relMargin, absMargin, sweeps, limit)
 		sweeps += n
 		if ok || err != nil {
-			local.converged = true
-			return err
+			return ok, err
 		}
 		if absMargin == 0 && local.nearUnderflow() {
 			absMargin = local.rounding.underflowThreshold() / truncation
@@ -319,25 +321,18 @@ func (local *localSystem) optimisticIteration(meter *meter, relMargin float64, l
 		if change == 0 { // lower bounds are as good as rounding allows
 			relMargin *= 4
 		}
-		if relMargin > 0.5 {
-			break
+		if relMargin > maxMargin && sweeps < limit {
+			ok, _, err := local.tryElimination(meter, originalMargin, finalBudget)
+			return ok, err
 		}
 		precision /= 8
 		driftPerSweep *= 4
 	}
-	if !local.sweepsTooSlow && sweeps < limit {
-		ok, _, err := local.tryElimination(meter, originalMargin, finalBudget)
-		if ok || err != nil {
-			local.converged = true
-			return err
-		}
-	}
-	local.useTrivialBounds()
-	return nil
+	return false, nil
 }
 
-// guessAndProve guesses upper bounds, and sweeps until they are proved inductive or refuted. It
-// returns the number of sweeps over the upper bounds.
+// guessAndProve guesses upper bounds, and sweeps until they are proved inductive or refuted. sweeps is the number of sweeps so far,
+// and limit their greatest number. It returns the number of sweeps over the upper bounds.
 func (local *localSystem) guessAndProve(meter *meter, relMargin, absMargin float64, sweeps, limit int) (n int, ok bool, err error) {
 	local.guessUpper(relMargin, absMargin)
 	n, ok, err = local.iterateUpper(meter, min(limit-sweeps, sweeps+100))
@@ -347,7 +342,7 @@ func (local *localSystem) guessAndProve(meter *meter, relMargin, absMargin float
 	return n, ok, err
 }
 
-// tryElimination tries policy iteration and elimination within a budget of operations.
+// tryElimination tries elimination within a budget of operations. If there are several choices, it tries policy iteration first.
 func (local *localSystem) tryElimination(meter *meter, eps, budget float64) (ok, overBudget bool, err error) {
 	if len(local.termStart) > len(local.choiceStart) { // several choices
 		if ok, overBudget, err = local.solveByPolicyIteration(meter, eps, 2*budget); ok || overBudget || err != nil {
@@ -357,8 +352,8 @@ func (local *localSystem) tryElimination(meter *meter, eps, budget float64) (ok,
 	return local.solveByElimination(meter, eps, budget)
 }
 
-// classicIteration sweeps until the greatest relative change is at most epsilon, and takes the lower bounds
-// as the solution, without a proof.
+// classicIteration sweeps until the greatest relative change is at most epsilon, and takes the lower bounds as the solution, without
+// a proof, as PRISM does.
 func (local *localSystem) classicIteration(meter *meter, opts Options) error {
 	_, change, err := local.iterateLower(meter, opts.epsilon(), opts.maxSweeps())
 	if err != nil {
@@ -374,8 +369,8 @@ func (local *localSystem) classicIteration(meter *meter, opts Options) error {
 	return nil
 }
 
-// iterateLower sweeps the lower bounds until the greatest relative change is at most precision, or maxSweeps
-// is reached.
+// iterateLower sweeps the lower bounds until the greatest relative change is at most precision, or until maxSweeps is reached. It
+// returns the number of sweeps and the last change.
 func (local *localSystem) iterateLower(meter *meter, precision float64, maxSweeps int) (sweeps int, change float64, err error) {
 	change = math.Inf(1)
 	for change > precision && sweeps < maxSweeps {
@@ -407,7 +402,7 @@ func (local *localSystem) nearUnderflow() bool {
 	return slices.Min(local.lower) < local.rounding.underflowThreshold()
 }
 
-// iterateUpper sweeps the guessed upper bounds until they are proved or refuted. ok is true if they are
+// iterateUpper sweeps the guessed upper bounds until they are proved or refuted, or until maxSweeps is reached. ok says that they are
 // proved.
 func (local *localSystem) iterateUpper(meter *meter, maxSweeps int) (sweeps int, ok bool, err error) {
 	for sweeps < maxSweeps {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"tilecheck/internal/interval"
 	"tilecheck/native/space/sparse"
 )
 
@@ -93,10 +92,10 @@ func (bscc *bsccGain) assignGain(members []uint32, rewarded *sparse.Set) error {
 		}
 		return nil
 	}
-	lower, upper, ok, err := bscc.gainOfComponent(members, rewarded)
-	values.Converged = values.Converged && ok
+	bounds, converged, err := bscc.gainOfComponent(members, rewarded)
+	values.Converged = values.Converged && converged
 	for _, s := range members {
-		values.Lower[s], values.Upper[s] = lower, upper
+		values.Lower[s], values.Upper[s] = bounds.lower, bounds.upper
 	}
 	return err
 }
@@ -110,10 +109,9 @@ func (sys *system) chainGainRat(members []uint32, index *unknownIndex, meter *me
 	return cycle.gain, nil
 }
 
-// exactCycle has the results for a recurrent class with a reference state, its last. For every other
-// state i, the expected reward until the reference state is reached is reward[i]/rewardDen, and the
-// expected time is time[i]/timeDen. The gain is the expected reward of one cycle from the reference
-// state to itself, divided by the expected time.
+// exactCycle has the expected rewards and times of a recurrent class until its last state, the reference state, is reached. From
+// state i they are reward[i]/rewardDen and time[i]/timeDen. The gain is the expected reward of one cycle from the reference state
+// to itself, divided by its expected time.
 type exactCycle struct {
 	gain               *big.Rat
 	reward, time       []*big.Int // of all states but the reference state
@@ -121,17 +119,17 @@ type exactCycle struct {
 }
 
 // bias returns the bias of state i relative to the reference state: reward minus gain times time.
-func (c *exactCycle) bias(i int) *big.Rat {
-	earned, mean := new(big.Rat).SetFrac(c.reward[i], c.rewardDen), new(big.Rat).SetFrac(c.time[i], c.timeDen)
-	return earned.Sub(earned, mean.Mul(mean, c.gain))
+func (cycle *exactCycle) bias(i int) *big.Rat {
+	reward := new(big.Rat).SetFrac(cycle.reward[i], cycle.rewardDen)
+	time := new(big.Rat).SetFrac(cycle.time[i], cycle.timeDen)
+	return reward.Sub(reward, time.Mul(time, cycle.gain))
 }
 
-// solveCycleRat solves the cycle equations of a recurrent class under the given choices: the expected reward
-// and time until the reference state, the last member, is reached. The gain is the quotient of both for a
-// cycle from the reference state to itself (renewal-reward theorem).
+// solveCycleRat solves the cycle equations of a recurrent class under the given choices: the expected reward and time until the
+// reference state is reached. The reference state is the last member. The gain is the quotient of both for a cycle from the
+// reference state to itself (renewal-reward theorem).
 func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32, index *unknownIndex, meter *meter) (*exactCycle, error) {
-	last := len(members) - 1
-	reference, others := members[last], members[:last]
+	reference, others := last(members), members[:len(members)-1]
 	index.init(sys.graph.NumStates())
 	for i, s := range others {
 		index.ofState[s] = uint32(i)
@@ -157,9 +155,10 @@ func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32,
 	if cycle.time, cycle.timeDen, err = lift.solve(meter, func(k int) *big.Int { return rows[k].weightDen }); err != nil {
 		return nil, err
 	}
-	choiceOfRef := int(choice(reference))
-	cycle.gain = sys.expectationRat(choiceOfRef, sys.reward.OfChoiceRat(int(reference), choiceOfRef), cycle.reward, cycle.rewardDen, index)
-	cycle.gain.Quo(cycle.gain, sys.expectationRat(choiceOfRef, big.NewRat(1, 1), cycle.time, cycle.timeDen, index))
+	referenceChoice := int(choice(reference))
+	cycleReward := sys.expectationRat(referenceChoice, sys.reward.OfChoiceRat(int(reference), referenceChoice), cycle.reward, cycle.rewardDen, index)
+	cycleTime := sys.expectationRat(referenceChoice, big.NewRat(1, 1), cycle.time, cycle.timeDen, index)
+	cycle.gain = cycleReward.Quo(cycleReward, cycleTime)
 	return cycle, nil
 }
 
@@ -211,9 +210,9 @@ func newBSCCGain(ctx context.Context, sys *system, opts Options) *bsccGain {
 	return bscc
 }
 
-// gainOfComponent returns bounds on the gain of a BSCC. If the reward is that of a set of states, the gain is 1 if all
-// members are in the set, and 0 if no member is.
-func (bscc *bsccGain) gainOfComponent(members []uint32, rewarded *sparse.Set) (lower, upper float64, ok bool, err error) {
+// gainOfComponent returns bounds on the gain of a BSCC. converged is true if they are narrow enough. If the reward is that of a set
+// of states, rewarded is this set; the gain is then 1 if all members are in the set, and 0 if no member is.
+func (bscc *bsccGain) gainOfComponent(members []uint32, rewarded *sparse.Set) (bounds gainInterval, converged bool, err error) {
 	if rewarded == nil {
 		return bscc.solve(members)
 	}
@@ -225,96 +224,112 @@ func (bscc *bsccGain) gainOfComponent(members []uint32, rewarded *sparse.Set) (l
 	}
 	switch inside {
 	case 0:
-		return 0, 0, true, nil
+		return gainInterval{0, 0}, true, nil
 	case len(members):
-		return 1, 1, true, nil
+		return gainInterval{1, 1}, true, nil
 	}
-	lower, upper, ok, err = bscc.solve(members)
-	return min(lower, 1), min(upper, 1), ok, err
+	bounds, converged, err = bscc.solve(members)
+	bounds.tighten(0, 1)
+	return bounds, converged, err
 }
 
-// A component is accelerated by GMRES if it has at least krylovMinStates states, and fewer than
-// krylovMaxStates: the basis takes up to 330 bytes a state.
+// gainInterval has bounds on a gain. They may become narrower, but never wider.
+type gainInterval struct{ lower, upper float64 }
+
+// tighten replaces each bound by another one if the other one is better.
+func (bounds *gainInterval) tighten(lower, upper float64) {
+	bounds.lower, bounds.upper = max(bounds.lower, lower), min(bounds.upper, upper)
+}
+
+// converged reports whether the relative width of the bounds is at most eps.
+func (bounds gainInterval) converged(eps float64) bool {
+	return bounds.upper-bounds.lower <= eps*bounds.upper
+}
+
+// nearlyConverged reports whether the relative width is so close to eps that further sweeps would take too long.
+func (bounds gainInterval) nearlyConverged(eps float64) bool {
+	return bounds.converged(10 * eps)
+}
+
+// GMRES accelerates the components with at least krylovMinStates and fewer than krylovMaxStates states. Its basis takes up to 330
+// bytes a state.
 const krylovMinStates, krylovMaxStates = 1000, 1 << 24
 
-// solve returns bounds on the gain of a BSCC. ok is true if they are narrow enough. It starts with relaxed value iteration,
-// which GMRES accelerates in large components. Whenever the sweeps have cost about as much as an elimination would cost, it
-// tries the elimination.
-func (bscc *bsccGain) solve(members []uint32) (lower, upper float64, ok bool, err error) {
-	n := len(members)
-	bscc.bias = make([]float64, n)
-	transitions := bscc.rewardSystem.numTransitions(members)
-	lower, upper = 0, math.Inf(1)
-	sweepsDone, limit, eliminable := 0, bscc.opts.maxSweeps(), n > 1
+// solve returns bounds on the gain of a BSCC. converged is true if they are narrow enough. It alternates value iteration with
+// elimination. It limits the elimination to about the work of the sweeps so far.
+func (bscc *bsccGain) solve(members []uint32) (bounds gainInterval, converged bool, err error) {
+	bscc.bias = make([]float64, len(members))
+	eps, work := bscc.opts.epsilon(), bscc.rewardSystem.numTransitions(members)
+	sweepsDone, limit, eliminable := 0, bscc.opts.maxSweeps(), len(members) > 1
+	bounds = gainInterval{0, math.Inf(1)}
 	for sweeps := firstSweeps; ; sweeps *= 4 {
 		sweeps = min(sweeps, limit)
-		newLower, newUpper, err := bscc.relaxedValueIteration(members, transitions, sweeps-sweepsDone)
-		lower, upper = max(lower, newLower), min(upper, newUpper)
+		err := bscc.iterate(members, &bounds, work, sweepsDone, sweeps)
 		sweepsDone = sweeps
-		if err == nil && n >= krylovMinStates && n < krylovMaxStates && sweepsDone == firstSweeps {
-			newLower, newUpper, err = bscc.acceleratedIteration(members, transitions, interval.Interval{Lo: lower, Hi: upper}, limit-sweepsDone)
-			lower, upper = max(lower, newLower), min(upper, newUpper)
-		}
-		if bscc.hasConverged(lower, upper) || err != nil || sweepsDone == limit {
-			return lower, upper, bscc.hasConverged(lower, upper), err
+		if err != nil || bounds.converged(eps) || sweepsDone == limit {
+			return bounds, bounds.converged(eps), err
 		}
 		if !eliminable {
 			continue
 		}
 		// A sweep of bsccGain does more work per transition than one of localSystem.
-		newLower, newUpper, eliminable, err = bscc.gainByElimination(members, float64(sweepsDone)*float64(transitions)*budgetPerWork*4)
-		lower, upper = max(lower, newLower), min(upper, newUpper)
-		if bscc.hasConverged(lower, upper) || err != nil {
-			return lower, upper, true, err
+		lower, upper, overBudget, err := bscc.gainByElimination(members, float64(sweepsDone)*float64(work)*budgetPerWork*4)
+		bounds.tighten(lower, upper)
+		nearlyConverged := !math.IsInf(upper, 1) && gainInterval{lower, upper}.nearlyConverged(eps)
+		if err != nil || bounds.converged(eps) || nearlyConverged {
+			return bounds, true, err
 		}
-		nearlyConverged := !math.IsInf(newUpper, 1) && newUpper-newLower <= 10*bscc.opts.epsilon()*newUpper
-		if nearlyConverged { // further sweeps would take too long
-			return lower, upper, true, nil
-		}
+		eliminable = overBudget
 	}
 }
 
-// hasConverged reports whether the bounds are as narrow as asked for.
-func (bscc *bsccGain) hasConverged(lower, upper float64) bool {
-	return upper-lower <= bscc.opts.epsilon()*upper
+// iterate tightens the bounds by value iteration until the given total number of sweeps. After the first sweeps it also uses GMRES
+// if the size of the component is suitable. work is the cost of one sweep.
+func (bscc *bsccGain) iterate(members []uint32, bounds *gainInterval, work, sweepsDone, sweeps int) error {
+	lower, upper, err := bscc.relaxedValueIteration(members, work, sweeps-sweepsDone)
+	bounds.tighten(lower, upper)
+	suitable := len(members) >= krylovMinStates && len(members) < krylovMaxStates
+	if err != nil || sweeps != firstSweeps || !suitable {
+		return err
+	}
+	lower, upper, err = bscc.acceleratedIteration(members, work, *bounds, bscc.opts.maxSweeps()-sweeps)
+	bounds.tighten(lower, upper)
+	return err
 }
 
-// relaxedValueIteration improves the bias by at most the given number of sweeps, and returns bounds on the
-// gain. For any vector h, the gain lies between the minimum and the maximum over all states s of r(s) + (P
-// h)(s) - h(s). work is the cost of one sweep.
+// relaxedValueIteration improves the bias by at most the given number of sweeps, and returns bounds on the gain. For any vector h,
+// the gain lies between the minimum and the maximum of r(s) + (P h)(s) - h(s) over all states s. work is the cost of one sweep.
 //
 // Source: Odoni, On finding the maximal gain for Markov decision processes (1969).
 func (bscc *bsccGain) relaxedValueIteration(members []uint32, work, sweeps int) (lower, upper float64, err error) {
+	const sweepsPerCheck = 4
 	for i, s := range members {
 		bscc.index.ofState[s] = uint32(i)
 	}
 	defer bscc.index.reset(members)
-	lower, upper = 0, math.Inf(1)
+	bounds := gainInterval{0, math.Inf(1)}
 	gainGuess := secant{}
 	for remaining := sweeps; remaining > 0; {
 		newLower, newUpper := bscc.gainBounds(members)
 		if newLower <= newUpper { // false if one is NaN
-			lower, upper = max(lower, newLower), min(upper, newUpper)
+			bounds.tighten(newLower, newUpper)
 		}
-		if bscc.hasConverged(lower, upper) {
-			return lower, upper, nil
+		overflowed := !(newUpper < math.Inf(1)) // further sweeps are useless
+		if overflowed || bounds.converged(bscc.opts.epsilon()) {
+			break
 		}
-		if math.IsInf(newUpper, 1) || math.IsNaN(newUpper) { // overflow: further sweeps are useless
-			return lower, upper, nil
-		}
-		gain, drift := gainGuess.next(lower, upper), 0.0
-		const sweepsPerCheck = 4
+		gain, drift := gainGuess.next(bounds.lower, bounds.upper), 0.0
 		for range min(remaining, sweepsPerCheck) {
 			drift = bscc.sweep(members, gain)
 			remaining--
 			bscc.meter.progress.Sweeps++
 			if err := bscc.meter.addWork(work); err != nil {
-				return lower, upper, err
+				return bounds.lower, bounds.upper, err
 			}
 		}
 		gainGuess.record(gain, drift)
 	}
-	return lower, upper, nil
+	return bounds.lower, bounds.upper, nil
 }
 
 // secant finds the gain as the root of the drift by the secant method. The drift is the mean change of
@@ -337,8 +352,8 @@ func (s *secant) next(lower, upper float64) float64 {
 	return lower + (upper-lower)/2
 }
 
-// sweep applies one damped Gauss-Seidel sweep of the equations bias = reward - gain + P bias, and returns the mean change of
-// the bias. Dividing by the exit rate of each state makes stiff chains converge as fast as others. The damping makes periodic
+// sweep applies one damped Gauss-Seidel sweep of the equations bias = reward - gain + P bias, and returns the mean change of the
+// bias. Because it divides by the exit rate of each state, stiff chains converge as fast as others. The damping makes periodic
 // chains converge.
 //
 // Source: Stewart, Introduction to the Numerical Solution of Markov Chains (1994), section 3.2.
@@ -391,14 +406,14 @@ func (bscc *bsccGain) gainBounds(members []uint32) (minimum, maximum float64) {
 func (bscc *bsccGain) gainBoundsOfPart(members []uint32, from, to int) (minimum, maximum float64) {
 	minimum, maximum = math.Inf(1), 0
 	for _, s := range members[from:to] {
-		value, e := bscc.rewardSystem.oneStepGain(int(s), int(s), bscc.bias, &bscc.index)
-		minimum, maximum = min(minimum, value-e), max(maximum, value+e)
+		value, valueErr := bscc.rewardSystem.oneStepGain(int(s), int(s), bscc.bias, &bscc.index)
+		minimum, maximum = min(minimum, value-valueErr), max(maximum, value+valueErr)
 	}
 	return minimum, maximum
 }
 
-// oneStepGain returns r(s,c) + sum over t of p(c,t) (h(t) - h(s)), where h is the bias, and a bound on the
-// absolute rounding error.
+// oneStepGain returns r(s,c) + sum over t of p(c,t) (h(t) - h(s)), where h is the bias, and a bound on its absolute rounding
+// error.
 func (sys *system) oneStepGain(s, c int, bias []float64, index *unknownIndex) (change, absErr float64) {
 	reward, current, unknownOf := sys.reward.OfChoice(s, c), bias[index.ofState[s]], index.ofState
 	sum, magnitude, hasTerms := reward, reward, false
@@ -417,37 +432,38 @@ func (sys *system) oneStepGain(s, c int, bias []float64, index *unknownIndex) (c
 	return sum, sys.rounding.sumErr(end-first+1)*magnitude + sys.rounding.floor
 }
 
-// gainByElimination returns bounds on the gain, which it computes from the solution of the cycle equations. The bounds are 0 and
-// infinity if it finds none. overBudget says that a larger budget may help.
+// gainByElimination returns bounds on the gain from the solution of the cycle equations, or 0 and infinity if it finds no solution.
+// overBudget says that a larger budget may help.
 func (bscc *bsccGain) gainByElimination(members []uint32, budget float64) (lower, upper float64, overBudget bool, err error) {
 	// The cycles of an unlikely reference state are so long that their numbers leave the range of float64. The
 	// last member, at which Tarjan's algorithm found the component, often is a likely state.
-	lower, upper, reliable, overBudget, err := bscc.gainByCycles(members, members[len(members)-1], budget)
+	lower, upper, reliable, overBudget, err := bscc.gainByCycles(members, last(members), budget)
 	if !reliable && !overBudget && err == nil {
 		lower, upper, _, overBudget, err = bscc.gainByCycles(members, bscc.likelyState(members), budget)
 	}
 	return lower, upper, overBudget, err
 }
 
-// likelyState returns the last state of a long simulated path, which most likely has a high stationary
-// probability. The seed is fixed.
+// likelyState returns the last state of a long simulated path, which most likely has a high stationary probability. The seed is
+// fixed.
 func (bscc *bsccGain) likelyState(members []uint32) uint32 {
 	rng := rand.New(rand.NewPCG(1, 1))
-	s := members[0]
+	graph := bscc.rewardSystem.graph
+	current := members[0]
 	for range 32*len(members) + 1000 {
-		first, end := bscc.rewardSystem.graph.Row(int(s))
-		sum := 0.0
+		first, end := graph.Row(int(current))
+		exitRate := 0.0
 		for i := first; i < end; i++ {
-			sum += bscc.rewardSystem.graph.Prob(i)
+			exitRate += graph.Prob(i)
 		}
-		remaining := sum * rng.Float64()
+		remaining := exitRate * rng.Float64()
 		i := first
-		for ; i < end-1 && remaining >= bscc.rewardSystem.graph.Prob(i); i++ {
-			remaining -= bscc.rewardSystem.graph.Prob(i)
+		for ; i < end-1 && remaining >= graph.Prob(i); i++ {
+			remaining -= graph.Prob(i)
 		}
-		s = bscc.rewardSystem.graph.Target[i]
+		current = graph.Target[i]
 	}
-	return s
+	return current
 }
 
 // gainByCycles returns bounds on the gain. The gain is the expected reward of a cycle from the reference state to itself,
@@ -480,12 +496,11 @@ type cycleSolution struct {
 	solver                 *eliminationSolver // nil if there are no other states
 }
 
-// solveCycle solves the cycle equations of a recurrent class in floating-point arithmetic, by elimination. Both systems have
-// one choice for each member; referenceChoice is the choice of the reference state, the last member. It returns nil if a
-// number leaves the range of float64, or if elimination exceeds the budget.
+// solveCycle solves the cycle equations of a recurrent class in floating-point arithmetic, by elimination. In both systems each
+// member has one choice. The last member is the reference state, and referenceChoice its choice. cycle is nil if a number leaves the
+// range of float64, or if elimination exceeds the budget, which overBudget says.
 func solveCycle(rewardSystem, stepSystem *system, members []uint32, referenceChoice uint32, index *unknownIndex, meter *meter, budget float64) (cycle *cycleSolution, overBudget bool, err error) {
-	last := len(members) - 1
-	reference, others := members[last], members[:last]
+	reference, others := last(members), members[:len(members)-1]
 	cycle = &cycleSolution{}
 	if len(others) > 0 {
 		rewardEquations := rewardSystem.localSystem(others, index)

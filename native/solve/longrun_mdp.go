@@ -6,7 +6,6 @@ import (
 	"math/big"
 	"slices"
 
-	"tilecheck/internal/interval"
 	"tilecheck/native/space/sparse"
 )
 
@@ -23,7 +22,7 @@ func optimalLongRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Rew
 		if err := mec.precompute(ctx, rewarded); err != nil {
 			return err
 		}
-		for i := range mec.mecs.Num() {
+		for i := range mec.endComponents.Num() {
 			if err := mec.solveMEC(i, areProbabilities); err != nil {
 				return err
 			}
@@ -61,7 +60,7 @@ func solveByMECs(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 // mecGain computes the optimal gain of maximal end components.
 type mecGain struct {
 	rewardSystem, stepSystem *system // same transitions under the chosen choices; rewards of the property, and 1 per step
-	mecs                     *sparse.EndComponents
+	endComponents            *sparse.EndComponents
 	opts                     Options
 	meter                    *meter
 	index                    unknownIndex
@@ -84,7 +83,7 @@ func newMECGain(ctx context.Context, sys *system, mecs *sparse.EndComponents, op
 	sys.choices = chosen
 	mec := &mecGain{
 		rewardSystem: sys, stepSystem: sys.countingSteps(), schedulerChoices: chosen,
-		mecs: mecs, opts: opts, meter: newMeter(ctx, opts, len(mecs.States)), knownMECs: sparse.NewSet(mecs.Num()),
+		endComponents: mecs, opts: opts, meter: newMeter(ctx, opts, len(mecs.States)), knownMECs: sparse.NewSet(mecs.Num()),
 		gain:       &Values{Lower: make([]float64, mecs.Num()), Upper: make([]float64, mecs.Num()), Converged: true},
 		stayChoice: make([]uint32, sys.graph.NumStates()),
 	}
@@ -100,51 +99,54 @@ func newMECGain(ctx context.Context, sys *system, mecs *sparse.EndComponents, op
 	return mec
 }
 
-// precompute finds the MECs whose gain is 0 (or 1, for the reward of a set of states) by graph analysis
-// alone.
-func (mec *mecGain) precompute(ctx context.Context, goalStates *sparse.Set) error {
-	zeroReward, rewarded := mec.zeroRewardChoices()
-	if mec.rewardSystem.minimize {
-		if err := mec.setMECsContaining(ctx, zeroReward, 0); err != nil {
-			return err
-		}
-	}
-	for i := range mec.mecs.Num() {
-		if !rewarded.Has(i) {
+// precompute sets the gains that graph analysis determines: 0, or 1 if the reward is that of a set of states. rewarded is this set,
+// or nil.
+func (mec *mecGain) precompute(ctx context.Context, rewarded *sparse.Set) error {
+	zeroReward, rewardedMECs := mec.zeroRewardChoices()
+	for i := range mec.endComponents.Num() {
+		if !rewardedMECs.Has(i) {
 			mec.setGain(i, 0)
 		}
 	}
-	if goalStates == nil {
-		return nil
-	}
-	if !mec.rewardSystem.minimize {
-		return mec.setMECsContaining(ctx, mec.mecs.Choices.Minus(zeroReward), 1)
-	}
-	for i := range mec.mecs.Num() {
-		isOutside := func(s uint32) bool { return !goalStates.Has(int(s)) }
-		if !slices.ContainsFunc(mec.mecs.Members(i), isOutside) {
-			mec.setGain(i, 1)
+	if mec.rewardSystem.minimize {
+		if rewarded != nil {
+			mec.setMECsInside(rewarded)
 		}
+		return mec.setMECsContaining(ctx, zeroReward, 0)
+	}
+	if rewarded != nil {
+		return mec.setMECsContaining(ctx, mec.endComponents.Choices.Minus(zeroReward), 1)
 	}
 	return nil
 }
 
-// zeroRewardChoices returns the choices of MECs without reward, and the MECs that have a choice with a reward.
-func (mec *mecGain) zeroRewardChoices() (zeroReward, rewarded *sparse.Set) {
-	zeroReward, rewarded = sparse.NewSet(mec.rewardSystem.graph.NumChoices()), sparse.NewSet(mec.mecs.Num())
-	for c := range mec.mecs.Choices.All() {
-		s := mec.rewardSystem.graph.Owner(uint32(c))
+// setMECsInside sets the gain of every MEC whose states are all in a set to 1.
+func (mec *mecGain) setMECsInside(states *sparse.Set) {
+	isOutside := func(s uint32) bool { return !states.Has(int(s)) }
+	for i := range mec.endComponents.Num() {
+		if !slices.ContainsFunc(mec.endComponents.Members(i), isOutside) {
+			mec.setGain(i, 1)
+		}
+	}
+}
+
+// zeroRewardChoices returns the choices of MECs that have no reward, and the MECs that have a choice with a reward.
+func (mec *mecGain) zeroRewardChoices() (zeroReward, rewardedMECs *sparse.Set) {
+	graph := mec.rewardSystem.graph
+	zeroReward, rewardedMECs = sparse.NewSet(graph.NumChoices()), sparse.NewSet(mec.endComponents.Num())
+	for c := range mec.endComponents.Choices.All() {
+		s := graph.Owner(uint32(c))
 		if mec.rewardSystem.reward.OfChoice(s, c) == 0 {
 			zeroReward.Add(c)
 		} else {
-			rewarded.Add(int(mec.mecs.ID[s]))
+			rewardedMECs.Add(int(mec.endComponents.ID[s]))
 		}
 	}
-	return zeroReward, rewarded
+	return zeroReward, rewardedMECs
 }
 
-// setMECsContaining sets the gain of every MEC that contains an end component made of the given choices only,
-// and makes the scheduler reach this end component and stay in it.
+// setMECsContaining sets the gain of every MEC that contains an end component of the given choices, and makes the scheduler reach
+// this end component and stay in it.
 func (mec *mecGain) setMECsContaining(ctx context.Context, choices *sparse.Set, gain float64) error {
 	inner, err := mec.rewardSystem.graph.EndComponents(ctx, nil, choices)
 	if err != nil {
@@ -155,10 +157,10 @@ func (mec *mecGain) setMECsContaining(ctx context.Context, choices *sparse.Set, 
 		for _, s := range inner.Members(i) {
 			inside.Add(int(s))
 		}
-		mec.setGain(int(mec.mecs.ID[inner.Members(i)[0]]), gain)
+		mec.setGain(int(mec.endComponents.ID[inner.Members(i)[0]]), gain)
 	}
 	stayInEndComponents(mec.rewardSystem.graph, inner, mec.stayChoice)
-	mec.rewardSystem.graph.Approach(mec.mecs.Choices, inside, mec.stayChoice)
+	mec.rewardSystem.graph.Approach(mec.endComponents.Choices, inside, mec.stayChoice)
 	return nil
 }
 
@@ -171,24 +173,24 @@ func (mec *mecGain) setGain(i int, value float64) {
 	}
 }
 
-// solveMEC computes bounds on the optimal gain of MEC number i, or its exact gain, unless it is known
-// already. areProbabilities says that gains are at most 1.
+// solveMEC sets bounds on the optimal gain of MEC number i, or its exact gain, unless precompute has set it. areProbabilities
+// says that gains are at most 1.
 func (mec *mecGain) solveMEC(i int, areProbabilities bool) error {
 	if mec.knownMECs.Has(i) {
 		return nil
 	}
-	members := mec.mecs.Members(i)
+	members := mec.endComponents.Members(i)
 	mec.init(members)
 	defer mec.index.reset(members)
 	if mec.gain.Exact != nil {
 		return mec.exactPolicyIteration(i, members)
 	}
-	lower, upper, err := mec.iterateWithElimination(members)
+	bounds, err := mec.iterateWithElimination(members)
 	if areProbabilities {
-		lower, upper = min(lower, 1), min(upper, 1)
+		bounds.tighten(0, 1)
 	}
-	mec.gain.Lower[i], mec.gain.Upper[i] = lower, upper
-	if !(upper-lower <= 10*mec.opts.epsilon()*upper) {
+	mec.gain.Lower[i], mec.gain.Upper[i] = bounds.lower, bounds.upper
+	if !bounds.nearlyConverged(mec.opts.epsilon()) {
 		mec.gain.Converged = false
 	}
 	mec.meter.progress.Done += len(members)
@@ -207,50 +209,50 @@ func (mec *mecGain) init(members []uint32) {
 	}
 }
 
-// hasConverged reports whether the bounds are as narrow as asked for.
-func (mec *mecGain) hasConverged(lower, upper float64) bool {
-	return upper-lower <= mec.opts.epsilon()*upper
-}
-
-// iterateWithElimination returns bounds on the gain of a MEC. It alternates value iteration with policy
-// iteration by elimination, which it runs when this costs about as much as the sweeps so far.
-func (mec *mecGain) iterateWithElimination(members []uint32) (lower, upper float64, err error) {
-	bounds := &interval.Interval{Lo: 0, Hi: math.Inf(1)}
+// iterateWithElimination returns bounds on the gain of a MEC. It alternates value iteration with policy iteration by elimination.
+// It limits the elimination to about the work of the sweeps so far.
+func (mec *mecGain) iterateWithElimination(members []uint32) (gainInterval, error) {
+	bounds := gainInterval{0, math.Inf(1)}
+	sweepWork := float64(mec.rewardSystem.numTransitions(members))
 	sweepsDone, limit, eliminable := 0, mec.opts.maxSweeps(), len(members) > 1
 	for sweeps := firstSweeps; sweepsDone < limit; sweeps *= 4 {
 		sweeps = min(sweeps, limit)
-		if err := mec.valueIteration(members, bounds, sweeps-sweepsDone); err != nil {
-			return 0, 0, err
+		if err := mec.valueIteration(members, &bounds, sweeps-sweepsDone); err != nil {
+			return gainInterval{}, err
 		}
-		stepErr := mec.stepErr
 		sweepsDone = sweeps
-		if eliminable && !mec.hasConverged(bounds.Lo, bounds.Hi) {
-			sweepWork := float64(mec.rewardSystem.numTransitions(members))
-			eliminable, err = mec.policyIteration(members, bounds, 4*budgetPerWork*float64(sweepsDone)*sweepWork)
-			if err != nil {
-				return 0, 0, err
-			}
+		if bounds.converged(mec.opts.epsilon()) {
+			break
 		}
-		width := bounds.Hi - bounds.Lo
-		nearlyConverged := width <= 10*mec.opts.epsilon()*bounds.Hi // further sweeps would take long
-		onlyRounding := width <= 4*stepErr                          // further sweeps could only change rounding errors
-		isEnough := nearlyConverged || onlyRounding
-		if mec.hasConverged(bounds.Lo, bounds.Hi) || !eliminable && isEnough {
+		sweepErr := mec.stepErr // policyIteration replaces it
+		if eliminable {
+			overBudget, err := mec.policyIteration(members, &bounds, 4*budgetPerWork*float64(sweepsDone)*sweepWork)
+			if err != nil {
+				return gainInterval{}, err
+			}
+			eliminable = overBudget
+		}
+		if bounds.converged(mec.opts.epsilon()) {
+			break
+		}
+		onlyRounding := bounds.upper-bounds.lower <= 4*sweepErr // further sweeps could only change rounding errors
+		if !eliminable && (onlyRounding || bounds.nearlyConverged(mec.opts.epsilon())) {
 			break
 		}
 	}
-	return bounds.Lo, bounds.Hi, nil
+	return bounds, nil
 }
 
 // valueIteration improves the bias and the bounds by at most the given number of relative value iteration
 // sweeps.
 //
 // Source: Puterman, Markov Decision Processes (1994), section 8.5.
-func (mec *mecGain) valueIteration(members []uint32, bounds *interval.Interval, sweeps int) error {
+func (mec *mecGain) valueIteration(members []uint32, bounds *gainInterval, sweeps int) error {
 	work := mec.rewardSystem.numTransitions(members)
 	for range sweeps {
 		lower, upper := mec.sweep(members, bounds)
-		if mec.hasConverged(bounds.Lo, bounds.Hi) || !(upper < math.Inf(1)) { // overflow: further sweeps are useless
+		overflowed := !(upper < math.Inf(1)) // further sweeps are useless
+		if overflowed || bounds.converged(mec.opts.epsilon()) {
 			return nil
 		}
 		// Damping makes periodic chains converge.
@@ -266,13 +268,13 @@ func (mec *mecGain) valueIteration(members []uint32, bounds *interval.Interval, 
 	return nil
 }
 
-// sweep computes stepGain and the choices that attain its optimum, and tightens the bounds. For any bias h
-// and the maximum: if each state has a choice with r + P h - h >= lower, that scheduler has gain at least
-// lower; if no choice of any state exceeds upper, no scheduler has a greater gain. The minimum is symmetric.
-// The choices that attain the better bound are kept in stayChoice.
+// sweep computes stepGain and the choices that attain its optimum, and tightens the bounds. Let h be any bias, and let the gain be
+// maximized. If each state has a choice with r + P h - h >= lower, the scheduler of these choices has a gain of at least lower. If
+// no choice of any state exceeds upper, no scheduler has a gain above upper. The minimum is symmetric. stayChoice keeps the
+// choices of the best bound so far. The results are the bounds of this sweep; they are 0 and infinity if numbers overflow.
 //
 // Source: Odoni, On finding the maximal gain for Markov decision processes (1969).
-func (mec *mecGain) sweep(members []uint32, bounds *interval.Interval) (gainLower, gainUpper float64) {
+func (mec *mecGain) sweep(members []uint32, bounds *gainInterval) (gainLower, gainUpper float64) {
 	gainLower, gainUpper, mec.stepErr = math.Inf(1), math.Inf(-1), 0
 	for k, s := range members {
 		lower, upper := mec.bestChoice(k, int(s))
@@ -285,66 +287,62 @@ func (mec *mecGain) sweep(members []uint32, bounds *interval.Interval) (gainLowe
 	if gainLower > gainUpper { // because of rounding errors
 		return 0, math.Inf(1)
 	}
-	improved := gainLower >= bounds.Lo
+	improved := gainLower >= bounds.lower
 	if mec.rewardSystem.minimize {
-		improved = gainUpper <= bounds.Hi
+		improved = gainUpper <= bounds.upper
 	}
 	if improved {
 		for k, s := range members {
 			mec.stayChoice[s] = mec.choice[k]
 		}
 	}
-	bounds.Lo, bounds.Hi = max(bounds.Lo, gainLower), min(bounds.Hi, gainUpper)
+	bounds.tighten(gainLower, gainUpper)
 	return gainLower, gainUpper
 }
 
-// bestChoice updates the choice of state s, which is state number k of the end component. The choice changes only if another
-// one is better by more than the rounding error; a gain that is not a number replaces it, too. It
-// returns bounds on the optimum of r + P h - h over all choices, where h is the bias.
+// bestChoice updates the choice of state s, which is state number k of the end component. It returns bounds on the optimum of
+// r + P h - h over all choices, where h is the bias. Another choice replaces the current one only if it is better by more than the
+// rounding errors, or if its value is NaN, which ends the sweep.
 func (mec *mecGain) bestChoice(k, s int) (lower, upper float64) {
-	value, valueErr := mec.rewardSystem.oneStepGain(s, int(mec.choice[k]), mec.bias, &mec.index)
-	bound := value + valueErr
+	sign := 1.0 // signed values are maximized
 	if mec.rewardSystem.minimize {
-		bound = value - valueErr
+		sign = -1
 	}
+	value, valueErr := mec.rewardSystem.oneStepGain(s, int(mec.choice[k]), mec.bias, &mec.index)
+	value *= sign
+	greatest := value + valueErr
 	first, end := mec.rewardSystem.graph.Choices(s)
 	for c := first; c < end; c++ {
-		if c == int(mec.choice[k]) || !mec.mecs.Choices.Has(c) {
+		if c == int(mec.choice[k]) || !mec.endComponents.Choices.Has(c) {
 			continue
 		}
 		other, otherErr := mec.rewardSystem.oneStepGain(s, c, mec.bias, &mec.index)
-		var certainlyBetter bool
-		if mec.rewardSystem.minimize {
-			bound = min(bound, other-otherErr)
-			certainlyBetter = other+otherErr < value-valueErr
-		} else {
-			bound = max(bound, other+otherErr)
-			certainlyBetter = other-otherErr > value+valueErr
-		}
-		if certainlyBetter || math.IsNaN(other) {
+		other *= sign
+		greatest = max(greatest, other+otherErr)
+		if other-otherErr > value+valueErr || math.IsNaN(other) {
 			value, valueErr = other, otherErr
 			mec.choice[k] = uint32(c)
 		}
 	}
-	mec.stepGain[k] = value
+	mec.stepGain[k] = sign * value
 	mec.stepErr = max(mec.stepErr, valueErr)
 	if mec.rewardSystem.minimize {
-		return bound, value + valueErr
+		return -greatest, -value + valueErr
 	}
-	return value - valueErr, bound
+	return value - valueErr, greatest
 }
 
-// policyIteration evaluates the current scheduler by elimination and improves it, until no choice is better.
-// It tightens the bounds. overBudget says that a larger budget may help.
+// policyIteration tightens the bounds. It evaluates the current scheduler by elimination and improves it, until no choice is
+// better. overBudget says that a larger budget may help.
 //
 // Source: Puterman, Markov Decision Processes (1994), section 8.6.
-func (mec *mecGain) policyIteration(members []uint32, bounds *interval.Interval, budget float64) (overBudget bool, err error) {
-	const rounds = 20
-	var cycle *cycleSolution
-	for range rounds {
+func (mec *mecGain) policyIteration(members []uint32, bounds *gainInterval, budget float64) (overBudget bool, err error) {
+	const maxRounds = 20
+	for range maxRounds {
 		reference, err := mec.makeUnichain(members, func(class []uint32) (*big.Rat, error) {
-			cycle, overBudget, err = mec.solveCycle(class, budget)
-			if cycle == nil {
+			cycle, classOverBudget, err := mec.solveCycle(class, budget)
+			overBudget = classOverBudget
+			if cycle == nil || err != nil {
 				return nil, err
 			}
 			return new(big.Rat).SetFloat64(cycle.gain), nil
@@ -353,7 +351,8 @@ func (mec *mecGain) policyIteration(members []uint32, bounds *interval.Interval,
 			return overBudget, err
 		}
 		order := withLast(members, reference)
-		if cycle, overBudget, err = mec.solveCycle(order, budget); cycle == nil || err != nil {
+		cycle, overBudget, err := mec.solveCycle(order, budget)
+		if cycle == nil || err != nil {
 			return overBudget, err
 		}
 		oldBias, oldBounds, oldChoices := slices.Clone(mec.bias), *bounds, slices.Clone(mec.choice)
@@ -365,7 +364,7 @@ func (mec *mecGain) policyIteration(members []uint32, bounds *interval.Interval,
 		if *bounds == oldBounds { // the bias of value iteration is better
 			mec.bias = oldBias
 		}
-		if mec.hasConverged(bounds.Lo, bounds.Hi) || slices.Equal(oldChoices, mec.choice) {
+		if bounds.converged(mec.opts.epsilon()) || slices.Equal(oldChoices, mec.choice) {
 			break
 		}
 	}
@@ -378,61 +377,83 @@ func withLast(members []uint32, lastMember uint32) []uint32 {
 	return append(others, lastMember)
 }
 
-// exactPolicyIteration computes the gain of MEC i in rational arithmetic, starting from the scheduler
-// that a few sweeps find. Every improvement raises the gain, or keeps it and raises the bias of some
-// state, so no scheduler is repeated.
+// exactPolicyIteration sets the gain of MEC number i by policy iteration in rational arithmetic. It starts with the scheduler that
+// a few sweeps find. Every improvement raises the gain, or keeps it and raises the bias of some state, so no scheduler is repeated.
 //
 // Source: Puterman, Markov Decision Processes (1994), sections 8.6 and 9.5.1.
 func (mec *mecGain) exactPolicyIteration(i int, members []uint32) error {
-	if err := mec.valueIteration(members, &interval.Interval{Lo: 0, Hi: math.Inf(1)}, firstSweeps); err != nil {
+	if err := mec.valueIteration(members, &gainInterval{0, math.Inf(1)}, firstSweeps); err != nil {
 		return err
 	}
-	choice := func(s uint32) uint32 { return mec.choice[mec.index.ofState[s]] }
-	bias := &Values{Exact: make([]*big.Rat, mec.rewardSystem.graph.NumStates())}
-	improvement := &system{graph: mec.rewardSystem.graph, minimize: mec.rewardSystem.minimize, reward: mec.rewardSystem.reward, choices: mec.mecs.Choices, oneStep: true, values: bias}
+	bias := make([]*big.Rat, mec.rewardSystem.graph.NumStates())
 	for {
-		reference, err := mec.makeUnichain(members, func(class []uint32) (*big.Rat, error) {
-			cycle, err := mec.rewardSystem.solveCycleRat(class, choice, &mec.cycleIndex, mec.meter)
-			if err != nil {
-				return nil, err
-			}
-			return cycle.gain, nil
-		})
+		gain, err := mec.evaluateExactly(members, bias)
 		if err != nil {
 			return err
 		}
-		order := withLast(members, reference)
-		cycle, err := mec.rewardSystem.solveCycleRat(order, choice, &mec.cycleIndex, mec.meter)
+		improved, err := mec.improveExactly(members, gain, bias)
 		if err != nil {
 			return err
 		}
-		bias.Exact[reference] = new(big.Rat)
-		for k, s := range order[:len(order)-1] {
-			bias.Exact[s] = cycle.bias(k)
-		}
-		better := false
-		for k, s := range members {
-			best := improvement.optimumRat(int(s))
-			if err := mec.meter.addWork(1000 + reductionCost(best.value)); err != nil {
-				return err
-			}
-			if now := new(big.Rat).Add(bias.Exact[s], cycle.gain); best.value.Cmp(now) != 0 {
-				mec.choice[k], better = best.choice, true
-			}
-		}
-		if !better {
+		if !improved {
 			for k, s := range members {
 				mec.stayChoice[s] = mec.choice[k]
 			}
-			mec.gain.Exact[i] = cycle.gain
+			mec.gain.Exact[i] = gain
 			return nil
 		}
 	}
 }
 
-// makeUnichain changes the current scheduler so that its chain has one recurrent class: it keeps the class with the best gain,
-// and makes all other members reach it. It returns a state of this class, or sparse.None if gainOfClass returns nil for some
-// class.
+// evaluateExactly makes the chain of the current scheduler unichain. It returns the gain of this chain, and writes the biases of the
+// members to bias, which has an entry for each state of the model.
+func (mec *mecGain) evaluateExactly(members []uint32, bias []*big.Rat) (gain *big.Rat, err error) {
+	choice := func(s uint32) uint32 { return mec.choice[mec.index.ofState[s]] }
+	reference, err := mec.makeUnichain(members, func(class []uint32) (*big.Rat, error) {
+		cycle, err := mec.rewardSystem.solveCycleRat(class, choice, &mec.cycleIndex, mec.meter)
+		if err != nil {
+			return nil, err
+		}
+		return cycle.gain, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	order := withLast(members, reference)
+	cycle, err := mec.rewardSystem.solveCycleRat(order, choice, &mec.cycleIndex, mec.meter)
+	if err != nil {
+		return nil, err
+	}
+	for k, s := range order[:len(order)-1] {
+		bias[s] = cycle.bias(k)
+	}
+	bias[reference] = new(big.Rat)
+	return cycle.gain, nil
+}
+
+// improveExactly switches each member to its best choice for the given gain and biases of the current scheduler. It reports whether
+// some choice is better than the current one.
+func (mec *mecGain) improveExactly(members []uint32, gain *big.Rat, bias []*big.Rat) (improved bool, err error) {
+	equations := &system{
+		graph: mec.rewardSystem.graph, minimize: mec.rewardSystem.minimize, reward: mec.rewardSystem.reward,
+		choices: mec.endComponents.Choices, oneStep: true, values: &Values{Exact: bias},
+	}
+	current := new(big.Rat)
+	for k, s := range members {
+		best := equations.optimumRat(int(s))
+		if err := mec.meter.addWork(1000 + reductionCost(best.value)); err != nil {
+			return false, err
+		}
+		if current.Add(bias[s], gain); best.value.Cmp(current) != 0 {
+			mec.choice[k], improved = best.choice, true
+		}
+	}
+	return improved, nil
+}
+
+// makeUnichain changes the current scheduler so that its chain has one recurrent class, and returns a state of this class. It keeps
+// the recurrent class with the best gain, and makes all other members reach it. It returns sparse.None if gainOfClass returns nil
+// for some class.
 func (mec *mecGain) makeUnichain(members []uint32, gainOfClass func(class []uint32) (*big.Rat, error)) (reference uint32, err error) {
 	classes := mec.recurrentClasses(members)
 	if len(classes) == 1 {
@@ -482,7 +503,7 @@ func (mec *mecGain) reachClass(members, class []uint32) {
 	if mec.route == nil {
 		mec.route = make([]uint32, mec.rewardSystem.graph.NumStates())
 	}
-	mec.rewardSystem.graph.Approach(mec.mecs.Choices, inside, mec.route)
+	mec.rewardSystem.graph.Approach(mec.endComponents.Choices, inside, mec.route)
 	for k, s := range members {
 		if !inside.Has(int(s)) {
 			mec.choice[k] = mec.route[s]
@@ -490,8 +511,7 @@ func (mec *mecGain) reachClass(members, class []uint32) {
 	}
 }
 
-// recurrentClasses returns the states of each recurrent class of the chain that the current scheduler
-// induces.
+// recurrentClasses returns the states of each recurrent class of the chain that the current scheduler induces.
 func (mec *mecGain) recurrentClasses(members []uint32) [][]uint32 {
 	builder := sparse.NewDerivedBuilder(mec.rewardSystem.graph.Model, sparse.DTMC)
 	target := func(i int) uint32 { return mec.index.ofState[mec.rewardSystem.graph.Target[i]] }
@@ -512,8 +532,8 @@ func (mec *mecGain) recurrentClasses(members []uint32) [][]uint32 {
 	return classes
 }
 
-// solveCycle solves the cycle equations of a recurrent class under the current scheduler. The last member is
-// the reference state. It returns nil if elimination exceeds the budget or a number is out of range.
+// solveCycle solves the cycle equations of a recurrent class under the current scheduler. The last member is the reference state.
+// cycle is nil if elimination exceeds the budget or a number is out of range.
 func (mec *mecGain) solveCycle(members []uint32, budget float64) (cycle *cycleSolution, overBudget bool, err error) {
 	for _, s := range members {
 		mec.schedulerChoices.Add(int(mec.choice[mec.index.ofState[s]]))
@@ -523,7 +543,7 @@ func (mec *mecGain) solveCycle(members []uint32, budget float64) (cycle *cycleSo
 			mec.schedulerChoices.Remove(int(mec.choice[mec.index.ofState[s]]))
 		}
 	}()
-	reference := members[len(members)-1]
+	reference := last(members)
 	cycle, overBudget, err = solveCycle(mec.rewardSystem, mec.stepSystem, members, mec.choice[mec.index.ofState[reference]], &mec.cycleIndex, mec.meter, budget)
 	if cycle != nil && (math.IsInf(cycle.gain, 0) || math.IsNaN(cycle.gain)) {
 		return nil, false, err
@@ -531,9 +551,9 @@ func (mec *mecGain) solveCycle(members []uint32, budget float64) (cycle *cycleSo
 	return cycle, overBudget, err
 }
 
-// mecQuotient is an MDP in which each of n maximal end components is one state. Its choices are those
-// that leave the MEC, and one to stay forever, which leads to an absorbing state. State i is MEC i,
-// state n+i its absorbing state; the other states follow.
+// mecQuotient is an MDP in which each of n maximal end components is one state. States 0 to n-1 are the MECs. Their choices are those
+// that leave the MEC, and one for staying forever, which leads to an absorbing state. States n to 2n-1 are these absorbing states. The
+// remaining states belong to no MEC.
 type mecQuotient struct {
 	graph          *sparse.Graph
 	original       *sparse.Graph
@@ -542,8 +562,7 @@ type mecQuotient struct {
 	originalChoice []uint32 // of each choice: the original choice, or sparse.None for staying
 }
 
-// newMECQuotient builds the MEC quotient. With n MECs, states 0 to n-1 are the MECs, states n to 2n-1 are
-// absorbing states for staying in a MEC forever, and the remaining states belong to no MEC.
+// newMECQuotient builds the MEC quotient.
 func newMECQuotient(graph *sparse.Graph, mecs *sparse.EndComponents) *mecQuotient {
 	numMECs := mecs.Num()
 	quotient := &mecQuotient{original: graph, mecs: mecs, stateOf: slices.Clone(mecs.ID)}
@@ -555,19 +574,10 @@ func newMECQuotient(graph *sparse.Graph, mecs *sparse.EndComponents) *mecQuotien
 		}
 	}
 	builder := sparse.NewDerivedBuilder(graph.Model, sparse.MDP)
-	target := func(i int) uint32 { return quotient.stateOf[graph.Target[i]] }
-	addExits := func(s int) {
-		first, end := graph.Choices(s)
-		for c := first; c < end; c++ {
-			if !mecs.Choices.Has(c) {
-				builder.Copy(c, target)
-			}
-		}
-	}
 	for i := range numMECs {
 		builder.State()
 		for _, s := range mecs.Members(i) {
-			addExits(int(s))
+			quotient.copyExits(builder, int(s))
 		}
 		builder.Loop(uint32(numMECs + i))
 	}
@@ -578,7 +588,7 @@ func newMECQuotient(graph *sparse.Graph, mecs *sparse.EndComponents) *mecQuotien
 	for s, id := range mecs.ID {
 		if id == sparse.None {
 			builder.State()
-			addExits(s)
+			quotient.copyExits(builder, s)
 		}
 	}
 	quotient.graph = sparse.NewGraph(builder.Finish())
@@ -586,63 +596,72 @@ func newMECQuotient(graph *sparse.Graph, mecs *sparse.EndComponents) *mecQuotien
 	return quotient
 }
 
-// solve returns the values of the states of the quotient. gain has the value of staying in each MEC, which is the value of the
-// absorbing state of the MEC. certain contains the MECs whose gain is 0 or 1 by graph analysis.
-func (quotient *mecQuotient) solve(ctx context.Context, gain *Values, certain *sparse.Set, dir Direction, areProbabilities bool, opts Options) (*Values, error) {
+// copyExits adds the choices of an original state that are in no MEC to the current state of the builder.
+func (quotient *mecQuotient) copyExits(builder *sparse.DerivedBuilder, s int) {
+	target := func(i int) uint32 { return quotient.stateOf[quotient.original.Target[i]] }
+	first, end := quotient.original.Choices(s)
+	for c := first; c < end; c++ {
+		if !quotient.mecs.Choices.Has(c) {
+			builder.Copy(c, target)
+		}
+	}
+}
+
+// solve returns the values of the states of the quotient. gain has the gain of each MEC, which is the value of its absorbing state.
+// knownMECs contains the MECs whose gain is 0 or 1 by graph analysis.
+func (quotient *mecQuotient) solve(ctx context.Context, gain *Values, knownMECs *sparse.Set, dir Direction, areProbabilities bool, opts Options) (*Values, error) {
 	sys, err := newSystem(quotient.graph, nil, dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	n := quotient.mecs.Num()
-	sys.isProbability, sys.maybe = areProbabilities, sparse.FullSet(quotient.graph.NumStates())
-	zero, nonzero, one, notOne := quotient.newSet(), quotient.newSet(), quotient.newSet(), quotient.newSet()
-	for i := range n {
-		s := n + i
-		sys.maybe.Remove(s)
+	numStates := quotient.graph.NumStates()
+	absorbing, zero, one := sparse.NewSet(numStates), sparse.NewSet(numStates), sparse.NewSet(numStates)
+	for i := range quotient.mecs.Num() {
+		s := quotient.mecs.Num() + i
+		absorbing.Add(s)
 		if gain.Exact != nil {
 			sys.values.assign(s, gain.Exact[i])
 		} else {
 			sys.values.Lower[s], sys.values.Upper[s] = gain.Lower[i], gain.Upper[i]
 		}
-		addTo(certain.Has(i) && sys.values.Upper[s] == 0, s, zero, nonzero)
-		addTo(certain.Has(i) && areProbabilities && sys.values.Lower[s] == 1, s, one, notOne)
+		if !knownMECs.Has(i) {
+			continue
+		}
+		if sys.values.Upper[s] == 0 {
+			zero.Add(s)
+		} else if areProbabilities {
+			one.Add(s)
+		}
 	}
+	sys.isProbability, sys.maybe = areProbabilities, absorbing.Complement()
 	sys.values.Converged = gain.Converged
-	if err := quotient.setCertain(ctx, sys, dir == Min, zero, nonzero, 0); err != nil {
+	if err := quotient.setCertain(ctx, sys, dir == Min, zero, absorbing.Minus(zero), 0); err != nil {
 		return nil, err
 	}
-	if err := quotient.setCertain(ctx, sys, dir == Max, one, notOne, 1); err != nil {
+	if err := quotient.setCertain(ctx, sys, dir == Max, one, absorbing.Minus(one), 1); err != nil {
 		return nil, err
 	}
 	return sys.solve(ctx, opts, false)
 }
 
-func (quotient *mecQuotient) newSet() *sparse.Set { return sparse.NewSet(quotient.graph.NumStates()) }
-
-// addTo adds s to one of two sets: to ifTrue if the condition holds, and otherwise to ifFalse.
-func addTo(condition bool, s int, ifTrue, ifFalse *sparse.Set) {
-	if condition {
-		ifTrue.Add(s)
-	} else {
-		ifFalse.Add(s)
-	}
-}
-
-// setCertain fixes the value of the maybe states that reach targets with probability one: under some scheduler if
-// existential is true, and otherwise under all schedulers. others are the remaining absorbing states.
+// setCertain gives the value to the maybe states that reach targets with probability one: under some scheduler if existential is
+// true, and otherwise under all schedulers. others are the absorbing states that are no targets.
 func (quotient *mecQuotient) setCertain(ctx context.Context, sys *system, existential bool, targets, others *sparse.Set, value float64) error {
 	if targets.Empty() {
 		return nil
 	}
-	certain := quotient.graph.ExistsUntil(sparse.FullSet(quotient.graph.NumStates()), others).Complement()
+	all := sparse.FullSet(quotient.graph.NumStates())
+	var certain *sparse.Set
 	if existential {
 		var err error
-		if certain, err = quotient.graph.Prob1E(ctx, sparse.FullSet(quotient.graph.NumStates()), targets); err != nil {
+		if certain, err = quotient.graph.Prob1E(ctx, all, targets); err != nil {
 			return err
 		}
 		if sys.values.Scheduler != nil {
 			quotient.graph.Attract(certain, targets, sys.values.Scheduler)
 		}
+	} else {
+		certain = quotient.graph.ExistsUntil(all, others).Complement()
 	}
 	certain = certain.Intersect(sys.maybe)
 	sys.values.setAll(certain, value)
@@ -650,7 +669,7 @@ func (quotient *mecQuotient) setCertain(ctx context.Context, sys *system, existe
 	return nil
 }
 
-// writeBack copies the values and the scheduler of the quotient to the original model.
+// writeBack copies the values and the scheduler of the quotient to those of the original model.
 func (quotient *mecQuotient) writeBack(solved, values *Values, mec *mecGain) {
 	values.Converged = solved.Converged
 	values.Estimated = solved.Estimated
@@ -668,8 +687,8 @@ func (quotient *mecQuotient) writeBack(solved, values *Values, mec *mecGain) {
 	}
 }
 
-// writeScheduler translates a scheduler of the quotient to the model. If the scheduler leaves a MEC, all states of the MEC
-// approach the exit. If it stays in a MEC, the states have the choices of mec.
+// writeScheduler translates a scheduler of the quotient to the model. Where it leaves a MEC, all states of the MEC approach the exit.
+// Where it stays in a MEC, the states get the choices of mec.
 func (quotient *mecQuotient) writeScheduler(scheduler, solved []uint32, mec *mecGain) {
 	exits := sparse.NewSet(len(quotient.stateOf))
 	for s, quotientState := range quotient.stateOf {
@@ -678,14 +697,18 @@ func (quotient *mecQuotient) writeScheduler(scheduler, solved []uint32, mec *mec
 			original = quotient.originalChoice[choice]
 		}
 		inMEC := quotient.mecs.ID[s] != sparse.None
-		switch {
-		case original == sparse.None && inMEC:
-			scheduler[s] = mec.stayChoice[s]
-		case original != sparse.None && quotient.original.Owner(original) == s:
-			scheduler[s] = original
+		if original == sparse.None {
 			if inMEC {
-				exits.Add(s)
+				scheduler[s] = mec.stayChoice[s]
 			}
+			continue
+		}
+		if quotient.original.Owner(original) != s {
+			continue // another state of the MEC has the exit
+		}
+		scheduler[s] = original
+		if inMEC {
+			exits.Add(s)
 		}
 	}
 	quotient.original.Approach(quotient.mecs.Choices, exits, scheduler)

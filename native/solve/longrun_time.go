@@ -7,7 +7,6 @@ import (
 	"math/big"
 	"slices"
 
-	"tilecheck/internal/interval"
 	"tilecheck/native/space/sparse"
 )
 
@@ -25,8 +24,8 @@ var ErrTimeStands = errors.New("some scheduler can stop the time: it stays forev
 // (TACAS 2017) for the components.
 func LongRunPerTime(ctx context.Context, graph *sparse.Graph, reward, time *sparse.Reward, dir Direction, opts Options) (*Values, error) {
 	return solveByMECs(ctx, graph, reward, false, dir, opts, func(mec *mecGain) error {
-		for i := range mec.mecs.Num() {
-			component := newTimedComponent(ctx, graph, mec.mecs, i, reward, time, dir, mec.opts)
+		for i := range mec.endComponents.Num() {
+			component := newTimedComponent(ctx, graph, mec.endComponents, i, reward, time, dir, mec.opts)
 			if err := component.solve(); err != nil {
 				return err
 			}
@@ -36,8 +35,8 @@ func LongRunPerTime(ctx context.Context, graph *sparse.Graph, reward, time *spar
 	})
 }
 
-// SteadyStatePerTime returns bounds on the optimal long-run fraction of the time that is spent in a set of states. It calls LongRunPerTime with
-// the time in these states as reward.
+// SteadyStatePerTime returns bounds on the optimal long-run fraction of the time that is spent in a set of states. It is the long-run
+// average of the time in these states.
 func SteadyStatePerTime(ctx context.Context, graph *sparse.Graph, rewarded *sparse.Set, time *sparse.Reward, dir Direction, opts Options) (*Values, error) {
 	values, err := LongRunPerTime(ctx, graph, time.Within(rewarded), time, dir, opts)
 	if err != nil {
@@ -58,8 +57,10 @@ type timedComponent struct {
 	reward, time *sparse.Reward
 	dir          Direction
 	opts         Options
-	average      interval.Number // the optimal average per unit of time; a fraction if the options ask for it
-	scheduler    []uint32        // the choice of each state that was optimal for the last guess
+	// lower and upper are bounds on the optimal average per unit of time; exact is the average as a fraction, if the options ask for it.
+	lower, upper float64
+	exact        *big.Rat
+	scheduler    []uint32 // the choice of each state that was optimal for the last guess
 }
 
 // newTimedComponent returns maximal end component i as a separate model with its rewards and times.
@@ -79,20 +80,19 @@ func newTimedComponent(ctx context.Context, graph *sparse.Graph, mecs *sparse.En
 			}
 		}
 	}
-	component := &timedComponent{ctx: ctx, members: members, graph: sparse.NewGraph(builder.Finish()), origin: builder.Origin, dir: dir, opts: opts}
-	component.average.Hi = math.Inf(1)
-	component.reward, component.time = component.restrict(graph, reward), component.restrict(graph, time)
+	component := &timedComponent{ctx: ctx, members: members, graph: sparse.NewGraph(builder.Finish()), origin: builder.Origin, dir: dir, opts: opts, upper: math.Inf(1)}
+	component.reward, component.time = restrictReward(graph, reward, builder.Origin), restrictReward(graph, time, builder.Origin)
 	component.opts.Within = nil
 	return component
 }
 
-// restrict returns the rewards of the choices of the component. State rewards are added to the rewards of the choices.
-func (tc *timedComponent) restrict(graph *sparse.Graph, reward *sparse.Reward) *sparse.Reward {
-	restricted := &sparse.Reward{Choice: make([]float64, len(tc.origin)), Err: reward.Err + 2*unit, Unfit: reward.Unfit}
+// restrictReward returns the rewards of some choices of a graph. It adds state rewards to the rewards of the choices.
+func restrictReward(graph *sparse.Graph, reward *sparse.Reward, choices []uint32) *sparse.Reward {
+	restricted := &sparse.Reward{Choice: make([]float64, len(choices)), Err: reward.Err + 2*unit, Unfit: reward.Unfit}
 	if reward.StateRat != nil || reward.ChoiceRat != nil {
-		restricted.ChoiceRat = make([]*big.Rat, len(tc.origin))
+		restricted.ChoiceRat = make([]*big.Rat, len(choices))
 	}
-	for c, original := range tc.origin {
+	for c, original := range choices {
 		s := graph.Owner(original)
 		restricted.Choice[c] = reward.OfChoice(s, int(original))
 		if restricted.ChoiceRat != nil {
@@ -122,7 +122,7 @@ func (tc *timedComponent) solve() error {
 	}
 	guess := new(big.Rat)
 	if slices.Max(tc.reward.Choice) == 0 {
-		tc.average.Hi, tc.average.Exact = 0, guess
+		tc.upper, tc.exact = 0, guess
 		return nil
 	}
 	for range maxGuesses {
@@ -153,14 +153,14 @@ func (tc *timedComponent) improve(guess *big.Rat, minTime, maxTime float64) (*bi
 	tc.setScheduler(difference.Scheduler)
 	if difference.Exact != nil {
 		if difference.Exact[0].Cmp(shift) == 0 {
-			tc.average.Exact = guess
+			tc.exact = guess
 			return nil, nil
 		}
 		return tc.averageOfScheduler()
 	}
 	factor, _ := scale.Float64() // no rounding: it is a power of two
 	tc.tighten(guess, shift, difference, minTime*factor, maxTime*factor)
-	if tc.average.Hi-tc.average.Lo <= tc.opts.epsilon()*tc.average.Hi {
+	if tc.upper-tc.lower <= tc.opts.epsilon()*tc.upper {
 		return nil, nil
 	}
 	next, err := tc.averageOfScheduler()
@@ -170,16 +170,16 @@ func (tc *timedComponent) improve(guess *big.Rat, minTime, maxTime float64) (*bi
 	return next, err
 }
 
-// scale returns a power of two by which all rewards and times are multiplied. The greatest terms of R-g*T are about 1 then, so
-// that shifting the rewards loses no digits.
+// scale returns a power of two. Multiplied by it, the greatest terms of R-g*T are about 1, so shifting the rewards loses no digits.
 func (tc *timedComponent) scale(guess *big.Rat) *big.Rat {
-	g, _ := guess.Float64()
+	const maxExponent = 1000
+	guessFloat, _ := guess.Float64()
 	greatest := 0.0
 	for c, earned := range tc.reward.Choice {
-		greatest = max(greatest, earned, g*tc.time.Choice[c])
+		greatest = max(greatest, earned, guessFloat*tc.time.Choice[c])
 	}
 	_, exponent := math.Frexp(greatest)
-	exponent = min(max(exponent, -1000), 1000)
+	exponent = min(max(exponent, -maxExponent), maxExponent)
 	return new(big.Rat).SetFloat64(math.Ldexp(1, -exponent))
 }
 
@@ -209,27 +209,28 @@ func (tc *timedComponent) setScheduler(scheduler []uint32) {
 	}
 }
 
-// tighten tightens the bounds on the optimal average, from bounds on the optimum D of R-g*T for a guess g and bounds on T: the average is
-// between the least and the greatest value of g+D/T. difference has bounds on D plus the shift. The sums are rounded outwards by more
-// than their rounding errors.
+// tighten tightens the bounds on the optimal average, which is between the least and the greatest value of g+D/T. guess is g, minTime
+// and maxTime are bounds on T, and difference has bounds on D plus the shift. The sums are rounded outwards by more than their
+// rounding errors.
 func (tc *timedComponent) tighten(guess, shift *big.Rat, difference *Values, minTime, maxTime float64) {
-	g, _ := guess.Float64()
+	guessFloat, _ := guess.Float64()
 	shiftFloat, _ := shift.Float64() // no rounding: it is an integer
-	quotient := func(value, timeIfPositive, timeIfNegative float64) float64 {
-		value -= shiftFloat
-		if value >= 0 {
-			return value / timeIfPositive
-		}
-		return value / timeIfNegative
+	lowDifference := difference.Lower[0]*(1-4*unit) - shiftFloat
+	low := lowDifference / maxTime
+	if lowDifference < 0 {
+		low = lowDifference / minTime
 	}
-	low := quotient(difference.Lower[0]*(1-4*unit), maxTime, minTime)
-	high := quotient(difference.Upper[0]*(1+4*unit), minTime, maxTime)
-	tc.average.Lo = max(tc.average.Lo, g+low-8*unit*(g+math.Abs(low)))
-	tc.average.Hi = min(tc.average.Hi, g+high+8*unit*(g+math.Abs(high)))
+	highDifference := difference.Upper[0]*(1+4*unit) - shiftFloat
+	high := highDifference / minTime
+	if highDifference < 0 {
+		high = highDifference / maxTime
+	}
+	tc.lower = max(tc.lower, guessFloat+low-8*unit*(guessFloat+math.Abs(low)))
+	tc.upper = min(tc.upper, guessFloat+high+8*unit*(guessFloat+math.Abs(high)))
 }
 
-// averageOfScheduler returns the average reward per unit of time of the current scheduler. It is rounded to a float64, unless the options ask
-// for fractions.
+// averageOfScheduler returns the average reward per unit of time of the current scheduler. It is rounded to a float64, unless the
+// options ask for fractions.
 func (tc *timedComponent) averageOfScheduler() (*big.Rat, error) {
 	builder := sparse.NewDerivedBuilder(tc.graph.Model, sparse.DTMC)
 	for s := range tc.graph.NumStates() {
@@ -237,22 +238,11 @@ func (tc *timedComponent) averageOfScheduler() (*big.Rat, error) {
 		builder.Copy(int(tc.scheduler[s]), func(t int) uint32 { return tc.graph.Target[t] })
 	}
 	chain := sparse.NewGraph(builder.Finish())
-	average := func(reward *sparse.Reward) (*big.Rat, error) {
-		induced := &timedComponent{origin: builder.Origin}
-		values, err := LongRun(tc.ctx, chain, induced.restrict(tc.graph, reward), tc.dir, tc.opts)
-		switch {
-		case err != nil:
-			return nil, err
-		case values.Exact != nil:
-			return values.Exact[0], nil
-		}
-		return new(big.Rat).SetFloat64(values.Lower[0]), nil
-	}
-	earned, err := average(tc.reward)
+	earned, err := tc.averagePerStep(chain, restrictReward(tc.graph, tc.reward, builder.Origin))
 	if err != nil {
 		return nil, err
 	}
-	duration, err := average(tc.time)
+	duration, err := tc.averagePerStep(chain, restrictReward(tc.graph, tc.time, builder.Origin))
 	if err != nil || duration.Sign() == 0 {
 		return nil, errors.Join(err, ErrTimeStands)
 	}
@@ -264,16 +254,29 @@ func (tc *timedComponent) averageOfScheduler() (*big.Rat, error) {
 	return new(big.Rat).SetFloat64(rounded), nil
 }
 
-// writeTo writes the optimum and the scheduler of maximal end component i.
-func (tc *timedComponent) writeTo(mec *mecGain, i int) {
-	mec.gain.Lower[i], mec.gain.Upper[i] = max(tc.average.Lo, 0), tc.average.Hi
-	if mec.gain.Exact != nil {
-		mec.gain.Exact[i] = tc.average.Exact
+// averagePerStep returns the long-run average of a reward per step of an induced chain: the fraction if the options ask for it, and
+// otherwise its lower bound.
+func (tc *timedComponent) averagePerStep(chain *sparse.Graph, reward *sparse.Reward) (*big.Rat, error) {
+	values, err := LongRun(tc.ctx, chain, reward, tc.dir, tc.opts)
+	if err != nil {
+		return nil, err
 	}
-	if tc.average.Lo == 0 && tc.average.Hi == 0 {
+	if values.Exact != nil {
+		return values.Exact[0], nil
+	}
+	return new(big.Rat).SetFloat64(values.Lower[0]), nil
+}
+
+// writeTo writes the optimum and the scheduler of the component to mec, in which it is component i.
+func (tc *timedComponent) writeTo(mec *mecGain, i int) {
+	mec.gain.Lower[i], mec.gain.Upper[i] = max(tc.lower, 0), tc.upper
+	if mec.gain.Exact != nil {
+		mec.gain.Exact[i] = tc.exact
+	}
+	if tc.lower == 0 && tc.upper == 0 {
 		mec.knownMECs.Add(i)
 	}
-	mec.gain.Converged = mec.gain.Converged && tc.average.Hi-tc.average.Lo <= 10*tc.opts.epsilon()*tc.average.Hi
+	mec.gain.Converged = mec.gain.Converged && tc.upper-tc.lower <= 10*tc.opts.epsilon()*tc.upper
 	for k := range tc.scheduler {
 		s := tc.members[k]
 		mec.stayChoice[s] = tc.origin[tc.scheduler[k]]

@@ -24,8 +24,8 @@ var ErrImmediate = errors.New("several immediate states (in which no time passes
 // whose embedded MDP is graph. Schedulers may depend on the time.
 //
 // The time is cut into pieces, which are solved backwards from the end. Each piece is uniformised. Schedulers that count
-// steps are a subset of the schedulers that depend on time. Schedulers that know in advance the number of steps in the piece
-// are more powerful. The optimal values of both kinds bound the true value from both sides. They agree where one choice is
+// the steps of a piece are less powerful than schedulers that know the time. Schedulers that know in advance the number of steps in
+// the piece are more powerful. So their optimal values bound the true value from both sides. These bounds agree if one choice is
 // optimal throughout the piece. A piece that widens the bounds too much is halved.
 //
 // Source: Butkova, Hatefi, Hermanns and Krcal, Optimal Continuous Time Control (Unif+), ATVA 2015, for one piece; they raise
@@ -38,7 +38,7 @@ func MarkovUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 	return values, err
 }
 
-// markovUntil is MarkovUntil for an automaton in which several immediate states form no cycle.
+// markovUntil is MarkovUntil for an automaton without cycles of several immediate states.
 func markovUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*Values, error) {
 	automaton, err := newMarkovAutomaton(ctx, graph, left, right, rates, time, dir, opts)
 	if err != nil {
@@ -47,7 +47,7 @@ func markovUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 	if automaton.values.Converged {
 		return automaton.values, nil
 	}
-	// The first pass does not cut the time. Later ones widen the bounds by a total that is relative to it.
+	// The first pass does not cut the time. Each later pass may widen the bounds by a part of their last width.
 	epsilon := opts.epsilon()
 	allowedWidening := math.Inf(1)
 	for {
@@ -79,9 +79,9 @@ type markovAutomaton struct {
 	meter            *meter
 }
 
-// newMarkovAutomaton prepares the computation of the probability of `left U right` within a time. It determines the states whose
-// value is 0 or 1, uniformises the other ones in which time passes, and orders the immediate ones. The values of the result
-// have converged if no states remain.
+// newMarkovAutomaton prepares the computation of the probability of `left U right` within a time. It sets the values that are 0 or 1,
+// uniformises the maybe states in which time passes, and orders the immediate ones. If there are no maybe states, the values have
+// converged.
 func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*markovAutomaton, error) {
 	n := graph.NumStates()
 	automaton := &markovAutomaton{uniformisation: *newUniform(graph, nil, opts), dir: dir, leaveProb: make([]float64, n), meter: newMeter(ctx, opts, 0)}
@@ -103,28 +103,34 @@ func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *s
 	}
 	automaton.immediatelyRight = immediately.one.Union(right)
 	automaton.values.setAll(automaton.immediatelyRight, 1)
-	maxRow := 0
 	maybe := canContinue.Minus(prob01.zero).Minus(automaton.immediatelyRight)
 	automaton.values.Converged = maybe.Empty()
-	for c := range graph.NumChoices() {
-		firstTransition, endTransition := graph.Row(c)
-		maxRow = max(maxRow, endTransition-firstTransition)
-	}
 	for s := range maybe.Minus(timeless).All() {
 		automaton.maybeStates = append(automaton.maybeStates, uint32(s))
 		automaton.leaveProb[s] = rates.Low[s] / automaton.rate
 		automaton.stayProb[s] = (automaton.rate - rates.Low[s]) / automaton.rate
-	}
-	if err := automaton.orderImmediate(maybe.Intersect(timeless), maxRow); err != nil {
-		return nil, err
 	}
 	for s := range maybe.All() {
 		automaton.values.Upper[s] = 1
 		first, end := graph.Choices(s)
 		automaton.numTransitions += int(graph.Start[end]-graph.Start[first]) + 1
 	}
-	automaton.relErrPerStep = 1.05*(float64(maxRow+8)*unit*(1+1/slack)+(automaton.rounding.err+rateErr)*(1+1/slack)) + automaton.immediateRelErr
+	maxRow := longestRow(graph)
+	if err := automaton.orderImmediate(maybe.Intersect(timeless), maxRow); err != nil {
+		return nil, err
+	}
+	automaton.relErrPerStep = 1.05*(float64(maxRow+8)*unit+automaton.rounding.err+rateErr)*(1+1/slack) + automaton.immediateRelErr
 	return automaton, nil
+}
+
+// longestRow returns the greatest number of transitions of a choice.
+func longestRow(graph *sparse.Graph) int {
+	longest := 0
+	for c := range graph.NumChoices() {
+		first, end := graph.Row(c)
+		longest = max(longest, end-first)
+	}
+	return longest
 }
 
 // chooseRate sets the uniformisation rate to slightly more than the greatest exit rate. It returns the
@@ -248,16 +254,10 @@ const maxMarkovWork = 1 << 32
 // of two.
 const timeBits = 40
 
-// computeBounds computes the bounds with pieces that widen them by at most allowedWidening in total. It
-// reports false if it gave up.
+// computeBounds computes bounds, with pieces of time that widen them by at most allowedWidening in total, and keeps the tighter ones of
+// these and the earlier bounds. It returns false if it gives up.
 func (ma *markovAutomaton) computeBounds(ctx context.Context, time Time, allowedWidening float64) (bool, error) {
-	values := make([]float64, len(ma.leaveProb))
-	for s := range ma.immediatelyRight.All() {
-		values[s] = 1
-	}
-	ma.optimizeImmediate(values)
-	low, high := slices.Clone(values), values
-	ma.widen(low, high, ma.immediateRelErr, 0)
+	low, high := ma.boundsAtEnd()
 	if ma.rate == 0 || time.High.Sign() == 0 {
 		ma.keepTighter(low, high)
 		return true, nil
@@ -271,23 +271,21 @@ func (ma *markovAutomaton) computeBounds(ctx context.Context, time Time, allowed
 	case !(meanErr*max(mean, 1) < 0x1p-18):
 		return false, ErrTime
 	}
-	poissons := make(map[int]*poisson)
+	stepCounts := pieceStepCounts{mean: mean, relErr: meanErr, known: map[int]*poisson{}}
 	logLength := timeBits
 	for remaining := int64(1) << timeBits; remaining > 0; {
 		logLength = min(logLength, bits.Len64(uint64(remaining))-1)
-		distribution := poissons[logLength]
-		if distribution == nil {
-			if distribution, err = newPoisson(ctx, max(math.Ldexp(mean, logLength-timeBits), 0x1p-1000), meanErr, truncation); err != nil {
-				return false, err
-			}
-			poissons[logLength] = distribution
+		stepCount, err := stepCounts.ofPiece(ctx, logLength)
+		if err != nil {
+			return false, err
 		}
-		newLow, newHigh, roundingErr, err := ma.boundsBeforePiece(low, high, distribution)
+		newLow, newHigh, roundingErr, err := ma.boundsBeforePiece(low, high, stepCount)
 		if err != nil {
 			return false, err
 		}
 		widening := widest(newLow, newHigh) - widest(low, high)
-		if logLength > 0 && widening > math.Ldexp(allowedWidening, logLength-timeBits) && widening > 4*roundingErr {
+		isTooWide := widening > math.Ldexp(allowedWidening, logLength-timeBits) && widening > 4*roundingErr
+		if isTooWide && logLength > 0 {
 			logLength--
 		} else {
 			low, high = newLow, newHigh
@@ -300,6 +298,35 @@ func (ma *markovAutomaton) computeBounds(ctx context.Context, time Time, allowed
 	}
 	ma.keepTighter(low, high)
 	return true, nil
+}
+
+// boundsAtEnd returns bounds on the values at the end of the time, when no time remains.
+func (ma *markovAutomaton) boundsAtEnd() (low, high []float64) {
+	high = make([]float64, len(ma.leaveProb))
+	for s := range ma.immediatelyRight.All() {
+		high[s] = 1
+	}
+	ma.optimizeImmediate(high)
+	low = slices.Clone(high)
+	ma.widen(low, high, ma.immediateRelErr, 0)
+	return low, high
+}
+
+// pieceStepCounts has the distributions of the number of steps in pieces of time.
+type pieceStepCounts struct {
+	mean, relErr float64 // the mean number of steps in the whole time, and its relative error
+	known        map[int]*poisson
+}
+
+// ofPiece returns the distribution of the number of steps in a piece of 2^logLength units of time.
+func (counts *pieceStepCounts) ofPiece(ctx context.Context, logLength int) (*poisson, error) {
+	if distribution := counts.known[logLength]; distribution != nil {
+		return distribution, nil
+	}
+	mean := max(math.Ldexp(counts.mean, logLength-timeBits), 0x1p-1000)
+	distribution, err := newPoisson(ctx, mean, counts.relErr, truncation)
+	counts.known[logLength] = distribution
+	return distribution, err
 }
 
 // widest returns the greatest width of the bounds of a state.
@@ -390,7 +417,7 @@ func (ma *markovAutomaton) propheticValue(values []float64, stepCount *poisson) 
 }
 
 // stepCountingValue returns the optimal value of schedulers that only know how many steps have happened in the piece. It goes
-// backwards through the steps, and adds the final values times the probability that the piece has this number of steps.
+// backwards through the steps. At each step it adds the final values, times the probability that the piece has this number of steps.
 func (ma *markovAutomaton) stepCountingValue(finalValues []float64, stepCount *poisson) ([]float64, error) {
 	after, next := make([]float64, len(finalValues)), make([]float64, len(finalValues))
 	tailProb := 0.0 // probability of at least k steps

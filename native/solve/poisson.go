@@ -5,14 +5,14 @@ import (
 	"slices"
 )
 
-// truncation bounds the Poisson probability of the numbers that poisson leaves out, relative to the probability of the
-// numbers that it keeps. It is far below the rounding errors, so small probabilities have small relative errors, too.
+// truncation bounds the Poisson probability of the numbers that poisson omits, relative to the probability of the numbers that it
+// keeps. It is far below the rounding errors, so small probabilities have small relative errors, too.
 const truncation = 0x1p-66
 
 // fineTruncation replaces truncation where the computed values may be as small as truncation.
 const fineTruncation = 0x1p-900
 
-// leastRest is the least bound on a truncated part, so that bounds keep all their digits.
+// leastRest is the least bound on the probability of the omitted numbers, so that the bound keeps all its digits.
 const leastRest = 0x1p-1000
 
 // poisson holds the probabilities of a Poisson distribution around its mode:
@@ -53,17 +53,7 @@ func newPoisson(ctx context.Context, mean, meanErr, cut float64) (*poisson, erro
 	}
 	distribution.weight = append(distribution.weight, 1)
 	distribution.weight = append(distribution.weight, above...)
-	// Small weights first, for accuracy.
-	sum := 0.0
-	for i, j := 0, len(distribution.weight)-1; i <= j; {
-		if i < j && distribution.weight[j] < distribution.weight[i] {
-			sum += distribution.weight[j]
-			j--
-		} else {
-			sum += distribution.weight[i]
-			i++
-		}
-	}
+	sum := sumFromEnds(distribution.weight)
 	for i := range distribution.weight {
 		distribution.weight[i] /= sum
 	}
@@ -76,6 +66,21 @@ func newPoisson(ctx context.Context, mean, meanErr, cut float64) (*poisson, erro
 	steps := float64(max(len(below), len(above)) + 1)
 	distribution.relErr = 1.05 * (unit*(2*steps+float64(len(distribution.weight))+2) + meanErr*(steps+1) + distribution.truncatedProb)
 	return distribution, nil
+}
+
+// sumFromEnds returns the sum of weights that increase and then decrease. It adds small weights first, for accuracy.
+func sumFromEnds(weights []float64) float64 {
+	sum := 0.0
+	for i, j := 0, len(weights)-1; i <= j; {
+		if i < j && weights[j] < weights[i] {
+			sum += weights[j]
+			j--
+		} else {
+			sum += weights[i]
+			i++
+		}
+	}
+	return sum
 }
 
 // poissonTail returns the Poisson weights beyond the mode in one direction (direction is 1 or -1), relative

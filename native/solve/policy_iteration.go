@@ -21,10 +21,10 @@ func (local *localSystem) solveByPolicyIteration(meter *meter, eps, budget float
 	}
 	low, high := values, values
 	if local.inheritedWidth > 0 || local.underflowed || local.inheritedAbsWidth > 0 {
-		if low, err = iteration.solve(values, func(k int) float64 { return iteration.chosenValue(local.constLower, k) }); low == nil || err != nil {
+		if low, err = iteration.solve(values, func(k int) float64 { return iteration.chosenConstant(local.constLower, k) }); low == nil || err != nil {
 			return false, false, err
 		}
-		if high, err = iteration.solve(values, func(k int) float64 { return iteration.chosenValue(local.constUpper, k) }); high == nil || err != nil {
+		if high, err = iteration.solve(values, func(k int) float64 { return iteration.chosenConstant(local.constUpper, k) }); high == nil || err != nil {
 			return false, false, err
 		}
 	}
@@ -113,9 +113,9 @@ func (iteration *policyIteration) row(k uint32) []uint32 {
 	return iteration.equations.columns(j)
 }
 
-// chosenValue returns the constant of the current choice of k, from a list with a constant for each choice. It is 0 if k has
+// chosenConstant returns the constant of the current choice of k, from a list with a constant for each choice. It is 0 if k has
 // no choice.
-func (iteration *policyIteration) chosenValue(constants []float64, k int) float64 {
+func (iteration *policyIteration) chosenConstant(constants []float64, k int) float64 {
 	if j := iteration.choice[k]; j != sparse.None {
 		return constants[j]
 	}
@@ -130,8 +130,8 @@ func (iteration *policyIteration) constant(k int) float64 {
 	return 0
 }
 
-// maxSchedulers limits the iteration. A few dozen schedulers are enough for all known models; but where
-// improvements are as small as rounding errors, schedulers may repeat without end.
+// maxSchedulers limits the iteration. A few dozen schedulers are enough for all known models. Where improvements are as small as
+// rounding errors, schedulers may repeat without end.
 const maxSchedulers = 1000
 
 // run alternates solving and improving until improve finds no better choice. It returns the solution of values = P
@@ -157,7 +157,7 @@ func (iteration *policyIteration) run(values []float64, rhs func(k int) float64,
 // sweepsPerImprovement is the number of sweeps between two evaluations.
 const sweepsPerImprovement = 4
 
-// improve switches to better choices in a few sweeps, which start from values and change it. It reports whether any choice
+// improve switches to better choices in a few sweeps, which start from values and change them. It reports whether any choice
 // changed.
 func (iteration *policyIteration) improve(values []float64) (changed bool, err error) {
 	threshold := 1 - iteration.tolerance()
@@ -171,8 +171,8 @@ func (iteration *policyIteration) improve(values []float64) (changed bool, err e
 	return changed, nil
 }
 
-// improveInSweep updates each value by its best choice, and switches to this choice. A choice is better than another one if
-// its value times threshold (for a minimum, the other value times threshold) still is. It reports whether any choice changed.
+// improveInSweep updates each value by its best choice, and switches to this choice. It reports whether any choice changed. A choice
+// replaces another one only if the relative difference of their values exceeds 1-threshold.
 func (iteration *policyIteration) improveInSweep(values []float64, threshold float64) (changed bool) {
 	local := iteration.equations
 	for unknown, currentChoice := range iteration.choice {
@@ -182,7 +182,11 @@ func (iteration *policyIteration) improveInSweep(values []float64, threshold flo
 		best, value := currentChoice, local.constantMidpoint(currentChoice)+local.sumTerms(currentChoice, values)
 		for choice := local.choiceStart[unknown]; choice < local.choiceStart[unknown+1]; choice++ {
 			newValue := local.constantMidpoint(choice) + local.sumTerms(choice, values)
-			if local.minimize && newValue < value*threshold || !local.minimize && newValue*threshold > value {
+			better := newValue*threshold > value
+			if local.minimize {
+				better = newValue < value*threshold
+			}
+			if better {
 				best, value = choice, newValue
 			}
 		}
@@ -223,26 +227,35 @@ func (iteration *policyIteration) nearOptimalChoices(values []float64) (choices,
 	return choices, start
 }
 
-// solveSlack returns the slack vector w for proveInductive. It solves w = P w + values (plus a multiple of the grid) by
-// policy iteration over the choices that are nearly optimal for values. Thus w is roughly an upper bound of P w + values for
-// each of these choices.
+// solveSlack returns the slack vector w for proveInductive. It solves w = P w + values, plus a multiple of the grid, by policy
+// iteration over the choices that are nearly optimal for values. Thus w is roughly an upper bound of P w + values for each of these
+// choices.
 func (iteration *policyIteration) solveSlack(values []float64) ([]float64, error) {
-	local := iteration.equations
 	nearOptimal, start := iteration.nearOptimalChoices(values)
-	rhs := func(unknown int) float64 { return values[unknown] + local.rounding.grid*0x1p39 }
-	return iteration.run(values, rhs, func(slack []float64) (bool, error) {
-		changed := false
-		for unknown, current := range iteration.choice {
-			best := slack[unknown]
-			for _, choice := range nearOptimal[start[unknown]:start[unknown+1]] {
-				if newSlack := rhs(unknown) + local.sumTerms(choice, slack); choice != current && newSlack > best+values[unknown]/2 {
-					best, iteration.choice[unknown], changed = newSlack, choice, true
-				}
-			}
-			slack[unknown] = best
+	rhs := func(unknown int) float64 { return values[unknown] + iteration.equations.rounding.grid*gridSlack }
+	return iteration.run(values, rhs, func(slack []float64) (changed bool, err error) {
+		for unknown := range slack {
+			choices := nearOptimal[start[unknown]:start[unknown+1]]
+			changed = iteration.improveSlack(slack, unknown, choices, rhs(unknown), values[unknown]/2) || changed
 		}
 		return changed, iteration.meter.addWork(len(nearOptimal))
 	})
+}
+
+// improveSlack switches an unknown to the choice with the greatest slack, and reports whether the choice changed. A choice must
+// exceed the best slack so far by more than margin.
+func (iteration *policyIteration) improveSlack(slack []float64, unknown int, choices []uint32, constant, margin float64) (changed bool) {
+	current, best := iteration.choice[unknown], slack[unknown]
+	for _, choice := range choices {
+		if choice == current {
+			continue
+		}
+		if newSlack := constant + iteration.equations.sumTerms(choice, slack); newSlack > best+margin {
+			best, iteration.choice[unknown], changed = newSlack, choice, true
+		}
+	}
+	slack[unknown] = best
+	return changed
 }
 
 // solve solves values = P values + rhs under the current scheduler, one component after the other. It returns nil if this

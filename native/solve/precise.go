@@ -10,9 +10,9 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// PreciseUntil is TimedUntil, or NotTimedUntil if negated, in double-word arithmetic: for exact models
-// whose rates are so large that the rounding errors of float64 steps add up. The errors are
-// ErrTooManySteps if it would take too long, and ErrTime if a time is not known exactly.
+// PreciseUntil is TimedUntil, or NotTimedUntil if negated is true, in double-word arithmetic. It is for exact models whose rates are so
+// large that the rounding errors of float64 steps add up. The error is ErrTooManySteps if it would take too long, and ErrTime if
+// a time is not known exactly.
 func PreciseUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound Interval, negated bool, opts Options) (*Values, error) {
 	transient, err := newPreciseTransient(ctx, graph, opts)
 	if err != nil {
@@ -21,28 +21,22 @@ func PreciseUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.
 	if !bound.From.Known() || !bound.To.None() && !bound.To.Known() {
 		return nil, ErrTime
 	}
-	met, missed := big.NewRat(1, 1), new(big.Rat)
+	valueIfMet, valueIfMissed := big.NewRat(1, 1), new(big.Rat)
 	if negated {
-		met, missed = missed, met
+		valueIfMet, valueIfMissed = valueIfMissed, valueIfMet
 	}
 	if bound.To.None() {
-		opts.Exact = true
-		unbounded, err := unboundedUntil(ctx, graph, left, right, negated, opts)
-		if err != nil {
-			return nil, err
-		}
-		for s, value := range unbounded.Exact {
-			transient.set(s, value)
-		}
+		err = transient.setUnboundedUntil(ctx, left, right, negated, opts)
 	} else {
-		transient.setAll(right.Complement(), missed)
-		transient.setAll(right, met)
-		if err := transient.evolve(left.Minus(right), bound.To.since(bound.From).Low); err != nil {
-			return nil, err
-		}
+		transient.setAll(right.Complement(), valueIfMissed)
+		transient.setAll(right, valueIfMet)
+		err = transient.evolve(left.Minus(right), bound.To.since(bound.From).Low)
+	}
+	if err != nil {
+		return nil, err
 	}
 	if bound.From.Low.Sign() > 0 {
-		transient.setAll(left.Complement(), missed)
+		transient.setAll(left.Complement(), valueIfMissed)
 		if err := transient.evolve(left, bound.From.Low); err != nil {
 			return nil, err
 		}
@@ -54,8 +48,21 @@ func PreciseUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.
 	return values, nil
 }
 
-// PreciseInstantReward computes the expected state reward of a CTMC at a time in double-word arithmetic, which has about 30
-// decimal digits. It returns the errors of PreciseUntil.
+// setUnboundedUntil sets the values to the exact probabilities of an until formula without an upper time bound, or of its negation.
+func (transient *preciseTransient) setUnboundedUntil(ctx context.Context, left, right *sparse.Set, negated bool, opts Options) error {
+	opts.Exact = true
+	unbounded, err := unboundedUntil(ctx, transient.graph, left, right, negated, opts)
+	if err != nil {
+		return err
+	}
+	for s, value := range unbounded.Exact {
+		transient.set(s, value)
+	}
+	return nil
+}
+
+// PreciseInstantReward returns bounds on the expected state reward of a CTMC at a time. It computes in double-word arithmetic, which
+// has about 30 decimal digits. Its errors are those of PreciseUntil.
 func PreciseInstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, time Time, opts Options) (*Values, error) {
 	transient, err := newPreciseTransient(ctx, graph, opts)
 	if err != nil {
@@ -71,9 +78,9 @@ func PreciseInstantReward(ctx context.Context, graph *sparse.Graph, reward *spar
 	return transient.bounds(scale), nil
 }
 
-// PreciseCumulReward computes the expected reward of a CTMC up to a time in double-word arithmetic, which has about 30
-// decimal digits. It returns the errors of PreciseUntil. The accumulated reward is the value of an additional state, to
-// which every state has a transition with its reward as rate.
+// PreciseCumulReward returns bounds on the expected reward of a CTMC up to a time. It computes in double-word arithmetic, which has
+// about 30 decimal digits. The accumulated reward is the value of an additional state, to which every state has a transition
+// with its reward as rate. Its errors are those of PreciseUntil.
 func PreciseCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, time Time, opts Options) (*Values, error) {
 	transient, err := newPreciseTransient(ctx, graph, opts)
 	if err != nil {
@@ -183,106 +190,124 @@ func (transient *preciseTransient) setScaledRewards(rewards []*big.Rat) (scale *
 	return maximum
 }
 
-// evolve replaces the values of the maybe states by their expectation after some time. The other states
-// are absorbing. It either takes all steps of the uniformised chain, or computes the transition matrix
-// of a short slice of time and squares it repeatedly, whichever is cheaper.
+// evolve replaces the values of the maybe states by their expectation after some time. The other states are absorbing.
 func (transient *preciseTransient) evolve(maybe *sparse.Set, time *big.Rat) error {
-	// Determine the states whose values stay exactly 0 or 1.
-	zero := transient.graph.ExistsUntil(maybe, transient.zeroStates.Complement()).Complement()
-	one := transient.graph.ExistsUntil(maybe, transient.oneStates.Complement()).Complement()
-	if transient.rewardRate != nil {
-		zero, one = transient.zeroStates, sparse.NewSet(len(transient.value))
-	}
+	zero, one := transient.certainStates(maybe)
 	if err := transient.uniformise(maybe); err != nil {
 		return err
 	}
-	mean := newDoubleWord(new(big.Rat).Mul(transient.rate.rat(), time))
-	if time.Sign() == 0 || transient.rate.hi == 0 && transient.rewardRate == nil {
+	hasTransitions := transient.rate.hi > 0
+	if time.Sign() == 0 || !hasTransitions && transient.rewardRate == nil {
 		return nil
 	}
-	if transient.rate.hi == 0 { // no transitions: only rewards accumulate
+	if !hasTransitions { // only rewards accumulate
 		copy(transient.value, transient.rewardRate)
 		return nil
 	}
-	if mean.hi < doubleWordFloor { // covered by the absolute error
-		transient.zeroStates, transient.oneStates = zero, one
-		return nil
-	}
+	mean := newDoubleWord(new(big.Rat).Mul(transient.rate.rat(), time))
 	if !(mean.hi < 1<<53) {
 		return tooManySteps(mean.hi, 1<<53)
 	}
+	if mean.hi >= doubleWordFloor { // the absolute error covers smaller means
+		if err := transient.takeSteps(mean); err != nil {
+			return err
+		}
+	}
+	transient.zeroStates, transient.oneStates = zero, one
+	return nil
+}
+
+// certainStates returns the states whose values stay exactly 0 and exactly 1 while the maybe states evolve.
+func (transient *preciseTransient) certainStates(maybe *sparse.Set) (zero, one *sparse.Set) {
+	if transient.rewardRate != nil {
+		return transient.zeroStates, sparse.NewSet(len(transient.value))
+	}
+	zero = transient.graph.ExistsUntil(maybe, transient.zeroStates.Complement()).Complement()
+	one = transient.graph.ExistsUntil(maybe, transient.oneStates.Complement()).Complement()
+	return zero, one
+}
+
+// takeSteps replaces the values by their expectation after a Poisson-distributed number of steps with the given mean. It either
+// takes all steps of the uniformised chain, or computes the transition matrix of a short slice of time and squares it
+// repeatedly, whichever is cheaper.
+func (transient *preciseTransient) takeSteps(mean doubleWord) (err error) {
+	const sliceSteps = 300.0 // steps for a slice of time, whose mean number of steps is at most 1
 	maxRow, terms := 0, 0
 	for _, row := range transient.rows {
 		maxRow, terms = max(maxRow, len(row)), terms+len(row)
 	}
-	// squarings: how often the matrix of one slice is squared to cover all the time.
-	n, squarings := len(transient.value), max(0, math.Ilogb(mean.hi)+1)
-	steps, sliceSteps := mean.hi+40*math.Sqrt(mean.hi)+300, 300.0
-	transientWork := steps * float64(terms+n)
+	n := len(transient.value)
+	steps := mean.hi + 40*math.Sqrt(mean.hi) + sliceSteps
+	squarings := max(0, math.Ilogb(mean.hi)+1) // so many double the slice until it covers all the time
+	stepWork := steps * float64(terms+n)
 	squaringWork := float64(n) * (sliceSteps*float64(terms+n) + float64(squarings)*float64(n)*float64(n))
-	errPerStep := float64(maxRow+10)*(2+1/slack) + 8 // of the chain, and of the probability of its number
-	var err error
-	switch {
-	case min(transientWork, squaringWork) > maxPreciseWork:
+	if min(stepWork, squaringWork) > maxPreciseWork {
 		return fmt.Errorf("%w: the fastest rate times the time is %.3g, for which %d states take more than %.3g operations",
 			ErrTooManySteps, mean.hi, n, float64(maxPreciseWork))
-	case transientWork <= squaringWork:
+	}
+	errPerStep := float64(maxRow+10)*(2+1/slack) + 8 // of the chain, and of the Poisson probability of the step
+	if stepWork <= squaringWork {
 		transient.relErr += doubleWordUnit * (steps*errPerStep + 1000)
 		transient.value, err = transient.poissonMean(transient.value, 1, mean)
-	default:
-		transient.relErr += doubleWordUnit * math.Ldexp(sliceSteps*errPerStep+1000+float64(n), squarings+1)
-		err = transient.squareMatrix(mean, squarings)
+		return err
 	}
-	transient.zeroStates, transient.oneStates = zero, one
-	return err
+	transient.relErr += doubleWordUnit * math.Ldexp(sliceSteps*errPerStep+1000+float64(n), squarings+1)
+	return transient.squareMatrix(mean, squarings)
 }
 
-// maxPreciseWork limits the operations of evolve, to about ten seconds.
+// maxPreciseWork limits the operations of takeSteps, to about ten seconds.
 const maxPreciseWork = 1 << 30
 
-// uniformise computes the transitions of the uniformised chain.
+// uniformise sets the rows of the uniformised chain and its rate. All states but the maybe states are absorbing.
 func (transient *preciseTransient) uniformise(maybe *sparse.Set) error {
-	n := transient.graph.NumStates()
-	rates := make([]doubleWord, len(transient.graph.Rats))
-	for i, fraction := range transient.graph.Rats {
+	graph := transient.graph
+	rates := make([]doubleWord, len(graph.Rats)) // of each weight
+	for i, fraction := range graph.Rats {
 		rates[i] = newDoubleWord(fraction)
 		if rates[i].hi < doubleWordFloor || rates[i].hi > 1/doubleWordFloor {
 			return fmt.Errorf("%w: found the rate %.4g, want one from 2^-900 to 2^900", ErrTooManySteps, rates[i].hi)
 		}
 	}
-	exits := make([]doubleWord, n)
+	exitRates := make([]doubleWord, graph.NumStates())
 	fastest := doubleWord{}
 	for s := range maybe.All() {
-		first, end := transient.graph.Row(s)
+		first, end := graph.Row(s)
 		for i := first; i < end; i++ {
-			if int(transient.graph.Target[i]) != s {
-				exits[s] = exits[s].add(rates[transient.graph.Weight[i]])
+			if int(graph.Target[i]) != s {
+				exitRates[s] = exitRates[s].add(rates[graph.Weight[i]])
 			}
 		}
-		if exits[s].hi > fastest.hi {
-			fastest = exits[s]
+		if exitRates[s].hi > fastest.hi {
+			fastest = exitRates[s]
 		}
 	}
 	transient.rate = fastest.mul(doubleWord{1 + slack, 0})
 	transient.rows = make([][]preciseTransition, len(transient.value))
 	for s := range transient.rows {
-		if s >= n || !maybe.Has(s) || transient.rate.hi == 0 {
+		if s < graph.NumStates() && maybe.Has(s) && transient.rate.hi > 0 {
+			transient.rows[s] = transient.uniformRow(s, exitRates[s], rates)
+		} else {
 			transient.rows[s] = []preciseTransition{{s, doubleWord{1, 0}}}
-			continue
 		}
-		row := []preciseTransition{{s, transient.rate.sub(exits[s]).quo(transient.rate)}}
-		first, end := transient.graph.Row(s)
-		for i := first; i < end; i++ {
-			if target := int(transient.graph.Target[i]); target != s {
-				row = append(row, preciseTransition{target, rates[transient.graph.Weight[i]].quo(transient.rate)})
-			}
-		}
-		if transient.rewardRate != nil {
-			row = append(row, preciseTransition{n, transient.rewardRate[s]})
-		}
-		transient.rows[s] = row
 	}
 	return nil
+}
+
+// uniformRow returns the transitions of a state in the uniformised chain. If rewards accumulate, one of them leads to the additional
+// state, whose number is the number of states.
+func (transient *preciseTransient) uniformRow(s int, exitRate doubleWord, rates []doubleWord) []preciseTransition {
+	graph := transient.graph
+	row := []preciseTransition{{s, transient.rate.sub(exitRate).quo(transient.rate)}}
+	first, end := graph.Row(s)
+	for i := first; i < end; i++ {
+		if target := int(graph.Target[i]); target != s {
+			row = append(row, preciseTransition{target, rates[graph.Weight[i]].quo(transient.rate)})
+		}
+	}
+	if transient.rewardRate != nil {
+		row = append(row, preciseTransition{graph.NumStates(), transient.rewardRate[s]})
+	}
+	return row
 }
 
 // poissonMean returns the expected value of each column of values (state by state, column by column) after a
@@ -392,8 +417,8 @@ func addWeightedValues(sum *doubleWord, weights, values []doubleWord) {
 	*sum = sum.flush()
 }
 
-// doubleWordPoisson returns the Poisson probabilities of firstKept, firstKept+1 and so on in double-word arithmetic. It
-// computes them by the recurrence of newPoisson, and leaves out negligible probabilities.
+// doubleWordPoisson returns the Poisson probabilities of firstKept, firstKept+1 and so on in double-word arithmetic. It computes them
+// by the recurrence of newPoisson, and omits negligible probabilities.
 func doubleWordPoisson(mean doubleWord) (firstKept int, weights []doubleWord) {
 	below, above := doubleWordPoissonTail(mean, -1), doubleWordPoissonTail(mean, +1)
 	for _, weight := range slices.Backward(below) {
@@ -429,8 +454,8 @@ func doubleWordPoissonTail(mean doubleWord, direction int) (tail []doubleWord) {
 	}
 }
 
-// bounds returns bounds on the values times factor. The absolute error covers underflow and the Poisson
-// probabilities that were left out.
+// bounds returns bounds on the values times factor. The absolute error covers underflow and the Poisson probabilities that were
+// omitted.
 func (transient *preciseTransient) bounds(factor *big.Rat) *Values {
 	values := newValues(transient.graph.Model, Options{})
 	if factor.Sign() == 0 {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"math/big"
+	"slices"
 
 	"tilecheck/native/space/sparse"
 )
@@ -52,49 +53,53 @@ func valueAt(list []float64, i int) float64 {
 	return list[i]
 }
 
-// addOffset returns a reward structure in which every step earns offset(s, c) in addition. The offset is at least the loss of
-// the step, so that no reward is negative. floats returns the rounded offset. If onlyStates is true, the structure has state
-// rewards only.
-func (r Signed) addOffset(model *sparse.Model, onlyStates bool, offset func(s, c int) *big.Rat, floats func(s, c int) float64) *sparse.Reward {
-	reward := &sparse.Reward{Name: r.Earned.Name, Unfit: r.Earned.Unfit}
-	if r.Lost.Unfit != nil {
-		reward.Unfit = r.Lost.Unfit
-	}
-	exact := model.Exact()
-	numRewards := model.NumChoices()
-	if onlyStates {
-		numRewards = model.NumStates()
-	}
-	floatRewards, exactRewards := make([]float64, numRewards), []*big.Rat(nil)
-	if exact {
-		exactRewards = make([]*big.Rat, numRewards)
+// addToSteps returns a reward structure in which every step earns offset(s, c) in addition. The offset is at least the loss of the step,
+// so that no reward is negative. floatOffset returns the rounded offset.
+func (r Signed) addToSteps(model *sparse.Model, offset func(s, c int) *big.Rat, floatOffset func(s, c int) float64) *sparse.Reward {
+	reward := r.emptySum()
+	reward.Choice = make([]float64, model.NumChoices())
+	if model.Exact() {
+		reward.ChoiceRat = make([]*big.Rat, model.NumChoices())
 	}
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
-		if onlyStates {
-			floatRewards[s] = valueAt(r.Earned.State, s) + floats(s, first) - valueAt(r.Lost.State, s)
-			if exact {
-				exactRewards[s] = new(big.Rat).Sub(ratAt(r.Earned.StateRat, s), ratAt(r.Lost.StateRat, s))
-				exactRewards[s].Add(exactRewards[s], offset(s, first))
-			}
-			continue
-		}
 		for c := first; c < end; c++ {
-			floatRewards[c] = r.Earned.OfChoice(s, c) + floats(s, c) - r.Lost.OfChoice(s, c)
-			if exact {
-				exactRewards[c] = new(big.Rat).Sub(r.Earned.OfChoiceRat(s, c), r.Lost.OfChoiceRat(s, c))
-				exactRewards[c].Add(exactRewards[c], offset(s, c))
+			reward.Choice[c] = r.Earned.OfChoice(s, c) + floatOffset(s, c) - r.Lost.OfChoice(s, c)
+			if reward.ChoiceRat != nil {
+				sum := new(big.Rat).Sub(r.Earned.OfChoiceRat(s, c), r.Lost.OfChoiceRat(s, c))
+				reward.ChoiceRat[c] = sum.Add(sum, offset(s, c))
 			}
 		}
 	}
-	if onlyStates {
-		reward.State, reward.StateRat = floatRewards, exactRewards
-	} else {
-		reward.Choice, reward.ChoiceRat = floatRewards, exactRewards
+	return reward
+}
+
+// addToStates returns the structure of the state rewards, in which every state earns the offset in addition. floatOffset is the same
+// number.
+func (r Signed) addToStates(model *sparse.Model, offset *big.Rat, floatOffset float64) *sparse.Reward {
+	reward := r.emptySum()
+	reward.State = make([]float64, model.NumStates())
+	if model.Exact() {
+		reward.StateRat = make([]*big.Rat, model.NumStates())
+	}
+	for s := range reward.State {
+		reward.State[s] = valueAt(r.Earned.State, s) + floatOffset - valueAt(r.Lost.State, s)
+		if reward.StateRat != nil {
+			sum := new(big.Rat).Sub(ratAt(r.Earned.StateRat, s), ratAt(r.Lost.StateRat, s))
+			reward.StateRat[s] = sum.Add(sum, offset)
+		}
+	}
+	return reward
+}
+
+// emptySum returns a reward structure without rewards, for the sums of addToSteps and addToStates.
+func (r Signed) emptySum() *sparse.Reward {
+	unfit := r.Earned.Unfit
+	if r.Lost.Unfit != nil {
+		unfit = r.Lost.Unfit
 	}
 	// The offset is at least twice the loss. So the sum of all terms without their signs is at most three times the reward.
-	reward.Err = 3.1 * (max(r.Earned.Err, r.Lost.Err) + 8*unit)
-	return reward
+	return &sparse.Reward{Name: r.Earned.Name, Unfit: unfit, Err: 3.1 * (max(r.Earned.Err, r.Lost.Err) + 8*unit)}
 }
 
 // ratAt returns list[i], or 0 if the list or its element is nil. The caller may change the 0, but not list[i].
@@ -105,17 +110,20 @@ func ratAt(list []*big.Rat, i int) *big.Rat {
 	return list[i]
 }
 
-// Shifted returns a structure in which every step, or with onlyStates every state, earns the same amount more, so that no reward is
-// negative.
+// Shifted returns a structure without negative rewards: every step earns the same amount more. If onlyStates is true, the structure
+// has the state rewards only, and every state earns the amount.
 func (r Signed) Shifted(model *sparse.Model, onlyStates bool) (shifted *sparse.Reward, by *big.Rat) {
 	offset := r.greatestLoss(model, onlyStates)
 	by = new(big.Rat).SetFloat64(offset)
-	return r.addOffset(model, onlyStates, func(int, int) *big.Rat { return by }, func(int, int) float64 { return offset }), by
+	if onlyStates {
+		return r.addToStates(model, by, offset), by
+	}
+	return r.addToSteps(model, func(int, int) *big.Rat { return by }, func(int, int) float64 { return offset }), by
 }
 
-// Potential returns a structure without negative rewards that has, until target is reached, the expected rewards of r plus the
-// potential of the state in which a path begins, under every scheduler. It is ErrMayMiss if some scheduler does not reach target
-// with probability one from a state of from.
+// Potential returns a structure without negative rewards. Until target is reached, its expected rewards under every scheduler are those
+// of r plus the potential of the state in which a path begins. The error is ErrMayMiss if some scheduler does not reach target with
+// probability one from a state of from.
 //
 // Every step earns the expected decrease of the potential more. The potential is a multiple of the greatest expected number of
 // steps to the target, which decreases by at least one.
@@ -123,70 +131,99 @@ func (r Signed) Shifted(model *sparse.Model, onlyStates bool) (shifted *sparse.R
 // Source: Ng, Harada and Russell, Policy invariance under reward transformations (ICML 1999); Bertsekas and Tsitsiklis (1991) for
 // the steps to the target.
 func (r Signed) Potential(ctx context.Context, graph *sparse.Graph, target, from *sparse.Set, opts Options) (shaped *sparse.Reward, potential []float64, err error) {
-	model := graph.Model
-	ones := make([]float64, model.NumChoices())
-	for c := range ones {
-		ones[c] = 1
-	}
 	opts.Exact, opts.Within, opts.Scheduler = false, nil, false
-	steps, err := ReachReward(ctx, graph, &sparse.Reward{Choice: ones}, target, Max, opts)
+	oneEach := &sparse.Reward{Choice: slices.Repeat([]float64{1}, graph.NumChoices())}
+	steps, err := ReachReward(ctx, graph, oneEach, target, Max, opts)
 	if err != nil {
 		return nil, nil, err
 	}
-	scale := 4 * r.greatestLoss(model, false)
-	potential = make([]float64, model.NumStates())
-	for s, x := range steps.Upper {
+	shaping := &potentialShaping{
+		model: graph.Model, target: target, maxSteps: steps.Upper,
+		scale: 4 * r.greatestLoss(graph.Model, false), potential: make([]float64, graph.NumStates()),
+	}
+	for s, maxSteps := range steps.Upper {
 		switch {
-		case !math.IsInf(x, 1):
-			potential[s] = scale * x
+		case !math.IsInf(maxSteps, 1):
+			shaping.potential[s] = shaping.scale * maxSteps
 		case from.Has(s):
 			return nil, nil, ErrMayMiss
 		}
 	}
-	// decrease returns the expected decrease of the potential in a step, and the sum of the terms without signs.
-	decrease := func(s, c int) (difference, size float64) {
-		difference, size = potential[s], potential[s]
-		first, end := model.Row(c)
-		for i := first; i < end; i++ {
-			term := model.Prob(i) * potential[model.Target[i]]
-			difference -= term
-			size += term
-		}
-		return difference, size
+	relErr, err := shaping.check()
+	if err != nil {
+		return nil, nil, err
 	}
-	relErr := 0.0
-	active := func(s int) bool { return !target.Has(s) && !math.IsInf(steps.Upper[s], 1) }
-	for s := range model.NumStates() {
-		first, end := model.Choices(s)
-		for c := first; c < end && active(s); c++ {
-			difference, size := decrease(s, c)
-			transitions, limit := model.Row(c)
-			wrong := size * 1.05 * (model.Err + float64(limit-transitions+4)*unit)
-			if !(difference-wrong >= scale/2) {
-				return nil, nil, ErrMayMiss
-			}
-			relErr = max(relErr, wrong/difference)
-		}
-	}
-	shaped = r.addOffset(model, false, func(s, c int) *big.Rat {
-		expected := new(big.Rat)
-		if !active(s) {
-			return expected.SetFloat64(scale)
-		}
-		expected.SetFloat64(potential[s])
-		first, end := model.Row(c)
-		for i := first; i < end; i++ {
-			term := new(big.Rat).SetFloat64(potential[model.Target[i]])
-			expected.Sub(expected, term.Mul(term, model.Rat(i)))
-		}
-		return expected
-	}, func(s, c int) float64 {
-		if !active(s) {
-			return scale
-		}
-		difference, _ := decrease(s, c)
-		return difference
-	})
+	shaped = r.addToSteps(graph.Model, shaping.offset, shaping.floatOffset)
 	shaped.Err += 3.1 * relErr
-	return shaped, potential, nil
+	return shaped, shaping.potential, nil
+}
+
+// potentialShaping has the potential of each state, by whose decrease the rewards increase.
+type potentialShaping struct {
+	model     *sparse.Model
+	target    *sparse.Set
+	maxSteps  []float64 // of each state: the greatest expected number of steps to the target
+	scale     float64
+	potential []float64 // maxSteps times scale, or 0 if maxSteps is infinite
+}
+
+// isActive reports whether the potential decreases in the steps from a state.
+func (shaping *potentialShaping) isActive(s int) bool {
+	return !shaping.target.Has(s) && !math.IsInf(shaping.maxSteps[s], 1)
+}
+
+// decrease returns the expected decrease of the potential in a step, and the sum of the absolute values of its terms.
+func (shaping *potentialShaping) decrease(s, c int) (decrease, magnitude float64) {
+	decrease, magnitude = shaping.potential[s], shaping.potential[s]
+	first, end := shaping.model.Row(c)
+	for i := first; i < end; i++ {
+		term := shaping.model.Prob(i) * shaping.potential[shaping.model.Target[i]]
+		decrease -= term
+		magnitude += term
+	}
+	return decrease, magnitude
+}
+
+// check returns a bound on the relative error of each decrease. The error is ErrMayMiss if some decrease is too small.
+func (shaping *potentialShaping) check() (relErr float64, err error) {
+	for s := range shaping.model.NumStates() {
+		if !shaping.isActive(s) {
+			continue
+		}
+		first, end := shaping.model.Choices(s)
+		for c := first; c < end; c++ {
+			decrease, magnitude := shaping.decrease(s, c)
+			firstTransition, endTransition := shaping.model.Row(c)
+			absErr := magnitude * 1.05 * (shaping.model.Err + float64(endTransition-firstTransition+4)*unit)
+			if !(decrease-absErr >= shaping.scale/2) {
+				return 0, ErrMayMiss
+			}
+			relErr = max(relErr, absErr/decrease)
+		}
+	}
+	return relErr, nil
+}
+
+// floatOffset returns the amount that a step earns in addition: the decrease of the potential, or scale in a state in which it does not
+// decrease.
+func (shaping *potentialShaping) floatOffset(s, c int) float64 {
+	if !shaping.isActive(s) {
+		return shaping.scale
+	}
+	decrease, _ := shaping.decrease(s, c)
+	return decrease
+}
+
+// offset is floatOffset in rational arithmetic.
+func (shaping *potentialShaping) offset(s, c int) *big.Rat {
+	if !shaping.isActive(s) {
+		return new(big.Rat).SetFloat64(shaping.scale)
+	}
+	decrease := new(big.Rat).SetFloat64(shaping.potential[s])
+	first, end := shaping.model.Row(c)
+	for i := first; i < end; i++ {
+		term := new(big.Rat).SetFloat64(shaping.potential[shaping.model.Target[i]])
+		decrease.Sub(decrease, term.Mul(term, shaping.model.Rat(i)))
+	}
+	return decrease
 }

@@ -49,8 +49,8 @@ type steadyStateSolver struct {
 	values *Values
 }
 
-// absorptionProbabilities returns, for each BSCC, the probability that the chain ends up in it: the expected
-// number of transitions into the component from transient states.
+// absorptionProbabilities returns, for each BSCC, the probability that the chain ends up in it. This is the expected number of
+// transitions into the component from transient states, plus the probability that the chain begins in it.
 func (solver *steadyStateSolver) absorptionProbabilities(components *sparse.Components, bottom []int) ([]interval.Number, error) {
 	if len(bottom) == 1 {
 		return []interval.Number{interval.Fraction(big.NewRat(1, 1))}, nil
@@ -129,9 +129,8 @@ func (solver *steadyStateSolver) addInflow(total *interval.Number, s uint32, ini
 	return n
 }
 
-// exitRate returns the sum of the off-diagonal weights of s, and a bound on the number of its terms. In a
-// DTMC this sum is the probability to leave s in one step. Expected visits are computed for the chain without
-// self-loops, in a DTMC and in a CTMC.
+// exitRate returns the sum of the off-diagonal weights of s, and a bound on the number of its terms. In a DTMC this sum is the
+// probability to leave s in one step. Self-loops do not count, because expected visits are those of the chain without self-loops.
 func (solver *steadyStateSolver) exitRate(s uint32) (sum float64, terms int) {
 	first, end := solver.graph.Row(int(s))
 	for i := first; i < end; i++ {
@@ -154,9 +153,8 @@ func (solver *steadyStateSolver) exitRateRat(s uint32) *big.Rat {
 	return sum
 }
 
-// solveBottomComponent distributes the absorption probability of a BSCC over its states. The expected
-// visits between two visits of a reference state are proportional to the stationary distribution of the
-// chain without self-loops.
+// solveBottomComponent distributes the absorption probability of a BSCC over its states. The stationary distribution of the chain
+// without self-loops is proportional to the expected visits between two visits of a reference state.
 func (solver *steadyStateSolver) solveBottomComponent(members []uint32, total interval.Number) error {
 	if len(members) == 1 {
 		solver.assign(members[0], total)

@@ -8,30 +8,30 @@ import (
 )
 
 // stepExtrapolation takes many steps of a chain or an MDP at once. It does so when the values of one period of p
-// steps change by q times as much as the steps of the previous period, in every state.
+// steps change by q times as much as in the previous period, in every state.
 //
-// Let T be the equations of p steps, U an upper bound on the values, and D the change in one period. Choose numbers
-// with s(0) = 0 and s(m+1) = 1 + q s(m). Then m periods lead to at most U + s(m) D, if T(U + s(m) D) is at most U +
-// s(m+1) D for each m. Of a maximum T is convex, and the other side is linear in s(m). So it suffices to compute T for
-// the least and the greatest s(m). Nothing is assumed of D and q, and the optimal choices need not stay the same.
+// Let T be the equations of p steps, U an upper bound on the values, and D the change in one period. Let s(0) = 0 and
+// s(m+1) = 1 + q s(m). Then the values after m periods are at most U + s(m) D, if T(U + s(m) D) is at most U + s(m+1) D
+// for each m. For a maximum, T is convex, and the right side is linear in s(m). So it suffices to compute T for
+// the least and the greatest s(m). This holds for any D and q, and the optimal choices need not stay the same.
 // For lower bounds of a maximum, and upper bounds of a minimum, one choice in each state is fixed. T is linear then,
 // and the same two computations suffice.
 //
-// A small error c w is allowed, where w is a positive vector. If no choice takes w to more than k w, the errors of
+// A small error c w is allowed, where w is a positive vector. If every choice maps w to at most k w, the errors of
 // m periods add up to at most c (1 + k + ... + k^(m-1)) w.
 type stepExtrapolation struct {
 	system  *system
 	states  []uint32
 	epsilon float64
 	total   int // the number of steps to take
-	// reference has the values after a number of steps, and middle those half as many steps later.
-	referenceSteps    int // those at which the reference is or will be saved
+	// reference has the values after referenceSteps steps, and middle those half as many steps later.
+	referenceSteps    int
 	reference, middle *Values
 }
 
 const (
-	// extrapolationFirst is the first number of steps after which values are saved. Later ones are multiples of it by
-	// powers of two. A period is half as long: a multiple of 60, so that it is one of most periods of models.
+	// extrapolationFirst is the first number of steps after which values are saved. It doubles after each attempt that fails.
+	// A period has half as many steps: a multiple of 60, which is a multiple of most periods of models.
 	extrapolationFirst = 1920
 	// extrapolationRest is the least number of steps that remain, as a multiple of those that were taken.
 	extrapolationRest = 3
@@ -56,15 +56,10 @@ func (extrapolation *stepExtrapolation) tryToExtrapolate(done int, meter *meter)
 	switch done {
 	case extrapolation.referenceSteps:
 		extrapolation.reference = extrapolation.system.values.copyBounds()
-		return 0, false, nil
 	case extrapolation.referenceSteps + extrapolation.referenceSteps/2:
 		extrapolation.middle = extrapolation.system.values.copyBounds()
-		return 0, false, nil
-	case 2 * extrapolation.referenceSteps:
-		if extrapolation.total-done < extrapolationRest*done {
-			return 0, false, nil
-		}
-	default:
+	}
+	if done != 2*extrapolation.referenceSteps || extrapolation.total-done < extrapolationRest*done {
 		return 0, false, nil
 	}
 	attempt := extrapolation.newPeriodChange(done, meter)
@@ -140,14 +135,15 @@ func quotientOf(first, second []float64, states []uint32) float64 {
 	return min(max(product/square, 0), 1)
 }
 
-// periodChange has the change D of the values in a period, and what bounds the values after all periods.
+// periodChange is one attempt to extrapolate: the change D of the values in a period, and the numbers that bound the values after
+// all periods. Its comments use the names of stepExtrapolation.
 type periodChange struct {
 	*stepExtrapolation
 	meter          *meter
 	steps, periods int
 	delta          []float64 // D, of each state
 	ratio          float64   // q
-	last, sum      float64   // s(m) before the last period and after it
+	last, sum      float64   // s(m) before and after the last period
 	choices        []uint32  // a choice for each state that is optimal in all periods; nil for a chain
 }
 
@@ -205,8 +201,8 @@ func (change *periodChange) choicesAreOptimal(factor float64) bool {
 	return true
 }
 
-// smoothChange removes rounding errors from the change, and computes the ratio again. Errors in the ratio do not make the bounds
-// wrong, but may make them wide.
+// smoothChange removes rounding errors from the change, and computes the ratio and its sums again. An error of the ratio makes the
+// bounds wider, but not wrong.
 func (change *periodChange) smoothChange() error {
 	for range 2 {
 		next, err := change.applyLinear(change.delta)
@@ -274,7 +270,7 @@ func (change *periodChange) apply(values *Values, fixed bool) (*Values, error) {
 }
 
 // forEachStep calls step for all states, in parallel, and then swap, once for each step of a period. step returns the number
-// of transitions that it evaluated.
+// of transitions that it evaluates.
 func (change *periodChange) forEachStep(step func(s uint32) (work int), swap func()) error {
 	for range change.steps {
 		err := inBlocks(change.states, change.meter, func(part []uint32) (work int) {
@@ -299,7 +295,6 @@ type sideErrors struct {
 
 // errors returns the errors of the upper and of the lower bounds. ok is false if no errors can be computed.
 func (change *periodChange) errors() (upper, lower sideErrors, ok bool, err error) {
-	current := change.system.values
 	last, ok := change.lastValues()
 	if !ok {
 		return upper, lower, false, nil
@@ -308,29 +303,42 @@ func (change *periodChange) errors() (upper, lower sideErrors, ok bool, err erro
 	if err != nil {
 		return upper, lower, false, err
 	}
-	fixedFirst, fixedLast := current, afterLast
-	if change.choices != nil {
-		if fixedFirst, err = change.apply(change.middle, true); err == nil {
-			fixedLast, err = change.apply(last, true)
-		}
-		if err != nil {
-			return upper, lower, false, err
-		}
+	optimal := periodEnds{first: change.system.values, last: afterLast}
+	fixed, err := change.fixedPeriodEnds(optimal, last)
+	if err != nil {
+		return upper, lower, false, err
 	}
-	above, below := [2]*Values{current, afterLast}, [2]*Values{fixedFirst, fixedLast}
+	forUpper, forLower := optimal, fixed
 	if change.system.minimize {
-		above, below = below, above
+		forUpper, forLower = fixed, optimal
 	}
 	// Rewards are not negative. So the weights grow at most as the upper bounds do, for all choices of a maximum, and for
 	// the fixed choices of a minimum.
-	growth := change.growth(above[1].Upper, last.Upper)
-	upper = sideErrors{last.Upper, change.sumOfErrors(1, change.middle.Upper, above[0].Upper, above[1].Upper, last.Upper, growth)}
+	growth := change.growth(forUpper.last.Upper, last.Upper)
+	upper.weights = last.Upper
+	upper.sum = change.sumOfErrors(1, change.middle.Upper, forUpper.first.Upper, forUpper.last.Upper, upper.weights, growth)
 	lower.weights = last.Upper
 	if change.system.minimize && change.choices != nil { // all choices count, but constant weights never grow
 		lower.weights, growth = constantVector(len(last.Upper), 1), 1
 	}
-	lower.sum = change.sumOfErrors(-1, change.middle.Lower, below[0].Lower, below[1].Lower, lower.weights, growth)
+	lower.sum = change.sumOfErrors(-1, change.middle.Lower, forLower.first.Lower, forLower.last.Lower, lower.weights, growth)
 	return upper, lower, true, nil
+}
+
+// periodEnds has the values after the first and after the last period.
+type periodEnds struct{ first, last *Values }
+
+// fixedPeriodEnds returns the values after the first and the last period under the fixed choices. For a chain they are the optimal
+// ones. last has the values before the last period.
+func (change *periodChange) fixedPeriodEnds(optimal periodEnds, last *Values) (fixed periodEnds, err error) {
+	if change.choices == nil {
+		return optimal, nil
+	}
+	if fixed.first, err = change.apply(change.middle, true); err != nil {
+		return fixed, err
+	}
+	fixed.last, err = change.apply(last, true)
+	return fixed, err
 }
 
 // constantVector returns n numbers x.
@@ -355,8 +363,8 @@ func (change *periodChange) lastValues() (last *Values, ok bool) {
 	return last, true
 }
 
-// extraUnits is the number of rounding units, of the sum of the sizes of some numbers, that covers the rounding errors of
-// a few sums and products of them.
+// extraUnits bounds the rounding error of a few sums and products, as a multiple of the unit roundoff and the sum of the
+// absolute values of the operands.
 const extraUnits = 16
 
 // boundsAfterGrowth returns bounds on L + factor D - below and U + factor D + above, where L and U are the middle bounds and D is the

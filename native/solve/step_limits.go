@@ -11,8 +11,8 @@ import (
 // fewestSteps is the number of steps that are taken one by one before the others may be skipped.
 const fewestSteps = 256
 
-// stepLimit tries to bound the values after remaining more steps without taking them. old are the bounds one step
-// before the bounds of the system. If the bounds are as narrow as asked for, it writes them and returns true.
+// stepLimit tries to bound the values after remaining more steps without taking them. oldLower and oldUpper are the bounds one step
+// before those of the system. If the bounds are as narrow as asked for, it writes them and returns true.
 type stepLimit func(oldLower, oldUpper []float64, remaining int) (bool, error)
 
 // triesLimit reports whether to call sys.stepLimit after done steps: after each power of two, if at least as many steps remain.
@@ -26,34 +26,33 @@ func (sys *system) triesLimit(done, remaining int) bool {
 // isPowerOfTwo reports whether a positive number is a power of two.
 func isPowerOfTwo(n int) bool { return n&(n-1) == 0 }
 
-// untilLimit returns a function that bounds the probabilities of left U<=k right for large k. The probabilities for fewer
+// untilLimit returns a stepLimit that bounds the probabilities of left U<=k right for large k. The probabilities for fewer
 // steps are lower bounds, and the probabilities of left U right are upper bounds. The system must start with value 1 in
 // right and 0 elsewhere.
 //
-// Under any scheduler the probability does not decrease with k, and does not exceed that of the unbounded formula. So the
+// Under every scheduler the probability does not decrease with k, and does not exceed that of the unbounded formula. So the
 // same holds for minima and maxima.
 func (sys *system) untilLimit(ctx context.Context, left, right *sparse.Set, dir Direction, opts Options) stepLimit {
 	if opts.Classic {
 		return nil
 	}
-	var unbounded *Values
-	opts.Scheduler, opts.Within, opts.Exact = false, nil, false
+	epsilon := opts.epsilon()
+	opts.Scheduler, opts.Within, opts.Exact, opts.Epsilon = false, nil, false, epsilon/4
+	var unbounded *Values // computed when it is needed
 	return func(_, _ []float64, remaining int) (bool, error) {
 		const minSteps = 10_000 // fewer steps may take less time than solving the unbounded formula
-		if unbounded == nil && remaining < minSteps {
-			return false, nil
-		}
 		if unbounded == nil {
-			narrower := opts
-			narrower.Epsilon = opts.epsilon() / 4
+			if remaining < minSteps {
+				return false, nil
+			}
 			var err error
-			if unbounded, err = Until(ctx, sys.graph, left, right, dir, narrower); err != nil {
+			if unbounded, err = Until(ctx, sys.graph, left, right, dir, opts); err != nil {
 				sys.stepLimit = nil // single steps may still be affordable
 				return false, ctx.Err()
 			}
 		}
 		for s, upper := range unbounded.Upper {
-			if upper-sys.values.Lower[s] > opts.epsilon()/2*upper {
+			if upper-sys.values.Lower[s] > epsilon/2*upper {
 				return false, nil
 			}
 		}

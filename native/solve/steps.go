@@ -70,9 +70,9 @@ func BoundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.
 	return sys.values, nil
 }
 
-// boundedUntil computes `left U right` with a bound on the number of steps, backwards from the last step. If
-// there is no upper bound, values has the values without any bound. steps applies the equations of the maybe
-// states n times to values.
+// boundedUntil computes `left U right` with a bound on the number of steps, backwards from the last step. If there is no upper bound,
+// values must be those of `left U right` without any bound. The function steps applies the equations of the maybe states n times to
+// values.
 func boundedUntil(values *Values, left, right *sparse.Set, bound Steps, steps func(maybe *sparse.Set, n int) error) error {
 	if bound.High != Unbounded {
 		values.setAll(right, 1)
@@ -120,7 +120,7 @@ func InstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Rewa
 	return sys.values, err
 }
 
-// setStateRewards makes the state rewards the values after the last step. No step earns a reward then.
+// setStateRewards makes the state rewards the values after the last step. No step earns a reward any more.
 func (sys *system) setStateRewards(reward *sparse.Reward) {
 	sys.reward = nil
 	for s, x := range reward.State {
@@ -144,65 +144,96 @@ func newStepwise(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts
 }
 
 // steps applies the equations of the maybe states n times, to all of them at once. The other states keep their values.
-// It takes many steps at once by squaring a matrix in a small chain, and by bounding a geometric series in a larger one.
 func (sys *system) steps(ctx context.Context, opts Options, maybe *sparse.Set, n int) error {
 	if sys.isExact() {
 		return sys.exactSteps(ctx, opts, maybe, n)
 	}
-	meter := newStepMeter(ctx, opts, n)
-	states := make([]uint32, 0, maybe.Count())
+	run := sys.newStepRun(opts, maybe, newStepMeter(ctx, opts, n), n)
+	return sys.values.applySteps(run.meter, n, run.step)
+}
+
+// stepRun applies the equations of some states several times. Where it can, it takes many steps at once: in a small chain by squaring
+// a matrix (dense), in a larger one by bounding a geometric series, and otherwise by extrapolation.
+type stepRun struct {
+	system        *system
+	opts          Options
+	states        []uint32
+	total         int // the number of steps
+	meter         *meter
+	dense         *denseSteps // nil if it cannot be used
+	denseAfter    int         // the number of steps after which dense takes all steps
+	geometric     bool
+	extrapolation *stepExtrapolation
+}
+
+// newStepRun prepares the given number of steps, and selects how to take many of them at once.
+func (sys *system) newStepRun(opts Options, maybe *sparse.Set, meter *meter, total int) *stepRun {
+	run := &stepRun{system: sys, opts: opts, total: total, meter: meter, states: make([]uint32, 0, maybe.Count())}
 	for s := range maybe.All() {
-		states = append(states, uint32(s))
+		run.states = append(run.states, uint32(s))
 	}
-	var dense *denseSteps
-	denseAfter, ok := sys.denseStepsStart(states, n)
-	if ok {
-		dense, ok = sys.newDenseSteps(states)
+	if start, ok := sys.denseStepsStart(run.states, total); ok {
+		if dense, ok := sys.newDenseSteps(run.states); ok {
+			run.dense, run.denseAfter = dense, start
+			return run
+		}
 	}
-	geometric := !ok && sys.allowsGeometricSteps(opts, states, n)
-	var extrapolation *stepExtrapolation
-	if !ok && !geometric {
-		extrapolation = sys.newStepExtrapolation(opts, states, n)
+	if sys.allowsGeometricSteps(opts, run.states, total) {
+		run.geometric = true
+		return run
 	}
-	return sys.values.applySteps(meter, n, func(done int, lower, upper []float64) (last bool, err error) {
-		if sys.stepSkipper != nil && sys.stepScheduler == nil && sys.rounding.grid == 0 && sys.stepSkipper.trySkip(sys.values, done, n-done) {
-			return true, nil
+	run.extrapolation = sys.newStepExtrapolation(opts, run.states, total)
+	return run
+}
+
+// step writes the bounds after one more step to lower and upper. It returns true if the current bounds are final.
+func (run *stepRun) step(done int, lower, upper []float64) (last bool, err error) {
+	if last, err := run.takeRemaining(done, lower, upper); last || err != nil {
+		return true, err
+	}
+	recorder := run.system.stepScheduler
+	recorder.beginStep()
+	changed, err := run.system.stepInBlocks(run.states, lower, upper, run.meter)
+	if err != nil {
+		return true, err
+	}
+	if !changed { // so no later step changes anything
+		recorder.endStep(run.total - done)
+		return true, nil
+	}
+	recorder.endStep(1)
+	return false, nil
+}
+
+// takeRemaining tries to take all remaining steps at once, and reports whether it did. Then the current bounds are final. lower and
+// upper have the bounds before the last step.
+func (run *stepRun) takeRemaining(done int, lower, upper []float64) (last bool, err error) {
+	sys, remaining := run.system, run.total-done
+	maySkip := sys.stepSkipper != nil && sys.stepScheduler == nil && sys.rounding.grid == 0
+	if maySkip && sys.stepSkipper.trySkip(sys.values, done, remaining) {
+		return true, nil
+	}
+	if sys.triesLimit(done, remaining) {
+		if enough, err := sys.stepLimit(lower, upper, remaining); enough || err != nil {
+			return enough, err
 		}
-		if sys.triesLimit(done, n-done) {
-			if enough, err := sys.stepLimit(lower, upper, n-done); enough || err != nil {
-				return true, err
-			}
-		}
-		if remaining, ok, err := extrapolation.tryToExtrapolate(done, meter); ok || err != nil {
-			if ok {
-				err = sys.takeSteps(states, remaining, meter)
-			}
-			return true, err
-		}
-		if geometric && done == geometricAfter {
-			return true, sys.newGeometricSteps(opts, states, n).run(meter)
-		}
-		if ok && done == denseAfter {
-			finite, err := dense.run(meter, n)
-			if finite {
-				dense.writeBounds(sys.values)
-			}
-			if finite || err != nil {
-				return true, err
-			}
-		}
-		sys.stepScheduler.beginStep()
-		changed, err := sys.stepInBlocks(states, lower, upper, meter)
-		switch {
-		case err != nil:
-			return true, err
-		case !changed: // so no later step changes anything
-			sys.stepScheduler.endStep(n - done)
-			return true, nil
-		}
-		sys.stepScheduler.endStep(1)
+	}
+	rest, extrapolated, err := run.extrapolation.tryToExtrapolate(done, run.meter)
+	switch {
+	case err != nil:
+		return false, err
+	case extrapolated:
+		return true, sys.takeSteps(run.states, rest, run.meter)
+	case run.geometric && done == geometricAfter:
+		return true, sys.newGeometricSteps(run.opts, run.states, run.total).run(run.meter)
+	case run.dense == nil || done != run.denseAfter:
 		return false, nil
-	})
+	}
+	finite, err := run.dense.run(run.meter, run.total)
+	if finite {
+		run.dense.writeBounds(sys.values)
+	}
+	return finite, err
 }
 
 // takeSteps applies the equations of the given states n times, and records no scheduler.
@@ -213,8 +244,8 @@ func (sys *system) takeSteps(states []uint32, n int, meter *meter) error {
 	})
 }
 
-// applySteps replaces the bounds n times by the bounds after one more step. The argument done of step is the number of
-// earlier steps. step writes the new bounds to lower and upper. It returns true if the current bounds are final.
+// applySteps replaces the bounds n times by the bounds after one more step. step gets the number of earlier steps, and writes the new
+// bounds to lower and upper. It returns true if the current bounds are final.
 func (v *Values) applySteps(meter *meter, n int, step func(done int, lower, upper []float64) (last bool, err error)) error {
 	lower, upper := slices.Clone(v.Lower), slices.Clone(v.Upper)
 	for i := range n {
@@ -273,8 +304,8 @@ func (sys *system) stepBlock(states []uint32, lower, upper []float64) (changed b
 	return changed, work
 }
 
-// stepOptimum returns the bounds of the optimum over the choices of state s for one step. A choice without reward and with
-// one target has the bounds of the target, which it copies for speed.
+// stepOptimum returns bounds on the optimum over the choices of state s for one step. For speed, it copies the bounds of the target
+// if a choice has one target and no reward.
 func (sys *system) stepOptimum(s int) bestBounds {
 	graph, lower, upper := sys.graph, sys.values.Lower, sys.values.Upper
 	least := sys.minimizes(s)

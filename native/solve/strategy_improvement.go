@@ -9,21 +9,19 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// strategyImprovement solves a game by a sequence of strategies of one side. If one side has a strategy,
-// an MDP of the other side is left, whose values are bounds: lower ones for a strategy of the maximizer,
-// upper ones for one of the minimizer. Where a choice is better than the value of its state, the
-// strategy changes to it.
+// strategyImprovement solves a game by a sequence of strategies of one side. Under a fixed strategy of one side, the game is an MDP of
+// the other side. The values of this MDP are bounds: lower bounds for a strategy of the maximizer, upper bounds for a strategy of the
+// minimizer. Where a choice is better than the value of its state, the strategy changes to it.
 //
-// Such a change makes no value worse. In a set of states that is never left under the new strategy and
-// has no reward, the values are equal to their means; so no choice was changed in it, and the old strategy
-// could stay in it too. If no choice is better, the values x of the last strategy solve the equations of the
-// game, and are its values:
+// Such a change makes no value worse. In a set of states that is never left under the new strategy and has no reward, the values are
+// equal to their means. So no choice was changed in it, and the old strategy could stay in it, too. If no choice is better, the
+// values x of the last strategy solve the equations of the game, and are its values:
 //
 //   - For probabilities and total rewards, improved by the maximizer: x is a lower bound, and the values
 //     of the game are the least solution.
 //   - For rewards until a target, improved by the minimizer: x is an upper bound. If the maximizer makes
-//     choices that attain x, the sum of the rewards so far and the value of the state never decreases on
-//     average. It ends as the reward, if the minimizer reaches the target almost surely, which it must.
+//     choices that attain x, the sum of the earlier rewards and the value of the current state never decreases on
+//     average. When the target is reached, this sum is the reward. The minimizer must reach the target almost surely.
 //
 // Source: Hoffman and Karp, On nonterminating stochastic games (1966); Condon, The complexity of
 // stochastic games (1992); Patek and Bertsekas, Stochastic shortest path games (1999).
@@ -33,7 +31,7 @@ type strategyImprovement struct {
 	opts   Options
 	sys    *system // its values are the values of the game
 	reward *sparse.Reward
-	// solve solves an MDP that is left if one side has a strategy.
+	// solve solves the MDP under a fixed strategy of one side.
 	solve func(g *sparse.Graph, r *sparse.Reward, dir Direction, opts Options) (*Values, error)
 }
 
@@ -77,7 +75,7 @@ func (improvement *strategyImprovement) restrictedGraph(side Direction, strategy
 	return sparse.NewGraph(restricted), &restricted.Rewards[0]
 }
 
-// evaluate solves the MDP of the other side that is left if one side follows its strategy.
+// evaluate solves the MDP in which one side follows its strategy, and the other side optimizes.
 func (improvement *strategyImprovement) evaluate(side Direction, strategy []uint32) (*Values, error) {
 	graph, reward := improvement.restrictedGraph(side, strategy)
 	opts := improvement.opts
@@ -85,7 +83,7 @@ func (improvement *strategyImprovement) evaluate(side Direction, strategy []uint
 	return improvement.solve(graph, reward, side.Opposite(), opts)
 }
 
-// solveExactly computes fractions by improving a strategy of a side until no choice is better.
+// solveExactly computes fractions. It improves the strategy of a side until no choice is better.
 func (improvement *strategyImprovement) solveExactly(side Direction, strategy []uint32) error {
 	for {
 		values, err := improvement.evaluate(side, strategy)
@@ -127,8 +125,8 @@ func (improvement *strategyImprovement) improve(side Direction, strategy []uint3
 	return changed
 }
 
-// setOptimal sets the choices of a side to choices that attain the values. The side must be the one that does not improve its
-// strategy: all its choices that attain the values are optimal.
+// setOptimal sets the choices of a side to choices that attain the values. It is for the side that does not improve its strategy,
+// because each choice of this side that attains the value of its state is optimal.
 func (improvement *strategyImprovement) setOptimal(side Direction, strategy []uint32) {
 	improvement.sys.oneStep = true
 	defer func() { improvement.sys.oneStep = false }()
@@ -150,9 +148,9 @@ func greater(left, right *big.Rat) bool {
 	return left.Cmp(right) > 0
 }
 
-// narrowBounds narrows the bounds on the values of the game, starting with a strategy of one side, until they are narrow enough or
-// the strategy does not change. The values of the strategy are bounds on one side. The best responses to them are a strategy of the
-// other side, whose values are bounds on the other side.
+// narrowBounds improves a strategy of one side, until the bounds on the values of the game are narrow enough or the strategy does not
+// change. The values of the strategy are bounds on one side. The best responses to it are a strategy of the other side, whose values
+// are bounds on the other side.
 func (improvement *strategyImprovement) narrowBounds(side Direction, strategy []uint32) error {
 	values := improvement.sys.values
 	for range maxStrategies {
@@ -220,9 +218,9 @@ func (improvement *strategyImprovement) tighten(strategyValues *Values, side Dir
 	}
 }
 
-// respond switches a strategy to the best choices for the given values, which are those of the strategy of one side. The other
-// side always switches to its best choice. The side itself only switches to a choice that is better by more than the rounding
-// error; changed reports whether it did so in some state.
+// respond switches a strategy to the best choices for the given values, which are those of the strategy of one side. The other side
+// always switches to its best choice. The side itself only switches to a choice that is better by more than the rounding error.
+// changed reports whether it did.
 func (improvement *strategyImprovement) respond(side Direction, strategy []uint32, values *Values) (changed bool) {
 	sys := *improvement.sys
 	sys.values = values
@@ -247,9 +245,9 @@ func (improvement *strategyImprovement) respond(side Direction, strategy []uint3
 	return changed
 }
 
-// bestResponse returns the best choice of a state and the midpoint of its bounds. The choice is sparse.None if no choice is
-// usable. The values are those of a strategy of the given side. A choice that only leads back to its state is left out for
-// the minimizer, because it never reaches the target, and if it has a reward, because it earns without end.
+// bestResponse returns the best choice of a state for the values of a strategy of the given side, and the midpoint of its bounds. The
+// choice is sparse.None if no choice is usable. It ignores choices that only lead back to their state, if the side is the minimizer,
+// because they never reach the target, or if they have a reward, because they earn it without end.
 func (sys *system) bestResponse(s int, side Direction) (best uint32, bestValue float64) {
 	best = sparse.None
 	least := sys.minimizes(s)

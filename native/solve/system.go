@@ -19,8 +19,8 @@ import (
 type system struct {
 	graph    *sparse.Graph
 	minimize bool
-	// maximizer has the states of a game in which the choice maximizes; in the others it minimizes. nil
-	// for other models, where minimize counts.
+	// maximizer has the states of a game in which the choice maximizes; in the other states it minimizes. It is nil
+	// for other models, for which minimize says this.
 	maximizer     *sparse.Set
 	isProbability bool // values are at most 1
 	maybe         *sparse.Set
@@ -33,8 +33,8 @@ type system struct {
 	rounding      rounding
 	values        *Values
 	stepScheduler *stepScheduler // of the steps; nil when no scheduler is asked for
-	stepSkipper   *stepSkipper   // of rewards, skips steps; nil if every step is taken
-	stepLimit     stepLimit      // skips steps; nil if every step is taken
+	stepSkipper   *stepSkipper   // for rewards of steps; nil if every step is taken
+	stepLimit     stepLimit      // for probabilities of steps; nil if every step is taken
 
 	scratchSum, scratchTerm, scratchWeights fraction // scratch of exact computations
 }
@@ -93,9 +93,8 @@ func (sys *system) minimizes(s int) bool {
 	return !sys.maximizer.Has(s)
 }
 
-// evaluateChoice returns bounds on the value of choice c of state s, rounded outwards, from the bounds of its
-// successors. Unless sys.oneStep is set, it removes the self-loop (or the transitions within the own end
-// component) by dividing by the weight that leaves.
+// evaluateChoice returns bounds on the value of choice c of state s, rounded outwards, from the bounds of its successors. Unless
+// sys.oneStep is set, it removes self-loops, and transitions within the end component of s, by dividing by the sum of the other weights.
 func (sys *system) evaluateChoice(s, c int) choiceBounds {
 	model, ownEC := sys.graph.Model, sys.endComponentOf(s)
 	reward := sys.reward.OfChoice(s, c)

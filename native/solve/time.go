@@ -76,9 +76,7 @@ func (uniform *uniformisation) meanSteps(time Time) (mean, relErr float64, err e
 }
 
 // evolveUntil sets the values of the states in left but not in right to the probability that a path reaches right within
-// the time. If negated is set, it is the probability that the path misses right. If the time has too many steps, the
-// probability is bounded by its value after fewer steps and by its value without a time bound, because the probability of
-// reaching right increases with the time.
+// the time. If negated is set, it is the probability that the path misses right.
 func (uniform *uniformisation) evolveUntil(ctx context.Context, left, right *sparse.Set, time Time, negated bool) error {
 	maybe := left.Minus(right)
 	uniform.prepare(maybe)
@@ -89,11 +87,18 @@ func (uniform *uniformisation) evolveUntil(ctx context.Context, left, right *spa
 	switch {
 	case err != nil:
 		return err
-	case mean < 2*maxStableSteps && negated:
+	case mean >= 2*maxStableSteps:
+		return uniform.boundLongUntil(ctx, left, right, negated)
+	case negated:
 		return uniform.evolve(ctx, maybe, time)
-	case mean < 2*maxStableSteps:
-		return uniform.absorptionWithin(ctx, maybe, right, time)
 	}
+	return uniform.absorptionWithin(ctx, maybe, right, time)
+}
+
+// boundLongUntil is evolveUntil for a time with at least 2*maxStableSteps steps. The probability of reaching right increases with the
+// time. So it is bounded by its value after fewer steps and by its value without a time bound.
+func (uniform *uniformisation) boundLongUntil(ctx context.Context, left, right *sparse.Set, negated bool) error {
+	maybe := left.Minus(right)
 	opts := uniform.opts
 	opts.Classic = false
 	unbounded, err := unboundedUntil(ctx, uniform.graph, left, right, negated, opts)

@@ -53,8 +53,9 @@ func timedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Se
 	return transient.values, nil
 }
 
-// unboundedUntil returns bounds on the probability of an until formula without an upper bound, or of its negation. With
-// probability one a chain reaches a state in which the formula holds, or in which it cannot hold any more.
+// unboundedUntil returns bounds on the probability of an until formula without an upper time bound, or of its negation. The negation
+// is an until formula, too: with probability one a chain reaches a state in which the formula holds, or in which it cannot hold any
+// more.
 func unboundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, negated bool, opts Options) (*Values, error) {
 	if negated {
 		left, right = right.Complement(), graph.Prob0A(left, right)
@@ -99,19 +100,19 @@ func TimedCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.R
 	return transient.values, nil
 }
 
-// scaledRewards returns, for each state, the sum of both rewards multiplied by 2^scale. The scale is 0 or negative, and so small
-// that products of the sums with rates do not overflow. A nil list stands for zeros.
+// scaledRewards returns, for each state, the sum of both rewards multiplied by 2^scale. The scale is 0, or a negative number for which
+// products of the sums with rates do not overflow. A nil list stands for zeros.
 func scaledRewards(state, choice []float64, numStates int) (sums []float64, scale int) {
 	const maxExponent = 100
-	maximum := 0.0
+	greatest := 0.0
 	for _, reward := range state {
-		maximum = max(maximum, reward)
+		greatest = max(greatest, reward)
 	}
 	for _, reward := range choice {
-		maximum = max(maximum, reward)
+		greatest = max(greatest, reward)
 	}
-	if maximum > 0x1p100 {
-		scale = maxExponent - math.Ilogb(maximum)
+	if greatest > math.Ldexp(1, maxExponent) {
+		scale = maxExponent - math.Ilogb(greatest)
 	}
 	sums = make([]float64, numStates)
 	for s, reward := range state {
@@ -143,8 +144,8 @@ type uniformisation struct {
 	rounding rounding
 	values   *Values
 	opts     Options
-	// Of the maybe states, set by prepare:
-	rate           float64 // of steps
+	// The following fields belong to the current maybe states. prepare sets them.
+	rate           float64 // uniformisation rate
 	maybeStates    []uint32
 	stayProb       []float64 // of each state: the probability that a step stays in it
 	stepProb       []float64 // of each weight: its probability in one step
@@ -175,7 +176,7 @@ func (uniform *uniformisation) capUpper(limit float64) {
 }
 
 // slack is the relative difference of the uniformisation rate to the greatest exit rate. The probability to stay is then
-// at least about slack in every state, so the relative error of the rates grows by a factor of at most 1/slack.
+// at least about slack in every state, so it has a relative error of at most 1/slack times the error of the rates.
 const slack = 0.05
 
 // prepare sets the maybe states, the uniformisation rate and the step probabilities.
@@ -208,8 +209,9 @@ func (uniform *uniformisation) prepare(maybe *sparse.Set) {
 	}
 }
 
-// stepErr returns the relative error of a step in a chain with at most maxRow transitions from each state. Double words make the
-// rounding error of the probability to stay as small as that of the other probabilities; the error of the rates grows in it.
+// stepErr returns the relative error of a step in a chain with at most maxRow transitions from each state. The probability to stay is
+// computed in double words, so its rounding error is as small as that of the other probabilities. Only the error of the rates
+// grows in it.
 func (uniform *uniformisation) stepErr(maxRow int) float64 {
 	return 1.05 * (uniform.rounding.err*(1+1/slack) + float64(maxRow+8)*unit)
 }
@@ -271,8 +273,8 @@ func (uniform *uniformisation) stepBlock(states []uint32, values, next []float64
 // cost nothing.
 const checkInterval = 64
 
-// nearlyEqual reports whether all values are so close together that later steps change little: the value
-// after any number of steps is a mean of them. It records the relative error in skippedErr.
+// nearlyEqual reports whether all values are so close together that later steps can be skipped: the value after any number of steps
+// is a mean of them. It records the relative error of skipping them in skippedErr.
 func (uniform *uniformisation) nearlyEqual(values []float64) bool {
 	if uniform.forward {
 		return false
@@ -298,13 +300,12 @@ func (uniform *uniformisation) evolve(ctx context.Context, maybe *sparse.Set, ti
 	}
 	all := sparse.FullSet(uniform.graph.NumStates())
 	zero, one := uniform.values.certainStates(uniform.graph, maybe, all)
-	same := equalFloats(uniform.values.Lower, uniform.values.Upper)
 	upperMean, err := uniform.poissonMean(ctx, uniform.values.Upper, distribution)
 	if err != nil {
 		return err
 	}
 	lowerMean := upperMean
-	if !same {
+	if !slices.Equal(uniform.values.Lower, uniform.values.Upper) {
 		if lowerMean, err = uniform.poissonMean(ctx, uniform.values.Lower, distribution); err != nil {
 			return err
 		}
@@ -324,22 +325,12 @@ func (uniform *uniformisation) evolve(ctx context.Context, maybe *sparse.Set, ti
 	return nil
 }
 
-// equalFloats reports whether two slices of equal length have equal elements.
-func equalFloats(x, y []float64) bool {
-	for i := range x {
-		if x[i] != y[i] {
-			return false
-		}
-	}
-	return true
-}
-
 // compound bounds the relative error of a product of many factors, whose errors have the given sum. The sum need not be
 // small.
 func compound(sum float64) float64 { return math.Expm1(1.01 * sum) }
 
-// poissonSteps returns the distribution of the number of uniformised steps in the given time. The error says
-// that there are too many, or that the time is not known precisely enough.
+// poissonSteps returns the distribution of the number of uniformised steps in the given time. It fails if there are too many steps,
+// or if the time is not known precisely enough.
 func (uniform *uniformisation) poissonSteps(ctx context.Context, time Time) (*poisson, error) {
 	mean, relErr, err := uniform.meanSteps(time)
 	if err != nil {
@@ -369,9 +360,8 @@ func (uniform *uniformisation) poissonTotal(ctx context.Context, values []float6
 	return uniform.weightedSum(ctx, values, distribution, 1, distribution.tailProbs())
 }
 
-// weightedSum returns the weighted sum of the values after 0 to distribution.last() uniformised steps. The
-// weight is flatWeight before distribution.firstKept steps, and weights[k-firstKept] after k steps. It skips
-// the steps that change little.
+// weightedSum returns the weighted sum of the values after 0 to distribution.last() uniformised steps. The weight of the values after
+// k steps is weights[k-firstKept], or flatWeight if k is less than distribution.firstKept. It skips the steps that change little.
 func (uniform *uniformisation) weightedSum(ctx context.Context, values []float64, distribution *poisson, flatWeight float64, weights []float64) ([]float64, error) {
 	meter := newStepMeter(ctx, uniform.opts, distribution.last())
 	values = slices.Clone(values)
@@ -409,8 +399,8 @@ func (uniform *uniformisation) weightedSum(ctx context.Context, values []float64
 }
 
 // weightOfRest returns the weight of the current values in the rest of a weighted sum. ok is false if the later values cannot be
-// computed from the current ones. step is the number of steps taken, next has the values after one more step, and changed says
-// whether they differ. sum has the sum of the earlier steps.
+// computed from the current ones. step is the number of steps taken. next has the values after one more step, and changed says
+// whether they differ. sum is the weighted sum of the earlier steps.
 func (uniform *uniformisation) weightOfRest(step int, changed bool, values, next, sum []float64, rest remainingWeights) (weight float64, ok bool) {
 	isCheck := !changed || step%checkInterval == 0
 	if isCheck && uniform.nearlyEqual(values) {

@@ -47,7 +47,7 @@ func newVisitEquations(local *localSystem) *visitEquations {
 	return equations
 }
 
-// visitBudget limits the operations of an elimination to some seconds' worth.
+// visitBudget limits the operations of an elimination, to some seconds.
 const visitBudget = 1 << 32
 
 // solve returns bounds on the expected visits: by elimination if that is cheap, and by iteration otherwise.

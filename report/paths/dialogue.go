@@ -165,8 +165,8 @@ func (d *Dialogue) stateText() string {
 		values = append(values, fmt.Sprintf("%s=%v", program.Vars[slot].Name, valueOf(program, slot, visit.State[slot])))
 	}
 	text := fmt.Sprintf("step %d", visit.Number)
-	if visit.In != nil {
-		text += " after " + simulate.ActionText(program, visit.In)
+	if visit.Incoming != nil {
+		text += " after " + simulate.ActionText(program, visit.Incoming)
 	}
 	if visit.Time > 0 {
 		text += fmt.Sprintf(" at time %.6g", visit.Time)

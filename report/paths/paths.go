@@ -87,20 +87,20 @@ func (p *Printer) table() *table.Table {
 
 // shown collects the notes about the path, and reports whether a state gets a row.
 func (p *Printer) shown(v *simulate.Visit) bool {
-	differs := v.In == nil || !p.Changes
+	differs := v.Incoming == nil || !p.Changes
 	for _, slot := range p.Vars {
 		differs = differs || v.State[slot] != p.state[slot]
 	}
 	p.state = append(p.state[:0], v.State...)
-	p.chose = p.chose || v.Out != nil && v.Out.Choices > 1 && (p.Record == nil || v.Number >= p.Record.Steps())
+	p.chose = p.chose || v.Outgoing != nil && v.Outgoing.Choices > 1 && (p.Record == nil || v.Number >= p.Record.Steps())
 	return differs
 }
 
 // row returns the table row of a visited state.
 func (p *Printer) row(v *simulate.Visit) []any {
 	row := []any{p.action(v), v.Number}
-	if p.Probs && v.In != nil {
-		row = append(row, v.In.Probability)
+	if p.Probs && v.Incoming != nil {
+		row = append(row, v.Incoming.Probability)
 	} else if p.Probs {
 		row = append(row, nil)
 	}
@@ -112,8 +112,8 @@ func (p *Printer) row(v *simulate.Visit) []any {
 	}
 	for i, x := range v.Rewards {
 		row = append(row, x)
-		if v.Out != nil {
-			row = append(row, v.Out.Rewards[i])
+		if v.Outgoing != nil {
+			row = append(row, v.Outgoing.Rewards[i])
 		} else {
 			row = append(row, nil)
 		}
@@ -123,10 +123,10 @@ func (p *Printer) row(v *simulate.Visit) []any {
 
 // action returns the action that led to a state; empty for the first state.
 func (p *Printer) action(v *simulate.Visit) string {
-	if v.In == nil {
+	if v.Incoming == nil {
 		return ""
 	}
-	return simulate.ActionText(p.Program, v.In)
+	return simulate.ActionText(p.Program, v.Incoming)
 }
 
 // valueOf returns the value of a variable as a number or a Boolean.
@@ -187,7 +187,7 @@ func (p *Printer) boards(w io.Writer) error {
 			continue
 		}
 		heading := "start"
-		if v.In != nil {
+		if v.Incoming != nil {
 			heading = p.action(v)
 		}
 		if _, err := fmt.Fprintf(w, "%d %s\n%s\n", v.Number, heading, b.draw(v.State)); err != nil {

@@ -48,8 +48,8 @@ type chain struct {
 // maxKept is the number of states above which a chain forgets its states before the next path.
 const maxKept = 1 << 18
 
-// newChain returns the chain of a model with its initial state.
-func newChain(ctx context.Context, model *compile.Model, monitor *compile.Monitor, f *importance) (*chain, error) {
+// newChain returns the chain of a model with its initial state. function is the importance function, or nil while it is computed.
+func newChain(ctx context.Context, model *compile.Model, monitor *compile.Monitor, function *importance) (*chain, error) {
 	initial, err := model.InitialStates(ctx)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func newChain(ctx context.Context, model *compile.Model, monitor *compile.Monito
 		message := fmt.Sprintf("found %d initial states, a random path wants a single one", len(initial))
 		return nil, &result.Failure{Class: result.Unsupported, File: program.File, Pos: program.Init.Pos(), Message: message}
 	}
-	c := &chain{expander: model.NewExpanderUntil(ctx), continuous: model.Program().Type == syntax.CTMC, importance: f, initial: initial[0]}
+	c := &chain{expander: model.NewExpanderUntil(ctx), continuous: model.Program().Type == syntax.CTMC, importance: function, initial: initial[0]}
 	if c.right, err = model.Evaluator(monitor.Right); err != nil {
 		return nil, err
 	}

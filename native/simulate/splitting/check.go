@@ -21,17 +21,17 @@ import (
 const Method = "splitting"
 
 const (
-	// planned is the number of pilot replications, from which the number of replications is computed. They are not part of the estimate.
-	planned = 50
-	// leastReplications and mostReplications limit the computed number of replications.
-	leastReplications = 50
-	mostReplications  = 100_000
+	// pilotReplications is the number of pilot replications, from which the number of replications is computed. They are not part of the estimate.
+	pilotReplications = 50
+	// minReplications and maxReplications limit the computed number of replications.
+	minReplications = 50
+	maxReplications = 100_000
 	// relativeHalfWidth is the default half-width, relative to the estimate.
 	relativeHalfWidth = 0.05
-	// mostProbable is the greatest estimate that is trusted. The estimates of probabilities near one are skewed to the left, and many are equal.
-	mostProbable = 0.1
-	// greatestShare is the greatest share of the sum of all estimates that one replication may have.
-	greatestShare = 0.1
+	// maxProbability is the greatest estimate that is trusted. The estimates of probabilities near one are skewed to the left, and many are equal.
+	maxProbability = 0.1
+	// maxShare is the greatest share of the sum of all estimates that one replication may have.
+	maxShare = 0.1
 )
 
 // Check estimates the probability of a property by importance splitting. Options.Samples is the number of replications, and
@@ -89,12 +89,12 @@ func (c *check) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	estimates, err := c.replicate(ctx, planned+1, n)
+	estimates, err := c.replicate(ctx, pilotReplications+1, n)
 	if err != nil {
 		return err
 	}
 	c.verdict.Samples = n
-	if err := estimates.trusted(); err != nil {
+	if err := estimates.checkTrust(); err != nil {
 		return err
 	}
 	c.setValue(estimates)
@@ -119,25 +119,30 @@ func (c *check) objective() (*simulate.Objective, error) {
 	if err != nil {
 		return nil, err
 	}
-	monitor := &objective.Monitor
-	refuse := func(what string) error {
-		return result.Refuse(c.property, result.Unsupported, c.property.X.Pos(), "found %s, splitting wants P=? of F or U without a lower bound", what)
-	}
-	switch {
-	case c.options.Split != nil:
-		return nil, refuse("a shard")
-	case objective.Reward:
-		return nil, refuse("a reward")
-	case objective.Negate:
-		return nil, refuse("a negated path formula")
-	case monitor.Kind != compile.Until:
-		return nil, refuse("the operator X")
-	case !objective.Query():
-		return nil, refuse("a bounded property")
-	case monitor.Low > 0 || monitor.LowStrict:
-		return nil, refuse("a lower bound")
+	if found := c.unsupported(objective); found != "" {
+		return nil, result.Refuse(c.property, result.Unsupported, c.property.X.Pos(), "found %s, splitting wants P=? of F or U without a lower bound", found)
 	}
 	return objective, nil
+}
+
+// unsupported describes what splitting does not support in an objective or in the options. It is empty if there is nothing.
+func (c *check) unsupported(objective *simulate.Objective) string {
+	monitor := &objective.Monitor
+	switch {
+	case c.options.Split != nil:
+		return "a shard"
+	case objective.Reward:
+		return "a reward"
+	case objective.Negate:
+		return "a negated path formula"
+	case monitor.Kind != compile.Until:
+		return "the operator X"
+	case !objective.Query():
+		return "a bounded property"
+	case monitor.Low > 0 || monitor.LowStrict:
+		return "a lower bound"
+	}
+	return ""
 }
 
 // walker returns a walker that draws from the stream of random numbers with the given number.
@@ -146,28 +151,28 @@ func (c *check) walker(ctx context.Context, stream uint64) (*walker, error) {
 	return &walker{chain: chain, monitor: c.monitor, random: compile.NewStream(c.options.Seed, stream)}, err
 }
 
-// replications returns the number of replications that the options ask for. If they ask for none, it estimates the number that the half-width
-// needs from pilot replications. The pilot replications are not part of the estimate, so the number is independent of the estimate.
+// replications returns the number of replications that the options ask for. If they ask for none, it computes the number that the
+// half-width needs from pilot replications. These are not part of the estimate, so the number is independent of the estimate.
 func (c *check) replications(ctx context.Context) (int64, error) {
 	if c.options.Samples > 0 {
 		return c.options.Samples, nil
 	}
-	pilot, err := c.replicate(ctx, 1, planned)
+	pilot, err := c.replicate(ctx, 1, pilotReplications)
 	if err != nil {
 		return 0, err
 	}
 	mean := pilot.moments.Mean()
-	if pilot.positive < planned/2 {
-		return 0, &result.Failure{Class: result.NonConverge, Message: fmt.Sprintf("only %d of %d replications reached the target: the variance of splitting is not trustworthy here", pilot.positive, planned)}
+	if pilot.positive < pilotReplications/2 {
+		return 0, &result.Failure{Class: result.NonConverge, Message: fmt.Sprintf("only %d of %d replications reached the target: the variance of splitting is not trustworthy here", pilot.positive, pilotReplications)}
 	}
 	halfWidth := cmp.Or(c.options.Width, relativeHalfWidth*mean)
 	const reserve = 1.3 // because the variance is estimated from few replications
-	quantile := stats.StudentQuantile(c.confidence(), planned-1)
+	quantile := stats.StudentQuantile(c.confidence(), pilotReplications-1)
 	needed := math.Ceil(reserve * pilot.moments.Variance() * math.Pow(quantile/halfWidth, 2))
-	if needed > mostReplications {
-		return 0, &result.Failure{Class: result.NonConverge, Message: fmt.Sprintf("a half-width of %.3g takes about %.0f replications, at most %d are drawn: the variance of splitting is too large here; want a greater --width, or the number of replications (--samples)", halfWidth, needed, mostReplications)}
+	if needed > maxReplications {
+		return 0, &result.Failure{Class: result.NonConverge, Message: fmt.Sprintf("a half-width of %.3g takes about %.0f replications, at most %d are drawn: the variance of splitting is too large here; want a greater --width, or the number of replications (--samples)", halfWidth, needed, maxReplications)}
 	}
-	return max(int64(needed), leastReplications), nil
+	return max(int64(needed), minReplications), nil
 }
 
 // confidence returns the confidence that the options ask for, or its default.
@@ -180,20 +185,21 @@ type estimates struct {
 	greatest float64 // the greatest estimate
 }
 
-// trusted returns an error if the sample variance is not a reliable estimate of the variance of the replications, or the probability is not small.
-func (e *estimates) trusted() error {
+// checkTrust returns an error if the probability is not small, or if the variance of the estimates is not a reliable estimate of the
+// variance of the replications.
+func (e *estimates) checkTrust() error {
 	n, sum := e.moments.Count(), e.moments.Mean()*float64(e.moments.Count())
 	message := ""
 	switch {
-	case e.moments.Mean() > mostProbable:
-		return &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf("the property is not rare: its probability is about %.2g, and splitting is for at most %v; want --method sim", e.moments.Mean(), mostProbable)}
+	case e.moments.Mean() > maxProbability:
+		return &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf("the property is not rare: its probability is about %.2g, and splitting is for at most %v; want --method sim", e.moments.Mean(), maxProbability)}
 	case e.moments.Mean() > 0 && e.moments.Variance() == 0:
 		message = fmt.Sprintf("the estimates of %d replications are equal", n)
-	case n < leastReplications/2:
-		message = fmt.Sprintf("%d replications are too few for an interval, want at least %d", n, leastReplications/2)
+	case n < minReplications/2:
+		message = fmt.Sprintf("%d replications are too few for an interval, want at least %d", n, minReplications/2)
 	case e.positive < n/2:
 		message = fmt.Sprintf("only %d of %d replications reached the target", e.positive, n)
-	case e.greatest > greatestShare*sum && e.greatest > 5*e.moments.Mean():
+	case e.greatest > maxShare*sum && e.greatest > 5*e.moments.Mean():
 		message = fmt.Sprintf("one of %d replications has %.0f %% of the sum of their estimates", n, 100*e.greatest/sum)
 	default:
 		return nil
@@ -204,7 +210,7 @@ func (e *estimates) trusted() error {
 // replicate draws the replications with the numbers first to first+n-1.
 func (c *check) replicate(ctx context.Context, first, n int64) (*estimates, error) {
 	found := &estimates{}
-	last := time.Now()
+	lastReport := time.Now()
 	err := inorder.Run(ctx, inorder.Jobs[replication]{
 		End: n, Workers: c.options.Workers,
 		Start: func(ctx context.Context) (inorder.Worker[replication], error) {
@@ -212,22 +218,27 @@ func (c *check) replicate(ctx context.Context, first, n int64) (*estimates, erro
 			return &worker{w, c, first}, err
 		},
 		Take: func(_ int64, r *replication) bool {
-			found.moments.Add(r.estimate)
-			if r.estimate > 0 {
-				found.positive++
-			}
-			found.greatest = max(found.greatest, r.estimate)
+			found.add(r.estimate)
 			c.nondet = c.nondet || r.nondet
 			return true
 		},
 		Tick: func() {
-			if c.options.Progress != nil && time.Since(last) > 100*time.Millisecond {
-				last = time.Now()
+			if c.options.Progress != nil && time.Since(lastReport) > 100*time.Millisecond {
+				lastReport = time.Now()
 				c.options.Progress(progress.Progress{Done: found.moments.Count(), Target: n, Unit: progress.Samples, Estimate: found.moments.Mean()})
 			}
 		},
 	})
 	return found, cmp.Or(err, ctx.Err())
+}
+
+// add includes the estimate of one more replication.
+func (e *estimates) add(estimate float64) {
+	e.moments.Add(estimate)
+	if estimate > 0 {
+		e.positive++
+	}
+	e.greatest = max(e.greatest, estimate)
 }
 
 // replication is the result of one replication.

@@ -61,7 +61,7 @@ func (f *importance) keyOf(state []int32) string {
 // derive computes the importance function for a monitor. If the model has few states, it explores all of them. Otherwise it explores
 // some states for each valuation of the variables in the property.
 func derive(ctx context.Context, model *compile.Model, monitor *compile.Monitor) (*importance, error) {
-	c, err := newChain(ctx, model, monitor, nil)
+	chain, err := newChain(ctx, model, monitor, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -69,23 +69,22 @@ func derive(ctx context.Context, model *compile.Model, monitor *compile.Monitor)
 	for i := range allSlots {
 		allSlots[i] = i
 	}
-	f := &importance{slots: allSlots, complete: true}
-	g := newGraph(c, f)
-	complete, err := g.explore(ctx, maxStates, 1)
+	states := newGraph(chain, &importance{slots: allSlots, complete: true})
+	complete, err := states.explore(ctx, maxStates, 1)
 	if err != nil {
 		return nil, err
 	}
-	if !complete {
-		if err := c.reset(); err != nil {
-			return nil, err
-		}
-		f = &importance{slots: variables(monitor)}
-		g = newGraph(c, f)
-		if _, err := g.explore(ctx, maxExpanded, representatives); err != nil {
-			return nil, err
-		}
+	if complete {
+		return states.function, states.measure(ctx, monitor.High)
 	}
-	return f, g.measure(ctx, monitor.High)
+	if err := chain.reset(); err != nil {
+		return nil, err
+	}
+	valuations := newGraph(chain, &importance{slots: variables(monitor)})
+	if _, err := valuations.explore(ctx, maxExpanded, representatives); err != nil {
+		return nil, err
+	}
+	return valuations.function, valuations.measure(ctx, monitor.High)
 }
 
 // variables returns the slots of the variables in the formulas of a monitor.
@@ -106,7 +105,7 @@ func variables(monitor *compile.Monitor) []int {
 // graph is the Markov chain in which importance is measured.
 type graph struct {
 	chain    *chain
-	f        *importance
+	function *importance // whose values are measured
 	vertices map[string]int32
 	keys     []string
 	isTarget []bool
@@ -115,14 +114,14 @@ type graph struct {
 	edges    []map[int32]float64 // for each successor vertex, the sum of the probabilities of these states to move there
 }
 
-func newGraph(c *chain, f *importance) *graph {
-	return &graph{chain: c, f: f, vertices: map[string]int32{}}
+func newGraph(c *chain, function *importance) *graph {
+	return &graph{chain: c, function: function, vertices: map[string]int32{}}
 }
 
 // vertex returns the vertex of a node, and adds the vertex if it is new.
 func (g *graph) vertex(n int32) int32 {
 	node := &g.chain.nodes[n]
-	key := g.f.keyOf(node.state)
+	key := g.function.keyOf(node.state)
 	v, ok := g.vertices[key]
 	if !ok {
 		v = int32(len(g.keys))
@@ -184,8 +183,8 @@ func (g *graph) addEdges(n, from int32) {
 	}
 }
 
-// order returns the vertices from which the target can be reached, in the order of a backward breadth-first search from the target. It leaves out
-// the vertices of the target.
+// order returns the vertices from which the target can be reached, without the target itself, in the order of a backward breadth-first
+// search from the target.
 func (g *graph) order() []int32 {
 	predecessors := make([][]int32, len(g.keys))
 	var order []int32
@@ -311,21 +310,21 @@ func (g *graph) measure(ctx context.Context, bound float64) error {
 	}
 	isReachable := g.isTarget[0] || slices.ContainsFunc(rows, func(r row) bool { return r.vertex == 0 })
 	switch {
-	case g.f.complete && (!isReachable || bound == 0):
+	case g.function.complete && (!isReachable || bound == 0):
 		return refusal("the target cannot be reached, so its probability is 0: it is not rare, want --method states")
 	case !isReachable:
 		return refusal("found no path to the target among the states that were explored, so there is no importance function; want another method, or a property over variables that approach the target step by step")
 	case values[0] == 0:
 		return refusal("the estimate of the probability for the importance function is less than any double, want another method")
 	}
-	g.f.values = map[string]float64{}
+	g.function.values = map[string]float64{}
 	for v, isTarget := range g.isTarget {
 		if isTarget {
-			g.f.set(g.keys[v], values[v])
+			g.function.set(g.keys[v], values[v])
 		}
 	}
 	for _, r := range rows {
-		g.f.set(g.keys[r.vertex], values[r.vertex])
+		g.function.set(g.keys[r.vertex], values[r.vertex])
 	}
 	return nil
 }

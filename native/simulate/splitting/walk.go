@@ -32,7 +32,7 @@ func (w *walker) attains(n int32, importance float64) bool {
 }
 
 // walk draws a path until it attains an importance or fails. It returns the position at which the path attained the importance;
-// attained is false if the path failed. Unless visit is nil, it is called with each node and the time at which the path entered it.
+// attained is false if the path failed. If visit is not nil, walk calls it with each node and the time at which the path entered it.
 func (w *walker) walk(ctx context.Context, from position, importance float64, visit func(n int32, time float64)) (at position, attained bool, err error) {
 	if len(w.chain.nodes) > maxKept {
 		if err := w.chain.reset(); err != nil {
@@ -104,8 +104,8 @@ func (w *walker) duration(current *node) float64 {
 	return 1
 }
 
-// spread returns a function that selects the start of each of n paths, by systematic sampling: the starts are at equal distances in the list of
-// positions, after a random offset. Each position is selected equally often in expectation, so the estimate is unbiased.
+// spread returns a function that selects the start of each of n paths, by systematic sampling. The starts are at equal distances in
+// the list of positions, after a random offset. In expectation each position is selected equally often, so the estimate is unbiased.
 func (w *walker) spread(positions []position, n int) func(i int) position {
 	offset := w.random.Unit()
 	return func(i int) position {

@@ -59,10 +59,10 @@ type Chain struct {
 // errTooLarge says that a chain has more states than allowed.
 var errTooLarge = fmt.Errorf("the chain of the strategy is too large")
 
-// inducedChain returns the Markov chain of a controller that starts in a state, with at most limit
-// states. Terminal states are absorbing.
+// inducedChain returns the Markov chain of a controller that starts in a state. Terminal states are absorbing. The error is errTooLarge
+// if the chain has more than limit states.
 func (problem *pomdp) inducedChain(ctx context.Context, controller *Controller, start uint32, limit int) (*Chain, error) {
-	builder := &chainBuilder{pomdp: problem, controller: controller, number: map[chainState]int{}, chain: &Chain{}, builder: sparse.NewBuilder(sparse.DTMC)}
+	builder := &chainBuilder{pomdp: problem, controller: controller, number: map[chainState]int{}, chain: &Chain{}, rows: sparse.NewBuilder(sparse.DTMC)}
 	if _, err := builder.stateNumber(start, 0); err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (problem *pomdp) inducedChain(ctx context.Context, controller *Controller, 
 			return nil, err
 		}
 	}
-	chainModel, err := builder.builder.Finish()
+	chainModel, err := builder.rows.Finish()
 	if err != nil {
 		return nil, err
 	}
@@ -92,7 +92,7 @@ type chainBuilder struct {
 	controller *Controller
 	number     map[chainState]int
 	chain      *Chain
-	builder    *sparse.Builder // of the model of the chain
+	rows       *sparse.Builder // of the model of the chain
 }
 
 // chainState is a state of the POMDP with a node of the controller.
@@ -122,10 +122,10 @@ func (b *chainBuilder) stateNumber(s uint32, node int) (int, error) {
 
 // addTransitions adds the transitions of state i of the chain.
 func (b *chainBuilder) addTransitions(i int) error {
-	b.builder.State()
+	b.rows.State()
 	s, node := b.chain.State[i], &b.controller.Nodes[b.chain.Node[i]]
 	if b.terminal.Has(int(s)) {
-		b.builder.AddRat(i, big.NewRat(1, 1), sparse.NoAction)
+		b.rows.AddRat(i, big.NewRat(1, 1), sparse.NoAction)
 		return nil
 	}
 	for _, t := range b.transitions(s, node.Action) {
@@ -133,7 +133,7 @@ func (b *chainBuilder) addTransitions(i int) error {
 		if err != nil {
 			return err
 		}
-		b.builder.AddRat(target, t.prob, sparse.NoAction)
+		b.rows.AddRat(target, t.prob, sparse.NoAction)
 	}
 	return nil
 }
@@ -189,8 +189,8 @@ func mergeTargets(transitions []transition) []transition {
 	return merged
 }
 
-// possibleObservations returns the observations that can follow an action in some of the states, in increasing
-// order. Terminal states are left out.
+// possibleObservations returns the observations that can follow an action in some of the states, in increasing order, without those of
+// terminal states.
 func (problem *pomdp) possibleObservations(states []uint32, action int) []uint32 {
 	observations := map[uint32]bool{}
 	for _, s := range states {

@@ -9,10 +9,9 @@ import (
 	"tilecheck/native/solve"
 )
 
-// pointBased finds strategies with memory by point-based value iteration along simulated paths. Each
-// vector is the value of taking an action in the states with some observation, and then following other
-// vectors or strategies of the pool; so vectors are the nodes of a controller. All values are float64
-// without error bounds; the controller is evaluated separately.
+// pointBased finds strategies with memory by point-based value iteration along simulated paths. Each vector is the value of an
+// action in the states with some observation, followed by other vectors or by strategies of the pool. So vectors are the nodes of a
+// controller. All values are float64 without error bounds; the controller is evaluated separately.
 //
 // Source: Spaan and Vlassis, Perseus, JAIR 24 (2005); trials forwards and backwards as in Smith and
 // Simmons, Heuristic search value iteration for POMDPs (UAI 2004).

@@ -45,8 +45,8 @@ func (f *Func) Sign(low, high []*big.Rat) (sign int, alsoOnBorder bool) {
 	return sign, alsoOnBorder
 }
 
-// positiveBetween reports whether a function of one parameter is positive between low and high: it is positive
-// in the middle, and neither numerator nor denominator has a root.
+// positiveBetween reports whether a function of one parameter is positive between low and high: it is positive in the middle, and
+// neither its numerator nor its denominator has a root between them.
 func (f *Func) positiveBetween(low, high *big.Rat) bool {
 	numerator, denominator := f.Univariate()
 	product := numerator.Times(denominator) // it has the sign of the function
@@ -57,12 +57,11 @@ func (f *Func) positiveBetween(low, high *big.Rat) bool {
 	return NewSturm(squareFree).Count(low, high) == 0
 }
 
-// maxSubdivisionCoefs limits the coefficients of all parts of a subdivided box.
+// maxSubdivisionCoefs limits the Bernstein coefficients of all undecided parts of a box.
 const maxSubdivisionCoefs = 500_000
 
-// NotNegative reports whether a function is at least 0 on the box from low to high, where it must be defined.
-// It subdivides the box until the Bernstein coefficients of each part show the sign of the function there. False may also
-// mean that this took too many coefficients.
+// NotNegative reports whether it can prove that a function is at least 0 on the box from low to high, where it must be defined. False may
+// also mean that the proof takes too many Bernstein coefficients.
 func (f *Func) NotNegative(low, high []*big.Rat) bool {
 	form, ok := bernstein(f.numerator, low, high)
 	if !ok {
@@ -81,8 +80,9 @@ func (f *Func) NotNegative(low, high []*big.Rat) bool {
 	return form.notNegative()
 }
 
-// notNegative reports whether the polynomial is at least 0 on its box. It halves the boxes along one parameter
-// after the other, until their Bernstein coefficients decide.
+// notNegative reports whether it can prove that the polynomial is at least 0 on its box. A box is decided if no Bernstein coefficient is
+// negative, or if the polynomial is negative at a corner. It halves the undecided boxes along one parameter after the other. It gives
+// up, and returns false, if their coefficients exceed maxSubdivisionCoefs.
 func (form *bernsteinForm) notNegative() bool {
 	undecided := []*bernsteinForm{form}
 	for cut := 0; len(undecided) > 0; cut++ {

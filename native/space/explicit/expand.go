@@ -13,9 +13,8 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// batch is a group of states that one worker expands. When done receives a value, the batch holds
-// the choices of these states: one row for each state of a Markov chain, distinct choices for each
-// state of an MDP, no choice for a deadlock.
+// batch is a group of states that one worker expands. When done receives a value, the batch holds the choices of these states: one row
+// for each state of a Markov chain, the distinct choices of each state of an MDP, and no choice for a deadlock.
 type batch struct {
 	states []uint64
 	done   chan struct{}
@@ -187,8 +186,8 @@ func (w *worker) truncate(numStates int, err error) error {
 	return err
 }
 
-// mergeFloatChoices rewrites the choices of one state of the batch as a row of a Markov chain, or
-// as distinct choices of an MDP. If float64 weights are too inaccurate for that, it uses fractions.
+// mergeFloatChoices rewrites the choices of one state of the batch as a row of a Markov chain, or as distinct choices of an MDP. It uses
+// fractions if float64 weights are too inaccurate for that.
 func (w *worker) mergeFloatChoices(ctx context.Context, state int) error {
 	batch := w.batch
 	numChoices := int(batch.Choices[state])
@@ -202,15 +201,15 @@ func (w *worker) mergeFloatChoices(ctx context.Context, state int) error {
 		}
 	}
 	relErr, err := w.weightErrors.bound(w.currentState, w.moves, w.nextChoices(numChoices))
-	if err != nil {
-		if _, ok := err.(needsFractions); !ok {
-			return err
-		}
+	if _, ok := err.(needsFractions); ok {
 		numTransitions := 0
 		for _, count := range batch.Transitions[w.readChoices : w.readChoices+numChoices] {
 			numTransitions += int(count)
 		}
 		return w.expandWithFractions(ctx, state, numChoices, numTransitions)
+	}
+	if err != nil {
+		return err
 	}
 	batch.relErr = max(batch.relErr, relErr)
 	firstChoice, firstTransition := w.keptChoices, w.keptTransitions
@@ -224,10 +223,14 @@ func (w *worker) mergeFloatChoices(ctx context.Context, state int) error {
 	if err != nil || !batch.nearlyEqual {
 		return err
 	}
-	// Because of rounding, equal choices may look different, and different ones equal. So the
-	// choices are compared as fractions; without success, the float64 result stays.
+	return w.compareWithFractions(ctx, state, firstChoice, firstTransition)
+}
+
+// compareWithFractions replaces the choices of a state, from firstChoice and firstTransition on, by the distinct choices with fractions.
+// Because of rounding, equal choices may look different, and different ones equal. If fractions fail, the choices stay.
+func (w *worker) compareWithFractions(ctx context.Context, state, firstChoice, firstTransition int) error {
 	endChoice, endTransition := w.keptChoices, w.keptTransitions
-	w.keptChoices, w.keptTransitions, batch.nearlyEqual = firstChoice, firstTransition, false
+	w.keptChoices, w.keptTransitions, w.batch.nearlyEqual = firstChoice, firstTransition, false
 	if w.expandWithFractions(ctx, state, 0, 0) != nil {
 		w.keptChoices, w.keptTransitions = endChoice, endTransition
 	}

@@ -190,16 +190,15 @@ func (evaluator *rewardEvaluator) enclosedSum(value float64, notRational error, 
 	if lower.Sign() < 0 || lower.Sign() != upper.Sign() {
 		return 0, notRational
 	}
-	relErr := max(sema.RelativeError(value, lower), sema.RelativeError(value, upper))
-	if !(relErr <= sema.MaxRelErr) {
-		value, _ = lower.Float64()
-		relErr = max(sema.RelativeError(value, lower), sema.RelativeError(value, upper))
+	lowerFloat, _ := lower.Float64()
+	for _, candidate := range [...]float64{value, lowerFloat} {
+		relErr := max(sema.RelativeError(candidate, lower), sema.RelativeError(candidate, upper))
+		if relErr <= sema.MaxRelErr {
+			evaluator.relErr = max(evaluator.relErr, relErr)
+			return evaluator.recordRange(candidate, state), nil
+		}
 	}
-	if !(relErr <= sema.MaxRelErr) {
-		return 0, notRational
-	}
-	evaluator.relErr = max(evaluator.relErr, relErr)
-	return evaluator.recordRange(value, state), nil
+	return 0, notRational
 }
 
 // isNormalFloat reports whether a reward is a normal float64. The smallest and the largest normal

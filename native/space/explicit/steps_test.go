@@ -120,13 +120,13 @@ rewards [again] true : 5; s=1 : 0.25; endrewards`,
 			for i := range uint64(n) {
 				p, observationText := simulate.Walk(t.Context(), src, simulate.PathOptions{Steps: 3, Rewards: true, Index: i}), ""
 				for v := range p.Visits() {
-					if v.In != nil {
-						observationText += simulate.ActionText(src.Program(), v.In)
+					if v.Incoming != nil {
+						observationText += simulate.ActionText(src.Program(), v.Incoming)
 						if src.Program().Type != syntax.DTMC { // where those of overlapping commands are added up
-							observationText += fmt.Sprint(v.In.Probability)
+							observationText += fmt.Sprint(v.Incoming.Probability)
 						}
-						observationText += fmt.Sprint(v.In.Rewards)
-						time += v.In.Time
+						observationText += fmt.Sprint(v.Incoming.Rewards)
+						time += v.Incoming.Time
 					}
 					observationText += fmt.Sprint(v.State, v.Rewards)
 				}

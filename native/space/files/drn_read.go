@@ -63,9 +63,9 @@ type drnFile struct {
 	declaredStates  int
 	declaredChoices int // -1 if not declared
 
-	current       int // state, -1 before the first
-	hasAction     bool
-	stateChoices  int // of the current state so far
+	current       int  // the current state, -1 before the first
+	hasAction     bool // the current state has an action
+	stateChoices  int  // of the current state so far
 	exitRateRead  number
 	exitRatePos   syntax.Pos
 	rowAction     sparse.Action // the action of the current row
@@ -79,33 +79,43 @@ type drnFile struct {
 	rowRewards   [][]number // of the action, for every transition
 }
 
-// readPreamble reads the lines up to @model. It returns false if there is an error.
+// readPreamble reads the lines up to @model: keywords and their values. It returns false after an error.
 func (file *drnFile) readPreamble() bool {
+	lines := file.preambleLines
 	file.declaredChoices = -1
-	for file.preambleLines.next() {
-		text := string(file.preambleLines.text)
-		key, value, _ := strings.Cut(text, ":")
+	for lines.next() {
+		text := string(lines.text)
+		emptyLabelNames, listsEmptyLabels := strings.CutPrefix(text, emptyLabels)
 		switch {
-		case strings.HasPrefix(text, emptyLabels):
-			file.readEmptyLabels(strings.TrimPrefix(text, emptyLabels))
+		case listsEmptyLabels:
+			file.readEmptyLabels(emptyLabelNames)
 		case strings.TrimSpace(text) == "" || strings.HasPrefix(text, "//"):
-		case key == "@type":
-			file.readType(strings.TrimSpace(value))
-		case key == "@value_type":
-			file.readValueType(strings.TrimSpace(value))
 		case text == "@model":
 			return file.preambleComplete()
 		case text[0] != '@':
-			file.preambleLines.errorAt(0, "found %s, wanted a keyword such as @type: or @model", quote(file.preambleLines.text))
+			lines.errorAt(0, "found %s, wanted a keyword such as @type: or @model", quote(lines.text))
 			return false
 		default:
-			file.readSection(text)
+			file.readKeyword(text)
 		}
 	}
-	if len(file.preambleLines.errs) == 0 {
-		file.preambleLines.errorAtEnd("found the end of the file, wanted @model")
+	if len(lines.errs) == 0 {
+		lines.errorAtEnd("found the end of the file, wanted @model")
 	}
 	return false
+}
+
+// readKeyword reads a line that begins with a keyword. The value of a keyword is in the same line, after a colon, or in the next line.
+func (file *drnFile) readKeyword(text string) {
+	key, value, _ := strings.Cut(text, ":")
+	switch key {
+	case "@type":
+		file.readType(strings.TrimSpace(value))
+	case "@value_type":
+		file.readValueType(strings.TrimSpace(value))
+	default:
+		file.readSection(text)
+	}
 }
 
 // readEmptyLabels reads the quoted names of the labels that hold in no state from a comment.
@@ -145,7 +155,7 @@ func (file *drnFile) readType(name string) {
 	file.modelType, file.typePos = typ, file.preambleLines.position(0)
 }
 
-// intervalType returns the type of a model of type typ whose probabilities are intervals; syntax.TypeNone if there is none.
+// intervalType returns the type of the models of type typ whose probabilities are intervals, or syntax.TypeNone if there are none.
 func intervalType(typ syntax.ModelType) syntax.ModelType {
 	switch typ {
 	case syntax.DTMC:
@@ -169,7 +179,7 @@ func (file *drnFile) readValueType(name string) {
 	}
 }
 
-// readSection reads the line after a keyword such as @nr_states.
+// readSection reads the line after a keyword such as @nr_states, whose value it has.
 func (file *drnFile) readSection(key string) {
 	switch key {
 	case "@parameters", "@reward_models", "@nr_states", "@nr_choices":
@@ -202,9 +212,9 @@ func (file *drnFile) readSection(key string) {
 	}
 }
 
-// readRewardNames splits the line with the names of the reward structures. If the line ends with a
-// space, a last structure with an empty name may follow: Storm always writes a space there.
-// mayHaveUnnamed remembers this until the first rewards show their number.
+// readRewardNames splits the line with the names of the reward structures. If the line ends with a space, a last structure with an
+// empty name may follow, because Storm always writes a space there. mayHaveUnnamed says this until the first list of rewards shows how
+// many structures there are.
 func (file *drnFile) readRewardNames(text string) {
 	text, file.mayHaveUnnamed = strings.CutSuffix(text, " ")
 	file.mayHaveUnnamed = file.mayHaveUnnamed || text == ""
@@ -380,8 +390,7 @@ func (c *cursor) readObservation(state int) {
 	}
 }
 
-// readRewards reads a list of rewards such as [1, 0]. It returns false if there is none, or after an
-// error.
+// readRewards reads a list of rewards such as [1, 0]. It returns false if there is no list, or after an error.
 func (c *cursor) readRewards() ([]number, bool) {
 	if !bytes.HasPrefix(c.restOfLine(), []byte("[")) {
 		return nil, false
@@ -497,9 +506,9 @@ func (c *cursor) readAction() {
 	}
 }
 
-// choiceName returns the name of a choice with this text behind the keyword action. Storm writes a number or noLabel for a choice
-// without a name. In a POMDP the result for such a choice has its number among the choices of the state, because the player of a POMDP
-// then chooses by this number; in other models the result is empty.
+// choiceName returns the name of a choice from the text behind the keyword action. Storm writes a number or noLabel for a choice without
+// a name. In a POMDP such a choice gets a name with its number among the choices of the state, because the player of a POMDP chooses by
+// this number. In other models its name is empty.
 func (file *drnFile) choiceName(text string) string {
 	isNumber := onlyDigits([]byte(text))
 	if text != noLabel && !isNumber {

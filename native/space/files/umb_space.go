@@ -341,8 +341,8 @@ func (builder *umbBuilder) mergeBranch(into *umbBranch, branch int, weight numbe
 	builder.mergedBranches[uint32(into.branch)] = append(builder.mergedBranches[uint32(into.branch)], uint32(branch))
 }
 
-// addLocation adds the state and the choice to the texts of diagnostics that do not have them yet, because positions in a binary file
-// have no lines.
+// addLocation adds the state and the choice to the texts of the diagnostics that do not have them yet, because a binary file has no
+// lines for their positions.
 func (builder *umbBuilder) addLocation(state, choice int) {
 	for _, diagnostic := range builder.errs {
 		hasLocation := !diagnostic.Pos.IsValid() && strings.HasPrefix(diagnostic.Msg, "state ")
@@ -389,8 +389,8 @@ func (builder *umbBuilder) branchInterval(branch int) (low, high number, err err
 	return low, high, err
 }
 
-// recordFirstBranch records the first branch of the next transition. As long as every transition has the same index as its first
-// branch, nothing is stored: firstBranchOf is nil. The first transition for which this fails stores the indexes before it, too.
+// recordFirstBranch records the first branch of the next transition. firstBranchOf stays nil as long as every transition has the same
+// index as its first branch. When a transition differs, the indices before it are stored, too.
 func (builder *umbBuilder) recordFirstBranch(branch int) {
 	nextTransition := builder.numTransitions
 	if builder.firstBranchOf == nil {
@@ -557,7 +557,8 @@ func (columns *umbTransitionRewards) choiceReward(state, k int) (number, error) 
 	return number{}, nil
 }
 
-// addBranchReward returns the sum of the reward of a choice and the reward of a transition of it. transition does not count self-loops of deadlocks.
+// addBranchReward returns the sum of the reward of a choice and the reward of one of its transitions. transition is the number of the
+// transition in the file, without the self-loops of deadlocks.
 func (columns *umbTransitionRewards) addBranchReward(choiceReward number, transition, state int) (number, error) {
 	if !columns.branches.Present() {
 		return choiceReward, nil
@@ -566,8 +567,7 @@ func (columns *umbTransitionRewards) addBranchReward(choiceReward number, transi
 	return addNumbers(choiceReward, branchReward), err
 }
 
-// branchReward returns the reward of a transition of a Markov chain: the mean reward of the branches
-// that were merged into it.
+// branchReward returns the reward of a transition: the mean reward of the branches that were merged into it.
 func (columns *umbTransitionRewards) branchReward(transition, state int) (number, error) {
 	first := transition
 	if columns.firstBranchOf != nil {

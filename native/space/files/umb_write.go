@@ -225,7 +225,8 @@ func (writer *umbWriter) systemIndex() umb.System {
 	return system
 }
 
-// labelIndex returns the part of the index with the labels. It leaves out init, which the file has in another place, and an empty label deadlock.
+// labelIndex returns the part of the index with the labels, except init, which the file has in another place, and an empty label
+// deadlock.
 func (writer *umbWriter) labelIndex() umb.Group {
 	var labels umb.Group
 	for _, label := range writer.labels {
@@ -339,36 +340,36 @@ func (writer *umbWriter) writeArchive(out io.Writer) error {
 }
 
 // writeMembers writes the members of the archive, the index first.
-func (u *umbWriter) writeMembers(out *umb.Writer) error {
-	text, err := json.MarshalIndent(u.index, "", "  ")
+func (writer *umbWriter) writeMembers(archive *umb.Writer) error {
+	text, err := json.MarshalIndent(writer.index, "", "  ")
 	if err != nil {
 		return err
 	}
-	members := &umbMembers{out, u}
-	members.File(umb.IndexFile, int64(len(text)), func(writer *bufio.Writer) { _, _ = writer.Write(text) })
-	if u.nondeterministic() {
+	members := &umbMembers{archive, writer}
+	members.File(umb.IndexFile, int64(len(text)), func(out *bufio.Writer) { _, _ = out.Write(text) })
+	if writer.nondeterministic() {
 		members.writeOffsets(umb.StateChoices, func(state int) int {
-			first, end := u.model.Choices(state)
+			first, end := writer.model.Choices(state)
 			return end - first
 		})
 	}
-	if u.probabilistic() {
+	if writer.probabilistic() {
 		members.writeChoiceRows()
 		members.writeProbabilities()
 	}
 	members.writeStateColumns()
-	members.File(umb.Targets, int64(8*u.model.NumTransitions()), func(writer *bufio.Writer) {
-		u.forEachBranch(func(_, transition int) {
-			umb.PutUint64(writer, uint64(u.stateNumbers[u.model.Target[transition]]))
+	members.File(umb.Targets, int64(8*writer.model.NumTransitions()), func(out *bufio.Writer) {
+		writer.forEachBranch(func(_, transition int) {
+			umb.PutUint64(out, uint64(writer.stateNumbers[writer.model.Target[transition]]))
 		})
 	})
 	members.writeBits(umb.Initial, func(state int) bool {
-		_, isInitial := slices.BinarySearch(u.model.Initial, uint32(state))
+		_, isInitial := slices.BinarySearch(writer.model.Initial, uint32(state))
 		return isInitial
 	})
 	members.writeActions()
 	members.writeAnnotations()
-	if u.fields != nil {
+	if writer.fields != nil {
 		members.writeValuations()
 	}
 	return nil
@@ -449,10 +450,9 @@ func (writer *umbWriter) forEachBranch(visit func(state, transition int)) {
 	})
 }
 
-// exitRate returns the exit rate of a state of a CTMC or a Markov automaton. A reader of a CTMC
-// multiplies it by probabilities to get the rates. In an exact model it is the sum of the rates.
-// Otherwise it is a float64 near the sum with which a reader gets exactly the same rates, or the sum
-// if there is no such float64; see reproducingRate.
+// exitRate returns the exit rate of a state of a CTMC or a Markov automaton. In an exact CTMC it is the sum of the rates. A reader of a
+// CTMC multiplies it by probabilities to get the rates. So in a CTMC with float64 rates it is a float64 near the sum with which a reader
+// gets exactly the same rates, or the sum if there is no such float64; see reproducingRate.
 func (writer *umbWriter) exitRate(state int) number {
 	if writer.exitRates != nil {
 		return writer.automatonRate(state)
@@ -460,7 +460,7 @@ func (writer *umbWriter) exitRate(state int) number {
 	if writer.rateState == state {
 		return writer.cachedRate
 	}
-	transitions := writer.sortedTransitions(nil, state) // u.rowBuffer may be in use
+	transitions := writer.sortedTransitions(nil, state) // rowBuffer may be in use
 	writer.rateState, writer.cachedRate = state, (&drnPrinter{printer: &printer{Writer: writer.Writer}}).sum(transitions)
 	if !writer.model.Exact() {
 		writer.cachedRate.float = writer.reproducingRate(transitions, writer.cachedRate.float)
@@ -520,20 +520,20 @@ func (writer *umbWriter) probability(state, transition int) number {
 	return weight
 }
 
-// writeNumber writes a number, as a fraction if the file has fractions and as a float64 otherwise.
-func (u *umbWriter) writeNumber(writer *bufio.Writer, value number) {
-	if !u.exact {
+// writeNumber writes a number: as a fraction if the file has fractions, and otherwise as a float64.
+func (writer *umbWriter) writeNumber(out *bufio.Writer, value number) {
+	if !writer.exact {
 		if value.rat != nil {
 			value.float, _ = value.rat.Float64()
 		}
-		umb.PutUint64(writer, math.Float64bits(value.float))
+		umb.PutUint64(out, math.Float64bits(value.float))
 		return
 	}
 	fraction := value.rat
 	if fraction == nil {
 		fraction = new(big.Rat)
 	}
-	umb.PutRat(writer, fraction, int(u.numberSize))
+	umb.PutRat(out, fraction, int(writer.numberSize))
 }
 
 // umbMembers writes the members of a UMB archive.
@@ -553,24 +553,23 @@ func (members *umbMembers) writeBits(name string, has func(i int) bool) {
 	members.Bits(name, len(members.writer.stateOrder), func(k int) bool { return has(int(members.writer.stateOrder[k])) })
 }
 
-// writeActions writes the number of the action of each choice, or of each branch of a Markov chain,
-// and the names of the actions.
+// writeActions writes the number of the action of each choice, or of each branch of a Markov chain, and the names of the actions.
 func (members *umbMembers) writeActions() {
-	u := members.writer
-	if len(u.actions) == 0 {
+	writer := members.writer
+	if len(writer.actions) == 0 {
 		return
 	}
-	if u.nondeterministic() {
-		members.File("actions/choices/values.bin", int64(4*u.model.NumChoices()), func(out *bufio.Writer) {
-			u.forEachChoice(func(choice, _ int) { u.writeActionNumber(out, choice) })
+	if writer.nondeterministic() {
+		members.File("actions/choices/values.bin", int64(4*writer.model.NumChoices()), func(out *bufio.Writer) {
+			writer.forEachChoice(func(choice, _ int) { writer.writeActionNumber(out, choice) })
 		})
-		members.writeStrings("actions/choices/", u.actions)
+		members.writeStrings("actions/choices/", writer.actions)
 		return
 	}
-	members.File("actions/branches/values.bin", int64(4*u.model.NumTransitions()), func(out *bufio.Writer) {
-		u.forEachBranch(func(_, transition int) { u.writeActionNumber(out, transition) })
+	members.File("actions/branches/values.bin", int64(4*writer.model.NumTransitions()), func(out *bufio.Writer) {
+		writer.forEachBranch(func(_, transition int) { writer.writeActionNumber(out, transition) })
 	})
-	members.writeStrings("actions/branches/", u.actions)
+	members.writeStrings("actions/branches/", writer.actions)
 }
 
 // writeActionNumber writes the number of the action of a choice, or of a transition of a Markov chain.
