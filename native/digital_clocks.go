@@ -54,6 +54,9 @@ func unsupported(p *sema.Program, format string, args ...any) error {
 // check implements instance. It translates the property and the timed automaton to an MDP, and checks the translated
 // property there.
 func (states *timedStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
+	if states.method.clocks == runner.ClockZones {
+		return states.checkByZones(ctx, property)
+	}
 	translated, err := digital.Translate(property.Program, &property.Property, states.translation())
 	if err != nil {
 		return result.Verdict{Err: translationFailure(err, property)}
@@ -68,7 +71,11 @@ func (states *timedStates) check(ctx context.Context, property *checkedProperty)
 	if space.err != nil {
 		return result.Verdict{Err: failure(space.err, result.Build, property.Program.File, property.Pos)}
 	}
-	verdict := space.model.check(ctx, &checkedProperty{runner.Instance{Property: translated.Property, Program: translated.Program, File: property.File}, property.constants, property.keep})
+	return states.checkOn(ctx, space, property, translated.Program, translated.Property)
+}
+
+// withWarnings adds the warnings about an MDP to a verdict.
+func (states *timedStates) withWarnings(verdict result.Verdict, space *timedSpace) result.Verdict {
 	if states.wantCertificates {
 		verdict.Warnings = append(slices.Clip(verdict.Warnings), NotProven+"there is no certificate of models with clocks")
 	}
@@ -119,7 +126,7 @@ func (states *timedStates) buildMDP(ctx context.Context, translated *digital.Mod
 	options.NoFixDeadlocks = true
 	space, err := explicit.Build(ctx, compiled, options)
 	if deadlockErr, ok := errors.AsType[*explicit.DeadlockError](err); ok {
-		built.err = &result.Failure{Class: result.Deadlock, File: translated.Program.File, Message: fmt.Sprintf("Timelock in PTA, e.g. in state %s: time cannot pass, and no command is enabled", translated.StateText(deadlockErr.Values))}
+		built.err = timelockFailure(translated.Program, translated.StateText(deadlockErr.Values))
 		return built
 	}
 	if err != nil {
@@ -133,7 +140,7 @@ func (states *timedStates) buildMDP(ctx context.Context, translated *digital.Mod
 	}
 	if violating := invariantHolds.Complement(); !violating.Empty() {
 		for state := range violating.All() {
-			built.warning = fmt.Sprintf("state %s is reachable but violates an invariant, and time cannot pass in it", translated.StateText(space.State(nil, state)))
+			built.warning = violationWarning(translated.StateText(space.State(nil, state)))
 			break
 		}
 	}

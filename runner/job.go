@@ -177,6 +177,7 @@ type ClockMethod string
 const (
 	DigitalClocks ClockMethod = "digital" // whole units of time, for closed constraints that do not compare two clocks
 	ClockRegions  ClockMethod = "regions" // the regions of Alur and Dill, for probabilities only
+	ClockZones    ClockMethod = "zones"   // sets of clock valuations, for one probability
 )
 
 // Simulation has the parameters of the statistical methods. Zero means not given. As in

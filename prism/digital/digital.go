@@ -167,6 +167,9 @@ func (t *translation) key() string {
 	for slot := range t.source.Vars {
 		if c := t.clocks[slot]; c != nil {
 			fmt.Fprintf(&text, "%d ", c.maxCompared)
+			if t.regions && c.inactive == nil { // a clock that the property reads is active everywhere
+				text.WriteString("active ")
+			}
 		}
 	}
 	fmt.Fprintf(&text, "unit %d", t.unit)
@@ -246,11 +249,14 @@ func (t *translation) inSteps(time int64) int32 {
 	return int32(time / t.unit)
 }
 
+// maxNumber is the largest number that a clock may be compared with. Twice the number and one step more must also fit an int.
+const maxNumber = math.MaxInt32 / 4
+
 // clockLimit returns the largest value of a clock in the MDP: one step more than the largest
 // number that it is compared with.
 func (t *translation) clockLimit(slot int) int32 {
 	maxCompared := t.clocks[slot].maxCompared
-	if maxCompared > math.MaxInt32/4 { // twice the number and one step more must also fit an int
+	if maxCompared > maxNumber {
 		t.unsupported(t.clockPos(slot), "found a clock that is compared with %d, which is too large", maxCompared)
 		return 0
 	}
