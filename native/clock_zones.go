@@ -12,25 +12,26 @@ import (
 	"tilecheck/runner"
 )
 
-// checkByZones checks a property of a timed automaton on an MDP of zones, which depends on the property.
-func (states *timedStates) checkByZones(ctx context.Context, property *checkedProperty) result.Verdict {
+// checkByZones checks a property of a timed automaton on an MDP of zones, which depends on the property. It returns an error, which the verdict
+// has too, if the MDP cannot be built.
+func (states *timedStates) checkByZones(ctx context.Context, property *checkedProperty, limit int) (result.Verdict, error) {
 	timed, err := digital.ForZones(property.Program, &property.Property)
 	if err != nil {
-		return result.Verdict{Err: translationFailure(err, property)}
+		return result.Verdict{Err: translationFailure(err, property)}, err
 	}
-	built, err := zones.Build(ctx, timed, zones.Options{MaxStates: states.method.build.MaxStates})
+	built, err := zones.Build(ctx, timed, zones.Options{MaxStates: limit})
 	if timelock, ok := errors.AsType[*zones.TimelockError](err); ok {
 		err = timelockFailure(property.Program, timelock.State)
 	}
 	if err != nil {
-		return result.Verdict{Err: failure(err, result.Build, property.Program.File, property.Pos)}
+		return result.Verdict{Err: failure(err, result.Build, property.Program.File, property.Pos)}, err
 	}
 	ofZones := property.Property
 	ofZones.X = built.Property
 	return states.checkOn(ctx, &timedSpace{
 		model:   states.method.newExploredModel(built.Space, nil),
 		warning: violationWarning(built.Violating),
-	}, property, built.Space.Program(), ofZones)
+	}, property, built.Space.Program(), ofZones), nil
 }
 
 // timelockFailure returns the failure for a reachable state in which nothing can happen.

@@ -135,8 +135,8 @@ rewards "r" true : 1; endrewards
 		{"", "", "filter(max, Pmax=? [ F l=1 ], l=0)", "", "p.props:1:1: found a filter, which is not supported for timed automata"},
 		{"x<=3", "x<=3000000000-2000000000", "Pmax=? [ F l=1 ]", "", "m.prism:"},
 		{"[] x>=1", "[] l=0 & x>=4", "Pmax=? [ F l=1 ]", "", "m.prism: Timelock in PTA, e.g. in state (l=0,n=0,x=3,"},
-		{"[] x>=1", "[] l=0 & x>3", "Pmax=? [ F l=1 ]", "", "m.prism: Timelock in PTA, e.g. in state (l=0,n=0,x=3,y>0)"},
-		{"x<=3 endinvariant\n  [] x>=1", "x<3 endinvariant\n  [] l=0 & x>=4", "Pmax=? [ F l=1 ]", "", "m.prism: Timelock in PTA, e.g. in state (l=0,n=0,2<x<3,y>0)"},
+		{"[] x>=1", "[] l=0 & x>3", "Pmax=? [ F l=1 ]", "", "m.prism: Timelock in PTA, e.g. in state (l=0,n=0,x=3,y=3)"},
+		{"x<=3 endinvariant\n  [] x>=1", "x<3 endinvariant\n  [] l=0 & x>=4", "Pmax=? [ F l=1 ]", "", "m.prism: Timelock in PTA, e.g. in state (l=0,n=0,x<3,y<3)"},
 	} {
 		text := strings.Replace(model, tt.edit, tt.with, 1)
 		if strings.Contains(tt.want, "Timelock") {

@@ -165,8 +165,8 @@ type Numeric struct {
 	// Symmetry explores, for each property, one of the states that differ only by a permutation of interchangeable modules.
 	// Verdicts have the size of that space. Only the embedded engine reads it.
 	Symmetry bool
-	// Clocks is how the embedded engine represents the clocks of a timed automaton. Empty means DigitalClocks where they are
-	// exact, and ClockRegions elsewhere.
+	// Clocks is how the embedded engine represents the clocks of a timed automaton. Empty lets the engine choose one that is
+	// exact and has few states.
 	Clocks ClockMethod
 }
 

@@ -3,6 +3,8 @@ package zone
 import (
 	"math/rand/v2"
 	"testing"
+
+	"tilecheck/internal/needs"
 )
 
 // clocks and largest describe the grid of the tests: valuations are multiples of 1/4 up to largest+1, and zones have numbers up to
@@ -71,7 +73,7 @@ func TestZones(t *testing.T) {
 		result[clock-1] = number
 		return result
 	}
-	for range 400 {
+	for range needs.Some(400) {
 		x, y, bad := randomZone(random), randomZone(random), Federation{randomZone(random), randomZone(random)}
 		clock, number := 1+random.IntN(clocks), int64(random.IntN(largest+1))
 		before, hasBefore := x.BeforeSet(clock, number)
@@ -125,7 +127,7 @@ func TestZones(t *testing.T) {
 func TestExtrapolate(t *testing.T) {
 	random := rand.New(rand.NewPCG(2, 1))
 	limits := []int64{0, 1, 2, 1}
-	for range 200 {
+	for range needs.Some(200) {
 		x := randomZone(random)
 		larger := x.Extrapolate(limits)
 		for range 20 {

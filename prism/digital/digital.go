@@ -39,10 +39,8 @@ type Method uint8
 
 // The methods.
 const (
-	// Automatic is Digital if all clock constraints are closed and none compares two clocks, and Regions otherwise.
-	Automatic Method = iota
-	// Digital counts whole units of time.
-	Digital
+	// Digital counts whole units of time. All clock constraints must be closed, and none may compare two clocks.
+	Digital Method = iota
 	// Regions distinguishes the regions of Alur and Dill.
 	Regions
 )
@@ -52,7 +50,6 @@ type translation struct {
 	source   *sema.Program
 	result   *sema.Program
 	property sema.Expr
-	method   Method
 	clocks   map[int]*clock // by slot
 	unit     int64          // greatest common divisor of all numbers that clocks are compared with; 0 if all are zero
 	// regions says that clocks are translated to regions and not to digital clocks.
@@ -83,8 +80,8 @@ type clock struct {
 // of the properties file. The error is an *Error.
 func Translate(program *sema.Program, property *sema.Property, method Method) (*Model, error) {
 	t := survey(program, property)
-	t.method = method
-	t.chooseRegions()
+	t.regions = method == Regions
+	t.checkMethod()
 	if t.err != nil {
 		return nil, t.err
 	}
@@ -101,8 +98,7 @@ func Translate(program *sema.Program, property *sema.Property, method Method) (*
 	return model, nil
 }
 
-// NeedsRegions reports whether digital clocks do not support a constraint of the automaton or a bound of the property, so that
-// Translate uses regions or returns an error.
+// NeedsRegions reports whether digital clocks do not support a constraint of the automaton or a bound of the property.
 func NeedsRegions(program *sema.Program, property *sema.Property) bool {
 	return survey(program, property).openAt != nil
 }
@@ -117,14 +113,13 @@ func survey(program *sema.Program, property *sema.Property) *translation {
 	return t
 }
 
-// chooseRegions decides between digital clocks and regions.
-func (t *translation) chooseRegions() {
-	t.regions = t.method == Regions || t.openAt != nil
+// checkMethod records an error if the method does not support the automaton or the property.
+func (t *translation) checkMethod() {
 	switch {
 	case t.err != nil:
-	case t.openAt != nil && (t.rewards != nil || t.method == Digital):
+	case t.openAt != nil && (t.rewards != nil || !t.regions):
 		t.err = t.openAt
-	case t.method == Regions && t.rewards != nil:
+	case t.regions && t.rewards != nil:
 		t.unsupported(t.rewards.Pos(), "found an R operator, want P operators for regions of clocks")
 	}
 }

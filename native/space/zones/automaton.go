@@ -33,8 +33,8 @@ type location struct {
 	state  []int32 // of Zones.Locations
 	// invariant are the clock valuations that satisfy the invariants; no zone if there are none.
 	invariant zone.Federation
-	// beforeDelay are the valuations in which time can pass.
-	beforeDelay zone.Federation
+	// beforeDelay are the valuations in which time can pass. From live, time can pass for ever or until a command is enabled.
+	beforeDelay, live zone.Federation
 	transitions []*transition
 	incoming    []incoming
 	// entered are the reachable zones in which the location is entered, and reached those with the passage of time.
@@ -76,7 +76,7 @@ type incoming struct {
 	branch     int
 }
 
-// TimelockError says that in a reachable state no time can pass, and no command is enabled.
+// TimelockError says that from a reachable state time cannot pass for ever, and no command is enabled before it stops.
 type TimelockError struct{ State string }
 
 // Error names the state.
@@ -192,8 +192,10 @@ func (a *automaton) addTransitions(l *location) error {
 		}
 		for _, convex := range guard {
 			l.transitions = append(l.transitions, &transition{from: l, guard: convex, choice: combined})
+			l.live = l.live.Union(l.beforeDelayAvoiding(convex, nil))
 		}
 	}
+	l.live = l.live.Union(l.waitingForever(nil))
 	return nil
 }
 

@@ -13,7 +13,7 @@ type backward struct {
 	target, bad []zone.Federation // by location
 	firings     [][]*firing       // by location
 	incoming    [][]arrival       // by location: the branches that lead to it
-	entries     [][]*entry // by location
+	entries     [][]*entry        // by location
 	entryOf     []map[string]*entry
 	sure        [][]*entry // by location: the entries from which the target is reached surely
 	waiting     []*entry   // entries whose predecessors are missing

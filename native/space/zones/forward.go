@@ -2,6 +2,7 @@ package zones
 
 import (
 	"context"
+	"slices"
 
 	"tilecheck/internal/zone"
 )
@@ -21,7 +22,7 @@ type locationZone struct {
 	zone     zone.Zone
 }
 
-// explore finds the reachable locations with their zones. The error is a *TimelockError for a state in which nothing can happen. The timer, which no
+// explore finds the reachable locations with their zones. The error is a *TimelockError if there is a timelock. The timer, which no
 // command sets, begins with any value.
 func (a *automaton) explore(ctx context.Context) (*forward, error) {
 	f := &forward{automaton: a, limits: append([]int64{0}, a.Limits...)}
@@ -112,7 +113,7 @@ func (f *forward) orders(pair [2]int) []zone.Zone {
 	return []zone.Zone{less, equal, greater}
 }
 
-// expand lets time pass, takes all transitions, and looks for states in which nothing can happen.
+// expand lets time pass, takes all transitions, and looks for timelocks.
 func (f *forward) expand(found locationZone) error {
 	l := found.location
 	reached := l.afterDelay(found.zone)
@@ -122,12 +123,9 @@ func (f *forward) expand(found locationZone) error {
 			break
 		}
 	}
-	var guards zone.Federation
-	for _, t := range l.transitions {
-		guards = guards.Add(t.guard)
-	}
-	for _, stuck := range reached.Minus(l.beforeDelay).Minus(guards) {
-		return &TimelockError{f.text(l, stuck)}
+	stuck := reached.Minus(l.live)
+	for _, at := range slices.Concat(stuck.Minus(l.beforeDelay), stuck) {
+		return &TimelockError{f.text(l, at)}
 	}
 	l.reached = l.reached.Union(reached)
 	for _, t := range l.transitions {
