@@ -1,10 +1,13 @@
 package native
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 
+	"tilecheck/native/solve"
+	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/zones"
 	"tilecheck/prism/digital"
 	"tilecheck/prism/sema"
@@ -19,19 +22,49 @@ func (states *timedStates) checkByZones(ctx context.Context, property *checkedPr
 	if err != nil {
 		return result.Verdict{Err: translationFailure(err, property)}, err
 	}
-	built, err := zones.Build(ctx, timed, zones.Options{MaxStates: limit})
-	if timelock, ok := errors.AsType[*zones.TimelockError](err); ok {
-		err = timelockFailure(property.Program, timelock.State)
+	options := zones.Options{MaxStates: limit}
+	for {
+		built, err := zones.Build(ctx, timed, options)
+		if timelock, ok := errors.AsType[*zones.TimelockError](err); ok {
+			err = timelockFailure(property.Program, timelock.State)
+		}
+		if err != nil {
+			return result.Verdict{Err: failure(err, result.Build, property.Program.File, property.Pos)}, err
+		}
+		ofZones := property.Property
+		ofZones.X = built.Property
+		check := func(space *explicit.Space) result.Verdict {
+			model := states.method.newExploredModel(space, nil)
+			return states.checkOn(ctx, &timedSpace{model: model, warning: violationWarning(built.Violating)}, property, space.Program(), ofZones)
+		}
+		verdict := check(built.Space)
+		if built.Upper == nil || verdict.Err != nil {
+			return verdict, nil
+		}
+		if other := check(built.Upper); states.combine(&verdict, &other) {
+			return verdict, nil
+		}
+		options.KeepAll = true
 	}
-	if err != nil {
-		return result.Verdict{Err: failure(err, result.Build, property.Program.File, property.Pos)}, err
+}
+
+// combine sets the bounds of a verdict such that they also contain those of another one. It returns false if the two differ too much for the requested accuracy.
+func (states *timedStates) combine(verdict, other *result.Verdict) bool {
+	value, second := &verdict.Value, &other.Value
+	switch {
+	case other.Err != nil:
+		return false
+	case value.Kind == result.Boolean:
+		return value.Bool == second.Bool
+	case value.Rat != nil && second.Rat != nil:
+		return value.Rat.Cmp(second.Rat) == 0
 	}
-	ofZones := property.Property
-	ofZones.X = built.Property
-	return states.checkOn(ctx, &timedSpace{
-		model:   states.method.newExploredModel(built.Space, nil),
-		warning: violationWarning(built.Violating),
-	}, property, built.Space.Program(), ofZones), nil
+	lower, upper := min(value.Num, second.Num), max(value.Num, second.Num)
+	if verdict.Bound != nil && other.Bound != nil {
+		lower, upper = min(verdict.Bound.Lo, other.Bound.Lo), max(verdict.Bound.Hi, other.Bound.Hi)
+		verdict.Bound = &result.Interval{Lo: lower, Hi: upper}
+	}
+	return upper-lower <= 2*cmp.Or(states.method.opt.Epsilon, solve.DefaultEpsilon)*upper
 }
 
 // timelockFailure returns the failure for a reachable state in which nothing can happen.

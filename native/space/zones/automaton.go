@@ -35,8 +35,8 @@ type location struct {
 	invariant zone.Federation
 	// beforeDelay are the valuations in which time can pass. From live, time can pass for ever or until a command is enabled.
 	beforeDelay, live zone.Federation
-	transitions []*transition
-	incoming    []incoming
+	transitions       []*transition
+	incoming          []incoming
 	// entered are the reachable zones in which the location is entered, and reached those with the passage of time.
 	entered, reached zone.Federation
 }

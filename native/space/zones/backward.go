@@ -16,9 +16,11 @@ type backward struct {
 	entries     [][]*entry        // by location
 	entryOf     []map[string]*entry
 	sure        [][]*entry // by location: the entries from which the target is reached surely
-	waiting     []*entry   // entries whose predecessors are missing
-	waitingSure []*entry   // those from which the target is reached surely, which come first
-	count       int
+	explored    [][]*entry // by location: the entries whose predecessors are known
+	waiting     queue      // entries whose predecessors are missing
+	dominations []domination
+	keepAll     bool // nothing is left out as dominated
+	count       int  // of entries
 }
 
 // entry is a symbolic state: a location with a zone, in which it is entered. The scheduler chooses one of the ways to leave it, after some time or at once.
@@ -26,10 +28,18 @@ type entry struct {
 	location *location
 	zone     zone.Zone
 	ways     []*firingZone
-	usedBy   []*firingZone // the firing zones that have the entry as an option
-	isSure   bool          // the target is reached surely
-	explored bool          // its predecessors are known
-	number   int           // its state in the MDP; 0 if it has none yet
+	usedBy   []use
+	isSure   bool    // the target is reached surely
+	explored bool    // its predecessors are known
+	value    float64 // the probability of reaching the target, as far as it is known
+	order    int     // the number of entries that were found before
+	number   int     // its state in the MDP; 0 if it has none yet
+}
+
+// use says that an entry is an option of a branch of a firing zone.
+type use struct {
+	zone   *firingZone
+	branch int
 }
 
 // firing is a transition, or the part of it with a convex guard without bad states.
@@ -59,6 +69,8 @@ type firingZone struct {
 	firing  *firing
 	zone    zone.Zone
 	options [][]*entry // by branch
+	best    []*entry   // by branch: the option with the greatest value, or nil
+	value   float64    // the probability of reaching the target, as far as it is known
 	// generators are sets of branches: the zone is the intersection of the zones of one option of each branch in the set.
 	generators []branches
 	entries    []*entry // the entries that have the zone as a way
@@ -92,7 +104,7 @@ func (a *automaton) newBackward(target, bad []zone.Federation) *backward {
 	b := &backward{automaton: a, target: target, bad: bad}
 	n := len(a.locations)
 	b.firings, b.incoming, b.sure = make([][]*firing, n), make([][]arrival, n), make([][]*entry, n)
-	b.entries, b.entryOf = make([][]*entry, n), make([]map[string]*entry, n)
+	b.entries, b.explored, b.entryOf = make([][]*entry, n), make([][]*entry, n), make([]map[string]*entry, n)
 	for _, l := range a.locations {
 		b.entryOf[l.number] = make(map[string]*entry)
 		for _, t := range l.transitions {
@@ -135,30 +147,31 @@ func (b *backward) search(ctx context.Context) error {
 		}
 		next := b.next()
 		if next == nil {
+			if b.retry() {
+				continue
+			}
 			return nil
 		}
 		next.explored = true
+		b.explored[next.location.number] = append(b.explored[next.location.number], next)
 		for _, a := range b.incoming[next.location.number] {
 			b.arrive(a, next)
 		}
 	}
 }
 
-// next returns the next entry whose predecessors are missing; nil if there is none.
+// next returns the entry with the greatest value whose predecessors are missing; nil if there is none.
 func (b *backward) next() *entry {
-	for len(b.waitingSure) > 0 {
-		first := b.waitingSure[0]
-		b.waitingSure = b.waitingSure[1:]
-		if !first.explored && !b.isWithinSure(first) {
-			return first
-		}
-	}
 	for len(b.waiting) > 0 {
-		first := b.waiting[0]
-		b.waiting = b.waiting[1:]
-		if !first.isSure && !b.isWithinSure(first) { // or it is among waitingSure
-			return first
+		first := b.waiting.pop()
+		if first.explored || b.isWithinSure(first) {
+			continue
 		}
+		if by := b.dominating(first); by != nil {
+			b.leaveOut(by, first, func() { b.waiting.push(first) })
+			continue
+		}
+		return first
 	}
 	return nil
 }
@@ -178,15 +191,16 @@ func (b *backward) enter(l *location, z zone.Zone, way *firingZone) {
 		if !l.reached.Intersects(z) || slices.ContainsFunc(b.sure[l.number], covers) {
 			return
 		}
-		e = &entry{location: l, zone: z}
+		e = &entry{location: l, zone: z, order: b.count}
 		b.entries[l.number] = append(b.entries[l.number], e)
 		b.entryOf[l.number][key] = e
-		b.waiting = append(b.waiting, e)
+		b.waiting.push(e)
 		b.count++
 	}
 	if way != nil {
 		e.ways = append(e.ways, way)
 		way.entries = append(way.entries, e)
+		b.raise(e, way.value)
 	}
 	if way == nil || way.isSure {
 		b.makeSure(e)
@@ -200,9 +214,9 @@ func (b *backward) makeSure(e *entry) {
 	}
 	e.isSure = true
 	b.sure[e.location.number] = append(b.sure[e.location.number], e)
-	b.waitingSure = append(b.waitingSure, e)
-	for _, z := range e.usedBy {
-		b.updateSure(z)
+	b.raise(e, 1)
+	for _, used := range e.usedBy {
+		b.updateSure(used.zone)
 	}
 }
 
@@ -230,7 +244,14 @@ func (b *backward) arrive(a arrival, into *entry) {
 		return
 	}
 	for _, other := range f.arrivals[i] {
-		if other.entry.isSure && other.zone.Includes(z) {
+		if !other.zone.Includes(z) {
+			continue
+		}
+		if other.entry.isSure {
+			return
+		}
+		if b.dominates(other.entry, into) {
+			b.leaveOut(other.entry, into, func() { b.arrive(a, into) })
 			return
 		}
 	}
@@ -244,16 +265,26 @@ func (b *backward) arrive(a arrival, into *entry) {
 	known := f.zones
 	b.addZone(f, z, single)
 	for _, old := range known {
-		if old.hasSure(i) {
-			continue
-		}
-		for _, generator := range old.generators {
-			if generator.has(i) {
-				continue
-			}
-			if both, ok := z.Intersect(old.zone); ok && f.transition.from.reached.Intersects(both) {
-				b.addZone(f, both, generator.with(i))
-			}
+		b.intersect(old, option{z, into}, i)
+	}
+}
+
+// intersect adds the intersections of a firing zone with the zone of an option of a branch, unless the firing zone has a better option of that branch.
+func (b *backward) intersect(old *firingZone, with option, branch int) {
+	if old.hasSure(branch) {
+		return
+	}
+	if best := old.best[branch]; best != nil && best != with.entry && b.dominates(best, with.entry) {
+		b.leaveOut(best, with.entry, func() { b.intersect(old, with, branch) })
+		return
+	}
+	both, ok := with.zone.Intersect(old.zone)
+	if !ok || !old.firing.transition.from.reached.Intersects(both) {
+		return
+	}
+	for _, generator := range old.generators {
+		if !generator.has(branch) {
+			b.addZone(old.firing, both, generator.with(branch))
 		}
 	}
 }
@@ -266,7 +297,8 @@ func (z *firingZone) hasSure(branch int) bool {
 // addOption adds an entry that a branch can lead into.
 func (b *backward) addOption(z *firingZone, branch int, into *entry) {
 	z.options[branch] = append(z.options[branch], into)
-	into.usedBy = append(into.usedBy, z)
+	into.usedBy = append(into.usedBy, use{z, branch})
+	b.improve(z, branch, into)
 	if into.isSure {
 		b.updateSure(z)
 	}
@@ -279,7 +311,7 @@ func (b *backward) addZone(f *firing, z zone.Zone, generator branches) {
 		known.addGenerator(generator)
 		return
 	}
-	added := &firingZone{firing: f, zone: z, options: make([][]*entry, len(f.arrivals)), generators: []branches{generator}}
+	added := &firingZone{firing: f, zone: z, options: make([][]*entry, len(f.arrivals)), best: make([]*entry, len(f.arrivals)), generators: []branches{generator}}
 	for i, arrivals := range f.arrivals {
 		for _, arrival := range arrivals {
 			if arrival.zone.Includes(z) {

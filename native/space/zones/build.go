@@ -19,11 +19,14 @@ import (
 type Options struct {
 	// MaxStates is the number of symbolic states after which Build gives up; 0 means no limit.
 	MaxStates int
+	// KeepAll keeps symbolic states also if another one seems to be at least as good.
+	KeepAll bool
 }
 
-// Built is an MDP of symbolic states.
+// Built is an MDP of symbolic states. Symbolic states that seem to be dominated by others are left out. Then Space gives a lower bound of the maximal probability of the
+// target, and Upper, in which a state that dominates another one can become it, an upper bound. If both are equal, nothing was lost.
 type Built struct {
-	Space *explicit.Space
+	Space, Upper *explicit.Space // Upper is nil if no state was left out
 	// Property is a property of Space: it has the value, or the threshold, of the property of the automaton.
 	Property sema.Expr
 	// Violating describes a reachable state that violates an invariant; "" if there is none.
@@ -44,7 +47,7 @@ func Build(ctx context.Context, timed *digital.Zones, options Options) (*Built, 
 			found = search.count
 		}
 		if options.MaxStates > 0 && found > options.MaxStates {
-			return &explicit.LimitError{Limit: int64(options.MaxStates), States: found, Expanded: found - len(search.waiting) - len(search.waitingSure)}
+			return &explicit.LimitError{Limit: int64(options.MaxStates), States: found, Expanded: found - len(search.waiting)}
 		}
 		return nil
 	}
@@ -57,12 +60,18 @@ func Build(ctx context.Context, timed *digital.Zones, options Options) (*Built, 
 		return nil, err
 	}
 	search = a.newBackward(goal.target, goal.bad)
+	search.keepAll = options.KeepAll
 	if err := search.search(ctx); err != nil {
 		return nil, err
 	}
 	built := &Built{Violating: explored.warning}
-	if built.Space, err = search.space(); err != nil {
+	if built.Space, err = search.space(nil); err != nil {
 		return nil, err
+	}
+	if dominated := search.dominated(); len(dominated) > 0 {
+		if built.Upper, err = search.space(dominated); err != nil {
+			return nil, err
+		}
 	}
 	built.Property = goal.property(built.Space.Program())
 	return built, nil
@@ -160,9 +169,10 @@ const (
 // mdp assembles the MDP of the symbolic states that are reachable from the initial one.
 type mdp struct {
 	*backward
-	builder  *sparse.Builder
-	nodes    []node // from firstState on
-	optionOf map[string]int
+	builder   *sparse.Builder
+	nodes     []node // from firstState on
+	optionOf  map[string]int
+	dominated map[*entry][]*entry // what an entry can become
 }
 
 // node is a state of the MDP: an entry or, if that is nil, a choice between entries.
@@ -171,9 +181,27 @@ type node struct {
 	options []*entry
 }
 
-// space returns the MDP.
-func (b *backward) space() (*explicit.Space, error) {
-	m := &mdp{backward: b, builder: sparse.NewBuilder(sparse.MDP), optionOf: make(map[string]int)}
+// dominated returns the entries that each entry dominates, where something was left out.
+func (b *backward) dominated() map[*entry][]*entry {
+	result := make(map[*entry][]*entry)
+	found := make(map[[2]*entry]bool)
+	for _, d := range b.dominations {
+		if pair := [2]*entry{d.by, d.entry}; !found[pair] {
+			found[pair] = true
+			result[d.by] = append(result[d.by], d.entry)
+		}
+	}
+	return result
+}
+
+// space returns the MDP in which an entry can become those that it dominates, as given.
+func (b *backward) space(dominated map[*entry][]*entry) (*explicit.Space, error) {
+	for _, entries := range b.entries {
+		for _, e := range entries {
+			e.number = 0
+		}
+	}
+	m := &mdp{backward: b, builder: sparse.NewBuilder(sparse.MDP), optionOf: make(map[string]int), dominated: dominated}
 	first, err := b.initial()
 	if err != nil {
 		return nil, err
@@ -239,9 +267,14 @@ func (m *mdp) add(n node) int {
 func (m *mdp) addChoiceBetween(successors []int) {
 	m.builder.State()
 	for _, successor := range successors {
-		m.builder.Choice(sparse.NoAction)
-		m.addTransition(successor, weight{big.NewRat(1, 1), 1})
+		m.addChoice(successor)
 	}
+}
+
+// addChoice adds a choice with one successor to the current state.
+func (m *mdp) addChoice(successor int) {
+	m.builder.Choice(sparse.NoAction)
+	m.addTransition(successor, weight{big.NewRat(1, 1), 1})
 }
 
 // addTransition adds a transition to the current choice.
@@ -281,6 +314,9 @@ func (m *mdp) addEntry(e *entry) {
 		for _, target := range targets {
 			m.addTransition(target, weights[target])
 		}
+	}
+	for _, other := range m.dominated[e] {
+		m.addChoice(m.of([]*entry{other}))
 	}
 }
 
