@@ -117,7 +117,7 @@ func TestZones(t *testing.T) {
 		if !x.Includes(x.Set(clock, number)) && hasBefore && x.Set(clock, number).Equal(x) {
 			t.Fatalf("%v", x)
 		}
-		if bad.Union(Federation{x}).Includes(x) != true || (bad.Includes(x)) != (len(Federation{x}.Minus(bad)) == 0) {
+		if bad.Union(Federation{x}).Includes(x) != true || bad.Includes(x) != (len(Federation{x}.Minus(bad)) == 0) {
 			t.Fatalf("%v in %v", x, bad)
 		}
 	}

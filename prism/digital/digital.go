@@ -60,6 +60,8 @@ type translation struct {
 	pairs []*clockPair
 	// rewards is an operator R of the property; nil if there is none.
 	rewards sema.Expr
+	// listing is a filter that counts or lists states, for which regions are not the states that the user means; nil if there is none.
+	listing sema.Expr
 	// deadline is the time bound of the property, nil if it has none; timer is the slot of its clock.
 	deadline *int64
 	timer    int
@@ -119,6 +121,8 @@ func (t *translation) checkMethod() {
 	case t.err != nil:
 	case t.openAt != nil && (t.rewards != nil || !t.regions):
 		t.err = t.openAt
+	case t.regions && t.listing != nil:
+		t.unsupported(t.listing.Pos(), "found a filter that counts or lists states, want min, max, range, forall or exists for regions of clocks")
 	case t.regions && t.rewards != nil:
 		t.unsupported(t.rewards.Pos(), "found an R operator, want P operators for regions of clocks")
 	}
