@@ -18,6 +18,10 @@ import (
 // checkByZones checks a property of a timed automaton on an MDP of zones, which depends on the property. It returns an error, which the verdict
 // has too, if the MDP cannot be built.
 func (states *timedStates) checkByZones(ctx context.Context, property *checkedProperty, limit int) (result.Verdict, error) {
+	if states.method.outputs.Witness != nil {
+		err := unsupported(property.Program, "found zones of clocks, want --clocks digital or regions for a witness")
+		return result.Verdict{Err: failure(err, result.Unsupported, property.Program.File, property.Pos)}, err
+	}
 	timed, err := digital.ForZones(property.Program, &property.Property)
 	if err != nil {
 		return result.Verdict{Err: translationFailure(err, property)}, err

@@ -88,7 +88,7 @@ func (states *timedStates) attempts(property *checkedProperty) []clockAttempt {
 	}
 	byZones, last := clockAttempt{runner.ClockZones, maxZones}, clockAttempt{exact, 0}
 	switch _, err := digital.ForZones(property.Program, &property.Property); {
-	case err != nil:
+	case err != nil || states.method.outputs.Witness != nil:
 		return []clockAttempt{last}
 	case exact == runner.ClockRegions:
 		return []clockAttempt{byZones, last}
