@@ -1,6 +1,7 @@
 package native_test
 
 import (
+	"fmt"
 	"math/big"
 	"slices"
 	"strings"
@@ -56,20 +57,23 @@ func TestClockRegions(t *testing.T) {
 		`P>=0.8 [ F<=2 "arrived" ]`:     "true",
 		`Pmax=? [ F<2 y>1 & "arrived"]`: "4/5",
 	} {
-		verdict := answers(t, sending, property, result.Exact)[0]
-		got := ""
-		switch {
-		case verdict.Err != nil:
-			got = verdict.Err.Error()
-		case verdict.Value.Kind == result.Boolean:
-			got = map[bool]string{true: "true", false: "false"}[verdict.Value.Bool]
-		default:
-			got = verdict.Value.Rat.RatString()
-		}
-		if got != want {
-			t.Errorf("%s: %s, want %s", property, got, want)
+		for _, clocks := range []runner.ClockMethod{runner.ClockRegions, runner.ClockZones, ""} {
+			if got := clockAnswer(checkClocks(t, sending, []string{property}, clocks)[0]); got != want {
+				t.Errorf("%s with %q: %s, want %s", property, clocks, got, want)
+			}
 		}
 	}
+}
+
+// clockAnswer returns the text of a fraction, a truth value or an error.
+func clockAnswer(verdict result.Verdict) string {
+	switch {
+	case verdict.Err != nil:
+		return verdict.Err.Error()
+	case verdict.Value.Kind == result.Boolean:
+		return fmt.Sprint(verdict.Value.Bool)
+	}
+	return verdict.Value.Rat.RatString()
 }
 
 // checkClocks checks the properties of a model with a representation of clocks.
@@ -87,35 +91,46 @@ func checkClocks(t *testing.T, text string, properties []string, clocks runner.C
 
 // TestClockRegionsAgree: regions and digital clocks have the same fractions of automata with closed constraints.
 func TestClockRegionsAgree(t *testing.T) {
-	models := 300
-	if testing.Short() {
-		models = 60
-	}
+	clocksAgree(t, wild.Timed, needs.Some(600), runner.DigitalClocks, runner.ClockRegions)
+}
+
+// TestClockZonesAgree: zones have the same fractions as digital clocks or, of automata with strict constraints and comparisons of two clocks, regions.
+func TestClockZonesAgree(t *testing.T) {
+	clocksAgree(t, wild.Timed, needs.Some(300), runner.DigitalClocks, runner.ClockZones)
+	clocksAgree(t, wild.TimedOpen, needs.Some(200), runner.ClockRegions, runner.ClockZones)
+}
+
+// clocksAgree compares the probabilities of random automata with two representations of clocks. Seed 3 is fixed.
+func clocksAgree(t *testing.T, newModel func(seed, number uint64, n int) wild.Model, models int, first, second runner.ClockMethod) {
+	t.Helper()
 	compared, between := 0, 0
 	for i := range models {
-		model := wild.Timed(3, uint64(i), 6)
+		model := newModel(3, uint64(i), 6)
 		var properties []string
 		for _, property := range model.Props {
-			if strings.HasPrefix(property, "P") {
-				properties = append(properties, property)
-			}
-		}
-		digital := checkClocks(t, model.Text, properties, runner.DigitalClocks)
-		regions := checkClocks(t, model.Text, properties, runner.ClockRegions)
-		for k := range digital {
-			if (digital[k].Err == nil) != (regions[k].Err == nil) {
-				t.Errorf("%s: %v with digital clocks, %v with regions\n%s", properties[k], digital[k].Err, regions[k].Err, model.Text)
+			if !strings.HasPrefix(property, "P") {
 				continue
 			}
-			if digital[k].Err != nil {
+			properties = append(properties, property)
+			if globally := strings.Replace(property, "[ F", "[ G", 1); first != runner.DigitalClocks { // else the constraints of the negation are strict
+				properties = append(properties, globally)
+			}
+		}
+		ofFirst := checkClocks(t, model.Text, properties, first)
+		ofSecond := checkClocks(t, model.Text, properties, second)
+		for k := range ofFirst {
+			if (ofFirst[k].Err == nil) != (ofSecond[k].Err == nil) {
+				t.Errorf("%s: %v with %s, %v with %s\n%s", properties[k], ofFirst[k].Err, first, ofSecond[k].Err, second, model.Text)
+				continue
+			}
+			if ofFirst[k].Err != nil {
 				continue
 			}
 			compared++
-			want, got := digital[k].Value, regions[k].Value
-			if want.Rat == nil && want.Bool != got.Bool || want.Rat != nil && want.Rat.Cmp(got.Rat) != 0 {
-				t.Errorf("%s: %v with digital clocks, %v with regions\n%s", properties[k], want, got, model.Text)
+			if want, got := clockAnswer(ofFirst[k]), clockAnswer(ofSecond[k]); want != got {
+				t.Errorf("%s: %s with %s, %s with %s\n%s", properties[k], want, first, got, second, model.Text)
 			}
-			if want.Rat != nil && want.Rat.Sign() > 0 && want.Rat.Cmp(big.NewRat(1, 1)) < 0 {
+			if value := ofFirst[k].Value.Rat; value != nil && value.Sign() > 0 && value.Cmp(big.NewRat(1, 1)) < 0 {
 				between++
 			}
 		}
@@ -135,7 +150,7 @@ module m
   [] l=1 & y>=100 -> (l'=2);
 endmodule
 `
-	verdict := answers(t, model, "Pmin=? [ F l=2 ]", result.Exact)[0]
+	verdict := checkClocks(t, model, []string{"Pmin=? [ F l=2 ]"}, runner.ClockRegions)[0]
 	if verdict.Err != nil || verdict.Value.Num != 1 || verdict.States > 1000 {
 		t.Errorf("%v %v with %d states, want 1 with at most 1000", verdict.Value, verdict.Err, verdict.States)
 	}

@@ -14,8 +14,8 @@ import (
 	"tilecheck/runner"
 )
 
-// timedStates is an instance of a timed automaton, by an MDP of digital clocks or of regions. The largest values of the
-// clocks depend on the property. Properties with the same largest values share an MDP.
+// timedStates is an instance of a timed automaton, by an MDP of digital clocks, of regions or of zones. The largest values of the
+// clocks depend on the property. Properties with the same largest values share an MDP, except that of zones.
 type timedStates struct {
 	method           *statesMethod
 	wantCertificates bool                   // certificates are wanted; there are none for timed automata
@@ -26,6 +26,7 @@ type timedStates struct {
 type timedSpace struct {
 	model   *exploredModel
 	err     error
+	limit   int // of states; 0 means none
 	warning string
 }
 
@@ -51,24 +52,82 @@ func unsupported(p *sema.Program, format string, args ...any) error {
 	return &result.Failure{Class: result.Unsupported, File: p.File, Message: fmt.Sprintf(format, args...)}
 }
 
-// check implements instance. It translates the property and the timed automaton to an MDP, and checks the translated
-// property there.
+// check implements instance. It tries one representation of clocks after the other, until one is possible and small enough.
 func (states *timedStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
-	translated, err := digital.Translate(property.Program, &property.Property, states.translation())
+	attempts := states.attempts(property)
+	for _, attempt := range attempts[:len(attempts)-1] {
+		verdict, err := states.checkBy(ctx, property, attempt)
+		if isUnsupported := err != nil && failure(err, result.Build, "", property.Pos).Class == result.Unsupported; !isUnsupported && !exceedsLimit(err) {
+			return verdict
+		}
+	}
+	verdict, _ := states.checkBy(ctx, property, attempts[len(attempts)-1])
+	return verdict
+}
+
+// clockAttempt is a representation of clocks to try, with a limit of states or zones; 0 means none.
+type clockAttempt struct {
+	clocks runner.ClockMethod
+	limit  int
+}
+
+// Limits of attempts whose representation of clocks may be much larger than another one: of states of digital clocks, and of zones, which take some seconds.
+const (
+	maxDigitalStates = 1_000_000
+	maxZones         = 10_000
+)
+
+// attempts returns the representations of clocks to try for a property, in this order. The last one has no limit.
+func (states *timedStates) attempts(property *checkedProperty) []clockAttempt {
+	if clocks := states.method.clocks; clocks != "" {
+		return []clockAttempt{{clocks, 0}}
+	}
+	exact := runner.DigitalClocks
+	if digital.NeedsRegions(property.Program, &property.Property) {
+		exact = runner.ClockRegions
+	}
+	byZones, last := clockAttempt{runner.ClockZones, maxZones}, clockAttempt{exact, 0}
+	switch _, err := digital.ForZones(property.Program, &property.Property); {
+	case err != nil || states.method.outputs.Witness != nil:
+		return []clockAttempt{last}
+	case exact == runner.ClockRegions:
+		return []clockAttempt{byZones, last}
+	}
+	return []clockAttempt{{exact, maxDigitalStates}, byZones, last}
+}
+
+// checkBy checks a property with a representation of clocks. If the MDP cannot be built, the verdict and the error say why.
+func (states *timedStates) checkBy(ctx context.Context, property *checkedProperty, attempt clockAttempt) (result.Verdict, error) {
+	limit := attempt.limit
+	if own := states.method.build.MaxStates; limit == 0 || own > 0 && own < limit {
+		limit = own
+	}
+	if attempt.clocks == runner.ClockZones {
+		return states.checkByZones(ctx, property, limit)
+	}
+	method := digital.Digital
+	if attempt.clocks == runner.ClockRegions {
+		method = digital.Regions
+	}
+	translated, err := digital.Translate(property.Program, &property.Property, method)
 	if err != nil {
-		return result.Verdict{Err: translationFailure(err, property)}
+		return result.Verdict{Err: translationFailure(err, property)}, err
 	}
 	space := states.spaces[translated.Key]
-	if space == nil {
-		space = states.buildMDP(ctx, translated)
+	if space == nil || space.err != nil && space.limit != limit {
+		space = states.buildMDP(ctx, translated, limit)
 		if space.err == nil || ctx.Err() == nil {
 			states.spaces[translated.Key] = space
 		}
 	}
 	if space.err != nil {
-		return result.Verdict{Err: failure(space.err, result.Build, property.Program.File, property.Pos)}
+		return result.Verdict{Err: failure(space.err, result.Build, property.Program.File, property.Pos)}, space.err
 	}
-	verdict := space.model.check(ctx, &checkedProperty{runner.Instance{Property: translated.Property, Program: translated.Program, File: property.File}, property.constants, property.keep})
+	return states.checkOn(ctx, space, property, translated.Program, translated.Property), nil
+}
+
+// withWarnings adds the warnings about an MDP to a verdict.
+func (states *timedStates) withWarnings(verdict result.Verdict, space *timedSpace) result.Verdict {
 	if states.wantCertificates {
 		verdict.Warnings = append(slices.Clip(verdict.Warnings), NotProven+"there is no certificate of models with clocks")
 	}
@@ -76,17 +135,6 @@ func (states *timedStates) check(ctx context.Context, property *checkedProperty)
 		verdict.Warnings = append(slices.Clip(verdict.Warnings), space.warning)
 	}
 	return verdict
-}
-
-// translation returns how clocks are represented.
-func (states *timedStates) translation() digital.Method {
-	switch states.method.clocks {
-	case runner.DigitalClocks:
-		return digital.Digital
-	case runner.ClockRegions:
-		return digital.Regions
-	}
-	return digital.Automatic
 }
 
 // translationFailure classifies an error of the translation to an MDP.
@@ -108,18 +156,18 @@ func translationFailure(err error, property *checkedProperty) *result.Failure {
 
 // buildMDP explores the MDP of a translated program. A deadlock of the MDP is a timelock of the automaton, which is an error. A
 // reachable state that violates an invariant causes a warning.
-func (states *timedStates) buildMDP(ctx context.Context, translated *digital.Model) *timedSpace {
-	built := &timedSpace{}
+func (states *timedStates) buildMDP(ctx context.Context, translated *digital.Model, limit int) *timedSpace {
+	built := &timedSpace{limit: limit}
 	compiled, err := compile.Compile(translated.Program, compile.Options{})
 	if err != nil {
 		built.err = err
 		return built
 	}
 	options := states.method.build
-	options.NoFixDeadlocks = true
+	options.NoFixDeadlocks, options.MaxStates = true, limit
 	space, err := explicit.Build(ctx, compiled, options)
 	if deadlockErr, ok := errors.AsType[*explicit.DeadlockError](err); ok {
-		built.err = &result.Failure{Class: result.Deadlock, File: translated.Program.File, Message: fmt.Sprintf("Timelock in PTA, e.g. in state %s: time cannot pass, and no command is enabled", translated.StateText(deadlockErr.Values))}
+		built.err = timelockFailure(translated.Program, translated.StateText(deadlockErr.Values))
 		return built
 	}
 	if err != nil {
@@ -133,7 +181,7 @@ func (states *timedStates) buildMDP(ctx context.Context, translated *digital.Mod
 	}
 	if violating := invariantHolds.Complement(); !violating.Empty() {
 		for state := range violating.All() {
-			built.warning = fmt.Sprintf("state %s is reachable but violates an invariant, and time cannot pass in it", translated.StateText(space.State(nil, state)))
+			built.warning = violationWarning(translated.StateText(space.State(nil, state)))
 			break
 		}
 	}

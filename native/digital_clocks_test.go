@@ -162,11 +162,13 @@ rewards "r" true : 1; endrewards
 		{"", "", "Pmax=? [ F G l=1 ]", "", "p.props:1:12: found nested operators"},
 		{"", "", "Pmax=? [ X l=1 ]", "", "p.props:1:10: found the temporal operator X, which is not supported for timed automata"},
 		{"", "", `R{"r"}max=? [ C<=3 ]`, "", "p.props:1:15: found the reward objective C, want R of F"},
-		{"", "", "filter(max, Pmax=? [ F l=1 ], l=0)", "", "p.props:1:1: found a filter, which is not supported for timed automata"},
+		{"", "", "filter(max, Pmax=? [ F<=2 l=1 ], l=0)", "", "p.props:1:1: found a filter of a time bound, which is not supported for timed automata"},
+		{"", "", "filter(count, x>1)", "", "p.props:1:1: found a filter that counts or lists states, want min, max, range, forall or exists for regions of clocks"},
+		{"", "", "S=? [ l=1 ]", "", "p.props:1:1: found an S operator, which is not supported for timed automata, want P, R, E, A or a filter"},
 		{"x<=3", "x<=3000000000-2000000000", "Pmax=? [ F l=1 ]", "", "m.prism:"},
 		{"[] x>=1", "[] l=0 & x>=4", "Pmax=? [ F l=1 ]", "", "m.prism: Timelock in PTA, e.g. in state (l=0,n=0,x=3,"},
-		{"[] x>=1", "[] l=0 & x>3", "Pmax=? [ F l=1 ]", "", "m.prism: Timelock in PTA, e.g. in state (l=0,n=0,x=3,y>0)"},
-		{"x<=3 endinvariant\n  [] x>=1", "x<3 endinvariant\n  [] l=0 & x>=4", "Pmax=? [ F l=1 ]", "", "m.prism: Timelock in PTA, e.g. in state (l=0,n=0,2<x<3,y>0)"},
+		{"[] x>=1", "[] l=0 & x>3", "Pmax=? [ F l=1 ]", "", "m.prism: Timelock in PTA, e.g. in state (l=0,n=0,x=3,y=3)"},
+		{"x<=3 endinvariant\n  [] x>=1", "x<3 endinvariant\n  [] l=0 & x>=4", "Pmax=? [ F l=1 ]", "", "m.prism: Timelock in PTA, e.g. in state (l=0,n=0,x<3,y<3)"},
 	} {
 		text := strings.Replace(model, tt.edit, tt.with, 1)
 		if strings.Contains(tt.want, "Timelock") {
@@ -184,6 +186,35 @@ rewards "r" true : 1; endrewards
 		}
 		if !strings.HasPrefix(got, tt.want) {
 			t.Errorf("%s: %s\nwant %s", tt.property, got, tt.want)
+		}
+	}
+}
+
+// TestTimedQuantifiersAndFilters checks E, A and filters over all states. The values follow from a calculation by hand.
+func TestTimedQuantifiersAndFilters(t *testing.T) {
+	text := strings.Replace(switching, "const int SECOND;", "const int SECOND = 1;", 1)
+	for property, want := range map[string]string{
+		`E [ F "on" ]`:         "true",
+		`A [ F "on" ]`:         "false", // the tries may all fail
+		`A [ F<=4 x>=1 ]`:      "true",
+		`A [ F<=3 l=1 ]`:       "false", // the first try may be at 4
+		`E [ F<=2 "on" ]`:      "true",
+		`E [ F<=1 "on" ]`:      "false",
+		`A [ G (l=1 => x<2) ]`: "false",
+		`filter(max, Pmax=? [ !(l=0) U "on" ], l=1)`:         "9/10",
+		`filter(min, Pmin=? [ l=0 U l=1 ], l=0 & x>=4)`:      "1",
+		`filter(forall, P>=0.63 [ F "on" ], true)`:           "true",
+		`filter(exists, P<=0.5 [ l=1 U "on" ], l=0)`:         "true",
+		`filter(max, R{"time"}max=? [ F "on" ], l=1 & x>=2)`: "6/7",
+		`filter(count, l=1)`:                                 "3",
+	} {
+		for _, clocks := range []runner.ClockMethod{runner.DigitalClocks, runner.ClockRegions} {
+			if clocks == runner.ClockRegions && (strings.Contains(property, "R{") || strings.Contains(property, "count")) {
+				continue
+			}
+			if got := clockAnswer(checkClocks(t, text, []string{property}, clocks)[0]); got != want {
+				t.Errorf("%s with %s: %s, want %s", property, clocks, got, want)
+			}
 		}
 	}
 }

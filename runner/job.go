@@ -165,8 +165,8 @@ type Numeric struct {
 	// Symmetry explores, for each property, one of the states that differ only by a permutation of interchangeable modules.
 	// Verdicts have the size of that space. Only the embedded engine reads it.
 	Symmetry bool
-	// Clocks is how the embedded engine represents the clocks of a timed automaton. Empty means DigitalClocks where they are
-	// exact, and ClockRegions elsewhere.
+	// Clocks is how the embedded engine represents the clocks of a timed automaton. Empty lets the engine choose one that is
+	// exact and has few states.
 	Clocks ClockMethod
 }
 
@@ -177,6 +177,7 @@ type ClockMethod string
 const (
 	DigitalClocks ClockMethod = "digital" // whole units of time, for closed constraints that do not compare two clocks
 	ClockRegions  ClockMethod = "regions" // the regions of Alur and Dill, for probabilities only
+	ClockZones    ClockMethod = "zones"   // sets of clock valuations, for one probability
 )
 
 // Simulation has the parameters of the statistical methods. Zero means not given. As in

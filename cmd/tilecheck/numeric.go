@@ -28,7 +28,7 @@ type checkFlags struct {
 
 	Symmetry bool `rare:"" help:"Explore one of the states that differ only by a permutation of interchangeable modules (native engine)."`
 
-	Clocks string `rare:"" help:"Clocks of a PTA are digital or regions (default: digital where that is exact; native engine)." enum:",digital,regions" default:"" placeholder:"METHOD"`
+	Clocks string `rare:"" help:"Clocks of a PTA are digital, zones or regions (default: digital where that is exact; native engine)." enum:",digital,regions,zones" default:"" placeholder:"METHOD"`
 }
 
 // numeric returns the settings of numerical computation that the flags ask for.

@@ -39,10 +39,8 @@ type Method uint8
 
 // The methods.
 const (
-	// Automatic is Digital if all clock constraints are closed and none compares two clocks, and Regions otherwise.
-	Automatic Method = iota
-	// Digital counts whole units of time.
-	Digital
+	// Digital counts whole units of time. All clock constraints must be closed, and none may compare two clocks.
+	Digital Method = iota
 	// Regions distinguishes the regions of Alur and Dill.
 	Regions
 )
@@ -52,7 +50,6 @@ type translation struct {
 	source   *sema.Program
 	result   *sema.Program
 	property sema.Expr
-	method   Method
 	clocks   map[int]*clock // by slot
 	unit     int64          // greatest common divisor of all numbers that clocks are compared with; 0 if all are zero
 	// regions says that clocks are translated to regions and not to digital clocks.
@@ -63,6 +60,8 @@ type translation struct {
 	pairs []*clockPair
 	// rewards is an operator R of the property; nil if there is none.
 	rewards sema.Expr
+	// listing is a filter that counts or lists states, for which regions are not the states that the user means; nil if there is none.
+	listing sema.Expr
 	// deadline is the time bound of the property, nil if it has none; timer is the slot of its clock.
 	deadline *int64
 	timer    int
@@ -85,8 +84,8 @@ type clock struct {
 // of the properties file. The error is an *Error.
 func Translate(program *sema.Program, property *sema.Property, method Method) (*Model, error) {
 	t := survey(program, property)
-	t.method = method
-	t.chooseRegions()
+	t.regions = method == Regions
+	t.checkMethod()
 	if t.err != nil {
 		return nil, t.err
 	}
@@ -103,8 +102,7 @@ func Translate(program *sema.Program, property *sema.Property, method Method) (*
 	return model, nil
 }
 
-// NeedsRegions reports whether digital clocks do not support a constraint of the automaton or a bound of the property, so that
-// Translate uses regions or returns an error.
+// NeedsRegions reports whether digital clocks do not support a constraint of the automaton or a bound of the property.
 func NeedsRegions(program *sema.Program, property *sema.Property) bool {
 	return survey(program, property).openAt != nil
 }
@@ -119,14 +117,15 @@ func survey(program *sema.Program, property *sema.Property) *translation {
 	return t
 }
 
-// chooseRegions decides between digital clocks and regions.
-func (t *translation) chooseRegions() {
-	t.regions = t.method == Regions || t.openAt != nil
+// checkMethod records an error if the method does not support the automaton or the property.
+func (t *translation) checkMethod() {
 	switch {
 	case t.err != nil:
-	case t.openAt != nil && (t.rewards != nil || t.method == Digital):
+	case t.openAt != nil && (t.rewards != nil || !t.regions):
 		t.err = t.openAt
-	case t.method == Regions && t.rewards != nil:
+	case t.regions && t.listing != nil:
+		t.unsupported(t.listing.Pos(), "found a filter that counts or lists states, want min, max, range, forall or exists for regions of clocks")
+	case t.regions && t.rewards != nil:
 		t.unsupported(t.rewards.Pos(), "found an R operator, want P operators for regions of clocks")
 	}
 }
@@ -169,6 +168,9 @@ func (t *translation) key() string {
 	for slot := range t.source.Vars {
 		if c := t.clocks[slot]; c != nil {
 			fmt.Fprintf(&text, "%d ", c.maxCompared)
+			if t.regions && c.inactive == nil { // a clock that the property reads is active everywhere
+				text.WriteString("active ")
+			}
 		}
 	}
 	fmt.Fprintf(&text, "unit %d", t.unit)
@@ -274,11 +276,14 @@ func (t *translation) inSteps(time int64) int32 {
 	return int32(time / t.unit)
 }
 
+// maxNumber is the largest number that a clock may be compared with. Twice the number and one step more must also fit an int.
+const maxNumber = math.MaxInt32 / 4
+
 // clockLimit returns the largest value of a clock in the MDP: one step more than the largest
 // number that it is compared with.
 func (t *translation) clockLimit(slot int) int32 {
 	maxCompared := t.clocks[slot].maxCompared
-	if maxCompared > math.MaxInt32/4 { // twice the number and one step more must also fit an int
+	if maxCompared > maxNumber {
 		t.unsupported(t.clockPos(slot), "found a clock that is compared with %d, which is too large", maxCompared)
 		return 0
 	}

@@ -1,6 +1,6 @@
 // Package digital translates a probabilistic timed automaton to an MDP, by digital clocks or by regions.
 //
-//	d, err := digital.Translate(program, property, digital.Automatic)
+//	d, err := digital.Translate(program, property, digital.Digital)
 //	// d.Property of d.Program, an MDP, has the value of property of program
 //
 // Time passes in steps, simultaneously in all modules, and only if all invariants allow it. The time bound of a property
@@ -37,6 +37,10 @@
 // command in which no time can pass (a timelock) is an error when the MDP is built. Entering a state that violates an invariant is possible, as
 // with PRISM's digital clocks; PRISM's games and backwards methods disable such a command.
 //
-// Translate returns an error for everything else: clocks in rewards, in probabilities or on the left of U, nested operators, lower
+// # Zones
+//
+// [ForZones] prepares what native/space/zones needs, which represents sets of clock valuations instead.
+//
+// Translate and ForZones return an error for everything else: clocks in rewards, in probabilities or on the left of U, nested operators, lower
 // time bounds, LTL, other reward objectives.
 package digital

@@ -94,6 +94,10 @@ func (t *translation) rewriteAt(expr sema.Expr, later bool) sema.Expr {
 		return result
 	case *sema.Prob:
 		return &sema.Prob{Base: expr.Base, Threshold: expr.Threshold, Path: t.rewriteAt(expr.Path, later)}
+	case *sema.Quant:
+		return &sema.Quant{Base: expr.Base, All: expr.All, Path: t.rewriteAt(expr.Path, later)}
+	case *sema.Filter:
+		return &sema.Filter{Base: expr.Base, Op: expr.Op, X: t.rewriteAt(expr.X, later), States: t.rewriteAt(expr.States, later)}
 	case *sema.Reward:
 		result := *expr
 		result.Path = t.rewriteAt(expr.Path, later)

@@ -65,8 +65,12 @@ func (t *translation) surveyProperty(expr sema.Expr) {
 			return
 		}
 		t.surveyStateFormula(path.Right, true)
-	case logic.Filter, logic.SteadyState, logic.Quantified, logic.Strategy, logic.Objectives, logic.Lexicographic, logic.Quantile:
-		t.unsupported(expr.Pos(), "found %s, which is not supported for timed automata, want P or R of the initial state", logic.Describe(expr))
+	case logic.Quantified:
+		t.surveyPath(formula.Path)
+	case logic.Filter:
+		t.surveyFilter(formula)
+	case logic.SteadyState, logic.Strategy, logic.Objectives, logic.Lexicographic, logic.Quantile:
+		t.unsupported(expr.Pos(), "found %s, which is not supported for timed automata, want P, R, E, A or a filter", logic.Describe(expr))
 	case logic.Label:
 		t.surveyStateFormula(expr, true)
 	default:
@@ -75,6 +79,22 @@ func (t *translation) surveyProperty(expr sema.Expr) {
 			return
 		}
 		sema.Operands(expr, t.surveyProperty)
+	}
+}
+
+// surveyFilter surveys the operand and the states of a filter. A time bound counts from the beginning of a path, and not from the time at which a
+// state of the MDP is reached, so there must be none.
+func (t *translation) surveyFilter(filter *logic.Formula) {
+	hadDeadline := t.deadline != nil
+	t.surveyProperty(filter.Operand)
+	if !hadDeadline && t.deadline != nil {
+		t.unsupported(filter.X.Pos(), "found a filter of a time bound, which is not supported for timed automata")
+	}
+	if filter.States != nil {
+		t.surveyStateFormula(filter.States, true)
+	}
+	if !slices.Contains([]string{"min", "max", "range", "forall", "exists"}, filter.Op) {
+		t.listing = filter.X
 	}
 }
 

@@ -1,0 +1,315 @@
+package zone
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Zone is a nonempty set of valuations of clocks. The zero value is no zone.
+type Zone struct {
+	size   int     // the number of clocks, with the reference clock
+	bounds []Bound // bounds[i*size+j] bounds clock i minus clock j
+}
+
+// All returns the set of all valuations of some clocks.
+func All(clocks int) Zone {
+	z := Zone{size: clocks + 1, bounds: make([]Bound, (clocks+1)*(clocks+1))}
+	for i := range z.size {
+		for j := range z.size {
+			if i != j && i != 0 {
+				z.bounds[i*z.size+j] = Infinite
+			} else {
+				z.bounds[i*z.size+j] = AtMost(0)
+			}
+		}
+	}
+	return z
+}
+
+// Origin returns the set with the valuation in which all clocks are 0.
+func Origin(clocks int) Zone {
+	z := All(clocks)
+	for i := range z.bounds {
+		z.bounds[i] = AtMost(0)
+	}
+	return z
+}
+
+// Clocks returns the number of clocks.
+func (z Zone) Clocks() int { return z.size - 1 }
+
+// Bound returns the tightest bound of clock i minus clock j.
+func (z Zone) Bound(i, j int) Bound { return z.bounds[i*z.size+j] }
+
+// clone returns a copy that can be changed.
+func (z Zone) clone() Zone { return Zone{z.size, slices.Clone(z.bounds)} }
+
+// Equal reports whether two zones have the same valuations.
+func (z Zone) Equal(other Zone) bool { return slices.Equal(z.bounds, other.bounds) }
+
+// Key returns a text that is equal for equal zones of the same clocks only.
+func (z Zone) Key() string {
+	key := make([]byte, 0, 3*len(z.bounds))
+	for _, bound := range z.bounds {
+		key = binary.AppendVarint(key, int64(bound))
+	}
+	return string(key)
+}
+
+// Includes reports whether z has all valuations of other.
+func (z Zone) Includes(other Zone) bool {
+	for i, bound := range other.bounds {
+		if bound > z.bounds[i] {
+			return false
+		}
+	}
+	return true
+}
+
+// Contains reports whether a valuation is in the zone; values[i] is the value of clock i+1.
+func (z Zone) Contains(values []float64) bool {
+	value := func(clock int) float64 {
+		if clock == 0 {
+			return 0
+		}
+		return values[clock-1]
+	}
+	for i := range z.size {
+		for j := range z.size {
+			if !z.Bound(i, j).allows(value(i) - value(j)) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// And returns the valuations for which clock i minus clock j satisfies a bound. ok is false if there are none.
+func (z Zone) And(i, j int, bound Bound) (result Zone, ok bool) {
+	switch {
+	case bound >= z.Bound(i, j):
+		return z, true
+	case bound.plus(z.Bound(j, i)) < AtMost(0):
+		return Zone{}, false
+	}
+	result = z.clone()
+	result.tighten(i, j, bound)
+	return result, true
+}
+
+// tighten sets a bound, which is tighter than that of z and leaves z nonempty, and restores the canonical form.
+func (z Zone) tighten(i, j int, bound Bound) {
+	z.bounds[i*z.size+j] = bound
+	for k := range z.size {
+		viaJ := z.Bound(k, i).plus(bound)
+		if viaJ == Infinite {
+			continue
+		}
+		for l := range z.size {
+			if sum := viaJ.plus(z.Bound(j, l)); sum < z.bounds[k*z.size+l] {
+				z.bounds[k*z.size+l] = sum
+			}
+		}
+	}
+}
+
+// Intersect returns the intersection of two zones. ok is false if it is empty.
+func (z Zone) Intersect(other Zone) (result Zone, ok bool) {
+	result = z
+	for i := range z.size {
+		for j := range z.size {
+			if result, ok = result.and(z, i, j, other.Bound(i, j)); !ok {
+				return Zone{}, false
+			}
+		}
+	}
+	return result, true
+}
+
+// and is And for a zone that may be changed unless it shares its bounds with shared.
+func (z Zone) and(shared Zone, i, j int, bound Bound) (result Zone, ok bool) {
+	switch {
+	case bound >= z.Bound(i, j):
+		return z, true
+	case bound.plus(z.Bound(j, i)) < AtMost(0):
+		return Zone{}, false
+	}
+	if &z.bounds[0] == &shared.bounds[0] {
+		z = z.clone()
+	}
+	z.tighten(i, j, bound)
+	return z, true
+}
+
+// Intersects reports whether two zones have a common valuation.
+func (z Zone) Intersects(other Zone) bool {
+	_, ok := z.Intersect(other)
+	return ok
+}
+
+// Up returns the valuations that the passage of time leads to.
+func (z Zone) Up() Zone {
+	result := z.clone()
+	for i := 1; i < z.size; i++ {
+		result.bounds[i*z.size] = Infinite
+	}
+	return result
+}
+
+// Down returns the valuations from which the passage of time leads to z.
+func (z Zone) Down() Zone {
+	result := z.clone()
+	for j := 1; j < z.size; j++ {
+		lower := AtMost(0)
+		for i := 1; i < z.size; i++ {
+			lower = min(lower, z.Bound(i, j))
+		}
+		result.bounds[j] = lower
+	}
+	return result
+}
+
+// Set returns the valuations of z after a clock is set to a number.
+func (z Zone) Set(clock int, number int64) Zone {
+	result := z.clone()
+	for k := range z.size {
+		if k != clock {
+			result.bounds[clock*z.size+k] = AtMost(number).plus(z.Bound(0, k))
+			result.bounds[k*z.size+clock] = z.Bound(k, 0).plus(AtMost(-number))
+		}
+	}
+	return result
+}
+
+// BeforeSet returns the valuations that are in z after a clock is set to a number. ok is false if there are none.
+func (z Zone) BeforeSet(clock int, number int64) (result Zone, ok bool) {
+	result, ok = z.And(clock, 0, AtMost(number))
+	if ok {
+		result, ok = result.And(0, clock, AtMost(-number))
+	}
+	if !ok {
+		return Zone{}, false
+	}
+	result = result.clone()
+	for k := range z.size {
+		if k != clock {
+			result.bounds[clock*z.size+k] = Infinite
+			result.bounds[k*z.size+clock] = result.Bound(k, 0)
+		}
+	}
+	return result, true
+}
+
+// BeforeDelay returns the valuations from which all valuations after some short time are in z: lower bounds may be attained, and upper bounds may
+// not. ok is false if there are none.
+func (z Zone) BeforeDelay() (result Zone, ok bool) {
+	result = z.WithLowerBounds()
+	for i := 1; i < z.size; i++ {
+		if upper := z.Bound(i, 0); upper != Infinite {
+			if result, ok = result.And(i, 0, Below(upper.number())); !ok {
+				return Zone{}, false
+			}
+		}
+	}
+	return result, true
+}
+
+// WithLowerBounds returns z together with the valuations that attain its strict lower bounds.
+func (z Zone) WithLowerBounds() Zone {
+	result := z
+	for j := 1; j < z.size; j++ {
+		if lower := z.Bound(0, j); lower.isStrict() {
+			if &result.bounds[0] == &z.bounds[0] {
+				result = z.clone()
+			}
+			result.bounds[j] = AtMost(lower.number())
+		}
+	}
+	if &result.bounds[0] == &z.bounds[0] {
+		return z
+	}
+	result.close()
+	return result
+}
+
+// close restores the canonical form of a nonempty zone, by the algorithm of Floyd and Warshall.
+func (z Zone) close() {
+	for k := range z.size {
+		for i := range z.size {
+			viaK := z.Bound(i, k)
+			if viaK == Infinite {
+				continue
+			}
+			for j := range z.size {
+				if sum := viaK.plus(z.Bound(k, j)); sum < z.bounds[i*z.size+j] {
+					z.bounds[i*z.size+j] = sum
+				}
+			}
+		}
+	}
+}
+
+// Extrapolate returns a zone that includes z. It has only bounds between -limits[i] and limits[i] for clock i, so that there are finitely many
+// such zones. Every valuation in it has one in z that satisfies the same constraints between a clock and a number of at most its limit.
+func (z Zone) Extrapolate(limits []int64) Zone {
+	result := z.clone()
+	for i := range z.size {
+		for j := range z.size {
+			bound := z.Bound(i, j)
+			switch {
+			case i == j || bound == Infinite:
+			case i > 0 && bound > AtMost(limits[i]):
+				result.bounds[i*z.size+j] = Infinite
+			case j > 0 && bound < Below(-limits[j]):
+				result.bounds[i*z.size+j] = Below(-limits[j])
+			}
+		}
+	}
+	result.close()
+	return result
+}
+
+// String returns the constraints of the zone, such as 1<=c1<=2 & c1-c2<3. Clocks have the names c1, c2, ...
+func (z Zone) String() string {
+	name := func(clock int) string { return fmt.Sprintf("c%d", clock) }
+	var parts []string
+	for i := 1; i < z.size; i++ {
+		if text := z.ClockText(i, name(i)); text != "" {
+			parts = append(parts, text)
+		}
+	}
+	for i := 1; i < z.size; i++ {
+		for j := 1; j < z.size; j++ {
+			if bound := z.Bound(i, j); i != j && bound < z.Bound(i, 0).plus(z.Bound(0, j)) {
+				parts = append(parts, name(i)+"-"+name(j)+bound.String())
+			}
+		}
+	}
+	if len(parts) == 0 {
+		return "true"
+	}
+	return strings.Join(parts, " & ")
+}
+
+// ClockText returns the constraints of one clock with its name, such as x=1, x>2 or 1<=x<2; "" if it may have any value.
+func (z Zone) ClockText(clock int, name string) string {
+	lower, upper := z.Bound(0, clock), z.Bound(clock, 0)
+	low := -lower.number()
+	switch {
+	case lower.plus(upper) == AtMost(0):
+		return fmt.Sprintf("%s=%d", name, low)
+	case upper == Infinite && lower == AtMost(0):
+		return ""
+	case upper == Infinite && lower.isStrict():
+		return fmt.Sprintf("%s>%d", name, low)
+	case upper == Infinite:
+		return fmt.Sprintf("%s>=%d", name, low)
+	case lower == AtMost(0):
+		return name + upper.String()
+	case lower.isStrict():
+		return fmt.Sprintf("%d<%s%s", low, name, upper)
+	}
+	return fmt.Sprintf("%d<=%s%s", low, name, upper)
+}

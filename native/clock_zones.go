@@ -1,0 +1,91 @@
+package native
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+
+	"tilecheck/native/solve"
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/zones"
+	"tilecheck/prism/digital"
+	"tilecheck/prism/sema"
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+// checkByZones checks a property of a timed automaton on an MDP of zones, which depends on the property. It returns an error, which the verdict
+// has too, if the MDP cannot be built.
+func (states *timedStates) checkByZones(ctx context.Context, property *checkedProperty, limit int) (result.Verdict, error) {
+	if states.method.outputs.Witness != nil {
+		err := unsupported(property.Program, "found zones of clocks, want --clocks digital or regions for a witness")
+		return result.Verdict{Err: failure(err, result.Unsupported, property.Program.File, property.Pos)}, err
+	}
+	timed, err := digital.ForZones(property.Program, &property.Property)
+	if err != nil {
+		return result.Verdict{Err: translationFailure(err, property)}, err
+	}
+	options := zones.Options{MaxStates: limit}
+	for {
+		built, err := zones.Build(ctx, timed, options)
+		if timelock, ok := errors.AsType[*zones.TimelockError](err); ok {
+			err = timelockFailure(property.Program, timelock.State)
+		}
+		if err != nil {
+			return result.Verdict{Err: failure(err, result.Build, property.Program.File, property.Pos)}, err
+		}
+		ofZones := property.Property
+		ofZones.X = built.Property
+		check := func(space *explicit.Space) result.Verdict {
+			model := states.method.newExploredModel(space, nil)
+			return states.checkOn(ctx, &timedSpace{model: model, warning: violationWarning(built.Violating)}, property, space.Program(), ofZones)
+		}
+		verdict := check(built.Space)
+		if built.Upper == nil || verdict.Err != nil {
+			return verdict, nil
+		}
+		if other := check(built.Upper); states.combine(&verdict, &other) {
+			return verdict, nil
+		}
+		options.KeepAll = true
+	}
+}
+
+// combine sets the bounds of a verdict such that they also contain those of another one. It returns false if the two differ too much for the requested accuracy.
+func (states *timedStates) combine(verdict, other *result.Verdict) bool {
+	value, second := &verdict.Value, &other.Value
+	switch {
+	case other.Err != nil:
+		return false
+	case value.Kind == result.Boolean:
+		return value.Bool == second.Bool
+	case value.Rat != nil && second.Rat != nil:
+		return value.Rat.Cmp(second.Rat) == 0
+	}
+	lower, upper := min(value.Num, second.Num), max(value.Num, second.Num)
+	if verdict.Bound != nil && other.Bound != nil {
+		lower, upper = min(verdict.Bound.Lo, other.Bound.Lo), max(verdict.Bound.Hi, other.Bound.Hi)
+		verdict.Bound = &result.Interval{Lo: lower, Hi: upper}
+	}
+	return upper-lower <= 2*cmp.Or(states.method.opt.Epsilon, solve.DefaultEpsilon)*upper
+}
+
+// timelockFailure returns the failure for a reachable state in which nothing can happen.
+func timelockFailure(program *sema.Program, state string) *result.Failure {
+	return &result.Failure{Class: result.Deadlock, File: program.File, Message: fmt.Sprintf("Timelock in PTA, e.g. in state %s: time cannot pass, and no command is enabled", state)}
+}
+
+// violationWarning returns the warning about a reachable state that violates an invariant; "" for no state.
+func violationWarning(state string) string {
+	if state == "" {
+		return ""
+	}
+	return fmt.Sprintf("state %s is reachable but violates an invariant, and time cannot pass in it", state)
+}
+
+// checkOn checks a translated property on the MDP of a timed automaton.
+func (states *timedStates) checkOn(ctx context.Context, space *timedSpace, property *checkedProperty, program *sema.Program, translated sema.Property) result.Verdict {
+	verdict := space.model.check(ctx, &checkedProperty{runner.Instance{Property: translated, Program: program, File: property.File}, property.constants, property.keep})
+	return states.withWarnings(verdict, space)
+}

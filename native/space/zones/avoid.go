@@ -1,0 +1,107 @@
+package zones
+
+import (
+	"context"
+
+	"tilecheck/internal/zone"
+)
+
+// surelyAvoiding returns the greatest set of states from which some scheduler surely avoids bad states until it reaches the target, or for
+// ever. The result has the valuations of each location and includes the target.
+func (a *automaton) surelyAvoiding(ctx context.Context, target, bad []zone.Federation) ([]zone.Federation, error) {
+	result := make([]zone.Federation, len(a.locations))
+	isWaiting := make([]bool, len(a.locations))
+	var waiting []*location
+	wait := func(l *location) {
+		if !isWaiting[l.number] {
+			isWaiting[l.number] = true
+			waiting = append(waiting, l)
+		}
+	}
+	for _, l := range a.locations {
+		result[l.number] = a.onlyReached(l, a.in(l).all().Minus(bad[l.number]))
+		wait(l)
+	}
+	for len(waiting) > 0 {
+		if err := a.poll(ctx); err != nil {
+			return nil, err
+		}
+		l := waiting[0]
+		waiting = waiting[1:]
+		isWaiting[l.number] = false
+		old := result[l.number]
+		if len(old) == 0 {
+			continue
+		}
+		kept := a.onlyReached(l, a.avoidsFrom(l, result, target[l.number], bad[l.number]))
+		if len(old.Minus(kept)) == 0 {
+			continue
+		}
+		result[l.number] = kept
+		for _, in := range l.incoming {
+			wait(in.transition.from)
+		}
+	}
+	return result, nil
+}
+
+// onlyReached leaves out the zones without a reachable state.
+func (a *automaton) onlyReached(l *location, f zone.Federation) zone.Federation {
+	var result zone.Federation
+	for _, z := range f {
+		if l.reached.Intersects(z) {
+			result = append(result, z)
+		}
+	}
+	return result
+}
+
+// avoidsFrom returns the states of a location that avoid bad ones for ever by waiting, or until they are in the target, or until a transition leads to
+// avoiding surely.
+func (a *automaton) avoidsFrom(l *location, avoiding []zone.Federation, target, bad zone.Federation) zone.Federation {
+	var result zone.Federation
+	for _, z := range target {
+		result = result.Union(l.beforeDelayAvoiding(z, bad))
+	}
+	result = result.Union(l.waitingForever(bad))
+	for _, t := range l.transitions {
+		if t.branches == nil {
+			continue
+		}
+		taken := zone.Federation{t.guard}.Minus(bad)
+		for i := range t.branches {
+			branch := &t.branches[i]
+			var before zone.Federation
+			for _, z := range avoiding[branch.to.number] {
+				if into, ok := branch.before(z); ok {
+					before = before.Add(into)
+				}
+			}
+			if taken = taken.Intersect(before); len(taken) == 0 {
+				break
+			}
+		}
+		for _, z := range taken {
+			result = result.Union(l.beforeDelayAvoiding(z, bad))
+		}
+	}
+	return result
+}
+
+// waitingForever returns the states in which time can pass for ever without a bad state.
+func (l *location) waitingForever(bad zone.Federation) zone.Federation {
+	if len(l.invariant) == 0 {
+		return nil
+	}
+	invariant := l.invariant[0]
+	for clock := 1; clock <= invariant.Clocks(); clock++ {
+		if invariant.Bound(clock, 0) != zone.Infinite {
+			return nil
+		}
+	}
+	result := zone.Federation{invariant.WithLowerBounds()}
+	for _, z := range bad {
+		result = result.Minus(zone.Federation{z.Down()})
+	}
+	return result
+}

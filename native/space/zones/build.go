@@ -1,0 +1,338 @@
+package zones
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+
+	"tilecheck/internal/zone"
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/digital"
+	"tilecheck/prism/logic"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// Options changes how symbolic states are found.
+type Options struct {
+	// MaxStates is the number of symbolic states after which Build gives up; 0 means no limit.
+	MaxStates int
+	// KeepAll keeps symbolic states also if another one seems to be at least as good.
+	KeepAll bool
+}
+
+// Built is an MDP of symbolic states. Symbolic states that seem to be dominated by others are left out. Then Space gives a lower bound of the maximal probability of the
+// target, and Upper, in which a state that dominates another one can become it, an upper bound. If both are equal, nothing was lost.
+type Built struct {
+	Space, Upper *explicit.Space // Upper is nil if no state was left out
+	// Property is a property of Space: it has the value, or the threshold, of the property of the automaton.
+	Property sema.Expr
+	// Violating describes a reachable state that violates an invariant; "" if there is none.
+	Violating string
+}
+
+// Build returns the MDP of a timed automaton for a property. The error is a *TimelockError, a *compile.StateError for a state in which the
+// model is wrong, a *compile.UnsupportedError, an *explicit.LimitError, or the context's.
+func Build(ctx context.Context, timed *digital.Zones, options Options) (*Built, error) {
+	a, err := newAutomaton(timed)
+	if err != nil {
+		return nil, err
+	}
+	var search *backward
+	a.isTooLarge = func() error {
+		found := 0
+		if search != nil {
+			found = search.count
+		}
+		if options.MaxStates > 0 && found > options.MaxStates {
+			return &explicit.LimitError{Limit: int64(options.MaxStates), States: found, Expanded: found - len(search.waiting)}
+		}
+		return nil
+	}
+	explored, err := a.explore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	goal, err := a.goal(ctx)
+	if err != nil {
+		return nil, err
+	}
+	search = a.newBackward(goal.target, goal.bad)
+	search.keepAll = options.KeepAll
+	if err := search.search(ctx); err != nil {
+		return nil, err
+	}
+	built := &Built{Violating: explored.warning}
+	if built.Space, err = search.space(nil); err != nil {
+		return nil, err
+	}
+	if dominated := search.dominated(); len(dominated) > 0 {
+		if built.Upper, err = search.space(dominated); err != nil {
+			return nil, err
+		}
+	}
+	built.Property = goal.property(built.Space.Program())
+	return built, nil
+}
+
+// goal is what to maximise: the probability of reaching the target without bad states before. Both have the valuations of each location.
+type goal struct {
+	target, bad []zone.Federation
+	// isNegated says that the property is about the complement of the event.
+	isNegated bool
+	timed     *digital.Zones
+}
+
+// goal returns the goal for the property. The minimal probability of an until formula is one minus the maximal probability of its negation: to surely avoid its right side, at
+// once or after some time.
+func (a *automaton) goal(ctx context.Context) (*goal, error) {
+	path := a.Path
+	// The property is about left U right, or its negation.
+	left, right, isNegated := path.Left, path.Right, false
+	if path.Op == syntax.Globally {
+		left, right, isNegated = nil, logic.Not(path.Right), true
+	}
+	isLeast := a.Least != isNegated
+	g := &goal{isNegated: isNegated != isLeast, timed: a.Zones}
+	for _, l := range a.locations {
+		ofLeft, err := a.valuations(l, left)
+		if err != nil {
+			return nil, err
+		}
+		ofRight, err := a.valuations(l, right)
+		if err != nil {
+			return nil, err
+		}
+		intime, late := a.deadline()
+		ofRight = ofRight.Intersect(intime)
+		neither := a.in(l).all().Minus(ofLeft).Minus(ofRight)
+		if isLeast {
+			g.target, g.bad = append(g.target, neither.Union(late)), append(g.bad, ofRight)
+		} else {
+			g.target, g.bad = append(g.target, ofRight), append(g.bad, neither)
+		}
+	}
+	if isLeast {
+		var err error
+		g.target, err = a.surelyAvoiding(ctx, g.target, g.bad)
+		return g, err
+	}
+	return g, nil
+}
+
+// deadline returns the valuations that satisfy the time bound of the property, and those that do not.
+func (a *automaton) deadline() (intime, late zone.Federation) {
+	all := zone.All(a.constraint.clocks)
+	if a.timer == 0 {
+		return zone.Federation{all}, nil
+	}
+	bound := zone.AtMost(*a.Deadline)
+	if a.Path.Bound.HighStrict {
+		bound = zone.Below(*a.Deadline)
+	}
+	if early, ok := all.And(a.timer, 0, bound); ok {
+		intime = zone.Federation{early}
+	}
+	after, _ := all.And(0, a.timer, bound.Negated())
+	return intime, zone.Federation{after}
+}
+
+// targetLabel is the label of the target in the MDP.
+const targetLabel = "target"
+
+// property returns the property of the MDP with a program.
+func (g *goal) property(program *sema.Program) sema.Expr {
+	at := func(typ sema.Type) sema.Base { return sema.Base{ValueType: typ, Position: g.timed.Path.Whole.Pos()} }
+	index := slices.IndexFunc(program.Labels, func(label sema.LabelDef) bool { return label.Name == targetLabel })
+	var target sema.Expr = &sema.Label{Base: at(sema.Bool), Name: targetLabel, Index: index}
+	path := &sema.Temporal{Base: at(sema.Path), Op: syntax.Future, Y: target}
+	if g.isNegated {
+		path.Op, path.Y = syntax.Globally, logic.Not(target)
+	}
+	typ := sema.Double
+	if !g.timed.Threshold.Query() {
+		typ = sema.Bool
+	}
+	return &sema.Prob{Base: at(typ), Threshold: g.timed.Threshold, Path: path}
+}
+
+// States of the MDP with fixed numbers.
+const (
+	startState = iota
+	targetState
+	loseState // the target is not reached any more
+	firstState
+)
+
+// mdp assembles the MDP of the symbolic states that are reachable from the initial one.
+type mdp struct {
+	*backward
+	builder   *sparse.Builder
+	nodes     []node // from firstState on
+	optionOf  map[string]int
+	dominated map[*entry][]*entry // what an entry can become
+}
+
+// node is a state of the MDP: an entry or, if that is nil, a choice between entries.
+type node struct {
+	entry   *entry
+	options []*entry
+}
+
+// dominated returns the entries that each entry dominates, where something was left out.
+func (b *backward) dominated() map[*entry][]*entry {
+	result := make(map[*entry][]*entry)
+	found := make(map[[2]*entry]bool)
+	for _, d := range b.dominations {
+		if pair := [2]*entry{d.by, d.entry}; !found[pair] {
+			found[pair] = true
+			result[d.by] = append(result[d.by], d.entry)
+		}
+	}
+	return result
+}
+
+// space returns the MDP in which an entry can become those that it dominates, as given.
+func (b *backward) space(dominated map[*entry][]*entry) (*explicit.Space, error) {
+	for _, entries := range b.entries {
+		for _, e := range entries {
+			e.number = 0
+		}
+	}
+	m := &mdp{backward: b, builder: sparse.NewBuilder(sparse.MDP), optionOf: make(map[string]int), dominated: dominated}
+	first, err := b.initial()
+	if err != nil {
+		return nil, err
+	}
+	var start []*entry
+	origin := make([]float64, b.constraint.clocks)
+	for _, e := range b.entries[first.number] {
+		if e.zone.Contains(origin) {
+			start = append(start, e)
+		}
+	}
+	m.addChoiceBetween([]int{m.of(start)})
+	m.addChoiceBetween([]int{targetState})
+	m.addChoiceBetween([]int{loseState})
+	for i := 0; i < len(m.nodes); i++ { // adding a node may add others
+		if m.nodes[i].entry == nil {
+			var options []int
+			for _, e := range m.nodes[i].options {
+				options = append(options, m.of([]*entry{e}))
+			}
+			m.addChoiceBetween(options)
+			continue
+		}
+		m.addEntry(m.nodes[i].entry)
+	}
+	return m.finish()
+}
+
+// of returns the state of the MDP that chooses between entries. It adds the state if it is new.
+func (m *mdp) of(options []*entry) int {
+	switch {
+	case len(options) == 0:
+		return loseState
+	case slices.ContainsFunc(options, func(e *entry) bool { return e.isSure }):
+		return targetState
+	case len(options) == 1:
+		if options[0].number == 0 {
+			options[0].number = m.add(node{entry: options[0]})
+		}
+		return options[0].number
+	}
+	var numbers []int
+	for _, e := range options {
+		numbers = append(numbers, m.of([]*entry{e}))
+	}
+	slices.Sort(numbers)
+	key := fmt.Sprint(numbers)
+	number, ok := m.optionOf[key]
+	if !ok {
+		number = m.add(node{options: options})
+		m.optionOf[key] = number
+	}
+	return number
+}
+
+// add adds a node and returns its state.
+func (m *mdp) add(n node) int {
+	m.nodes = append(m.nodes, n)
+	return firstState + len(m.nodes) - 1
+}
+
+// addChoiceBetween adds a state with a choice for each of some successors.
+func (m *mdp) addChoiceBetween(successors []int) {
+	m.builder.State()
+	for _, successor := range successors {
+		m.addChoice(successor)
+	}
+}
+
+// addChoice adds a choice with one successor to the current state.
+func (m *mdp) addChoice(successor int) {
+	m.builder.Choice(sparse.NoAction)
+	m.addTransition(successor, weight{big.NewRat(1, 1), 1})
+}
+
+// addTransition adds a transition to the current choice.
+func (m *mdp) addTransition(target int, w weight) {
+	if m.exact {
+		m.builder.AddRat(target, w.exact, sparse.NoAction)
+	} else {
+		m.builder.Add(target, w.float)
+	}
+}
+
+// addEntry adds the state of an entry, with a choice for each way to leave it.
+func (m *mdp) addEntry(e *entry) {
+	m.builder.State()
+	for _, way := range e.ways {
+		var targets []int
+		weights := make(map[int]weight)
+		for i, branch := range way.firing.transition.branches {
+			target := m.of(way.options[i])
+			sum, ok := weights[target]
+			if !ok {
+				targets = append(targets, target)
+				weights[target] = weight{branch.weight, branch.float}
+				continue
+			}
+			sum.float += branch.float
+			if m.exact {
+				sum.exact = new(big.Rat).Add(sum.exact, branch.weight)
+			}
+			weights[target] = sum
+		}
+		action := sparse.NoAction
+		if number := way.firing.transition.choice.action; number >= 0 {
+			action = sparse.Action(number + 1)
+		}
+		m.builder.Choice(action)
+		for _, target := range targets {
+			m.addTransition(target, weights[target])
+		}
+	}
+	for _, other := range m.dominated[e] {
+		m.addChoice(m.of([]*entry{other}))
+	}
+}
+
+// finish completes the MDP. Its only variable is the number of the state.
+func (m *mdp) finish() (*explicit.Space, error) {
+	model, err := m.builder.Finish()
+	if err != nil {
+		return nil, err
+	}
+	model.Initial = []uint32{startState}
+	target := sparse.NewSet(model.NumStates())
+	target.Add(targetState)
+	model.Labels = []sparse.Label{{Name: targetLabel, States: target}}
+	return explicit.Import(&explicit.Imported{
+		File: m.Source.File, Type: syntax.MDP, Actions: m.Source.Actions, Model: model,
+		Vars:      []sema.Variable{{Name: "zone", Type: sema.Int, Bounded: true, High: int32(model.NumStates() - 1)}},
+		Valuation: func(state int) []int32 { return []int32{int32(state)} },
+	})
+}

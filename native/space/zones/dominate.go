@@ -1,0 +1,133 @@
+package zones
+
+import "container/heap"
+
+// domination says that an entry, or a way into it, was left out because another entry includes what it is good for and has at least its value. The
+// values are approximate, so the answer has to be checked: see Built.
+type domination struct {
+	by, entry *entry
+	retry     func() // adds what was left out
+}
+
+// tolerance is the relative difference up to which values count as equal.
+const tolerance = 1e-9
+
+// dominates reports whether one entry has at least the value of another one.
+func (b *backward) dominates(by, other *entry) bool {
+	return !b.keepAll && by.value >= other.value*(1-tolerance)
+}
+
+// dominating returns an entry that includes another one and dominates it; nil if there is none.
+func (b *backward) dominating(e *entry) *entry {
+	for _, other := range b.explored[e.location.number] {
+		if other != e && b.dominates(other, e) && other.zone.Includes(e.zone) {
+			return other
+		}
+	}
+	return nil
+}
+
+// leaveOut records that an entry was left out.
+func (b *backward) leaveOut(by, e *entry, retry func()) {
+	b.dominations = append(b.dominations, domination{by, e, retry})
+}
+
+// retry adds what was left out and is not dominated any more. It reports whether there was any.
+func (b *backward) retry() bool {
+	old := b.dominations
+	b.dominations = nil
+	again := false
+	for _, d := range old {
+		if d.entry.value*(1-tolerance) <= d.by.value {
+			b.dominations = append(b.dominations, d)
+			continue
+		}
+		again = true
+		d.retry()
+	}
+	return again
+}
+
+// raise sets the value of an entry, unless it has a greater one, and the values that depend on it. It ignores tiny changes, so that it ends.
+func (b *backward) raise(e *entry, value float64) {
+	if value <= e.value*(1+tolerance/10) {
+		return
+	}
+	e.value = value
+	raised := []*entry{e}
+	for len(raised) > 0 {
+		e := raised[len(raised)-1]
+		raised = raised[:len(raised)-1]
+		if !e.explored {
+			b.waiting.push(e)
+		}
+		for _, used := range e.usedBy {
+			if !used.zone.improve(used.branch, e) {
+				continue
+			}
+			for _, from := range used.zone.entries {
+				if used.zone.value > from.value*(1+tolerance/10) {
+					from.value = used.zone.value
+					raised = append(raised, from)
+				}
+			}
+		}
+	}
+}
+
+// improve updates the value of a firing zone for an option of a branch, and of the entries that have the zone as a way.
+func (b *backward) improve(z *firingZone, branch int, option *entry) {
+	if z.improve(branch, option) {
+		for _, e := range z.entries {
+			b.raise(e, z.value)
+		}
+	}
+}
+
+// improve updates the value of a firing zone for an option of a branch. It reports whether the option is the best one now.
+func (z *firingZone) improve(branch int, option *entry) bool {
+	if best := z.best[branch]; best != nil && best != option && best.value >= option.value {
+		return false
+	}
+	z.best[branch] = option
+	z.value = 0
+	for i, best := range z.best {
+		if best != nil {
+			z.value += z.firing.transition.branches[i].float * best.value
+		}
+	}
+	return true
+}
+
+// queue is a heap of entries, the greatest value first; the one that was found first among equals. An entry can be in it several times.
+type queue []queued
+
+// queued is an entry with the value that it had when it was added.
+type queued struct {
+	entry *entry
+	value float64
+	order int
+}
+
+func (q queue) Len() int { return len(q) }
+func (q queue) Less(i, j int) bool {
+	if q[i].value != q[j].value {
+		return q[i].value > q[j].value
+	}
+	return q[i].order < q[j].order
+}
+func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *queue) Push(x any)   { *q = append(*q, x.(queued)) }
+
+// Pop implements heap.Interface.
+func (q *queue) Pop() any {
+	last := (*q)[len(*q)-1]
+	*q = (*q)[:len(*q)-1]
+	return last
+}
+
+// push adds an entry.
+func (q *queue) push(e *entry) { heap.Push(q, queued{e, e.value, e.order}) }
+
+// pop removes the entry with the greatest value.
+func (q *queue) pop() *entry { return heap.Pop(q).(queued).entry }

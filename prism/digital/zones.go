@@ -1,0 +1,117 @@
+package digital
+
+import (
+	"math"
+	"slices"
+
+	"tilecheck/prism/logic"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// Zones is what the analysis of a timed automaton by zones has to know of the automaton and of a property, one P operator.
+type Zones struct {
+	// Source is the automaton.
+	Source *sema.Program
+	// Locations is Source without clock constraints: an MDP without rewards whose states include the locations, the valuations of the discrete
+	// variables. A clock has the value NotSet, until an update sets it.
+	Locations *sema.Program
+	// Clocks are the slots of the clocks. Limits has for each the largest number that it is compared with; clocks that are compared with each
+	// other have the same limit.
+	Clocks []int
+	Limits []int64
+	// Pairs has the slots of the clocks that are compared with each other.
+	Pairs [][2]int
+	// Threshold is that of the P operator, and Path its path formula: F, U or G of state formulas, perhaps with an upper time bound. Least says that
+	// the schedulers minimise the probability.
+	Threshold sema.Threshold
+	Path      *logic.Path
+	Least     bool
+	// Deadline is the number in the time bound; nil if there is none.
+	Deadline *int64
+}
+
+// NotSet is the value of a clock in Zones.Locations before an update sets it.
+const NotSet = -1
+
+// ForZones prepares the analysis of a timed automaton by zones. The program must include the labels of the properties file. The error is an *Error.
+func ForZones(program *sema.Program, property *sema.Property) (*Zones, error) {
+	t := survey(program, property)
+	zones := &Zones{Source: program, Deadline: t.deadline}
+	formula := logic.Of(property.X)
+	if t.err == nil && formula.Kind != logic.Probability {
+		t.inModel = false
+		t.unsupported(property.X.Pos(), "found %s, want one P operator for zones of clocks", logic.Describe(property.X))
+	}
+	if t.err != nil {
+		return nil, t.err
+	}
+	zones.Threshold, zones.Path = formula.Threshold, formula.Path
+	var ok bool
+	if zones.Least, ok = formula.Threshold.Least(false); !ok {
+		t.inModel = false
+		t.unsupported(property.X.Pos(), "found P=?, want Pmin=? or Pmax=? for timed automata")
+	}
+	t.equalizeLimits()
+	for _, slot := range t.clockSlots() {
+		limit := t.clocks[slot].maxCompared
+		if limit > maxNumber {
+			t.inModel = true
+			t.unsupported(t.clockPos(slot), "found a clock that is compared with %d, which is too large", limit)
+		}
+		zones.Clocks, zones.Limits = append(zones.Clocks, slot), append(zones.Limits, limit)
+	}
+	if t.err != nil {
+		return nil, t.err
+	}
+	for _, pair := range t.pairs {
+		zones.Pairs = append(zones.Pairs, [2]int{pair.first, pair.second})
+	}
+	zones.Locations = t.locations()
+	return zones, nil
+}
+
+// locations returns Zones.Locations.
+func (t *translation) locations() *sema.Program {
+	program := *t.source
+	program.Type = syntax.MDP
+	program.Labels, program.Rewards = nil, nil
+	program.Vars = slices.Clone(program.Vars)
+	for _, slot := range t.clockSlots() {
+		variable := &program.Vars[slot]
+		variable.Type, variable.Bounded = sema.Int, true
+		variable.Low, variable.High, variable.Init = NotSet, math.MaxInt32, NotSet
+	}
+	program.Modules = slices.Clone(program.Modules)
+	for i := range program.Modules {
+		module := &program.Modules[i]
+		module.Invariant = nil
+		module.Commands = slices.Clone(module.Commands)
+		for k := range module.Commands {
+			module.Commands[k].Guard = t.withoutClocks(module.Commands[k].Guard, true)
+		}
+	}
+	return &program
+}
+
+// withoutClocks returns a condition of the discrete variables that holds if the given one, or its negation unless positive, holds for some values of
+// the clocks: clock constraints hold.
+func (t *translation) withoutClocks(expr sema.Expr, positive bool) sema.Expr {
+	switch expr := expr.(type) {
+	case *sema.Unary:
+		return &sema.Unary{Base: expr.Base, Op: expr.Op, X: t.withoutClocks(expr.X, positive != (expr.Op == syntax.OpNot))}
+	case *sema.Binary:
+		if _, isComparison := t.comparedClock(expr); isComparison {
+			return &sema.Const{Base: typeAndPos(sema.Bool, expr.Pos()), Val: sema.BoolValue(positive)}
+		}
+		if expr.X.Type() == sema.Bool {
+			left := t.withoutClocks(expr.X, positive != (expr.Op == syntax.OpImplies))
+			return &sema.Binary{Base: expr.Base, Op: expr.Op, X: left, Y: t.withoutClocks(expr.Y, positive)}
+		}
+	case *sema.Cond:
+		if expr.Type() == sema.Bool {
+			return &sema.Cond{Base: expr.Base, Condition: expr.Condition, Then: t.withoutClocks(expr.Then, positive), Else: t.withoutClocks(expr.Else, positive)}
+		}
+	}
+	return expr
+}
