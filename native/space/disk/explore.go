@@ -58,6 +58,7 @@ type Space struct {
 	opts       Options
 	successors *explicit.Successors
 	forks      []*explicit.Successors
+	reporting  sync.Mutex
 }
 
 // NewSpace prepares the exploration of a model in a directory.

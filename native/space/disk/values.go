@@ -86,6 +86,8 @@ func (s *Space) WriteMarks(ctx context.Context, newMarker func() (Marker, error)
 
 // reportMarks reports the number of states that have marks.
 func (s *Space) reportMarks(done int64) {
+	s.reporting.Lock()
+	defer s.reporting.Unlock()
 	s.opts.Progress(progress.Progress{Done: done, Target: s.States.Count, Unit: progress.States, Detail: "evaluating the operands of the property"})
 }
 
@@ -106,11 +108,8 @@ func (o outputAt) write(data []byte) error {
 	return o.dir.writeError(err, int64(len(data)-n))
 }
 
-// File is a file of marks or values that is open for reading.
-type File struct {
-	file   *os.File
-	buffer []byte
-}
+// File is a file of marks or values that is open for reading. It is safe for concurrent use.
+type File struct{ file *os.File }
 
 // Open opens a file of the directory.
 func (d *Directory) Open(name string) (*File, error) {
@@ -128,10 +127,7 @@ func (f *File) Close() error { return f.file.Close() }
 func (f *File) Marks(dst []Mark, first int64) error {
 	start := first / marksPerByte
 	size := int((first+int64(len(dst))+marksPerByte-1)/marksPerByte - start)
-	if cap(f.buffer) < size {
-		f.buffer = make([]byte, size)
-	}
-	data := f.buffer[:size]
+	data := make([]byte, size)
 	if _, err := f.file.ReadAt(data, start); err != nil {
 		return fmt.Errorf("read %s: %w", f.file.Name(), err)
 	}
