@@ -73,7 +73,7 @@ const (
 )
 
 // diskInterval is the least time between two records of the progress in the directory: a killed process loses about as much.
-const diskInterval = 2 * time.Second
+const diskInterval = 500 * time.Millisecond
 
 // instance implements method: it explores the states of the model, and writes their transitions.
 func (m *diskMethod) instance(ctx context.Context, model *compile.Model) (_ instance, err error) {

@@ -129,7 +129,7 @@ func (s *solver) begin() error {
 		}
 	} else {
 		var err error
-		s.sol = solution{Phase: lowerPhase, Precision: s.options.Epsilon / 4, Margin: s.options.Epsilon}
+		s.sol = solution{Phase: lowerPhase, Precision: s.options.Epsilon / 8, Margin: s.options.Epsilon / 2}
 		if s.sol.FirstChunks, err = partition(s.columns, s.options.Memory/blocksPerStep); err != nil {
 			return err
 		}

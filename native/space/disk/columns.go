@@ -33,8 +33,8 @@ type Columns struct {
 	States, Choices, Transitions, Deadlocks, Overlaps int64
 	RelErr                                            float64 // bounds the relative error of the weights
 	MinWeight, MaxWeight                              float64
-	// Forward and Backward count the targets outside the chunk of their source, with greater and with smaller numbers.
-	Forward, Backward int64
+	// Forward and Backward are the sums of the weights of transitions to other chunks, with greater and with smaller numbers.
+	Forward, Backward float64
 	Bytes             int64
 
 	file *os.File
@@ -47,8 +47,8 @@ type Chunk struct {
 	Deadlocks, Overlaps                       int64
 	Operands                                  int64 // the length of Rows.Operands
 	Weights                                   int64 // the length of Rows.Weights
-	Forward, Backward                         int64
 	RelErr, MinWeight, MaxWeight              float64
+	Forward, Backward                         float64
 	rangesSize, weightsSize, rowsSize, offset int64 // bytes of the parts, and position of the first part in the file
 	checksum                                  uint32
 }
@@ -64,8 +64,8 @@ func (c *Chunk) appendHeader(data []byte) []byte {
 	for _, number := range c.fields() {
 		data = binary.LittleEndian.AppendUint64(data, uint64(*number))
 	}
-	for _, number := range []float64{c.RelErr, c.MinWeight, c.MaxWeight} {
-		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(number))
+	for _, number := range c.numbers() {
+		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(*number))
 	}
 	return data
 }
@@ -73,9 +73,14 @@ func (c *Chunk) appendHeader(data []byte) []byte {
 // fields returns the integers of the header.
 func (c *Chunk) fields() []*int64 {
 	return []*int64{
-		&c.First, &c.States, &c.Choices, &c.Transitions, &c.Deadlocks, &c.Overlaps, &c.Operands, &c.Weights, &c.Forward, &c.Backward,
+		&c.First, &c.States, &c.Choices, &c.Transitions, &c.Deadlocks, &c.Overlaps, &c.Operands, &c.Weights,
 		&c.rangesSize, &c.weightsSize, &c.rowsSize,
 	}
+}
+
+// numbers returns the other numbers of the header.
+func (c *Chunk) numbers() []*float64 {
+	return []*float64{&c.RelErr, &c.MinWeight, &c.MaxWeight, &c.Forward, &c.Backward}
 }
 
 // readHeader reads a header.
@@ -89,7 +94,7 @@ func (c *Chunk) readHeader(data []byte) error {
 	for _, number := range c.fields() {
 		*number, data = int64(binary.LittleEndian.Uint64(data)), data[8:]
 	}
-	for _, number := range []*float64{&c.RelErr, &c.MinWeight, &c.MaxWeight} {
+	for _, number := range c.numbers() {
 		*number, data = math.Float64frombits(binary.LittleEndian.Uint64(data)), data[8:]
 	}
 	return nil

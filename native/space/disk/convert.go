@@ -36,8 +36,8 @@ func (s *Space) Convert(ctx context.Context) (*Columns, error) {
 
 // chunkStates returns the number of states of a chunk. Small spaces and small memories have smaller chunks, so that they have several.
 func (s *Space) chunkStates() int {
-	const bytesPerState = 1 << 10 // while a chunk is made
-	blocks := s.opts.Memory / bytesPerState / int64(len(s.forks)) / setBlock
+	const bytesPerState = 1 << 12 // while all workers make chunks
+	blocks := s.opts.Memory / bytesPerState / setBlock
 	return setBlock * int(max(min(defaultChunkBlocks, blocks, int64(s.States.numBlocks())/8), 1))
 }
 
@@ -173,6 +173,7 @@ type chunkMaker struct {
 	transitions   []uint32 // of each choice
 	distributions []uint32 // of each choice
 	targetIDs     []uint32 // of each transition
+	allWeights    []float64
 
 	weights       []byte // the encoded distributions
 	distributionN map[string]uint32
@@ -225,7 +226,7 @@ func (w *chunkMaker) reset(first int64) {
 	w.header = Chunk{First: first, States: int64(len(w.states) / w.words), MinWeight: 1, MaxWeight: 1}
 	w.targets.reset()
 	w.choices, w.transitions, w.distributions, w.targetIDs = w.choices[:0], w.transitions[:0], w.distributions[:0], w.targetIDs[:0]
-	w.weights, w.rows = w.weights[:0], w.rows[:0]
+	w.weights, w.rows, w.allWeights = w.weights[:0], w.rows[:0], w.allWeights[:0]
 	clear(w.distributionN)
 	clear(w.templates)
 }
@@ -245,6 +246,7 @@ func (w *chunkMaker) collect(rows *explicit.SuccessorRows) {
 	}
 	w.choices = append(w.choices, rows.Choices...)
 	w.transitions = append(w.transitions, rows.Transitions...)
+	w.allWeights = append(w.allWeights, rows.Weights...)
 	weights := rows.Weights
 	for _, n := range rows.Transitions {
 		w.distributions = append(w.distributions, w.distributionNumber(weights[:n]))
@@ -278,20 +280,20 @@ func (w *chunkMaker) distributionNumber(weights []float64) uint32 {
 func (w *chunkMaker) encodeRows() {
 	transition, choice := 0, 0
 	firstRank, endRank := w.header.First, w.header.First+w.header.States
-	for i, numChoices := range w.choices {
-		source := firstRank + int64(i)
+	for state, numChoices := range w.choices {
+		source := firstRank + int64(state)
 		w.row = binary.AppendUvarint(w.row[:0], uint64(numChoices))
 		operands := int64(1)
 		for range numChoices {
 			w.row = binary.AppendUvarint(w.row, uint64(w.distributions[choice]))
 			numTransitions := int(w.transitions[choice])
-			for _, id := range w.targetIDs[transition : transition+numTransitions] {
+			for i, id := range w.targetIDs[transition : transition+numTransitions] {
 				rank := w.targets.ranks[id]
 				switch {
 				case rank < firstRank:
-					w.header.Backward++
+					w.header.Backward += w.allWeights[transition+i]
 				case rank >= endRank:
-					w.header.Forward++
+					w.header.Forward += w.allWeights[transition+i]
 				}
 				w.row = binary.AppendVarint(w.row, rank-source)
 			}
@@ -374,13 +376,8 @@ func (t *targetTable) id(key []uint64) uint32 {
 
 // find returns the slot of a key and what it contains.
 func (t *targetTable) find(key []uint64) (slot int, content uint32) {
-	hash := uint64(0)
-	for _, word := range key {
-		hash = (hash ^ word) * 0x9e3779b97f4a7c15
-		hash ^= hash >> 32
-	}
 	mask := len(t.slots) - 1
-	for slot = int(hash) & mask; ; slot = (slot + 1) & mask {
+	for slot = int(hashKey(key)) & mask; ; slot = (slot + 1) & mask {
 		content = t.slots[slot]
 		if content == 0 {
 			return slot, 0

@@ -37,7 +37,7 @@ type Directory struct {
 	obsolete []string
 
 	used  atomic.Int64 // bytes in files that were written
-	quota int64        // of used; 0 for none. Tests set it.
+	quota int64        // of used; 0 for none
 	need  atomic.Int64 // bytes that the current step still needs, as far as it is known
 }
 
@@ -134,6 +134,9 @@ func (d *Directory) Close() error { return d.lock.Close() }
 
 // Path returns the path of a file of the directory.
 func (d *Directory) Path(name string) string { return filepath.Join(d.path, name) }
+
+// Limit makes a write that would exceed a number of bytes in the files of the directory fail as on a full disk. 0 is no limit.
+func (d *Directory) Limit(bytes int64) { d.quota = bytes }
 
 // Used returns the number of bytes in the files of the directory.
 func (d *Directory) Used() int64 { return d.used.Load() }

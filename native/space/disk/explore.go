@@ -333,7 +333,7 @@ func (x *explorer) expandFrontier() ([]keySource, error) {
 	workers := len(x.forks)
 	if x.collected == nil {
 		// A collector has two buffers, and as much again is left to caches, indexes and the garbage of the runtime.
-		capacity := max(x.opts.Memory/int64(8*x.words*workers*4), 1<<10)
+		capacity := max(x.opts.Memory/int64(8*x.words*workers*4), minKeys)
 		for range workers {
 			x.collected = append(x.collected, newRunCollector(x, int(capacity)))
 		}
@@ -428,6 +428,9 @@ type runCollector struct {
 	files    []*Set
 }
 
+// minKeys is the least number of keys in the buffer of a collector.
+const minKeys = 1 << 8
+
 // recentKeys is the number of keys that a collector remembers.
 const recentKeys = 1 << 14
 
@@ -441,14 +444,11 @@ func (c *runCollector) add(keys []uint64) error {
 	words := c.x.words
 	for i := 0; i < len(keys); i += words {
 		key := keys[i : i+words]
-		hash := uint64(0)
-		for _, word := range key {
-			hash = (hash ^ word) * 0x9e3779b97f4a7c15
-		}
-		slot := int(hash>>(64-14)) * words
+		hash := hashKey(key)
+		slot := int(hash%recentKeys) * words
 		known := c.recent[slot : slot+words]
-		// A slot of zeros is empty, so the key of zeros is never recognised.
-		if compareKeys(known, key) == 0 && hash != 0 {
+		// A slot of zeros is empty, so the key of zeros, whose hash is 0, is never recognised.
+		if hash != 0 && compareKeys(known, key) == 0 {
 			continue
 		}
 		copy(known, key)

@@ -170,3 +170,17 @@ func (m *merger) sink(i int) {
 		i = child
 	}
 }
+
+// hashKey returns a hash of a key; 0 for the key of zeros. All bits of the hash depend on all bits of the key.
+//
+// Source: the finalizer of MurmurHash3 (Appleby 2011).
+func hashKey(key []uint64) uint64 {
+	hash := uint64(0)
+	for _, word := range key {
+		hash ^= word
+		hash = (hash ^ hash>>33) * 0xff51afd7ed558ccd
+		hash = (hash ^ hash>>33) * 0xc4ceb9fe1a85ec53
+		hash ^= hash >> 33
+	}
+	return hash
+}
