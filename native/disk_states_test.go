@@ -159,14 +159,18 @@ func TestDiskRefusals(t *testing.T) {
 		}
 	}
 	for want, change := range map[string]func(*runner.Job){
-		"--exact":               func(j *runner.Job) { j.Numeric.Accuracy = result.Exact },
-		"--float":               func(j *runner.Job) { j.Numeric.Accuracy = result.Float },
-		"--certify":             func(j *runner.Job) { j.Numeric.Accuracy = result.Proven },
-		"--reduce":              func(j *runner.Job) { j.Numeric.Reduce = true },
-		"--max-states":          func(j *runner.Job) { j.Numeric.MaxStates = 10 },
-		"--no-fix-deadlocks":    func(j *runner.Job) { j.NoFixDeadlocks = true },
-		"one initial state":     func(j *runner.Job) { j.Model = []byte("dtmc\nmodule m\n x : [0..2];\n [] true -> true;\nendmodule\ninit true endinit\n") },
-		"DTMC, MDP or CTMC":     func(j *runner.Job) { j.Model = []byte("smg\nplayer p m endplayer\nmodule m\n x : [0..2];\n [] true -> true;\nendmodule\n") },
+		"--exact":            func(j *runner.Job) { j.Numeric.Accuracy = result.Exact },
+		"--float":            func(j *runner.Job) { j.Numeric.Accuracy = result.Float },
+		"--certify":          func(j *runner.Job) { j.Numeric.Accuracy = result.Proven },
+		"--reduce":           func(j *runner.Job) { j.Numeric.Reduce = true },
+		"--max-states":       func(j *runner.Job) { j.Numeric.MaxStates = 10 },
+		"--no-fix-deadlocks": func(j *runner.Job) { j.NoFixDeadlocks = true },
+		"one initial state": func(j *runner.Job) {
+			j.Model = []byte("dtmc\nmodule m\n x : [0..2];\n [] true -> true;\nendmodule\ninit true endinit\n")
+		},
+		"DTMC, MDP or CTMC": func(j *runner.Job) {
+			j.Model = []byte("smg\nplayer p m endplayer\nmodule m\n x : [0..2];\n [] true -> true;\nendmodule\n")
+		},
 		"constants: each model": func(j *runner.Job) { j.Model, j.Consts = []byte("const int N;\n"+dtmc), []string{"N=1:2"} },
 	} {
 		job := runner.Job{Model: []byte(dtmc), Props: []string{"P=? [ F x=2 ]"}}

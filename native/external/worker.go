@@ -8,7 +8,7 @@ import (
 )
 
 // sweepsPerStep is the greatest number of sweeps over a block each time that it is in memory.
-const sweepsPerStep = 6
+const sweepsPerStep = 3
 
 // worker solves one block at a time. It keeps its buffers.
 type worker struct {
@@ -46,6 +46,9 @@ func (w *worker) solve(block int) (name string, err error) {
 			break
 		}
 	}
+	if err := w.ctx.Err(); err != nil {
+		return "", err
+	}
 	own := w.blocks[block].states
 	for _, r := range w.block.Ranges {
 		if r.First == own.First {
@@ -74,7 +77,7 @@ func (w *worker) load(block int) error {
 	values := w.block.Values
 	w.block = solve.Block{
 		First: extent.states.First, RowOf: w.rows.RowOf, Operands: w.rows.Operands, Weights: w.rows.Weights,
-		Minimize: w.problem.Minimize, Rates: w.problem.Rates, Backwards: w.backwards(),
+		Minimize: w.problem.Minimize, Rates: w.problem.Rates, Backwards: w.backwards(), Stop: func() bool { return w.ctx.Err() != nil },
 	}
 	w.block.Prepare(w.columns.RelErr, w.columns.MinWeight, w.columns.MaxWeight)
 	if err := w.removeKnown(extent.states); err != nil {

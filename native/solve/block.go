@@ -22,7 +22,9 @@ type Block struct {
 	Rates    bool // the weights are rates
 	// Backwards solves the states from the last to the first.
 	Backwards bool
-	rounding  rounding
+	// Stop reports that the sweep should end early, because nobody needs it.
+	Stop     func() bool
+	rounding rounding
 	// hints has, for each position of Operands with a target, the range that had the last target; most often it is the range of the next one.
 	hints []uint32
 }
@@ -105,19 +107,26 @@ func GuessUpper(values []float64, margin float64) {
 	}
 }
 
-// forEachState calls visit for each state with a row.
+// statesPerPoll is the number of states between two calls of Block.Stop.
+const statesPerPoll = 1 << 16
+
+// forEachState calls visit for each state with a row, until Stop reports true.
 func (b *Block) forEachState(visit func(i int, row uint32)) {
-	if b.Backwards {
-		for i := len(b.RowOf) - 1; i >= 0; i-- {
+	total := len(b.RowOf)
+	for done := 0; done < total && !b.Stop(); done += statesPerPoll {
+		count := min(statesPerPoll, total-done)
+		if b.Backwards {
+			for i := total - done - 1; i >= total-done-count; i-- {
+				if row := b.RowOf[i]; row != NoRow {
+					visit(i, row)
+				}
+			}
+			continue
+		}
+		for i := done; i < done+count; i++ {
 			if row := b.RowOf[i]; row != NoRow {
 				visit(i, row)
 			}
-		}
-		return
-	}
-	for i, row := range b.RowOf {
-		if row != NoRow {
-			visit(i, row)
 		}
 	}
 }

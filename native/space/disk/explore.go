@@ -55,6 +55,7 @@ type Space struct {
 	// Fallback says why the model was not compiled; nil if it was.
 	Fallback error
 
+	layout     *layout
 	opts       Options
 	successors *explicit.Successors
 	forks      []*explicit.Successors
@@ -67,8 +68,9 @@ func NewSpace(ctx context.Context, dir *Directory, model *compile.Model, opts Op
 	if err != nil {
 		return nil, err
 	}
+	packing := compile.NewPacking(model.Program().Vars)
 	space := &Space{
-		Directory: dir, Model: model, Packing: compile.NewPacking(model.Program().Vars), Fallback: fallback, opts: opts, successors: successors,
+		Directory: dir, Model: model, Packing: packing, Fallback: fallback, layout: newLayout(packing), opts: opts, successors: successors,
 	}
 	for range opts.workers() {
 		fork, err := successors.Fork(ctx)
@@ -113,7 +115,7 @@ func (s *Space) Explore(ctx context.Context) error {
 	defer x.close()
 	if recorded := s.Directory.Manifest().Exploration; recorded != nil {
 		if recorded.Done {
-			states, err := openSet(s.Directory, recorded.Known[0], x.words)
+			states, err := openSet(s.Directory, recorded.Known[0], x.layout)
 			s.States = states
 			return err
 		}
@@ -161,7 +163,7 @@ func (x *explorer) begin() error {
 func (x *explorer) resume(recorded *Exploration) error {
 	x.state = *recorded
 	for _, name := range recorded.Known {
-		set, err := openSet(x.Directory, name, x.words)
+		set, err := openSet(x.Directory, name, x.layout)
 		if err != nil {
 			return err
 		}
@@ -173,7 +175,7 @@ func (x *explorer) resume(recorded *Exploration) error {
 	if x.frontier != nil {
 		return nil
 	}
-	frontier, err := openSet(x.Directory, recorded.Frontier, x.words)
+	frontier, err := openSet(x.Directory, recorded.Frontier, x.layout)
 	x.frontier = frontier
 	return err
 }
@@ -189,7 +191,7 @@ func (x *explorer) close() {
 
 // write writes the keys of a source to a new set.
 func (x *explorer) write(source keySource) (*Set, error) {
-	writer, err := newSetWriter(x.Directory, x.words)
+	writer, err := newSetWriter(x.Directory, x.layout)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,8 @@ import (
 	"os"
 	"slices"
 	"sort"
+
+	"tilecheck/prism/compile"
 )
 
 // setBlock is the number of keys of a block of a Set. The first key of a block is in the index, so blocks are read independently.
@@ -27,19 +29,40 @@ type Set struct {
 	Count int64  // of keys
 	Bytes int64  // size of the file
 
-	words   int
+	*layout
 	file    *os.File
 	firsts  []uint64 // the first key of each block
 	offsets []int64  // of each block in the file, and the end of the last one
 }
 
-// openSet opens the file of a set of keys with the given number of words.
-func openSet(dir *Directory, name string, words int) (*Set, error) {
+// layout says what keys look like: how many words they have, and how many of the lowest bits of each word are zero in all keys. Those bits
+// are not stored.
+type layout struct {
+	words  int
+	unused []uint
+}
+
+// newLayout returns the layout of the packed states of a model.
+func newLayout(packing *compile.Packing) *layout {
+	l := &layout{words: packing.Words, unused: make([]uint, packing.Words)}
+	for i := range l.unused {
+		l.unused[i] = 63
+	}
+	for _, field := range packing.Fields {
+		if field.Mask != 0 {
+			l.unused[field.Word] = min(l.unused[field.Word], field.Shift)
+		}
+	}
+	return l
+}
+
+// openSet opens the file of a set of keys.
+func openSet(dir *Directory, name string, layout *layout) (*Set, error) {
 	file, err := os.Open(dir.Path(name))
 	if err != nil {
 		return nil, err
 	}
-	set, err := readIndex(file, name, words)
+	set, err := readIndex(file, name, layout)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("read %s: %w", dir.Path(name), err), file.Close())
 	}
@@ -47,7 +70,8 @@ func openSet(dir *Directory, name string, words int) (*Set, error) {
 }
 
 // readIndex reads the footer and the index of the file of a set.
-func readIndex(file *os.File, name string, words int) (*Set, error) {
+func readIndex(file *os.File, name string, layout *layout) (*Set, error) {
+	words := layout.words
 	info, err := file.Stat()
 	if err != nil {
 		return nil, err
@@ -60,7 +84,7 @@ func readIndex(file *os.File, name string, words int) (*Set, error) {
 	if magic != setMagic || int(numWords) != words {
 		return nil, fmt.Errorf("found a footer %x of states of %d words, want %x and %d", magic, numWords, setMagic, words)
 	}
-	set := &Set{Name: name, Bytes: info.Size(), words: words, file: file}
+	set := &Set{Name: name, Bytes: info.Size(), layout: layout, file: file}
 	set.Count = int64(binary.LittleEndian.Uint64(footer[8:]))
 	indexStart := int64(binary.LittleEndian.Uint64(footer[16:]))
 	numBlocks := int((set.Count + setBlock - 1) / setBlock)
@@ -157,7 +181,7 @@ func (c *Cursor) load(block int) error {
 	c.block, c.pos = block, 0
 	c.keys = append(c.keys[:0], set.first(block)...)
 	var err error
-	if c.keys, err = decodeKeys(c.keys, data, count-1, set.words); err != nil {
+	if c.keys, err = set.decodeKeys(c.keys, data, count-1); err != nil {
 		return fmt.Errorf("read %s: %w", set.file.Name(), err)
 	}
 	return nil
@@ -167,9 +191,10 @@ func (c *Cursor) load(block int) error {
 var errDamaged = errors.New("the file is damaged")
 
 // decodeKeys appends count keys to keys, which ends with the key before.
-func decodeKeys(keys []uint64, data []byte, count, words int) ([]uint64, error) {
+func (l *layout) decodeKeys(keys []uint64, data []byte, count int) ([]uint64, error) {
+	words := l.words
 	if words == 1 {
-		last := keys[len(keys)-1]
+		last, unused := keys[len(keys)-1], l.unused[0]
 		for range count {
 			var delta uint64
 			if len(data) > 0 && data[0] < 0x80 {
@@ -181,7 +206,7 @@ func decodeKeys(keys []uint64, data []byte, count, words int) ([]uint64, error) 
 				}
 				delta, data = value, data[n:]
 			}
-			last += delta + 1
+			last += (delta + 1) << unused
 			keys = append(keys, last)
 		}
 		return keys, nil
@@ -200,6 +225,7 @@ func decodeKeys(keys []uint64, data []byte, count, words int) ([]uint64, error) 
 				return nil, errDamaged
 			}
 			data = data[n:]
+			value <<= l.unused[i]
 			if i == equal {
 				value += last[i]
 			}
@@ -272,9 +298,9 @@ func (c *Cursor) Find(key []uint64) (rank int64, ok bool, err error) {
 
 // setWriter writes a set. Keys are added in ascending order.
 type setWriter struct {
+	*layout
 	dir     *Directory
 	name    string
-	words   int
 	file    *os.File
 	out     *bufio.Writer
 	err     error
@@ -287,14 +313,15 @@ type setWriter struct {
 }
 
 // newSetWriter creates the file of a set with a new name. It is not part of the directory until finish.
-func newSetWriter(dir *Directory, words int) (*setWriter, error) {
+func newSetWriter(dir *Directory, layout *layout) (*setWriter, error) {
 	name := dir.newName("set")
 	file, err := dir.create(name)
 	if err != nil {
 		return nil, err
 	}
 	return &setWriter{
-		dir: dir, name: name, words: words, file: file, out: bufio.NewWriterSize(output{dir, file}, 1<<18), last: make([]uint64, words), buffer: make([]byte, 0, 16*words),
+		layout: layout, dir: dir, name: name, file: file, out: bufio.NewWriterSize(output{dir, file}, 1<<18),
+		last: make([]uint64, layout.words), buffer: make([]byte, 0, 16*layout.words),
 	}, nil
 }
 
@@ -305,7 +332,7 @@ func (w *setWriter) add(key []uint64) {
 		w.firsts = append(w.firsts, key...)
 		w.offsets = append(w.offsets, w.size)
 	case w.words == 1:
-		delta := key[0] - w.last[0] - 1
+		delta := (key[0]-w.last[0])>>w.unused[0] - 1
 		if delta < 0x80 {
 			w.size++
 			if err := w.out.WriteByte(byte(delta)); err != nil {
@@ -320,9 +347,9 @@ func (w *setWriter) add(key []uint64) {
 			equal++
 		}
 		buffer := append(w.buffer[:0], byte(equal))
-		buffer = binary.AppendUvarint(buffer, key[equal]-w.last[equal])
-		for _, word := range key[equal+1:] {
-			buffer = binary.AppendUvarint(buffer, word)
+		buffer = binary.AppendUvarint(buffer, (key[equal]-w.last[equal])>>w.unused[equal])
+		for i := equal + 1; i < w.words; i++ {
+			buffer = binary.AppendUvarint(buffer, key[i]>>w.unused[i])
 		}
 		w.write(buffer)
 	}
@@ -360,7 +387,7 @@ func (w *setWriter) finish() (*Set, error) {
 		return nil, errors.Join(err, w.abandon())
 	}
 	return &Set{
-		Name: w.name, Count: w.count, Bytes: w.size, words: w.words, file: w.file, firsts: w.firsts, offsets: append(w.offsets, indexStart),
+		Name: w.name, Count: w.count, Bytes: w.size, layout: w.layout, file: w.file, firsts: w.firsts, offsets: append(w.offsets, indexStart),
 	}, nil
 }
 
