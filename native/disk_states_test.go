@@ -53,6 +53,7 @@ func TestDiskFractions(t *testing.T) {
 // and blocks with little memory.
 func TestDiskGrids(t *testing.T) {
 	t.Parallel()
+	severalBlocks := 0
 	for i := range needs.Some(40) {
 		model := randomGrid(rand.New(rand.NewPCG(3, uint64(i))))
 		job := runner.Job{File: "grid.prism", Model: []byte(model), Props: gridProperties(model)}
@@ -66,13 +67,17 @@ func TestDiskGrids(t *testing.T) {
 			t.Fatal(err)
 		}
 		for k := range want {
-			if strings.HasSuffix(got[k].BoundMethod, "over 1 block") {
-				t.Errorf("%s: want several blocks", got[k].BoundMethod)
+			if !strings.HasSuffix(got[k].BoundMethod, "over 1 block") {
+				severalBlocks++
 			}
 			if msg := otherBounds(&got[k], &want[k]); msg != "" {
 				t.Errorf("%s\n%s: %s", model, want[k].Property, msg)
 			}
 		}
+	}
+	t.Logf("%d answers over several blocks", severalBlocks)
+	if severalBlocks < 5 {
+		t.Errorf("%d answers over several blocks, want at least 5", severalBlocks)
 	}
 }
 

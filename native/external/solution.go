@@ -232,27 +232,21 @@ func (s *solver) step(blocks []int) error {
 
 // endPass decides what the next pass computes.
 func (s *solver) endPass(initial int64) error {
-	switch s.sol.Phase {
-	case lowerPhase:
+	isUpper := s.sol.Phase == upperPhase
+	switch {
+	case isUpper && !s.sol.Raised:
+		return s.endProved(initial)
+	case s.sol.Passes >= s.options.MaxPasses:
+		err := s.readBounds(initial, false)
+		s.end()
+		return err
+	case isUpper && s.sol.Pass >= 10+s.sol.Passes/4:
+		s.guessAgain()
+	case !isUpper:
 		s.sol.LastChange = s.sol.Change
-		isOver := s.sol.Passes >= s.options.MaxPasses
-		if s.sol.Change <= s.sol.Precision || isOver {
+		if s.sol.Change <= s.sol.Precision {
 			s.sol.Phase, s.sol.Pass = upperPhase, 0
 		}
-		if isOver {
-			return s.finish(initial, false)
-		}
-	case upperPhase:
-		if !s.sol.Raised {
-			return s.finish(initial, true)
-		}
-		if s.sol.Passes >= s.options.MaxPasses {
-			return s.finish(initial, false)
-		}
-		if s.sol.Pass < 10+s.sol.Passes/4 {
-			return nil
-		}
-		s.guessAgain()
 	}
 	return nil
 }
@@ -270,19 +264,44 @@ func (s *solver) guessAgain() {
 	}
 }
 
-// finish reads the bounds of the initial state.
-func (s *solver) finish(initial int64, proved bool) error {
+// endProved ends the solution when the upper bounds are proved, or makes the lower bounds more precise if the bounds of the initial state are
+// wider than wanted.
+func (s *solver) endProved(initial int64) error {
+	if err := s.readBounds(initial, true); err != nil {
+		return err
+	}
+	canImprove := s.sol.LastChange > 0 && s.sol.Precision > 0x1p-52
+	if width := s.sol.Bounds.Upper - s.sol.Bounds.Lower; width > s.options.Epsilon*s.sol.Bounds.Upper && canImprove {
+		s.guessAgain()
+		return nil
+	}
+	s.end()
+	return nil
+}
+
+// readBounds reads the bounds of the initial state. If the upper ones are not proved, it keeps the ones that were proved before.
+func (s *solver) readBounds(initial int64, proved bool) error {
 	var bound [1]float64
 	if err := s.values(bound[:], initial, lowerPhase); err != nil {
 		return err
 	}
-	s.sol.Bounds = Bounds{Lower: bound[0], Upper: 1, Proved: proved, Passes: s.sol.Passes, Blocks: len(s.blocks)}
-	if proved {
-		if err := s.values(bound[:], initial, upperPhase); err != nil {
-			return err
+	bounds := &s.sol.Bounds
+	bounds.Lower, bounds.Passes, bounds.Blocks = bound[0], s.sol.Passes, len(s.blocks)
+	if !proved {
+		if !bounds.Proved {
+			bounds.Upper = 1
 		}
-		s.sol.Bounds.Upper = bound[0]
+		return nil
 	}
+	if err := s.values(bound[:], initial, upperPhase); err != nil {
+		return err
+	}
+	bounds.Upper, bounds.Proved = bound[0], true
+	return nil
+}
+
+// end ends the solution, whose files are not needed any more.
+func (s *solver) end() {
 	s.sol.Phase = donePhase
 	for _, name := range slices.Concat(s.sol.Lower, s.sol.Upper, []string{s.sol.Marks}) {
 		s.retire(name)
@@ -290,7 +309,6 @@ func (s *solver) finish(initial int64, proved bool) error {
 	clear(s.sol.Lower)
 	clear(s.sol.Upper)
 	s.sol.Marks = ""
-	return nil
 }
 
 // retire says that a file is not needed after the next record.
