@@ -69,7 +69,7 @@ func (*diskMethod) fractions() bool { return false }
 // Shares of the memory limit. The rest is for the garbage of the runtime, indexes and the compiled model.
 const (
 	exploreShare = 0.5
-	solveShare   = 0.6
+	solveShare   = 0.5
 )
 
 // diskInterval is the least time between two records of the progress in the directory: a killed process loses about as much.

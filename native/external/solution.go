@@ -149,8 +149,14 @@ func (s *solver) begin() error {
 		last := &s.columns.Chunks[end-1]
 		s.blocks = append(s.blocks, blockExtent{first, end, disk.Range{First: s.columns.Chunks[first].First, End: last.First + last.States}})
 	}
-	for i := range s.workers {
-		s.workers[i] = &worker{solver: s}
+	if s.sol.Phase == donePhase {
+		return nil
+	}
+	for i := range min(len(s.workers), len(s.blocks)) {
+		var err error
+		if s.workers[i], err = newWorker(s); err != nil {
+			return err
+		}
 	}
 	return nil
 }

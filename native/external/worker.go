@@ -22,6 +22,35 @@ type worker struct {
 	buffer []byte
 }
 
+// newWorker returns a worker whose buffers have the size of the greatest block, so that they need not grow.
+func newWorker(s *solver) (*worker, error) {
+	w := &worker{solver: s}
+	w.block.Minimize, w.block.Rates = s.problem.Minimize, s.problem.Rates
+	w.block.Stop = func() bool { return s.ctx.Err() != nil }
+	w.block.Backwards = s.backwards()
+	var states, operands, weights, values int64
+	for i := range s.blocks {
+		extent := &s.blocks[i]
+		ranges, err := targetRanges(s.columns, extent)
+		if err != nil {
+			return nil, err
+		}
+		numValues := int64(0)
+		for _, r := range ranges {
+			numValues += r.End - r.First
+		}
+		numOperands, numWeights := int64(0), int64(0)
+		for _, chunk := range s.columns.Chunks[extent.firstChunk:extent.endChunk] {
+			numOperands, numWeights = numOperands+chunk.Operands, numWeights+chunk.Weights
+		}
+		states, values = max(states, extent.states.End-extent.states.First), max(values, numValues)
+		operands, weights = max(operands, numOperands), max(weights, numWeights)
+	}
+	w.rows = disk.Rows{RowOf: make([]uint32, 0, states), Operands: make([]int64, 0, operands), Weights: make([]float64, 0, weights)}
+	w.block.Values = make([]float64, 0, values)
+	return w, nil
+}
+
 // solve reads a block, improves its bounds, and writes them to a new file.
 func (w *worker) solve(block int) (name string, err error) {
 	w.change, w.raised = 0, false
@@ -74,21 +103,18 @@ func (w *worker) load(block int) error {
 			return err
 		}
 	}
-	values := w.block.Values
-	w.block = solve.Block{
-		First: extent.states.First, RowOf: w.rows.RowOf, Operands: w.rows.Operands, Weights: w.rows.Weights,
-		Minimize: w.problem.Minimize, Rates: w.problem.Rates, Backwards: w.backwards(), Stop: func() bool { return w.ctx.Err() != nil },
-	}
+	w.block.First, w.block.RowOf, w.block.Operands, w.block.Weights = extent.states.First, w.rows.RowOf, w.rows.Operands, w.rows.Weights
 	w.block.Prepare(w.columns.RelErr, w.columns.MinWeight, w.columns.MaxWeight)
 	if err := w.removeKnown(extent.states); err != nil {
 		return err
 	}
 	offset := int64(0)
+	w.block.Ranges = w.block.Ranges[:0]
 	for _, r := range ranges {
 		w.block.Ranges = append(w.block.Ranges, solve.BlockRange{First: r.First, Length: r.End - r.First, Offset: offset})
 		offset += r.End - r.First
 	}
-	w.block.Values = slices.Grow(values[:0], int(offset))[:offset]
+	w.block.Values = slices.Grow(w.block.Values[:0], int(offset))[:offset]
 	for _, r := range w.block.Ranges {
 		if err := w.ctx.Err(); err != nil {
 			return err
