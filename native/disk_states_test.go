@@ -21,7 +21,7 @@ func TestDiskFractions(t *testing.T) {
 	mode := mode{name: "disk"}
 	answered := 0
 	for level, name := range []string{"plain", "extreme", "hostile"} {
-		for i := range needs.Some(250) {
+		for i := range needs.Some(120) {
 			model := hostile.New(7, uint64(i), []hostile.Level{hostile.Plain, hostile.Extreme, hostile.Hostile}[level])
 			var queries []hostile.Query
 			for _, query := range model.Queries(6) {
@@ -44,8 +44,8 @@ func TestDiskFractions(t *testing.T) {
 		}
 	}
 	t.Logf("%d answers", answered)
-	if answered < 50 {
-		t.Errorf("%d answers, want at least 50", answered)
+	if answered < 20 {
+		t.Errorf("%d answers, want at least 20", answered)
 	}
 }
 
@@ -54,7 +54,7 @@ func TestDiskFractions(t *testing.T) {
 func TestDiskGrids(t *testing.T) {
 	t.Parallel()
 	severalBlocks := 0
-	for i := range needs.Some(40) {
+	for i := range needs.Some(20) {
 		model := randomGrid(rand.New(rand.NewPCG(3, uint64(i))))
 		job := runner.Job{File: "grid.prism", Model: []byte(model), Props: gridProperties(model)}
 		want, err := runner.Check(t.Context(), native.New(), job)
@@ -76,8 +76,8 @@ func TestDiskGrids(t *testing.T) {
 		}
 	}
 	t.Logf("%d answers over several blocks", severalBlocks)
-	if severalBlocks < 5 {
-		t.Errorf("%d answers over several blocks, want at least 5", severalBlocks)
+	if severalBlocks < 3 {
+		t.Errorf("%d answers over several blocks, want at least 3", severalBlocks)
 	}
 }
 

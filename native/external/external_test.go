@@ -72,7 +72,11 @@ func (q question) solve(ctx context.Context, path string, workers int, limit int
 // work goes on to the same bits, with any number of workers.
 func TestGoOnAfterKill(t *testing.T) {
 	t.Parallel()
-	question := walkQuestion(t, 4)
+	size := int32(3)
+	if needs.IsFull() {
+		size = 4
+	}
+	question := walkQuestion(t, size)
 	path := filepath.Join(t.TempDir(), "whole")
 	var copies []string
 	ctx, stop := context.WithCancel(t.Context())
@@ -97,7 +101,7 @@ func TestGoOnAfterKill(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want.Blocks < 4 || !want.Proved {
+	if want.Blocks < 3 || !want.Proved {
 		t.Fatalf("%+v, want several blocks and proved bounds", want)
 	}
 	tried := 0
@@ -187,7 +191,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	path := filepath.Join(t.TempDir(), "full")
 	failures := 0
-	for limit := int64(200); ; limit += limit / 10 {
+	for limit := int64(200); ; limit += limit / 5 {
 		got, err := question.solve(t.Context(), path, 2, limit)
 		full, isFull := errors.AsType[*disk.FullError](err)
 		if !isFull {
