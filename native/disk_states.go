@@ -108,12 +108,10 @@ type diskStates struct {
 	space   *disk.Space
 	columns *disk.Columns
 	number  int64 // of the initial state
-	seconds float64
 }
 
 // open opens the directory, and completes the states and the transitions in it.
 func (d *diskStates) open(ctx context.Context) (err error) {
-	start := time.Now()
 	d.limit = d.job.Numeric.MaxMemory
 	if d.limit <= 0 {
 		d.limit = memory.Available() / 4 * 3
@@ -124,7 +122,7 @@ func (d *diskStates) open(ctx context.Context) (err error) {
 		name += " with " + d.constants.String()
 	}
 	hash := sha256.New()
-	fmt.Fprintf(hash, "%x %s", digest(d.job), d.constants)
+	fmt.Fprintf(hash, "%x %v %s", digest(d.job), d.job.Dialect, d.constants)
 	if d.dir, err = disk.OpenDirectory(d.job.Numeric.Disk, name, fmt.Sprintf("%x", hash.Sum(nil))); err != nil {
 		return err
 	}
@@ -144,7 +142,6 @@ func (d *diskStates) open(ctx context.Context) (err error) {
 	packed := make([]uint64, d.space.Packing.Words)
 	d.space.Packing.Pack(packed, d.initial)
 	d.number, _, err = d.space.States.NewCursor().Find(packed)
-	d.seconds = time.Since(start).Seconds()
 	return err
 }
 

@@ -19,7 +19,7 @@ import (
 type Problem struct {
 	// Key identifies the problem in the directory.
 	Key string
-	// Marks names the states with known values.
+	// NewMarker returns a function that names the states with known values, for one goroutine.
 	NewMarker func() (disk.Marker, error)
 	Minimize  bool
 	Rates     bool // the weights of the model are rates

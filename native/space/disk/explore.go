@@ -129,7 +129,7 @@ func (s *Space) Explore(ctx context.Context) error {
 	for x.frontier.Count > 0 {
 		if err := x.expandLayer(); err != nil {
 			if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
-				err = fmt.Errorf("%w when %s %s found in %s", ended, noun.Count(x.state.Found, "state"), noun.Verb(int(min(x.state.Found, 2)), "was", "were"), noun.Count(x.state.Layers, "layer"))
+				err = fmt.Errorf("%w when %s %s found in %s", ended, noun.Count(x.state.Found, "state"), noun.Verb(x.state.Found, "was", "were"), noun.Count(x.state.Layers, "layer"))
 			}
 			return err
 		}
