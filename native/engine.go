@@ -120,7 +120,11 @@ type checkedProperty struct {
 // newMethod returns the method that a job asks for.
 func newMethod(plan *runner.Plan) (method, error) {
 	job := &plan.Job
-	if job.Method == "" || job.Method == runner.States {
+	switch {
+	case job.Method != "" && job.Method != runner.States:
+	case job.Numeric.Disk != "":
+		return newDiskMethod(plan)
+	default:
 		return newStatesMethod(plan)
 	}
 	return newSampling(job)

@@ -141,7 +141,11 @@ func (r *run) checkInstances() error {
 		return fmt.Errorf("certificates are for one model, found %d valuations of its constants", numModels)
 	}
 	for model := range r.plan.Models() {
-		explored, ok := r.checkInstance(model).(*exploredModel)
+		checked := r.checkInstance(model)
+		if err := closeInstance(checked); err != nil {
+			return err
+		}
+		explored, ok := checked.(*exploredModel)
 		if !ok || certificate == nil || r.ctx.Err() != nil {
 			continue
 		}
@@ -171,6 +175,9 @@ func (r *run) checkInstance(model sema.Valuation) instance {
 		for property, constants := range propertyValuations(task, model) {
 			verdict := r.checkTask(task, &built, property, constants)
 			if built.err == nil && keepsMemory && r.shouldRepeat(&verdict) {
+				if err := closeInstance(built.instance); err != nil {
+					verdict.Warnings = append(slices.Clip(verdict.Warnings), err.Error())
+				}
 				built.instance = nil // frees its memory
 				built.program, built.instance, built.err = r.build(model)
 				verdict = r.checkTask(task, &built, property, constants)
@@ -180,6 +187,14 @@ func (r *run) checkInstance(model sema.Valuation) instance {
 		}
 	}
 	return built.instance
+}
+
+// closeInstance closes the files of an instance that has some.
+func closeInstance(instance instance) error {
+	if closer, ok := instance.(*diskStates); ok {
+		return closer.close()
+	}
+	return nil
 }
 
 // builtModel is a model under one valuation of its constants, and its instance. err says why it could not be built.

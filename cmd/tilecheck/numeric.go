@@ -26,6 +26,8 @@ type checkFlags struct {
 	Beliefs int  `rare:"" help:"Greatest number of beliefs of a POMDP to explore (default: 16384)." placeholder:"N"`
 	Reduce  bool `rare:"" help:"Check each property on the quotient by bisimulation, which is checked (native engine)."`
 
+	Disk string `help:"Keep the states in DIR, and go on there." placeholder:"DIR"`
+
 	Symmetry bool `rare:"" help:"Explore one of the states that differ only by a permutation of interchangeable modules (native engine)."`
 
 	Clocks string `rare:"" help:"Clocks of a PTA are digital, zones or regions (default: digital where that is exact; native engine)." enum:",digital,regions,zones" default:"" placeholder:"METHOD"`
@@ -34,6 +36,7 @@ type checkFlags struct {
 // numeric returns the settings of numerical computation that the flags ask for.
 func (f checkFlags) numeric(workers int) (runner.Numeric, error) {
 	settings, err := f.numericFlags.numeric(workers)
+	settings.Disk = f.Disk
 	settings.Clocks = runner.ClockMethod(f.Clocks)
 	settings.Fair, settings.Reduce, settings.Symmetry, settings.Beliefs = f.Fair, f.Reduce, f.Symmetry, f.Beliefs
 	return settings, err

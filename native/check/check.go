@@ -155,14 +155,14 @@ func (c *Checker) resolution(expr sema.Expr) result.Resolution {
 	case !hasChoice:
 		return result.NoNondet
 	case formula.Measure():
-		return resolutionOf(formula.Threshold)
+		return ResolutionOf(formula.Threshold)
 	}
 	return result.ResolutionUnknown
 }
 
-// resolutionOf returns the resolution that the threshold of P, R or S asks for: the minimum or the maximum over schedulers, or an
+// ResolutionOf returns the resolution that the threshold of P, R or S asks for: the minimum or the maximum over schedulers, or an
 // unknown one for a query without min or max.
-func resolutionOf(threshold sema.Threshold) result.Resolution {
+func ResolutionOf(threshold sema.Threshold) result.Resolution {
 	dir, ok := direction(threshold, false)
 	switch {
 	case !ok:

@@ -35,6 +35,12 @@ func newRounding(model *sparse.Model, reward *sparse.Reward) rounding {
 	if reward != nil {
 		err = max(err, reward.Err)
 	}
+	return roundingOf(err, minWeight, maxWeight)
+}
+
+// roundingOf returns the rounding for weights with a relative error of err, from minWeight, which is at most 1, to maxWeight, which is at
+// least 1.
+func roundingOf(err, minWeight, maxWeight float64) rounding {
 	return rounding{err: err, floor: max(0x1p-900, 0x1p-1000/minWeight*maxWeight*0x1p32)}
 }
 

@@ -1,0 +1,104 @@
+package check
+
+import (
+	"math/big"
+
+	"tilecheck/native/solve"
+	"tilecheck/prism/logic"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// UntilProperty is a property P of F, G, U, W or R of state formulas, without a bound on steps or time, for callers that compute the bounds of
+// its value themselves.
+type UntilProperty struct {
+	property *Property
+	formula  *logic.Formula
+	// Direction is the direction of the until formula that AsUntil returns.
+	Direction solve.Direction
+}
+
+// NewUntilProperty returns a property as an UntilProperty. nondeterministic says that the model has choices, so that the property must say
+// for which schedulers it is. The error says which part of the property is not supported.
+func NewUntilProperty(property *Property, nondeterministic bool) (*UntilProperty, error) {
+	formula := logic.Of(property.X)
+	unsupported := func(expr sema.Expr) error {
+		return result.Refuse(property, result.Unsupported, expr.Pos(), "found %s, want P of F, G, U, W or R of state formulas, without a bound on steps or time", logic.Describe(expr))
+	}
+	if formula.Kind != logic.Probability {
+		return nil, unsupported(property.X)
+	}
+	path := formula.Path
+	if !path.Unbounded() {
+		return nil, unsupported(path.Whole)
+	}
+	for _, operand := range []sema.Expr{path.Left, path.Right} {
+		if !dependsOnStateOnly(property, operand, withoutInit) {
+			return nil, unsupported(operand)
+		}
+	}
+	dir, ok := direction(formula.Threshold, false)
+	if !ok && nondeterministic {
+		return nil, result.Refuse(property, result.TypeError, property.X.Pos(), "found P=? for a nondeterministic model, want Pmin=? or Pmax=?")
+	}
+	out := &UntilProperty{property: property, formula: formula, Direction: dir}
+	if out.negated() {
+		out.Direction = dir.Opposite()
+	}
+	return out, nil
+}
+
+// negated reports whether the path formula is the negation of the until formula.
+func (u *UntilProperty) negated() bool {
+	_, _, negated := booleans.AsUntil(u.formula.Path.Op, false, false)
+	return negated != u.formula.Path.Negated
+}
+
+// booleans has the Boolean operations on truth values.
+var booleans = logic.Algebra[bool]{
+	Not:     func(a bool) bool { return !a },
+	And:     func(a, b bool) bool { return a && b },
+	Neither: func(a, b bool) bool { return !a && !b },
+}
+
+// Operands returns the operands of the path formula; the left one is nil for F and G.
+func (u *UntilProperty) Operands() (left, right sema.Expr) {
+	return u.formula.Path.Left, u.formula.Path.Right
+}
+
+// AsUntil returns the truth values of the operands of the until formula from those of the path formula. If the path formula has no left
+// operand, left must be true.
+func (u *UntilProperty) AsUntil(left, right bool) (untilLeft, untilRight bool) {
+	untilLeft, untilRight, _ = booleans.AsUntil(u.formula.Path.Op, left, right)
+	return untilLeft, untilRight
+}
+
+// Conclude writes the value of the property to a verdict. lower and upper are bounds of the probability of the until formula, and epsilon is
+// the wanted relative width. The error says that the bounds do not decide a comparison.
+func (u *UntilProperty) Conclude(lower, upper, epsilon float64, verdict *result.Verdict) error {
+	bounds := between(lower, upper)
+	if u.negated() {
+		bounds, _ = arithmetic(syntax.OpSub, fraction(big.NewRat(1, 1)), bounds)
+		bounds.Lo, bounds.Hi = max(bounds.Lo, 0), min(bounds.Hi, 1)
+	}
+	verdict.Accuracy = result.Bounded
+	if u.formula.Query() {
+		out := &outcome{results: results{accuracy: result.Bounded, width: relativeWidth(bounds)}}
+		verdict.Value, verdict.Bound = resultValue(bounds, sema.Double), &result.Interval{Lo: bounds.Lo, Hi: bounds.Hi}
+		if out.width > epsilon {
+			verdict.Warnings = append(verdict.Warnings, out.widthWarning(epsilon))
+		}
+		return nil
+	}
+	enclosed, err := sema.Enclose(u.formula.Threshold.Bound, nil)
+	if err != nil {
+		return err
+	}
+	holds, ok := compare(u.formula.Rel, bounds, plainNumber(enclosed))
+	if !ok {
+		return &undecidedError{u.property.X.Pos(), "the bounds of a value contain the number that it is compared with"}
+	}
+	verdict.Value = result.Value{Kind: result.Boolean, Bool: holds}
+	return nil
+}

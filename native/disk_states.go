@@ -1,0 +1,268 @@
+package native
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"time"
+
+	"tilecheck/internal/memory"
+	"tilecheck/internal/noun"
+	"tilecheck/internal/progress"
+	"tilecheck/native/check"
+	"tilecheck/native/external"
+	"tilecheck/native/load"
+	"tilecheck/native/solve"
+	"tilecheck/native/space/disk"
+	"tilecheck/native/space/explicit"
+	"tilecheck/prism/compile"
+	"tilecheck/prism/logic"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+// diskMethod is the method that keeps states, transitions and values in a directory.
+type diskMethod struct {
+	job       *runner.Job
+	constants sema.Valuation // of the model
+}
+
+// newDiskMethod returns the method for a plan with a directory. It returns an error for options that it does not support.
+func newDiskMethod(plan *runner.Plan) (*diskMethod, error) {
+	job := &plan.Job
+	numeric := &job.Numeric
+	if err := checkNumeric(numeric); err != nil {
+		return nil, err
+	}
+	refused := ""
+	switch {
+	case job.States != nil:
+		refused = "states that were read from files"
+	case accuracy(numeric) != result.Bounded || numeric.Accuracy == result.Proven:
+		refused = "--exact, --float, --certify and --certificate: it computes bounds"
+	case numeric.Fair || numeric.Reduce || numeric.Symmetry || numeric.Beliefs != 0 || numeric.Clocks != "":
+		refused = "--fair, --reduce, --symmetry, --beliefs and --clocks"
+	case job.Scheduler != nil || job.Witness != nil:
+		refused = "--export-scheduler and --witness"
+	case numeric.MaxStates > 0:
+		refused = "--max-states"
+	case len(plan.Params) > 0:
+		refused = "--param"
+	case job.NoFixDeadlocks:
+		refused = "--no-fix-deadlocks"
+	case countModels(plan) != 1:
+		refused = "several values of the model's constants: each model has a directory of its own"
+	}
+	if refused != "" {
+		return nil, fmt.Errorf("--disk does not support %s", refused)
+	}
+	constants, err := runner.Single(plan.Models())
+	return &diskMethod{job: job, constants: constants}, err
+}
+
+// fractions implements method.
+func (*diskMethod) fractions() bool { return false }
+
+// Shares of the memory limit. The rest is for the garbage of the runtime, indexes and the compiled model.
+const (
+	exploreShare = 0.5
+	solveShare   = 0.5
+)
+
+// diskInterval is the least time between two records of the progress in the directory: a killed process loses about as much.
+const diskInterval = 500 * time.Millisecond
+
+// instance implements method: it explores the states of the model, and writes their transitions.
+func (m *diskMethod) instance(ctx context.Context, model *compile.Model) (_ instance, err error) {
+	program := model.Program()
+	if kind := program.Type; kind != syntax.DTMC && kind != syntax.MDP && kind != syntax.CTMC || program.Model().IsMarkovAutomaton() {
+		return nil, &compile.UnsupportedError{File: program.File, Msg: fmt.Sprintf("--disk supports a DTMC, MDP or CTMC, found %s", noun.WithArticle(kind.String()))}
+	}
+	initial, err := model.InitialStates(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(initial) != 1 {
+		return nil, &compile.UnsupportedError{File: program.File, Msg: fmt.Sprintf("--disk supports a model with one initial state, found %d", len(initial))}
+	}
+	instance := &diskStates{diskMethod: m, model: model, initial: initial[0]}
+	if err := instance.open(ctx); err != nil {
+		return nil, errors.Join(err, instance.close())
+	}
+	return instance, nil
+}
+
+// imported implements method. It is not called, because newDiskMethod refuses states from files.
+func (*diskMethod) imported(*explicit.Space) instance { return nil }
+
+// diskStates is an instance whose states are in a directory.
+type diskStates struct {
+	*diskMethod
+	model   *compile.Model
+	initial []int32
+	limit   int64 // of memory, in bytes
+	dir     *disk.Directory
+	space   *disk.Space
+	columns *disk.Columns
+	number  int64 // of the initial state
+}
+
+// open opens the directory, and completes the states and the transitions in it.
+func (d *diskStates) open(ctx context.Context) (err error) {
+	d.limit = d.job.Numeric.MaxMemory
+	if d.limit <= 0 {
+		d.limit = memory.Available() / 4 * 3
+	}
+	program := d.model.Program()
+	name := program.File
+	if len(d.constants) > 0 {
+		name += " with " + d.constants.String()
+	}
+	hash := sha256.New()
+	fmt.Fprintf(hash, "%x %v %s", digest(d.job), d.job.Dialect, d.constants)
+	if d.dir, err = disk.OpenDirectory(d.job.Numeric.Disk, name, fmt.Sprintf("%x", hash.Sum(nil))); err != nil {
+		return err
+	}
+	options := disk.Options{
+		Explicit: load.Options(d.job), Memory: int64(exploreShare * float64(d.limit)), Workers: d.job.Numeric.Workers,
+		Interval: diskInterval, Progress: d.job.Progress,
+	}
+	if d.space, err = disk.NewSpace(ctx, d.dir, d.model, options); err != nil {
+		return err
+	}
+	if err := d.space.Explore(ctx); err != nil {
+		return err
+	}
+	if d.columns, err = d.space.Convert(ctx); err != nil {
+		return err
+	}
+	packed := make([]uint64, d.space.Packing.Words)
+	d.space.Packing.Pack(packed, d.initial)
+	d.number, _, err = d.space.States.NewCursor().Find(packed)
+	return err
+}
+
+// check implements instance.
+func (d *diskStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
+	start := time.Now()
+	verdict := result.Verdict{
+		Method: string(runner.States), States: d.columns.States, Choices: d.columns.Choices, Transitions: d.columns.Transitions,
+		Resolution: result.NoNondet, Warnings: d.warnings(),
+	}
+	if err := d.solve(ctx, property, &verdict); err != nil {
+		verdict.Err = check.Failure(err, property.File, property.Pos)
+	}
+	verdict.Seconds = time.Since(start).Seconds()
+	return verdict
+}
+
+// warnings returns the warnings about the states.
+func (d *diskStates) warnings() []string {
+	var warnings []string
+	if n := d.columns.Deadlocks; n > 0 {
+		warnings = append(warnings, fmt.Sprintf("deadlocks in %s were given a self-loop", noun.Count(n, "state")))
+	}
+	if n := d.columns.Overlaps; n > 0 {
+		warnings = append(warnings, fmt.Sprintf("several commands were enabled at once in %s of a DTMC; like PRISM, tilecheck selects one of them uniformly", noun.Count(n, "state")))
+	}
+	if err := d.space.Fallback; err != nil {
+		warnings = append(warnings, "the states were explored without compiling the model, which is slow:  "+err.Error())
+	}
+	return warnings
+}
+
+// solve writes the value of a property to the verdict.
+func (d *diskStates) solve(ctx context.Context, property *checkedProperty, verdict *result.Verdict) error {
+	isMDP := d.model.Program().Type == syntax.MDP
+	until, err := check.NewUntilProperty(&property.Instance, isMDP)
+	if err != nil {
+		return err
+	}
+	switch {
+	case d.columns.Overlaps > 0:
+		verdict.Resolution = result.Uniform
+	case isMDP && d.columns.Choices > d.columns.States:
+		verdict.Resolution = check.ResolutionOf(logic.Of(property.X).Threshold)
+	}
+	epsilon := d.job.Numeric.Epsilon
+	if epsilon == 0 {
+		epsilon = solve.DefaultEpsilon
+	}
+	problem := external.Problem{
+		Key:       fmt.Sprintf("%s with %v, epsilon %g", property.Text, property.constants, epsilon),
+		NewMarker: func() (disk.Marker, error) { return d.newMarker(until) },
+		Minimize:  isMDP && until.Direction == solve.Min, Rates: d.model.Program().Type == syntax.CTMC,
+	}
+	bounds, err := external.Solve(ctx, d.space, d.columns, problem, d.number, external.Options{
+		Epsilon: epsilon, Memory: int64(solveShare * float64(d.limit)), Interval: diskInterval, Progress: d.report(property),
+	})
+	if err != nil {
+		return err
+	}
+	verdict.BoundMethod = fmt.Sprintf("value iteration from disk: %s over %s", noun.Count(bounds.Passes, "pass"), noun.Count(bounds.Blocks, "block"))
+	return until.Conclude(bounds.Lower, bounds.Upper, epsilon, verdict)
+}
+
+// report returns a function that reports progress under the name of a property; nil if nobody wants it.
+func (d *diskStates) report(property *checkedProperty) func(progress.Progress) {
+	report := d.job.Progress
+	if report == nil {
+		return nil
+	}
+	return func(p progress.Progress) {
+		p.Property = property.Text
+		report(p)
+	}
+}
+
+// newMarker returns a function that says which states have the value 0 or 1 by the operands of a property.
+func (d *diskStates) newMarker(until *check.UntilProperty) (disk.Marker, error) {
+	leftExpr, rightExpr := until.Operands()
+	right, err := d.model.Evaluator(rightExpr)
+	if err != nil {
+		return nil, err
+	}
+	var left compile.Evaluator
+	if leftExpr != nil {
+		if left, err = d.model.Evaluator(leftExpr); err != nil {
+			return nil, err
+		}
+	}
+	return func(state []int32) (disk.Mark, error) {
+		isRight, err := right.Bool(state)
+		if err != nil {
+			return disk.Unknown, err
+		}
+		isLeft := true
+		if left != nil {
+			if isLeft, err = left.Bool(state); err != nil {
+				return disk.Unknown, err
+			}
+		}
+		switch isLeft, isRight = until.AsUntil(isLeft, isRight); {
+		case isRight:
+			return disk.One, nil
+		case !isLeft:
+			return disk.Zero, nil
+		}
+		return disk.Unknown, nil
+	}, nil
+}
+
+// close closes all files.
+func (d *diskStates) close() error {
+	var errs []error
+	if d.columns != nil {
+		errs = append(errs, d.columns.Close())
+	}
+	if d.space != nil {
+		errs = append(errs, d.space.Close())
+	}
+	if d.dir != nil {
+		errs = append(errs, d.dir.Close())
+	}
+	return errors.Join(errs...)
+}

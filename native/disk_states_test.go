@@ -1,0 +1,222 @@
+package native_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"tilecheck/internal/hostile"
+	"tilecheck/internal/needs"
+	"tilecheck/native"
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+// TestDiskFractions compares the intervals from disk with the fractions of random models.
+func TestDiskFractions(t *testing.T) {
+	t.Parallel()
+	mode := mode{name: "disk"}
+	answered := 0
+	for level, name := range []string{"plain", "extreme", "hostile"} {
+		for i := range needs.Some(120) {
+			model := hostile.New(7, uint64(i), []hostile.Level{hostile.Plain, hostile.Extreme, hostile.Hostile}[level])
+			var queries []hostile.Query
+			for _, query := range model.Queries(6) {
+				if strings.HasPrefix(query.Text, "P") {
+					queries = append(queries, query)
+				}
+			}
+			if len(queries) == 0 {
+				continue
+			}
+			mode.num.Disk = filepath.Join(t.TempDir(), "states")
+			count := tally{map[string]int{}, map[string]int{}, map[string]int{}}
+			if bad := askHostile(t, &count, mode, model, queries); bad != "" {
+				t.Errorf("model %d, %s:\n%s", i, name, bad)
+			}
+			for word, n := range count.words {
+				t.Logf("%d %s", n, word)
+			}
+			answered += count.verdicts[mode.name] - count.refused[mode.name]
+		}
+	}
+	t.Logf("%d answers", answered)
+	if answered < 20 {
+		t.Errorf("%d answers, want at least 20", answered)
+	}
+}
+
+// TestDiskGrids compares the intervals from disk with those in memory, for random walks in grids that have several layers, runs, chunks
+// and blocks with little memory.
+func TestDiskGrids(t *testing.T) {
+	t.Parallel()
+	severalBlocks := 0
+	for i := range needs.Some(20) {
+		model := randomGrid(rand.New(rand.NewPCG(3, uint64(i))))
+		job := runner.Job{File: "grid.prism", Model: []byte(model), Props: gridProperties(model)}
+		want, err := runner.Check(t.Context(), native.New(), job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		job.Numeric.Disk, job.Numeric.MaxMemory = filepath.Join(t.TempDir(), "states"), 1<<20
+		got, err := runner.Check(t.Context(), native.New(), job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for k := range want {
+			if !strings.HasSuffix(got[k].BoundMethod, "over 1 block") {
+				severalBlocks++
+			}
+			if msg := otherBounds(&got[k], &want[k]); msg != "" {
+				t.Errorf("%s\n%s: %s", model, want[k].Property, msg)
+			}
+		}
+	}
+	t.Logf("%d answers over several blocks", severalBlocks)
+	if severalBlocks < 3 {
+		t.Errorf("%d answers over several blocks, want at least 3", severalBlocks)
+	}
+}
+
+// otherBounds says how a verdict from disk differs from one from memory, if it does.
+func otherBounds(got, want *result.Verdict) string {
+	switch {
+	case got.Err != nil || want.Err != nil:
+		return fmt.Sprintf("errors %v and %v", got.Err, want.Err)
+	case got.States != want.States || got.Choices != want.Choices || got.Transitions != want.Transitions:
+		return fmt.Sprintf("%d states, %d choices, %d transitions, want %d, %d, %d", got.States, got.Choices, got.Transitions, want.States, want.Choices, want.Transitions)
+	case got.Bound == nil || want.Bound == nil || got.Bound.Lo > want.Bound.Hi || got.Bound.Hi < want.Bound.Lo:
+		return fmt.Sprintf("interval %v, want one that meets %v", got.Bound, want.Bound)
+	case got.Bound.Hi-got.Bound.Lo > 1e-8: // a small value of G is one minus a great one
+		return fmt.Sprintf("interval %v is wider than 1e-8", got.Bound)
+	case got.Resolution != want.Resolution || got.Accuracy != result.Bounded:
+		return fmt.Sprintf("resolution %v, accuracy %v, want %v and bounded", got.Resolution, got.Accuracy, want.Resolution)
+	}
+	return ""
+}
+
+// randomGrid returns a random walk with some thousand states: variables of different sizes that commands raise, lower and reset.
+func randomGrid(r *rand.Rand) string {
+	kinds := []string{"mdp", "dtmc", "ctmc"}
+	kind := kinds[r.IntN(len(kinds))]
+	var text strings.Builder
+	sizes := []int{3 + r.IntN(9), 3 + r.IntN(9), 2 + r.IntN(9), 3 + r.IntN(5)}
+	fmt.Fprintf(&text, "%s\nmodule grid\n  stuck : bool;\n", kind)
+	for i, size := range sizes {
+		fmt.Fprintf(&text, "  x%d : [%d..%d] init 0;\n", i, -r.IntN(2), size)
+	}
+	for i, size := range sizes {
+		other := r.IntN(len(sizes))
+		guard := fmt.Sprintf("!stuck & x%d<%d", i, size)
+		if kind == "dtmc" { // at most one command is enabled
+			for before, size := range sizes[:i] {
+				guard += fmt.Sprintf(" & x%d=%d", before, size)
+			}
+		}
+		fmt.Fprintf(&text, "  [] %s -> 0.6 : (x%d'=x%d+1) + 0.2 : (x%d'=max(x%d-1,0)) + 0.15 : (x%d'=0) + 0.05 : (stuck'=true);\n", guard, i, i, other, other, (other+1)%len(sizes))
+	}
+	fmt.Fprintf(&text, "endmodule\n")
+	return text.String()
+}
+
+// gridProperties returns the properties to check of a grid.
+func gridProperties(model string) []string {
+	if strings.HasPrefix(model, "mdp") {
+		return []string{"Pmax=? [ F x0=3 & x1=3 ]", "Pmin=? [ F x0=3 | x1=2 ]", "Pmax=? [ x0<3 U x1=3 ]", "Pmin=? [ G !stuck ]", "Pmax=? [ x1<3 W x0=2 ]"}
+	}
+	return []string{"P=? [ F x0=3 ]", "P=? [ G x1<3 ]", "P=? [ x0<3 U x1=2 ]", "P=? [ F stuck ]"}
+}
+
+// TestDiskRefusals checks that everything that is not supported is refused by name.
+func TestDiskRefusals(t *testing.T) {
+	t.Parallel()
+	check := func(job runner.Job) string {
+		t.Helper()
+		job.Numeric.Disk = filepath.Join(t.TempDir(), "states")
+		verdicts, err := runner.Check(context.Background(), native.New(), job)
+		if err != nil {
+			return err.Error()
+		}
+		if verdicts[0].Err == nil {
+			return "no error"
+		}
+		return verdicts[0].Err.Message
+	}
+	const dtmc = "dtmc\nmodule m\n x : [0..2];\n [] x<2 -> 0.5 : (x'=x+1) + 0.5 : true;\nendmodule\nrewards\n true : 1;\nendrewards\n"
+	for property, want := range map[string]string{
+		"R=? [ F x=2 ]":               "found an R operator",
+		"P=? [ F<=3 x=2 ]":            "without a bound on steps or time",
+		"P=? [ G F x=2 ]":             "want P of F, G, U, W or R",
+		`P=? [ F "init" ]`:            "found an expression of type bool",
+		"P=? [ F P>0.5 [ F x=2 ] ]":   "want P of F, G, U, W or R",
+		"filter(max, P=? [ F x=2 ])":  "found a filter",
+		"S=? [ x=2 ]":                 "found an S operator",
+		"P=? [ X x=2 ]":               "want P of F, G, U, W or R",
+		"P=? [ (F x=1) & (F x=2) ]":   "want P of F, G, U, W or R",
+		"multi(P>=0.5 [ F x=2 ])":     "found",
+		"P=? [ F x=2 ] + P=? [F x=1]": "found",
+	} {
+		if got := check(runner.Job{Model: []byte(dtmc), Props: []string{property}}); !strings.Contains(got, want) {
+			t.Errorf("%s: %q, want %q", property, got, want)
+		}
+	}
+	for want, change := range map[string]func(*runner.Job){
+		"--exact":            func(j *runner.Job) { j.Numeric.Accuracy = result.Exact },
+		"--float":            func(j *runner.Job) { j.Numeric.Accuracy = result.Float },
+		"--certify":          func(j *runner.Job) { j.Numeric.Accuracy = result.Proven },
+		"--reduce":           func(j *runner.Job) { j.Numeric.Reduce = true },
+		"--max-states":       func(j *runner.Job) { j.Numeric.MaxStates = 10 },
+		"--no-fix-deadlocks": func(j *runner.Job) { j.NoFixDeadlocks = true },
+		"one initial state": func(j *runner.Job) {
+			j.Model = []byte("dtmc\nmodule m\n x : [0..2];\n [] true -> true;\nendmodule\ninit true endinit\n")
+		},
+		"DTMC, MDP or CTMC": func(j *runner.Job) {
+			j.Model = []byte("smg\nplayer p m endplayer\nmodule m\n x : [0..2];\n [] true -> true;\nendmodule\n")
+		},
+		"constants: each model": func(j *runner.Job) { j.Model, j.Consts = []byte("const int N;\n"+dtmc), []string{"N=1:2"} },
+	} {
+		job := runner.Job{Model: []byte(dtmc), Props: []string{"P=? [ F x=2 ]"}}
+		change(&job)
+		if got := check(job); !strings.Contains(got, want) {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// TestDiskOtherModel checks that a directory is used for one model only, and for nothing else.
+func TestDiskOtherModel(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	ask := func(model, constants string) string {
+		job := runner.Job{File: "m.prism", Model: []byte(model), Props: []string{"P=? [ F x=2 ]"}, Consts: []string{constants}}
+		job.Numeric.Disk = dir
+		verdicts, err := runner.Check(t.Context(), native.New(), job)
+		if err != nil {
+			return err.Error()
+		}
+		if verdicts[0].Err != nil {
+			return verdicts[0].Err.Message
+		}
+		return fmt.Sprint(verdicts[0].Value.Num)
+	}
+	const model = "dtmc\nconst int N;\nmodule m\n x : [0..N];\n [] x<N -> 0.5 : (x'=x+1) + 0.5 : (x'=0);\nendmodule\n"
+	if got := ask(model, "N=3"); got != "1" {
+		t.Fatalf("%s, want 1", got)
+	}
+	if got := ask(model, "N=3"); got != "1" {
+		t.Errorf("again: %s, want 1", got)
+	}
+	if got := ask(model, "N=4"); !strings.Contains(got, "has states of m.prism with N=3, want those of m.prism with N=4") {
+		t.Errorf("other constants: %s", got)
+	}
+	if got := ask(strings.Replace(model, "0.5 :", "1/2 :", 1), "N=3"); !strings.Contains(got, "another version of m.prism") {
+		t.Errorf("other text: %s", got)
+	}
+	dir = "."
+	if got := ask(model, "N=3"); !strings.Contains(got, "has files of something else") {
+		t.Errorf("a directory of something else: %s", got)
+	}
+}

@@ -1,0 +1,434 @@
+package external
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"tilecheck/internal/noun"
+	"tilecheck/internal/progress"
+	"tilecheck/native/solve"
+	"tilecheck/native/space/disk"
+)
+
+// Problem is a property whose value is computed: the probability of an until formula.
+type Problem struct {
+	// Key identifies the problem in the directory.
+	Key string
+	// NewMarker returns a function that names the states with known values, for one goroutine.
+	NewMarker func() (disk.Marker, error)
+	Minimize  bool
+	Rates     bool // the weights of the model are rates
+}
+
+// Options says how a problem is solved.
+type Options struct {
+	Epsilon   float64 // the wanted relative width of the bounds; 0 is the default of package solve
+	Memory    int64   // bytes for blocks
+	MaxPasses int     // 0 means 100,000
+	Interval  time.Duration
+	Progress  func(progress.Progress)
+}
+
+// Bounds are the bounds of the value of the initial state.
+type Bounds struct {
+	Lower, Upper float64
+	Proved       bool // the upper bounds were proved; otherwise Upper is 1
+	Passes       int
+	Blocks       int
+}
+
+// solution is the state of the solution of a problem, which is recorded in the manifest after each step.
+type solution struct {
+	Marks string
+	// FirstChunks has the first chunk of each block.
+	FirstChunks []int
+	Lower       []string // the file of the lower bounds of each block; empty before the first pass
+	Upper       []string // of the upper bounds; empty for the guess that is made from the lower bounds
+	Phase       phase
+	Pass        int // of the phase
+	Step        int // of the pass
+	Passes      int // of all phases
+	// Change is the greatest relative change of the pass so far, LastChange that of the last pass with lower bounds.
+	Change, LastChange float64
+	Raised             bool // the pass raised an upper bound
+	Precision, Margin  float64
+	Bounds             Bounds
+}
+
+// phase is what the passes compute.
+type phase string
+
+const (
+	lowerPhase phase = "lower"
+	upperPhase phase = "upper"
+	donePhase  phase = "done"
+)
+
+// blocksPerStep is the number of blocks that are solved at the same time. Each reads the values that the others had before the step, so
+// results do not depend on the number of processors.
+const blocksPerStep = 2
+
+// solver solves one problem.
+type solver struct {
+	ctx     context.Context
+	space   *disk.Space
+	columns *disk.Columns
+	problem Problem
+	options Options
+	sol     solution
+	blocks  []blockExtent
+	workers [blocksPerStep]*worker
+	files   map[string]*disk.File // open files of values and marks; guarded by filesMu
+	filesMu sync.Mutex
+	started time.Time
+
+	committed time.Time
+}
+
+// blockExtent says which chunks and states a block has.
+type blockExtent struct {
+	firstChunk, endChunk int
+	states               disk.Range
+}
+
+// Solve computes bounds of the value of the state with number initial. It goes on where an earlier process ended.
+func Solve(ctx context.Context, space *disk.Space, columns *disk.Columns, problem Problem, initial int64, options Options) (Bounds, error) {
+	if options.Epsilon == 0 {
+		options.Epsilon = solve.DefaultEpsilon
+	}
+	if options.MaxPasses == 0 {
+		options.MaxPasses = 100_000
+	}
+	s := &solver{ctx: ctx, space: space, columns: columns, problem: problem, options: options, files: map[string]*disk.File{}, started: time.Now()}
+	defer s.closeFiles()
+	if err := s.begin(); err != nil {
+		return Bounds{}, err
+	}
+	for s.sol.Phase != donePhase {
+		if err := s.pass(initial); err != nil {
+			if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
+				err = fmt.Errorf("%w after %s over %s", ended, noun.Count(s.sol.Passes, "pass"), noun.Count(len(s.blocks), "block"))
+			}
+			return Bounds{}, err
+		}
+	}
+	return s.sol.Bounds, nil
+}
+
+// begin reads the state of the solution, or makes its first one.
+func (s *solver) begin() error {
+	recorded := s.space.Directory.Manifest().Solutions[s.problem.Key]
+	if recorded != nil {
+		if err := json.Unmarshal(recorded, &s.sol); err != nil {
+			return fmt.Errorf("read the state of the solution: %w", err)
+		}
+	} else {
+		var err error
+		s.sol = solution{Phase: lowerPhase, Precision: s.options.Epsilon / 8, Margin: s.options.Epsilon / 2}
+		if s.sol.FirstChunks, err = partition(s.columns, s.options.Memory/blocksPerStep); err != nil {
+			return err
+		}
+		s.sol.Lower, s.sol.Upper = make([]string, len(s.sol.FirstChunks)), make([]string, len(s.sol.FirstChunks))
+		if s.sol.Marks, err = s.space.WriteMarks(s.ctx, s.problem.NewMarker); err != nil {
+			return err
+		}
+		if err := s.commit(); err != nil {
+			return err
+		}
+	}
+	for i, first := range s.sol.FirstChunks {
+		end := len(s.columns.Chunks)
+		if i+1 < len(s.sol.FirstChunks) {
+			end = s.sol.FirstChunks[i+1]
+		}
+		last := &s.columns.Chunks[end-1]
+		s.blocks = append(s.blocks, blockExtent{first, end, disk.Range{First: s.columns.Chunks[first].First, End: last.First + last.States}})
+	}
+	if s.sol.Phase == donePhase {
+		return nil
+	}
+	for i := range min(len(s.workers), len(s.blocks)) {
+		var err error
+		if s.workers[i], err = newWorker(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// commit records the state of the solution in the manifest.
+func (s *solver) commit() error {
+	text, err := json.Marshal(&s.sol)
+	if err != nil {
+		return err
+	}
+	s.committed = time.Now()
+	return s.space.Directory.Commit(func(m *disk.Manifest) { m.Solutions[s.problem.Key] = text })
+}
+
+// backwards reports whether blocks and their states are solved from the last to the first: most targets have greater numbers.
+func (s *solver) backwards() bool { return s.columns.Forward >= s.columns.Backward }
+
+// pass solves all blocks once, beginning at the recorded step, and decides what comes next.
+func (s *solver) pass(initial int64) error {
+	numSteps := (len(s.blocks) + blocksPerStep - 1) / blocksPerStep
+	for s.sol.Step < numSteps {
+		var blocks []int
+		for i := s.sol.Step * blocksPerStep; i < min((s.sol.Step+1)*blocksPerStep, len(s.blocks)); i++ {
+			block := i
+			if s.backwards() {
+				block = len(s.blocks) - 1 - i
+			}
+			blocks = append(blocks, block)
+		}
+		if err := s.step(blocks); err != nil {
+			return err
+		}
+	}
+	s.sol.Pass++
+	s.sol.Passes++
+	s.sol.Step = 0
+	if err := s.endPass(initial); err != nil {
+		return err
+	}
+	s.sol.Change, s.sol.Raised = 0, false
+	return s.commit()
+}
+
+// step solves some blocks at the same time, writes their values and records the step.
+func (s *solver) step(blocks []int) error {
+	var wg sync.WaitGroup
+	names := make([]string, len(blocks))
+	errs := make([]error, len(blocks))
+	for i, block := range blocks {
+		wg.Go(func() { names[i], errs[i] = s.workers[i].solve(block) })
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		for _, name := range names {
+			if name != "" {
+				s.space.Directory.Obsolete(name)
+			}
+		}
+		return err
+	}
+	files := s.sol.Lower
+	if s.sol.Phase == upperPhase {
+		files = s.sol.Upper
+	}
+	for i, block := range blocks {
+		worker := s.workers[i]
+		s.sol.Change = max(s.sol.Change, worker.change)
+		s.sol.Raised = s.sol.Raised || worker.raised
+		s.retire(files[block])
+		files[block] = names[i]
+	}
+	s.sol.Step++
+	s.report()
+	if time.Since(s.committed) < s.options.Interval {
+		return nil
+	}
+	return s.commit()
+}
+
+// endPass decides what the next pass computes.
+func (s *solver) endPass(initial int64) error {
+	isUpper := s.sol.Phase == upperPhase
+	switch {
+	case isUpper && !s.sol.Raised:
+		return s.endProved(initial)
+	case s.sol.Passes >= s.options.MaxPasses:
+		err := s.readBounds(initial, false)
+		s.end()
+		return err
+	case isUpper && s.sol.Pass >= 10+s.sol.Passes/4:
+		s.guessAgain()
+	case !isUpper:
+		s.sol.LastChange = s.sol.Change
+		if s.sol.Change <= s.sol.Precision {
+			s.sol.Phase, s.sol.Pass = upperPhase, 0
+		}
+	}
+	return nil
+}
+
+// guessAgain gives the guesses up, and makes the lower bounds more precise before the next ones.
+func (s *solver) guessAgain() {
+	for i, name := range s.sol.Upper {
+		s.retire(name)
+		s.sol.Upper[i] = ""
+	}
+	s.sol.Phase, s.sol.Pass = lowerPhase, 0
+	s.sol.Precision /= 8
+	if s.sol.LastChange == 0 { // the lower bounds are as good as rounding allows
+		s.sol.Margin *= 4
+	}
+}
+
+// endProved ends the solution when the upper bounds are proved, or makes the lower bounds more precise if the bounds of the initial state are
+// wider than wanted.
+func (s *solver) endProved(initial int64) error {
+	if err := s.readBounds(initial, true); err != nil {
+		return err
+	}
+	canImprove := s.sol.LastChange > 0 && s.sol.Precision > 0x1p-52
+	if width := s.sol.Bounds.Upper - s.sol.Bounds.Lower; width > s.options.Epsilon*s.sol.Bounds.Upper && canImprove {
+		s.guessAgain()
+		return nil
+	}
+	s.end()
+	return nil
+}
+
+// readBounds reads the bounds of the initial state. If the upper ones are not proved, it keeps the ones that were proved before.
+func (s *solver) readBounds(initial int64, proved bool) error {
+	var bound [1]float64
+	if err := s.values(bound[:], initial, lowerPhase); err != nil {
+		return err
+	}
+	bounds := &s.sol.Bounds
+	bounds.Lower, bounds.Passes, bounds.Blocks = bound[0], s.sol.Passes, len(s.blocks)
+	if !proved {
+		if !bounds.Proved {
+			bounds.Upper = 1
+		}
+		return nil
+	}
+	if err := s.values(bound[:], initial, upperPhase); err != nil {
+		return err
+	}
+	bounds.Upper, bounds.Proved = bound[0], true
+	return nil
+}
+
+// end ends the solution, whose files are not needed any more.
+func (s *solver) end() {
+	s.sol.Phase = donePhase
+	for _, name := range slices.Concat(s.sol.Lower, s.sol.Upper, []string{s.sol.Marks}) {
+		s.retire(name)
+	}
+	clear(s.sol.Lower)
+	clear(s.sol.Upper)
+	s.sol.Marks = ""
+}
+
+// retire says that a file is not needed after the next record.
+func (s *solver) retire(name string) {
+	if name == "" {
+		return
+	}
+	s.filesMu.Lock()
+	if file := s.files[name]; file != nil {
+		_ = file.Close() // only read
+		delete(s.files, name)
+	}
+	s.filesMu.Unlock()
+	s.space.Directory.Obsolete(name)
+}
+
+// open returns an open file. It stays open until retire.
+func (s *solver) open(name string) (*disk.File, error) {
+	s.filesMu.Lock()
+	defer s.filesMu.Unlock()
+	if file := s.files[name]; file != nil {
+		return file, nil
+	}
+	file, err := s.space.Directory.Open(name)
+	if err == nil {
+		s.files[name] = file
+	}
+	return file, err
+}
+
+// closeFiles closes all open files.
+func (s *solver) closeFiles() {
+	for _, file := range s.files {
+		_ = file.Close() // only read
+	}
+}
+
+// values reads the lower or upper bounds of the states from first on. Before the first pass these are the values of the marks, and guesses
+// from the lower bounds.
+func (s *solver) values(dst []float64, first int64, kind phase) error {
+	for len(dst) > 0 {
+		block, _ := slices.BinarySearchFunc(s.blocks, first, func(b blockExtent, state int64) int {
+			if b.states.End <= state {
+				return -1
+			}
+			return 1
+		})
+		extent := s.blocks[block].states
+		n := int(min(int64(len(dst)), extent.End-first))
+		if err := s.blockValues(dst[:n], first, block, kind); err != nil {
+			return err
+		}
+		dst, first = dst[n:], first+int64(n)
+	}
+	return nil
+}
+
+// blockValues is values for states of one block.
+func (s *solver) blockValues(dst []float64, first int64, block int, kind phase) error {
+	name := s.sol.Lower[block]
+	if kind == upperPhase && s.sol.Upper[block] != "" {
+		name, kind = s.sol.Upper[block], lowerPhase
+	}
+	if name == "" {
+		return s.markValues(dst, first)
+	}
+	file, err := s.open(name)
+	if err != nil {
+		return err
+	}
+	if err := file.Values(dst, first-s.blocks[block].states.First); err != nil {
+		return err
+	}
+	if kind == upperPhase {
+		solve.GuessUpper(dst, s.sol.Margin)
+	}
+	return nil
+}
+
+// markValues reads the values that the marks give.
+func (s *solver) markValues(dst []float64, first int64) error {
+	file, err := s.open(s.sol.Marks)
+	if err != nil {
+		return err
+	}
+	marks := make([]disk.Mark, min(len(dst), 1<<16))
+	for len(dst) > 0 {
+		n := min(len(dst), len(marks))
+		if err := file.Marks(marks[:n], first); err != nil {
+			return err
+		}
+		for i, mark := range marks[:n] {
+			dst[i] = 0
+			if mark == disk.One {
+				dst[i] = 1
+			}
+		}
+		dst, first = dst[n:], first+int64(n)
+	}
+	return nil
+}
+
+// report reports how far the pass is.
+func (s *solver) report() {
+	if s.options.Progress == nil {
+		return
+	}
+	done := int64(s.sol.Step*blocksPerStep) * s.columns.States / int64(len(s.blocks))
+	bounds := "lower bounds"
+	if s.sol.Phase == upperPhase {
+		bounds = "upper bounds"
+	}
+	s.options.Progress(progress.Progress{
+		Done: min(done, s.columns.States), Target: s.columns.States, Unit: progress.States,
+		Detail: fmt.Sprintf("pass %d, %s, relative change %.1e", s.sol.Passes+1, bounds, max(s.sol.Change, s.sol.LastChange)),
+	})
+}

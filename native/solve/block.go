@@ -1,0 +1,191 @@
+package solve
+
+import "math"
+
+// Block has the equations for the probabilities of consecutive states, in a form that stays small if many states have equal rows. The
+// values of other states are given.
+//
+// It is for state spaces that are larger than memory, whose blocks are solved one after the other: see package native/external.
+type Block struct {
+	// First is the number of the first state. State First+i has the row at RowOf[i] of Operands; NoRow if its value is given.
+	First int64
+	RowOf []uint32
+	// A row has the number of choices, and for each choice the number of its transitions, the position of their weights in Weights, and for
+	// each transition the number of its target minus the number of the state.
+	Operands []int64
+	Weights  []float64
+	// Values has the values of the states of Ranges, one range after the other. One range is exactly the states of the block.
+	Values []float64
+	Ranges []BlockRange
+
+	Minimize bool
+	Rates    bool // the weights are rates
+	// Backwards solves the states from the last to the first.
+	Backwards bool
+	// Stop reports that the sweep should end early, because nobody needs it.
+	Stop     func() bool
+	rounding rounding
+	// hints has, for each position of Operands with a target, the range that had the last target; most often it is the range of the next one.
+	hints []uint32
+}
+
+// NoRow says that the value of a state is given.
+const NoRow = math.MaxUint32
+
+// BlockRange is a range of numbers of states. State First+i has the value Values[Offset+i].
+type BlockRange struct {
+	First, Length int64
+	Offset        int64
+}
+
+// Prepare makes the block ready for sweeps. relErr bounds the relative error of all weights of the model, which are between minWeight and
+// maxWeight.
+func (b *Block) Prepare(relErr, minWeight, maxWeight float64) {
+	b.rounding = roundingOf(relErr, min(minWeight, 1), max(maxWeight, 1))
+	if cap(b.hints) < len(b.Operands) {
+		b.hints = make([]uint32, len(b.Operands)+len(b.Operands)/8)
+	}
+	b.hints = b.hints[:len(b.Operands)]
+	clear(b.hints)
+}
+
+// own returns the values of the states of the block.
+func (b *Block) own() []float64 {
+	for _, r := range b.Ranges {
+		if r.First == b.First {
+			return b.Values[r.Offset : r.Offset+r.Length]
+		}
+	}
+	return nil
+}
+
+// rangeOf returns the range that contains a state.
+func (b *Block) rangeOf(state int64) uint32 {
+	low, high := 0, len(b.Ranges)
+	for high-low > 1 {
+		middle := int(uint(low+high) >> 1)
+		if b.Ranges[middle].First <= state {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return uint32(low)
+}
+
+// SweepLower raises lower bounds by one Gauss-Seidel sweep, and returns the greatest relative change.
+func (b *Block) SweepLower() (change float64) {
+	values := b.own()
+	b.forEachState(func(i int, row uint32) {
+		old := values[i]
+		if bound := b.evaluate(b.First+int64(i), row, false); bound > old {
+			change = max(change, (bound-old)/bound)
+			values[i] = bound
+		}
+	})
+	return change
+}
+
+// SweepUpper replaces guessed upper bounds by one Gauss-Seidel sweep, and reports whether some bound is raised. If no sweep over any block
+// raises a bound, the guesses are inductive, and hold: the solution is the least one.
+//
+// Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
+func (b *Block) SweepUpper() (raised bool) {
+	values := b.own()
+	b.forEachState(func(i int, row uint32) {
+		bound := b.evaluate(b.First+int64(i), row, true)
+		raised = raised || bound > values[i]
+		values[i] = bound
+	})
+	return raised
+}
+
+// GuessUpper replaces lower bounds by guesses of upper bounds, which are greater by a relative margin. It keeps the bounds 0 and 1.
+func GuessUpper(values []float64, margin float64) {
+	for i, value := range values {
+		values[i] = min(value+value*margin, 1)
+	}
+}
+
+// statesPerPoll is the number of states between two calls of Block.Stop.
+const statesPerPoll = 1 << 16
+
+// forEachState calls visit for each state with a row, until Stop reports true.
+func (b *Block) forEachState(visit func(i int, row uint32)) {
+	total := len(b.RowOf)
+	for done := 0; done < total && !b.Stop(); done += statesPerPoll {
+		count := min(statesPerPoll, total-done)
+		if b.Backwards {
+			for i := total - done - 1; i >= total-done-count; i-- {
+				if row := b.RowOf[i]; row != NoRow {
+					visit(i, row)
+				}
+			}
+			continue
+		}
+		for i := done; i < done+count; i++ {
+			if row := b.RowOf[i]; row != NoRow {
+				visit(i, row)
+			}
+		}
+	}
+}
+
+// evaluate returns the optimum over the choices of a state, rounded down or up. A choice that only returns to its state has the value 0.
+func (b *Block) evaluate(state int64, row uint32, upper bool) float64 {
+	operands := b.Operands
+	numChoices := operands[row]
+	position := int(row) + 1
+	best := 0.0
+	for choice := range numChoices {
+		end := position + 2 + int(operands[position])
+		value := b.evaluateChoice(state, position, end, upper)
+		if choice == 0 || isBetter(value, best, b.Minimize) {
+			best = value
+		}
+		position = end
+	}
+	return min(best, 1)
+}
+
+// evaluateChoice returns the value of the choice that is at [position, end) of the operands, rounded down or up. It removes a self-loop by
+// dividing by the weight of the other transitions.
+func (b *Block) evaluateChoice(state int64, position, end int, upper bool) float64 {
+	weights := b.Weights[b.Operands[position+1]:]
+	differences, hints := b.Operands[position+2:end], b.hints[position+2:end]
+	ranges, values := b.Ranges, b.Values
+	sum, weightSum := 0.0, 0.0
+	least, greatest := math.Inf(1), 0.0
+	returns := false
+	for i, difference := range differences {
+		if difference == 0 {
+			returns = true
+			continue
+		}
+		target := state + difference
+		r := &ranges[hints[i]]
+		if uint64(target-r.First) >= uint64(r.Length) {
+			hints[i] = b.rangeOf(target)
+			r = &ranges[hints[i]]
+		}
+		weight, value := weights[i], values[r.Offset+target-r.First]
+		sum += weight * value
+		weightSum += weight
+		least, greatest = min(least, value), max(greatest, value)
+	}
+	if weightSum == 0 || greatest == 0 {
+		return 0
+	}
+	relErr := b.rounding.sumErr(len(differences) + 1)
+	if !upper {
+		if returns || b.Rates {
+			sum = min(sum, math.MaxFloat64) / weightSum
+		}
+		return max(b.rounding.down(sum, relErr), least)
+	}
+	if returns || b.Rates {
+		sum /= weightSum
+	}
+	sum = max(sum, b.rounding.floor) // even if its products underflow
+	return min(b.rounding.up(sum, relErr), greatest)
+}

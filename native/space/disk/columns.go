@@ -1,0 +1,319 @@
+package disk
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"math"
+	"os"
+	"slices"
+)
+
+// ColumnFiles says how far the transitions of the states are written.
+type ColumnFiles struct {
+	Done   bool
+	File   string
+	Size   int64 // bytes of the chunks that are complete
+	States int64 // in these chunks
+	// ChunkStates is the number of states of each chunk but the last.
+	ChunkStates int
+}
+
+// Range is a range of numbers of states.
+type Range struct{ First, End int64 }
+
+// Columns are the transitions of all states in a file, in chunks of consecutive states.
+//
+// The row of a state has its choices, each with a distribution and the differences of the targets' numbers to its own. Equal rows of a chunk
+// are stored once. A distribution is a list of weights, which is stored once in a chunk, too.
+type Columns struct {
+	Chunks []Chunk
+	// Totals of all chunks.
+	States, Choices, Transitions, Deadlocks, Overlaps int64
+	RelErr                                            float64 // bounds the relative error of the weights
+	MinWeight, MaxWeight                              float64
+	// Forward and Backward are the sums of the weights of transitions to other chunks, with greater and with smaller numbers.
+	Forward, Backward float64
+	Bytes             int64
+
+	file *os.File
+}
+
+// Chunk describes the rows of consecutive states. Its fields are the header of the chunk in the file.
+type Chunk struct {
+	First                                     int64 // number of the first state
+	States, Choices, Transitions              int64
+	Deadlocks, Overlaps                       int64
+	Operands                                  int64 // the length of Rows.Operands
+	Weights                                   int64 // the length of Rows.Weights
+	RelErr, MinWeight, MaxWeight              float64
+	Forward, Backward                         float64
+	rangesSize, weightsSize, rowsSize, offset int64 // bytes of the parts, and position of the first part in the file
+	checksum                                  uint32
+}
+
+const (
+	chunkMagic  = 0x6b6e6863 // "chnk"
+	headerBytes = 8 * 17
+)
+
+// appendHeader appends the header of the chunk.
+func (c *Chunk) appendHeader(data []byte) []byte {
+	data = binary.LittleEndian.AppendUint64(data, chunkMagic|uint64(c.checksum)<<32)
+	for _, number := range c.fields() {
+		data = binary.LittleEndian.AppendUint64(data, uint64(*number))
+	}
+	for _, number := range c.numbers() {
+		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(*number))
+	}
+	return data
+}
+
+// fields returns the integers of the header.
+func (c *Chunk) fields() []*int64 {
+	return []*int64{
+		&c.First, &c.States, &c.Choices, &c.Transitions, &c.Deadlocks, &c.Overlaps, &c.Operands, &c.Weights,
+		&c.rangesSize, &c.weightsSize, &c.rowsSize,
+	}
+}
+
+// numbers returns the other numbers of the header.
+func (c *Chunk) numbers() []*float64 {
+	return []*float64{&c.RelErr, &c.MinWeight, &c.MaxWeight, &c.Forward, &c.Backward}
+}
+
+// readHeader reads a header.
+func (c *Chunk) readHeader(data []byte) error {
+	first := binary.LittleEndian.Uint64(data)
+	if uint32(first) != chunkMagic {
+		return errDamaged
+	}
+	c.checksum = uint32(first >> 32)
+	data = data[8:]
+	for _, number := range c.fields() {
+		*number, data = int64(binary.LittleEndian.Uint64(data)), data[8:]
+	}
+	for _, number := range c.numbers() {
+		*number, data = math.Float64frombits(binary.LittleEndian.Uint64(data)), data[8:]
+	}
+	return nil
+}
+
+// size returns the number of bytes of the parts.
+func (c *Chunk) size() int64 { return c.rangesSize + c.weightsSize + c.rowsSize }
+
+// openColumns opens a file of chunks and reads their headers.
+func openColumns(dir *Directory, files *ColumnFiles) (*Columns, error) {
+	file, err := os.Open(dir.Path(files.File))
+	if err != nil {
+		return nil, err
+	}
+	columns := &Columns{file: file, MinWeight: 1, MaxWeight: 1, Bytes: files.Size}
+	var header [headerBytes]byte
+	for offset := int64(0); offset < files.Size; {
+		var chunk Chunk
+		_, err := file.ReadAt(header[:], offset)
+		if err == nil {
+			err = chunk.readHeader(header[:])
+		}
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("read %s: %w", file.Name(), err), file.Close())
+		}
+		chunk.offset = offset + headerBytes
+		offset = chunk.offset + chunk.size()
+		columns.add(chunk)
+	}
+	return columns, nil
+}
+
+// add adds a chunk to the list and the totals.
+func (c *Columns) add(chunk Chunk) {
+	c.Chunks = append(c.Chunks, chunk)
+	c.States += chunk.States
+	c.Choices += chunk.Choices
+	c.Transitions += chunk.Transitions
+	c.Deadlocks += chunk.Deadlocks
+	c.Overlaps += chunk.Overlaps
+	c.Forward += chunk.Forward
+	c.Backward += chunk.Backward
+	c.RelErr = max(c.RelErr, chunk.RelErr)
+	c.MinWeight, c.MaxWeight = min(c.MinWeight, chunk.MinWeight), max(c.MaxWeight, chunk.MaxWeight)
+}
+
+// Close closes the file.
+func (c *Columns) Close() error { return c.file.Close() }
+
+// rangeGap is the number of states up to which two ranges of targets are joined: reading a value that is not needed takes less than
+// describing another range.
+const rangeGap = 32
+
+// TargetRanges appends ranges that contain all targets of the states of a chunk, in ascending order.
+func (c *Columns) TargetRanges(dst []Range, chunk int) ([]Range, error) {
+	header := &c.Chunks[chunk]
+	data := make([]byte, header.rangesSize)
+	if _, err := c.file.ReadAt(data, header.offset); err != nil {
+		return nil, fmt.Errorf("read %s: %w", c.file.Name(), err)
+	}
+	last := int64(0)
+	for len(data) > 0 {
+		gap, n := binary.Uvarint(data)
+		length, m := binary.Uvarint(data[max(n, 0):])
+		if n <= 0 || m <= 0 {
+			return nil, fmt.Errorf("read %s: %w", c.file.Name(), errDamaged)
+		}
+		data = data[n+m:]
+		first := last + int64(gap)
+		last = first + int64(length)
+		dst = append(dst, Range{first, last})
+	}
+	return dst, nil
+}
+
+// appendRanges encodes ranges.
+func appendRanges(data []byte, ranges []Range) []byte {
+	last := int64(0)
+	for _, r := range ranges {
+		data = binary.AppendUvarint(data, uint64(r.First-last))
+		data = binary.AppendUvarint(data, uint64(r.End-r.First))
+		last = r.End
+	}
+	return data
+}
+
+// Rows are the rows of consecutive states. The row of a state begins at RowOf[i] of Operands: the number of its choices, and for each
+// choice the number of its transitions, the position of their weights in Weights, and for each transition the number of its target minus
+// the number of the state.
+type Rows struct {
+	RowOf    []uint32
+	Operands []int64
+	Weights  []float64
+}
+
+// Reserve empties the rows and makes space for those of some chunks.
+func (r *Rows) Reserve(chunks []Chunk) {
+	var states, operands, weights int64
+	for i := range chunks {
+		states, operands, weights = states+chunks[i].States, operands+chunks[i].Operands, weights+chunks[i].Weights
+	}
+	r.RowOf = slices.Grow(r.RowOf[:0], int(states))
+	r.Operands = slices.Grow(r.Operands[:0], int(operands))
+	r.Weights = slices.Grow(r.Weights[:0], int(weights))
+}
+
+// MemoryOf returns the number of bytes of the rows of a chunk.
+func (c *Chunk) MemoryOf() int64 { return 4*c.States + 8*c.Operands + 8*c.Weights }
+
+// AppendRows appends the rows of a chunk. buffer is a buffer, which is returned.
+func (c *Columns) AppendRows(rows *Rows, chunk int, buffer []byte) ([]byte, error) {
+	header := &c.Chunks[chunk]
+	size := header.weightsSize + header.rowsSize
+	buffer = slices.Grow(buffer[:0], int(size))[:size]
+	if _, err := c.file.ReadAt(buffer, header.offset+header.rangesSize); err != nil {
+		return buffer, fmt.Errorf("read %s: %w", c.file.Name(), err)
+	}
+	if crc32.Checksum(buffer, castagnoli) != header.checksum {
+		return buffer, fmt.Errorf("read %s: %w", c.file.Name(), errDamaged)
+	}
+	decoder := rowDecoder{rows: rows}
+	if err := decoder.weights(buffer[:header.weightsSize]); err != nil {
+		return buffer, fmt.Errorf("read %s: %w", c.file.Name(), err)
+	}
+	if err := decoder.decode(buffer[header.weightsSize:], int(header.States)); err != nil {
+		return buffer, fmt.Errorf("read %s: %w", c.file.Name(), err)
+	}
+	return buffer, nil
+}
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// rowDecoder decodes a chunk.
+type rowDecoder struct {
+	rows          *Rows
+	distributions []distribution
+	templates     []uint32 // the positions of the rows with a number
+}
+
+// distribution has the position of its weights in Rows.Weights.
+type distribution struct{ first, length int64 }
+
+// weights decodes the distributions.
+func (d *rowDecoder) weights(data []byte) error {
+	for len(data) > 0 {
+		length, n := binary.Uvarint(data)
+		if n <= 0 || uint64(len(data)-n) < 8*length {
+			return errDamaged
+		}
+		data = data[n:]
+		d.distributions = append(d.distributions, distribution{int64(len(d.rows.Weights)), int64(length)})
+		for range length {
+			d.rows.Weights = append(d.rows.Weights, math.Float64frombits(binary.LittleEndian.Uint64(data)))
+			data = data[8:]
+		}
+	}
+	return nil
+}
+
+// maxTemplates is the number of rows of a chunk that get a number, to which later states refer.
+const maxTemplates = 1 << 12
+
+// decode decodes the rows of some states.
+func (d *rowDecoder) decode(data []byte, states int) error {
+	for range states {
+		var code uint64
+		if len(data) > 0 && data[0] < 0x80 {
+			code, data = uint64(data[0]), data[1:]
+		} else {
+			value, n := binary.Uvarint(data)
+			if n <= 0 {
+				return errDamaged
+			}
+			code, data = value, data[n:]
+		}
+		if code > 0 {
+			if code > uint64(len(d.templates)) {
+				return errDamaged
+			}
+			d.rows.RowOf = append(d.rows.RowOf, d.templates[code-1])
+			continue
+		}
+		row := uint32(len(d.rows.Operands))
+		d.rows.RowOf = append(d.rows.RowOf, row)
+		if len(d.templates) < maxTemplates {
+			d.templates = append(d.templates, row)
+		}
+		var err error
+		if data, err = d.decodeRow(data); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// decodeRow decodes one row, and returns the data after it.
+func (d *rowDecoder) decodeRow(data []byte) ([]byte, error) {
+	numChoices, n := binary.Uvarint(data)
+	if n <= 0 {
+		return nil, errDamaged
+	}
+	data = data[n:]
+	d.rows.Operands = append(d.rows.Operands, int64(numChoices))
+	for range numChoices {
+		number, n := binary.Uvarint(data)
+		if n <= 0 || number >= uint64(len(d.distributions)) {
+			return nil, errDamaged
+		}
+		data = data[n:]
+		weights := d.distributions[number]
+		d.rows.Operands = append(d.rows.Operands, weights.length, weights.first)
+		for range weights.length {
+			difference, n := binary.Varint(data)
+			if n <= 0 {
+				return nil, errDamaged
+			}
+			data = data[n:]
+			d.rows.Operands = append(d.rows.Operands, difference)
+		}
+	}
+	return data, nil
+}

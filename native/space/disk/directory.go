@@ -1,0 +1,273 @@
+package disk
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+
+	"tilecheck/internal/atomicfile"
+	"tilecheck/internal/filelock"
+)
+
+const (
+	manifestName   = "manifest.json"
+	lockName       = "lock"
+	formatVersion  = 1
+	nameSeparator  = "-"
+	manifestIndent = "  "
+)
+
+// Directory is a directory with the states of one model. One process works in it at a time. Its manifest lists the files that are
+// complete; other files are left over from an interrupted process and are removed.
+type Directory struct {
+	path string
+	lock *os.File
+
+	mu       sync.Mutex
+	manifest Manifest
+	// obsolete are the files that the next manifest does not list. The last one on the disk may, so they are removed after it is written.
+	obsolete []string
+
+	used  atomic.Int64 // bytes in files that were written
+	quota int64        // of used; 0 for none
+	need  atomic.Int64 // bytes that the current step still needs, as far as it is known
+}
+
+// Manifest is the state of the work in a directory.
+type Manifest struct {
+	Version int
+	// Model describes the model with its constants, and Digest identifies its text. Both must be the same in each process.
+	Model  string
+	Digest string
+	Next   int // the number of the next new file
+	// Exploration and Columns say how far the first two stages are; nil before they begin.
+	Exploration *Exploration `json:",omitempty"`
+	Columns     *ColumnFiles `json:",omitempty"`
+	// Solutions has, by the text of a property, how far its solution is.
+	Solutions map[string]json.RawMessage `json:",omitempty"`
+}
+
+// OtherModelError says that a directory belongs to another model.
+type OtherModelError struct{ Dir, Found, Want string }
+
+func (e *OtherModelError) Error() string {
+	if e.Found == e.Want {
+		return fmt.Sprintf("the directory %q has states of another version of %s: want an empty or a new directory", e.Dir, e.Want)
+	}
+	return fmt.Sprintf("the directory %q has states of %s, want those of %s: name an empty or a new directory", e.Dir, e.Found, e.Want)
+}
+
+// FullError says that the disk of a directory is full. Everything in the manifest is kept, so the same command goes on when there is
+// space.
+type FullError struct {
+	Dir  string
+	Need int64 // bytes that the step still needs
+	Used int64 // bytes that this process wrote to files that are kept
+}
+
+func (e *FullError) Error() string {
+	return fmt.Sprintf("the disk of %q is full: at least %d more bytes were needed, beside %d bytes in use there; nothing is lost, and the same command goes on when there is space", e.Dir, e.Need, e.Used)
+}
+
+// OpenDirectory opens or creates the directory of a model. It must be new or empty, or have states of the same model.
+func OpenDirectory(path, model, digest string) (dir *Directory, err error) {
+	if err := os.MkdirAll(path, 0o777); err != nil {
+		return nil, err
+	}
+	dir = &Directory{path: path}
+	text, err := os.ReadFile(dir.Path(manifestName))
+	switch {
+	case err == nil:
+		if err := json.Unmarshal(text, &dir.manifest); err != nil {
+			return nil, fmt.Errorf("read %q: %w", dir.Path(manifestName), err)
+		}
+		if dir.manifest.Version != formatVersion || dir.manifest.Digest != digest {
+			return nil, &OtherModelError{Dir: path, Found: dir.manifest.Model, Want: model}
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	default:
+		if err := checkEmpty(path); err != nil {
+			return nil, err
+		}
+		dir.manifest = Manifest{Version: formatVersion, Model: model, Digest: digest, Solutions: map[string]json.RawMessage{}}
+	}
+	if dir.manifest.Solutions == nil {
+		dir.manifest.Solutions = map[string]json.RawMessage{}
+	}
+	if dir.lock, err = os.Create(dir.Path(lockName)); err != nil {
+		return nil, err
+	}
+	if err := filelock.Take(dir.lock); err != nil {
+		return nil, errors.Join(fmt.Errorf("use %q: %w", path, err), dir.lock.Close())
+	}
+	if err := dir.Commit(func(*Manifest) {}); err != nil {
+		return nil, errors.Join(err, dir.Close())
+	}
+	return dir, dir.sweep()
+}
+
+// checkEmpty returns an error if a directory has files. The file of the lock may be left over from a process that did not get further.
+func checkEmpty(path string) error {
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		if entry.Name() != lockName && !atomicfile.IsPart(entry.Name()) {
+			return fmt.Errorf("the directory %q has files of something else, such as %q: want an empty or a new directory", path, entry.Name())
+		}
+	}
+	return nil
+}
+
+// Close ends the use of the directory. Its files stay.
+func (d *Directory) Close() error { return d.lock.Close() }
+
+// Path returns the path of a file of the directory.
+func (d *Directory) Path(name string) string { return filepath.Join(d.path, name) }
+
+// Limit makes a write that would exceed a number of bytes in the files of the directory fail as on a full disk. 0 is no limit.
+func (d *Directory) Limit(bytes int64) { d.quota = bytes }
+
+// Used returns the number of bytes in the files of the directory.
+func (d *Directory) Used() int64 { return d.used.Load() }
+
+// Expect says how many further bytes the current step needs, for the message when the disk is full.
+func (d *Directory) Expect(bytes int64) { d.need.Store(bytes) }
+
+// Manifest returns a copy of the manifest.
+func (d *Directory) Manifest() Manifest {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.manifest
+}
+
+// Commit changes the manifest, writes it, and then removes the files that are obsolete. After an error the manifest on the disk is as
+// it was before.
+func (d *Directory) Commit(change func(*Manifest)) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	change(&d.manifest)
+	text, err := json.MarshalIndent(&d.manifest, "", manifestIndent)
+	if err != nil {
+		return err
+	}
+	path := d.Path(manifestName)
+	if err := atomicfile.Write(path, func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err }); err != nil {
+		return d.writeError(err, int64(len(text)))
+	}
+	obsolete := d.obsolete
+	d.obsolete = nil
+	var errs []error
+	for _, name := range obsolete {
+		errs = append(errs, d.remove(name))
+	}
+	return errors.Join(errs...)
+}
+
+// Obsolete says that a file is not needed after the next Commit.
+func (d *Directory) Obsolete(name string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.obsolete = append(d.obsolete, name)
+}
+
+// newName returns a name that no other file of the directory has.
+func (d *Directory) newName(kind string) string {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.manifest.Next++
+	return fmt.Sprintf("%s%s%06d", kind, nameSeparator, d.manifest.Next)
+}
+
+// sweep removes the files that the manifest does not list, and counts the bytes of the others.
+func (d *Directory) sweep() error {
+	text, err := json.Marshal(&d.manifest)
+	if err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(d.path)
+	if err != nil {
+		return err
+	}
+	for _, entry := range entries {
+		name := entry.Name()
+		isWork := strings.Contains(name, nameSeparator) && !entry.IsDir()
+		switch {
+		case atomicfile.IsPart(name), isWork && !strings.Contains(string(text), `"`+name+`"`):
+			if err := os.Remove(d.Path(name)); err != nil {
+				return err
+			}
+		case isWork:
+			info, err := entry.Info()
+			if err != nil {
+				return err
+			}
+			d.used.Add(info.Size())
+		}
+	}
+	return nil
+}
+
+// create creates a file. Writes to it are counted.
+func (d *Directory) create(name string) (*os.File, error) {
+	file, err := os.Create(d.Path(name))
+	if err != nil {
+		return nil, d.writeError(err, 0)
+	}
+	return file, nil
+}
+
+// output counts the bytes that are written to a file of a directory, and gives errors of a full disk their message.
+type output struct {
+	dir  *Directory
+	file *os.File
+}
+
+// Write implements io.Writer.
+func (o output) Write(data []byte) (int, error) {
+	if quota := o.dir.quota; quota > 0 && o.dir.used.Load()+int64(len(data)) > quota {
+		return 0, o.dir.fullError(int64(len(data)))
+	}
+	n, err := o.file.Write(data)
+	o.dir.used.Add(int64(n))
+	if err != nil {
+		return n, o.dir.writeError(err, int64(len(data)-n))
+	}
+	return n, nil
+}
+
+// writeError returns a FullError if the disk is full, and otherwise err. missing is the number of bytes that were not written.
+func (d *Directory) writeError(err error, missing int64) error {
+	if !errors.Is(err, syscall.ENOSPC) {
+		return err
+	}
+	return d.fullError(missing)
+}
+
+// fullError returns the error of a full disk.
+func (d *Directory) fullError(missing int64) *FullError {
+	return &FullError{Dir: d.path, Need: max(missing, d.need.Load()), Used: d.used.Load()}
+}
+
+// remove removes a file.
+func (d *Directory) remove(name string) error {
+	info, err := os.Stat(d.Path(name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	d.used.Add(-info.Size())
+	return os.Remove(d.Path(name))
+}

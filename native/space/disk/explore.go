@@ -1,0 +1,622 @@
+package disk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"tilecheck/internal/noun"
+	"tilecheck/internal/progress"
+	"tilecheck/native/space/explicit"
+	"tilecheck/prism/compile"
+)
+
+// Exploration says how far the states of a model are explored.
+type Exploration struct {
+	Done     bool
+	Layers   int      // that are expanded
+	Known    []string // disjoint sets with all states that were found
+	Frontier string   // the set of the states that are not expanded
+	Found    int64    // the number of states that were found
+	Expanded int64
+}
+
+// Options says how states are explored and expanded.
+type Options struct {
+	// Explicit has the options for single states: deadlocks, fractions.
+	Explicit explicit.Options
+	// Memory is the number of bytes for buffers.
+	Memory int64
+	// Workers is the number of goroutines that expand states; 0 means one per processor. The files do not depend on it.
+	Workers int
+	// Interval is the least time between two records of the progress in the manifest.
+	Interval time.Duration
+	Progress func(progress.Progress)
+}
+
+// workers returns the number of goroutines that expand states.
+func (o *Options) workers() int {
+	if o.Workers > 0 {
+		return o.Workers
+	}
+	return runtime.GOMAXPROCS(0)
+}
+
+// Space is a state space in a directory. The number of a state is its rank in States.
+type Space struct {
+	Directory *Directory
+	Model     *compile.Model
+	Packing   *compile.Packing
+	States    *Set
+	// Fallback says why the model was not compiled; nil if it was.
+	Fallback error
+
+	layout     *layout
+	opts       Options
+	successors *explicit.Successors
+	forks      []*explicit.Successors
+	reporting  sync.Mutex
+}
+
+// NewSpace prepares the exploration of a model in a directory.
+func NewSpace(ctx context.Context, dir *Directory, model *compile.Model, opts Options) (*Space, error) {
+	successors, fallback, err := explicit.NewSuccessors(ctx, model, opts.Explicit)
+	if err != nil {
+		return nil, err
+	}
+	packing := compile.NewPacking(model.Program().Vars)
+	space := &Space{
+		Directory: dir, Model: model, Packing: packing, Fallback: fallback, layout: newLayout(packing), opts: opts, successors: successors,
+	}
+	for range opts.workers() {
+		fork, err := successors.Fork(ctx)
+		if err != nil {
+			return nil, errors.Join(err, space.Close())
+		}
+		space.forks = append(space.forks, fork)
+	}
+	return space, nil
+}
+
+// Close closes the files and releases the memory of the compiled model.
+func (s *Space) Close() error {
+	errs := []error{s.successors.Close()}
+	for _, fork := range s.forks {
+		errs = append(errs, fork.Close())
+	}
+	if s.States != nil {
+		errs = append(errs, s.States.Close())
+	}
+	return errors.Join(errs...)
+}
+
+// explorer is a breadth-first search in progress.
+type explorer struct {
+	*Space
+	ctx       context.Context
+	words     int
+	known     []*Set // disjoint, each at least twice as large as the next one
+	frontier  *Set
+	state     Exploration
+	committed time.Time
+	collected []*runCollector
+	reported  time.Time
+	started   time.Time
+	startedAt int64 // the number of states when this process began
+}
+
+// Explore finds all reachable states, and sets States. It goes on where an earlier process ended.
+func (s *Space) Explore(ctx context.Context) error {
+	x := &explorer{Space: s, ctx: ctx, words: s.Packing.Words, committed: time.Now(), started: time.Now()}
+	defer x.close()
+	if recorded := s.Directory.Manifest().Exploration; recorded != nil {
+		if recorded.Done {
+			states, err := openSet(s.Directory, recorded.Known[0], x.layout)
+			s.States = states
+			return err
+		}
+		if err := x.resume(recorded); err != nil {
+			return err
+		}
+	} else if err := x.begin(); err != nil {
+		return err
+	}
+	x.startedAt = x.state.Found
+	for x.frontier.Count > 0 {
+		if err := x.expandLayer(); err != nil {
+			if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
+				err = fmt.Errorf("%w when %s %s found in %s", ended, noun.Count(x.state.Found, "state"), noun.Verb(x.state.Found, "was", "were"), noun.Count(x.state.Layers, "layer"))
+			}
+			return err
+		}
+	}
+	return x.finish()
+}
+
+// begin makes the initial states the first layer.
+func (x *explorer) begin() error {
+	initial, err := x.Model.InitialStates(x.ctx)
+	if err != nil {
+		return err
+	}
+	var keys []uint64
+	packed := make([]uint64, x.words)
+	for _, state := range initial {
+		x.Packing.Pack(packed, state)
+		keys = append(keys, packed...)
+	}
+	keys, _ = sortKeys(keys, nil, x.words)
+	first, err := x.write(&memoryRun{keys, x.words})
+	if err != nil {
+		return err
+	}
+	x.known, x.frontier = []*Set{first}, first
+	x.state.Found = first.Count
+	return nil
+}
+
+// resume opens the files of an earlier process.
+func (x *explorer) resume(recorded *Exploration) error {
+	x.state = *recorded
+	for _, name := range recorded.Known {
+		set, err := openSet(x.Directory, name, x.layout)
+		if err != nil {
+			return err
+		}
+		x.known = append(x.known, set)
+		if name == recorded.Frontier {
+			x.frontier = set
+		}
+	}
+	if x.frontier != nil {
+		return nil
+	}
+	frontier, err := openSet(x.Directory, recorded.Frontier, x.layout)
+	x.frontier = frontier
+	return err
+}
+
+// close closes the files, except those of the space.
+func (x *explorer) close() {
+	for _, set := range append(slices.Clone(x.known), x.frontier) {
+		if set != nil && set != x.States {
+			_ = set.Close() // only read
+		}
+	}
+}
+
+// write writes the keys of a source to a new set.
+func (x *explorer) write(source keySource) (*Set, error) {
+	writer, err := newSetWriter(x.Directory, x.layout)
+	if err != nil {
+		return nil, err
+	}
+	for {
+		key, err := source.Next()
+		if err == nil && writer.count%(1<<16) == 0 {
+			err = errors.Join(x.ctx.Err(), writer.err)
+		}
+		if err != nil {
+			return nil, errors.Join(err, writer.abandon())
+		}
+		if key == nil {
+			return writer.finish()
+		}
+		writer.add(key)
+	}
+}
+
+// expandLayer expands the states of the frontier. Their successors that are not known become the next frontier.
+func (x *explorer) expandLayer() error {
+	runs, err := x.expandFrontier()
+	if err != nil {
+		return err
+	}
+	next, err := x.writeNew(runs)
+	if err != nil {
+		return err
+	}
+	old := x.frontier
+	x.frontier = next
+	x.state.Layers++
+	x.state.Expanded += old.Count
+	x.state.Found += next.Count
+	if !slices.Contains(x.known, old) {
+		x.drop(old)
+	}
+	if next.Count == 0 {
+		return nil
+	}
+	x.known = append(x.known, next)
+	if err := x.mergeKnown(2); err != nil {
+		return err
+	}
+	x.report()
+	return x.commit(false)
+}
+
+// drop says that a set is not needed any more.
+func (x *explorer) drop(set *Set) {
+	_ = set.Close() // only read
+	x.Directory.Obsolete(set.Name)
+}
+
+// mergeKnown merges the last sets of known states until each set is at least factor times as large as the next one.
+func (x *explorer) mergeKnown(factor int64) error {
+	first := len(x.known) - 1
+	total := x.known[first].Count
+	for first > 0 && x.known[first-1].Count < factor*total {
+		first--
+		total += x.known[first].Count
+	}
+	return x.mergeKnownFrom(first)
+}
+
+// mergeKnownFrom merges the sets of known states from index first on.
+func (x *explorer) mergeKnownFrom(first int) error {
+	if first == len(x.known)-1 {
+		return nil
+	}
+	var sources []keySource
+	for _, set := range x.known[first:] {
+		sources = append(sources, set.NewCursor())
+	}
+	merged, err := newMerger(sources, x.words)
+	if err != nil {
+		return err
+	}
+	set, err := x.write(merged)
+	if err != nil {
+		return err
+	}
+	for _, old := range x.known[first:] {
+		if old != x.frontier {
+			x.drop(old)
+		}
+	}
+	x.known = append(x.known[:first], set)
+	return nil
+}
+
+// commit records the progress in the manifest, if the last record is old enough or final is set.
+func (x *explorer) commit(final bool) error {
+	if !final && time.Since(x.committed) < x.opts.Interval {
+		return nil
+	}
+	recorded := x.state
+	recorded.Known = nil
+	for _, set := range x.known {
+		recorded.Known = append(recorded.Known, set.Name)
+	}
+	recorded.Frontier = ""
+	if !recorded.Done {
+		recorded.Frontier = x.frontier.Name
+	}
+	err := x.Directory.Commit(func(m *Manifest) { m.Exploration = &recorded })
+	x.committed = time.Now()
+	return err
+}
+
+// finish merges all sets into the set of all states.
+func (x *explorer) finish() error {
+	x.drop(x.frontier) // it is empty
+	x.frontier = nil
+	if err := x.mergeKnownFrom(0); err != nil {
+		return err
+	}
+	x.state.Done = true
+	x.States = x.known[0]
+	return x.commit(true)
+}
+
+// report reports the number of states.
+func (x *explorer) report() {
+	now := time.Now()
+	if x.opts.Progress == nil || now.Sub(x.reported) < 100*time.Millisecond {
+		return
+	}
+	x.reported = now
+	rate := float64(x.state.Found-x.startedAt) / max(now.Sub(x.started).Seconds(), 1e-9)
+	x.opts.Progress(progress.Progress{
+		Done: x.state.Found, Unit: progress.States, Rate: rate,
+		Detail: fmt.Sprintf("layer %d, %d MB on disk", x.state.Layers, x.Directory.Used()>>20),
+	})
+}
+
+// blocksPerTask is the number of blocks of a set that a worker expands at once.
+const blocksPerTask = 2
+
+// expandFrontier expands the states of the frontier. It returns sorted runs of their successors.
+func (x *explorer) expandFrontier() ([]keySource, error) {
+	workers := len(x.forks)
+	if x.collected == nil {
+		// A collector has two buffers, and as much again is left to caches, indexes and the garbage of the runtime.
+		capacity := max(x.opts.Memory/int64(8*x.words*workers*4), minKeys)
+		for range workers {
+			x.collected = append(x.collected, newRunCollector(x, int(capacity)))
+		}
+	}
+	tasks := newTasks((x.frontier.numBlocks() + blocksPerTask - 1) / blocksPerTask)
+	var wg sync.WaitGroup
+	for i, fork := range x.forks {
+		collector := x.collected[i]
+		wg.Go(func() {
+			cursor := x.frontier.NewCursor()
+			var states []uint64
+			tasks.run(x.ctx, func(task int) error {
+				var err error
+				if states, err = cursor.Range(states[:0], task*blocksPerTask, (task+1)*blocksPerTask); err != nil {
+					return err
+				}
+				rows, err := fork.Expand(x.ctx, states)
+				if err != nil {
+					return err
+				}
+				return collector.add(rows.Targets)
+			})
+		})
+	}
+	wg.Wait()
+	if err := tasks.err; err != nil {
+		return nil, err
+	}
+	for _, collector := range x.collected {
+		wg.Go(collector.sort)
+	}
+	wg.Wait()
+	var runs []keySource
+	for _, collector := range x.collected {
+		runs = append(runs, collector.runs()...)
+	}
+	return runs, nil
+}
+
+// tasks are numbered pieces of work for several goroutines. If some fail, err is the error of the one with the smallest number.
+type tasks struct {
+	mu     sync.Mutex
+	next   int
+	total  int
+	failed int // the number of the task with err
+	err    error
+}
+
+// newTasks returns tasks with numbers below total.
+func newTasks(total int) *tasks { return &tasks{total: total, failed: total} }
+
+// run does tasks until there are none, or one fails.
+func (t *tasks) run(ctx context.Context, do func(task int) error) {
+	for {
+		t.mu.Lock()
+		task := t.next
+		isOver := t.err != nil || task >= t.total
+		t.next++
+		t.mu.Unlock()
+		if isOver {
+			return
+		}
+		err := ctx.Err()
+		if err == nil {
+			err = do(task)
+		}
+		if err != nil {
+			t.mu.Lock()
+			if task < t.failed {
+				t.failed, t.err = task, err
+			}
+			t.mu.Unlock()
+			return
+		}
+	}
+}
+
+// failure returns the error of the first task that failed so far; nil if none did.
+func (t *tasks) failure() error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.err
+}
+
+// runCollector collects keys, and writes them to sorted runs when its buffer is full.
+type runCollector struct {
+	x        *explorer
+	capacity int // keys in the buffer
+	buffer   []uint64
+	scratch  []uint64
+	recent   []uint64 // keys that were added lately, by hash; those need not be added again
+	files    []*Set
+}
+
+// minKeys is the least number of keys in the buffer of a collector.
+const minKeys = 1 << 8
+
+// recentKeys is the number of keys that a collector remembers.
+const recentKeys = 1 << 14
+
+// newRunCollector returns a collector with a buffer for a number of keys.
+func newRunCollector(x *explorer, capacity int) *runCollector {
+	return &runCollector{x: x, capacity: capacity, recent: make([]uint64, recentKeys*x.words)}
+}
+
+// add adds keys.
+func (c *runCollector) add(keys []uint64) error {
+	words := c.x.words
+	for i := 0; i < len(keys); i += words {
+		key := keys[i : i+words]
+		hash := hashKey(key)
+		slot := int(hash%recentKeys) * words
+		known := c.recent[slot : slot+words]
+		// A slot of zeros is empty, so the key of zeros, whose hash is 0, is never recognised.
+		if hash != 0 && compareKeys(known, key) == 0 {
+			continue
+		}
+		copy(known, key)
+		c.buffer = append(c.buffer, key...)
+	}
+	if len(c.buffer) < c.capacity*words {
+		return nil
+	}
+	c.buffer, c.scratch = sortKeys(c.buffer, c.scratch, words)
+	if len(c.buffer) < c.capacity*words/2 { // enough space is left for more keys
+		return nil
+	}
+	run, err := c.x.write(&memoryRun{c.buffer, words})
+	if err != nil {
+		return err
+	}
+	c.files = append(c.files, run)
+	c.buffer = c.buffer[:0]
+	return nil
+}
+
+// sort sorts the keys in the buffer.
+func (c *runCollector) sort() {
+	c.buffer, c.scratch = sortKeys(c.buffer, c.scratch, c.x.words)
+}
+
+// runs returns all runs.
+func (c *runCollector) runs() []keySource {
+	runs := []keySource{&memoryRun{c.buffer, c.x.words}}
+	for _, file := range c.files {
+		runs = append(runs, file.NewCursor())
+	}
+	return runs
+}
+
+// reset empties the collector and removes its files.
+func (c *runCollector) reset() error {
+	c.buffer = c.buffer[:0]
+	clear(c.recent)
+	var errs []error
+	for _, file := range c.files {
+		errs = append(errs, file.Close(), c.x.Directory.remove(file.Name))
+	}
+	c.files = nil
+	return errors.Join(errs...)
+}
+
+// keysPerBatch is the number of keys that the merger hands on at once.
+const keysPerBatch = 4096
+
+// writeNew writes the keys of sorted runs that are not known to a new set. It removes the runs.
+func (x *explorer) writeNew(runs []keySource) (*Set, error) {
+	merged, err := newMerger(runs, x.words)
+	if err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(x.ctx)
+	var wg sync.WaitGroup
+	defer wg.Wait()
+	defer cancel()
+	source := &batchSource{words: x.words, batches: make(chan []uint64, 4), free: make(chan []uint64, 8)}
+	wg.Go(func() { source.fill(ctx, merged) })
+	filter := &unknownKeys{source: source}
+	for _, set := range x.known {
+		filter.known = append(filter.known, set.NewCursor())
+	}
+	set, err := x.write(filter)
+	if err != nil {
+		return nil, err
+	}
+	for _, collector := range x.collected {
+		if err := collector.reset(); err != nil {
+			return nil, errors.Join(err, set.Close())
+		}
+	}
+	return set, nil
+}
+
+// batchSource hands on the keys of a source in batches, so that the source works in a goroutine of its own.
+type batchSource struct {
+	words   int
+	batches chan []uint64
+	free    chan []uint64
+	batch   []uint64
+	pos     int
+	err     error // of the source; valid when batches is closed
+}
+
+// fill sends the keys of a source until there are none or the context ends.
+func (b *batchSource) fill(ctx context.Context, source keySource) {
+	defer close(b.batches)
+	for {
+		var batch []uint64
+		select {
+		case batch = <-b.free:
+		default:
+			batch = make([]uint64, 0, keysPerBatch*b.words)
+		}
+		batch = batch[:0]
+		for len(batch) < keysPerBatch*b.words {
+			key, err := source.Next()
+			if err != nil {
+				b.err = err
+				return
+			}
+			if key == nil {
+				break
+			}
+			batch = append(batch, key...)
+		}
+		if len(batch) == 0 {
+			return
+		}
+		select {
+		case b.batches <- batch:
+		case <-ctx.Done():
+			b.err = ctx.Err()
+			return
+		}
+	}
+}
+
+// Next implements keySource.
+func (b *batchSource) Next() ([]uint64, error) {
+	if b.pos == len(b.batch) {
+		if b.batch != nil {
+			select {
+			case b.free <- b.batch:
+			default:
+			}
+		}
+		var ok bool
+		if b.batch, ok = <-b.batches; !ok {
+			return nil, b.err
+		}
+		b.pos = 0
+	}
+	key := b.batch[b.pos : b.pos+b.words]
+	b.pos += b.words
+	return key, nil
+}
+
+// unknownKeys yields the keys of a source that are in no known set.
+type unknownKeys struct {
+	source keySource
+	known  []*Cursor
+}
+
+// Next implements keySource.
+func (u *unknownKeys) Next() ([]uint64, error) {
+	for {
+		key, err := u.source.Next()
+		if key == nil || err != nil {
+			return nil, err
+		}
+		isKnown := false
+		for _, cursor := range u.known {
+			if _, isKnown, err = cursor.Find(key); isKnown || err != nil {
+				break
+			}
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !isKnown {
+			return key, nil
+		}
+	}
+}

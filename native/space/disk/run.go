@@ -1,0 +1,186 @@
+package disk
+
+import "slices"
+
+// digitBits is the size of a digit of the radix sort. The counters of such a digit fit the first-level cache.
+const digitBits = 11
+
+// sortKeys sorts keys of the given number of words and removes duplicates. scratch is a buffer; both are returned, perhaps exchanged.
+func sortKeys(keys, scratch []uint64, words int) (sorted, newScratch []uint64) {
+	sorted, newScratch = sortRecords(keys, scratch, words, words)
+	return withoutRepetitions(sorted, words), newScratch
+}
+
+// sortRecords sorts records of size words by their first words. scratch is a buffer; both are returned, perhaps exchanged.
+func sortRecords(records, scratch []uint64, size, words int) (sorted, newScratch []uint64) {
+	scratch = slices.Grow(scratch[:0], len(records))[:len(records)]
+	for word := words - 1; word >= 0; word-- {
+		varying := uint64(0) // the bits that are not the same in all records
+		for i := word; i < len(records); i += size {
+			varying |= records[i] ^ records[word]
+		}
+		for shift := 0; shift < 64; shift += digitBits {
+			if varying>>shift&(1<<digitBits-1) != 0 {
+				sortByDigit(scratch, records, size, word, shift)
+				records, scratch = scratch, records
+			}
+		}
+	}
+	return records, scratch
+}
+
+// sortByDigit writes the keys to dst, in the order of one digit of one word. Equal digits keep their order.
+func sortByDigit(dst, keys []uint64, words, word, shift int) {
+	var starts [1 << digitBits]int
+	const mask = 1<<digitBits - 1
+	for i := word; i < len(keys); i += words {
+		starts[keys[i]>>shift&mask] += words
+	}
+	next := 0
+	for digit, count := range starts {
+		starts[digit] = next
+		next += count
+	}
+	if words == 1 {
+		for _, key := range keys {
+			digit := key >> shift & mask
+			dst[starts[digit]] = key
+			starts[digit]++
+		}
+		return
+	}
+	for i := 0; i < len(keys); i += words {
+		digit := keys[i+word] >> shift & mask
+		copy(dst[starts[digit]:], keys[i:i+words])
+		starts[digit] += words
+	}
+}
+
+// withoutRepetitions removes repeated keys from sorted ones, in place.
+func withoutRepetitions(keys []uint64, words int) []uint64 {
+	if words == 1 {
+		return slices.Compact(keys)
+	}
+	kept := 0
+	for i := 0; i < len(keys); i += words {
+		if kept > 0 && slices.Equal(keys[kept-words:kept], keys[i:i+words]) {
+			continue
+		}
+		copy(keys[kept:], keys[i:i+words])
+		kept += words
+	}
+	return keys[:kept]
+}
+
+// keySource yields keys in ascending order; nil after the last one.
+type keySource interface {
+	Next() ([]uint64, error)
+}
+
+// memoryRun is a sorted list of keys.
+type memoryRun struct {
+	keys  []uint64
+	words int
+}
+
+// Next implements keySource.
+func (r *memoryRun) Next() ([]uint64, error) {
+	if len(r.keys) == 0 {
+		return nil, nil
+	}
+	key := r.keys[:r.words]
+	r.keys = r.keys[r.words:]
+	return key, nil
+}
+
+// merger merges sorted sources. It yields equal keys once.
+type merger struct {
+	words   int
+	heap    []mergeEntry // the least key is the first
+	last    []uint64
+	started bool
+}
+
+// mergeEntry is a source with its next key.
+type mergeEntry struct {
+	key    []uint64
+	source keySource
+}
+
+// newMerger returns a merger of sources of keys.
+func newMerger(sources []keySource, words int) (*merger, error) {
+	m := &merger{words: words, last: make([]uint64, words)}
+	for _, source := range sources {
+		key, err := source.Next()
+		if err != nil {
+			return nil, err
+		}
+		if key != nil {
+			m.heap = append(m.heap, mergeEntry{key, source})
+		}
+	}
+	for i := len(m.heap)/2 - 1; i >= 0; i-- {
+		m.sink(i)
+	}
+	return m, nil
+}
+
+// Next implements keySource.
+func (m *merger) Next() ([]uint64, error) {
+	for len(m.heap) > 0 {
+		least := &m.heap[0]
+		isNew := !m.started || compareKeys(m.last, least.key) != 0
+		if isNew {
+			copy(m.last, least.key)
+			m.started = true
+		}
+		key, err := least.source.Next()
+		if err != nil {
+			return nil, err
+		}
+		if key == nil {
+			end := len(m.heap) - 1
+			m.heap[0] = m.heap[end]
+			m.heap = m.heap[:end]
+		} else {
+			least.key = key
+		}
+		m.sink(0)
+		if isNew {
+			return m.last, nil
+		}
+	}
+	return nil, nil
+}
+
+// sink moves an entry down to its place in the heap.
+func (m *merger) sink(i int) {
+	for {
+		child := 2*i + 1
+		if child >= len(m.heap) {
+			return
+		}
+		if child+1 < len(m.heap) && compareKeys(m.heap[child+1].key, m.heap[child].key) < 0 {
+			child++
+		}
+		if compareKeys(m.heap[i].key, m.heap[child].key) <= 0 {
+			return
+		}
+		m.heap[i], m.heap[child] = m.heap[child], m.heap[i]
+		i = child
+	}
+}
+
+// hashKey returns a hash of a key; 0 for the key of zeros. All bits of the hash depend on all bits of the key.
+//
+// Source: the finalizer of MurmurHash3 (Appleby 2011).
+func hashKey(key []uint64) uint64 {
+	hash := uint64(0)
+	for _, word := range key {
+		hash ^= word
+		hash = (hash ^ hash>>33) * 0xff51afd7ed558ccd
+		hash = (hash ^ hash>>33) * 0xc4ceb9fe1a85ec53
+		hash ^= hash >> 33
+	}
+	return hash
+}

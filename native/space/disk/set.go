@@ -1,0 +1,397 @@
+package disk
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"sort"
+
+	"tilecheck/prism/compile"
+)
+
+// setBlock is the number of keys of a block of a Set. The first key of a block is in the index, so blocks are read independently.
+const setBlock = 256
+
+// setMagic begins the footer of the file of a set.
+const setMagic = 0x746b3173 // "tk1s"
+
+// footerBytes is the size of the footer of the file of a set.
+const footerBytes = 32
+
+// Set is a sorted set of keys in a file. A key is a packed state: a fixed number of words, which are compared lexicographically. Keys are
+// stored as differences to the key before. A Set is safe for concurrent use by several cursors.
+type Set struct {
+	Name  string // of the file in its directory
+	Count int64  // of keys
+	Bytes int64  // size of the file
+
+	*layout
+	file    *os.File
+	firsts  []uint64 // the first key of each block
+	offsets []int64  // of each block in the file, and the end of the last one
+}
+
+// layout says what keys look like: how many words they have, and how many of the lowest bits of each word are zero in all keys. Those bits
+// are not stored.
+type layout struct {
+	words  int
+	unused []uint
+}
+
+// newLayout returns the layout of the packed states of a model.
+func newLayout(packing *compile.Packing) *layout {
+	l := &layout{words: packing.Words, unused: make([]uint, packing.Words)}
+	for i := range l.unused {
+		l.unused[i] = 63
+	}
+	for _, field := range packing.Fields {
+		if field.Mask != 0 {
+			l.unused[field.Word] = min(l.unused[field.Word], field.Shift)
+		}
+	}
+	return l
+}
+
+// openSet opens the file of a set of keys.
+func openSet(dir *Directory, name string, layout *layout) (*Set, error) {
+	file, err := os.Open(dir.Path(name))
+	if err != nil {
+		return nil, err
+	}
+	set, err := readIndex(file, name, layout)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("read %s: %w", dir.Path(name), err), file.Close())
+	}
+	return set, nil
+}
+
+// readIndex reads the footer and the index of the file of a set.
+func readIndex(file *os.File, name string, layout *layout) (*Set, error) {
+	words := layout.words
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	var footer [footerBytes]byte
+	if _, err := file.ReadAt(footer[:], info.Size()-footerBytes); err != nil {
+		return nil, err
+	}
+	magic, numWords := binary.LittleEndian.Uint32(footer[0:]), binary.LittleEndian.Uint32(footer[4:])
+	if magic != setMagic || int(numWords) != words {
+		return nil, fmt.Errorf("found a footer %x of states of %d words, want %x and %d", magic, numWords, setMagic, words)
+	}
+	set := &Set{Name: name, Bytes: info.Size(), layout: layout, file: file}
+	set.Count = int64(binary.LittleEndian.Uint64(footer[8:]))
+	indexStart := int64(binary.LittleEndian.Uint64(footer[16:]))
+	numBlocks := int((set.Count + setBlock - 1) / setBlock)
+	index := bufio.NewReaderSize(io.NewSectionReader(file, indexStart, info.Size()-footerBytes-indexStart), 1<<16)
+	set.firsts = make([]uint64, 0, numBlocks*words)
+	set.offsets = make([]int64, 0, numBlocks+1)
+	var word [8]byte
+	for range numBlocks {
+		for range words {
+			if _, err := io.ReadFull(index, word[:]); err != nil {
+				return nil, err
+			}
+			set.firsts = append(set.firsts, binary.LittleEndian.Uint64(word[:]))
+		}
+		if _, err := io.ReadFull(index, word[:]); err != nil {
+			return nil, err
+		}
+		set.offsets = append(set.offsets, int64(binary.LittleEndian.Uint64(word[:])))
+	}
+	set.offsets = append(set.offsets, indexStart)
+	return set, nil
+}
+
+// Close closes the file.
+func (s *Set) Close() error { return s.file.Close() }
+
+// numBlocks returns the number of blocks.
+func (s *Set) numBlocks() int { return len(s.offsets) - 1 }
+
+// first returns the first key of a block.
+func (s *Set) first(block int) []uint64 { return s.firsts[block*s.words : (block+1)*s.words] }
+
+// blockOf returns the last block of [from, numBlocks) whose first key is at most key; from if there is none.
+func (s *Set) blockOf(key []uint64, from int) int {
+	// Keys are usually looked up in ascending order, so the block is near: the distance is doubled until it is passed.
+	step := 1
+	low := from
+	for low+step < s.numBlocks() && compareKeys(s.first(low+step), key) <= 0 {
+		low += step
+		step *= 2
+	}
+	width := min(step, s.numBlocks()-low-1)
+	after := sort.Search(width, func(i int) bool { return compareKeys(s.first(low+1+i), key) > 0 })
+	return low + after
+}
+
+// compareKeys compares two keys lexicographically.
+func compareKeys(a, b []uint64) int {
+	if len(a) == 1 {
+		switch {
+		case a[0] < b[0]:
+			return -1
+		case a[0] > b[0]:
+			return 1
+		}
+		return 0
+	}
+	return slices.Compare(a, b)
+}
+
+// windowBytes is the number of bytes that a cursor reads at once.
+const windowBytes = 1 << 17
+
+// Cursor reads the keys of a set. It is not safe for concurrent use.
+type Cursor struct {
+	set         *Set
+	block       int      // the decoded block; -1 for none
+	keys        []uint64 // of the block
+	pos         int      // of the next key in keys
+	window      []byte
+	windowStart int64
+}
+
+// NewCursor returns a cursor before the first key.
+func (s *Set) NewCursor() *Cursor {
+	return &Cursor{set: s, block: -1, keys: make([]uint64, 0, setBlock*s.words)}
+}
+
+// load decodes a block.
+func (c *Cursor) load(block int) error {
+	set := c.set
+	start, end := set.offsets[block], set.offsets[block+1]
+	if start < c.windowStart || end > c.windowStart+int64(len(c.window)) {
+		size := min(max(windowBytes, end-start), set.offsets[set.numBlocks()]-start)
+		c.window = slices.Grow(c.window[:0], int(size))[:size]
+		c.windowStart = start
+		if _, err := set.file.ReadAt(c.window, start); err != nil {
+			c.window = c.window[:0]
+			return fmt.Errorf("read %s: %w", set.file.Name(), err)
+		}
+	}
+	data := c.window[start-c.windowStart : end-c.windowStart]
+	count := int(min(setBlock, set.Count-int64(block)*setBlock))
+	c.block, c.pos = block, 0
+	c.keys = append(c.keys[:0], set.first(block)...)
+	var err error
+	if c.keys, err = set.decodeKeys(c.keys, data, count-1); err != nil {
+		return fmt.Errorf("read %s: %w", set.file.Name(), err)
+	}
+	return nil
+}
+
+// errDamaged says that the content of a file cannot be decoded.
+var errDamaged = errors.New("the file is damaged")
+
+// decodeKeys appends count keys to keys, which ends with the key before.
+func (l *layout) decodeKeys(keys []uint64, data []byte, count int) ([]uint64, error) {
+	words := l.words
+	if words == 1 {
+		last, unused := keys[len(keys)-1], l.unused[0]
+		for range count {
+			var delta uint64
+			if len(data) > 0 && data[0] < 0x80 {
+				delta, data = uint64(data[0]), data[1:]
+			} else {
+				value, n := binary.Uvarint(data)
+				if n <= 0 {
+					return nil, errDamaged
+				}
+				delta, data = value, data[n:]
+			}
+			last += (delta + 1) << unused
+			keys = append(keys, last)
+		}
+		return keys, nil
+	}
+	for range count {
+		last := keys[len(keys)-words:]
+		if len(data) == 0 || int(data[0]) >= words {
+			return nil, errDamaged
+		}
+		equal := int(data[0])
+		data = data[1:]
+		keys = append(keys, last[:equal]...)
+		for i := equal; i < words; i++ {
+			value, n := binary.Uvarint(data)
+			if n <= 0 {
+				return nil, errDamaged
+			}
+			data = data[n:]
+			value <<= l.unused[i]
+			if i == equal {
+				value += last[i]
+			}
+			keys = append(keys, value)
+		}
+	}
+	return keys, nil
+}
+
+// Next returns the next key, which is valid until the next call; nil after the last one.
+func (c *Cursor) Next() ([]uint64, error) {
+	words := c.set.words
+	if c.pos*words >= len(c.keys) {
+		if c.block+1 >= c.set.numBlocks() {
+			return nil, nil
+		}
+		if err := c.load(c.block + 1); err != nil {
+			return nil, err
+		}
+	}
+	key := c.keys[c.pos*words : (c.pos+1)*words]
+	c.pos++
+	return key, nil
+}
+
+// Range returns the keys of the blocks [first, end), which are valid until the next call of a method.
+func (c *Cursor) Range(dst []uint64, first, end int) ([]uint64, error) {
+	for block := first; block < min(end, c.set.numBlocks()); block++ {
+		if err := c.load(block); err != nil {
+			return nil, err
+		}
+		dst = append(dst, c.keys...)
+	}
+	return dst, nil
+}
+
+// Find returns the rank of a key in the set. Keys must be looked up in ascending order.
+func (c *Cursor) Find(key []uint64) (rank int64, ok bool, err error) {
+	if c.set.Count == 0 {
+		return 0, false, nil
+	}
+	words := c.set.words
+	next := max(c.block, 0)
+	if next+1 < c.set.numBlocks() && compareKeys(c.set.first(next+1), key) <= 0 {
+		next = c.set.blockOf(key, next+1)
+	}
+	if next != c.block {
+		if err := c.load(next); err != nil {
+			return 0, false, err
+		}
+	}
+	if words == 1 {
+		keys, wanted := c.keys, key[0]
+		pos := c.pos
+		for pos < len(keys) && keys[pos] < wanted {
+			pos++
+		}
+		c.pos = pos
+		return int64(c.block)*setBlock + int64(pos), pos < len(keys) && keys[pos] == wanted, nil
+	}
+	for c.pos*words < len(c.keys) {
+		order := slices.Compare(c.keys[c.pos*words:(c.pos+1)*words], key)
+		if order >= 0 {
+			return int64(c.block)*setBlock + int64(c.pos), order == 0, nil
+		}
+		c.pos++
+	}
+	return 0, false, nil
+}
+
+// setWriter writes a set. Keys are added in ascending order.
+type setWriter struct {
+	*layout
+	dir     *Directory
+	name    string
+	file    *os.File
+	out     *bufio.Writer
+	err     error
+	count   int64
+	size    int64
+	last    []uint64
+	firsts  []uint64
+	offsets []int64
+	buffer  []byte
+}
+
+// newSetWriter creates the file of a set with a new name. It is not part of the directory until finish.
+func newSetWriter(dir *Directory, layout *layout) (*setWriter, error) {
+	name := dir.newName("set")
+	file, err := dir.create(name)
+	if err != nil {
+		return nil, err
+	}
+	return &setWriter{
+		layout: layout, dir: dir, name: name, file: file, out: bufio.NewWriterSize(output{dir, file}, 1<<18),
+		last: make([]uint64, layout.words), buffer: make([]byte, 0, 16*layout.words),
+	}, nil
+}
+
+// add appends a key, which is greater than the one before.
+func (w *setWriter) add(key []uint64) {
+	switch {
+	case w.count%setBlock == 0:
+		w.firsts = append(w.firsts, key...)
+		w.offsets = append(w.offsets, w.size)
+	case w.words == 1:
+		delta := (key[0]-w.last[0])>>w.unused[0] - 1
+		if delta < 0x80 {
+			w.size++
+			if err := w.out.WriteByte(byte(delta)); err != nil {
+				w.err = err
+			}
+		} else {
+			w.write(binary.AppendUvarint(w.buffer[:0], delta))
+		}
+	default:
+		equal := 0
+		for key[equal] == w.last[equal] {
+			equal++
+		}
+		buffer := append(w.buffer[:0], byte(equal))
+		buffer = binary.AppendUvarint(buffer, (key[equal]-w.last[equal])>>w.unused[equal])
+		for i := equal + 1; i < w.words; i++ {
+			buffer = binary.AppendUvarint(buffer, key[i]>>w.unused[i])
+		}
+		w.write(buffer)
+	}
+	copy(w.last, key)
+	w.count++
+}
+
+// write appends bytes to the file.
+func (w *setWriter) write(data []byte) {
+	w.size += int64(len(data))
+	if _, err := w.out.Write(data); err != nil {
+		w.err = err
+	}
+}
+
+// finish completes the file and opens it for reading. After an error the file is removed.
+func (w *setWriter) finish() (*Set, error) {
+	indexStart := w.size
+	var word [8]byte
+	for block := range w.offsets {
+		for _, part := range w.firsts[block*w.words : (block+1)*w.words] {
+			binary.LittleEndian.PutUint64(word[:], part)
+			w.write(word[:])
+		}
+		binary.LittleEndian.PutUint64(word[:], uint64(w.offsets[block]))
+		w.write(word[:])
+	}
+	var footer [footerBytes]byte
+	binary.LittleEndian.PutUint32(footer[0:], setMagic)
+	binary.LittleEndian.PutUint32(footer[4:], uint32(w.words))
+	binary.LittleEndian.PutUint64(footer[8:], uint64(w.count))
+	binary.LittleEndian.PutUint64(footer[16:], uint64(indexStart))
+	w.write(footer[:])
+	if err := errors.Join(w.err, w.out.Flush()); err != nil {
+		return nil, errors.Join(err, w.abandon())
+	}
+	return &Set{
+		Name: w.name, Count: w.count, Bytes: w.size, layout: w.layout, file: w.file, firsts: w.firsts, offsets: append(w.offsets, indexStart),
+	}, nil
+}
+
+// abandon removes the file.
+func (w *setWriter) abandon() error {
+	return errors.Join(w.file.Close(), w.dir.remove(w.name))
+}

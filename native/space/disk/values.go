@@ -1,0 +1,201 @@
+package disk
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"os"
+	"sync"
+	"unsafe"
+
+	"tilecheck/internal/progress"
+)
+
+// Mark says what a property knows of a state before its equations are solved.
+type Mark uint8
+
+// The marks.
+const (
+	Unknown Mark = iota // the value is a solution of the equations
+	One                 // the value is 1
+	Zero                // the value is 0
+)
+
+const (
+	markBits     = 2
+	marksPerByte = 8 / markBits
+	markMask     = 1<<markBits - 1
+)
+
+// Marker returns the mark of a state.
+type Marker func(state []int32) (Mark, error)
+
+// WriteMarks writes the marks of all states to a new file, and returns its name. newMarker returns the function that one goroutine calls.
+func (s *Space) WriteMarks(ctx context.Context, newMarker func() (Marker, error)) (name string, err error) {
+	name = s.Directory.newName("marks")
+	file, err := s.Directory.create(name)
+	if err != nil {
+		return "", err
+	}
+	const blocks = 64 // of a task
+	s.Directory.Expect((s.States.Count + marksPerByte - 1) / marksPerByte)
+	tasks := newTasks((s.States.numBlocks() + blocks - 1) / blocks)
+	var wg sync.WaitGroup
+	for range s.forks {
+		marker, err := newMarker()
+		if err != nil {
+			return "", errors.Join(err, file.Close())
+		}
+		wg.Go(func() {
+			cursor := s.States.NewCursor()
+			state := make([]int32, len(s.Packing.Fields))
+			var keys []uint64
+			var data []byte
+			tasks.run(ctx, func(task int) (err error) {
+				if keys, err = cursor.Range(keys[:0], task*blocks, (task+1)*blocks); err != nil {
+					return err
+				}
+				data = data[:0]
+				for i := 0; i < len(keys); i += s.Packing.Words {
+					s.Packing.Unpack(state, keys[i:])
+					mark, err := marker(state)
+					if err != nil {
+						return err
+					}
+					number := i / s.Packing.Words
+					if number%marksPerByte == 0 {
+						data = append(data, 0)
+					}
+					data[len(data)-1] |= byte(mark) << (number % marksPerByte * markBits)
+				}
+				if s.opts.Progress != nil && task%256 == 0 {
+					s.reportMarks(int64(task) * blocks * setBlock)
+				}
+				return outputAt{s.Directory, file, int64(task) * blocks * setBlock / marksPerByte}.write(data)
+			})
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(tasks.err, file.Close()); err != nil {
+		return "", errors.Join(err, s.Directory.remove(name))
+	}
+	return name, nil
+}
+
+// reportMarks reports the number of states that have marks.
+func (s *Space) reportMarks(done int64) {
+	s.reporting.Lock()
+	defer s.reporting.Unlock()
+	s.opts.Progress(progress.Progress{Done: done, Target: s.States.Count, Unit: progress.States, Detail: "evaluating the operands of the property"})
+}
+
+// outputAt is an output that begins at an offset.
+type outputAt struct {
+	dir    *Directory
+	file   *os.File
+	offset int64
+}
+
+// write writes all data.
+func (o outputAt) write(data []byte) error {
+	if quota := o.dir.quota; quota > 0 && o.dir.used.Load()+int64(len(data)) > quota {
+		return o.dir.fullError(int64(len(data)))
+	}
+	n, err := o.file.WriteAt(data, o.offset)
+	o.dir.used.Add(int64(n))
+	return o.dir.writeError(err, int64(len(data)-n))
+}
+
+// File is a file of marks or values that is open for reading. It is safe for concurrent use.
+type File struct{ file *os.File }
+
+// Open opens a file of the directory.
+func (d *Directory) Open(name string) (*File, error) {
+	file, err := os.Open(d.Path(name))
+	if err != nil {
+		return nil, err
+	}
+	return &File{file: file}, nil
+}
+
+// Close closes the file.
+func (f *File) Close() error { return f.file.Close() }
+
+// Marks reads the marks of the states from first on.
+func (f *File) Marks(dst []Mark, first int64) error {
+	start := first / marksPerByte
+	size := int((first+int64(len(dst))+marksPerByte-1)/marksPerByte - start)
+	data := make([]byte, size)
+	if _, err := f.file.ReadAt(data, start); err != nil {
+		return fmt.Errorf("read %s: %w", f.file.Name(), err)
+	}
+	for i := range dst {
+		position := first + int64(i)
+		dst[i] = Mark(data[position/marksPerByte-start] >> (position % marksPerByte * markBits) & markMask)
+	}
+	return nil
+}
+
+// Values reads values, beginning with the one of the given index.
+func (f *File) Values(dst []float64, first int64) error {
+	if len(dst) == 0 {
+		return nil
+	}
+	data := bytesOf(dst)
+	if _, err := f.file.ReadAt(data, 8*first); err != nil {
+		return fmt.Errorf("read %s: %w", f.file.Name(), err)
+	}
+	if !littleEndian {
+		for i := range dst {
+			dst[i] = math.Float64frombits(binary.LittleEndian.Uint64(data[8*i:]))
+		}
+	}
+	return nil
+}
+
+// littleEndian says that the memory of this machine has the bytes of a number in the order of the files.
+var littleEndian = binary.NativeEndian.Uint16([]byte{1, 0}) == 1
+
+// bytesOf returns the memory of some values.
+func bytesOf(values []float64) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), 8*len(values))
+}
+
+// WriteValues writes values to a new file, and returns its name.
+func (d *Directory) WriteValues(values []float64) (name string, err error) {
+	name = d.newName("values")
+	file, err := d.create(name)
+	if err != nil {
+		return "", err
+	}
+	d.Expect(8 * int64(len(values)))
+	err = writeValues(output{d, file}, values)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return "", errors.Join(err, d.remove(name))
+	}
+	return name, nil
+}
+
+// writeValues writes values in parts.
+func writeValues(out output, values []float64) error {
+	const part = 1 << 17
+	var buffer []byte
+	for len(values) > 0 {
+		n := min(part, len(values))
+		data := bytesOf(values[:n])
+		if !littleEndian {
+			buffer = buffer[:0]
+			for _, value := range values[:n] {
+				buffer = binary.LittleEndian.AppendUint64(buffer, math.Float64bits(value))
+			}
+			data = buffer
+		}
+		if _, err := out.Write(data); err != nil {
+			return err
+		}
+		values = values[n:]
+	}
+	return nil
+}

@@ -1,0 +1,76 @@
+package explicit
+
+import (
+	"context"
+	"errors"
+
+	"tilecheck/prism/compile"
+)
+
+// Successors expands packed states exactly as Build does, for callers that keep the states themselves. It is not safe for concurrent use;
+// Fork returns another one for another goroutine.
+type Successors struct {
+	model  *compile.Model
+	opts   Options
+	worker *worker
+	batch  *batch
+}
+
+// SuccessorRows are the rows of successive states in flat lists. State i has Choices[i] choices, 0 for a deadlock. Choice j has Transitions[j]
+// transitions. A transition has a weight and the words of a packed target.
+type SuccessorRows struct {
+	Choices, Transitions []uint32
+	Weights              []float64
+	Targets              []uint64
+	RelErr               float64 // bounds the relative error of the weights
+	RangeErr             error   // a weight outside the range of float64
+	Overlaps, Merged     int     // as Space.Overlaps and Space.Merged
+}
+
+// NewSuccessors returns an expander of packed states. It compiles the model to WebAssembly if possible; otherwise it interprets it, and
+// fallback says why.
+func NewSuccessors(ctx context.Context, model *compile.Model, opts Options) (successors *Successors, fallback error, err error) {
+	search := newExploration(model, opts)
+	expander, err := search.newExpander(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	successors, err = newSuccessors(ctx, model, opts, search.codec, expander)
+	return successors, search.fallback, err
+}
+
+// newSuccessors returns the Successors with a given expander.
+func newSuccessors(ctx context.Context, model *compile.Model, opts Options, codec *codec, expander compile.PackedExpander) (*Successors, error) {
+	worker, err := newWorker(ctx, model, codec, expander, opts)
+	if err != nil {
+		return nil, errors.Join(err, expander.Close())
+	}
+	return &Successors{model: model, opts: opts, worker: worker, batch: &batch{}}, nil
+}
+
+// Fork returns an expander of the same model for another goroutine.
+func (s *Successors) Fork(ctx context.Context) (*Successors, error) {
+	expander, err := s.worker.expander.Fork(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return newSuccessors(ctx, s.model, s.opts, s.worker.codec, expander)
+}
+
+// Close releases the memory of the compiled model.
+func (s *Successors) Close() error { return s.worker.expander.Close() }
+
+// Expand returns the rows of some packed states, which are valid until the next call. The error is the error of the first state in which
+// the model is wrong, a *compile.StateError, or the error of the context.
+func (s *Successors) Expand(ctx context.Context, states []uint64) (*SuccessorRows, error) {
+	s.batch.reset()
+	s.batch.states = append(s.batch.states, states...)
+	s.worker.expand(ctx, s.batch)
+	if s.batch.err != nil {
+		return nil, s.batch.err
+	}
+	return &SuccessorRows{
+		Choices: s.batch.Choices, Transitions: s.batch.Transitions, Weights: s.batch.Weights, Targets: s.batch.Targets,
+		RelErr: s.batch.relErr, RangeErr: s.batch.rangeErr, Overlaps: s.batch.overlaps, Merged: s.batch.merged,
+	}, nil
+}
