@@ -100,27 +100,31 @@ func (f *Found) WriteCertificate(ctx context.Context, w io.Writer) (boards int, 
 // takes one that adds few boards to those that are there already.
 func (f *Found) strategy(ctx context.Context) ([][]entry, error) {
 	x := &extraction{problem: f.problem, decided: f.decided, added: newTable()}
+	var start game.Board // of the spawner
 	for _, first := range x.spawned(0) {
-		if first.AtLeast(x.max) {
-			continue
-		}
-		if f.Guaranteed {
+		switch {
+		case first.AtLeast(x.max):
+		case f.Guaranteed:
 			x.addAll(first)
-		} else if len(x.layers) == 0 {
-			x.addLosing(first)
+		default:
+			for _, b := range x.spawned(first) {
+				if better(b, start) && x.decided.get(b) == loses {
+					start = b
+				}
+			}
 		}
 	}
+	if start != 0 {
+		x.add(start)
+	}
 	for half := 0; half < len(x.layers); half++ {
-		for i := range x.layers[half] {
-			if i%limitInterval == 0 && ctx.Err() != nil {
-				return nil, context.Cause(ctx)
-			}
-			b := game.Board(textOf(game.Board(x.layers[half][i].text)))
-			if f.Guaranteed {
-				x.layers[half][i].move = x.addMove(b)
-			} else {
-				x.addAnswers(b)
-			}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if f.Guaranteed {
+			x.addMoves(x.layers[half])
+		} else {
+			x.addAnswers(x.layers[half])
 		}
 	}
 	return x.layers, nil
@@ -156,6 +160,16 @@ func (x *extraction) addAll(after game.Board) {
 	}
 }
 
+// boardOf returns the board with a text.
+func boardOf(text uint64) game.Board { return game.Board(textOf(game.Board(text))) }
+
+// addMoves adds a winning move to each board of a layer, and the boards after it.
+func (x *extraction) addMoves(layer []entry) {
+	for i := range layer {
+		layer[i].move = x.addMove(boardOf(layer[i].text))
+	}
+}
+
 // addMove returns a winning move on a board and adds the boards after it.
 func (x *extraction) addMove(b game.Board) game.Dir {
 	var next [4]game.Board
@@ -188,28 +202,38 @@ func (x *extraction) newBoards(after game.Board) (n int, known bool) {
 	return n, true
 }
 
-// addAnswers adds a losing board after each move of a losing board.
-func (x *extraction) addAnswers(b game.Board) {
-	var next [4]game.Board
-	legal, _ := x.rules.Moved(b, &next)
-	for i := range legal.Len() {
-		x.addLosing(next[legal.At(i)])
+// addAnswers adds, for each move of the boards of a layer, a losing board after it.
+func (x *extraction) addAnswers(layer []entry) {
+	for _, e := range layer {
+		var next [4]game.Board
+		legal, _ := x.rules.Moved(boardOf(e.text), &next)
+		for i := range legal.Len() {
+			x.addLosing(next[legal.At(i)])
+		}
 	}
 }
 
-// addLosing adds a losing board after a new tile, if there is one and none is added already. It prefers a 4: fewer boards can follow, a half or a third of
-// those after a 2 in all.
+// addLosing adds a losing board after a new tile, if there is one and none is added already. It prefers a 4, after which fewer boards can follow, and then
+// the least board, so that equal tiles are answered in similar places: on 2x5 to 128 this saves a quarter of the boards.
 func (x *extraction) addLosing(after game.Board) {
-	var losing game.Board
+	var best game.Board
 	for _, b := range x.spawned(after) {
 		if x.added.get(b) != 0 {
 			return
 		}
-		if (losing == 0 || losing.Sum() < b.Sum()) && x.decided.get(b) == loses {
-			losing = b
+		if better(b, best) && x.decided.get(b) == loses {
+			best = b
 		}
 	}
-	if losing != 0 {
-		x.add(losing)
+	if best != 0 {
+		x.add(best)
 	}
+}
+
+// better reports whether the spawner prefers a board to another one; 0 stands for none.
+func better(b, than game.Board) bool {
+	if than == 0 || b.Sum() != than.Sum() {
+		return b.Sum() > than.Sum()
+	}
+	return b < than
 }
