@@ -1,13 +1,16 @@
 package guarantee
 
 import (
+	"bytes"
 	"fmt"
 	"testing"
 
+	"tilecheck/certify/tiles"
 	"tilecheck/game"
 )
 
-// TestRetrograde: retrograde analysis and depth-first search agree about each board that the search decides.
+// TestRetrograde: retrograde analysis and depth-first search agree about each board that the search decides, and the checker accepts the
+// certificate of the analysis.
 func TestRetrograde(t *testing.T) {
 	for _, x := range []struct {
 		shape  game.Shape
@@ -34,6 +37,14 @@ func TestRetrograde(t *testing.T) {
 			got, err := backwards(t.Context(), opt, h)
 			if err != nil || got.Guaranteed != want.Guaranteed {
 				t.Fatalf("guaranteed is %v, %v, want %v", got.Guaranteed, err, want.Guaranteed)
+			}
+			var certificate bytes.Buffer
+			boards, err := got.WriteCertificate(t.Context(), &certificate)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if checked, err := tiles.CheckGuarantee(t.Context(), &certificate); err != nil || checked.Guaranteed != want.Guaranteed || checked.Boards != boards {
+				t.Errorf("the certificate has %d boards, and the checker says %+v, %v", boards, checked, err)
 			}
 			decided := want.decided.(*table)
 			for i, b := range decided.boards {
