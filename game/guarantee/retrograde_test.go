@@ -16,8 +16,14 @@ func TestRetrograde(t *testing.T) {
 		shape  game.Shape
 		maxExp int
 	}{
-		{game.Shape{Rows: 2, Cols: 2}, 3}, {game.Shape{Rows: 2, Cols: 2}, 5}, {game.Shape{Rows: 2, Cols: 3}, 5}, {game.Shape{Rows: 3, Cols: 2}, 6},
-		{game.Shape{Rows: 2, Cols: 4}, 6}, {game.Shape{Rows: 4, Cols: 2}, 5}, {game.Shape{Rows: 5, Cols: 2}, 5}, {game.Shape{Rows: 3, Cols: 4}, 4},
+		{game.Shape{Rows: 2, Cols: 2}, 3},
+		{game.Shape{Rows: 2, Cols: 2}, 5},
+		{game.Shape{Rows: 2, Cols: 3}, 5},
+		{game.Shape{Rows: 3, Cols: 2}, 6},
+		{game.Shape{Rows: 2, Cols: 4}, 6},
+		{game.Shape{Rows: 4, Cols: 2}, 5},
+		{game.Shape{Rows: 5, Cols: 2}, 5},
+		{game.Shape{Rows: 3, Cols: 4}, 4},
 		{game.Shape{Rows: 4, Cols: 3}, 4},
 	} {
 		t.Run(fmt.Sprintf("%s to %d", x.shape, 1<<x.maxExp), func(t *testing.T) {
