@@ -269,7 +269,7 @@ func TestGuaranteeErrors(t *testing.T) {
 		t.Errorf("cancelled search: %v", err)
 	}
 	var limit *guarantee.LimitError
-	if _, err := guarantee.Search(t.Context(), guarantee.Options{Rules: rules, Max: 5, Boards: 100}); !errors.As(err, &limit) {
+	if _, err := guarantee.Search(t.Context(), guarantee.Options{Rules: rules, Max: 5, Memory: 3600}); !errors.As(err, &limit) {
 		t.Errorf("limited search: %v", err)
 	}
 }

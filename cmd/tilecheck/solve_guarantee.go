@@ -32,10 +32,7 @@ func (c *solveCmd) guarantee(ctx context.Context, env *environment, opts solve.O
 	}
 	ctx, cancel := c.start(ctx, env, &opts)
 	defer cancel()
-	search := guarantee.Options{Rules: rules, Max: problem.MaxExp}
-	if opts.Memory != 0 {
-		search.Boards = guarantee.BoardsFor(opts.Memory)
-	}
+	search := guarantee.Options{Rules: rules, Max: problem.MaxExp, Memory: opts.Memory}
 	start := time.Now()
 	found, err := searchGuarantee(ctx, env, search)
 	if err != nil {

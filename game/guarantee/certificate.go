@@ -45,7 +45,7 @@ func textOf(b game.Board) uint64 {
 // the symmetries. The digits that it has in common with the board before, at the beginning, are left out; the first board of a sum is
 // complete. Behind the board is the player's move, if the side is the player: U, D, L or R. The last line has the SHA-256 of all lines before it.
 func (f *Found) WriteCertificate(ctx context.Context, w io.Writer) (boards int, err error) {
-	layers, err := f.search.strategy(ctx, f.Guaranteed)
+	layers, err := f.strategy(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -55,8 +55,8 @@ func (f *Found) WriteCertificate(ctx context.Context, w io.Writer) (boards int, 
 	if f.Guaranteed {
 		side = "player"
 	}
-	cells := f.search.cells
-	fmt.Fprintf(out, "tilecheck guarantee 1\nboard %s\nmax %d\nside %s\n", f.search.Rules.Shape(), game.Value(f.search.Max), side)
+	cells := f.problem.cells
+	fmt.Fprintf(out, "tilecheck guarantee 1\nboard %s\nmax %d\nside %s\n", f.problem.rules.Shape(), game.Value(f.problem.max), side)
 	line := make([]byte, 0, game.MaxCells+2)
 	for half, entries := range slices.Backward(layers) {
 		if len(entries) == 0 {
@@ -96,31 +96,35 @@ func (f *Found) WriteCertificate(ctx context.Context, w io.Writer) (boards int, 
 	return boards, out.Flush()
 }
 
-// strategy returns the boards that a strategy of one side reaches, by half of the sum of their tiles. Among the winning moves, or new tiles, it takes one
-// that adds few boards to those that are there already.
-func (s *searcher) strategy(ctx context.Context, guaranteed bool) ([][]entry, error) {
-	x := &extraction{searcher: s, added: newTable()}
-	for _, first := range s.spawned(0) {
-		if first.AtLeast(s.Max) {
-			continue
-		}
-		if guaranteed {
+// strategy returns the boards that a strategy of the winning side reaches, by half of the sum of their tiles. Among the winning moves, or new tiles, it
+// takes one that adds few boards to those that are there already.
+func (f *Found) strategy(ctx context.Context) ([][]entry, error) {
+	x := &extraction{problem: f.problem, decided: f.decided, added: newTable()}
+	var start game.Board // of the spawner
+	for _, first := range x.spawned(0) {
+		switch {
+		case first.AtLeast(x.max):
+		case f.Guaranteed:
 			x.addAll(first)
-		} else if len(x.layers) == 0 {
-			x.addLosing(first)
+		default:
+			for _, b := range x.spawned(first) {
+				if better(b, start) && x.decided.get(b) == loses {
+					start = b
+				}
+			}
 		}
 	}
+	if start != 0 {
+		x.add(start)
+	}
 	for half := 0; half < len(x.layers); half++ {
-		for i := range x.layers[half] {
-			if i%limitInterval == 0 && ctx.Err() != nil {
-				return nil, context.Cause(ctx)
-			}
-			b := game.Board(textOf(game.Board(x.layers[half][i].text)))
-			if guaranteed {
-				x.layers[half][i].move = x.addMove(b)
-			} else {
-				x.addAnswers(b)
-			}
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
+		if f.Guaranteed {
+			x.addMoves(x.layers[half])
+		} else {
+			x.addAnswers(x.layers[half])
 		}
 	}
 	return x.layers, nil
@@ -128,9 +132,10 @@ func (s *searcher) strategy(ctx context.Context, guaranteed bool) ([][]entry, er
 
 // extraction finds the boards of a strategy.
 type extraction struct {
-	*searcher
-	added  *table // boards that are in layers
-	layers [][]entry
+	problem
+	decided decisions
+	added   *table // boards that are in layers
+	layers  [][]entry
 }
 
 // add adds a board to the strategy.
@@ -149,20 +154,30 @@ func (x *extraction) add(b game.Board) {
 // addAll adds all boards after a new tile.
 func (x *extraction) addAll(after game.Board) {
 	for _, b := range x.spawned(after) {
-		if !b.AtLeast(x.Max) {
+		if !b.AtLeast(x.max) {
 			x.add(b)
 		}
+	}
+}
+
+// boardOf returns the board with a text.
+func boardOf(text uint64) game.Board { return game.Board(textOf(game.Board(text))) }
+
+// addMoves adds a winning move to each board of a layer, and the boards after it.
+func (x *extraction) addMoves(layer []entry) {
+	for i := range layer {
+		layer[i].move = x.addMove(boardOf(layer[i].text))
 	}
 }
 
 // addMove returns a winning move on a board and adds the boards after it.
 func (x *extraction) addMove(b game.Board) game.Dir {
 	var next [4]game.Board
-	legal, _ := x.Rules.Moved(b, &next)
+	legal, _ := x.rules.Moved(b, &next)
 	best, least := game.Dir(0), 2*game.MaxCells+1
 	for i := range legal.Len() {
 		dir := legal.At(i)
-		if next[dir].AtLeast(x.Max) {
+		if next[dir].AtLeast(x.max) {
 			return dir
 		}
 		if n, known := x.newBoards(next[dir]); known && n < least {
@@ -176,7 +191,7 @@ func (x *extraction) addMove(b game.Board) game.Dir {
 // newBoards returns how many of the boards after a new tile are not in the strategy, and whether the player is known to win on all of them.
 func (x *extraction) newBoards(after game.Board) (n int, known bool) {
 	for _, b := range x.spawned(after) {
-		if x.added.get(b) != 0 || b.AtLeast(x.Max) {
+		if x.added.get(b) != 0 || b.AtLeast(x.max) {
 			continue
 		}
 		if x.decided.get(b) != wins {
@@ -187,27 +202,38 @@ func (x *extraction) newBoards(after game.Board) (n int, known bool) {
 	return n, true
 }
 
-// addAnswers adds a losing board after each move of a losing board.
-func (x *extraction) addAnswers(b game.Board) {
-	var next [4]game.Board
-	legal, _ := x.Rules.Moved(b, &next)
-	for i := range legal.Len() {
-		x.addLosing(next[legal.At(i)])
+// addAnswers adds, for each move of the boards of a layer, a losing board after it.
+func (x *extraction) addAnswers(layer []entry) {
+	for _, e := range layer {
+		var next [4]game.Board
+		legal, _ := x.rules.Moved(boardOf(e.text), &next)
+		for i := range legal.Len() {
+			x.addLosing(next[legal.At(i)])
+		}
 	}
 }
 
-// addLosing adds a losing board after a new tile, if there is one and none is added already.
+// addLosing adds a losing board after a new tile, if there is one and none is added already. It prefers a 4, after which fewer boards can follow, and then
+// the least board, so that equal tiles are answered in similar places: on 2x5 to 128 this saves a quarter of the boards.
 func (x *extraction) addLosing(after game.Board) {
-	var losing game.Board
+	var best game.Board
 	for _, b := range x.spawned(after) {
 		if x.added.get(b) != 0 {
 			return
 		}
-		if losing == 0 && x.decided.get(b) == loses {
-			losing = b
+		if better(b, best) && x.decided.get(b) == loses {
+			best = b
 		}
 	}
-	if losing != 0 {
-		x.add(losing)
+	if best != 0 {
+		x.add(best)
 	}
+}
+
+// better reports whether the spawner prefers a board to another one; 0 stands for none.
+func better(b, than game.Board) bool {
+	if than == 0 || b.Sum() != than.Sum() {
+		return b.Sum() > than.Sum()
+	}
+	return b < than
 }
