@@ -124,3 +124,38 @@ func TestHostileNames(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesNotUTF8 gives files names that are not UTF-8, as a command line and in a suite. A record cannot hold such a name.
+func TestNamesNotUTF8(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	model, props := filepath.Join(dir, "m\xff.prism"), filepath.Join(dir, "m\xff.props")
+	if err := os.WriteFile(model, []byte("dtmc\nmodule m\ns:[0..1] init 0;\n[] true -> 0.5:(s'=0)+0.5:(s'=1);\nendmodule\n"), 0o600); err != nil {
+		needs.Have(t, needs.System, err)
+	}
+	if err := os.WriteFile(props, []byte("// RESULT: 1\nP=? [ F s=1 ]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	record := filepath.Join(dir, "record")
+	for _, c := range []struct {
+		name string
+		args []string
+		code int
+	}{
+		{"check", []string{"check", model, props, "--export-results", filepath.Join(dir, "out\xfe.csv")}, exitOK},
+		{"test of a file", []string{"test", "--no-cache", model}, exitOK},
+		{"test of a folder", []string{"test", "--no-cache", dir}, exitOK},
+		{"record", []string{"check", model, props, "--record-run", record}, exitUsage},
+	} {
+		stdout, stderr, code := hostileWorld(t, false, c.args...)
+		if code != c.code {
+			t.Errorf("%s: exit code %d, want %d: %s%s", c.name, code, c.code, stdout, stderr)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "out\xfe.csv")); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(record); err == nil {
+		t.Error("a record was begun, want none for names that are not UTF-8")
+	}
+}

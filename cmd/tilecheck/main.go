@@ -206,6 +206,7 @@ func newApp(ctx context.Context, c *cli, env *environment, exit func(code int), 
 		kong.Vars{"probability_of_2": modelgen.DefaultP2, "thesis": experiment.ThesisProperty, "storm_image": stormimage.DefaultImage},
 		kong.BindTo(ctx, (*context.Context)(nil)),
 		kong.Bind(env),
+		kong.KindMapper(reflect.String, kong.MapperFunc(decodeString)),
 		onlyFirstCommand(line),
 	)
 	if err == nil {
@@ -213,6 +214,17 @@ func newApp(ctx context.Context, c *cli, env *environment, exit func(code int), 
 		app.Model.HelpFlag.Group = &kong.Group{Key: "Any command:", Title: "Any command:"}
 	}
 	return app, err
+}
+
+// decodeString sets a flag or an argument to the bytes of the command line. kong's own mapper encodes them as JSON in between, which replaces
+// what is not UTF-8, so that a file with such a name could not be named.
+func decodeString(ctx *kong.DecodeContext, target reflect.Value) error {
+	token, err := ctx.Scan.PopValue("string")
+	if err != nil {
+		return err
+	}
+	target.SetString(token.String())
+	return nil
 }
 
 // onlyFirstCommand makes kong ignore all commands except the one that is the first word of a line. If that word is no command,

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"tilecheck/containers"
 	"tilecheck/internal/shard"
@@ -99,6 +100,11 @@ func cutRecord(args []string) (dir string, rest []string, found bool) {
 // beginRecord begins a record in a new folder. From then on, standard output and standard error are copied to the record, so they are no longer
 // terminals.
 func (e *environment) beginRecord(dir string, args []string) (*recorder, error) {
+	for _, arg := range args {
+		if !utf8.ValidString(arg) { // record.json would have other characters in its place
+			return nil, usageError("--record-run: %s is not UTF-8, which the record needs", arg)
+		}
+	}
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("--record-run: %w", err)
 	}

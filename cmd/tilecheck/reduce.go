@@ -55,6 +55,9 @@ func (c *reduceCmd) Run(ctx context.Context, env *environment) error {
 	if c.Partition != "" && c.ExportPartition != "" {
 		return usageError("--partition reads a partition, and --export-partition writes one: want only one of them")
 	}
+	if (c.Partition != "" || c.ExportPartition != "") && !hasProperties(&job) {
+		return usageError("--partition and --export-partition are about the partition for a property: want a properties file or --prop")
+	}
 	job.Method = runner.States
 	job.Numeric = runner.Numeric{MaxStates: c.MaxStates, MaxMemory: int64(c.Memory)}
 	if c.Exact {
@@ -70,6 +73,9 @@ func (c *reduceCmd) Run(ctx context.Context, env *environment) error {
 		}
 	}
 	if !hasProperties(&job) {
+		if c.Format == table.JSON {
+			return table.WriteRecords(env.stdout, c.Format, env.reportOptions(), nil, []reductionRecord{}, nil)
+		}
 		return nil
 	}
 	return c.compare(ctx, env, job)

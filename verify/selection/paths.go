@@ -29,7 +29,7 @@ func newFileNames(args []string) (*fileNames, error) {
 		return nil, err
 	}
 	root := filepath.VolumeName(workingDir) + string(filepath.Separator)
-	names := &fileNames{fsys: os.DirFS(root), root: root, workingDir: workingDir, onlyRelative: true}
+	names := &fileNames{fsys: directory(root), root: root, workingDir: workingDir, onlyRelative: true}
 	for _, arg := range args {
 		absolute := filepath.Clean(arg)
 		if filepath.IsAbs(arg) {
@@ -50,6 +50,13 @@ func newFileNames(args []string) (*fileNames, error) {
 		}
 	}
 	return names, nil
+}
+
+// directory is os.DirFS of a directory, except that it opens files whose names are not UTF-8, too: one such file must not end the tests of the others.
+type directory string
+
+func (d directory) Open(name string) (fs.File, error) {
+	return os.Open(filepath.Join(string(d), filepath.FromSlash(name)))
 }
 
 // absolute returns the absolute name of a file.
