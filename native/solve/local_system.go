@@ -321,7 +321,10 @@ func (local *localSystem) iterateUntilProved(meter *meter, relMargin float64, li
 		if change == 0 { // lower bounds are as good as rounding allows
 			relMargin *= 4
 		}
-		if relMargin > maxMargin && sweeps < limit {
+		if relMargin > maxMargin {
+			if local.sweepsTooSlow || sweeps >= limit {
+				return false, nil
+			}
 			ok, _, err := local.tryElimination(meter, originalMargin, finalBudget)
 			return ok, err
 		}

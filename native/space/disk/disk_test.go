@@ -32,7 +32,7 @@ func randomKeys(r *rand.Rand, count int, layout *layout) []uint64 {
 	var keys []uint64
 	for range count {
 		for word := range layout.words {
-			value := r.Uint64() >> (r.IntN(64 - int(layout.unused[word])))
+			value := r.Uint64() >> r.IntN(64-int(layout.unused[word]))
 			if word+1 < layout.words {
 				value = uint64(r.IntN(3))
 			}
