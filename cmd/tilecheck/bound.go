@@ -79,7 +79,8 @@ func (c *boundCmd) checkCertificate(ctx context.Context, env *environment) error
 	return (&certifyCmd{Files: []string{c.Check}, Format: c.Format}).Run(ctx, env)
 }
 
-// runStrategy proves a lower bound of optimal play from the boards that a strategy reaches.
+// runStrategy prints a lower bound on the value of optimal play: what a strategy wins at least, improved on the boards that it reaches. It also
+// writes the certificate.
 func (c *boundCmd) runStrategy(ctx context.Context, env *environment) error {
 	player, opt, err := c.options()
 	if err != nil {
@@ -92,11 +93,11 @@ func (c *boundCmd) runStrategy(ctx context.Context, env *environment) error {
 	report, done := env.progress()
 	defer done()
 	opt.Progress = passProgress(report)
-	part, err := induced.Survey(ctx, player, opt)
+	reached, err := induced.Survey(ctx, player, opt)
 	if err != nil {
 		return boundTimeError(explainTooLarge(player, err))
 	}
-	best, err := part.Improve(ctx, c.Refine, c.Boards == boardsRaw)
+	best, err := reached.Improve(ctx, c.Refine, c.Boards == boardsRaw)
 	if best == nil {
 		return err
 	}

@@ -154,30 +154,30 @@ func (t *stateTable) addDistribution(ctx context.Context, write writeFile, distr
 	return write(name, func(w io.Writer) error { return distribution.Write(ctx, w, t.space, t.cmd.Matlab) })
 }
 
-// addRows adds a row for each state. It only counts states with probability 0, and states beyond maxShown.
+// addRows adds a row for each state. States with probability 0, and those after the first maxShown states, get no row; they are counted.
 func (t *stateTable) addRows(ctx context.Context, distribution *check.Distribution) error {
 	const statesPerPoll = 4096
 	shown := 0
 	var state []int32
-	for row, index := range t.space.Order() {
-		if row%statesPerPoll == 0 && ctx.Err() != nil {
+	for number, s := range t.space.Order() {
+		if number%statesPerPoll == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
 		switch {
-		case distribution.Zero(int(index)) && !t.cmd.Zeros:
+		case distribution.Zero(int(s)) && !t.cmd.Zeros:
 			t.zeros++
 		case shown == maxShown && !t.cmd.Format.Machine():
 			t.notShown++
 		default:
 			shown++
-			state = t.space.State(state, int(index))
-			t.appendRow(distribution, int(index), row, t.space.Compiled().StateText(state))
+			state = t.space.State(state, int(s))
+			t.appendRow(distribution, int(s), number, t.space.Compiled().StateText(state))
 		}
 	}
 	return nil
 }
 
-// appendRow adds the row of a state. number is its number in the order of the table.
+// appendRow adds the row of a state. number is its position in the order of the table.
 func (t *stateTable) appendRow(distribution *check.Distribution, state, number int, valuation string) {
 	value, bounds := distribution.At(state)
 	shown, interval := table.Estimate(value.Num, bounds.Lo, bounds.Hi)

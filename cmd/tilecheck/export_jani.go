@@ -23,7 +23,7 @@ func isJANI(name string) bool { return strings.HasSuffix(name, ".jani") }
 func (c *exportCmd) jani(ctx context.Context, env *environment) error {
 	switch {
 	case slices.ContainsFunc(c.Output, func(name string) bool { return !isJANI(name) }):
-		return usageError("--output: a JANI model is written from the text of a model, want files of states in another command")
+		return usageError("--output: a JANI model is written from the text of a model, want files of states exported by a command of their own")
 	case named.Is(c.ModelFile):
 		return usageError("%s: files of states have no modules, want a model for .jani", c.ModelFile)
 	}

@@ -26,7 +26,7 @@ type checkFlags struct {
 	Beliefs int  `rare:"" help:"Greatest number of beliefs of a POMDP to explore (default: 16384)." placeholder:"N"`
 	Reduce  bool `rare:"" help:"Check each property on the quotient by bisimulation, which is checked (native engine)."`
 
-	Disk string `help:"Keep the states in DIR, and go on there." placeholder:"DIR"`
+	Disk string `help:"Keep the states in DIR, and go on there." placeholder:"DIR" file:"keep"`
 
 	Symmetry bool `rare:"" help:"Explore one of the states that differ only by a permutation of interchangeable modules (native engine)."`
 

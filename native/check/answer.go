@@ -28,7 +28,7 @@ func (e *evaluation) evaluateProperty() (result.Value, *result.Interval, error) 
 		return e.evaluateQuantile(formula)
 	case formula.Kind == logic.Filter && formula.Op == "range":
 		return e.filterRange(formula)
-	case sema.Stateless(expr): // errors in other states do not matter
+	case sema.NeedsOnlyVariables(expr): // errors in other states do not matter
 		return e.plainProperty(expr)
 	case expr.Type() == sema.Bool:
 		return e.booleanAnswer(expr, initial)

@@ -23,7 +23,7 @@ func (c *Checker) floatWarnings(property *Property) []string {
 		case isLabel && label.Index >= 0:
 			definition := property.Program.Labels[label.Index].X
 			warnings = append(warnings, c.floatDifference(property, fmt.Sprintf("label %q", label.Name), label.Position, definition)...)
-		case sema.Stateless(expr):
+		case sema.NeedsOnlyVariables(expr):
 			warnings = append(warnings, c.floatDifference(property, "value", expr.Pos(), expr)...)
 		default:
 			sema.Operands(expr, visit)

@@ -39,7 +39,7 @@ func (e *evaluation) states(expr sema.Expr) (*sparse.Set, error) {
 
 // truth evaluates a formula of type Bool.
 func (e *evaluation) truth(expr sema.Expr) (truth, error) {
-	if sema.Stateless(expr) {
+	if sema.NeedsOnlyVariables(expr) {
 		t, err := e.plainTruth(expr)
 		return t, e.withPosition(err)
 	}
@@ -257,7 +257,7 @@ func (e *evaluation) constantValue(expr sema.Expr) (number, error) {
 
 // numbers evaluates a formula of type Int or Double.
 func (e *evaluation) numbers(expr sema.Expr) (*numbers, error) {
-	if sema.Stateless(expr) {
+	if sema.NeedsOnlyVariables(expr) {
 		values, err := e.plainNumbers(expr)
 		return values, e.withPosition(err)
 	}

@@ -129,7 +129,7 @@ func (builder *quotientBuilder) addFormula(e *evaluation, expr sema.Expr) error 
 	switch {
 	case formula.Kind == logic.Label && formula.Index >= 0:
 		definition := e.property.Program.Labels[formula.Index].X
-		if !sema.Stateless(definition) {
+		if !sema.NeedsOnlyVariables(definition) {
 			return builder.addFormula(e, definition)
 		}
 		return builder.splitByFormula(e, expr)
@@ -140,7 +140,7 @@ func (builder *quotientBuilder) addFormula(e *evaluation, expr sema.Expr) error 
 			return err
 		}
 	}
-	if sema.Stateless(expr) && expr.Type() != sema.Path {
+	if sema.NeedsOnlyVariables(expr) && expr.Type() != sema.Path {
 		return builder.splitByFormula(e, expr)
 	}
 	var firstErr error

@@ -137,7 +137,7 @@ func (t *translation) value(expr sema.Expr) (vectorValue, error) {
 	case logic.Quantile:
 		return vectorValue{}, t.unsupported(expr, "a quantile")
 	}
-	if sema.Stateless(expr) {
+	if sema.NeedsOnlyVariables(expr) {
 		return vectorValue{}, t.unsupported(expr, "an expression without operators")
 	}
 	return vectorValue{}, t.unsupported(expr, "arithmetic with the value of an operator")
@@ -180,7 +180,7 @@ func (t *translation) stateFormula(expr sema.Expr) (int, error) {
 
 // booleanFormula translates a state formula to a set.
 func (t *translation) booleanFormula(expr sema.Expr) (int, error) {
-	if sema.Stateless(expr) {
+	if sema.NeedsOnlyVariables(expr) {
 		return t.atomicSet(expr), nil
 	}
 	switch x := expr.(type) {

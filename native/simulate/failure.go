@@ -33,8 +33,8 @@ func Failure(err error, file string, pos syntax.Pos) *result.Failure {
 	return failure
 }
 
-// stateFailure classifies an error in a state of the model. The error has no position if the expression comes
-// from a property: see objectiveBuilder.stateFormula.
+// stateFailure turns an error in a state of the model into a failure. An error in an expression of a property has no position, because
+// stateFormula removed it; the failure then has the position of the property.
 func stateFailure(cause *compile.StateError, file string, pos syntax.Pos) *result.Failure {
 	failure := &result.Failure{Class: result.Model, Message: cause.Msg + " in state " + cause.State, File: cause.File, Pos: cause.Pos}
 	if cause.Undecided {

@@ -240,8 +240,7 @@ func (e *eliminator) mergeRow(i uint32, terms []uint32) (work int) {
 	return e.mergeIntoList(i, terms)
 }
 
-// mergeIntoSet adds the terms that rowSet, the set of the columns of row i, does not contain. It returns the number of
-// operations.
+// mergeIntoSet adds to row i the terms that it does not have. rowSet has the columns of the row. It returns the number of operations.
 func (e *eliminator) mergeIntoSet(i uint32, rowSet map[uint32]struct{}, terms []uint32) (work int) {
 	for _, target := range terms {
 		if _, ok := rowSet[target]; !ok && target != i {

@@ -216,8 +216,8 @@ func (local *localSystem) provesBounds(lower, upper []float64) (scheduler []uint
 	return scheduler, true
 }
 
-// acceptIfOptimal checks that values, the value of the given scheduler up to relErr, is optimal: no other choice
-// can improve on it. If so, it replaces the bounds by values plus and minus its error, and returns true.
+// acceptIfOptimal checks that no other choice improves on the given scheduler. Then the scheduler is optimal, and acceptIfOptimal
+// replaces the bounds by the values of the scheduler plus and minus their error, and returns true. relErr is the relative error of values.
 func (local *localSystem) acceptIfOptimal(scheduler []uint32, values []float64, relErr float64) bool {
 	for k, current := range scheduler {
 		for j := local.choiceStart[k]; j < local.choiceStart[k+1]; j++ {
@@ -228,7 +228,8 @@ func (local *localSystem) acceptIfOptimal(scheduler []uint32, values []float64, 
 	}
 	lower, upper := make([]float64, len(values)), make([]float64, len(values))
 	for k := range values {
-		local.setAround(lower, upper, k, values[k], values[k], 1.01*relErr*values[k])
+		const margin = 1.01 // for the rounding of the error itself
+		local.setAround(lower, upper, k, values[k], values[k], margin*relErr*values[k])
 	}
 	local.acceptBounds(lower, upper, scheduler)
 	return true

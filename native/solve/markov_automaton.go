@@ -158,8 +158,8 @@ func (ma *markovAutomaton) chooseRate(rates Rates) (timeless *sparse.Set, rateEr
 	return timeless, rateErr, nil
 }
 
-// orderImmediate stores the immediate states in an order in which each state comes after its successors, apart from itself. It
-// also bounds the relative error of their values. The error is ErrImmediate if several immediate states form a cycle.
+// orderImmediate stores the immediate states such that each state comes after all its other successors. It also bounds the relative error
+// of their values. The error is ErrImmediate if several immediate states form a cycle.
 func (ma *markovAutomaton) orderImmediate(states *sparse.Set, maxRow int) error {
 	components := ma.graph.Components(states, nil)
 	depth := make([]int, ma.graph.NumStates())
@@ -185,7 +185,10 @@ func (ma *markovAutomaton) orderImmediate(states *sparse.Set, maxRow int) error 
 		deepest = max(deepest, depth[s])
 		ma.immediate = append(ma.immediate, uint32(s))
 	}
-	ma.immediateRelErr = 1.05 * float64(deepest+1) * (float64(2*maxRow+8)*unit + 2*ma.rounding.err)
+	// In units of rounding, with a margin: the sums over two rows, one of which is divided by the probability to leave.
+	const operationsPerChoice, margin = 8, 1.05
+	errPerState := float64(2*maxRow+operationsPerChoice)*unit + 2*ma.rounding.err
+	ma.immediateRelErr = margin * float64(deepest+1) * errPerState
 	return nil
 }
 

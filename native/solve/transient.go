@@ -273,18 +273,19 @@ func (uniform *uniformisation) stepBlock(states []uint32, values, next []float64
 // cost nothing.
 const checkInterval = 64
 
-// nearlyEqual reports whether all values are so close together that later steps can be skipped: the value after any number of steps
-// is a mean of them. It records the relative error of skipping them in skippedErr.
+// nearlyEqual reports whether all values are so close together that later steps can be skipped: after any number of steps, each value is
+// between the minimum and the maximum. It records the relative error of skipping them in skippedErr.
 func (uniform *uniformisation) nearlyEqual(values []float64) bool {
 	if uniform.forward {
 		return false
 	}
 	minimum, maximum := slices.Min(values), slices.Max(values)
-	if !(minimum > 0 && maximum-minimum <= minimum*uniform.opts.epsilon()/8) {
-		return false
+	const errorShare, margin = 1.0 / 8, 1.01 // the part of the allowed error; for the rounding of the error itself
+	isNarrow := minimum > 0 && maximum-minimum <= minimum*uniform.opts.epsilon()*errorShare
+	if isNarrow {
+		uniform.skippedErr = max(uniform.skippedErr, margin*(maximum-minimum)/minimum)
 	}
-	uniform.skippedErr = max(uniform.skippedErr, 1.01*(maximum-minimum)/minimum)
-	return true
+	return isNarrow
 }
 
 // evolve replaces the values of the maybe states by their mean after the given time. The other states keep

@@ -234,9 +234,9 @@ func (g *pathGenerator) pickByWeights(move *moveSpec, alternatives []alternative
 	})
 }
 
-// applyUpdates emits code that computes the new values of the picked alternative, checks them, and assigns them to the variables. A
-// value on which all alternatives agree is computed once. Constants that differ come from a table. Only the other values need a
-// branch on pickedIndex.
+// applyUpdates emits code that computes the new values of the variables, checks that they are in range, and assigns them. pickedIndex says
+// which alternative was drawn. A value that is the same in all alternatives is computed once. Constants that differ come from a table.
+// Only the other values need a branch on pickedIndex.
 func (g *pathGenerator) applyUpdates(move *moveSpec, alternatives []alternative) {
 	newLocals := map[int]wasm.Var[int32]{} // the new value of each assigned variable
 	var common, fromTable, computed []int  // slots of variables, by how their new values are found
@@ -251,11 +251,11 @@ func (g *pathGenerator) applyUpdates(move *moveSpec, alternatives []alternative)
 			computed = append(computed, slot)
 		}
 	}
-	groups, single := g.memoGroups(g.valuesToCompute(alternatives[0], common))
+	groups, withoutMemo := g.memoGroups(g.valuesToCompute(alternatives[0], common))
 	for _, group := range groups {
 		g.lookUpMemo(group, newLocals)
 	}
-	g.assignTogether(single, newLocals)
+	g.assignTogether(withoutMemo, newLocals)
 	for _, slot := range fromTable {
 		newLocals[slot].Set(g.fn, g.constantOfAlternative(g.valuesInAlternatives(alternatives, slot)))
 	}

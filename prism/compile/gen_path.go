@@ -81,20 +81,20 @@ type pathGenerator struct {
 type savedLocal struct{ save, restore func() }
 
 // emitModule emits the main function and returns the module; nil if the code is too large. The parameters of the function are the
-// index of the first sample, the number of samples, the budget of steps, and whether to continue the suspended path. It returns the
-// index of the first sample that is not finished.
+// index of the first sample, the number of samples, the number of steps after which to stop, and whether the first path goes on where the
+// last call stopped. The function returns the index of the first sample that is not finished.
 func (g *pathGenerator) emitModule() []byte {
 	g.declare()
 	fn := g.fn
 	index, numSamples, budget, resume := wasm.Param[int32](0), wasm.Param[int32](1), wasm.Param[int64](2), wasm.Param[int32](3)
-	begin := wasm.Local[int64](fn)
+	stepsBefore := wasm.Local[int64](fn)
 	fn.Block(func(exit wasm.Label) {
 		fn.Loop(func(sample wasm.Label) {
 			fn.BrIf(exit, index.GeU(numSamples))
-			g.startSample(index, begin, budget, resume)
+			g.startSample(index, stepsBefore, budget, resume)
 			g.emitPath(index)
 			g.storeOutcome(index)
-			budget.Set(fn, budget.Sub(g.steps.Sub(begin)))
+			budget.Set(fn, budget.Sub(g.steps.Sub(stepsBefore)))
 			index.Set(fn, index.Add(constI32(1)))
 			fn.BrIf(sample, budget.Gt(constI64(0)))
 		})

@@ -11,7 +11,7 @@ import (
 // maxLocations is the greatest number of locations for which the limits of a clock are computed.
 const maxLocations = 1 << 12
 
-// inactive is the limit of a clock whose value does not matter.
+// inactive is the limit of a clock in a location where its value does not matter.
 const inactive = -1
 
 // locationLimits finds the limit of a clock of a module in each location: the largest number that the clock is compared with there, or
@@ -99,7 +99,7 @@ func (search *locationLimits) raiseLimits() (changed bool) {
 	return changed
 }
 
-// limitHere returns the limit of the current location, as far as the limits so far say.
+// limitHere returns the limit of the current location, computed from the limits found so far for the locations that follow it.
 func (search *locationLimits) limitHere() int64 {
 	limit := int64(inactive)
 	if search.module.Invariant != nil {

@@ -29,8 +29,8 @@ func (t *translator) translateProperties() {
 	}
 }
 
-// filters maps the filters of JANI to those of PRISM.
-var filters = map[string]string{
+// prismFilters maps the filters of JANI to those of PRISM.
+var prismFilters = map[string]string{
 	"min": "min", "max": "max", "sum": "sum", "avg": "avg", "count": "count", "argmin": "argmin", "argmax": "argmax",
 	"∀": "forall", "∃": "exists",
 }
@@ -46,14 +46,14 @@ func (t *translator) translateProperty(value *jsonValue) syntax.Expr {
 	filter, states := value.get("fun"), value.get("states")
 	expr := t.expr(value.get("values"), context)
 	if states.get("op").isText("initial") {
-		if filter.isText("values") { // PRISM also evaluates a property in all initial states
+		if filter.isText("values") { // PRISM does this without a filter
 			return expr
 		}
 		if t.init == nil && slices.Contains([]string{"min", "max", "avg", "sum", "∀", "∃"}, filter.text) {
 			return expr // there is one initial state
 		}
 	}
-	name, ok := filters[filter.text]
+	name, ok := prismFilters[filter.text]
 	switch {
 	case filter.text == "values":
 		name = "state"

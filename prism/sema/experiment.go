@@ -207,10 +207,10 @@ func undeclaredDefinitions(constants []*constant, defs []ConstDef) []string {
 	return names
 }
 
-// undeclaredText returns the warning that a defined constant is not declared. It suggests the most similar name among the constants
-// without a value, which are missing.
-func undeclaredText(name string, missing []*constant) string {
-	names := namesOf(missing, func(constant *constant) string { return constant.name })
+// undeclaredText returns the warning that a defined constant is not declared. It suggests the most similar name among the constants that
+// still need a value.
+func undeclaredText(name string, undefined []*constant) string {
+	names := namesOf(undefined, func(constant *constant) string { return constant.name })
 	suggestion := syntax.Nearest(name, slices.Values(names))
 	isOtherCase := func(other string) bool { return strings.EqualFold(name, other) }
 	if i := slices.IndexFunc(names, isOtherCase); i >= 0 {

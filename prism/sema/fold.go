@@ -330,7 +330,7 @@ func simplify(expr Expr) Expr {
 // simplifyCond replaces a ?: with a constant condition by its branch, if neither branch can fail.
 func simplifyCond(expr *Cond) Expr {
 	condition, ok := expr.Condition.(*Const)
-	if !ok || !Stateless(expr.Then) || !Stateless(expr.Else) {
+	if !ok || !NeedsOnlyVariables(expr.Then) || !NeedsOnlyVariables(expr.Else) {
 		return expr
 	}
 	branch := expr.Else
@@ -364,7 +364,7 @@ func simplifyLeftConstant(expr *Binary, left bool) Expr {
 		if !shortCircuits(expr.Op, left) {
 			return expr.Y
 		}
-		if Stateless(expr.Y) {
+		if NeedsOnlyVariables(expr.Y) {
 			return &Const{expr.Base, BoolValue(expr.Op != syntax.OpAnd)}
 		}
 		return expr

@@ -99,8 +99,8 @@ func (n *numberAnalysis) computeMultiples(expr Expr) multiples {
 	return unknown
 }
 
-// quotientMultiples describes a number divided by an expression, whose numerator becomes a factor of the
-// denominator.
+// quotientMultiples returns the denominators that the quotient of a number and divisor may have. left has those of the number. The numerator
+// of the divisor multiplies them.
 func (n *numberAnalysis) quotientMultiples(left multiples, divisor Expr) multiples {
 	if constant, ok := divisor.(*Const); ok && constant.Val.Rat != nil && constant.Val.Rat.Sign() != 0 {
 		return multiples{left.fixedPart * exactFloat(new(big.Int).Abs(constant.Val.Rat.Num())), left.varying}

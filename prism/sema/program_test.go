@@ -398,7 +398,7 @@ func TestExpansionIsLimited(t *testing.T) {
 	if err != nil || len(props) != 61 {
 		t.Fatal(err)
 	}
-	if v, err := Eval(props[60].X, []int32{1}); err != nil || !v.Bool || !Stateless(props[60].X) {
+	if v, err := Eval(props[60].X, []int32{1}); err != nil || !v.Bool || !NeedsOnlyVariables(props[60].X) {
 		t.Errorf("got %v, %v", v, err)
 	}
 	// Definitions of constants are replaced by values, also where doubles give others.

@@ -180,10 +180,9 @@ func isConstant(expr Expr) bool {
 	})
 }
 
-// Stateless reports whether an expression has no labels and no property operators, so that the
-// valuation of a state is enough to evaluate it. Engines always evaluate labels and operators,
-// with their errors, even where the result does not matter.
-func Stateless(expr Expr) bool {
+// NeedsOnlyVariables reports whether the values of the variables are enough to evaluate an expression: it has no labels and no operators
+// of properties.
+func NeedsOnlyVariables(expr Expr) bool {
 	return holdsEverywhere(expr, func(expr Expr) bool {
 		switch expr.(type) {
 		case *Const, *Param, *Var, *Unary, *Binary, *Cond, *Call:

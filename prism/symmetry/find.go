@@ -48,10 +48,10 @@ func supported(program *sema.Program) bool {
 
 // finder compares a program with itself after two modules have been swapped.
 type finder struct {
-	program  *sema.Program
-	identity *renaming
-	observed []sema.Expr  // state formulas of the properties; their values must not change
-	rewards  map[int]bool // the reward structures of the properties, by index
+	program     *sema.Program
+	identity    *renaming
+	observed    []sema.Expr  // state formulas of the properties; their values must not change
+	usedRewards map[int]bool // the reward structures of the properties, by index
 	// moduleTexts has the sorted texts of the commands of each module, rewardTexts those of the reward structures.
 	moduleTexts [][]string
 	rewardTexts []string
@@ -215,8 +215,8 @@ var preservedFilters = map[string]bool{"min": true, "max": true, "range": true, 
 // does not preserve properties of this kind.
 func (f *finder) collect(property sema.Expr) bool {
 	preserved := true
-	if f.rewards == nil {
-		f.rewards = map[int]bool{}
+	if f.usedRewards == nil {
+		f.usedRewards = map[int]bool{}
 	}
 	sema.Inspect(property, func(expr sema.Expr) bool {
 		switch expr := expr.(type) {
@@ -229,8 +229,8 @@ func (f *finder) collect(property sema.Expr) bool {
 				f.observed = append(f.observed, f.program.Labels[expr.Index].X)
 			}
 		case *sema.Reward:
-			f.rewards[expr.Struct] = true
-			f.rewards[expr.StructDivisor] = true
+			f.usedRewards[expr.Struct] = true
+			f.usedRewards[expr.StructDivisor] = true
 		case *sema.RewardPath:
 			f.collectCosts(expr.Costs)
 		case *sema.CostBounded:
@@ -249,7 +249,7 @@ func (f *finder) collect(property sema.Expr) bool {
 // collectCosts adds the reward structures of reward bounds.
 func (f *finder) collectCosts(costs []sema.Cost) {
 	for _, cost := range costs {
-		f.rewards[cost.Struct] = true
+		f.usedRewards[cost.Struct] = true
 		if cost.Time && f.program.Rate != nil {
 			f.observed = append(f.observed, f.program.Rate)
 		}

@@ -62,11 +62,11 @@ func (r *renaming) command(command *sema.Command) string {
 	return fmt.Sprintf("[%d] %s -> %s", image(r.actions, command.Action), r.expr(command.Guard), joinSorted(updates, " + "))
 }
 
-// textsOfRewards returns the texts of the reward structures of the properties.
+// textsOfRewards returns the texts of the reward structures that the properties use.
 func (f *finder) textsOfRewards(r *renaming) []string {
 	var texts []string
 	for i := range f.program.Rewards {
-		if f.rewards[i] {
+		if f.usedRewards[i] {
 			texts = append(texts, r.rewards(&f.program.Rewards[i]))
 		}
 	}

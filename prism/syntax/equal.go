@@ -70,8 +70,8 @@ func equalStructs(first, second reflect.Value) bool {
 	return true
 }
 
-// isIgnoredField reports whether Equal ignores a field: a position, a file name, or the choice of a
-// synonym.
+// isIgnoredField reports whether Equal ignores a field: a position, a file name, or which of several spellings with the same meaning was
+// written.
 func isIgnoredField(typ reflect.Type, field reflect.StructField) bool {
 	switch field.Type {
 	case reflect.TypeFor[Span](), reflect.TypeFor[Pos]():

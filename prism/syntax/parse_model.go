@@ -353,7 +353,7 @@ func (p *parser) checkOrder(inOrder, tooLate bool, want string) bool {
 	return !tooLate && inOrder
 }
 
-// renamedModule parses a module that is a renamed copy, `module name = base [ old=new, ... ] endmodule`, from the name of its base on.
+// renamedModule parses a module that is a renamed copy, `module name = base [ old=new, ... ] endmodule`. It starts at the name of the base module.
 func (p *parser) renamedModule(statement statementStart, name *Ident) Item {
 	module := &RenamedModule{Doc: statement.doc, Name: name, Base: p.name("a module name")}
 	p.expect(tokLeftBracket)

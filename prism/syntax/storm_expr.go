@@ -520,7 +520,7 @@ func (s *stormRewriter) topLevel(expr Expr) Expr {
 	return s.expr(expr)
 }
 
-// filter rewrites a filter. Storm lacks some filter types, and requires the states.
+// filter rewrites a filter. Storm does not have all types of filters, and a filter must name its states.
 func (s *stormRewriter) filter(expr *Filter) Expr {
 	result := &Filter{Op: expr.Op, OpPos: expr.OpPos, X: s.expr(expr.X), States: s.expr(expr.States), Span: expr.Span}
 	switch expr.Op {

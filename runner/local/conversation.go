@@ -122,8 +122,8 @@ func (c *Conversation) ended() error {
 	return fmt.Errorf("the program ended with exit code %d without an answer%s", c.exit.Code, c.stderr.note())
 }
 
-// Close closes the standard input of the program, so that the program ends by itself. After a short time it kills the program. It returns when the
-// program and its child processes have ended.
+// Close closes the standard input of the program, so that the program ends by itself. After a short time it kills the program with all that it has started. It
+// returns when the program has ended.
 func (c *Conversation) Close() error {
 	err := c.in.Close()
 	timer := time.NewTimer(closeDelay)

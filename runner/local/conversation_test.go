@@ -40,10 +40,17 @@ func gone(t *testing.T, file string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	stat, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	zombie := strings.Contains(string(stat), ") Z ") // it has ended, and nobody has asked yet how
-	if err := syscall.Kill(pid, 0); !errors.Is(err, syscall.ESRCH) && !zombie {
-		t.Errorf("process %d is still there: %v", pid, err)
+	// A busy system takes a moment to end a process that was killed and is not our child.
+	for deadline := time.Now().Add(10 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		stat, _ := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+		zombie := strings.Contains(string(stat), ") Z ") // it has ended, and nobody has asked yet how
+		err := syscall.Kill(pid, 0)
+		if errors.Is(err, syscall.ESRCH) || zombie {
+			return
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("process %d is still there: %v", pid, err)
+		}
 	}
 }
 

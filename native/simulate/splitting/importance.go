@@ -75,7 +75,7 @@ func derive(ctx context.Context, model *compile.Model, monitor *compile.Monitor)
 		return nil, err
 	}
 	if complete {
-		return states.function, states.measure(ctx, monitor.High)
+		return states.function, states.computeImportance(ctx, monitor.High)
 	}
 	if err := chain.reset(); err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func derive(ctx context.Context, model *compile.Model, monitor *compile.Monitor)
 	if _, err := valuations.explore(ctx, maxExpanded, representatives); err != nil {
 		return nil, err
 	}
-	return valuations.function, valuations.measure(ctx, monitor.High)
+	return valuations.function, valuations.computeImportance(ctx, monitor.High)
 }
 
 // variables returns the slots of the variables in the formulas of a monitor.
@@ -299,22 +299,23 @@ func sweep(rows []row, values []float64) (change float64) {
 	return change
 }
 
-// measure sets the values of the importance function to the logarithms of approximate probabilities of reaching the target. They
+// computeImportance sets the values of the importance function to the logarithms of approximate probabilities of reaching the target. They
 // need not be precise: every importance function gives unbiased estimates, if each state from which the target can be reached has
 // an importance. The error says that the target cannot be reached, or that a probability underflows.
-func (g *graph) measure(ctx context.Context, bound float64) error {
+func (g *graph) computeImportance(ctx context.Context, bound float64) error {
 	rows := g.rows(bound)
 	values, err := g.solve(ctx, rows)
 	if err != nil {
 		return err
 	}
-	isReachable := g.isTarget[0] || slices.ContainsFunc(rows, func(r row) bool { return r.vertex == 0 })
+	const initialVertex = 0
+	isReachable := g.isTarget[initialVertex] || slices.ContainsFunc(rows, func(r row) bool { return r.vertex == initialVertex })
 	switch {
 	case g.function.complete && (!isReachable || bound == 0):
-		return refusal("the target cannot be reached, so its probability is 0: it is not rare, want --method states")
+		return refusal("the target cannot be reached: its probability is 0, and nothing is left to sample, want --method states")
 	case !isReachable:
 		return refusal("found no path to the target among the states that were explored, so there is no importance function; want another method, or a property over variables that approach the target step by step")
-	case values[0] == 0:
+	case values[initialVertex] == 0:
 		return refusal("the estimate of the probability for the importance function is less than any double, want another method")
 	}
 	g.function.values = map[string]float64{}

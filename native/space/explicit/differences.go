@@ -13,7 +13,7 @@ import (
 // uses, differs from its exact value. first is the first of these states. If guard is not nil, it counts only states that
 // satisfy guard.
 func (s *Space) Differences(expr, guard sema.Expr) (count, first int, err error) {
-	if s.floatAnalysis().Decided(expr) || !sema.Stateless(expr) {
+	if s.floatAnalysis().Decided(expr) || !sema.NeedsOnlyVariables(expr) {
 		return 0, 0, nil
 	}
 	var counter, smallest atomic.Int64

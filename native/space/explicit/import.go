@@ -210,7 +210,7 @@ func (s *Space) Imported() bool { return s.imported != nil }
 // combineLabels returns the states of an imported space that satisfy a state formula. Labels are
 // sets of states here, so Boolean operators are applied to sets.
 func (s *Space) combineLabels(expr sema.Expr) (*sparse.Set, error) {
-	if sema.Stateless(expr) {
+	if sema.NeedsOnlyVariables(expr) {
 		return s.evaluateInStates(expr)
 	}
 	switch e := expr.(type) {

@@ -54,7 +54,7 @@ func atLeastZero(value sema.Expr) sema.Expr {
 	base := sema.Base{ValueType: value.Type(), Position: value.Pos()}
 	zero := &sema.Const{Base: sema.Base{ValueType: sema.Int, Position: value.Pos()}, Val: sema.IntValue(0)}
 	maximum := &sema.Call{Base: base, Func: sema.FuncMax, Args: []sema.Expr{value, zero}}
-	if !sema.Stateless(value) || hasVariable(value) {
+	if !sema.NeedsOnlyVariables(value) || hasVariable(value) {
 		return maximum
 	}
 	constant, exact, err := sema.EvalExact(maximum, nil)

@@ -201,7 +201,7 @@ func (s *Space) evaluateInStates(expr sema.Expr) (*sparse.Set, error) {
 // Values returns a lower and an upper bound on the value of a numeric expression in every state. Both bounds equal the value
 // if the expression has type Int, or if the value is infinite or NaN.
 func (s *Space) Values(expr sema.Expr) (lower, upper []float64, err error) {
-	if !sema.Stateless(expr) {
+	if !sema.NeedsOnlyVariables(expr) {
 		return nil, nil, s.unsupportedLabel(expr)
 	}
 	lower, upper = make([]float64, s.store.n), make([]float64, s.store.n)

@@ -249,7 +249,9 @@ func (x *exporter) reward(formula *logic.Formula) (any, error) {
 	if x.hasTime() {
 		accumulated, instant = []string{"steps", "time"}, "time-instant"
 	}
-	expectation["accumulate"] = accumulated
+	if objective.Form != logic.Instantaneous {
+		expectation["accumulate"] = accumulated
+	}
 	var err error
 	switch objective.Form {
 	case logic.LongRun:
@@ -261,15 +263,12 @@ func (x *exporter) reward(formula *logic.Formula) (any, error) {
 		return nil, errors.New("JANI has no discounted rewards")
 	case logic.CostBoundedReward:
 		return nil, errors.New("JANI has no reward bounds on a total reward")
-	case logic.Cumulative:
-		expectation[instant], err = x.expr(objective.At)
-	case logic.Instantaneous:
-		delete(expectation, "accumulate")
+	case logic.Cumulative, logic.Instantaneous:
 		expectation[instant], err = x.expr(objective.At)
 	case logic.ReachReward:
 		expectation["reach"], err = x.expr(objective.Target)
 	default:
-		return nil, errors.New("JANI has no rewards until a path formula holds, only until states are reached")
+		return nil, errors.New("JANI has only rewards until a state is reached, not until a path formula holds")
 	}
 	if err != nil {
 		return nil, err

@@ -375,8 +375,8 @@ func (x *explorer) addOverlap(choices *compile.Choices, state []int32) {
 		x.program.Modules[first.module].Name, x.program.Modules[second.module].Name, second.command.Pos.Line)
 }
 
-// differingGuards returns the guards of the first commands in which two choices differ, or else of their first
-// commands; nil if a choice has no commands.
+// differingGuards finds the first position at which two choices have different commands, and returns the guards of these commands. If there is
+// no such position, it returns the guards of the first commands; nil if a choice has no commands.
 func (x *explorer) differingGuards(first, second []compile.CommandRef) (*guard, *guard) {
 	if len(first) == 0 || len(second) == 0 {
 		return nil, nil
