@@ -69,7 +69,8 @@ func (u *rangeUnion) addTargets(columns *disk.Columns, chunk int) (err error) {
 	a, b := u.ranges, u.added
 	for len(a) > 0 || len(b) > 0 {
 		var next disk.Range
-		if len(b) == 0 || len(a) > 0 && a[0].First <= b[0].First {
+		isNextInA := len(b) == 0 || len(a) > 0 && a[0].First <= b[0].First
+		if isNextInA {
 			next, a = a[0], a[1:]
 		} else {
 			next, b = b[0], b[1:]

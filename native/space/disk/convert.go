@@ -279,26 +279,18 @@ func (w *chunkMaker) distributionNumber(weights []float64) uint32 {
 // encodeRows encodes the rows of all states.
 func (w *chunkMaker) encodeRows() {
 	transition, choice := 0, 0
-	firstRank, endRank := w.header.First, w.header.First+w.header.States
 	for state, numChoices := range w.choices {
-		source := firstRank + int64(state)
+		source := w.header.First + int64(state)
 		w.row = binary.AppendUvarint(w.row[:0], uint64(numChoices))
 		operands := int64(1)
 		for range numChoices {
 			w.row = binary.AppendUvarint(w.row, uint64(w.distributions[choice]))
 			numTransitions := int(w.transitions[choice])
-			for i, id := range w.targetIDs[transition : transition+numTransitions] {
-				rank := w.targets.ranks[id]
-				switch {
-				case rank < firstRank:
-					w.header.Backward += w.allWeights[transition+i]
-				case rank >= endRank:
-					w.header.Forward += w.allWeights[transition+i]
-				}
-				w.row = binary.AppendVarint(w.row, rank-source)
+			for range numTransitions {
+				w.encodeTransition(transition, source)
+				transition++
 			}
 			operands += 2 + int64(numTransitions)
-			transition += numTransitions
 			choice++
 		}
 		template, ok := w.templates[string(w.row)]
@@ -312,6 +304,18 @@ func (w *chunkMaker) encodeRows() {
 		}
 		w.rows = binary.AppendUvarint(w.rows, template)
 	}
+}
+
+// encodeTransition appends a transition of the state with number source to the row, and adds its weight to the totals of the chunk.
+func (w *chunkMaker) encodeTransition(transition int, source int64) {
+	target := w.targets.ranks[w.targetIDs[transition]]
+	switch {
+	case target < w.header.First:
+		w.header.Backward += w.allWeights[transition]
+	case target >= w.header.First+w.header.States:
+		w.header.Forward += w.allWeights[transition]
+	}
+	w.row = binary.AppendVarint(w.row, target-source)
 }
 
 // finish makes the record of the chunk.
