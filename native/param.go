@@ -51,7 +51,9 @@ func (r *run) parametric(method method) error {
 	exact.build.Exact = true
 	exact.build.Normalise = false
 	exact.opt.Accuracy = result.Exact
-	r.build = func(valuation sema.Valuation) (*sema.Program, instance, error) { return r.buildParametric(&exact, valuation) }
+	r.build = func(valuation sema.Valuation) (*sema.Program, instance, error) {
+		return r.buildParametric(&exact, valuation)
+	}
 	return r.checkPlan()
 }
 

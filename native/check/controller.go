@@ -60,7 +60,7 @@ const noSchedulerYet = -1
 // controllerBuilder builds the controller of a mixture of schedulers.
 type controllerBuilder struct {
 	*multi
-	schedulers      []weightedScheduler               // the schedulers of the mixture
+	schedulers      []weightedScheduler                         // the schedulers of the mixture
 	endComponents   map[objectiveSet]*sparse.EndComponents      // the results of endComponentsOf
 	components      map[satisfyingComponent]*acceptingComponent // the results of acceptingComponentOf
 	componentNumber map[*acceptingComponent]int                 // the number of each component, from 1

@@ -63,18 +63,7 @@ func (s *Space) convert(ctx context.Context, files ColumnFiles) error {
 	var wg sync.WaitGroup
 	for _, fork := range s.forks {
 		worker := newChunkMaker(c, fork)
-		wg.Go(func() {
-			tasks.run(ctx, func(task int) error {
-				err := worker.make(ctx, task)
-				if err := c.write(worker, task, err); err != nil {
-					return err
-				}
-				return ctx.Err()
-			})
-			if tasks.failure() != nil {
-				c.stop()
-			}
-		})
+		wg.Go(func() { worker.work(ctx, tasks) })
 	}
 	wg.Wait()
 	if tasks.err != nil {
@@ -188,6 +177,20 @@ type chunkMaker struct {
 func newChunkMaker(c *conversion, fork *explicit.Successors) *chunkMaker {
 	return &chunkMaker{
 		conversion: c, fork: fork, words: c.Packing.Words, targets: targetTable{words: c.Packing.Words}, distributionN: map[string]uint32{}, templates: map[string]uint64{},
+	}
+}
+
+// work makes and writes the chunks of tasks until there are none, or one fails.
+func (w *chunkMaker) work(ctx context.Context, tasks *tasks) {
+	tasks.run(ctx, func(task int) error {
+		makeErr := w.make(ctx, task)
+		if err := w.write(w, task, makeErr); err != nil {
+			return err
+		}
+		return ctx.Err()
+	})
+	if tasks.failure() != nil {
+		w.stop()
 	}
 }
 

@@ -370,4 +370,3 @@ func (b *branch) before(z zone.Zone) (result zone.Zone, ok bool) {
 	}
 	return result, ok
 }
-
