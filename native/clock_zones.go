@@ -35,24 +35,27 @@ func (states *timedStates) checkByZones(ctx context.Context, property *checkedPr
 		if err != nil {
 			return result.Verdict{Err: failure(err, result.Build, property.Program.File, property.Pos)}, err
 		}
-		ofZones := property.Property
-		ofZones.X = built.Property
-		check := func(space *explicit.Space) result.Verdict {
-			model := states.method.newExploredModel(space, nil)
-			return states.checkOn(ctx, &timedSpace{model: model, warning: violationWarning(built.Violating)}, property, space.Program(), ofZones)
-		}
-		verdict := check(built.Space)
+		verdict := states.checkOnZones(ctx, built, built.Space, property)
 		if built.Upper == nil || verdict.Err != nil {
 			return verdict, nil
 		}
-		if other := check(built.Upper); states.combine(&verdict, &other) {
+		if other := states.checkOnZones(ctx, built, built.Upper, property); states.combine(&verdict, &other) {
 			return verdict, nil
 		}
 		options.KeepAll = true
 	}
 }
 
-// combine sets the bounds of a verdict such that they also contain those of another one. It returns false if the two differ too much for the requested accuracy.
+// checkOnZones checks a property on one of the MDPs of zones that were built for it.
+func (states *timedStates) checkOnZones(ctx context.Context, built *zones.Built, space *explicit.Space, property *checkedProperty) result.Verdict {
+	translated := property.Property
+	translated.X = built.Property
+	onZones := &timedSpace{model: states.method.newExploredModel(space, nil), warning: violationWarning(built.Violating)}
+	return states.checkOn(ctx, onZones, property, space.Program(), translated)
+}
+
+// combine widens the bounds of a verdict so that they contain those of another one. It returns false if the two verdicts differ too much for the
+// wanted accuracy.
 func (states *timedStates) combine(verdict, other *result.Verdict) bool {
 	value, second := &verdict.Value, &other.Value
 	switch {

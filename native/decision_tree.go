@@ -37,24 +37,36 @@ func (model *exploredModel) writeDecisionTree(ctx context.Context, property *che
 	if err != nil {
 		return err
 	}
-	slack := 0.0
-	if verdict.Bound != nil && verdict.Value.Rat == nil && !math.IsInf(verdict.Bound.Lo, 0) {
-		slack = 4 * (verdict.Bound.Hi - verdict.Bound.Lo)
-	}
-	lossOfTree := func(ctx context.Context, restricted *explicit.Space) (float64, error) {
-		treeVerdict := check.New(restricted.Compiled(), restricted, model.opt).Check(ctx, property)
-		if treeVerdict.Err != nil {
-			return 0, treeVerdict.Err
-		}
-		return loss(verdict, &treeVerdict), nil
-	}
-	foundTree, err := tree.Find(ctx, &tree.Task{Space: best.Space, Choices: best.Choices[0], Allowed: allowed, Loss: model.export.opt.Loss, Slack: slack, Judge: lossOfTree})
+	foundTree, err := tree.Find(ctx, &tree.Task{
+		Space: best.Space, Choices: best.Choices[0], Allowed: allowed, Loss: model.export.opt.Loss, Slack: slackOf(verdict),
+		Judge: func(ctx context.Context, restricted *explicit.Space) (float64, error) {
+			return model.lossIn(ctx, restricted, property, verdict)
+		},
+	})
 	if err != nil {
 		return err
 	}
 	header := model.treeHead(property, foundTree, verdict)
 	verdict.Warnings = append(verdict.Warnings, header[1:]...)
 	return model.export.Write(model.export.file, func(w io.Writer) error { return model.writeTree(w, extension, header, foundTree) })
+}
+
+// slackOf returns the loss of value that a tree may have in any case, because the optimum is only known by bounds: four times the width of the
+// bounds. It is 0 for a fraction and for a truth value.
+func slackOf(optimum *result.Verdict) float64 {
+	if optimum.Bound == nil || optimum.Value.Rat != nil || math.IsInf(optimum.Bound.Lo, 0) {
+		return 0
+	}
+	return 4 * (optimum.Bound.Hi - optimum.Bound.Lo)
+}
+
+// lossIn returns an upper bound of the loss of value in a space that has only the choices of a tree. optimum has the value without a loss.
+func (model *exploredModel) lossIn(ctx context.Context, restricted *explicit.Space, property *check.Property, optimum *result.Verdict) (float64, error) {
+	verdict := check.New(restricted.Compiled(), restricted, model.opt).Check(ctx, property)
+	if verdict.Err != nil {
+		return 0, verdict.Err
+	}
+	return loss(optimum, &verdict), nil
 }
 
 // checkTreeExport returns an error if a scheduler cannot be written as a tree to a file with the given extension.

@@ -33,34 +33,39 @@ type diskMethod struct {
 // newDiskMethod returns the method for a plan with a directory. It returns an error for options that it does not support.
 func newDiskMethod(plan *runner.Plan) (*diskMethod, error) {
 	job := &plan.Job
-	numeric := &job.Numeric
-	if err := checkNumeric(numeric); err != nil {
+	if err := checkNumeric(&job.Numeric); err != nil {
 		return nil, err
 	}
-	refused := ""
-	switch {
-	case job.States != nil:
-		refused = "states that were read from files"
-	case accuracy(numeric) != result.Bounded || numeric.Accuracy == result.Proven:
-		refused = "--exact, --float, --certify and --certificate: it computes bounds"
-	case numeric.Fair || numeric.Reduce || numeric.Symmetry || numeric.Beliefs != 0 || numeric.Clocks != "":
-		refused = "--fair, --reduce, --symmetry, --beliefs and --clocks"
-	case job.Scheduler != nil || job.Witness != nil:
-		refused = "--export-scheduler and --witness"
-	case numeric.MaxStates > 0:
-		refused = "--max-states"
-	case len(plan.Params) > 0:
-		refused = "--param"
-	case job.NoFixDeadlocks:
-		refused = "--no-fix-deadlocks"
-	case countModels(plan) != 1:
-		refused = "several values of the model's constants: each model has a directory of its own"
-	}
-	if refused != "" {
-		return nil, fmt.Errorf("--disk does not support %s", refused)
+	if unsupported := unsupportedOnDisk(plan); unsupported != "" {
+		return nil, fmt.Errorf("--disk does not support %s", unsupported)
 	}
 	constants, err := runner.Single(plan.Models())
 	return &diskMethod{job: job, constants: constants}, err
+}
+
+// unsupportedOnDisk returns words for the options of a plan that the method with a directory does not support, and "" if it supports all.
+func unsupportedOnDisk(plan *runner.Plan) string {
+	job := &plan.Job
+	numeric := &job.Numeric
+	switch {
+	case job.States != nil:
+		return "states that were read from files"
+	case accuracy(numeric) != result.Bounded || numeric.Accuracy == result.Proven:
+		return "--exact, --float, --certify and --certificate: it computes bounds"
+	case numeric.Fair || numeric.Reduce || numeric.Symmetry || numeric.Beliefs != 0 || numeric.Clocks != "":
+		return "--fair, --reduce, --symmetry, --beliefs and --clocks"
+	case job.Scheduler != nil || job.Witness != nil:
+		return "--export-scheduler and --witness"
+	case numeric.MaxStates > 0:
+		return "--max-states"
+	case len(plan.Params) > 0:
+		return "--param"
+	case job.NoFixDeadlocks:
+		return "--no-fix-deadlocks"
+	case countModels(plan) != 1:
+		return "several values of the model's constants: each model has a directory of its own"
+	}
+	return ""
 }
 
 // fractions implements method.
@@ -116,14 +121,7 @@ func (d *diskStates) open(ctx context.Context) (err error) {
 	if d.limit <= 0 {
 		d.limit = memory.Available() / 4 * 3
 	}
-	program := d.model.Program()
-	name := program.File
-	if len(d.constants) > 0 {
-		name += " with " + d.constants.String()
-	}
-	hash := sha256.New()
-	fmt.Fprintf(hash, "%x %v %s", digest(d.job), d.job.Dialect, d.constants)
-	if d.dir, err = disk.OpenDirectory(d.job.Numeric.Disk, name, fmt.Sprintf("%x", hash.Sum(nil))); err != nil {
+	if d.dir, err = d.openDirectory(); err != nil {
 		return err
 	}
 	options := disk.Options{
@@ -143,6 +141,17 @@ func (d *diskStates) open(ctx context.Context) (err error) {
 	d.space.Packing.Pack(packed, d.initial)
 	d.number, _, err = d.space.States.NewCursor().Find(packed)
 	return err
+}
+
+// openDirectory opens the directory of the model with its constants.
+func (d *diskStates) openDirectory() (*disk.Directory, error) {
+	name := d.model.Program().File
+	if len(d.constants) > 0 {
+		name += " with " + d.constants.String()
+	}
+	hash := sha256.New()
+	fmt.Fprintf(hash, "%x %v %s", digest(d.job), d.job.Dialect, d.constants)
+	return disk.OpenDirectory(d.job.Numeric.Disk, name, fmt.Sprintf("%x", hash.Sum(nil)))
 }
 
 // check implements instance.
@@ -225,31 +234,40 @@ func (d *diskStates) newMarker(until *check.UntilProperty) (disk.Marker, error) 
 	if err != nil {
 		return nil, err
 	}
-	var left compile.Evaluator
-	if leftExpr != nil {
-		if left, err = d.model.Evaluator(leftExpr); err != nil {
-			return nil, err
-		}
+	marker := &operandMarker{until: until, right: right}
+	if leftExpr == nil {
+		return marker.mark, nil
 	}
-	return func(state []int32) (disk.Mark, error) {
-		isRight, err := right.Bool(state)
-		if err != nil {
+	marker.left, err = d.model.Evaluator(leftExpr)
+	return marker.mark, err
+}
+
+// operandMarker marks states by the operands of a property.
+type operandMarker struct {
+	until *check.UntilProperty
+	left  compile.Evaluator // nil if the path formula has no left operand
+	right compile.Evaluator
+}
+
+// mark returns whether the operands give a state the value 1 or 0.
+func (marker *operandMarker) mark(state []int32) (disk.Mark, error) {
+	satisfiesRight, err := marker.right.Bool(state)
+	if err != nil {
+		return disk.Unknown, err
+	}
+	satisfiesLeft := true
+	if marker.left != nil {
+		if satisfiesLeft, err = marker.left.Bool(state); err != nil {
 			return disk.Unknown, err
 		}
-		isLeft := true
-		if left != nil {
-			if isLeft, err = left.Bool(state); err != nil {
-				return disk.Unknown, err
-			}
-		}
-		switch isLeft, isRight = until.AsUntil(isLeft, isRight); {
-		case isRight:
-			return disk.One, nil
-		case !isLeft:
-			return disk.Zero, nil
-		}
-		return disk.Unknown, nil
-	}, nil
+	}
+	switch untilLeft, untilRight := marker.until.AsUntil(satisfiesLeft, satisfiesRight); {
+	case untilRight:
+		return disk.One, nil
+	case !untilLeft:
+		return disk.Zero, nil
+	}
+	return disk.Unknown, nil
 }
 
 // close closes all files.

@@ -31,32 +31,39 @@ func (*Engine) Name() string { return Name }
 // Check implements runner.Engine. It checks every property of a plan, on states from files if the job has such files, and
 // otherwise on states that it builds from the model.
 func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
-	return await(ctx, plan, func(r *run) error {
-		method, err := newMethod(r.plan)
-		if err != nil {
+	return await(ctx, plan, (*run).checkByMethod)
+}
+
+// checkByMethod checks every property of the plan by the method that its job asks for.
+func (r *run) checkByMethod() error {
+	method, err := newMethod(r.plan)
+	switch {
+	case err != nil:
+		return err
+	case len(r.plan.Params) > 0:
+		return r.parametric(method)
+	case r.plan.Job.States != nil:
+		return r.checkImported(method)
+	}
+	r.build = func(model sema.Valuation) (*sema.Program, instance, error) { return r.compile(method, model) }
+	return r.checkPlan()
+}
+
+// checkImported checks every property of the plan on states from files.
+func (r *run) checkImported(method method) error {
+	space, err := explicit.SpaceOf(r.ctx, r.plan.Job.States, fractionsOf(method, r.plan))
+	if err != nil {
+		return err
+	}
+	if declared := space.Declares(); declared != r.plan.Model {
+		if err := r.replaceModel(declared); err != nil {
 			return err
 		}
-		if len(plan.Params) > 0 {
-			return r.parametric(method)
-		}
-		if plan.Job.States == nil {
-			r.build = func(model sema.Valuation) (*sema.Program, instance, error) { return r.compile(method, model) }
-			return r.checkPlan()
-		}
-		space, err := explicit.SpaceOf(ctx, plan.Job.States, fractionsOf(method, plan))
-		if err != nil {
-			return err
-		}
-		if declared := space.Declares(); declared != plan.Model {
-			if err := r.replaceModel(declared); err != nil {
-				return err
-			}
-		}
-		r.build = func(sema.Valuation) (*sema.Program, instance, error) {
-			return space.Program(), method.imported(space), ctx.Err()
-		}
-		return r.checkPlan()
-	})
+	}
+	r.build = func(sema.Valuation) (*sema.Program, instance, error) {
+		return space.Program(), method.imported(space), r.ctx.Err()
+	}
+	return r.checkPlan()
 }
 
 // fractionsOf returns how the weights in files of states are read for a plan. They are read as fractions if the method needs them or the

@@ -52,20 +52,25 @@ func (r *run) parametric(method method) error {
 	exact.build.Normalise = false
 	exact.opt.Accuracy = result.Exact
 	r.build = func(valuation sema.Valuation) (*sema.Program, instance, error) {
-		program, err := r.plan.Model.InstantiateOpen(valuation.Map(), r.plan.Open())
-		if err != nil {
-			return nil, nil, err
-		}
-		if !program.Parametric { // no parameter occurs in the model
-			return r.parameterlessInstance(&exact, program)
-		}
-		model, err := exact.parametricInstance(r.ctx, r.plan, valuation, program)
-		if err != nil {
-			return nil, nil, err
-		}
-		return model.pointModel.space.Program(), model, nil
+		return r.buildParametric(&exact, valuation)
 	}
 	return r.checkPlan()
+}
+
+// buildParametric returns the instance of the model with parameters for values of its constants, and the program of the instance.
+func (r *run) buildParametric(method *statesMethod, valuation sema.Valuation) (*sema.Program, instance, error) {
+	program, err := r.plan.Model.InstantiateOpen(valuation.Map(), r.plan.Open())
+	if err != nil {
+		return nil, nil, err
+	}
+	if !program.Parametric { // no parameter occurs in the model
+		return r.parameterlessInstance(method, program)
+	}
+	model, err := method.parametricInstance(r.ctx, r.plan, valuation, program)
+	if err != nil {
+		return nil, nil, err
+	}
+	return model.pointModel.space.Program(), model, nil
 }
 
 // checkParametricJob returns an error if a setting of a job is not supported for parameters.
@@ -176,23 +181,27 @@ func checkIndependent(program *sema.Program, model instance, task *runner.Task, 
 	if err != nil {
 		return err
 	}
-	var dependenceErr error
-	var inspect func(expr sema.Expr)
-	inspect = func(expr sema.Expr) {
-		sema.Inspect(expr, func(expr sema.Expr) bool {
-			switch expr := expr.(type) {
-			case *sema.Param:
-				dependenceErr = &result.Failure{Class: result.Unsupported, File: task.Source.File, Pos: task.Pos, Message: fmt.Sprintf("the property depends on the parameter %s itself, want parameters in probabilities, rates and rewards only", expr.Name)}
-			case *sema.Label:
-				if expr.Index >= 0 {
-					inspect(property.Program.Labels[expr.Index].X)
-				}
-			}
-			return dependenceErr == nil
-		})
+	if param := parameterIn(property.X, property.Program); param != nil {
+		return &result.Failure{Class: result.Unsupported, File: task.Source.File, Pos: task.Pos, Message: fmt.Sprintf("the property depends on the parameter %s itself, want parameters in probabilities, rates and rewards only", param.Name)}
 	}
-	inspect(property.X)
-	return dependenceErr
+	return nil
+}
+
+// parameterIn returns a parameter that occurs in an expression, or in the definition of a label in it. It returns nil if there is none.
+func parameterIn(expr sema.Expr, program *sema.Program) *sema.Param {
+	var found *sema.Param
+	sema.Inspect(expr, func(part sema.Expr) bool {
+		switch part := part.(type) {
+		case *sema.Param:
+			found = part
+		case *sema.Label:
+			if found == nil && part.Index >= 0 {
+				found = parameterIn(program.Labels[part.Index].X, program)
+			}
+		}
+		return found == nil
+	})
+	return found
 }
 
 // check implements instance. It computes the value as a function of the parameters, and compares the function with the value
@@ -574,16 +583,16 @@ func (property *openProperty) chainProbability(formula *logic.Formula, left, rig
 
 // steps returns the bounds on the number of steps. bounded is false if bound is nil. A time bound of a CTMC is unsupported, and so is
 // a bound without an upper end.
-func (o *openProperty) steps(bound *sema.Bound) (low, high int, bounded bool, err error) {
+func (property *openProperty) steps(bound *sema.Bound) (low, high int, bounded bool, err error) {
 	if bound == nil {
 		return 0, 0, false, nil
 	}
-	if o.program.Type == syntax.CTMC || bound.High == nil {
-		return 0, 0, false, result.Refuse(&o.property.Instance, result.Unsupported, o.property.Pos, "found a time bound or only a lower bound in a model with parameters; want an upper bound on steps, or a value for each parameter (--const)")
+	if property.program.Type == syntax.CTMC || bound.High == nil {
+		return 0, 0, false, result.Refuse(&property.property.Instance, result.Unsupported, property.property.Pos, "found a time bound or only a lower bound in a model with parameters; want an upper bound on steps, or a value for each parameter (--const)")
 	}
 	for _, end := range []sema.Expr{bound.Low, bound.High} {
 		if end != nil {
-			if _, err := o.count(end); err != nil {
+			if _, err := property.count(end); err != nil {
 				return 0, 0, false, err
 			}
 		}
@@ -593,10 +602,10 @@ func (o *openProperty) steps(bound *sema.Bound) (low, high int, bounded bool, er
 }
 
 // count evaluates a number of steps.
-func (o *openProperty) count(expr sema.Expr) (int, error) {
+func (property *openProperty) count(expr sema.Expr) (int, error) {
 	value, _, err := sema.EvalExact(expr, nil)
 	if err == nil && value.Type != sema.Int {
-		err = result.Refuse(&o.property.Instance, result.Unsupported, o.property.Pos, "found %v steps, want a whole number", value)
+		err = result.Refuse(&property.property.Instance, result.Unsupported, property.property.Pos, "found %v steps, want a whole number", value)
 	}
 	return int(value.Int), err
 }
@@ -607,34 +616,49 @@ func (property *openProperty) reward(formula *logic.Formula) (*piecewise, error)
 	if objective.Form == logic.ConditionalReward || objective.Form == logic.Discounted {
 		return nil, property.unsupported(formula.X, logic.Describe(objective.X))
 	}
-	var target *sparse.Set
-	var err error
-	if path := objective.Path; path != nil {
-		if !path.Operator || path.Negated || path.Op != syntax.Future || path.Bound != nil {
-			return nil, property.unsupported(formula.X, "this reward")
-		}
-		target, err = property.states(path.Right)
-		if err != nil {
-			return nil, err
-		}
+	target, err := property.rewardTarget(formula)
+	if err != nil {
+		return nil, err
 	}
 	rewards, err := property.chain.Rewards(objective.Struct)
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case property.program.Type == syntax.MDP && target != nil:
-		return property.bestOverSchedulers(formula, parametric.Question{Right: target, Rewards: rewards}, false)
-	case property.program.Type == syntax.MDP:
+	switch isMDP := property.program.Type == syntax.MDP; {
+	case isMDP && target == nil:
 		return nil, property.unsupported(formula.X, "another reward than R[F] of an MDP")
+	case isMDP:
+		return property.bestOverSchedulers(formula, parametric.Question{Right: target, Rewards: rewards}, false)
 	case target != nil:
 		return onePiece(property.chain.ReachReward(property.ctx, rewards, target))
+	}
+	return onePiece(property.rewardWithoutTarget(formula, rewards))
+}
+
+// rewardTarget returns the target of a reward objective F. It returns nil for an objective without a path formula.
+func (property *openProperty) rewardTarget(formula *logic.Formula) (*sparse.Set, error) {
+	path := formula.Objective.Path
+	if path == nil {
+		return nil, nil
+	}
+	isReachability := path.Operator && !path.Negated && path.Op == syntax.Future && path.Bound == nil
+	if !isReachability {
+		return nil, property.unsupported(formula.X, "this reward")
+	}
+	return property.states(path.Right)
+}
+
+// rewardWithoutTarget returns the value of R [ C ], R [ S ], R [ C<=k ] or R [ I=k ] in a Markov chain. rewards has the rewards of one step
+// from each state.
+func (property *openProperty) rewardWithoutTarget(formula *logic.Formula, rewards []*ratfunc.Func) (*ratfunc.Func, error) {
+	objective := formula.Objective
+	switch {
 	case objective.Form == logic.LongRun:
-		return onePiece(property.chain.LongRun(property.ctx, rewards))
+		return property.chain.LongRun(property.ctx, rewards)
 	case objective.Form == logic.CostBoundedReward:
 		return nil, property.unsupported(formula.X, logic.Describe(objective.X))
 	case objective.Form == logic.TotalReward:
-		return onePiece(property.chain.Total(property.ctx, rewards))
+		return property.chain.Total(property.ctx, rewards)
 	case property.program.Type == syntax.CTMC:
 		return nil, property.unsupported(formula.X, "a reward at or until a time")
 	}
@@ -643,22 +667,22 @@ func (property *openProperty) reward(formula *logic.Formula) (*piecewise, error)
 		return nil, err
 	}
 	if objective.Form == logic.Cumulative {
-		return onePiece(property.chain.Cumulative(property.ctx, rewards, steps))
+		return property.chain.Cumulative(property.ctx, rewards, steps)
 	}
-	rewards, err = property.chain.StateRewards(objective.Struct)
+	stateRewards, err := property.chain.StateRewards(objective.Struct)
 	if err != nil {
 		return nil, err
 	}
-	return onePiece(property.chain.Instantaneous(property.ctx, rewards, steps))
+	return property.chain.Instantaneous(property.ctx, stateRewards, steps)
 }
 
 // states returns the states in which a formula holds. The formula must not depend on parameters.
-func (o *openProperty) states(expr sema.Expr) (*sparse.Set, error) {
-	if nested := logic.Nested(expr, o.property.Program.Labels); nested != nil {
-		return nil, result.Refuse(&o.property.Instance, result.Unsupported, nested.Pos(), "found a nested operator in a model with parameters; the states in which it holds may depend on parameters; want a value for each parameter (--const)")
+func (property *openProperty) states(expr sema.Expr) (*sparse.Set, error) {
+	if nested := logic.Nested(expr, property.property.Program.Labels); nested != nil {
+		return nil, result.Refuse(&property.property.Instance, result.Unsupported, nested.Pos(), "found a nested operator in a model with parameters; the states in which it holds may depend on parameters; want a value for each parameter (--const)")
 	}
-	property := &check.Property{Property: sema.Property{Text: o.property.Text, X: expr, Pos: o.property.Pos}, Program: o.property.Program, File: o.property.File}
-	values, verdict := o.pointModel.checker.Values(o.ctx, property)
+	query := &check.Property{Property: sema.Property{Text: property.property.Text, X: expr, Pos: property.property.Pos}, Program: property.property.Program, File: property.property.File}
+	values, verdict := property.pointModel.checker.Values(property.ctx, query)
 	if verdict.Err != nil {
 		return nil, verdict.Err
 	}

@@ -8,6 +8,8 @@ import (
 	"tilecheck/native/check"
 	"tilecheck/native/explain/subsystem"
 	"tilecheck/native/explain/witness"
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/sema"
 	"tilecheck/result"
 )
 
@@ -21,9 +23,8 @@ func (model *exploredModel) addSubsystem(ctx context.Context, found *result.Witn
 	if err != nil {
 		return err
 	}
-	part := &result.WitnessPart{States: states.Kept.Count(), Of: states.Candidates, Minimal: states.Minimal}
-	part.Lower, _ = result.WitnessNumber(states.Lower)
-	found.Part = part
+	found.Part = &result.WitnessPart{States: states.Kept.Count(), Of: states.Candidates, Minimal: states.Minimal}
+	found.Part.Lower, _ = result.WitnessNumber(states.Lower)
 	if model.tree == nil {
 		return nil
 	}
@@ -32,17 +33,12 @@ func (model *exploredModel) addSubsystem(ctx context.Context, found *result.Witn
 		return err
 	}
 	program := question.Space.Program()
-	var texts []result.WitnessCommand
-	for number := range commands.Kept.All() {
-		module, command := subsystem.TextOf(model.tree, program, number)
-		text, err := subsystem.CommandText(command)
-		if err != nil {
-			return err
-		}
-		texts = append(texts, result.WitnessCommand{Module: module.Name.Name, File: model.tree.File, Line: command.Pos().Line, Text: text})
+	found.Part.Commands, err = model.commandTexts(program, commands.Kept)
+	if err != nil {
+		return err
 	}
-	part.Commands, part.OfCommands, part.CommandsMinimal = texts, commands.Candidates, commands.Minimal
-	part.LowerCommands, _ = result.WitnessNumber(commands.Lower)
+	found.Part.OfCommands, found.Part.CommandsMinimal = commands.Candidates, commands.Minimal
+	found.Part.LowerCommands, _ = result.WitnessNumber(commands.Lower)
 	if model.outputs.Witness.Model == nil {
 		return nil
 	}
@@ -51,4 +47,18 @@ func (model *exploredModel) addSubsystem(ctx context.Context, found *result.Witn
 		return err
 	}
 	return model.outputs.Witness.Model(text)
+}
+
+// commandTexts returns the commands with the given numbers, as they are in the text of the model.
+func (model *exploredModel) commandTexts(program *sema.Program, numbers *sparse.Set) ([]result.WitnessCommand, error) {
+	var commands []result.WitnessCommand
+	for number := range numbers.All() {
+		module, command := subsystem.TextOf(model.tree, program, number)
+		text, err := subsystem.CommandText(command)
+		if err != nil {
+			return nil, err
+		}
+		commands = append(commands, result.WitnessCommand{Module: module.Name.Name, File: model.tree.File, Line: command.Pos().Line, Text: text})
+	}
+	return commands, nil
 }

@@ -70,15 +70,10 @@ func (z Zone) Includes(other Zone) bool {
 
 // Contains reports whether a valuation is in the zone; values[i] is the value of clock i+1.
 func (z Zone) Contains(values []float64) bool {
-	value := func(clock int) float64 {
-		if clock == 0 {
-			return 0
-		}
-		return values[clock-1]
-	}
+	withReference := append([]float64{0}, values...) // the reference clock is always 0
 	for i := range z.size {
 		for j := range z.size {
-			if !z.Bound(i, j).allows(value(i) - value(j)) {
+			if !z.Bound(i, j).allows(withReference[i] - withReference[j]) {
 				return false
 			}
 		}
@@ -273,17 +268,16 @@ func (z Zone) Extrapolate(limits []int64) Zone {
 
 // String returns the constraints of the zone, such as 1<=c1<=2 & c1-c2<3. Clocks have the names c1, c2, ...
 func (z Zone) String() string {
-	name := func(clock int) string { return fmt.Sprintf("c%d", clock) }
 	var parts []string
 	for i := 1; i < z.size; i++ {
-		if text := z.ClockText(i, name(i)); text != "" {
+		if text := z.ClockText(i, fmt.Sprintf("c%d", i)); text != "" {
 			parts = append(parts, text)
 		}
 	}
 	for i := 1; i < z.size; i++ {
 		for j := 1; j < z.size; j++ {
 			if bound := z.Bound(i, j); i != j && bound < z.Bound(i, 0).plus(z.Bound(0, j)) {
-				parts = append(parts, name(i)+"-"+name(j)+bound.String())
+				parts = append(parts, fmt.Sprintf("c%d-c%d%s", i, j, bound))
 			}
 		}
 	}

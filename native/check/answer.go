@@ -165,6 +165,9 @@ func resultValue(n number, exprType sema.Type) result.Value {
 	return out
 }
 
+// maxDigits is the number of decimal digits that distinguish all float64 numbers.
+const maxDigits = 17
+
 // shortestDecimal rounds the middle of two bounds to as few decimal digits as possible, so that the result still lies between the
 // bounds. It returns lower if the bounds are equal or NaN, and the finite bound if the other one is infinite; for the lower bound
 // -infinity it returns at most 0.
@@ -182,7 +185,7 @@ func shortestDecimal(lower, upper float64) float64 {
 	if !(lower <= middle && middle <= upper) {
 		middle = lower
 	}
-	for digits := 1; digits < 17; digits++ {
+	for digits := 1; digits < maxDigits; digits++ {
 		value, err := strconv.ParseFloat(strconv.FormatFloat(middle, 'g', digits, 64), 64)
 		if err == nil && lower <= value && value <= upper {
 			return value

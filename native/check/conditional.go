@@ -96,21 +96,23 @@ func shareOfSatisfied(satisfied, violated number) number {
 	case satisfied.Exact != nil && violated.Exact != nil:
 		return fraction(new(big.Rat).Quo(satisfied.Exact, new(big.Rat).Add(satisfied.Exact, violated.Exact)))
 	}
-	share := func(satisfied, violated float64) number {
-		condition, _ := arithmetic(syntax.OpAdd, point(satisfied), point(violated))
-		value, _ := arithmetic(syntax.OpDiv, point(satisfied), condition)
-		return value
-	}
 	// The quotient increases with satisfied and decreases with violated.
 	out := between(0, 1)
 	out.aboveLo, out.belowHi = true, true
 	if satisfied.Lo > 0 {
-		out.Lo = max(share(satisfied.Lo, violated.Hi).Lo, 0)
+		out.Lo = max(boundsOfShare(satisfied.Lo, violated.Hi).Lo, 0)
 	}
 	if satisfied.Hi > 0 && violated.Lo > 0 {
-		out.Hi = min(share(satisfied.Hi, violated.Lo).Hi, 1)
+		out.Hi = min(boundsOfShare(satisfied.Hi, violated.Lo).Hi, 1)
 	}
 	return out
+}
+
+// boundsOfShare returns bounds of satisfied/(satisfied+violated) for two float64 numbers.
+func boundsOfShare(satisfied, violated float64) number {
+	sum, _ := arithmetic(syntax.OpAdd, point(satisfied), point(violated))
+	share, _ := arithmetic(syntax.OpDiv, point(satisfied), sum)
+	return share
 }
 
 // conditionalMaximum returns the maximal probability of a path formula over the paths that satisfy a condition, in an MDP. The
@@ -221,21 +223,30 @@ func (a *abstraction) winningRegions(exprs ...sema.Expr) ([]*winningRegion, erro
 	}
 	var regions []*winningRegion
 	for _, formula := range formulas {
-		product, err := a.buildProduct(automata.New(formula, automata.Limits{}))
+		region, err := a.winningRegion(formula)
 		if err != nil {
 			return nil, a.tooLargeError(err)
-		}
-		states, err := a.winning(product, someScheduler{a.evaluation})
-		if err != nil {
-			return nil, a.tooLargeError(err)
-		}
-		region := &winningRegion{product, &automatonReader{auto: product.auto, letters: a.letters}, map[productState]bool{}}
-		for i := range states.All() {
-			region.winningStates[product.pairs[i]] = true
 		}
 		regions = append(regions, region)
 	}
 	return regions, nil
+}
+
+// winningRegion returns the winning region of a formula, after all propositions are known.
+func (a *abstraction) winningRegion(formula *automata.Formula) (*winningRegion, error) {
+	product, err := a.buildProduct(automata.New(formula, automata.Limits{}))
+	if err != nil {
+		return nil, err
+	}
+	states, err := a.winning(product, someScheduler{a.evaluation})
+	if err != nil {
+		return nil, err
+	}
+	region := &winningRegion{product, &automatonReader{auto: product.auto, letters: a.letters}, map[productState]bool{}}
+	for i := range states.All() {
+		region.winningStates[product.pairs[i]] = true
+	}
+	return region, nil
 }
 
 // contains reports whether some scheduler satisfies the rest of the formula with probability one, from state s of the model with the

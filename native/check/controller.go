@@ -17,10 +17,7 @@ const maxNodes = 2_000_000
 func (e *evaluation) automatonController(reader *automatonReader) (*sparse.Controller, error) {
 	m := &multi{evaluation: e}
 	m.objectives = []*objective{{isQuery: true, maximised: true, form: automatonForm, reader: reader}}
-	if err := m.buildProduct(); err != nil {
-		return nil, err
-	}
-	if err := m.findEnds(nil); err != nil {
+	if err := m.prepare(nil); err != nil {
 		return nil, err
 	}
 	weights := []*big.Rat{big.NewRat(1, 1)}
@@ -63,15 +60,21 @@ const noSchedulerYet = -1
 // controllerBuilder builds the controller of a mixture of schedulers.
 type controllerBuilder struct {
 	*multi
-	schedulers      []weightedScheduler               // the schedulers of the mixture
-	endComponents   map[uint32]*sparse.EndComponents  // by the set of objectives that they satisfy
-	components      map[[2]uint32]*acceptingComponent // by set of objectives and end component
-	componentNumber map[*acceptingComponent]int       // the number of each component, from 1
-	choicesToGoal   map[componentGoal][]uint32        // the results of choicesTowards
-	nodeNumber      map[controllerState]uint32        // the node of each state of the controller
-	nodeStates      []controllerState                 // the state of each node
-	memories        map[nodeMemory]uint32             // the number of each memory
+	schedulers      []weightedScheduler                         // the schedulers of the mixture
+	endComponents   map[objectiveSet]*sparse.EndComponents      // the results of endComponentsOf
+	components      map[satisfyingComponent]*acceptingComponent // the results of acceptingComponentOf
+	componentNumber map[*acceptingComponent]int                 // the number of each component, from 1
+	choicesToGoal   map[componentGoal][]uint32                  // the results of choicesTowards
+	nodeNumber      map[controllerState]uint32                  // the node of each state of the controller
+	nodeStates      []controllerState                           // the state of each node
+	memories        map[nodeMemory]uint32                       // the number of each memory
 	result          sparse.Controller
+}
+
+// satisfyingComponent is an end component that satisfies a set of objectives, by its index among the end components that do.
+type satisfyingComponent struct {
+	satisfied    objectiveSet
+	endComponent uint32
 }
 
 // componentGoal is a goal of an accepting component, by its index.
@@ -95,7 +98,7 @@ type nodeMemory struct {
 func (m *multi) controller(ctx context.Context, schedulers []weightedScheduler) (*sparse.Controller, error) {
 	builder := &controllerBuilder{
 		multi: m, schedulers: schedulers,
-		endComponents: map[uint32]*sparse.EndComponents{}, components: map[[2]uint32]*acceptingComponent{}, componentNumber: map[*acceptingComponent]int{},
+		endComponents: map[objectiveSet]*sparse.EndComponents{}, components: map[satisfyingComponent]*acceptingComponent{}, componentNumber: map[*acceptingComponent]int{},
 		choicesToGoal: map[componentGoal][]uint32{}, nodeNumber: map[controllerState]uint32{}, memories: map[nodeMemory]uint32{},
 	}
 	if err := builder.addStartNodes(); err != nil {
@@ -243,33 +246,49 @@ func (builder *controllerBuilder) choiceOf(scheduler int, s uint32) int {
 }
 
 // acceptingEnd returns the accepting component that contains a state of the product and satisfies a set of objectives, and the node
-// of the component in which a path starts in this state. satisfied is the set: bit i stands for objective i.
-func (builder *controllerBuilder) acceptingEnd(satisfied, productState uint32) (component *acceptingComponent, startNode uint32, err error) {
-	endComponents := builder.endComponents[satisfied]
-	if endComponents == nil {
-		endComponents, err = builder.satisfyingComponents(satisfied, builder.choicesWithoutReward(ofMinimised))
-		if err != nil {
-			return nil, 0, err
-		}
-		builder.endComponents[satisfied] = endComponents
+// of the component in which a path starts in this state.
+func (builder *controllerBuilder) acceptingEnd(satisfied objectiveSet, productState uint32) (component *acceptingComponent, startNode uint32, err error) {
+	endComponents, err := builder.endComponentsOf(satisfied)
+	if err != nil {
+		return nil, 0, err
 	}
 	endComponent := endComponents.ID[productState]
-	members := endComponents.Members(int(endComponent))
-	key := [2]uint32{satisfied, endComponent}
-	component = builder.components[key]
-	if component == nil {
-		component, err = builder.newAcceptingComponent(satisfied, members, endComponents.Choices)
-		if err != nil {
-			return nil, 0, err
-		}
-		builder.components[key] = component
-		builder.componentNumber[component] = len(builder.components)
+	component, err = builder.acceptingComponentOf(satisfyingComponent{satisfied, endComponent}, endComponents)
+	if err != nil {
+		return nil, 0, err
 	}
-	member := slices.Index(members, productState)
+	member := slices.Index(endComponents.Members(int(endComponent)), productState)
 	if member < 0 {
 		return nil, 0, builder.unsupported(builder.property.X, "found a scheduler that ends a path outside the accepting end components")
 	}
 	return component, component.startNode[member], nil
+}
+
+// endComponentsOf returns the end components without minimised rewards that satisfy a set of objectives. The results are cached.
+func (builder *controllerBuilder) endComponentsOf(satisfied objectiveSet) (*sparse.EndComponents, error) {
+	if endComponents := builder.endComponents[satisfied]; endComponents != nil {
+		return endComponents, nil
+	}
+	endComponents, err := builder.satisfyingComponents(satisfied, builder.choicesWithoutReward(ofMinimised))
+	if err != nil {
+		return nil, err
+	}
+	builder.endComponents[satisfied] = endComponents
+	return endComponents, nil
+}
+
+// acceptingComponentOf returns the accepting component of one of the given end components. The results are cached.
+func (builder *controllerBuilder) acceptingComponentOf(key satisfyingComponent, endComponents *sparse.EndComponents) (*acceptingComponent, error) {
+	if component := builder.components[key]; component != nil {
+		return component, nil
+	}
+	component, err := builder.newAcceptingComponent(key.satisfied, endComponents.Members(int(key.endComponent)), endComponents.Choices)
+	if err != nil {
+		return nil, err
+	}
+	builder.components[key] = component
+	builder.componentNumber[component] = len(builder.components)
+	return component, nil
 }
 
 // moveFrom returns the move of the controller in one of its states. It adds the nodes to which the move leads.

@@ -3,6 +3,7 @@ package check
 import (
 	"fmt"
 
+	"tilecheck/native/space/explicit"
 	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )
@@ -10,36 +11,44 @@ import (
 // floatWarnings returns a warning for each label and each expression over variables in a property whose value in some state differs
 // from the value in PRISM: tilecheck compares fractions, and PRISM compares floating-point numbers.
 func (c *Checker) floatWarnings(property *Property) []string {
-	var warnings []string
-	seen := map[sema.Expr]bool{}
-	var visit func(expr sema.Expr)
-	visit = func(expr sema.Expr) {
-		if seen[expr] {
-			return
-		}
-		seen[expr] = true
-		label, isLabel := expr.(*sema.Label)
-		switch {
-		case isLabel && label.Index >= 0:
-			definition := property.Program.Labels[label.Index].X
-			warnings = append(warnings, c.floatDifference(property, fmt.Sprintf("label %q", label.Name), label.Position, definition)...)
-		case sema.NeedsOnlyVariables(expr):
-			warnings = append(warnings, c.floatDifference(property, "value", expr.Pos(), expr)...)
-		default:
-			sema.Operands(expr, visit)
-		}
-	}
-	visit(property.X)
-	return warnings
+	differences := &floatDifferences{space: c.bounds.space, property: property, visited: map[sema.Expr]bool{}}
+	differences.visit(property.X)
+	return differences.warnings
 }
 
-// floatDifference returns a warning if the value of an expression over variables differs from PRISM's value in some state, and
-// otherwise nothing. The warning begins with the position and with kind, such as "value".
-func (c *Checker) floatDifference(property *Property, kind string, pos syntax.Pos, expr sema.Expr) []string {
-	count, firstState, err := c.bounds.space.Differences(expr, nil)
-	if err != nil || count == 0 {
-		return nil
+// floatDifferences collects the warnings of floatWarnings.
+type floatDifferences struct {
+	space    *explicit.Space
+	property *Property
+	visited  map[sema.Expr]bool
+	warnings []string
+}
+
+// visit adds the warnings for a part of the property that was not visited before.
+func (differences *floatDifferences) visit(expr sema.Expr) {
+	if differences.visited[expr] {
+		return
 	}
-	warning := syntax.Error{File: property.File, Pos: pos, Msg: c.bounds.space.Difference(kind, count, firstState)}
-	return []string{warning.Error()}
+	differences.visited[expr] = true
+	label, isLabel := expr.(*sema.Label)
+	switch {
+	case isLabel && label.Index >= 0:
+		definition := differences.property.Program.Labels[label.Index].X
+		differences.compare(fmt.Sprintf("label %q", label.Name), label.Position, definition)
+	case sema.NeedsOnlyVariables(expr):
+		differences.compare("value", expr.Pos(), expr)
+	default:
+		sema.Operands(expr, differences.visit)
+	}
+}
+
+// compare adds a warning if the value of an expression over variables differs from PRISM's value in some state. The warning begins with the
+// position and with kind, such as "value".
+func (differences *floatDifferences) compare(kind string, pos syntax.Pos, expr sema.Expr) {
+	count, firstState, err := differences.space.Differences(expr, nil)
+	if err != nil || count == 0 {
+		return
+	}
+	warning := syntax.Error{File: differences.property.File, Pos: pos, Msg: differences.space.Difference(kind, count, firstState)}
+	differences.warnings = append(differences.warnings, warning.Error())
 }

@@ -152,20 +152,35 @@ const maxTimes = 100_000
 func ParseTimes(text string) ([]*big.Rat, error) {
 	var numbers []*big.Rat
 	for part := range strings.SplitSeq(text, ":") {
-		number, ok := new(big.Rat).SetString(strings.TrimSpace(part))
-		isTime := ok && number.Sign() >= 0
-		if !isTime || len(part) > 64 || number.Num().BitLen()+number.Denom().BitLen() > 4096 {
-			return nil, fmt.Errorf("%q is not a time, want a number of at least 0, from:to or from:step:to", part)
+		number, err := parseTime(part)
+		if err != nil {
+			return nil, err
 		}
 		numbers = append(numbers, number)
 	}
-	from, to, step := numbers[0], numbers[len(numbers)-1], big.NewRat(1, 1)
-	switch {
-	case len(numbers) == 3:
-		step = numbers[1]
-	case len(numbers) > 3:
-		return nil, fmt.Errorf("%q is not a range of times, want from:to or from:step:to", text)
+	from, to := numbers[0], numbers[len(numbers)-1]
+	switch len(numbers) {
+	case 1, 2:
+		return timesBetween(text, from, big.NewRat(1, 1), to)
+	case 3:
+		return timesBetween(text, from, numbers[1], to)
 	}
+	return nil, fmt.Errorf("%q is not a range of times, want from:to or from:step:to", text)
+}
+
+// parseTime parses a number of at least 0 that is neither too long nor too precise.
+func parseTime(text string) (*big.Rat, error) {
+	const maxLength, maxBits = 64, 4096
+	number, ok := new(big.Rat).SetString(strings.TrimSpace(text))
+	isTime := ok && number.Sign() >= 0
+	if !isTime || len(text) > maxLength || number.Num().BitLen()+number.Denom().BitLen() > maxBits {
+		return nil, fmt.Errorf("%q is not a time, want a number of at least 0, from:to or from:step:to", text)
+	}
+	return number, nil
+}
+
+// timesBetween returns the times of a range. text is the range, for errors.
+func timesBetween(text string, from, step, to *big.Rat) ([]*big.Rat, error) {
 	if step.Sign() == 0 || to.Cmp(from) < 0 {
 		return nil, fmt.Errorf("%q has no times: want a step above 0, and an end that is not before the start", text)
 	}

@@ -47,7 +47,7 @@ type scope struct {
 	// within are the states in which a value is needed; nil stands for all states. It is no error if an expression has no
 	// value in other states, such as mod(7,x) in states with x=0.
 	within *sparse.Set
-	// some says that a bound must hold under some scheduler, instead of under all schedulers.
+	// forSomeScheduler says that a bound must hold under some scheduler, instead of under all schedulers.
 	forSomeScheduler bool
 	// coalition has the states of the players for whom the operator of a game is evaluated; nil outside of <<...>>, where all
 	// players choose together.

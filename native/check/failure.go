@@ -51,23 +51,18 @@ func Failure(err error, file string, defaultPos syntax.Pos) *result.Failure {
 
 // setModelFailure sets the class, the message and the position of a failure if err is about the model or its state space.
 func setModelFailure(failure *result.Failure, err error) {
-	setPosition := func(file string, pos syntax.Pos) {
-		if pos.IsValid() {
-			failure.File, failure.Pos = file, pos
-		}
-	}
 	if cause, ok := errors.AsType[*explicit.RangeError](err); ok {
 		failure.Class = result.Unsupported
-		setPosition(cause.File, cause.Pos)
+		setPosition(failure, cause.File, cause.Pos)
 	}
 	if cause, ok := errors.AsType[*compile.StateError](err); ok {
 		failure.Class = classOfEvaluation(cause.Undecided, result.Model)
 		failure.Message = cause.Msg + " in state " + cause.State
-		setPosition(cause.File, cause.Pos)
+		setPosition(failure, cause.File, cause.Pos)
 	}
 	if cause, ok := errors.AsType[*compile.UnsupportedError](err); ok {
 		failure.Class, failure.Message = result.Unsupported, cause.Msg
-		setPosition(cause.File, cause.Pos)
+		setPosition(failure, cause.File, cause.Pos)
 	}
 	if _, ok := errors.AsType[*explicit.DeadlockError](err); ok {
 		failure.Class = result.Deadlock
@@ -90,9 +85,14 @@ func setPropertyFailure(failure *result.Failure, err error) {
 	}
 	if cause, ok := errors.AsType[*sema.EvalError](err); ok {
 		failure.Class, failure.Message = classOfEvaluation(cause.Undecided, result.TypeError), cause.Msg
-		if cause.Pos.IsValid() {
-			failure.Pos = cause.Pos
-		}
+		setPosition(failure, failure.File, cause.Pos)
+	}
+}
+
+// setPosition sets the file and the position of a failure if the position is valid.
+func setPosition(failure *result.Failure, file string, pos syntax.Pos) {
+	if pos.IsValid() {
+		failure.File, failure.Pos = file, pos
 	}
 }
 

@@ -23,22 +23,27 @@ func (e *evaluation) checkFairSupported(formula *logic.Formula, dir solve.Direct
 	if modelType := e.space.Program().Type; modelType != syntax.MDP {
 		return e.unsupported(formula.X, "found fair schedulers of %s, want an MDP", noun.WithArticle(modelType.String()))
 	}
-	var unsupported string
-	switch form := formula.Objective.Form; {
-	case form == logic.Cumulative, form == logic.Instantaneous:
-		return nil
-	case form == logic.CostBoundedReward, form == logic.ConditionalReward, form == logic.Discounted:
-		unsupported = logic.Describe(formula.Objective.X)
-	case form == logic.LongRun:
-		unsupported = "a long-run reward"
-	case form == logic.TotalReward && dir == solve.Min:
-		unsupported = "a minimal total reward"
-	case form != logic.TotalReward && dir == solve.Max: // any other reward is earned until a path formula is satisfied
-		unsupported = "a maximal reward until a target is reached"
-	default:
-		return nil
+	if unsupported := unsupportedIfFair(formula.Objective, dir); unsupported != "" {
+		return e.unsupported(formula.X, "found %s, which is not supported for fair schedulers", unsupported)
 	}
-	return e.unsupported(formula.X, "found %s, which is not supported for fair schedulers", unsupported)
+	return nil
+}
+
+// unsupportedIfFair returns words for a reward objective that is not supported for fair schedulers. It returns "" for the others.
+func unsupportedIfFair(objective *logic.Objective, dir solve.Direction) string {
+	switch form := objective.Form; {
+	case form == logic.Cumulative, form == logic.Instantaneous:
+		return ""
+	case form == logic.CostBoundedReward, form == logic.ConditionalReward, form == logic.Discounted:
+		return logic.Describe(objective.X)
+	case form == logic.LongRun:
+		return "a long-run reward"
+	case form == logic.TotalReward && dir == solve.Min:
+		return "a minimal total reward"
+	case form != logic.TotalReward && dir == solve.Max: // any other reward is earned until a path formula is satisfied
+		return "a maximal reward until a target is reached"
+	}
+	return ""
 }
 
 // fairUntil returns the minimal probability of `left U right` under fair schedulers. It is one minus the maximal probability of reaching

@@ -77,16 +77,11 @@ func (e *evaluation) filterTruth(formula *logic.Formula) (truth, error) {
 	if err != nil {
 		return truth{}, err
 	}
-	switch formula.Op {
-	case "argmin", "argmax":
+	switch {
+	case formula.Op == "argmin", formula.Op == "argmax":
 		return e.optimalStates(formula, set)
-	case "print", "printall", "store":
-		operand, err := e.truthIn(set.Union(e.domain()), formula.Operand)
-		if err != nil {
-			return truth{}, err
-		}
-		e.listTruth(formula, set, operand)
-		return operand, nil
+	case formula.Prints():
+		return e.printedTruth(formula, set)
 	}
 	operand, err := e.truthIn(set, formula.Operand)
 	if err != nil {
@@ -107,6 +102,16 @@ func (e *evaluation) filterTruth(formula *logic.Formula) (truth, error) {
 		return truth{}, err
 	}
 	return e.truthEverywhere(operand.yes.Has(state), operand.no.Has(state)), nil
+}
+
+// printedTruth evaluates the operand of a filter that prints, and lists its truth values in a set of states.
+func (e *evaluation) printedTruth(formula *logic.Formula, set *sparse.Set) (truth, error) {
+	operand, err := e.truthIn(set.Union(e.domain()), formula.Operand)
+	if err != nil {
+		return truth{}, err
+	}
+	e.listTruth(formula, set, operand)
+	return operand, nil
 }
 
 // truthEverywhere returns a truth value that is the same in all states: true if holds is true, false if fails is true, and otherwise
@@ -177,38 +182,52 @@ func (e *evaluation) filterNumbers(formula *logic.Formula) (*numbers, error) {
 	if err != nil {
 		return nil, err
 	}
-	if formula.Op == "count" {
+	switch {
+	case formula.Op == "count":
 		return e.countSatisfying(formula, set)
-	}
-	if formula.Prints() {
-		values, err := e.numbersIn(set.Union(e.domain()), formula.Operand)
-		if err != nil {
-			return nil, err
-		}
-		e.listNumbers(formula, set, values)
-		return values, nil
+	case formula.Prints():
+		return e.printedNumbers(formula, set)
 	}
 	values, err := e.numbersIn(set, formula.Operand)
 	if err != nil {
 		return nil, err
 	}
-	switch formula.Op {
-	case "min":
-		return e.constant(values.fold(set, minimum), values.accuracy), nil
-	case "max":
-		return e.constant(values.fold(set, maximum), values.accuracy), nil
-	case "sum":
-		return e.constant(values.fold(set, add), values.accuracy), nil
-	case "avg":
-		return e.constant(values.mean(set), values.accuracy), nil
-	case "range":
-		return nil, e.unsupported(formula.X, "found a range inside another formula")
-	}
-	s, err := e.selectedState(formula, set)
+	value, err := e.filteredNumber(formula, set, values)
 	if err != nil {
 		return nil, err
 	}
-	return e.constant(values.at(s), values.accuracy), nil
+	return e.constant(value, values.accuracy), nil
+}
+
+// printedNumbers evaluates the operand of a filter that prints, and lists its values in a set of states.
+func (e *evaluation) printedNumbers(formula *logic.Formula, set *sparse.Set) (*numbers, error) {
+	values, err := e.numbersIn(set.Union(e.domain()), formula.Operand)
+	if err != nil {
+		return nil, err
+	}
+	e.listNumbers(formula, set, values)
+	return values, nil
+}
+
+// filteredNumber returns the result of a filter that combines the values in a set of states, or selects one of them.
+func (e *evaluation) filteredNumber(formula *logic.Formula, set *sparse.Set, values *numbers) (number, error) {
+	switch formula.Op {
+	case "min":
+		return values.fold(set, minimum), nil
+	case "max":
+		return values.fold(set, maximum), nil
+	case "sum":
+		return values.fold(set, add), nil
+	case "avg":
+		return values.mean(set), nil
+	case "range":
+		return number{}, e.unsupported(formula.X, "found a range inside another formula")
+	}
+	s, err := e.selectedState(formula, set)
+	if err != nil {
+		return number{}, err
+	}
+	return values.at(s), nil
 }
 
 // mean returns the arithmetic mean of the values in a set of states, or bounds of it. The set is not empty.

@@ -140,14 +140,7 @@ func (e *evaluation) connective(binary *sema.Binary) (truth, error) {
 	if err != nil {
 		return left, err
 	}
-	undecided := e.within
-	switch binary.Op {
-	case syntax.OpAnd, syntax.OpImplies:
-		undecided = e.domain().Minus(left.no)
-	case syntax.OpOr:
-		undecided = e.domain().Minus(left.yes)
-	}
-	right, err := e.truthIn(undecided, binary.Y)
+	right, err := e.truthIn(e.undecidedBy(left, binary.Op), binary.Y)
 	if err != nil {
 		return right, err
 	}
@@ -162,6 +155,18 @@ func (e *evaluation) connective(binary *sema.Binary) (truth, error) {
 		return left.iff(right).not(), nil
 	}
 	return left.iff(right), nil // <=> and =
+}
+
+// undecidedBy returns the states of the domain in which the first operand of a binary operator does not decide the result. It returns nil if
+// these are all states.
+func (e *evaluation) undecidedBy(first truth, operator syntax.Op) *sparse.Set {
+	switch operator {
+	case syntax.OpAnd, syntax.OpImplies:
+		return e.domain().Minus(first.no)
+	case syntax.OpOr:
+		return e.domain().Minus(first.yes)
+	}
+	return e.within
 }
 
 // comparison evaluates a comparison of two numeric formulas.
@@ -313,6 +318,12 @@ func (e *evaluation) plainNumbers(expr sema.Expr) (*numbers, error) {
 			return nil, err
 		}
 	}
+	return e.plainNumbersInDomain(expr, accuracy)
+}
+
+// plainNumbersInDomain evaluates a numeric expression over the variables in the states of the domain. accuracy is the accuracy if some value
+// is not a fraction.
+func (e *evaluation) plainNumbersInDomain(expr sema.Expr, accuracy result.Accuracy) (*numbers, error) {
 	out := e.newValues(result.Exact)
 	valuation := e.space.State(nil, 0)
 	for s := range e.domain().All() {
@@ -322,10 +333,10 @@ func (e *evaluation) plainNumbers(expr sema.Expr) (*numbers, error) {
 		}
 		if enclosed.Exact && enclosed.Rat != nil {
 			out.put(s, fraction(enclosed.Rat))
-		} else {
-			out.accuracy = accuracy
-			out.put(s, between(enclosed.Lo, enclosed.Hi))
+			continue
 		}
+		out.accuracy = accuracy
+		out.put(s, between(enclosed.Lo, enclosed.Hi))
 	}
 	return out, nil
 }

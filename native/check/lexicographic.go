@@ -2,7 +2,6 @@ package check
 
 import (
 	"errors"
-	"math"
 	"math/big"
 
 	"tilecheck/native/solve/pareto"
@@ -36,10 +35,8 @@ func (e *evaluation) evaluateLexicographic(formula *logic.Formula, objectives []
 	curve := result.Value{Kind: result.Curve, Points: make([][]float64, 1), RatPoints: make([][]*big.Rat, 1)}
 	for k, optimum := range optima {
 		exact := objectives[k].fromParetoValue(optimum)
-		nearest, isEqual := exact.Float64()
-		if !isEqual { // Num is the greatest error of a coordinate
-			curve.Num = max(curve.Num, math.Abs(nearest)*0x1p-52)
-		}
+		nearest, maxError := nearestFloat(exact)
+		curve.Num = max(curve.Num, maxError) // the greatest error of a coordinate
 		curve.Points[0], curve.RatPoints[0] = append(curve.Points[0], nearest), append(curve.RatPoints[0], exact)
 	}
 	return curve, nil, nil
@@ -48,10 +45,7 @@ func (e *evaluation) evaluateLexicographic(formula *logic.Formula, objectives []
 // lexicographicOptimum returns the maximum of the last objective among the schedulers that attain the given optima of the other
 // objectives. It records a scheduler if m.keepSchedulers is true.
 func (m *multi) lexicographicOptimum(formula *logic.Formula, optima []*big.Rat) (*big.Rat, error) {
-	if err := m.buildProduct(); err != nil {
-		return nil, err
-	}
-	if err := m.findEnds(formula.X); err != nil {
+	if err := m.prepare(formula.X); err != nil {
 		return nil, err
 	}
 	last := len(m.objectives) - 1
@@ -68,11 +62,5 @@ func (m *multi) lexicographicOptimum(formula *logic.Formula, optima []*big.Rat) 
 	if err != nil || best.Point == nil {
 		return nil, m.unsupported(m.objectives[last].expr, "found an objective of multilex(...) whose reward is infinite under every scheduler that is optimal for those before it")
 	}
-	if m.keepSchedulers {
-		m.schedulerRequest.controller, err = m.mixture(best.Parts)
-		if err != nil {
-			return nil, err
-		}
-	}
-	return best.Point[last], nil
+	return best.Point[last], m.recordMixture(best.Parts)
 }

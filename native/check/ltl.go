@@ -27,40 +27,49 @@ func (e *evaluation) ltlProbability(expr sema.Expr, dir solve.Direction) (*numbe
 	if err != nil {
 		return nil, err
 	}
-	isNegated := dir.Scheduler() == solve.Min && e.kind() == sparse.MDP
-	if isNegated {
-		formula = automata.Unary(automata.Not, formula)
-		dir = dir.Opposite()
+	isMinimum := dir.Scheduler() == solve.Min && e.kind() == sparse.MDP
+	if !isMinimum {
+		return a.winningProbability(formula, dir)
 	}
+	values, err := a.winningProbability(automata.Unary(automata.Not, formula), dir.Opposite())
+	if err != nil {
+		return nil, err
+	}
+	return e.complement(values), nil
+}
+
+// winningProbability returns the maximal probability of reaching a winning state in the product with the automaton of a formula. In a Markov
+// chain the direction does not matter. If a scheduler is wanted, it also records one that attains the maximum.
+func (a *abstraction) winningProbability(formula *automata.Formula, dir solve.Direction) (*numbers, error) {
 	product, err := a.buildProduct(automata.New(formula, automata.Limits{}))
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
-	var schedulers quantifier = someScheduler{e}
-	if e.onlyFairSchedulers() {
-		schedulers = someFairScheduler{someScheduler{e}}
-	}
-	goal, err := a.winning(product, schedulers)
+	goal, err := a.winning(product, a.schedulerQuantifier())
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
-	wantsScheduler := e.opts.Scheduler
-	e.opts.Scheduler = false // a scheduler of the product is not a scheduler of the model
-	values, err := e.reachProbability(product, goal, dir)
+	wantsScheduler := a.opts.Scheduler
+	a.opts.Scheduler = false // a scheduler of the product is not a scheduler of the model
+	values, err := a.reachProbability(product, goal, dir)
 	if err != nil {
 		return nil, err
 	}
 	if wantsScheduler {
-		e.schedulerRequest.controller, err = e.automatonController(&automatonReader{auto: product.auto, letters: a.letters})
+		a.schedulerRequest.controller, err = a.automatonController(&automatonReader{auto: product.auto, letters: a.letters})
 		if err != nil {
 			return nil, err
 		}
 	}
-	values = product.project(values)
-	if isNegated {
-		values = e.complement(values)
+	return product.project(values), nil
+}
+
+// schedulerQuantifier returns the quantifier over the schedulers that are considered: all of them, or only fair ones.
+func (e *evaluation) schedulerQuantifier() quantifier {
+	if e.onlyFairSchedulers() {
+		return someFairScheduler{someScheduler{e}}
 	}
-	return values, nil
+	return someScheduler{e}
 }
 
 // reachProbability returns the minimal or maximal probability of reaching goal in the product.

@@ -70,21 +70,15 @@ func (e *evaluation) evaluateMulti(formula *logic.Formula) (result.Value, *resul
 	if err := e.checkMultiSupported(formula); err != nil {
 		return result.Value{}, nil, err
 	}
-	m := &multi{evaluation: e}
-	for _, operand := range formula.Objectives {
-		objective, err := e.operandObjective(operand)
-		if err != nil {
-			return result.Value{}, nil, err
-		}
-		m.objectives = append(m.objectives, objective)
-	}
-	if formula.Kind == logic.Lexicographic {
-		return e.evaluateLexicographic(formula, m.objectives)
-	}
-	if err := m.buildProduct(); err != nil {
+	objectives, err := e.operandObjectives(formula.Objectives)
+	if err != nil {
 		return result.Value{}, nil, err
 	}
-	if err := m.findEnds(formula.X); err != nil {
+	if formula.Kind == logic.Lexicographic {
+		return e.evaluateLexicographic(formula, objectives)
+	}
+	m := &multi{evaluation: e, objectives: objectives}
+	if err := m.prepare(formula.X); err != nil {
 		return result.Value{}, nil, err
 	}
 	defer e.beginRecording(formula)()
@@ -92,20 +86,22 @@ func (e *evaluation) evaluateMulti(formula *logic.Formula) (result.Value, *resul
 	if formula.Pareto() {
 		return m.curve(formula.X)
 	}
-	best, err := m.optimum(formula.X)
+	return m.optimalValue(formula.X)
+}
+
+// optimalValue returns the value of multi(...) with at most one query. expr is the property.
+func (m *multi) optimalValue(expr sema.Expr) (result.Value, *result.Interval, error) {
+	best, err := m.optimum(expr)
 	if err != nil {
 		return result.Value{}, nil, err
 	}
 	if best.Point == nil {
-		return m.valueIfUnsatisfiable(formula.X)
+		return m.valueIfUnsatisfiable(expr)
 	}
-	if m.keepSchedulers {
-		e.schedulerRequest.controller, err = m.mixture(best.Parts)
-		if err != nil {
-			return result.Value{}, nil, err
-		}
+	if err := m.recordMixture(best.Parts); err != nil {
+		return result.Value{}, nil, err
 	}
-	return m.answer(formula.X, best)
+	return m.answer(expr, best)
 }
 
 // checkMultiSupported returns an error if multi(...) or multilex(...) is not supported for the model, the schedulers or so many
@@ -205,10 +201,7 @@ func (m *multi) satisfiableWithout(query int, expr sema.Expr) (bool, error) {
 	if len(others.objectives) == 0 {
 		return true, nil
 	}
-	if err := others.buildProduct(); err != nil {
-		return false, err
-	}
-	if err := others.findEnds(expr); err != nil {
+	if err := others.prepare(expr); err != nil {
 		return false, err
 	}
 	best, err := others.optimum(expr)
@@ -218,8 +211,12 @@ func (m *multi) satisfiableWithout(query int, expr sema.Expr) (bool, error) {
 	return best.Point != nil, nil
 }
 
-// mixture returns a controller that selects one of the schedulers in m.schedulers at random: scheduler i with probability shares[i].
-func (m *multi) mixture(shares []*big.Rat) (*sparse.Controller, error) {
+// recordMixture records a controller that selects one of the schedulers in m.schedulers at random: scheduler i with probability shares[i].
+// It does nothing if no scheduler is wanted.
+func (m *multi) recordMixture(shares []*big.Rat) error {
+	if !m.keepSchedulers {
+		return nil
+	}
 	var schedulers []weightedScheduler
 	for i, share := range shares {
 		if share.Sign() > 0 {
@@ -228,7 +225,9 @@ func (m *multi) mixture(shares []*big.Rat) (*sparse.Controller, error) {
 			schedulers = append(schedulers, scheduler)
 		}
 	}
-	return m.controller(m.ctx, schedulers)
+	controller, err := m.controller(m.ctx, schedulers)
+	m.schedulerRequest.controller = controller
+	return err
 }
 
 // directionAndLowerBounds returns the weights of the objectives in the sum that is maximised, 1 for a query and 0 for any other, and the
@@ -248,6 +247,19 @@ func (m *multi) directionAndLowerBounds() (direction, lowerBounds []*big.Rat) {
 		}
 	}
 	return direction, lowerBounds
+}
+
+// operandObjectives converts the operands of multi(...) to objectives.
+func (e *evaluation) operandObjectives(operands []sema.Expr) ([]*objective, error) {
+	var objectives []*objective
+	for _, operand := range operands {
+		objective, err := e.operandObjective(operand)
+		if err != nil {
+			return nil, err
+		}
+		objectives = append(objectives, objective)
+	}
+	return objectives, nil
 }
 
 // operandObjective converts an operand of multi(...), which must be P or R, to an objective.
@@ -377,20 +389,7 @@ func (e *evaluation) setReward(objective *objective, formula *logic.Formula) err
 	if reward.Err != nil {
 		return reward.Err
 	}
-	unsupported := ""
-	switch {
-	case reward.Ratio:
-		unsupported = "a ratio of rewards"
-	case reward.Path != nil:
-		unsupported = "an R operator of a path formula"
-	case reward.Form == logic.CostBoundedReward, reward.Form == logic.ConditionalReward, reward.Form == logic.Discounted:
-		unsupported = logic.Describe(reward.X)
-	case reward.Form == logic.LongRun:
-		unsupported = "a long-run average, R [ S ],"
-	case reward.Form == logic.Instantaneous:
-		unsupported = "an R operator with I=k"
-	}
-	if unsupported != "" {
+	if unsupported := unsupportedInMulti(reward); unsupported != "" {
 		return e.unsupported(formula.X, "found %s in multi(...), want P of a path formula, or R with C or C<=k", unsupported)
 	}
 	objective.form, objective.steps = rewardForm, -1
@@ -403,6 +402,23 @@ func (e *evaluation) setReward(objective *objective, formula *logic.Formula) err
 	}
 	objective.reward, err = e.reward(reward.Struct)
 	return err
+}
+
+// unsupportedInMulti returns words for a reward objective that multi(...) does not support. It returns "" for C and C<=k.
+func unsupportedInMulti(reward *logic.Objective) string {
+	switch {
+	case reward.Ratio:
+		return "a ratio of rewards"
+	case reward.Path != nil:
+		return "an R operator of a path formula"
+	case reward.Form == logic.CostBoundedReward, reward.Form == logic.ConditionalReward, reward.Form == logic.Discounted:
+		return logic.Describe(reward.X)
+	case reward.Form == logic.LongRun:
+		return "a long-run average, R [ S ],"
+	case reward.Form == logic.Instantaneous:
+		return "an R operator with I=k"
+	}
+	return ""
 }
 
 // fromParetoValue converts a value of package pareto, which maximises all objectives, to the value of the objective.
@@ -434,15 +450,19 @@ func (m *multi) answer(expr sema.Expr, best *pareto.Best) (result.Value, *result
 	if objective.isComplement || !objective.maximised {
 		lower, upper = objective.fromParetoValue(upper), objective.fromParetoValue(lower)
 	}
-	optimum := fraction(lower)
-	if lower.Cmp(upper) != 0 {
-		lowerFloat := interval.Around(lower).Lo
-		upperFloat := interval.Around(upper).Hi
-		if objective.form != rewardForm { // a probability
-			upperFloat = min(upperFloat, 1)
-		}
-		optimum = between(max(lowerFloat, 0), upperFloat)
-	}
+	optimum := objective.numberBetween(lower, upper)
 	m.width = relativeWidth(optimum)
 	return resultValue(optimum, sema.Double), &result.Interval{Lo: optimum.Lo, Hi: optimum.Hi}, nil
+}
+
+// numberBetween returns a value of the objective with the given bounds. It is a fraction if the bounds are equal.
+func (o *objective) numberBetween(lower, upper *big.Rat) number {
+	if lower.Cmp(upper) == 0 {
+		return fraction(lower)
+	}
+	bounds := between(max(interval.Around(lower).Lo, 0), interval.Around(upper).Hi)
+	if o.form != rewardForm { // a probability
+		bounds.Hi = min(bounds.Hi, 1)
+	}
+	return bounds
 }

@@ -31,12 +31,11 @@ type componentNode struct{ productState, tuple uint32 }
 
 // objectivesThatJump returns the indexes of the objectives whose automaton is in its initial part in a state of the product. Such an
 // automaton accepts a path that stays in the end component of this state only if it jumps to its accepting part. The result is the same for
-// all states of an end component. satisfied is the set of objectives to consider: bit i stands for objective i.
-func (m *multi) objectivesThatJump(satisfied, productState uint32) []int {
+// all states of an end component. Only the objectives in satisfied are considered.
+func (m *multi) objectivesThatJump(satisfied objectiveSet, productState uint32) []int {
 	var indexes []int
 	for i, objective := range m.objectives {
-		isInSet := satisfied>>i&1 == 1
-		if !isInSet || objective.form != automatonForm {
+		if !satisfied.has(i) || objective.form != automatonForm {
 			continue
 		}
 		automatonState := m.automatonState(m.states[productState], i)
@@ -48,8 +47,8 @@ func (m *multi) objectivesThatJump(satisfied, productState uint32) []int {
 }
 
 // newAcceptingComponent builds the accepting component of an end component for a set of objectives. members are the states of the end
-// component, and choices contains its choices. satisfied is the set: bit i stands for objective i.
-func (m *multi) newAcceptingComponent(satisfied uint32, members []uint32, choices *sparse.Set) (*acceptingComponent, error) {
+// component, and choices contains its choices.
+func (m *multi) newAcceptingComponent(satisfied objectiveSet, members []uint32, choices *sparse.Set) (*acceptingComponent, error) {
 	builder := &acceptingComponentBuilder{multi: m, jumpingObjectives: m.objectivesThatJump(satisfied, members[0])}
 	starts, memberOf, err := builder.startNodes(members)
 	if err != nil {
@@ -98,6 +97,9 @@ type acceptingComponentBuilder struct {
 	tuples            tupleNumbering // the tuples of automaton states: one state for each jumping objective
 }
 
+// maxCombinations limits the combinations of jumps from one state.
+const maxCombinations = 1 << 16
+
 // jumpCombinations returns all combinations of jumps from a state of the product. A combination has, for each jumping objective, the
 // state to which its automaton jumps.
 func (builder *acceptingComponentBuilder) jumpCombinations(productState uint32) ([][]int, error) {
@@ -114,7 +116,7 @@ func (builder *acceptingComponentBuilder) jumpCombinations(productState uint32) 
 			}
 		}
 		combinations = extended
-		if len(combinations) > 1<<16 {
+		if len(combinations) > maxCombinations {
 			return nil, builder.unsupported(builder.property.X, "found path formulas in multi(...) whose automata have too many states")
 		}
 	}
@@ -152,8 +154,8 @@ func (builder *acceptingComponentBuilder) tupleAfter(tuple, modelState uint32) (
 }
 
 // findGoodNodes sets the goals of a component, and finds the end components that visit all goals, and the nodes from which some scheduler
-// reaches these end components with probability one. satisfied is the set of objectives: bit i stands for objective i.
-func (builder *acceptingComponentBuilder) findGoodNodes(component *acceptingComponent, satisfied uint32) error {
+// reaches these end components with probability one. satisfied has the objectives to satisfy.
+func (builder *acceptingComponentBuilder) findGoodNodes(component *acceptingComponent, satisfied objectiveSet) error {
 	notRejected := builder.addAcceptanceGoals(component)
 	builder.addRecurrenceGoals(component, satisfied)
 	component.goodNodes = sparse.NewSet(len(component.nodes))
@@ -197,11 +199,10 @@ func (builder *acceptingComponentBuilder) addAcceptanceGoals(component *acceptin
 }
 
 // addRecurrenceGoals adds a goal for each recurring objective in a set: the nodes whose state is in the set that the objective visits
-// infinitely often. satisfied is the set of objectives: bit i stands for objective i.
-func (builder *acceptingComponentBuilder) addRecurrenceGoals(component *acceptingComponent, satisfied uint32) {
+// infinitely often.
+func (builder *acceptingComponentBuilder) addRecurrenceGoals(component *acceptingComponent, satisfied objectiveSet) {
 	for number, objective := range builder.objectives {
-		isInSet := satisfied>>number&1 == 1
-		if !isInSet || objective.form != recurringForm {
+		if !satisfied.has(number) || objective.form != recurringForm {
 			continue
 		}
 		goal := sparse.NewSet(len(component.nodes))

@@ -31,14 +31,10 @@ func (m *multi) curve(expr sema.Expr) (result.Value, *result.Interval, error) {
 			queries = append(queries, i)
 		}
 	}
-	width, maxSums, minWidth := m.optimumWidth(), maxCurve, curveWidth
-	if len(queries) > 2 {
-		maxSums, minWidth = maxSurface, surfaceWidth
-	}
 	if !m.exact {
 		m.limitAccuracy(result.Bounded)
-		width = max(width, minWidth)
 	}
+	width, maxSums := m.curveLimits(len(queries))
 	surface, err := pareto.New(len(queries), m.constrainedOracle(queries), m.weightBits()).Surface(m.ctx, width, maxSums)
 	switch {
 	case errors.Is(err, errUnsatisfiable):
@@ -53,6 +49,19 @@ func (m *multi) curve(expr sema.Expr) (result.Value, *result.Interval, error) {
 	return m.curveValue(surface, queries), nil, nil
 }
 
+// curveLimits returns when the approximation of a Pareto curve of so many queries ends: the required relative distance between the inner and
+// the outer approximation, and the greatest number of weighted sums.
+func (m *multi) curveLimits(numQueries int) (width float64, maxSums int) {
+	minWidth, maxSums := curveWidth, maxCurve
+	if numQueries > 2 {
+		minWidth, maxSums = surfaceWidth, maxSurface
+	}
+	if m.exact {
+		return 0, maxSums
+	}
+	return max(m.optimumWidth(), minWidth), maxSums
+}
+
 // curveValue converts a Pareto curve of the queries to the value of a verdict: its vertices, and as Num the greatest error of a coordinate.
 func (m *multi) curveValue(surface *pareto.Surface, queries []int) result.Value {
 	curve := result.Value{Kind: result.Curve}
@@ -62,16 +71,23 @@ func (m *multi) curveValue(surface *pareto.Surface, queries []int) result.Value 
 	for _, vertex := range surface.Points {
 		var point []float64
 		for i, query := range queries {
-			nearest, isEqual := m.objectives[query].fromParetoValue(vertex[i]).Float64()
+			nearest, maxError := nearestFloat(m.objectives[query].fromParetoValue(vertex[i]))
 			point = append(point, nearest)
-			if !isEqual {
-				curve.Num = max(curve.Num, math.Abs(nearest)*0x1p-52)
-			}
+			curve.Num = max(curve.Num, maxError)
 		}
 		curve.Points = append(curve.Points, point)
 	}
 	slices.SortStableFunc(curve.Points, slices.Compare[[]float64])
 	return curve
+}
+
+// nearestFloat returns the float64 number nearest to a fraction, and a bound on the difference, which is 0 if they are equal.
+func nearestFloat(exact *big.Rat) (nearest, maxError float64) {
+	nearest, isEqual := exact.Float64()
+	if isEqual {
+		return nearest, 0
+	}
+	return nearest, math.Abs(nearest) * 0x1p-52
 }
 
 // errUnsatisfiable says that no scheduler meets the bounds.
@@ -83,23 +99,33 @@ func (m *multi) constrainedOracle(queries []int) pareto.Oracle {
 	if len(queries) == len(m.objectives) {
 		return m.bestWeightedSum
 	}
-	curve := m.newCurve()
-	return func(ctx context.Context, weights []*big.Rat) (*pareto.Answer, error) {
-		direction, lowerBounds := m.directionAndLowerBounds()
-		for i, query := range queries {
-			direction[query] = weights[i]
-		}
-		best, err := curve.Maximize(ctx, direction, lowerBounds, m.optimumWidth())
-		if err != nil {
-			return nil, err
-		}
-		if best.Point == nil {
-			return nil, errUnsatisfiable
-		}
-		answer := &pareto.Answer{Bound: best.Upper}
-		for _, query := range queries {
-			answer.Point = append(answer.Point, best.Point[query])
-		}
-		return answer, nil
+	constrained := &constrainedQueries{multi: m, queries: queries, curveOfAll: m.newCurve()}
+	return constrained.bestWeightedSum
+}
+
+// constrainedQueries has the oracle for the queries among objectives, the others of which have bounds.
+type constrainedQueries struct {
+	*multi
+	queries    []int         // the indexes of the queries
+	curveOfAll *pareto.Curve // the curve of all objectives
+}
+
+// bestWeightedSum is the oracle that constrainedOracle returns.
+func (constrained *constrainedQueries) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*pareto.Answer, error) {
+	direction, lowerBounds := constrained.directionAndLowerBounds()
+	for i, query := range constrained.queries {
+		direction[query] = weights[i]
 	}
+	best, err := constrained.curveOfAll.Maximize(ctx, direction, lowerBounds, constrained.optimumWidth())
+	switch {
+	case err != nil:
+		return nil, err
+	case best.Point == nil:
+		return nil, errUnsatisfiable
+	}
+	answer := &pareto.Answer{Bound: best.Upper}
+	for _, query := range constrained.queries {
+		answer.Point = append(answer.Point, best.Point[query])
+	}
+	return answer, nil
 }

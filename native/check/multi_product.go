@@ -18,13 +18,22 @@ type multi struct {
 	product        *sparse.Graph       // its last state is the end state
 	states         []memory            // the memory of each state of the product, except the end state
 	choice         []uint32            // the choice of the model for each choice of the product; None for a choice that leads to the end state
-	ends           [][]uint32          // for each state: the sets of objectives, as bits, that are satisfied if a path ends there
+	ends           [][]objectiveSet    // for each state: the sets of objectives that are satisfied if a path ends there
 	tuples         tupleNumbering      // the tuples of automaton states: one state for each linear objective
 	tupleIndex     map[int]int         // the index of each linear objective in these tuples
 	keepSchedulers bool                // says that schedulers must be set
 	schedulers     []weightedScheduler // the scheduler of each call of bestWeightedSum
 	starts         []uint32            // the states of the product in which paths begin
 }
+
+// objectiveSet is a set of objectives: bit i stands for objective i.
+type objectiveSet uint32
+
+// has reports whether the set has an objective, given by its index.
+func (set objectiveSet) has(objective int) bool { return set>>objective&1 == 1 }
+
+// isSubsetOf reports whether all objectives of the set are in another set.
+func (set objectiveSet) isSubsetOf(other objectiveSet) bool { return set&^other == 0 }
 
 // memory is a state of the model with the memory of the objectives: two bits for each until objective, the number of steps so
 // far (at most multi.steps), and the number of the tuple of automaton states of the linear objectives.
@@ -109,6 +118,14 @@ func (m *multi) tooLargeError(err error) error {
 		return m.unsupported(m.property.X, "found a path formula in multi(...) whose automaton is too large")
 	}
 	return err
+}
+
+// prepare builds the product, and finds the states where paths may end. expr is the property, for errors.
+func (m *multi) prepare(expr sema.Expr) error {
+	if err := m.buildProduct(); err != nil {
+		return err
+	}
+	return m.findEnds(expr)
 }
 
 // maxProduct limits the states of a product, which then takes some gigabytes.
@@ -220,24 +237,31 @@ func (m *multi) findEnds(expr sema.Expr) error {
 	}
 	withoutCosts := m.choicesWithoutReward(ofMinimised)
 	pathObjectives := m.pathObjectives()
-	m.ends = make([][]uint32, len(m.states))
+	m.ends = make([][]objectiveSet, len(m.states))
 	// The loop visits all subsets of pathObjectives in descending order, so that supersets come before their subsets.
 	for satisfied := pathObjectives; ; satisfied = (satisfied - 1) & pathObjectives {
-		states, err := m.surelySatisfied(satisfied, withoutCosts)
-		if err != nil {
+		if err := m.addEnds(satisfied, withoutCosts); err != nil {
 			return err
 		}
-		isSuperset := func(other uint32) bool { return other&satisfied == satisfied }
-		for s := range states.All() {
-			if !slices.ContainsFunc(m.ends[s], isSuperset) { // the largest sets suffice
-				m.ends[s] = append(m.ends[s], satisfied)
-			}
-		}
 		if satisfied == 0 {
-			break
+			m.addEndState()
+			return nil
 		}
 	}
-	m.addEndState()
+}
+
+// addEnds adds a set of objectives to the states from which some scheduler stays in an end component of the given choices, and satisfies
+// these objectives with probability one. It leaves out states that already have a superset, because the largest sets suffice.
+func (m *multi) addEnds(satisfied objectiveSet, choices *sparse.Set) error {
+	states, err := m.surelySatisfied(satisfied, choices)
+	if err != nil {
+		return err
+	}
+	for s := range states.All() {
+		if !slices.ContainsFunc(m.ends[s], satisfied.isSubsetOf) {
+			m.ends[s] = append(m.ends[s], satisfied)
+		}
+	}
 	return nil
 }
 
@@ -270,8 +294,8 @@ func (m *multi) addEndState() {
 }
 
 // surelySatisfied returns the states of the product from which some scheduler stays in an end component of the given choices, and
-// satisfies a set of objectives with probability one. satisfied is the set: bit i stands for objective i.
-func (m *multi) surelySatisfied(satisfied uint32, choices *sparse.Set) (*sparse.Set, error) {
+// satisfies a set of objectives with probability one.
+func (m *multi) surelySatisfied(satisfied objectiveSet, choices *sparse.Set) (*sparse.Set, error) {
 	components, err := m.satisfyingComponents(satisfied, choices)
 	if err != nil {
 		return nil, err
@@ -290,8 +314,8 @@ func (m *multi) surelySatisfied(satisfied uint32, choices *sparse.Set) (*sparse.
 }
 
 // addSatisfying adds to satisfying the members of an end component from which some scheduler stays in the component and satisfies a set of
-// objectives with probability one. choices contains the choices of the component. satisfied is the set: bit i stands for objective i.
-func (m *multi) addSatisfying(satisfying *sparse.Set, satisfied uint32, members []uint32, choices *sparse.Set) error {
+// objectives with probability one. choices contains the choices of the component.
+func (m *multi) addSatisfying(satisfying *sparse.Set, satisfied objectiveSet, members []uint32, choices *sparse.Set) error {
 	if len(m.objectivesThatJump(satisfied, members[0])) == 0 {
 		for _, s := range members {
 			satisfying.Add(int(s))
@@ -311,9 +335,8 @@ func (m *multi) addSatisfying(satisfying *sparse.Set, satisfied uint32, members 
 }
 
 // satisfyingComponents returns the maximal end components of the given choices that can satisfy a set of objectives. In such a component
-// the until objectives hold, all states are in the sets of the lasting objectives, and the automata can accept. satisfied is the
-// set: bit i stands for objective i.
-func (m *multi) satisfyingComponents(satisfied uint32, choices *sparse.Set) (*sparse.EndComponents, error) {
+// the until objectives hold, all states are in the sets of the lasting objectives, and the automata can accept.
+func (m *multi) satisfyingComponents(satisfied objectiveSet, choices *sparse.Set) (*sparse.EndComponents, error) {
 	allowed := sparse.NewSet(m.product.NumStates())
 	for s, node := range m.states {
 		if m.canSatisfy(node, satisfied) {
@@ -324,35 +347,36 @@ func (m *multi) satisfyingComponents(satisfied uint32, choices *sparse.Set) (*sp
 }
 
 // canSatisfy reports whether a path can satisfy a set of objectives if it visits a state of the product infinitely often. node is the
-// memory of the state. satisfied is the set: bit i stands for objective i. Recurring objectives are not considered.
-func (m *multi) canSatisfy(node memory, satisfied uint32) bool {
-	for i, objective := range m.objectives {
-		if isInSet := satisfied>>i&1 == 1; !isInSet {
-			continue
-		}
-		isPossible := true
-		switch objective.form {
-		case untilForm:
-			untilHolds := node.untilStatus(i) == holdsStatus
-			isPossible = untilHolds != objective.isNegated
-		case lastingForm:
-			isPossible = objective.set.Has(int(node.state))
-		case automatonForm:
-			isPossible = objective.reader.auto.CanStay(m.automatonState(node, i))
-		}
-		if !isPossible {
+// memory of the state. Recurring objectives are not considered.
+func (m *multi) canSatisfy(node memory, satisfied objectiveSet) bool {
+	for i := range m.objectives {
+		if satisfied.has(i) && !m.canSatisfyOne(node, i) {
 			return false
 		}
 	}
 	return true
 }
 
+// canSatisfyOne is canSatisfy for one objective, given by its index.
+func (m *multi) canSatisfyOne(node memory, index int) bool {
+	objective := m.objectives[index]
+	switch objective.form {
+	case untilForm:
+		untilHolds := node.untilStatus(index) == holdsStatus
+		return untilHolds != objective.isNegated
+	case lastingForm:
+		return objective.set.Has(int(node.state))
+	case automatonForm:
+		return objective.reader.auto.CanStay(m.automatonState(node, index))
+	}
+	return true
+}
+
 // visitsRecurringSets reports whether the given states of the product include a state of each set that a recurring objective visits
-// infinitely often. satisfied is the set of objectives that count: bit i stands for objective i.
-func (m *multi) visitsRecurringSets(satisfied uint32, states []uint32) bool {
+// infinitely often. Only the objectives in satisfied count.
+func (m *multi) visitsRecurringSets(satisfied objectiveSet, states []uint32) bool {
 	for i, objective := range m.objectives {
-		isInSet := satisfied>>i&1 == 1
-		if !isInSet || objective.form != recurringForm {
+		if !satisfied.has(i) || objective.form != recurringForm {
 			continue
 		}
 		isVisited := slices.ContainsFunc(states, func(s uint32) bool { return objective.set.Has(int(m.states[s].state)) })

@@ -211,8 +211,8 @@ func (m *multi) choiceReward(objective *objective, s, c int) (exact *big.Rat, ne
 }
 
 // bestEnd returns the set of objectives with the greatest total weight, among the sets that can be satisfied if a path ends in state s,
-// and this weight. Bit i of the set stands for objective i.
-func (m *multi) bestEnd(s int, weights []*big.Rat) (best uint32, weight *big.Rat) {
+// and this weight.
+func (m *multi) bestEnd(s int, weights []*big.Rat) (best objectiveSet, weight *big.Rat) {
 	for i, satisfied := range m.ends[s] {
 		total := m.totalWeight(satisfied, weights)
 		if i == 0 || total.Cmp(weight) > 0 {
@@ -223,11 +223,11 @@ func (m *multi) bestEnd(s int, weights []*big.Rat) (best uint32, weight *big.Rat
 	return best, weight
 }
 
-// totalWeight returns the sum of the weights of a set of objectives. Bit i of the set stands for objective i.
-func (m *multi) totalWeight(set uint32, weights []*big.Rat) *big.Rat {
+// totalWeight returns the sum of the weights of a set of objectives.
+func (m *multi) totalWeight(set objectiveSet, weights []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
 	for i, weight := range weights {
-		if set>>i&1 == 1 {
+		if set.has(i) {
 			sum.Add(sum, weight)
 		}
 	}
@@ -308,9 +308,9 @@ func (m *multi) maximalTotal(ctx context.Context, weights []*big.Rat) (maxReward
 	return maxRewards, total, nil
 }
 
-// pathObjectives returns the set of the objectives that are path formulas: bit i stands for objective i.
-func (m *multi) pathObjectives() uint32 {
-	var set uint32
+// pathObjectives returns the set of the objectives that are path formulas.
+func (m *multi) pathObjectives() objectiveSet {
+	var set objectiveSet
 	for i, objective := range m.objectives {
 		if objective.form != rewardForm {
 			set |= 1 << i
@@ -478,7 +478,7 @@ func (m *multi) endsThatSatisfy(objective int, origins []origin, weights []*big.
 			continue
 		}
 		satisfied, _ := m.bestEnd(origin.state, weights)
-		if satisfied>>objective&1 == 1 {
+		if satisfied.has(objective) {
 			satisfying.Add(chainState)
 		}
 	}

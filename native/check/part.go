@@ -87,22 +87,23 @@ func dependsOnStateOnly(property *Property, expr sema.Expr, allowInit bool) bool
 	}
 	onlyState := expr.Type() == sema.Bool
 	sema.Inspect(expr, func(part sema.Expr) bool {
-		switch part := part.(type) {
-		case *sema.Const, *sema.Var, *sema.Unary, *sema.Binary, *sema.Cond, *sema.Call:
-			return onlyState
-		case *sema.Label:
-			switch {
-			case part.Index == sema.LabelInit:
-				onlyState = onlyState && allowInit
-			case part.Index >= 0:
-				onlyState = onlyState && dependsOnStateOnly(property, property.Program.Labels[part.Index].X, allowInit)
-			default:
-				onlyState = false
-			}
-			return onlyState
-		}
-		onlyState = false // any other operator
-		return false
+		onlyState = onlyState && isPlainOperator(property, part, allowInit)
+		return onlyState
 	})
 	return onlyState
+}
+
+// isPlainOperator reports whether the outermost operator of an expression is one of expressions over variables, or a label whose definition
+// depends only on the state; see dependsOnStateOnly.
+func isPlainOperator(property *Property, expr sema.Expr, allowInit bool) bool {
+	switch expr := expr.(type) {
+	case *sema.Const, *sema.Var, *sema.Unary, *sema.Binary, *sema.Cond, *sema.Call:
+		return true
+	case *sema.Label:
+		if expr.Index >= 0 {
+			return dependsOnStateOnly(property, property.Program.Labels[expr.Index].X, allowInit)
+		}
+		return expr.Index == sema.LabelInit && allowInit
+	}
+	return false
 }

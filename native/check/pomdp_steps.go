@@ -59,17 +59,22 @@ func (e *evaluation) newStepProduct(expr sema.Expr, counter stepCounter) (*stepP
 	if e.graph.Actions != nil { // the player knows choices by their actions
 		product.Actions = selectValues(e.graph.Actions, product.Choice)
 	}
-	out := &stepProduct{Product: product, graph: sparse.NewGraph(product.Model)}
-	type observation struct {
-		ofState uint32
-		steps   int
+	return &stepProduct{Product: product, graph: sparse.NewGraph(product.Model), observations: e.steppedObservations(product.Pairs)}, nil
+}
+
+// steppedObservations returns the observation of each state of a product with a counter of steps. Two states have the same observation if
+// their numbers of steps and the observations of their states of the model are equal.
+func (e *evaluation) steppedObservations(pairs []steppedState) []uint32 {
+	type steppedObservation struct {
+		observation uint32
+		steps       int
 	}
-	numbers := map[observation]uint32{}
-	for _, pair := range product.Pairs {
-		number, _ := addKey(numbers, observation{e.observations.ByState[pair.state], pair.steps})
-		out.observations = append(out.observations, number)
+	numbers := map[steppedObservation]uint32{}
+	observations := make([]uint32, len(pairs))
+	for i, pair := range pairs {
+		observations[i], _ = addKey(numbers, steppedObservation{e.observations.ByState[pair.state], pair.steps})
 	}
-	return out, nil
+	return observations
 }
 
 // states returns the states of the product for which satisfies returns true, given the state of the model and the number of

@@ -294,38 +294,55 @@ func (e *evaluation) optionsForScope() solve.Options {
 
 // stepInterval evaluates the bound of a temporal operator as an interval of numbers of steps. It returns an error if the interval is empty.
 func (e *evaluation) stepInterval(path *logic.Path) (solve.Steps, error) {
-	interval, bound, operator := solve.Steps{High: solve.Unbounded}, path.Bound, path.Op.String()
-	if bound.Low != nil {
-		low, err := e.stepCount(bound.Low, operator)
-		if err != nil {
-			return interval, err
-		}
-		if low < 0 {
-			return interval, e.failure(result.TypeError, bound.Low.Pos(), "lower bound %d of the %s operator is negative", low, operator)
-		}
-		interval.Low = low
-		if bound.LowStrict {
-			interval.Low++
-		}
+	bound, operator := path.Bound, path.Op.String()
+	first, err := e.firstStep(bound, operator)
+	if err != nil {
+		return solve.Steps{}, err
 	}
 	if bound.High == nil {
-		return interval, nil
+		return solve.Steps{Low: first, High: solve.Unbounded}, nil
 	}
+	last, err := e.lastStep(bound, operator)
+	switch {
+	case err != nil:
+		return solve.Steps{}, err
+	case last < first:
+		return solve.Steps{}, e.failure(result.TypeError, bound.High.Pos(), "bounds of the %s operator are empty: from step %d to step %d", operator, first, last)
+	}
+	return solve.Steps{Low: first, High: last}, nil
+}
+
+// firstStep returns the least number of steps that satisfies the lower bound of an operator, 0 without a lower bound.
+func (e *evaluation) firstStep(bound *sema.Bound, operator string) (int, error) {
+	if bound.Low == nil {
+		return 0, nil
+	}
+	low, err := e.stepCount(bound.Low, operator)
+	switch {
+	case err != nil:
+		return 0, err
+	case low < 0:
+		return 0, e.failure(result.TypeError, bound.Low.Pos(), "lower bound %d of the %s operator is negative", low, operator)
+	case bound.LowStrict:
+		return low + 1, nil
+	}
+	return low, nil
+}
+
+// lastStep returns the greatest number of steps that satisfies the upper bound of an operator.
+func (e *evaluation) lastStep(bound *sema.Bound, operator string) (int, error) {
 	high, err := e.stepCount(bound.High, operator)
 	if err != nil {
-		return interval, err
+		return 0, err
 	}
-	interval.High = high
+	last := high
 	if bound.HighStrict {
-		interval.High--
+		last--
 	}
-	switch {
-	case interval.High < 0:
-		return interval, e.failure(result.TypeError, bound.High.Pos(), "upper bound %s%d of the %s operator holds at no time", upperRelation(bound.HighStrict), high, operator)
-	case interval.High < interval.Low:
-		return interval, e.failure(result.TypeError, bound.High.Pos(), "bounds of the %s operator are empty: from step %d to step %d", operator, interval.Low, interval.High)
+	if last < 0 {
+		return 0, e.failure(result.TypeError, bound.High.Pos(), "upper bound %s%d of the %s operator holds at no time", upperRelation(bound.HighStrict), high, operator)
 	}
-	return interval, nil
+	return last, nil
 }
 
 // upperRelation returns the relation of an upper bound: < if the bound is strict, and otherwise <=.

@@ -176,9 +176,9 @@ func isWithin(point, box []int) bool {
 // pointAbove returns a point of a box, without unbounded coordinates, at which the probability exceeds the threshold. It returns nil
 // if there is no such point.
 //
-// It doubles the unbounded coordinates until the probability exceeds the threshold. The probability converges to the probability
-// without these bounds when the bounds grow. Minimal probabilities converge too, because the optimal schedulers for growing bounds
-// have a scheduler as their limit.
+// It doubles the unbounded coordinates until the probability exceeds the threshold. When these bounds grow, the probability converges to
+// the probability without them. Minimal probabilities converge too, because the optimal schedulers for growing bounds have a scheduler as
+// their limit.
 func (q *quantile) pointAbove(box []int) ([]int, error) {
 	isAbove, err := q.isAbove(box, q.above)
 	if !isAbove || err != nil {
@@ -187,38 +187,51 @@ func (q *quantile) pointAbove(box []int) ([]int, error) {
 	if !slices.Contains(box, unbounded) {
 		return slices.Clone(box), nil
 	}
-	greatest, provesAbsence := math.MaxInt, true
-	if q.above == syntax.OpGe {
-		limitIsGreater, err := q.isAbove(box, syntax.OpGt)
-		if err != nil {
-			return nil, err
-		}
-		if !limitIsGreater { // the limit is the threshold itself, which the probability may not attain with any finite bounds
-			if greatest, provesAbsence, err = q.sufficientUnits(box); err != nil {
-				return nil, err
-			}
-		}
+	lastSize, provesAbsence, err := q.lastSize(box)
+	if err != nil {
+		return nil, err
 	}
-	for size := 1; ; size = min(2*size, greatest) {
-		point := slices.Clone(box)
-		for i, bound := range box {
-			if bound == unbounded {
-				point[i] = min(size, maxUnits)
-			}
-		}
-		if isAbove, err := q.isAbove(point, q.above); isAbove || err != nil {
-			return point, err
-		}
-		if size >= greatest {
-			if !provesAbsence {
-				return nil, q.unsupported(q.operator.X, "found a quantile of a minimal probability that is the threshold itself without the bounds: whether some bounds suffice is not decided")
-			}
+	for size := 1; ; size = min(2*size, lastSize) {
+		point := replaceUnbounded(box, min(size, maxUnits))
+		isAbove, err := q.isAbove(point, q.above)
+		switch {
+		case err != nil:
+			return nil, err
+		case isAbove:
+			return point, nil
+		case size >= lastSize && provesAbsence:
 			return nil, nil
-		}
-		if size > maxUnits {
+		case size >= lastSize:
+			return nil, q.unsupported(q.operator.X, "found a quantile of a minimal probability that is the threshold itself without the bounds: whether some bounds suffice is not decided")
+		case size > maxUnits:
 			return nil, q.unsupported(q.operator.X, "found a quantile of more than %d units of which the rewards are multiples, which is too much to count", maxUnits)
 		}
 	}
+}
+
+// lastSize returns the greatest number of units that pointAbove tries for the unbounded coordinates of a box. provesAbsence says that the
+// probability exceeds the threshold nowhere in the box if it does not exceed it there. The number is limited only if the probability
+// without the bounds is the threshold itself, because finite bounds may not attain this limit.
+func (q *quantile) lastSize(box []int) (units int, provesAbsence bool, err error) {
+	if q.above == syntax.OpGt {
+		return math.MaxInt, true, nil
+	}
+	limitIsGreater, err := q.isAbove(box, syntax.OpGt)
+	if limitIsGreater || err != nil {
+		return math.MaxInt, true, err
+	}
+	return q.sufficientUnits(box)
+}
+
+// replaceUnbounded returns a box with a number of units in place of each unbounded coordinate.
+func replaceUnbounded(box []int, units int) []int {
+	point := slices.Clone(box)
+	for i, bound := range box {
+		if bound == unbounded {
+			point[i] = units
+		}
+	}
+	return point
 }
 
 // sufficientUnits returns a number of units with the following property: if the probability attains its limit with any bounds in
@@ -325,38 +338,42 @@ func (q *quantile) isAbove(point []int, relation syntax.Op) (bool, error) {
 	return isAbove, nil
 }
 
-// answer returns points as the value of the property: a number if the quantile has one bound, otherwise a curve. Num of a curve is the
-// greatest error of a coordinate. The curve has no fractions if a coordinate is infinite.
+// answer returns points as the value of the property: a number if the quantile has one bound, and otherwise a curve.
 func (q *quantile) answer(points [][]int) (result.Value, *result.Interval, error) {
-	curve := result.Value{Kind: result.Curve}
-	isFinite := true
-	for _, point := range points {
-		var coordinates []float64
-		var fractions []*big.Rat
-		for i, units := range point {
-			if units == unbounded {
-				coordinates, isFinite = append(coordinates, math.Inf(1)), false
-				continue
-			}
-			exact := q.rewardOf(i, units)
-			nearest, isEqual := exact.Float64()
-			if !isEqual {
-				curve.Num = max(curve.Num, nearest*0x1p-52)
-			}
-			coordinates, fractions = append(coordinates, nearest), append(fractions, exact)
-		}
-		curve.Points, curve.RatPoints = append(curve.Points, coordinates), append(curve.RatPoints, fractions)
-	}
-	slices.SortFunc(curve.Points, slices.Compare[[]float64])
-	slices.SortFunc(curve.RatPoints, func(a, b []*big.Rat) int { return slices.CompareFunc(a, b, (*big.Rat).Cmp) })
-	if !isFinite {
-		curve.RatPoints = nil
-	}
+	curve := q.curve(points)
 	if len(q.costs) > 1 {
 		return curve, nil, nil
 	}
 	value, bound := q.onlyCoordinate(curve)
 	return value, bound, nil
+}
+
+// curve returns points as a curve of rewards. Its Num is the greatest error of a coordinate. It has no fractions if a coordinate is
+// infinite.
+func (q *quantile) curve(points [][]int) result.Value {
+	curve := result.Value{Kind: result.Curve}
+	for _, point := range points {
+		var coordinates []float64
+		var fractions []*big.Rat
+		for i, units := range point {
+			if units == unbounded {
+				coordinates = append(coordinates, math.Inf(1))
+				continue
+			}
+			exact := q.rewardOf(i, units)
+			nearest, maxError := nearestFloat(exact)
+			curve.Num = max(curve.Num, maxError)
+			coordinates, fractions = append(coordinates, nearest), append(fractions, exact)
+		}
+		curve.Points, curve.RatPoints = append(curve.Points, coordinates), append(curve.RatPoints, fractions)
+	}
+	slices.SortFunc(curve.Points, slices.Compare[[]float64])
+	isInfinite := slices.ContainsFunc(points, func(point []int) bool { return slices.Contains(point, unbounded) })
+	if isInfinite {
+		curve.RatPoints = nil
+	}
+	slices.SortFunc(curve.RatPoints, func(a, b []*big.Rat) int { return slices.CompareFunc(a, b, (*big.Rat).Cmp) })
+	return curve
 }
 
 // onlyCoordinate returns the only coordinate of the only point of a curve as a number. If the curve has no point, then the property holds

@@ -158,27 +158,25 @@ func checkPreserved(e *evaluation, formula *logic.Formula) error {
 	if isLongRun && e.property.Program.Model().IsMarkovAutomaton() {
 		return e.unsupported(formula.X, "found a long-run average of a Markov automaton, whose sojourn times a reduced model does not have")
 	}
-	unsupported := ""
-	switch formula.Kind {
-	case logic.Objectives, logic.Lexicographic, logic.Quantile:
-		unsupported = logic.Describe(formula.X)
-	case logic.PathFormula, logic.RewardFormula:
-		if hasCosts(formula.X) {
-			unsupported = logic.Describe(formula.X)
-		}
-	case logic.Filter:
-		if !slices.Contains(preservedFilters, formula.Op) {
-			unsupported = "a filter " + formula.Op
-		}
-	case logic.Reward:
-		if formula.Objective.Form == logic.ConditionalReward {
-			unsupported = logic.Describe(formula.Objective.X)
-		}
-	}
-	if unsupported != "" {
-		return e.unsupported(formula.X, "found %s, which speaks about more than a reduced model has", unsupported)
+	if unpreserved := unpreservedOperator(formula); unpreserved != "" {
+		return e.unsupported(formula.X, "found %s, which speaks about more than a reduced model has", unpreserved)
 	}
 	return nil
+}
+
+// unpreservedOperator returns words for the outermost operator of a formula if no quotient preserves its value, and otherwise "".
+func unpreservedOperator(formula *logic.Formula) string {
+	switch kind := formula.Kind; {
+	case kind == logic.Objectives, kind == logic.Lexicographic, kind == logic.Quantile:
+		return logic.Describe(formula.X)
+	case (kind == logic.PathFormula || kind == logic.RewardFormula) && hasCosts(formula.X):
+		return logic.Describe(formula.X)
+	case kind == logic.Filter && !slices.Contains(preservedFilters, formula.Op):
+		return "a filter " + formula.Op
+	case kind == logic.Reward && formula.Objective.Form == logic.ConditionalReward:
+		return logic.Describe(formula.Objective.X)
+	}
+	return ""
 }
 
 // addReward adds the reward structure of an R operator. It returns an error for a ratio of rewards and for negative rewards.

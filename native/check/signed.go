@@ -174,19 +174,25 @@ func (e *evaluation) signedUntil(formula *logic.Formula, rewards solve.Signed, t
 func (e *evaluation) endStates(rewards solve.Signed) *sparse.Set {
 	ends := sparse.NewSet(e.graph.NumStates())
 	for s := range e.graph.NumStates() {
-		isEnd := true
-		first, end := e.graph.Choices(s)
-		for c := first; c < end; c++ {
-			firstTransition, endTransition := e.graph.Row(c)
-			isSelfLoop := endTransition == firstTransition+1 && int(e.graph.Target[firstTransition]) == s
-			hasReward := rewards.Earned.OfChoice(s, c) != 0 || rewards.Lost.OfChoice(s, c) != 0
-			isEnd = isEnd && isSelfLoop && !hasReward
-		}
-		if isEnd {
+		if e.isEndState(s, rewards) {
 			ends.Add(s)
 		}
 	}
 	return ends
+}
+
+// isEndState reports whether all choices of state s are self-loops without a reward.
+func (e *evaluation) isEndState(s int, rewards solve.Signed) bool {
+	first, end := e.graph.Choices(s)
+	for c := first; c < end; c++ {
+		firstTransition, endTransition := e.graph.Row(c)
+		isSelfLoop := endTransition == firstTransition+1 && int(e.graph.Target[firstTransition]) == s
+		hasReward := rewards.Earned.OfChoice(s, c) != 0 || rewards.Lost.OfChoice(s, c) != 0
+		if !isSelfLoop || hasReward {
+			return false
+		}
+	}
+	return true
 }
 
 // signedStructure returns the reward structure with the given index, as its positive and its negative rewards. ok is false if the structure

@@ -178,22 +178,16 @@ func (stages *Stages) evaluateStage(ctx context.Context, startProbabilities []nu
 	if err != nil {
 		return err
 	}
-	unexplored := space.Unexplored()
-	if unexplored == nil {
-		unexplored = sparse.NewSet(model.NumStates())
-	}
+	unexplored := unexploredStates(space)
 	undecided := left.Minus(right)
 	reached := reachedVia(model, undecided.Minus(unexplored))
-	order, acyclic := model.Topological(reached.Intersect(undecided).Minus(unexplored))
-	if !acyclic {
-		return errNoStages
-	}
-	if err := stages.addSample(order.Order); err != nil {
+	order, err := stages.propagationOrder(reached.Intersect(undecided).Minus(unexplored))
+	if err != nil {
 		return err
 	}
 	stages.probability = append(stages.probability[:0], startProbabilities...)
 	stages.probability = append(stages.probability, make([]number, model.NumStates()-len(startProbabilities))...)
-	if err := stages.propagateAll(ctx, order.Order, rewards); err != nil {
+	if err := stages.propagateAll(ctx, order, rewards); err != nil {
 		return err
 	}
 	if stages.reward == nil {
@@ -202,6 +196,24 @@ func (stages *Stages) evaluateStage(ctx context.Context, startProbabilities []nu
 	stages.remaining = reached.Intersect(undecided).Intersect(unexplored)
 	stages.count(unexplored.Count())
 	return nil
+}
+
+// unexploredStates returns the unexplored states of a space; the set is empty if all states are explored.
+func unexploredStates(space *explicit.Space) *sparse.Set {
+	if unexplored := space.Unexplored(); unexplored != nil {
+		return unexplored
+	}
+	return sparse.NewSet(space.Model().NumStates())
+}
+
+// propagationOrder returns the given states of the current stage in reverse topological order. It returns errNoStages if a cycle leads
+// through several of them, or if earlier stages had most of them.
+func (stages *Stages) propagationOrder(states *sparse.Set) ([]uint32, error) {
+	order, acyclic := stages.space.Model().Topological(states)
+	if !acyclic {
+		return nil, errNoStages
+	}
+	return order.Order, stages.addSample(order.Order)
 }
 
 // addProbabilities adds the probabilities of some states of the current stage to the expected value.
@@ -374,24 +386,22 @@ func nonNegative(operator syntax.Op, left, right number) number {
 // reachedVia returns the states that a path from an initial state can reach, if all earlier states of the path are in via.
 func reachedVia(model *sparse.Model, via *sparse.Set) *sparse.Set {
 	reached := sparse.NewSet(model.NumStates())
-	var pending []uint32
-	visit := func(s uint32) {
-		if !reached.Has(int(s)) {
-			reached.Add(int(s))
-			if via.Has(int(s)) {
-				pending = append(pending, s)
-			}
-		}
-	}
 	for _, s := range model.Initial {
-		visit(s)
+		reached.Add(int(s))
 	}
+	pending := slices.Clone(model.Initial)
 	for len(pending) > 0 {
-		s := pending[len(pending)-1]
+		s := int(pending[len(pending)-1])
 		pending = pending[:len(pending)-1]
-		first, end := model.Row(int(s))
-		for transition := first; transition < end; transition++ {
-			visit(model.Target[transition])
+		if !via.Has(s) {
+			continue
+		}
+		first, end := model.Row(s)
+		for _, target := range model.Target[first:end] {
+			if !reached.Has(int(target)) {
+				reached.Add(int(target))
+				pending = append(pending, target)
+			}
 		}
 	}
 	return reached

@@ -12,38 +12,56 @@ const minBlocks = 4
 // partition divides the chunks into blocks, each of which takes at most memory bytes when it is solved. It returns the first chunk of each
 // block.
 func partition(columns *disk.Columns, memory int64) ([]int, error) {
-	var firsts []int
-	var targets rangeUnion
+	var firstChunks []int
+	var block growingBlock
 	maxStates := columns.States/minBlocks + 1
-	rowBytes := int64(0)
-	states := disk.Range{First: -1}
 	for chunk := range columns.Chunks {
-		header := &columns.Chunks[chunk]
-		bytes := header.MemoryOf() + 4*header.Operands // 4 for the hints
-		isFirst := states.First < 0
-		if !isFirst {
-			states.End = header.First + header.States
-			grown := targets.clone()
-			if err := grown.addTargets(columns, chunk); err != nil {
+		if len(firstChunks) > 0 {
+			grown, err := block.with(columns, chunk)
+			if err != nil {
 				return nil, err
 			}
-			if rowBytes+bytes+grown.bytes(states) <= memory && states.End-states.First <= maxStates {
-				targets, rowBytes = grown, rowBytes+bytes
+			if grown.bytes() <= memory && grown.states.End-grown.states.First <= maxStates {
+				block = grown
 				continue
 			}
 		}
-		firsts = append(firsts, chunk)
-		states = disk.Range{First: header.First, End: header.First + header.States}
-		targets, rowBytes = rangeUnion{}, bytes
-		if err := targets.addTargets(columns, chunk); err != nil {
+		firstChunks = append(firstChunks, chunk)
+		header := &columns.Chunks[chunk]
+		empty := growingBlock{states: disk.Range{First: header.First, End: header.First}}
+		var err error
+		block, err = empty.with(columns, chunk)
+		if err != nil {
 			return nil, err
 		}
-		if need := rowBytes + targets.bytes(states); need > memory {
+		if need := block.bytes(); need > memory {
 			return nil, fmt.Errorf("%d states and the values of their successors need %d bytes, and %d are available for them: want more --memory", header.States, need, memory)
 		}
 	}
-	return firsts, nil
+	return firstChunks, nil
 }
+
+// growingBlock is a block to which partition adds chunks.
+type growingBlock struct {
+	states   disk.Range
+	targets  rangeUnion
+	rowBytes int64 // the memory that the rows of the block take
+}
+
+// with returns the block with one more chunk, which follows its states.
+func (block *growingBlock) with(columns *disk.Columns, chunk int) (growingBlock, error) {
+	header := &columns.Chunks[chunk]
+	const hintBytes = 4 // of each operand
+	grown := growingBlock{
+		states:   disk.Range{First: block.states.First, End: header.First + header.States},
+		targets:  block.targets.clone(),
+		rowBytes: block.rowBytes + header.MemoryOf() + hintBytes*header.Operands,
+	}
+	return grown, grown.targets.addTargets(columns, chunk)
+}
+
+// bytes returns the memory that the block takes when it is solved.
+func (block *growingBlock) bytes() int64 { return block.rowBytes + block.targets.bytes(block.states) }
 
 // joinGap is the number of states up to which ranges of different chunks are joined.
 const joinGap = 256
@@ -69,7 +87,8 @@ func (u *rangeUnion) addTargets(columns *disk.Columns, chunk int) (err error) {
 	a, b := u.ranges, u.added
 	for len(a) > 0 || len(b) > 0 {
 		var next disk.Range
-		if len(b) == 0 || len(a) > 0 && a[0].First <= b[0].First {
+		isNextInA := len(b) == 0 || len(a) > 0 && a[0].First <= b[0].First
+		if isNextInA {
 			next, a = a[0], a[1:]
 		} else {
 			next, b = b[0], b[1:]

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sort"
 	"sync"
 	"time"
 
@@ -29,10 +30,13 @@ type Problem struct {
 type Options struct {
 	Epsilon   float64 // the wanted relative width of the bounds; 0 is the default of package solve
 	Memory    int64   // bytes for blocks
-	MaxPasses int     // 0 means 100,000
+	MaxPasses int     // 0 means defaultMaxPasses
 	Interval  time.Duration
 	Progress  func(progress.Progress)
 }
+
+// defaultMaxPasses is the default of Options.MaxPasses.
+const defaultMaxPasses = 100_000
 
 // Bounds are the bounds of the value of the initial state.
 type Bounds struct {
@@ -102,7 +106,7 @@ func Solve(ctx context.Context, space *disk.Space, columns *disk.Columns, proble
 		options.Epsilon = solve.DefaultEpsilon
 	}
 	if options.MaxPasses == 0 {
-		options.MaxPasses = 100_000
+		options.MaxPasses = defaultMaxPasses
 	}
 	s := &solver{ctx: ctx, space: space, columns: columns, problem: problem, options: options, files: map[string]*disk.File{}, started: time.Now()}
 	defer s.closeFiles()
@@ -122,33 +126,14 @@ func Solve(ctx context.Context, space *disk.Space, columns *disk.Columns, proble
 
 // begin reads the state of the solution, or makes its first one.
 func (s *solver) begin() error {
-	recorded := s.space.Directory.Manifest().Solutions[s.problem.Key]
-	if recorded != nil {
+	if recorded := s.space.Directory.Manifest().Solutions[s.problem.Key]; recorded != nil {
 		if err := json.Unmarshal(recorded, &s.sol); err != nil {
 			return fmt.Errorf("read the state of the solution: %w", err)
 		}
-	} else {
-		var err error
-		s.sol = solution{Phase: lowerPhase, Precision: s.options.Epsilon / 8, Margin: s.options.Epsilon / 2}
-		if s.sol.FirstChunks, err = partition(s.columns, s.options.Memory/blocksPerStep); err != nil {
-			return err
-		}
-		s.sol.Lower, s.sol.Upper = make([]string, len(s.sol.FirstChunks)), make([]string, len(s.sol.FirstChunks))
-		if s.sol.Marks, err = s.space.WriteMarks(s.ctx, s.problem.NewMarker); err != nil {
-			return err
-		}
-		if err := s.commit(); err != nil {
-			return err
-		}
+	} else if err := s.beginAnew(); err != nil {
+		return err
 	}
-	for i, first := range s.sol.FirstChunks {
-		end := len(s.columns.Chunks)
-		if i+1 < len(s.sol.FirstChunks) {
-			end = s.sol.FirstChunks[i+1]
-		}
-		last := &s.columns.Chunks[end-1]
-		s.blocks = append(s.blocks, blockExtent{first, end, disk.Range{First: s.columns.Chunks[first].First, End: last.First + last.States}})
-	}
+	s.blocks = blockExtents(s.columns.Chunks, s.sol.FirstChunks)
 	if s.sol.Phase == donePhase {
 		return nil
 	}
@@ -159,6 +144,37 @@ func (s *solver) begin() error {
 		}
 	}
 	return nil
+}
+
+// beginAnew makes the first state of the solution, and records it: the blocks, and the marks of the states.
+func (s *solver) beginAnew() error {
+	firstChunks, err := partition(s.columns, s.options.Memory/blocksPerStep)
+	if err != nil {
+		return err
+	}
+	marks, err := s.space.WriteMarks(s.ctx, s.problem.NewMarker)
+	if err != nil {
+		return err
+	}
+	s.sol = solution{
+		Marks: marks, FirstChunks: firstChunks, Lower: make([]string, len(firstChunks)), Upper: make([]string, len(firstChunks)),
+		Phase: lowerPhase, Precision: s.options.Epsilon / 8, Margin: s.options.Epsilon / 2,
+	}
+	return s.commit()
+}
+
+// blockExtents returns the chunks and the states of each block. firstChunks has the first chunk of each block.
+func blockExtents(chunks []disk.Chunk, firstChunks []int) []blockExtent {
+	var blocks []blockExtent
+	for block, firstChunk := range firstChunks {
+		endChunk := len(chunks)
+		if block+1 < len(firstChunks) {
+			endChunk = firstChunks[block+1]
+		}
+		last := &chunks[endChunk-1]
+		blocks = append(blocks, blockExtent{firstChunk, endChunk, disk.Range{First: chunks[firstChunk].First, End: last.First + last.States}})
+	}
+	return blocks
 }
 
 // commit records the state of the solution in the manifest.
@@ -178,15 +194,7 @@ func (s *solver) backwards() bool { return s.columns.Forward >= s.columns.Backwa
 func (s *solver) pass(initial int64) error {
 	numSteps := (len(s.blocks) + blocksPerStep - 1) / blocksPerStep
 	for s.sol.Step < numSteps {
-		var blocks []int
-		for i := s.sol.Step * blocksPerStep; i < min((s.sol.Step+1)*blocksPerStep, len(s.blocks)); i++ {
-			block := i
-			if s.backwards() {
-				block = len(s.blocks) - 1 - i
-			}
-			blocks = append(blocks, block)
-		}
-		if err := s.step(blocks); err != nil {
+		if err := s.step(s.blocksOfStep(s.sol.Step)); err != nil {
 			return err
 		}
 	}
@@ -200,6 +208,19 @@ func (s *solver) pass(initial int64) error {
 	return s.commit()
 }
 
+// blocksOfStep returns the blocks that a step of a pass solves.
+func (s *solver) blocksOfStep(step int) []int {
+	var blocks []int
+	for i := step * blocksPerStep; i < min((step+1)*blocksPerStep, len(s.blocks)); i++ {
+		block := i
+		if s.backwards() {
+			block = len(s.blocks) - 1 - i
+		}
+		blocks = append(blocks, block)
+	}
+	return blocks
+}
+
 // step solves some blocks at the same time, writes their values and records the step.
 func (s *solver) step(blocks []int) error {
 	var wg sync.WaitGroup
@@ -211,9 +232,7 @@ func (s *solver) step(blocks []int) error {
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {
 		for _, name := range names {
-			if name != "" {
-				s.space.Directory.Obsolete(name)
-			}
+			s.retire(name)
 		}
 		return err
 	}
@@ -356,12 +375,7 @@ func (s *solver) closeFiles() {
 // from the lower bounds.
 func (s *solver) values(dst []float64, first int64, kind phase) error {
 	for len(dst) > 0 {
-		block, _ := slices.BinarySearchFunc(s.blocks, first, func(b blockExtent, state int64) int {
-			if b.states.End <= state {
-				return -1
-			}
-			return 1
-		})
+		block := s.blockOf(first)
 		extent := s.blocks[block].states
 		n := int(min(int64(len(dst)), extent.End-first))
 		if err := s.blockValues(dst[:n], first, block, kind); err != nil {
@@ -370,6 +384,11 @@ func (s *solver) values(dst []float64, first int64, kind phase) error {
 		dst, first = dst[n:], first+int64(n)
 	}
 	return nil
+}
+
+// blockOf returns the block that contains a state.
+func (s *solver) blockOf(state int64) int {
+	return sort.Search(len(s.blocks), func(block int) bool { return s.blocks[block].states.End > state })
 }
 
 // blockValues is values for states of one block.

@@ -28,27 +28,38 @@ func newWorker(s *solver) (*worker, error) {
 	w.block.Minimize, w.block.Rates = s.problem.Minimize, s.problem.Rates
 	w.block.Stop = func() bool { return s.ctx.Err() != nil }
 	w.block.Backwards = s.backwards()
-	var states, operands, weights, values int64
+	var greatest blockSize
 	for i := range s.blocks {
-		extent := &s.blocks[i]
-		ranges, err := targetRanges(s.columns, extent)
+		size, err := sizeOf(s.columns, &s.blocks[i])
 		if err != nil {
 			return nil, err
 		}
-		numValues := int64(0)
-		for _, r := range ranges {
-			numValues += r.End - r.First
-		}
-		numOperands, numWeights := int64(0), int64(0)
-		for _, chunk := range s.columns.Chunks[extent.firstChunk:extent.endChunk] {
-			numOperands, numWeights = numOperands+chunk.Operands, numWeights+chunk.Weights
-		}
-		states, values = max(states, extent.states.End-extent.states.First), max(values, numValues)
-		operands, weights = max(operands, numOperands), max(weights, numWeights)
+		greatest.states, greatest.values = max(greatest.states, size.states), max(greatest.values, size.values)
+		greatest.operands, greatest.weights = max(greatest.operands, size.operands), max(greatest.weights, size.weights)
 	}
-	w.rows = disk.Rows{RowOf: make([]uint32, 0, states), Operands: make([]int64, 0, operands), Weights: make([]float64, 0, weights)}
-	w.block.Values = make([]float64, 0, values)
+	w.rows = disk.Rows{RowOf: make([]uint32, 0, greatest.states), Operands: make([]int64, 0, greatest.operands), Weights: make([]float64, 0, greatest.weights)}
+	w.block.Values = make([]float64, 0, greatest.values)
 	return w, nil
+}
+
+// blockSize says how many entries the buffers need for a block. values is the number of states whose values the block needs.
+type blockSize struct{ states, operands, weights, values int64 }
+
+// sizeOf returns the size of a block.
+func sizeOf(columns *disk.Columns, extent *blockExtent) (blockSize, error) {
+	size := blockSize{states: extent.states.End - extent.states.First}
+	ranges, err := targetRanges(columns, extent)
+	if err != nil {
+		return size, err
+	}
+	for _, r := range ranges {
+		size.values += r.End - r.First
+	}
+	for _, chunk := range columns.Chunks[extent.firstChunk:extent.endChunk] {
+		size.operands += chunk.Operands
+		size.weights += chunk.Weights
+	}
+	return size, nil
 }
 
 // solve reads a block, improves its bounds, and writes them to a new file.
@@ -57,25 +68,14 @@ func (w *worker) solve(block int) (name string, err error) {
 	if err := w.load(block); err != nil {
 		return "", err
 	}
-	for range sweepsPerStep {
+	canImprove := true
+	for sweep := 0; sweep < sweepsPerStep && canImprove; sweep++ {
 		if err := w.ctx.Err(); err != nil {
 			return "", err
 		}
-		if w.sol.Phase == upperPhase {
-			raised := w.block.SweepUpper()
-			w.raised = w.raised || raised
-			if !raised {
-				break
-			}
-			continue
-		}
-		change := w.block.SweepLower()
-		w.change = max(w.change, change)
-		if change <= w.sol.Precision/4 {
-			break
-		}
+		canImprove = w.sweep()
 	}
-	if err := w.ctx.Err(); err != nil {
+	if err := w.ctx.Err(); err != nil { // the last sweep may have stopped early
 		return "", err
 	}
 	own := w.blocks[block].states
@@ -87,6 +87,18 @@ func (w *worker) solve(block int) (name string, err error) {
 	return "", nil
 }
 
+// sweep improves the bounds of the block in memory once. It reports whether a further sweep may improve them much.
+func (w *worker) sweep() bool {
+	if w.sol.Phase == upperPhase {
+		raised := w.block.SweepUpper()
+		w.raised = w.raised || raised
+		return raised
+	}
+	change := w.block.SweepLower()
+	w.change = max(w.change, change)
+	return change > w.sol.Precision/4
+}
+
 // load reads the rows of a block and the values of its states and of their targets.
 func (w *worker) load(block int) error {
 	extent := &w.blocks[block]
@@ -94,20 +106,34 @@ func (w *worker) load(block int) error {
 	if err != nil {
 		return err
 	}
+	if err := w.loadRows(extent); err != nil {
+		return err
+	}
+	if err := w.removeKnown(extent.states); err != nil {
+		return err
+	}
+	return w.loadValues(ranges)
+}
+
+// loadRows reads the rows of a block.
+func (w *worker) loadRows(extent *blockExtent) error {
 	w.rows.Reserve(w.columns.Chunks[extent.firstChunk:extent.endChunk])
 	for chunk := extent.firstChunk; chunk < extent.endChunk; chunk++ {
 		if err := w.ctx.Err(); err != nil {
 			return err
 		}
+		var err error
 		if w.buffer, err = w.columns.AppendRows(&w.rows, chunk, w.buffer); err != nil {
 			return err
 		}
 	}
 	w.block.First, w.block.RowOf, w.block.Operands, w.block.Weights = extent.states.First, w.rows.RowOf, w.rows.Operands, w.rows.Weights
 	w.block.Prepare(w.columns.RelErr, w.columns.MinWeight, w.columns.MaxWeight)
-	if err := w.removeKnown(extent.states); err != nil {
-		return err
-	}
+	return nil
+}
+
+// loadValues reads the values of some ranges of states.
+func (w *worker) loadValues(ranges []disk.Range) error {
 	offset := int64(0)
 	w.block.Ranges = w.block.Ranges[:0]
 	for _, r := range ranges {

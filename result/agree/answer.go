@@ -49,36 +49,60 @@ func (a *Answer) Who() string { return a.who }
 // Read converts an engine's verdict. level is the confidence that the interval of a sampled value must have. Failures,
 // verdicts without a value, and functions give the zero Answer; a simulation that could not decide still gives an interval.
 func Read(who string, v *result.Verdict, q Question, level float64) Answer {
-	undecided := v.Err != nil && v.Err.Class == result.NonConverge && v.Bound != nil && q.Rel != 0 &&
-		v.Accuracy == result.Probable && v.Samples > 0
-	if !undecided && (v.Err != nil || v.Value.Kind == result.NoValue || v.Value.Kind == result.Function) {
+	hasNoValue := v.Err != nil || v.Value.Kind == result.NoValue || v.Value.Kind == result.Function
+	if hasNoValue && !isUndecidedSample(v, q) {
 		return Answer{}
 	}
-	a := Answer{who: who, question: q, basis: Estimated, doubt: v.Doubt}
-	switch v.Resolution {
-	case result.Uniform, result.Fixed:
-		if !q.NoChoices {
-			a.scheduler = v.Resolution
-		}
-	case result.Minimum, result.Maximum:
-		a.optimum = v.Resolution
-	}
-	certain := v.Bound != nil || v.Value.Kind == result.Boolean
-	switch {
-	case v.Accuracy == result.Probable:
+	a := Answer{who: who, question: q, basis: basisOf(v), doubt: v.Doubt}
+	a.readResolution(v.Resolution)
+	if v.Accuracy == result.Probable {
 		a.readSampled(v, level)
 		return a
-	case v.Accuracy == result.Exact, (v.Accuracy == result.Bounded || v.Accuracy == result.Proven) && certain:
-		a.basis = Proven
-	case v.Accuracy == result.Claimed && certain:
-		a.basis = Claimed
 	}
+	a.readValue(v)
+	if a.doubt != "" {
+		a.basis = Estimated
+	}
+	return a
+}
+
+// isUndecidedSample reports whether a verdict is from a simulation that has an interval but could not decide a comparison.
+func isUndecidedSample(v *result.Verdict, q Question) bool {
+	return v.Err != nil && v.Err.Class == result.NonConverge && v.Bound != nil && q.Rel != 0 && v.Accuracy == result.Probable && v.Samples > 0
+}
+
+// basisOf returns the basis of a value that was not sampled, and is neither a range nor a curve.
+func basisOf(v *result.Verdict) Basis {
+	isCertain := v.Bound != nil || v.Value.Kind == result.Boolean
+	switch {
+	case v.Accuracy == result.Exact, (v.Accuracy == result.Bounded || v.Accuracy == result.Proven) && isCertain:
+		return Proven
+	case v.Accuracy == result.Claimed && isCertain:
+		return Claimed
+	}
+	return Estimated
+}
+
+// readResolution sets how choices were resolved.
+func (a *Answer) readResolution(resolution result.Resolution) {
+	switch resolution {
+	case result.Uniform, result.Fixed:
+		if !a.question.NoChoices {
+			a.scheduler = resolution
+		}
+	case result.Minimum, result.Maximum:
+		a.optimum = resolution
+	}
+}
+
+// readValue converts a value that was not sampled.
+func (a *Answer) readValue(v *result.Verdict) {
 	switch v.Value.Kind {
 	case result.Boolean:
 		a.boolean, a.holds = true, v.Value.Bool
 	case result.Range:
 		a.basis = Estimated // the bounds are not about the ends of the range
-		a.high = &Answer{who: who, basis: Estimated}
+		a.high = &Answer{who: a.who, basis: Estimated}
 		a.number.Interval = interval.Point(v.Value.Num)
 		a.high.number.Interval = interval.Point(v.Value.Hi)
 	case result.Curve:
@@ -86,10 +110,6 @@ func Read(who string, v *result.Verdict, q Question, level float64) Answer {
 	default:
 		a.readNumber(v)
 	}
-	if a.doubt != "" {
-		a.basis = Estimated
-	}
-	return a
 }
 
 // readNumber converts a number that was not sampled.

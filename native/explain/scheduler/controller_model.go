@@ -129,16 +129,18 @@ func (writer *moduleWriter) probability(transition int) string {
 // fractionText returns a fraction in PRISM's language. The language has integers of 32 bits; greater integers are written as
 // decimals.
 func fractionText(value *big.Rat) string {
-	number := func(n *big.Int) string {
-		if n.BitLen() < 32 {
-			return n.String()
-		}
-		return n.String() + ".0"
-	}
 	if value.IsInt() {
-		return number(value.Num())
+		return integerText(value.Num())
 	}
-	return number(value.Num()) + "/" + number(value.Denom())
+	return integerText(value.Num()) + "/" + integerText(value.Denom())
+}
+
+// integerText returns an integer, as a decimal if it has more than 31 bits.
+func integerText(value *big.Int) string {
+	if value.BitLen() < 32 {
+		return value.String()
+	}
+	return value.String() + ".0"
 }
 
 // action returns the name of the action that all moves of a node have. It returns "" if the moves have no action or different ones. Different

@@ -88,9 +88,13 @@ type inducer struct {
 	order     []uint32 // InduceOptions.Order; nil for the model's order
 	rank      []uint32 // the inverse of order; nil for the model's order
 	induced   Induced
-	// numberOf returns the number of a state after some steps.
-	numberOf func(step, s uint32) uint32
+	// The numbers of the states of the induced model.
+	stateNumber []uint32                // for a memoryless scheduler
+	pairNumber  map[steppedState]uint32 // for a scheduler that counts steps
 }
+
+// steppedState is a state of the model after some steps.
+type steppedState struct{ step, state uint32 }
 
 // newInducer returns an inducer without states.
 func newInducer(model *sparse.Model, scheduler Scheduler, opts InduceOptions) *inducer {
@@ -118,19 +122,26 @@ func (b *inducer) numberStates(ctx context.Context, reachable bool) error {
 			return err
 		}
 	}
-	number := make([]uint32, numStates)
+	b.stateNumber = make([]uint32, numStates)
 	for position := range numStates {
 		s := uint32(position)
 		if b.order != nil {
 			s = b.order[position]
 		}
 		if kept.Has(int(s)) {
-			number[s] = uint32(len(b.induced.State))
+			b.stateNumber[s] = uint32(len(b.induced.State))
 			b.addState(s, 0)
 		}
 	}
-	b.numberOf = func(_, s uint32) uint32 { return number[s] }
 	return nil
+}
+
+// numberOf returns the number of a state after some steps.
+func (b *inducer) numberOf(visited steppedState) uint32 {
+	if b.pairNumber != nil {
+		return b.pairNumber[visited]
+	}
+	return b.stateNumber[visited.state]
 }
 
 // addState appends a state of the induced model: original state s after some steps.
@@ -163,19 +174,9 @@ func (b *inducer) reachable(ctx context.Context) (*sparse.Set, error) {
 
 // numberPairs numbers the reachable pairs of a state and a number of steps.
 func (b *inducer) numberPairs(ctx context.Context) error {
-	type pair struct{ step, state uint32 }
-	number := map[pair]uint32{}
-	visit := func(visited pair) {
-		if _, ok := number[visited]; ok {
-			return
-		}
-		number[visited] = uint32(len(b.induced.State))
-		b.addState(visited.state, int(visited.step))
-		b.induced.Step = append(b.induced.Step, visited.step)
-	}
-	b.numberOf = func(step, s uint32) uint32 { return number[pair{step, s}] }
+	b.pairNumber = map[steppedState]uint32{}
 	for _, s := range b.inOrder(b.model.Initial) {
-		visit(pair{0, s})
+		b.addPair(steppedState{0, s})
 	}
 	for i := 0; i < len(b.induced.State); i++ {
 		if i%statesPerPoll == 0 && ctx.Err() != nil {
@@ -184,10 +185,20 @@ func (b *inducer) numberPairs(ctx context.Context) error {
 		firstTransition, endTransition := b.model.Row(int(b.induced.Choice[i]))
 		next := b.nextStep(b.induced.Step[i])
 		for _, target := range b.inOrder(b.model.Target[firstTransition:endTransition]) {
-			visit(pair{next, target})
+			b.addPair(steppedState{next, target})
 		}
 	}
 	return nil
+}
+
+// addPair numbers a state after some steps, and appends it, unless it has a number.
+func (b *inducer) addPair(visited steppedState) {
+	if _, hasNumber := b.pairNumber[visited]; hasNumber {
+		return
+	}
+	b.pairNumber[visited] = uint32(len(b.induced.State))
+	b.addState(visited.state, int(visited.step))
+	b.induced.Step = append(b.induced.Step, visited.step)
 }
 
 // nextStep returns the row of the scheduler after one more step. The last row holds for all later steps.
@@ -261,7 +272,7 @@ func (b *inducer) sortedRow(i int) []inducedTransition {
 	var row []inducedTransition
 	first, end := b.model.Row(int(b.induced.Choice[i]))
 	for index := first; index < end; index++ {
-		row = append(row, inducedTransition{b.numberOf(step, b.model.Target[index]), index})
+		row = append(row, inducedTransition{b.numberOf(steppedState{step, b.model.Target[index]}), index})
 	}
 	slices.SortFunc(row, func(a, b inducedTransition) int { return int(a.target) - int(b.target) })
 	return row

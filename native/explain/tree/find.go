@@ -99,11 +99,12 @@ func (search *treeSearch) growAndJudge(ctx context.Context) error {
 	if err := search.growUntilClosed(ctx); err != nil {
 		return err
 	}
-	loss, err := search.judge(ctx)
+	loss, numDecided, err := search.judge(ctx)
 	if err != nil {
 		return err
 	}
 	search.result.Loss = loss
+	search.result.States = numDecided
 	search.result.Grown = search.result.Root.Leaves()
 	return nil
 }
@@ -137,6 +138,7 @@ type treeSearch struct {
 	values     []int32
 	seenStates *sparse.Set // states for which addExample was called
 	examples   []Example
+	decisions  []Decision // the buffer of decisionsIn
 }
 
 // newTreeSearch returns a search without examples and without a tree.
@@ -176,31 +178,27 @@ func (search *treeSearch) mustDecide(state int) bool {
 	return end-first > 1 || action != sparse.NoAction && search.result.isRestricted[action]
 }
 
-// forEachChoice calls visit for each choice of a state, with the decision that identifies the choice. It stops when
-// visit returns false.
-func (search *treeSearch) forEachChoice(s int, visit func(c int, decision Decision) bool) {
+// decisionsIn returns the decision that identifies each choice of a state. The next call overwrites the result.
+func (search *treeSearch) decisionsIn(s int) []Decision {
 	first, end := search.model.Choices(s)
 	modules := search.moduleChoices(s)
-	var earlier []Decision // the decisions of the choices before, all with index 0
+	search.decisions = search.decisions[:0]
 	for c := first; c < end; c++ {
 		decision := Decision{Action: search.actionOf(c), Module: -1}
 		if modules != nil {
 			decision.Module = modules[c-first].Module
 		}
-		numEqual := countEqual(earlier, decision)
-		earlier = append(earlier, decision)
-		decision.Index = numEqual
-		if !visit(c, decision) {
-			return
-		}
+		decision.Index = countSimilar(search.decisions, decision)
+		search.decisions = append(search.decisions, decision)
 	}
+	return search.decisions
 }
 
-// countEqual returns how many of the decisions equal the given one.
-func countEqual(decisions []Decision, wanted Decision) int {
+// countSimilar returns how many of the decisions have the action and the module of the given one.
+func countSimilar(decisions []Decision, wanted Decision) int {
 	count := 0
 	for _, decision := range decisions {
-		if decision == wanted {
+		if decision.Action == wanted.Action && decision.Module == wanted.Module {
 			count++
 		}
 	}
@@ -223,14 +221,12 @@ func (search *treeSearch) moduleChoices(s int) []compile.Choice {
 
 // choiceOf returns the choice of a state that a decision identifies. It returns -1 if there is none.
 func (search *treeSearch) choiceOf(s int, wanted Decision) int {
-	found := -1
-	search.forEachChoice(s, func(c int, decision Decision) bool {
-		if decision == wanted {
-			found = c
-		}
-		return found < 0
-	})
-	return found
+	position := slices.Index(search.decisionsIn(s), wanted)
+	if position < 0 {
+		return -1
+	}
+	first, _ := search.model.Choices(s)
+	return first + position
 }
 
 // addExample adds a state and its allowed decisions to the examples, if the tree has to decide there.
@@ -243,12 +239,12 @@ func (search *treeSearch) addExample(s int) error {
 		return fmt.Errorf("the tree would decide in more than %d states, which is the limit", maxExamples)
 	}
 	example := Example{Values: search.Space.State(nil, s)}
-	search.forEachChoice(s, func(c int, decision Decision) bool {
-		if search.isAllowed(s, c) {
+	first, _ := search.model.Choices(s)
+	for position, decision := range search.decisionsIn(s) {
+		if search.isAllowed(s, first+position) {
 			example.Allowed = append(example.Allowed, search.numberOf(decision))
 		}
-		return true
-	})
+	}
 	slices.Sort(example.Allowed)
 	search.examples = append(search.examples, example)
 	return nil
@@ -363,13 +359,12 @@ func (search *treeSearch) reachable(ctx context.Context, choices func(s int) (fr
 	return seen, nil
 }
 
-// judge returns an upper bound on the loss of value under the current tree. It removes the choices that the tree does
-// not make, and calls Judge for the rest. The loss is infinite if the tree reaches a state where no choice corresponds
-// to the decision of the tree.
-func (search *treeSearch) judge(ctx context.Context) (float64, error) {
+// judge returns an upper bound on the loss of value under the current tree, and the number of reachable states in which the tree decides. It
+// removes the choices that the tree does not make, and calls Judge for the rest. The loss is infinite if the tree reaches a state where no
+// choice corresponds to the decision of the tree.
+func (search *treeSearch) judge(ctx context.Context) (loss float64, numDecided int, err error) {
 	search.result.Judged++
 	kept := sparse.NewSet(search.model.NumChoices())
-	numDecided := 0
 	reached, err := search.reachable(ctx, func(s int) (from, to int) {
 		if !search.mustDecide(s) {
 			return search.model.Choices(s)
@@ -382,7 +377,7 @@ func (search *treeSearch) judge(ctx context.Context) (float64, error) {
 		return c, c + 1
 	})
 	if err != nil || reached == nil {
-		return math.Inf(1), err
+		return math.Inf(1), 0, err
 	}
 	for s := range search.model.NumStates() {
 		if first, end := search.model.Choices(s); !reached.Has(s) || end-first == 1 {
@@ -391,10 +386,10 @@ func (search *treeSearch) judge(ctx context.Context) (float64, error) {
 	}
 	restricted, err := search.Space.Restrict(kept)
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	search.result.States = numDecided
-	return search.Judge(ctx, restricted)
+	loss, err = search.Judge(ctx, restricted)
+	return loss, numDecided, err
 }
 
 // decide returns the decision of the current tree for a valuation.
@@ -412,42 +407,35 @@ func (search *treeSearch) prune(ctx context.Context) error {
 	for i := range examples {
 		examples[i] = i
 	}
-	accepted := search.result.States // the number of states in which the last accepted tree decides
-	defer func() { search.result.States = accepted }()
-	accept := func() (bool, error) {
-		ok, err := search.acceptTree(ctx)
-		if ok {
-			accepted = search.result.States
-		}
-		return ok, err
-	}
-	if err := search.pruneUniformly(examples, accept); err != nil {
+	if err := search.pruneUniformly(ctx, examples); err != nil {
 		return err
 	}
-	return search.pruneGreedily(ctx, branch{search.result.Root, examples}, accept)
+	return search.pruneGreedily(ctx, branch{search.result.Root, examples})
 }
 
-// acceptTree judges the current tree, and reports whether its loss is allowed. If so, it becomes the loss of the result.
+// acceptTree judges the current tree, and reports whether its loss is allowed. If so, the result gets the loss, and the number of states in
+// which the tree decides.
 func (search *treeSearch) acceptTree(ctx context.Context) (bool, error) {
-	loss, err := search.judge(ctx)
+	loss, numDecided, err := search.judge(ctx)
 	isAllowed := loss <= search.allowedLoss() // false for NaN
 	if err != nil || !isAllowed {
 		return false, err
 	}
 	search.result.Loss = loss
+	search.result.States = numDecided
 	return true, nil
 }
 
 // pruneUniformly replaces each branch with at most some number of exceptions by a leaf (see collapseBranches). It finds the greatest
-// number for which accept returns true by binary search.
-func (search *treeSearch) pruneUniformly(examples []int, accept func() (bool, error)) error {
+// number for which the tree is accepted by binary search.
+func (search *treeSearch) pruneUniformly(ctx context.Context, examples []int) error {
 	fullTree := search.result.Root
 	accepted, rejected := 0, len(examples) // numbers of exceptions
 	for rejected-accepted > 1 {
 		exceptions := accepted + (rejected-accepted)/2
 		previous := search.result.Root
 		search.result.Root = search.collapseBranches(branch{fullTree, examples}, exceptions)
-		isAccepted, err := accept()
+		isAccepted, err := search.acceptTree(ctx)
 		if err != nil {
 			return err
 		}
@@ -483,7 +471,7 @@ func (search *treeSearch) collapseBranches(branch branch, exceptions int) *Node 
 
 // pruneGreedily tries to replace branches by leaves one at a time, branches with more examples first. It stops
 // at the limit of judged trees.
-func (search *treeSearch) pruneGreedily(ctx context.Context, root branch, accept func() (bool, error)) error {
+func (search *treeSearch) pruneGreedily(ctx context.Context, root branch) error {
 	maxJudged := min(max(trialWork/search.model.NumTransitions(), minTrials), maxTrials) + search.result.Judged
 	queue := []branch{root}
 	for len(queue) > 0 && !search.result.Stopped {
@@ -493,7 +481,7 @@ func (search *treeSearch) pruneGreedily(ctx context.Context, root branch, accept
 		if largest.node.Leaf() {
 			continue
 		}
-		replaced, err := search.replaceByLeaf(largest, maxJudged, accept)
+		replaced, err := search.replaceByLeaf(ctx, largest, maxJudged)
 		if err != nil {
 			return err
 		}
@@ -507,7 +495,7 @@ func (search *treeSearch) pruneGreedily(ctx context.Context, root branch, accept
 
 // replaceByLeaf replaces a branch by the first accepted leaf, and reports whether there is one. It sets Stopped if the
 // limit of judged trees is reached.
-func (search *treeSearch) replaceByLeaf(b branch, maxJudged int, accept func() (bool, error)) (bool, error) {
+func (search *treeSearch) replaceByLeaf(ctx context.Context, b branch, maxJudged int) (bool, error) {
 	for _, decision := range search.frequentDecisions(b.examples) {
 		if search.result.Judged >= maxJudged {
 			search.result.Stopped = true
@@ -515,7 +503,7 @@ func (search *treeSearch) replaceByLeaf(b branch, maxJudged int, accept func() (
 		}
 		old := *b.node
 		*b.node = Node{Decision: decision}
-		accepted, err := accept()
+		accepted, err := search.acceptTree(ctx)
 		if accepted {
 			return true, nil
 		}
@@ -546,7 +534,10 @@ func (search *treeSearch) split(b branch) (yes, no branch) {
 	return yes, no
 }
 
-// frequentDecisions returns the decisions, at most three, that the most of the given examples allow. The most frequent one comes first.
+// maxFrequent is the greatest number of decisions that frequentDecisions returns.
+const maxFrequent = 3
+
+// frequentDecisions returns the decisions that most of the given examples allow, at most maxFrequent. The most frequent one comes first.
 func (search *treeSearch) frequentDecisions(examples []int) []int {
 	count := make([]int, len(search.result.Decisions))
 	for _, i := range examples {
@@ -561,5 +552,5 @@ func (search *treeSearch) frequentDecisions(examples []int) []int {
 		}
 	}
 	slices.SortStableFunc(frequent, func(a, b int) int { return count[b] - count[a] })
-	return frequent[:min(len(frequent), 3)]
+	return frequent[:min(len(frequent), maxFrequent)]
 }

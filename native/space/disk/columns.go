@@ -260,20 +260,12 @@ const maxTemplates = 1 << 12
 // decode decodes the rows of some states.
 func (d *rowDecoder) decode(data []byte, states int) error {
 	for range states {
-		var code uint64
-		if len(data) > 0 && data[0] < 0x80 {
-			code, data = uint64(data[0]), data[1:]
-		} else {
-			value, n := binary.Uvarint(data)
-			if n <= 0 {
-				return errDamaged
-			}
-			code, data = value, data[n:]
+		code, n := shortUvarint(data) // 0 for a new row, or 1 + the number of an earlier one
+		if n <= 0 || code > uint64(len(d.templates)) {
+			return errDamaged
 		}
+		data = data[n:]
 		if code > 0 {
-			if code > uint64(len(d.templates)) {
-				return errDamaged
-			}
 			d.rows.RowOf = append(d.rows.RowOf, d.templates[code-1])
 			continue
 		}

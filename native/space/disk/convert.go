@@ -63,18 +63,7 @@ func (s *Space) convert(ctx context.Context, files ColumnFiles) error {
 	var wg sync.WaitGroup
 	for _, fork := range s.forks {
 		worker := newChunkMaker(c, fork)
-		wg.Go(func() {
-			tasks.run(ctx, func(task int) error {
-				err := worker.make(ctx, task)
-				if err := c.write(worker, task, err); err != nil {
-					return err
-				}
-				return ctx.Err()
-			})
-			if tasks.failure() != nil {
-				c.stop()
-			}
-		})
+		wg.Go(func() { worker.work(ctx, tasks) })
 	}
 	wg.Wait()
 	if tasks.err != nil {
@@ -191,6 +180,20 @@ func newChunkMaker(c *conversion, fork *explicit.Successors) *chunkMaker {
 	}
 }
 
+// work makes and writes the chunks of tasks until there are none, or one fails.
+func (w *chunkMaker) work(ctx context.Context, tasks *tasks) {
+	tasks.run(ctx, func(task int) error {
+		makeErr := w.make(ctx, task)
+		if err := w.write(w, task, makeErr); err != nil {
+			return err
+		}
+		return ctx.Err()
+	})
+	if tasks.failure() != nil {
+		w.stop()
+	}
+}
+
 // statesPerExpansion is the number of states that are expanded at once.
 const statesPerExpansion = 512
 
@@ -279,26 +282,18 @@ func (w *chunkMaker) distributionNumber(weights []float64) uint32 {
 // encodeRows encodes the rows of all states.
 func (w *chunkMaker) encodeRows() {
 	transition, choice := 0, 0
-	firstRank, endRank := w.header.First, w.header.First+w.header.States
 	for state, numChoices := range w.choices {
-		source := firstRank + int64(state)
+		source := w.header.First + int64(state)
 		w.row = binary.AppendUvarint(w.row[:0], uint64(numChoices))
 		operands := int64(1)
 		for range numChoices {
 			w.row = binary.AppendUvarint(w.row, uint64(w.distributions[choice]))
 			numTransitions := int(w.transitions[choice])
-			for i, id := range w.targetIDs[transition : transition+numTransitions] {
-				rank := w.targets.ranks[id]
-				switch {
-				case rank < firstRank:
-					w.header.Backward += w.allWeights[transition+i]
-				case rank >= endRank:
-					w.header.Forward += w.allWeights[transition+i]
-				}
-				w.row = binary.AppendVarint(w.row, rank-source)
+			for range numTransitions {
+				w.encodeTransition(transition, source)
+				transition++
 			}
 			operands += 2 + int64(numTransitions)
-			transition += numTransitions
 			choice++
 		}
 		template, ok := w.templates[string(w.row)]
@@ -312,6 +307,18 @@ func (w *chunkMaker) encodeRows() {
 		}
 		w.rows = binary.AppendUvarint(w.rows, template)
 	}
+}
+
+// encodeTransition appends a transition of the state with number source to the row, and adds its weight to the totals of the chunk.
+func (w *chunkMaker) encodeTransition(transition int, source int64) {
+	target := w.targets.ranks[w.targetIDs[transition]]
+	switch {
+	case target < w.header.First:
+		w.header.Backward += w.allWeights[transition]
+	case target >= w.header.First+w.header.States:
+		w.header.Forward += w.allWeights[transition]
+	}
+	w.row = binary.AppendVarint(w.row, target-source)
 }
 
 // finish makes the record of the chunk.

@@ -83,25 +83,8 @@ func OpenDirectory(path, model, digest string) (dir *Directory, err error) {
 		return nil, err
 	}
 	dir = &Directory{path: path}
-	text, err := os.ReadFile(dir.Path(manifestName))
-	switch {
-	case err == nil:
-		if err := json.Unmarshal(text, &dir.manifest); err != nil {
-			return nil, fmt.Errorf("read %q: %w", dir.Path(manifestName), err)
-		}
-		if dir.manifest.Version != formatVersion || dir.manifest.Digest != digest {
-			return nil, &OtherModelError{Dir: path, Found: dir.manifest.Model, Want: model}
-		}
-	case !errors.Is(err, fs.ErrNotExist):
+	if dir.manifest, err = dir.readManifest(model, digest); err != nil {
 		return nil, err
-	default:
-		if err := checkEmpty(path); err != nil {
-			return nil, err
-		}
-		dir.manifest = Manifest{Version: formatVersion, Model: model, Digest: digest, Solutions: map[string]json.RawMessage{}}
-	}
-	if dir.manifest.Solutions == nil {
-		dir.manifest.Solutions = map[string]json.RawMessage{}
 	}
 	if dir.lock, err = os.Create(dir.Path(lockName)); err != nil {
 		return nil, err
@@ -113,6 +96,28 @@ func OpenDirectory(path, model, digest string) (dir *Directory, err error) {
 		return nil, errors.Join(err, dir.Close())
 	}
 	return dir, dir.sweep()
+}
+
+// readManifest reads the manifest of a directory with states of the model. It returns a new manifest if the directory is empty.
+func (d *Directory) readManifest(model, digest string) (Manifest, error) {
+	manifest := Manifest{Version: formatVersion, Model: model, Digest: digest}
+	text, err := os.ReadFile(d.Path(manifestName))
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = checkEmpty(d.path)
+	case err == nil:
+		manifest = Manifest{}
+		if err := json.Unmarshal(text, &manifest); err != nil {
+			return Manifest{}, fmt.Errorf("read %q: %w", d.Path(manifestName), err)
+		}
+		if manifest.Version != formatVersion || manifest.Digest != digest {
+			return Manifest{}, &OtherModelError{Dir: d.path, Found: manifest.Model, Want: model}
+		}
+	}
+	if manifest.Solutions == nil {
+		manifest.Solutions = map[string]json.RawMessage{}
+	}
+	return manifest, err
 }
 
 // checkEmpty returns an error if a directory has files. The file of the lock may be left over from a process that did not get further.

@@ -113,16 +113,13 @@ type explorer struct {
 func (s *Space) Explore(ctx context.Context) error {
 	x := &explorer{Space: s, ctx: ctx, words: s.Packing.Words, committed: time.Now(), started: time.Now()}
 	defer x.close()
-	if recorded := s.Directory.Manifest().Exploration; recorded != nil {
-		if recorded.Done {
-			states, err := openSet(s.Directory, recorded.Known[0], x.layout)
-			s.States = states
-			return err
-		}
-		if err := x.resume(recorded); err != nil {
-			return err
-		}
-	} else if err := x.begin(); err != nil {
+	recorded := s.Directory.Manifest().Exploration
+	if recorded != nil && recorded.Done {
+		states, err := openSet(s.Directory, recorded.Known[0], x.layout)
+		s.States = states
+		return err
+	}
+	if err := x.start(recorded); err != nil {
 		return err
 	}
 	x.startedAt = x.state.Found
@@ -135,6 +132,14 @@ func (s *Space) Explore(ctx context.Context) error {
 		}
 	}
 	return x.finish()
+}
+
+// start resumes the exploration of an earlier process, or begins a new one if recorded is nil.
+func (x *explorer) start(recorded *Exploration) error {
+	if recorded == nil {
+		return x.begin()
+	}
+	return x.resume(recorded)
 }
 
 // begin makes the initial states the first layer.
@@ -332,33 +337,14 @@ const blocksPerTask = 2
 
 // expandFrontier expands the states of the frontier. It returns sorted runs of their successors.
 func (x *explorer) expandFrontier() ([]keySource, error) {
-	workers := len(x.forks)
 	if x.collected == nil {
-		// A collector has two buffers, and as much again is left to caches, indexes and the garbage of the runtime.
-		capacity := max(x.opts.Memory/int64(8*x.words*workers*4), minKeys)
-		for range workers {
-			x.collected = append(x.collected, newRunCollector(x, int(capacity)))
-		}
+		x.collected = x.newCollectors(len(x.forks))
 	}
 	tasks := newTasks((x.frontier.numBlocks() + blocksPerTask - 1) / blocksPerTask)
 	var wg sync.WaitGroup
 	for i, fork := range x.forks {
-		collector := x.collected[i]
-		wg.Go(func() {
-			cursor := x.frontier.NewCursor()
-			var states []uint64
-			tasks.run(x.ctx, func(task int) error {
-				var err error
-				if states, err = cursor.Range(states[:0], task*blocksPerTask, (task+1)*blocksPerTask); err != nil {
-					return err
-				}
-				rows, err := fork.Expand(x.ctx, states)
-				if err != nil {
-					return err
-				}
-				return collector.add(rows.Targets)
-			})
-		})
+		worker := &frontierWorker{ctx: x.ctx, fork: fork, cursor: x.frontier.NewCursor(), collector: x.collected[i]}
+		wg.Go(func() { tasks.run(x.ctx, worker.expand) })
 	}
 	wg.Wait()
 	if err := tasks.err; err != nil {
@@ -373,6 +359,39 @@ func (x *explorer) expandFrontier() ([]keySource, error) {
 		runs = append(runs, collector.runs()...)
 	}
 	return runs, nil
+}
+
+// newCollectors returns a collector for each of some workers.
+func (x *explorer) newCollectors(workers int) []*runCollector {
+	// A collector has two buffers, and as much again is left to caches, indexes and the garbage of the runtime.
+	const partsOfMemory = 4
+	capacity := max(x.opts.Memory/int64(8*x.words*workers*partsOfMemory), minKeys)
+	var collectors []*runCollector
+	for range workers {
+		collectors = append(collectors, newRunCollector(x, int(capacity)))
+	}
+	return collectors
+}
+
+// frontierWorker expands states of the frontier in one goroutine.
+type frontierWorker struct {
+	ctx       context.Context
+	fork      *explicit.Successors
+	cursor    *Cursor
+	collector *runCollector
+	states    []uint64 // the buffer for the states of a task
+}
+
+// expand expands the states of a task, and collects their successors.
+func (w *frontierWorker) expand(task int) (err error) {
+	if w.states, err = w.cursor.Range(w.states[:0], task*blocksPerTask, (task+1)*blocksPerTask); err != nil {
+		return err
+	}
+	rows, err := w.fork.Expand(w.ctx, w.states)
+	if err != nil {
+		return err
+	}
+	return w.collector.add(rows.Targets)
 }
 
 // tasks are numbered pieces of work for several goroutines. If some fail, err is the error of the one with the smallest number.
@@ -606,17 +625,22 @@ func (u *unknownKeys) Next() ([]uint64, error) {
 		if key == nil || err != nil {
 			return nil, err
 		}
-		isKnown := false
-		for _, cursor := range u.known {
-			if _, isKnown, err = cursor.Find(key); isKnown || err != nil {
-				break
-			}
-		}
-		if err != nil {
+		isKnown, err := u.isKnown(key)
+		switch {
+		case err != nil:
 			return nil, err
-		}
-		if !isKnown {
+		case !isKnown:
 			return key, nil
 		}
 	}
+}
+
+// isKnown reports whether a key is in a known set.
+func (u *unknownKeys) isKnown(key []uint64) (bool, error) {
+	for _, cursor := range u.known {
+		if _, isFound, err := cursor.Find(key); isFound || err != nil {
+			return isFound, err
+		}
+	}
+	return false, nil
 }

@@ -22,6 +22,9 @@ const setMagic = 0x746b3173 // "tk1s"
 // footerBytes is the size of the footer of the file of a set.
 const footerBytes = 32
 
+// indexBuffer is the size of the buffer with which an index is read.
+const indexBuffer = 1 << 16
+
 // Set is a sorted set of keys in a file. A key is a packed state: a fixed number of words, which are compared lexicographically. Keys are
 // stored as differences to the key before. A Set is safe for concurrent use by several cursors.
 type Set struct {
@@ -88,24 +91,29 @@ func readIndex(file *os.File, name string, layout *layout) (*Set, error) {
 	set.Count = int64(binary.LittleEndian.Uint64(footer[8:]))
 	indexStart := int64(binary.LittleEndian.Uint64(footer[16:]))
 	numBlocks := int((set.Count + setBlock - 1) / setBlock)
-	index := bufio.NewReaderSize(io.NewSectionReader(file, indexStart, info.Size()-footerBytes-indexStart), 1<<16)
-	set.firsts = make([]uint64, 0, numBlocks*words)
-	set.offsets = make([]int64, 0, numBlocks+1)
-	var word [8]byte
-	for range numBlocks {
-		for range words {
-			if _, err := io.ReadFull(index, word[:]); err != nil {
-				return nil, err
-			}
-			set.firsts = append(set.firsts, binary.LittleEndian.Uint64(word[:]))
-		}
-		if _, err := io.ReadFull(index, word[:]); err != nil {
-			return nil, err
-		}
-		set.offsets = append(set.offsets, int64(binary.LittleEndian.Uint64(word[:])))
+	if err := set.readBlocks(io.NewSectionReader(file, indexStart, info.Size()-footerBytes-indexStart), numBlocks); err != nil {
+		return nil, err
 	}
 	set.offsets = append(set.offsets, indexStart)
 	return set, nil
+}
+
+// readBlocks reads the first key and the offset of each block from the index of the file.
+func (s *Set) readBlocks(index io.Reader, numBlocks int) error {
+	s.firsts = make([]uint64, 0, numBlocks*s.words)
+	s.offsets = make([]int64, 0, numBlocks+1)
+	buffered := bufio.NewReaderSize(index, indexBuffer)
+	entry := make([]byte, 8*(s.words+1)) // the first key, and the offset
+	for range numBlocks {
+		if _, err := io.ReadFull(buffered, entry); err != nil {
+			return err
+		}
+		for i := range s.words {
+			s.firsts = append(s.firsts, binary.LittleEndian.Uint64(entry[8*i:]))
+		}
+		s.offsets = append(s.offsets, int64(binary.LittleEndian.Uint64(entry[8*s.words:])))
+	}
+	return nil
 }
 
 // Close closes the file.
@@ -194,22 +202,7 @@ var errDamaged = errors.New("the file is damaged")
 func (l *layout) decodeKeys(keys []uint64, data []byte, count int) ([]uint64, error) {
 	words := l.words
 	if words == 1 {
-		last, unused := keys[len(keys)-1], l.unused[0]
-		for range count {
-			var delta uint64
-			if len(data) > 0 && data[0] < 0x80 {
-				delta, data = uint64(data[0]), data[1:]
-			} else {
-				value, n := binary.Uvarint(data)
-				if n <= 0 {
-					return nil, errDamaged
-				}
-				delta, data = value, data[n:]
-			}
-			last += (delta + 1) << unused
-			keys = append(keys, last)
-		}
-		return keys, nil
+		return decodeWords(keys, data, count, l.unused[0])
 	}
 	for range count {
 		last := keys[len(keys)-words:]
@@ -233,6 +226,29 @@ func (l *layout) decodeKeys(keys []uint64, data []byte, count int) ([]uint64, er
 		}
 	}
 	return keys, nil
+}
+
+// decodeWords is decodeKeys for keys of one word, of which the given number of bits are unused.
+func decodeWords(keys []uint64, data []byte, count int, unused uint) ([]uint64, error) {
+	last := keys[len(keys)-1]
+	for range count {
+		delta, n := shortUvarint(data)
+		if n <= 0 {
+			return nil, errDamaged
+		}
+		data = data[n:]
+		last += (delta + 1) << unused
+		keys = append(keys, last)
+	}
+	return keys, nil
+}
+
+// shortUvarint is binary.Uvarint, and faster for numbers of one byte.
+func shortUvarint(data []byte) (value uint64, n int) {
+	if len(data) > 0 && data[0] < 0x80 {
+		return uint64(data[0]), 1
+	}
+	return binary.Uvarint(data)
 }
 
 // Next returns the next key, which is valid until the next call; nil after the last one.
@@ -332,29 +348,39 @@ func (w *setWriter) add(key []uint64) {
 		w.firsts = append(w.firsts, key...)
 		w.offsets = append(w.offsets, w.size)
 	case w.words == 1:
-		delta := (key[0]-w.last[0])>>w.unused[0] - 1
-		if delta < 0x80 {
-			w.size++
-			if err := w.out.WriteByte(byte(delta)); err != nil {
-				w.err = err
-			}
-		} else {
-			w.write(binary.AppendUvarint(w.buffer[:0], delta))
-		}
+		w.writeNumber((key[0]-w.last[0])>>w.unused[0] - 1)
 	default:
-		equal := 0
-		for key[equal] == w.last[equal] {
-			equal++
-		}
-		buffer := append(w.buffer[:0], byte(equal))
-		buffer = binary.AppendUvarint(buffer, (key[equal]-w.last[equal])>>w.unused[equal])
-		for i := equal + 1; i < w.words; i++ {
-			buffer = binary.AppendUvarint(buffer, key[i]>>w.unused[i])
-		}
-		w.write(buffer)
+		w.write(w.appendDifference(w.buffer[:0], key))
 	}
 	copy(w.last, key)
 	w.count++
+}
+
+// appendDifference encodes the difference of a key of several words to the key before: the number of equal words, the difference of the next
+// word, and the words after it.
+func (w *setWriter) appendDifference(data []byte, key []uint64) []byte {
+	equal := 0
+	for key[equal] == w.last[equal] {
+		equal++
+	}
+	data = append(data, byte(equal))
+	data = binary.AppendUvarint(data, (key[equal]-w.last[equal])>>w.unused[equal])
+	for i := equal + 1; i < w.words; i++ {
+		data = binary.AppendUvarint(data, key[i]>>w.unused[i])
+	}
+	return data
+}
+
+// writeNumber appends a number to the file. Most numbers need one byte.
+func (w *setWriter) writeNumber(number uint64) {
+	if number >= 0x80 {
+		w.write(binary.AppendUvarint(w.buffer[:0], number))
+		return
+	}
+	w.size++
+	if err := w.out.WriteByte(byte(number)); err != nil {
+		w.err = err
+	}
 }
 
 // write appends bytes to the file.

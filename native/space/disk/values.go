@@ -39,49 +39,65 @@ func (s *Space) WriteMarks(ctx context.Context, newMarker func() (Marker, error)
 	if err != nil {
 		return "", err
 	}
-	const blocks = 64 // of a task
 	s.Directory.Expect((s.States.Count + marksPerByte - 1) / marksPerByte)
-	tasks := newTasks((s.States.numBlocks() + blocks - 1) / blocks)
+	tasks := newTasks((s.States.numBlocks() + blocksPerMarkTask - 1) / blocksPerMarkTask)
 	var wg sync.WaitGroup
 	for range s.forks {
 		marker, err := newMarker()
 		if err != nil {
 			return "", errors.Join(err, file.Close())
 		}
-		wg.Go(func() {
-			cursor := s.States.NewCursor()
-			state := make([]int32, len(s.Packing.Fields))
-			var keys []uint64
-			var data []byte
-			tasks.run(ctx, func(task int) (err error) {
-				if keys, err = cursor.Range(keys[:0], task*blocks, (task+1)*blocks); err != nil {
-					return err
-				}
-				data = data[:0]
-				for i := 0; i < len(keys); i += s.Packing.Words {
-					s.Packing.Unpack(state, keys[i:])
-					mark, err := marker(state)
-					if err != nil {
-						return err
-					}
-					number := i / s.Packing.Words
-					if number%marksPerByte == 0 {
-						data = append(data, 0)
-					}
-					data[len(data)-1] |= byte(mark) << (number % marksPerByte * markBits)
-				}
-				if s.opts.Progress != nil && task%256 == 0 {
-					s.reportMarks(int64(task) * blocks * setBlock)
-				}
-				return outputAt{s.Directory, file, int64(task) * blocks * setBlock / marksPerByte}.write(data)
-			})
-		})
+		writer := &markWriter{Space: s, file: file, marker: marker, cursor: s.States.NewCursor(), state: make([]int32, len(s.Packing.Fields))}
+		wg.Go(func() { tasks.run(ctx, writer.write) })
 	}
 	wg.Wait()
 	if err := errors.Join(tasks.err, file.Close()); err != nil {
 		return "", errors.Join(err, s.Directory.remove(name))
 	}
 	return name, nil
+}
+
+const (
+	// blocksPerMarkTask is the number of blocks of states whose marks a task writes.
+	blocksPerMarkTask = 64
+	// tasksPerReport is the number of tasks between two reports of the progress.
+	tasksPerReport = 256
+)
+
+// markWriter writes the marks of states in one goroutine.
+type markWriter struct {
+	*Space
+	file   *os.File
+	marker Marker
+	cursor *Cursor
+	state  []int32  // the buffer for the valuation of a state
+	keys   []uint64 // the buffer for the states of a task
+	marks  []byte   // the buffer for their encoded marks
+}
+
+// write writes the marks of the states of a task.
+func (w *markWriter) write(task int) (err error) {
+	if w.keys, err = w.cursor.Range(w.keys[:0], task*blocksPerMarkTask, (task+1)*blocksPerMarkTask); err != nil {
+		return err
+	}
+	w.marks = w.marks[:0]
+	for i := 0; i < len(w.keys); i += w.Packing.Words {
+		w.Packing.Unpack(w.state, w.keys[i:])
+		mark, err := w.marker(w.state)
+		if err != nil {
+			return err
+		}
+		number := i / w.Packing.Words
+		if number%marksPerByte == 0 {
+			w.marks = append(w.marks, 0)
+		}
+		w.marks[len(w.marks)-1] |= byte(mark) << (number % marksPerByte * markBits)
+	}
+	first := int64(task) * blocksPerMarkTask * setBlock // the first state of the task
+	if w.opts.Progress != nil && task%tasksPerReport == 0 {
+		w.reportMarks(first)
+	}
+	return outputAt{w.Directory, w.file, first / marksPerByte}.write(w.marks)
 }
 
 // reportMarks reports the number of states that have marks.

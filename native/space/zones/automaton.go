@@ -1,7 +1,6 @@
 package zones
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math/big"
@@ -24,7 +23,6 @@ type automaton struct {
 	locations  []*location
 	locationOf map[string]*location
 	exact      bool // all weights are known as fractions
-	isTooLarge func() error
 }
 
 // location is a valuation of the discrete variables.
@@ -295,9 +293,6 @@ func (w weight) times(other weight) weight {
 
 // weights returns the probabilities of the updates of a command, as fractions only if their sum is exactly one.
 func (a *automaton) weights(l *location, command *sema.Command) ([]weight, error) {
-	fail := func(pos syntax.Pos, format string, args ...any) error {
-		return &compile.StateError{File: a.Source.File, Pos: pos, Msg: fmt.Sprintf(format, args...)}
-	}
 	var weights []weight
 	sum, exactSum := 0.0, new(big.Rat)
 	for i := range command.Updates {
@@ -306,7 +301,7 @@ func (a *automaton) weights(l *location, command *sema.Command) ([]weight, error
 		case err != nil:
 			return nil, err
 		case !(value.Float >= 0 && value.Float <= 1+compile.SumTolerance):
-			return nil, fail(command.Updates[i].Prob.Pos(), "found probability %v, want a number between 0 and 1", value.Float)
+			return nil, a.wrongCommand(command.Updates[i].Prob.Pos(), "found probability %v, want a number between 0 and 1", value.Float)
 		case isExact && exactSum != nil:
 			exactSum.Add(exactSum, value.Rat)
 		default:
@@ -316,7 +311,7 @@ func (a *automaton) weights(l *location, command *sema.Command) ([]weight, error
 		weights = append(weights, weight{value.Rat, value.Float})
 	}
 	if sum < 1-compile.SumTolerance || sum > 1+compile.SumTolerance {
-		return nil, fail(command.Pos, "probabilities sum to %v, not to 1", sum)
+		return nil, a.wrongCommand(command.Pos, "probabilities sum to %v, not to 1", sum)
 	}
 	if exactSum == nil || exactSum.Cmp(big.NewRat(1, 1)) != 0 {
 		a.exact = false
@@ -325,6 +320,11 @@ func (a *automaton) weights(l *location, command *sema.Command) ([]weight, error
 		}
 	}
 	return weights, nil
+}
+
+// wrongCommand returns the error that the probabilities of a command are wrong in a location, which modelError adds.
+func (a *automaton) wrongCommand(pos syntax.Pos, format string, args ...any) error {
+	return &compile.StateError{File: a.Source.File, Pos: pos, Msg: fmt.Sprintf(format, args...)}
 }
 
 // initial returns the initial location.
@@ -369,12 +369,4 @@ func (b *branch) before(z zone.Zone) (result zone.Zone, ok bool) {
 		result, ok = result.BeforeSet(b.sets[i].clock, b.sets[i].number)
 	}
 	return result, ok
-}
-
-// poll returns the error of the context, or that of a limit.
-func (a *automaton) poll(ctx context.Context) error {
-	if err := ctx.Err(); err != nil {
-		return err
-	}
-	return a.isTooLarge()
 }

@@ -10,25 +10,16 @@ import (
 // ever. The result has the valuations of each location and includes the target.
 func (a *automaton) surelyAvoiding(ctx context.Context, target, bad []zone.Federation) ([]zone.Federation, error) {
 	result := make([]zone.Federation, len(a.locations))
-	isWaiting := make([]bool, len(a.locations))
-	var waiting []*location
-	wait := func(l *location) {
-		if !isWaiting[l.number] {
-			isWaiting[l.number] = true
-			waiting = append(waiting, l)
-		}
-	}
+	waiting := &locationQueue{isWaiting: make([]bool, len(a.locations))}
 	for _, l := range a.locations {
 		result[l.number] = a.onlyReached(l, a.in(l).all().Minus(bad[l.number]))
-		wait(l)
+		waiting.add(l)
 	}
-	for len(waiting) > 0 {
-		if err := a.poll(ctx); err != nil {
+	for len(waiting.locations) > 0 {
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		l := waiting[0]
-		waiting = waiting[1:]
-		isWaiting[l.number] = false
+		l := waiting.next()
 		old := result[l.number]
 		if len(old) == 0 {
 			continue
@@ -39,10 +30,32 @@ func (a *automaton) surelyAvoiding(ctx context.Context, target, bad []zone.Feder
 		}
 		result[l.number] = kept
 		for _, in := range l.incoming {
-			wait(in.transition.from)
+			waiting.add(in.transition.from)
 		}
 	}
 	return result, nil
+}
+
+// locationQueue has each waiting location once.
+type locationQueue struct {
+	locations []*location
+	isWaiting []bool // by location
+}
+
+// add adds a location at the end, unless it is waiting.
+func (queue *locationQueue) add(l *location) {
+	if !queue.isWaiting[l.number] {
+		queue.isWaiting[l.number] = true
+		queue.locations = append(queue.locations, l)
+	}
+}
+
+// next removes the first location.
+func (queue *locationQueue) next() *location {
+	first := queue.locations[0]
+	queue.locations = queue.locations[1:]
+	queue.isWaiting[first.number] = false
+	return first
 }
 
 // onlyReached leaves out the zones without a reachable state.
@@ -68,24 +81,27 @@ func (a *automaton) avoidsFrom(l *location, avoiding []zone.Federation, target, 
 		if t.branches == nil {
 			continue
 		}
-		taken := zone.Federation{t.guard}.Minus(bad)
-		for i := range t.branches {
-			branch := &t.branches[i]
-			var before zone.Federation
-			for _, z := range avoiding[branch.to.number] {
-				if into, ok := branch.before(z); ok {
-					before = before.Add(into)
-				}
-			}
-			if taken = taken.Intersect(before); len(taken) == 0 {
-				break
-			}
-		}
-		for _, z := range taken {
+		for _, z := range t.leadingInto(avoiding, zone.Federation{t.guard}.Minus(bad)) {
 			result = result.Union(l.beforeDelayAvoiding(z, bad))
 		}
 	}
 	return result
+}
+
+// leadingInto returns the valuations in from with which all branches of a transition lead into the given states. into has the valuations of
+// each location.
+func (t *transition) leadingInto(into []zone.Federation, from zone.Federation) zone.Federation {
+	for i := range t.branches {
+		branch := &t.branches[i]
+		var before zone.Federation
+		for _, z := range into[branch.to.number] {
+			if part, ok := branch.before(z); ok {
+				before = before.Add(part)
+			}
+		}
+		from = from.Intersect(before)
+	}
+	return from
 }
 
 // waitingForever returns the states in which time can pass for ever without a bad state.

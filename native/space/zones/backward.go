@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"tilecheck/internal/zone"
+	"tilecheck/native/space/explicit"
 )
 
 // backward finds the symbolic states from which the target can be reached without bad states before.
@@ -21,9 +22,11 @@ type backward struct {
 	dominations []domination
 	keepAll     bool // nothing is left out as dominated
 	count       int  // of entries
+	maxEntries  int  // the greatest number of entries; 0 for no limit
 }
 
-// entry is a symbolic state: a location with a zone, in which it is entered. The scheduler chooses one of the ways to leave it, after some time or at once.
+// entry is a symbolic state: a location with a zone, in which it is entered. The scheduler chooses one of the ways to leave it, after some time
+// or at once.
 type entry struct {
 	location *location
 	zone     zone.Zone
@@ -142,8 +145,11 @@ func (b *backward) search(ctx context.Context) error {
 		}
 	}
 	for {
-		if err := b.poll(ctx); err != nil {
+		if err := ctx.Err(); err != nil {
 			return err
+		}
+		if b.maxEntries > 0 && b.count > b.maxEntries {
+			return &explicit.LimitError{Limit: int64(b.maxEntries), States: b.count, Expanded: b.count - len(b.waiting)}
 		}
 		next := b.next()
 		if next == nil {

@@ -23,8 +23,9 @@ type Options struct {
 	KeepAll bool
 }
 
-// Built is an MDP of symbolic states. Symbolic states that seem to be dominated by others are left out. Then Space gives a lower bound of the maximal probability of the
-// target, and Upper, in which a state that dominates another one can become it, an upper bound. If both are equal, nothing was lost.
+// Built is an MDP of symbolic states. Symbolic states that seem to be dominated by others are left out. Then Space gives a lower bound of the
+// maximal probability of the target. Upper, in which a state that dominates another one can become it, gives an upper bound. If both bounds are
+// equal, nothing was lost.
 type Built struct {
 	Space, Upper *explicit.Space // Upper is nil if no state was left out
 	// Property is a property of Space: it has the value, or the threshold, of the property of the automaton.
@@ -40,17 +41,6 @@ func Build(ctx context.Context, timed *digital.Zones, options Options) (*Built, 
 	if err != nil {
 		return nil, err
 	}
-	var search *backward
-	a.isTooLarge = func() error {
-		found := 0
-		if search != nil {
-			found = search.count
-		}
-		if options.MaxStates > 0 && found > options.MaxStates {
-			return &explicit.LimitError{Limit: int64(options.MaxStates), States: found, Expanded: found - len(search.waiting)}
-		}
-		return nil
-	}
 	explored, err := a.explore(ctx)
 	if err != nil {
 		return nil, err
@@ -59,8 +49,8 @@ func Build(ctx context.Context, timed *digital.Zones, options Options) (*Built, 
 	if err != nil {
 		return nil, err
 	}
-	search = a.newBackward(goal.target, goal.bad)
-	search.keepAll = options.KeepAll
+	search := a.newBackward(goal.target, goal.bad)
+	search.keepAll, search.maxEntries = options.KeepAll, options.MaxStates
 	if err := search.search(ctx); err != nil {
 		return nil, err
 	}
@@ -85,8 +75,8 @@ type goal struct {
 	timed     *digital.Zones
 }
 
-// goal returns the goal for the property. The minimal probability of an until formula is one minus the maximal probability of its negation: to surely avoid its right side, at
-// once or after some time.
+// goal returns the goal for the property. The minimal probability of an until formula is one minus the maximal probability of its negation: to
+// surely avoid its right operand, at once or after some time.
 func (a *automaton) goal(ctx context.Context) (*goal, error) {
 	path := a.Path
 	// The property is about left U right, or its negation.
@@ -94,36 +84,46 @@ func (a *automaton) goal(ctx context.Context) (*goal, error) {
 	if path.Op == syntax.Globally {
 		left, right, isNegated = nil, logic.Not(path.Right), true
 	}
-	isLeast := a.Least != isNegated
-	g := &goal{isNegated: isNegated != isLeast, timed: a.Zones}
+	satisfied, violated, err := a.decided(left, right)
+	if err != nil {
+		return nil, err
+	}
+	isMinimum := a.Least != isNegated
+	g := &goal{target: satisfied, bad: violated, isNegated: isNegated != isMinimum, timed: a.Zones}
+	if !isMinimum {
+		return g, nil
+	}
+	_, late := a.deadline()
+	for i := range violated {
+		violated[i] = violated[i].Union(late)
+	}
+	g.bad = satisfied
+	g.target, err = a.surelyAvoiding(ctx, violated, satisfied)
+	return g, err
+}
+
+// decided returns the valuations of each location in which left U right is satisfied, and those in which neither operand is. The right operand
+// counts only within the time bound.
+func (a *automaton) decided(left, right sema.Expr) (satisfied, violated []zone.Federation, err error) {
+	inTime, _ := a.deadline()
 	for _, l := range a.locations {
 		ofLeft, err := a.valuations(l, left)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		ofRight, err := a.valuations(l, right)
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
-		intime, late := a.deadline()
-		ofRight = ofRight.Intersect(intime)
-		neither := a.in(l).all().Minus(ofLeft).Minus(ofRight)
-		if isLeast {
-			g.target, g.bad = append(g.target, neither.Union(late)), append(g.bad, ofRight)
-		} else {
-			g.target, g.bad = append(g.target, ofRight), append(g.bad, neither)
-		}
+		ofRight = ofRight.Intersect(inTime)
+		satisfied = append(satisfied, ofRight)
+		violated = append(violated, a.in(l).all().Minus(ofLeft).Minus(ofRight))
 	}
-	if isLeast {
-		var err error
-		g.target, err = a.surelyAvoiding(ctx, g.target, g.bad)
-		return g, err
-	}
-	return g, nil
+	return satisfied, violated, nil
 }
 
 // deadline returns the valuations that satisfy the time bound of the property, and those that do not.
-func (a *automaton) deadline() (intime, late zone.Federation) {
+func (a *automaton) deadline() (inTime, late zone.Federation) {
 	all := zone.All(a.constraint.clocks)
 	if a.timer == 0 {
 		return zone.Federation{all}, nil
@@ -133,10 +133,10 @@ func (a *automaton) deadline() (intime, late zone.Federation) {
 		bound = zone.Below(*a.Deadline)
 	}
 	if early, ok := all.And(a.timer, 0, bound); ok {
-		intime = zone.Federation{early}
+		inTime = zone.Federation{early}
 	}
 	after, _ := all.And(0, a.timer, bound.Negated())
-	return intime, zone.Federation{after}
+	return inTime, zone.Federation{after}
 }
 
 // targetLabel is the label of the target in the MDP.
@@ -206,28 +206,29 @@ func (b *backward) space(dominated map[*entry][]*entry) (*explicit.Space, error)
 	if err != nil {
 		return nil, err
 	}
-	var start []*entry
-	origin := make([]float64, b.constraint.clocks)
-	for _, e := range b.entries[first.number] {
-		if e.zone.Contains(origin) {
-			start = append(start, e)
-		}
-	}
-	m.addChoiceBetween([]int{m.of(start)})
+	m.addChoiceBetween([]int{m.of(b.entriesAtOrigin(first))})
 	m.addChoiceBetween([]int{targetState})
 	m.addChoiceBetween([]int{loseState})
 	for i := 0; i < len(m.nodes); i++ { // adding a node may add others
-		if m.nodes[i].entry == nil {
-			var options []int
-			for _, e := range m.nodes[i].options {
-				options = append(options, m.of([]*entry{e}))
-			}
-			m.addChoiceBetween(options)
-			continue
+		if added := m.nodes[i]; added.entry != nil {
+			m.addEntry(added.entry)
+		} else {
+			m.addChoiceBetween(m.ofEach(added.options))
 		}
-		m.addEntry(m.nodes[i].entry)
 	}
 	return m.finish()
+}
+
+// entriesAtOrigin returns the entries of a location with the valuation in which all clocks are 0.
+func (b *backward) entriesAtOrigin(l *location) []*entry {
+	var found []*entry
+	origin := make([]float64, b.constraint.clocks)
+	for _, e := range b.entries[l.number] {
+		if e.zone.Contains(origin) {
+			found = append(found, e)
+		}
+	}
+	return found
 }
 
 // of returns the state of the MDP that chooses between entries. It adds the state if it is new.
@@ -243,10 +244,7 @@ func (m *mdp) of(options []*entry) int {
 		}
 		return options[0].number
 	}
-	var numbers []int
-	for _, e := range options {
-		numbers = append(numbers, m.of([]*entry{e}))
-	}
+	numbers := m.ofEach(options)
 	slices.Sort(numbers)
 	key := fmt.Sprint(numbers)
 	number, ok := m.optionOf[key]
@@ -255,6 +253,15 @@ func (m *mdp) of(options []*entry) int {
 		m.optionOf[key] = number
 	}
 	return number
+}
+
+// ofEach returns the state of the MDP for each of some entries.
+func (m *mdp) ofEach(entries []*entry) []int {
+	var numbers []int
+	for _, e := range entries {
+		numbers = append(numbers, m.of([]*entry{e}))
+	}
+	return numbers
 }
 
 // add adds a node and returns its state.
@@ -290,33 +297,38 @@ func (m *mdp) addTransition(target int, w weight) {
 func (m *mdp) addEntry(e *entry) {
 	m.builder.State()
 	for _, way := range e.ways {
-		var targets []int
-		weights := make(map[int]weight)
-		for i, branch := range way.firing.transition.branches {
-			target := m.of(way.options[i])
-			sum, ok := weights[target]
-			if !ok {
-				targets = append(targets, target)
-				weights[target] = weight{branch.weight, branch.float}
-				continue
-			}
-			sum.float += branch.float
-			if m.exact {
-				sum.exact = new(big.Rat).Add(sum.exact, branch.weight)
-			}
-			weights[target] = sum
-		}
-		action := sparse.NoAction
-		if number := way.firing.transition.choice.action; number >= 0 {
-			action = sparse.Action(number + 1)
-		}
-		m.builder.Choice(action)
-		for _, target := range targets {
-			m.addTransition(target, weights[target])
-		}
+		m.addWay(way)
 	}
 	for _, other := range m.dominated[e] {
 		m.addChoice(m.of([]*entry{other}))
+	}
+}
+
+// addWay adds a choice for a way to leave an entry to the current state. Branches with the same target become one transition.
+func (m *mdp) addWay(way *firingZone) {
+	var targets []int
+	weights := make(map[int]weight)
+	for i, branch := range way.firing.transition.branches {
+		target := m.of(way.options[i])
+		sum, isKnown := weights[target]
+		if !isKnown {
+			targets = append(targets, target)
+			weights[target] = weight{branch.weight, branch.float}
+			continue
+		}
+		sum.float += branch.float
+		if m.exact {
+			sum.exact = new(big.Rat).Add(sum.exact, branch.weight)
+		}
+		weights[target] = sum
+	}
+	action := sparse.NoAction
+	if number := way.firing.transition.choice.action; number >= 0 {
+		action = sparse.Action(number + 1)
+	}
+	m.builder.Choice(action)
+	for _, target := range targets {
+		m.addTransition(target, weights[target])
 	}
 }
 

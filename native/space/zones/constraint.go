@@ -105,33 +105,30 @@ func (c *constraints) ofComparison(expr *sema.Binary, holds bool) (zone.Federati
 
 // compare returns the valuations for which left-right op number.
 func (c *constraints) compare(left, right int, op syntax.Op, number int64) zone.Federation {
-	all := zone.All(c.clocks)
-	var result zone.Federation
-	add := func(bounds ...zone.Bound) { // of left-right, and of right-left unless there is only one
-		z, ok := all.And(left, right, bounds[0])
-		if ok && len(bounds) > 1 {
-			z, ok = z.And(right, left, bounds[1])
-		}
-		if ok {
-			result = result.Add(z)
-		}
-	}
 	switch op {
 	case syntax.OpLt:
-		add(zone.Below(number))
+		return c.bounded(left, right, zone.Below(number))
 	case syntax.OpLe:
-		add(zone.AtMost(number))
+		return c.bounded(left, right, zone.AtMost(number))
 	case syntax.OpGt:
-		add(zone.Infinite, zone.Below(-number))
+		return c.bounded(right, left, zone.Below(-number))
 	case syntax.OpGe:
-		add(zone.Infinite, zone.AtMost(-number))
+		return c.bounded(right, left, zone.AtMost(-number))
 	case syntax.OpEq:
-		add(zone.AtMost(number), zone.AtMost(-number))
+		return c.bounded(left, right, zone.AtMost(number)).Intersect(c.bounded(right, left, zone.AtMost(-number)))
 	case syntax.OpNe:
-		add(zone.Below(number))
-		add(zone.Infinite, zone.Below(-number))
+		return c.bounded(left, right, zone.Below(number)).Union(c.bounded(right, left, zone.Below(-number)))
 	}
-	return result
+	return nil
+}
+
+// bounded returns the valuations for which clock i minus clock j satisfies a bound.
+func (c *constraints) bounded(i, j int, bound zone.Bound) zone.Federation {
+	satisfying, ok := zone.All(c.clocks).And(i, j, bound)
+	if !ok {
+		return nil
+	}
+	return zone.Federation{satisfying}
 }
 
 // side returns a side of a comparison as the sum of a clock, 0 for none, and a number.

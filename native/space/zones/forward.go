@@ -42,7 +42,7 @@ func (a *automaton) explore(ctx context.Context) (*forward, error) {
 	}
 	f.enter(first, start)
 	for len(f.waiting) > 0 {
-		if err := a.poll(ctx); err != nil {
+		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
 		found := f.waiting[0]
