@@ -219,7 +219,7 @@ func (v *valuations) read(state int, text string) error {
 	for part := range strings.SplitSeq(text, "&") {
 		part = strings.TrimSpace(part)
 		name, value, isInt := strings.Cut(part, "=")
-		typ := sema.Bool
+		valueType := sema.Bool
 		switch {
 		case part == "":
 			continue
@@ -228,7 +228,7 @@ func (v *valuations) read(state int, text string) error {
 			if err != nil {
 				return fmt.Errorf("found %q in the valuation of state %d, want a variable with a value", part, state)
 			}
-			name, typ = strings.TrimSpace(name), sema.Int
+			name, valueType = strings.TrimSpace(name), sema.Int
 			values[name] = int32(x)
 		case part[0] == '!':
 			name = part[1:]
@@ -236,12 +236,14 @@ func (v *valuations) read(state int, text string) error {
 		default:
 			values[name] = 1
 		}
-		if old, known := v.types[name]; known && old != typ {
+		knownType, known := v.types[name]
+		if known && knownType != valueType {
 			return fmt.Errorf("found variable %s with truth values and numbers", name)
-		} else if !known {
-			v.names = append(v.names, name)
 		}
-		v.types[name] = typ
+		if !known {
+			v.names = append(v.names, name)
+			v.types[name] = valueType
+		}
 	}
 	v.of[state] = values
 	return nil
