@@ -101,25 +101,29 @@ func Files(name string) []string {
 // Part returns the names of the files for one part of a state space. Rewards have one file for each
 // of n structures; other parts have one file. If n is 0, the number of existing files decides.
 func Part(base, ext, zip string, n int) []string {
-	numbered := func(i int) string { return fmt.Sprintf("%s%d.%s%s", base, i, ext, zip) }
 	plain := base + "." + ext + zip
 	hasRewards := ext == "srew" || ext == "trew"
 	if !hasRewards || n == 1 {
 		return []string{plain}
 	}
 	if n == 0 {
-		if !isMissing(plain) || isMissing(numbered(1)) {
+		if !isMissing(plain) || isMissing(numberedName(base, ext, zip, 1)) {
 			return []string{plain}
 		}
-		for !isMissing(numbered(n + 1)) {
+		for !isMissing(numberedName(base, ext, zip, n+1)) {
 			n++
 		}
 	}
 	var names []string
 	for i := 1; i <= n; i++ {
-		names = append(names, numbered(i))
+		names = append(names, numberedName(base, ext, zip, i))
 	}
 	return names
+}
+
+// numberedName returns the name of the file for reward structure i, from 1, if there are several.
+func numberedName(base, ext, zip string, i int) string {
+	return fmt.Sprintf("%s%d.%s%s", base, i, ext, zip)
 }
 
 // Stale returns the existing files of one part of a state space that are left over: a set of files
@@ -133,7 +137,7 @@ func Stale(base, ext, zip string, n int) []string {
 		stale = append(stale, plain)
 	}
 	for i := 1; ; i++ {
-		numbered := fmt.Sprintf("%s%d.%s%s", base, i, ext, zip)
+		numbered := numberedName(base, ext, zip, i)
 		exists := !isMissing(numbered)
 		if !exists && i > n {
 			return stale
