@@ -148,28 +148,25 @@ func (a *decomposer) rewriteForStorm(x syntax.Expr) syntax.Expr {
 
 // nameReward replaces the number of a reward structure by its name; without a number it is the first one.
 func (a *decomposer) nameReward(x *syntax.Reward) syntax.Expr {
-	r := *x
-	name := func(s syntax.Expr) syntax.Expr {
-		if _, ok := s.(*syntax.Quoted); ok || len(a.in.rewards) == 0 {
-			return s
-		}
-		n := 1
-		if s != nil {
-			v, err := a.constant(s)
-			if err != nil {
-				a.fail(err)
-				return s
-			}
-			n = int(v.Int)
-		}
-		if n < 1 || n > len(a.in.rewards) {
-			a.fail(&result.Failure{Class: result.TypeError, Message: fmt.Sprintf("invalid reward structure index \"%d\", want 1 to %d", n, len(a.in.rewards)), Pos: x.Pos()})
-			return s
-		}
-		return &syntax.Quoted{Name: a.in.rewards[n-1], Span: x.Span}
+	named := *x
+	if _, isName := x.Struct.(*syntax.Quoted); isName || len(a.in.rewards) == 0 {
+		return &named
 	}
-	r.Struct = name(x.Struct)
-	return &r
+	index := 1
+	if x.Struct != nil {
+		value, err := a.constant(x.Struct)
+		if err != nil {
+			a.fail(err)
+			return &named
+		}
+		index = int(value.Int)
+	}
+	if index < 1 || index > len(a.in.rewards) {
+		a.fail(&result.Failure{Class: result.TypeError, Message: fmt.Sprintf("invalid reward structure index \"%d\", want 1 to %d", index, len(a.in.rewards)), Pos: x.Pos()})
+		return &named
+	}
+	named.Struct = &syntax.Quoted{Name: a.in.rewards[index-1], Span: x.Span}
+	return &named
 }
 
 // withoutBraces rewrites {states}{min}{max} as a filter.
@@ -270,6 +267,12 @@ func (a *decomposer) decompose(n *node, x syntax.Expr) syntax.Expr {
 		c.C, c.T, c.E = a.decompose(n, x.C), a.decompose(n, x.T), a.decompose(n, x.E)
 		return &c
 	}
+	return a.decomposeOperator(n, x)
+}
+
+// decomposeOperator replaces an operator by the name of a part, or by an expression with such names. It returns any other
+// expression as it is, with the arguments of a function decomposed.
+func (a *decomposer) decomposeOperator(n *node, x syntax.Expr) syntax.Expr {
 	switch w := logic.Read(x); w.Kind {
 	case logic.Label:
 		if def, ok := a.defs[w.Name]; ok {

@@ -334,22 +334,27 @@ func isPRISMEngine(arg string) bool {
 
 // prismSampling returns the switches for sampling.
 func prismSampling(j *job) []string {
-	s := &j.Job.Simulation
+	settings := &j.Job.Simulation
 	args := []string{"-sim"}
-	add := func(name string, given bool, value string) {
-		if given {
-			args = append(args, name, value)
+	for _, option := range []struct {
+		name  string
+		isSet bool
+		value string
+	}{
+		{"-simmethod", j.Job.Method != runner.Sim, string(j.Job.Method)},
+		{"-simsamples", settings.Samples > 0, strconv.FormatInt(settings.Samples, 10)},
+		{"-simconf", settings.Confidence > 0, number(stats.Alpha(settings.Confidence))},
+		{"-simwidth", settings.Width > 0, number(settings.Width)},
+		{"-simapprox", settings.Approximation > 0, number(settings.Approximation)},
+		{"-simpathlen", settings.MaxPath > 0, strconv.FormatInt(settings.MaxPath, 10)},
+		{"-simmaxrwd", settings.MaxReward > 0, number(settings.MaxReward)},
+	} {
+		if option.isSet {
+			args = append(args, option.name, option.value)
 		}
 	}
-	add("-simmethod", j.Job.Method != runner.Sim, string(j.Job.Method))
-	add("-simsamples", s.Samples > 0, strconv.FormatInt(s.Samples, 10))
-	add("-simconf", s.Confidence > 0, number(stats.Alpha(s.Confidence)))
-	add("-simwidth", s.Width > 0, number(s.Width))
-	add("-simapprox", s.Approximation > 0, number(s.Approximation))
-	add("-simpathlen", s.MaxPath > 0, strconv.FormatInt(s.MaxPath, 10))
-	add("-simmaxrwd", s.MaxReward > 0, number(s.MaxReward))
-	if s.MinSamples > 0 {
-		args = append(args, "-simmanual", "-simvar", strconv.FormatInt(s.MinSamples, 10))
+	if settings.MinSamples > 0 {
+		args = append(args, "-simmanual", "-simvar", strconv.FormatInt(settings.MinSamples, 10))
 	}
 	return args
 }

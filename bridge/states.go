@@ -49,17 +49,24 @@ func (p prism) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.
 		args = append(args, "-nofixdl")
 	}
 	args = append(args, e.opt.Args...)
-	told := &explicit.ToolSpace{AllLabelsAndRewards: true, AllActions: true}
+	exportedSpace := &explicit.ToolSpace{AllLabelsAndRewards: true, AllActions: true}
 	umb := exported + ".umb"
-	got, err := e.collect(ctx, given, append(slices.Clone(args), "-exportmodel", umb), umb)
-	if err == nil {
-		told.Space, err = files.ReadUMB(ctx, *got[umb], files.ReadOptions{Exact: exact, Fractions: exact})
-		return told, err
-	}
-	if !mayRetry(err) {
+	written, err := e.collect(ctx, given, append(slices.Clone(args), "-exportmodel", umb), umb)
+	switch {
+	case err == nil:
+		exportedSpace.Space, err = files.ReadUMB(ctx, *written[umb], files.ReadOptions{Exact: exact, Fractions: exact})
+	case mayRetry(err):
+		exportedSpace.Space, err = e.prismTextFiles(ctx, plan, given, args)
+	default:
 		return nil, err
 	}
+	return exportedSpace, err
+}
+
+// prismTextFiles lets PRISM export its state space in several text files.
+func (e *Engine) prismTextFiles(ctx context.Context, plan *runner.Plan, given []runner.File, args []string) (*explicit.Space, error) {
 	names := []string{exported + ".tra", exported + ".sta", exported + ".lab"}
+	numWithoutRewards := len(names)
 	structures := plan.Model.RewardStructs()
 	for i := range structures {
 		number := ""
@@ -68,15 +75,16 @@ func (p prism) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.
 		}
 		names = append(names, exported+number+".srew", exported+number+".trew")
 	}
-	if got, err = e.collect(ctx, given, append(args, "-exportmodel", exported+".all", "-exportmodelprecision", "17"), names...); err != nil {
+	written, err := e.collect(ctx, given, append(args, "-exportmodel", exported+".all", "-exportmodelprecision", "17"), names...)
+	if err != nil {
 		return nil, err
 	}
-	src := files.Sources{Transitions: *got[names[0]], States: got[names[1]], Labels: got[names[2]]}
-	for i := 3; i < len(names); i += 2 {
-		src.StateRewards, src.TransitionRewards = append(src.StateRewards, *got[names[i]]), append(src.TransitionRewards, *got[names[i+1]])
+	src := files.Sources{Transitions: *written[names[0]], States: written[names[1]], Labels: written[names[2]]}
+	for pair := range slices.Chunk(names[numWithoutRewards:], 2) {
+		src.StateRewards = append(src.StateRewards, *written[pair[0]])
+		src.TransitionRewards = append(src.TransitionRewards, *written[pair[1]])
 	}
-	told.Space, err = files.Read(ctx, src, files.ReadOptions{Type: plan.Model.ModelType(), Exact: exact})
-	return told, err
+	return files.Read(ctx, src, files.ReadOptions{Type: plan.Model.ModelType(), Exact: plan.Job.Numeric.Accuracy == result.Exact})
 }
 
 // isSystem reports whether an item of a model is a system block.
@@ -120,25 +128,31 @@ func (storm) states(ctx context.Context, e *Engine, plan *runner.Plan, v sema.Va
 	}
 	args = append(args, e.opt.Args...)
 	given := []runner.File{{Name: modelFile, Data: text}}
-	umb, drn := exported+".umb", exported+".drn"
-	got, err := e.collect(ctx, given, append(slices.Clone(args), "--exportbuild", umb), umb)
-	if err == nil {
-		told := &explicit.ToolSpace{AllLabelsAndRewards: true, MeanRewards: true, Notes: []string{
+	umb := exported + ".umb"
+	written, err := e.collect(ctx, given, append(slices.Clone(args), "--exportbuild", umb), umb)
+	switch {
+	case err == nil:
+		space, err := files.ReadUMB(ctx, *written[umb], files.ReadOptions{Exact: exact, Fractions: exact})
+		return &explicit.ToolSpace{Space: space, AllLabelsAndRewards: true, MeanRewards: true, Notes: []string{
 			"Storm was asked for all states (--buildfull), also those behind a target; it tells rewards of transitions as the mean of each choice, " +
 				"gives none to the self-loop of a deadlock, and its labels of choices are compared where it has any",
-		}}
-		told.Space, err = files.ReadUMB(ctx, *got[umb], files.ReadOptions{Exact: exact, Fractions: exact})
-		return told, err
+		}}, err
+	case mayRetry(err):
+		return e.stormDRN(ctx, given, args, exact)
 	}
-	if !mayRetry(err) {
+	return nil, err
+}
+
+// stormDRN lets Storm export its state space as DRN.
+func (e *Engine) stormDRN(ctx context.Context, given []runner.File, args []string, exact bool) (*explicit.ToolSpace, error) {
+	drn := exported + ".drn"
+	written, err := e.collect(ctx, given, append(args, "--exportbuild", drn, "--digits", "17"), drn)
+	if err != nil {
 		return nil, err
 	}
-	if got, err = e.collect(ctx, given, append(args, "--exportbuild", drn, "--digits", "17"), drn); err != nil {
-		return nil, err
-	}
-	space, err := files.ReadDRN(ctx, *got[drn], files.ReadOptions{Exact: exact})
+	space, err := files.ReadDRN(ctx, *written[drn], files.ReadOptions{Exact: exact})
 	if err == nil {
-		space, err = withValuations(space, got[drn])
+		space, err = withValuations(space, written[drn])
 	}
 	return &explicit.ToolSpace{Space: space, Notes: []string{"rewards were not compared: Storm wrote a .drn file, as versions before 1.13 do"}}, err
 }
@@ -219,7 +233,7 @@ func (v *valuations) read(state int, text string) error {
 	for part := range strings.SplitSeq(text, "&") {
 		part = strings.TrimSpace(part)
 		name, value, isInt := strings.Cut(part, "=")
-		typ := sema.Bool
+		valueType := sema.Bool
 		switch {
 		case part == "":
 			continue
@@ -228,7 +242,7 @@ func (v *valuations) read(state int, text string) error {
 			if err != nil {
 				return fmt.Errorf("found %q in the valuation of state %d, want a variable with a value", part, state)
 			}
-			name, typ = strings.TrimSpace(name), sema.Int
+			name, valueType = strings.TrimSpace(name), sema.Int
 			values[name] = int32(x)
 		case part[0] == '!':
 			name = part[1:]
@@ -236,12 +250,14 @@ func (v *valuations) read(state int, text string) error {
 		default:
 			values[name] = 1
 		}
-		if old, known := v.types[name]; known && old != typ {
+		knownType, known := v.types[name]
+		if known && knownType != valueType {
 			return fmt.Errorf("found variable %s with truth values and numbers", name)
-		} else if !known {
-			v.names = append(v.names, name)
 		}
-		v.types[name] = typ
+		if !known {
+			v.names = append(v.names, name)
+			v.types[name] = valueType
+		}
 	}
 	v.of[state] = values
 	return nil

@@ -309,14 +309,7 @@ const multiPrecision = 1e-6
 // command returns the command that checks a batch of queries.
 func (storm) command(ctx context.Context, j *job, batch []*workItem) (runner.Command, error) {
 	first := batch[0]
-	given := j.Job.States != nil
-	var model []byte
-	var err error
-	if given {
-		model, err = first.in.writeUMB(ctx, &j.Job)
-	} else {
-		model, err = first.in.print(first.in.tree, false)
-	}
+	model, err := j.stormModel(ctx, first.in)
 	if err != nil {
 		return runner.Command{}, err
 	}
@@ -328,45 +321,73 @@ func (storm) command(ctx context.Context, j *job, batch []*workItem) (runner.Com
 	if err != nil {
 		return runner.Command{}, err
 	}
-	name, args := modelFile, []string{"--prism", modelFile, "--prop", propsFile}
-	if given {
-		name, args = statesFile, []string{"--explicit-umb", statesFile, "--prop", propsFile}
-	} else if j.Model.ModelType() == syntax.CTMC {
+	command := runner.Command{Files: []runner.File{model, {Name: propsFile, Data: props}}}
+	givenStates := j.Job.States != nil
+	modelSwitch := "--prism"
+	if givenStates {
+		modelSwitch = "--explicit-umb"
+	}
+	args := []string{modelSwitch, model.Name, "--prop", propsFile}
+	if !givenStates && j.Model.ModelType() == syntax.CTMC {
 		args = append(args, "--prismcompat") // rates as PRISM reads them
 	}
-	switch {
-	case first.floatingPoint:
-	case first.exact, j.Job.Numeric.Accuracy == result.Exact:
-		args = append(args, "--exact")
-	case j.Job.Numeric.Accuracy == result.Float, j.Job.Numeric.Accuracy == result.Estimated:
-	default:
-		args = append(args, "--sound")
-	}
-	if e := j.Job.Numeric.Epsilon; e > 0 {
-		args = append(args, "--precision", number(e))
-	}
-	if first.multi() {
-		args = append(args, "--multiobjective:precision", number(multiPrecision))
-	}
-	if j.Job.NoFixDeadlocks {
-		args = append(args, "--nofixdl")
-	}
-	if n := j.Job.Numeric.MaxStates; n > 0 && !given {
-		args = append(args, "--state-limit", strconv.Itoa(n))
-	}
-	if t := j.opt.Limits.Time; t > 0 {
-		args = append(args, "--timeout", strconv.FormatInt(int64(math.Ceil(t.Seconds())), 10))
-	}
-	out := runner.Command{Files: []runner.File{{Name: name, Data: model}, {Name: propsFile, Data: props}}}
+	args = append(args, j.stormNumerics(first)...)
+	args = append(args, j.stormLimits()...)
 	if first.everyState {
-		if !given {
+		if !givenStates {
 			args = append(args, "--buildfull")
 		}
 		args = append(args, "--buildstateval", "--exportresult", resultFile)
-		out.Collect = []string{resultFile}
+		command.Collect = []string{resultFile}
 	}
-	out.Args = append(args, j.opt.Args...)
-	return out, nil
+	command.Args = append(args, j.opt.Args...)
+	return command, nil
+}
+
+// stormModel returns the file with the model, or with its states if the job has states instead of a model.
+func (j *job) stormModel(ctx context.Context, in *instance) (runner.File, error) {
+	if j.Job.States != nil {
+		states, err := in.writeUMB(ctx, &j.Job)
+		return runner.File{Name: statesFile, Data: states}, err
+	}
+	model, err := in.print(in.tree, false)
+	return runner.File{Name: modelFile, Data: model}, err
+}
+
+// stormNumerics returns the switches for the arithmetic and the precision of a query.
+func (j *job) stormNumerics(item *workItem) []string {
+	numeric := &j.Job.Numeric
+	var args []string
+	switch {
+	case item.floatingPoint:
+	case item.exact, numeric.Accuracy == result.Exact:
+		args = append(args, "--exact")
+	case numeric.Accuracy == result.Float, numeric.Accuracy == result.Estimated:
+	default:
+		args = append(args, "--sound")
+	}
+	if numeric.Epsilon > 0 {
+		args = append(args, "--precision", number(numeric.Epsilon))
+	}
+	if item.multi() {
+		args = append(args, "--multiobjective:precision", number(multiPrecision))
+	}
+	return args
+}
+
+// stormLimits returns the switches for deadlocks, and for the limits of states and time.
+func (j *job) stormLimits() []string {
+	var args []string
+	if j.Job.NoFixDeadlocks {
+		args = append(args, "--nofixdl")
+	}
+	if limit := j.Job.Numeric.MaxStates; limit > 0 && j.Job.States == nil {
+		args = append(args, "--state-limit", strconv.Itoa(limit))
+	}
+	if limit := j.opt.Limits.Time; limit > 0 {
+		args = append(args, "--timeout", strconv.FormatInt(int64(math.Ceil(limit.Seconds())), 10))
+	}
+	return args
 }
 
 // stormProperties returns the properties file of a batch: the queries under their stormNames, and the declarations that they may

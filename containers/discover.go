@@ -95,21 +95,24 @@ func (d *Docker) Discover(ctx context.Context, k Kind, memory Cache) ([]Found, e
 		}
 		out = append(out, f)
 	}
-	rank := func(f Found) int {
-		switch {
-		case f.Problem != "":
-			return 3
-		case f.Image.Tool != "":
-			return 0
-		case f.Image.Ref == k.Official:
-			return 1
-		}
-		return 2
-	}
 	slices.SortStableFunc(out, func(a, b Found) int {
-		return cmp.Or(cmp.Compare(rank(a), rank(b)), b.Image.Created.Compare(a.Image.Created), cmp.Compare(a.Image.Ref, b.Image.Ref))
+		return cmp.Or(cmp.Compare(k.rank(a), k.rank(b)), b.Image.Created.Compare(a.Image.Created), cmp.Compare(a.Image.Ref, b.Image.Ref))
 	})
 	return out, nil
+}
+
+// rank returns the place of an image in the list of Discover: first the images that this program made, then the
+// official image, other images, and last the images with a problem.
+func (k Kind) rank(image Found) int {
+	switch {
+	case image.Problem != "":
+		return 3
+	case image.Image.Tool != "":
+		return 0
+	case image.Image.Ref == k.Official:
+		return 1
+	}
+	return 2
 }
 
 // candidates lists the images that may contain a tool.
@@ -134,6 +137,7 @@ func (d *Docker) candidates(ctx context.Context, k Kind) ([]Image, error) {
 	return images, nil
 }
 
+// matchesName reports whether the name of an image contains a word of the tool.
 func (k Kind) matchesName(ref string) bool {
 	repository, _, _ := strings.Cut(ref, "@")
 	if i := strings.LastIndex(repository, ":"); i > strings.LastIndex(repository, "/") {

@@ -61,12 +61,13 @@ func (d *Docker) inspect(ctx context.Context, ref string) (Image, error) {
 	return img, nil
 }
 
+// digest returns the digest in the first of some names such as repository@sha256:0123; "" if there are none.
 func digest(repoDigests []string) string {
 	if len(repoDigests) == 0 {
 		return ""
 	}
-	_, d, _ := strings.Cut(repoDigests[0], "@")
-	return d
+	_, first, _ := strings.Cut(repoDigests[0], "@")
+	return first
 }
 
 // Images lists the images that this program made and those images of refs that
@@ -77,11 +78,11 @@ func (d *Docker) Images(ctx context.Context, refs ...string) ([]Image, error) {
 		return nil, classify("list images", err)
 	}
 	var images []Image
-	for _, i := range found.Items {
-		for _, ref := range i.RepoTags {
+	for _, item := range found.Items {
+		for _, ref := range item.RepoTags {
 			images = append(images, Image{
-				Ref: ref, ID: i.ID, Digest: digest(i.RepoDigests), Tool: i.Labels[LabelTool], Version: i.Labels[LabelVersion],
-				Size: i.Size, Created: time.Unix(i.Created, 0),
+				Ref: ref, ID: item.ID, Digest: digest(item.RepoDigests), Tool: item.Labels[LabelTool], Version: item.Labels[LabelVersion],
+				Size: item.Size, Created: time.Unix(item.Created, 0),
 			})
 		}
 	}
@@ -123,14 +124,14 @@ func (d *Docker) Import(ctx context.Context, ref string, rootfs io.Reader) error
 // Build makes an image from a Dockerfile and its files. It names the image ref,
 // unless ref is empty, and returns its ID. The Dockerfile cannot use the network.
 func (d *Docker) Build(ctx context.Context, ref, dockerfile string, files func(*tar.Writer) error) (string, error) {
-	r, w := io.Pipe()
-	go func() { w.CloseWithError(buildContext(w, dockerfile, files)) }()
-	defer r.Close()
+	reader, writer := io.Pipe()
+	go func() { writer.CloseWithError(writeBuildContext(writer, dockerfile, files)) }()
+	defer reader.Close()
 	opts := client.ImageBuildOptions{Remove: true, ForceRemove: true, NetworkMode: "none"}
 	if ref != "" {
 		opts.Tags = []string{ref}
 	}
-	out, err := d.client.ImageBuild(ctx, r, opts)
+	out, err := d.client.ImageBuild(ctx, reader, opts)
 	if err != nil {
 		return "", classify("build image", err)
 	}
@@ -139,40 +140,42 @@ func (d *Docker) Build(ctx context.Context, ref, dockerfile string, files func(*
 	return id, classify("build image", err)
 }
 
-func buildContext(w io.Writer, dockerfile string, files func(*tar.Writer) error) error {
-	t := tar.NewWriter(w)
-	if err := t.WriteHeader(&tar.Header{Name: "Dockerfile", Mode: 0o644, Size: int64(len(dockerfile))}); err != nil {
+// writeBuildContext writes a tar file with a Dockerfile and its files.
+func writeBuildContext(out io.Writer, dockerfile string, files func(*tar.Writer) error) error {
+	archive := tar.NewWriter(out)
+	if err := archive.WriteHeader(&tar.Header{Name: "Dockerfile", Mode: 0o644, Size: int64(len(dockerfile))}); err != nil {
 		return err
 	}
-	if _, err := io.WriteString(t, dockerfile); err != nil {
+	if _, err := io.WriteString(archive, dockerfile); err != nil {
 		return err
 	}
 	if files != nil {
-		if err := files(t); err != nil {
+		if err := files(archive); err != nil {
 			return err
 		}
 	}
-	return t.Close()
+	return archive.Close()
 }
 
 // progress reads the messages of an engine to their end and returns the ID of the
 // resulting image, empty if no message has it.
 func progress(messages io.Reader) (string, error) {
 	id := ""
-	for dec := json.NewDecoder(messages); ; {
-		var m struct {
+	decoder := json.NewDecoder(messages)
+	for {
+		var message struct {
 			Error string `json:"error"`
 			Aux   struct{ ID string }
 		}
-		switch err := dec.Decode(&m); {
+		switch err := decoder.Decode(&message); {
 		case errors.Is(err, io.EOF):
 			return id, nil
 		case err != nil:
 			return id, err
-		case m.Error != "":
-			return id, errors.New(m.Error)
-		case m.Aux.ID != "":
-			id = m.Aux.ID
+		case message.Error != "":
+			return id, errors.New(message.Error)
+		case message.Aux.ID != "":
+			id = message.Aux.ID
 		}
 	}
 }

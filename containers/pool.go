@@ -20,6 +20,9 @@ type Options struct {
 	RunsPerContainer int
 }
 
+// defaultRunsPerContainer is the default of Options.RunsPerContainer.
+const defaultRunsPerContainer = 64
+
 // maxBytes is the total size of files copied into a container before it is replaced.
 const maxBytes = 256 << 20
 
@@ -40,15 +43,15 @@ var _ runner.Commander = (*Pool)(nil)
 
 // NewPool returns a pool for an image, which must be on the machine. It starts no
 // container yet. The caller must call Close.
-func NewPool(ctx context.Context, d *Docker, o Options) (*Pool, error) {
-	img, err := d.Find(ctx, o.Tool, o.Image)
+func NewPool(ctx context.Context, docker *Docker, opts Options) (*Pool, error) {
+	image, err := docker.Find(ctx, opts.Tool, opts.Image)
 	if err != nil {
 		return nil, err
 	}
-	if o.RunsPerContainer == 0 {
-		o.RunsPerContainer = 64
+	if opts.RunsPerContainer == 0 {
+		opts.RunsPerContainer = defaultRunsPerContainer
 	}
-	return &Pool{docker: d, opts: o, image: img, slots: make(chan struct{}, max(o.Jobs, 1))}, nil
+	return &Pool{docker: docker, opts: opts, image: image, slots: make(chan struct{}, max(opts.Jobs, 1))}, nil
 }
 
 // Where returns the name of the image with its digest.
@@ -124,6 +127,7 @@ func (p *Pool) release(ctx context.Context, c *Container) {
 	}
 }
 
+// terminate removes a container, unless it is nil.
 func (p *Pool) terminate(ctx context.Context, c *Container) error {
 	if c == nil {
 		return nil

@@ -14,7 +14,8 @@ const (
 	// removeLimit is how long a removal is tried, for example while the engine
 	// restarts.
 	removeLimit = 5 * time.Second
-	pollEvery   = 50 * time.Millisecond
+	// pollEvery is the time between two tries.
+	pollEvery = 50 * time.Millisecond
 )
 
 // remove kills and removes a container and its volumes, and returns when it is
@@ -34,16 +35,17 @@ func (d *Docker) remove(ctx context.Context, id string) error {
 	}
 }
 
-// pause waits for d and returns true, or returns false as soon as ctx ends.
-func pause(ctx context.Context, d time.Duration) bool {
+// pause waits for a duration and returns true, or returns false as soon as ctx ends.
+func pause(ctx context.Context, duration time.Duration) bool {
 	select {
 	case <-ctx.Done():
 		return false
-	case <-time.After(d):
+	case <-time.After(duration):
 		return true
 	}
 }
 
+// isContext reports whether an error is that of a context.
 func isContext(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
@@ -54,12 +56,14 @@ type leftovers struct {
 	ids   []string
 }
 
+// add adds a container.
 func (l *leftovers) add(id string) {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()
 	l.ids = append(l.ids, id)
 }
 
+// takeAll removes all containers from the set and returns them.
 func (l *leftovers) takeAll() []string {
 	l.mutex.Lock()
 	defer l.mutex.Unlock()

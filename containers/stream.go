@@ -10,8 +10,8 @@ import (
 // writeError is an error of the writer that output was copied to.
 type writeError struct{ err error }
 
-func (r *writeError) Error() string { return "write output: " + r.err.Error() }
-func (r *writeError) Unwrap() error { return r.err }
+func (e *writeError) Error() string { return "write output: " + e.err.Error() }
+func (e *writeError) Unwrap() error { return e.err }
 
 // demultiplex copies Docker's stream of frames to two outputs until the stream
 // ends. It does not buffer frames. For a truncated frame it writes the bytes that
@@ -30,13 +30,14 @@ func demultiplex(stdout, stderr io.Writer, stream io.Reader) error {
 		}
 		size := int64(binary.BigEndian.Uint32(head[4:]))
 		var to io.Writer
-		switch head[0] {
+		switch head[0] { // the number of the stream
 		case 0, 1:
 			to = stdout
 		case 2:
 			to = stderr
 		case 3: // the engine's own message
-			text, err := io.ReadAll(io.LimitReader(stream, min(size, 64<<10)))
+			const maxMessage = 64 << 10
+			text, err := io.ReadAll(io.LimitReader(stream, min(size, maxMessage)))
 			return errors.Join(fmt.Errorf("message in the output: %q", text), err)
 		default:
 			return fmt.Errorf("unknown stream %d in the output", head[0])
@@ -47,13 +48,14 @@ func demultiplex(stdout, stderr io.Writer, stream io.Reader) error {
 	}
 }
 
+// copyFrame copies a frame of size bytes. An error of the writer is a *writeError.
 func copyFrame(to io.Writer, from io.Reader, size int64) error {
-	w := &checkedWriter{to: to}
-	n, err := io.CopyN(w, from, size)
+	checked := &checkedWriter{to: to}
+	copied, err := io.CopyN(checked, from, size)
 	switch {
-	case w.err != nil:
-		return &writeError{w.err}
-	case errors.Is(err, io.EOF) && n < size:
+	case checked.err != nil:
+		return &writeError{checked.err}
+	case errors.Is(err, io.EOF) && copied < size:
 		return io.ErrUnexpectedEOF
 	}
 	return err

@@ -82,14 +82,11 @@ func (m *prismParser) section() {
 	m.separated, m.inHead, m.listing = true, false, false
 }
 
-// keyLine parses a line of the form "Key: rest", and reports whether s was one.
-func (m *prismParser) keyLine(key, rest, s string, cut bool) bool {
+// keyLine parses a line of the form "Key: rest", and reports whether the line was one.
+func (m *prismParser) keyLine(key, rest, line string, cut bool) bool {
 	switch key {
 	case "Version":
-		if m.phase == starting && m.log.Version == "" {
-			version, _, _ := strings.Cut(rest, " ") // PRISM-games adds "(based on PRISM 4.10.2-dev)"
-			m.log.Version = clip(version, 80)
-		}
+		m.version(rest)
 	case "Command line":
 		if m.log.Command == "" && m.reserve(len(rest)) {
 			m.log.Command = strings.TrimPrefix(rest, "prism ")
@@ -114,15 +111,25 @@ func (m *prismParser) keyLine(key, rest, s string, cut bool) bool {
 	case "Type", "Modules", "Actions", "Variables", "Labels", "Rewards":
 		m.model(key, rest)
 	case "Time for model construction":
-		if b := m.build(); b != nil {
-			b.Seconds = leadingDecimal(rest)
+		if build := m.build(); build != nil {
+			build.Seconds = leadingDecimal(rest)
 		}
 	case "States", "Transitions", "Choices":
 		m.size(key, rest)
 	default:
-		return m.resultLine(s, cut) || m.detail(key, rest)
+		return m.resultLine(line, cut) || m.detail(key, rest)
 	}
 	return true
+}
+
+// version parses the version of PRISM, which is in the first lines of a log.
+func (m *prismParser) version(text string) {
+	if m.phase != starting || m.log.Version != "" {
+		return
+	}
+	const maxVersion = 80
+	version, _, _ := strings.Cut(text, " ") // PRISM-games adds "(based on PRISM 4.10.2-dev)"
+	m.log.Version = clip(version, maxVersion)
 }
 
 // detail parses the lines below a heading.

@@ -33,7 +33,7 @@ func (w *writer) form(n int) int {
 }
 
 // pick returns a random one of several values.
-func pick[T any](w *writer, xs ...T) T { return xs[w.IntN(len(xs))] }
+func pick[T any](w *writer, values ...T) T { return values[w.IntN(len(values))] }
 
 // trick returns a comparison of numbers that is true or false, as truth says. With float64 arithmetic most of them have the other truth value.
 func (w *writer) trick(truth bool) string {
@@ -52,39 +52,48 @@ func (w *writer) trick(truth bool) string {
 	return pick(w, wrong...)
 }
 
-// decimal returns a number in decimal notation. ok is false if it needs more than 45 digits or infinitely many.
+// maxDigits is the largest number of digits that decimal writes.
+const maxDigits = 45
+
+// decimal returns a number in decimal notation. ok is false if it needs more than maxDigits digits or infinitely many.
 func decimal(x *big.Rat) (text string, ok bool) {
-	den, k := new(big.Int).Set(x.Denom()), 0
-	num := new(big.Int).Set(x.Num())
-	for _, f := range []int64{2, 5} {
+	digits, places, ok := digitsOf(x)
+	switch {
+	case !ok || len(digits) > maxDigits:
+		return "", false
+	case places == 0 && len(digits) < 10:
+		return digits, true
+	case places > 0 && places < 8 && len(digits) > places:
+		return digits[:len(digits)-places] + "." + digits[len(digits)-places:], true
+	case places > 0 && places < 8:
+		return "0." + strings.Repeat("0", places-len(digits)) + digits, true
+	}
+	return fmt.Sprintf("%se%d", digits, -places), true
+}
+
+// digitsOf returns the decimal digits of a number, of which the last places are behind the point. ok is false if there are infinitely many. It
+// leaves out zeros at the end, but only behind the point or of an integer with more than nine digits.
+func digitsOf(x *big.Rat) (digits string, places int, ok bool) {
+	numerator, denominator := new(big.Int).Set(x.Num()), new(big.Int).Set(x.Denom())
+	for _, prime := range []int64{2, 5} { // multiply by 10/prime until the denominator is not divisible by the prime
 		for {
-			q, r := new(big.Int).QuoRem(den, big.NewInt(f), new(big.Int))
-			if r.Sign() != 0 {
+			quotient, remainder := new(big.Int).QuoRem(denominator, big.NewInt(prime), new(big.Int))
+			if remainder.Sign() != 0 {
 				break
 			}
-			den = q
-			num.Mul(num, big.NewInt(10/f))
-			k++
+			denominator = quotient
+			numerator.Mul(numerator, big.NewInt(10/prime))
+			places++
 		}
 	}
-	if !den.IsInt64() || den.Int64() != 1 {
-		return "", false
+	if !denominator.IsInt64() || denominator.Int64() != 1 {
+		return "", 0, false
 	}
-	s := num.String()
-	for len(s) > 1 && strings.HasSuffix(s, "0") && (k > 0 || len(s) > 9) {
-		s, k = s[:len(s)-1], k-1
+	digits = numerator.String()
+	for len(digits) > 1 && strings.HasSuffix(digits, "0") && (places > 0 || len(digits) > 9) {
+		digits, places = digits[:len(digits)-1], places-1
 	}
-	switch {
-	case len(s) > 45:
-		return "", false
-	case k == 0 && len(s) < 10:
-		return s, true
-	case k > 0 && k < 8 && len(s) > k:
-		return s[:len(s)-k] + "." + s[len(s)-k:], true
-	case k > 0 && k < 8:
-		return "0." + strings.Repeat("0", k-len(s)) + s, true
-	}
-	return fmt.Sprintf("%se%d", s, -k), true
+	return digits, places, true
 }
 
 // plain returns a number as a decimal, as a quotient, or as one minus a number if that is shorter.
@@ -92,14 +101,13 @@ func plain(x *big.Rat) string {
 	if x.Sign() < 0 {
 		return "(0-" + plain(new(big.Rat).Neg(x)) + ")"
 	}
-	if s, ok := decimal(x); ok {
-		return s
+	if text, ok := decimal(x); ok {
+		return text
 	}
-	n, d := new(big.Rat).SetInt(x.Num()), new(big.Rat).SetInt(x.Denom())
 	if rest := sub(rat(1, 1), x); rest.Sign() > 0 && short(rest) && !short(x) {
 		return "(1-" + plain(rest) + ")"
 	}
-	return "(" + whole(n) + "/" + whole(d) + ")"
+	return "(" + whole(x.Num()) + "/" + whole(x.Denom()) + ")"
 }
 
 // short reports whether decimal can write a number, or its numerator and its denominator.
@@ -107,21 +115,21 @@ func short(x *big.Rat) bool {
 	if _, ok := decimal(x); ok {
 		return true
 	}
-	_, n := decimal(new(big.Rat).SetInt(x.Num()))
-	_, d := decimal(new(big.Rat).SetInt(x.Denom()))
-	return n && d
+	_, isShortNumerator := decimal(new(big.Rat).SetInt(x.Num()))
+	_, isShortDenominator := decimal(new(big.Rat).SetInt(x.Denom()))
+	return isShortNumerator && isShortDenominator
 }
 
 // whole returns an integer. It writes an integer that may not fit in 32 bits as a double.
-func whole(x *big.Rat) string {
-	s, ok := decimal(x)
+func whole(integer *big.Int) string {
+	text, ok := decimal(new(big.Rat).SetInt(integer))
 	if !ok {
-		s = x.Num().String()
+		text = integer.String()
 	}
-	if len(s) > 9 && !strings.Contains(s, "e") {
-		s += ".0"
+	if len(text) > 9 && !strings.Contains(text, "e") {
+		text += ".0"
 	}
-	return s
+	return text
 }
 
 // number returns an expression for a number, in a random form. If at is not nil, the expression may use the variables and has the right value only if
@@ -129,76 +137,86 @@ func whole(x *big.Rat) string {
 func (w *writer) number(x *big.Rat, at *[2]int) string {
 	switch w.form(22) {
 	case 0:
-		a := pick(w, "1e16", "1e17", "1", "0.1", "1e-17", "1e-9", "1e9")
-		return fmt.Sprintf("((%s+%s)-%s)", plain(x), a, a)
+		summand := pick(w, "1e16", "1e17", "1", "0.1", "1e-17", "1e-9", "1e9")
+		return fmt.Sprintf("((%s+%s)-%s)", plain(x), summand, summand)
 	case 1:
 		return "(1-" + w.named(plain(sub(rat(1, 1), x))) + ")"
 	case 2:
-		f := pick(w, "1e-9", "1e9", "3", "0.1", "49", "1e-150")
-		return fmt.Sprintf("(%s*%s)", plain(quo(x, parse(f))), f)
+		factor := pick(w, "1e-9", "1e9", "3", "0.1", "49", "1e-150")
+		return fmt.Sprintf("(%s*%s)", plain(quo(x, parse(factor))), factor)
 	case 3:
-		f := pick(w, "1e-9", "1e9", "3", "0.1", "49")
-		return fmt.Sprintf("(%s/%s)", plain(mul(x, parse(f))), f)
+		divisor := pick(w, "1e-9", "1e9", "3", "0.1", "49")
+		return fmt.Sprintf("(%s/%s)", plain(mul(x, parse(divisor))), divisor)
 	case 4:
-		truth := w.one(2)
-		yes, no := plain(x), pick(w, "0", "1", "0.5")
-		if !truth {
-			yes, no = no, yes
-		}
-		return fmt.Sprintf("(%s ? %s : %s)", w.trick(truth), yes, no)
+		return w.conditional(x)
 	case 5:
-		e := pick(w, "1e-17", "1e-320", "1e-9", "1e-400", "1")
-		return fmt.Sprintf("(%s(%s,%s*1)%s)", pick(w, "min", "max"), plain(x), plain(x), w.nothing(e))
+		summand := pick(w, "1e-17", "1e-320", "1e-9", "1e-400", "1")
+		return fmt.Sprintf("(%s(%s,%s*1)%s)", pick(w, "min", "max"), plain(x), plain(x), w.nothing(summand))
 	case 6:
-		e := parse(pick(w, "1e-17", "1e-9", "1e-30", "2"))
-		return fmt.Sprintf("min(%s,%s)", plain(x), plain(add(x, e)))
+		difference := parse(pick(w, "1e-17", "1e-9", "1e-30", "2"))
+		return fmt.Sprintf("min(%s,%s)", plain(x), plain(add(x, difference)))
 	case 7:
 		return w.named(w.number(x, nil))
 	case 8:
-		h := plain(quo(x, rat(2, 1)))
-		return fmt.Sprintf("(%s+%s)", h, h)
+		return fmt.Sprintf("(%[1]s+%[1]s)", plain(quo(x, rat(2, 1))))
 	case 9:
-		if s, ok := decimal(x); ok && strings.HasPrefix(s, "1e-") {
-			return fmt.Sprintf("pow(0.1,%s)", s[3:])
-		}
-		return fmt.Sprintf("pow(%s,1)", plain(x))
+		return power(x)
 	case 10:
 		if at != nil {
 			return w.local(x, *at)
 		}
 	case 11:
-		t := quo(x, rat(3, 1))
-		return fmt.Sprintf("(%[1]s+%[1]s+%[1]s)", plain(t))
+		return fmt.Sprintf("(%[1]s+%[1]s+%[1]s)", plain(quo(x, rat(3, 1))))
 	case 12:
 		if w.one(4) { // leaves the doubles on the way
-			f := pick(w, "1e308", "1e200")
-			return fmt.Sprintf("(%s*%s*%s/%s/%s)", plain(x), f, f, f, f)
+			factor := pick(w, "1e308", "1e200")
+			return fmt.Sprintf("(%[1]s*%[2]s*%[2]s/%[2]s/%[2]s)", plain(x), factor)
 		}
 	}
 	return plain(x)
 }
 
-// nothing returns a text that adds zero to an expression: it is empty, or adds e-e.
-func (w *writer) nothing(e string) string {
+// conditional returns a conditional expression that chooses a number by a trick.
+func (w *writer) conditional(x *big.Rat) string {
+	truth := w.one(2)
+	other := pick(w, "0", "1", "0.5")
+	if truth {
+		return fmt.Sprintf("(%s ? %s : %s)", w.trick(true), plain(x), other)
+	}
+	return fmt.Sprintf("(%s ? %s : %s)", w.trick(false), other, plain(x))
+}
+
+// power returns a number as a power: of 0.1 if it is such a power, otherwise of itself.
+func power(x *big.Rat) string {
+	if text, ok := decimal(x); ok {
+		if exponent, isPowerOfTen := strings.CutPrefix(text, "1e-"); isPowerOfTen {
+			return fmt.Sprintf("pow(0.1,%s)", exponent)
+		}
+	}
+	return fmt.Sprintf("pow(%s,1)", plain(x))
+}
+
+// nothing returns a text that adds zero to an expression: it is empty, or adds a number minus itself.
+func (w *writer) nothing(number string) string {
 	if w.one(2) {
 		return ""
 	}
-	return "+(" + e + "-" + e + ")"
+	return "+(" + number + "-" + number + ")"
 }
 
 // literal returns an expression for a number in a property. It uses no new constants, and has parentheses unless it is one token.
 func (w *writer) literal(x *big.Rat) string {
-	n := len(w.consts)
+	numConsts := len(w.consts)
 	for {
-		s := w.number(x, nil)
-		if len(w.consts) > n {
-			w.consts = w.consts[:n]
+		text := w.number(x, nil)
+		if len(w.consts) > numConsts {
+			w.consts = w.consts[:numConsts]
 			continue
 		}
-		if strings.ContainsAny(s, "+-*/(") && s[0] != '(' {
-			return "(" + s + ")"
+		if strings.ContainsAny(text, "+-*/(") && text[0] != '(' {
+			return "(" + text + ")"
 		}
-		return s
+		return text
 	}
 }
 

@@ -63,6 +63,7 @@ func (w *writer) probability(depth int, operator string) string {
 	return operator + " [ " + path + " ]"
 }
 
+// ltl writes a path formula of LTL, with operators nested up to depth.
 func (w *writer) ltl(depth int) string {
 	if depth == 0 {
 		return w.state(0)
@@ -149,6 +150,7 @@ func (w *writer) larger(a, b string) string {
 	return "max(" + a + "," + b + ")"
 }
 
+// filter writes a filter.
 func (w *writer) filter() string {
 	states := w.state(0)
 	if w.one(3) {

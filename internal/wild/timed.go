@@ -64,15 +64,19 @@ func (w *writer) automaton(b *strings.Builder, m int, v variable, synchronise bo
 
 // moves writes the updates of a command. All reset the clock, so that no update violates an invariant.
 func (w *writer) moves(m int, v variable) string {
-	to := func() string { return fmt.Sprintf("(%s'=%d)&(x%d'=0)", v.name, w.IntN(v.high+1), m) }
 	switch w.IntN(4) {
 	case 0:
-		return to()
+		return w.move(m, v)
 	case 1:
-		return "0.5:" + to() + " + 0.25:" + to() + " + 0.25:" + to()
+		return "0.5:" + w.move(m, v) + " + 0.25:" + w.move(m, v) + " + 0.25:" + w.move(m, v)
 	}
 	p := 1 + w.IntN(9)
-	return fmt.Sprintf("0.%d:%s + %.1f:%s", p, to(), 1-float64(p)/10, to())
+	return fmt.Sprintf("0.%d:%s + %.1f:%s", p, w.move(m, v), 1-float64(p)/10, w.move(m, v))
+}
+
+// move writes the assignments of an update to a random location.
+func (w *writer) move(m int, v variable) string {
+	return fmt.Sprintf("(%s'=%d)&(x%d'=0)", v.name, w.IntN(v.high+1), m)
 }
 
 // timedProperty writes a random property.

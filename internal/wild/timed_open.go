@@ -59,16 +59,18 @@ func (w *writer) openAutomaton(b *strings.Builder, m int, v variable) {
 
 // openConstraint writes a constraint of a clock; with y, also of the clock y.
 func (w *writer) openConstraint(clock string, withY bool) string {
-	relation := func() string { return pick(w, "<", "<=", ">", ">=", "=") }
-	simple := fmt.Sprintf("%s%s%d", clock, relation(), w.IntN(3))
+	simple := fmt.Sprintf("%s%s%d", clock, w.relation(), w.IntN(3))
 	if !withY || w.one(3) {
 		return simple
 	}
 	if w.one(3) {
-		return clock + relation() + "y"
+		return clock + w.relation() + "y"
 	}
-	return fmt.Sprintf("y%s%d", relation(), w.IntN(3)) + pick(w, "", " & "+simple)
+	return fmt.Sprintf("y%s%d", w.relation(), w.IntN(3)) + pick(w, "", " & "+simple)
 }
+
+// relation writes a comparison operator.
+func (w *writer) relation() string { return pick(w, "<", "<=", ">", ">=", "=") }
 
 // openMoves writes updates as moves does, and sometimes resets y.
 func (w *writer) openMoves(m int, v variable) string {

@@ -33,15 +33,18 @@ func New(seed, number uint64, n int) Model {
 // use, so that two searches with different numbers never find the same model.
 const Next = 1 << 32
 
+// newWriter returns the writer of the model with a number.
 func newWriter(seed, number uint64) *writer {
 	return &writer{Rand: rand.New(rand.NewPCG(seed, number))}
 }
 
+// variable is an integer variable with its range.
 type variable struct {
 	name      string
 	low, high int
 }
 
+// writer writes a random model and its properties.
 type writer struct {
 	*rand.Rand
 	kind     string
@@ -57,43 +60,21 @@ type writer struct {
 	composed bool     // the model has a system block
 }
 
+// one returns true with probability 1/n.
 func (w *writer) one(n int) bool { return w.IntN(n) == 0 }
 
-func pick[T any](w *writer, xs ...T) T { return xs[w.IntN(len(xs))] }
+// pick returns a random one of several values.
+func pick[T any](w *writer, values ...T) T { return values[w.IntN(len(values))] }
 
 // model writes a model, and records its names in the writer.
 func (w *writer) model() string {
 	w.kind = pick(w, "dtmc", "mdp", "mdp", "ctmc")
 	var b strings.Builder
-	head := w.kind
-	if w.one(12) {
-		head = map[string]string{"dtmc": "probabilistic", "mdp": "nondeterministic", "ctmc": "stochastic"}[w.kind]
-	}
-	fmt.Fprintf(&b, "%s\nconst int N = %d;\nconst double p = %s;\n", head, 2+w.IntN(2), pick(w, "0.3", "1/3", "0.5", "0.1", "0.25+0.125"))
-	if w.one(3) {
-		b.WriteString("const int K;\n")
-		w.open = append(w.open, pick(w, "K=1", "K=0:1", "K=1:2:3"))
-	} else {
-		b.WriteString("const int K = N-1;\n")
-	}
+	b.WriteString(w.typeAndConstants())
 	modules := 1 + w.IntN(3)
 	renamed := w.one(3)
 	global := w.one(3)
-	for m := range modules {
-		w.vars = append(w.vars, variable{fmt.Sprintf("x%d", m), 0, 1 + w.IntN(3)})
-		if w.one(3) {
-			w.flags = append(w.flags, fmt.Sprintf("b%d", m))
-		}
-	}
-	if renamed {
-		w.vars = append(w.vars, variable{"r0", 0, w.vars[0].high})
-		if len(w.flags) > 0 && w.flags[0] == "b0" {
-			w.flags = append(w.flags, "q0")
-		}
-	}
-	if global {
-		w.vars = append(w.vars, variable{"g", 0, 1})
-	}
+	w.nameVariables(modules, renamed, global)
 	b.WriteString(w.someFormulas())
 	w.multiple = w.one(6)
 	if global {
@@ -118,6 +99,41 @@ func (w *writer) model() string {
 	return b.String()
 }
 
+// typeAndConstants writes the type of the model and its constants.
+func (w *writer) typeAndConstants() string {
+	head := w.kind
+	if w.one(12) {
+		head = map[string]string{"dtmc": "probabilistic", "mdp": "nondeterministic", "ctmc": "stochastic"}[w.kind]
+	}
+	text := fmt.Sprintf("%s\nconst int N = %d;\nconst double p = %s;\n", head, 2+w.IntN(2), pick(w, "0.3", "1/3", "0.5", "0.1", "0.25+0.125"))
+	if w.one(3) {
+		w.open = append(w.open, pick(w, "K=1", "K=0:1", "K=1:2:3"))
+		return text + "const int K;\n"
+	}
+	return text + "const int K = N-1;\n"
+}
+
+// nameVariables records the variables of all modules. renamed says that there is a copy of the first module, and global that there is a global
+// variable.
+func (w *writer) nameVariables(modules int, renamed, global bool) {
+	for m := range modules {
+		w.vars = append(w.vars, variable{fmt.Sprintf("x%d", m), 0, 1 + w.IntN(3)})
+		if w.one(3) {
+			w.flags = append(w.flags, fmt.Sprintf("b%d", m))
+		}
+	}
+	if renamed {
+		w.vars = append(w.vars, variable{"r0", 0, w.vars[0].high})
+		if len(w.flags) > 0 && w.flags[0] == "b0" {
+			w.flags = append(w.flags, "q0")
+		}
+	}
+	if global {
+		w.vars = append(w.vars, variable{"g", 0, 1})
+	}
+}
+
+// initial writes the initial value of a variable, or nothing.
 func (w *writer) initial(value string) string {
 	if w.multiple || w.one(3) {
 		return ""
@@ -259,23 +275,31 @@ func (w *writer) labelsAndRewards() string {
 
 // system writes a random composition of the modules, in which every module occurs once.
 func (w *writer) system(names []string) string {
-	unknown := func(part string) bool { // part has an action that no module has, which is an error
-		return strings.Contains(part, "a") && !slices.Contains(w.actions, "a") || strings.Contains(part, "b") && !slices.Contains(w.actions, "b")
-	}
-	out := names[0]
-	for _, n := range names[1:] {
+	composition := names[0]
+	for _, operand := range names[1:] {
 		if w.one(5) {
-			if part := pick(w, "{a<-b}", "{a<-c}", "/{b}"); !unknown(part) {
-				n += part
+			if part := pick(w, "{a<-b}", "{a<-c}", "/{b}"); w.hasActionsOf(part) {
+				operand += part
 			}
 		}
 		operator := pick(w, "||", "||", "|||", "|[a]|", "|[a,b]|")
-		if unknown(operator) {
+		if !w.hasActionsOf(operator) {
 			operator = "||"
 		}
-		out = fmt.Sprintf("(%s) %s %s", out, operator, n)
+		composition = fmt.Sprintf("(%s) %s %s", composition, operator, operand)
 	}
-	return out
+	return composition
+}
+
+// hasActionsOf reports whether some module has each of the actions a and b that occur in a part of a system block. An action that no module has
+// would be an error.
+func (w *writer) hasActionsOf(part string) bool {
+	for _, action := range []string{"a", "b"} {
+		if strings.Contains(part, action) && !slices.Contains(w.actions, action) {
+			return false
+		}
+	}
+	return true
 }
 
 // integer writes an expression of type int, with operators nested up to depth.

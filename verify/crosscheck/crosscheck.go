@@ -54,7 +54,7 @@ type Options struct {
 	// Unavailable has, for each engine that cannot take part, a note that says why.
 	Unavailable []string
 	// Split, when not nil, shares the properties with other processes. The ledger either records the
-	// answers to the properties of its part, or has the recorded answers of all parts; then no engine is
+	// answers to the properties of its part, or has the recorded answers of all records; then no engine is
 	// asked, and the Engine fields may be nil.
 	Split *shard.Ledger
 }
@@ -185,21 +185,21 @@ func newComparison(ctx context.Context, opt *Options, engines []runner.EngineCon
 	if err := comparison.makeRows(); err != nil {
 		return nil, err
 	}
-	parts, err := comparison.readParts()
+	records, err := comparison.readShards()
 	if err != nil {
 		return nil, err
 	}
-	if parts != nil {
-		engines, err = parts.selectEngines(engines)
+	if records != nil {
+		engines, err = records.selectEngines(engines)
 		if err != nil {
 			return nil, err
 		}
-		opt.Unavailable = parts[0].NotAsked
+		opt.Unavailable = records[0].NotAsked
 	}
 	if err := comparison.pairEngines(engines); err != nil {
 		return nil, err
 	}
-	return comparison, comparison.replay(parts)
+	return comparison, comparison.replay(records)
 }
 
 // pairEngines adds an engineRun for each engine and model. With several models, its label also names the model. pairEngines returns an error if two
@@ -237,7 +237,7 @@ func (c *comparison) run(ctx context.Context, diagnose func(context.Context)) (*
 		}
 	}
 	report := c.makeReport()
-	return report, c.recordPart()
+	return report, c.recordShard()
 }
 
 // checkRows runs the strict check of the models, asks the engines, and compares their answers.

@@ -47,24 +47,26 @@ func (c *comparison) makeRows() error {
 // rows returns a row for every property of the model under every valuation.
 func (m *plannedModel) rows() []*row {
 	var rows []*row
-	add := func(instance, task int, valuation sema.Valuation) {
-		added := &row{index: len(rows), task: task, instance: instance, property: valuation}
-		added.Property, added.Name = m.plan.Tasks[task].Text, m.plan.Tasks[task].Name
-		added.Constants = runner.Constants(m.instances[instance].valuation, valuation)
-		rows = append(rows, added)
-	}
 	for instance := range m.instances {
 		for i, task := range m.plan.Tasks {
 			if task.Rejected != nil { // its constants are unknown
-				add(instance, i, nil)
+				rows = append(rows, m.newRow(len(rows), instance, i, nil))
 				continue
 			}
 			for valuation := range task.Valuations() {
-				add(instance, i, valuation)
+				rows = append(rows, m.newRow(len(rows), instance, i, valuation))
 			}
 		}
 	}
 	return rows
+}
+
+// newRow returns the row with an index, for a property under a valuation. instance and task are indices too.
+func (m *plannedModel) newRow(index, instance, task int, valuation sema.Valuation) *row {
+	added := &row{index: index, task: task, instance: instance, property: valuation}
+	added.Property, added.Name = m.plan.Tasks[task].Text, m.plan.Tasks[task].Name
+	added.Constants = runner.Constants(m.instances[instance].valuation, valuation)
+	return added
 }
 
 // key returns a text that identifies the row.

@@ -117,11 +117,11 @@ func (c *comparison) ask(ctx context.Context, run *engineRun, rows []*row, draw 
 		if draw > 1 && severalValuations {
 			constants = constantsOf(rows[0])
 		}
-		part, err := plan.Part(tasksOf(rows), constants)
+		rowsPlan, err := plan.Part(tasksOf(rows), constants)
 		if err != nil {
 			return alignVerdicts(rows, nil, err)
 		}
-		plan = part
+		plan = rowsPlan
 	}
 	verdicts, err := run.Engine.Check(ctx, plan)
 	return alignVerdicts(rows, verdicts, err)

@@ -13,26 +13,10 @@ import (
 // Table returns the report as a table: a row per property and valuation with the answers of the engines, the status and
 // the reason. Below it come the errors of models, the first differences, and how to read the statuses.
 func (r *Report) Table() *table.Table {
-	out := &table.Table{Columns: []table.Column{{Name: "property", Min: 16, Code: true}}}
 	hasConstants := slices.ContainsFunc(r.Rows, func(row Row) bool { return len(row.Constants) > 0 })
-	if hasConstants {
-		out.Columns = append(out.Columns, table.Column{Name: "constants", Min: 10, Code: true})
-	}
-	for _, engine := range r.Engines {
-		out.Columns = append(out.Columns, table.Column{Name: engine, Min: 24}) // no float64 is longer, and numbers are not broken
-	}
-	out.Columns = append(out.Columns, table.Column{Name: "outcome"}, table.Column{Name: "basis"}, table.Column{Name: "reason", Min: 20, Max: 60})
+	out := &table.Table{Columns: r.columns(hasConstants)}
 	for i := range r.Rows {
-		row := &r.Rows[i]
-		values := []any{row.Property}
-		if hasConstants {
-			values = append(values, result.Valuation(row.Constants).String())
-		}
-		for engine := range row.Verdicts {
-			values = append(values, verdictText(&row.Verdicts[engine]))
-		}
-		reason := strings.Join(append([]string{row.Reason}, row.Notes...), "; ")
-		out.Append(append(values, table.Cell{Text: string(row.Status), Tone: row.Status.tone()}, string(row.Basis), strings.TrimPrefix(reason, "; "))...)
+		r.Rows[i].appendTo(out, hasConstants)
 	}
 	out.Notes = append(out.Notes, r.String())
 	if r.Count(Unchecked) > 0 {
@@ -48,6 +32,37 @@ func (r *Report) Table() *table.Table {
 	out.Notes = append(out.Notes, r.Notes...)
 	return out
 }
+
+// columns returns the columns of the table.
+func (r *Report) columns(hasConstants bool) []table.Column {
+	columns := []table.Column{{Name: "property", Min: 16, Code: true}}
+	if hasConstants {
+		columns = append(columns, table.Column{Name: "constants", Min: 10, Code: true})
+	}
+	for _, engine := range r.Engines {
+		columns = append(columns, table.Column{Name: engine, Min: maxNumberLength}) // so that numbers are not broken
+	}
+	return append(columns, table.Column{Name: "outcome"}, table.Column{Name: "basis"}, table.Column{Name: "reason", Min: 20, Max: 60})
+}
+
+// appendTo appends the row to the table.
+func (row *Row) appendTo(out *table.Table, withConstants bool) {
+	cells := []any{row.Property}
+	if withConstants {
+		cells = append(cells, result.Valuation(row.Constants).String())
+	}
+	for engine := range row.Verdicts {
+		cells = append(cells, verdictText(&row.Verdicts[engine]))
+	}
+	reasons := row.Notes
+	if row.Reason != "" {
+		reasons = slices.Concat([]string{row.Reason}, row.Notes)
+	}
+	out.Append(append(cells, table.Cell{Text: string(row.Status), Tone: row.Status.tone()}, string(row.Basis), strings.Join(reasons, "; "))...)
+}
+
+// maxNumberLength is the length of the longest text of a float64, as number returns it.
+const maxNumberLength = 24
 
 // number returns the shortest decimal text of a float64.
 func number(value float64) string { return strconv.FormatFloat(value, 'g', -1, 64) }
@@ -84,7 +99,7 @@ func verdictText(verdict *result.Verdict) string {
 		return ""
 	}
 	text := number(verdict.Value.Num)
-	if fraction := verdict.Value.Rat; fraction != nil && len(fraction.RatString()) <= 24 {
+	if fraction := verdict.Value.Rat; fraction != nil && len(fraction.RatString()) <= maxNumberLength {
 		text = fraction.RatString()
 	}
 	if verdict.Accuracy == result.Probable && verdict.Bound != nil {

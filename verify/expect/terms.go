@@ -228,11 +228,6 @@ func termKeys() []string {
 	return []string{"tolerance", "absolute", "samples", "confidence", "flakes", "width", "seed", "maxpath", "maxreward", "error", "engines"}
 }
 
-// keysForSampling returns the keys of the terms that ask for sampling.
-func keysForSampling() []string {
-	return []string{"samples", "confidence", "flakes", "width", "seed", "maxpath", "maxreward"}
-}
-
 // setTerm parses the value of one term and sets its field, or records a mistake. keyPos and pos are the places of the key and of the value. seen has the
 // keys of earlier terms.
 func (t *Terms) setTerm(key, value string, keyPos, pos syntax.Pos, seen map[string]bool) {
@@ -245,15 +240,27 @@ func (t *Terms) setTerm(key, value string, keyPos, pos syntax.Pos, seen map[stri
 		return
 	}
 	seen[key] = true
-	if slices.Contains(keysForSampling(), key) && t.Statistical == nil {
-		t.Statistical = &Statistical{}
-	}
-	sampling := t.Statistical
 	switch key {
 	case "tolerance":
 		t.Tolerance = t.number(key, value, pos, 0, 1)
 	case "absolute":
 		t.Absolute = t.number(key, value, pos, 0, maxNumber)
+	case "error":
+		t.Errors = t.parseClasses(value, pos)
+	case "engines":
+		t.Engines = t.parseEngines(value, pos)
+	default:
+		t.setSamplingTerm(key, value, pos)
+	}
+}
+
+// setSamplingTerm is setTerm for one of the keys for sampling.
+func (t *Terms) setSamplingTerm(key, value string, pos syntax.Pos) {
+	if t.Statistical == nil {
+		t.Statistical = &Statistical{}
+	}
+	sampling := t.Statistical
+	switch key {
 	case "confidence":
 		sampling.Confidence = orZero(t.number(key, value, pos, 0, 1))
 	case "flakes":
@@ -273,10 +280,6 @@ func (t *Terms) setTerm(key, value string, keyPos, pos syntax.Pos, seen map[stri
 			return
 		}
 		sampling.Seed = &seed
-	case "error":
-		t.Errors = t.parseClasses(value, pos)
-	case "engines":
-		t.Engines = t.parseEngines(value, pos)
 	}
 }
 

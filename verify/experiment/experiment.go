@@ -327,8 +327,8 @@ type Agreement struct {
 	Differences []string // the disagreements, with a reason each
 }
 
-// Agree compares every two verdicts of different engines about the same cell. The cells are ordered by strategy and MAX, then by engine, so n
-// consecutive cells belong together. All comparisons together have the confidence stats.CompareConfidence.
+// Agree compares every two verdicts of different engines about the same cell. engines is the number of engines. The cells are ordered by strategy and
+// MAX, then by engine, so as many consecutive cells as there are engines belong together. All comparisons together have the confidence stats.CompareConfidence.
 func Agree(cells []report.ComparisonCell, engines int) (agreement Agreement) {
 	opt := agree.Options{Level: agree.Level(stats.CompareConfidence, len(cells))}
 	for sameCell := range slices.Chunk(cells, engines) {

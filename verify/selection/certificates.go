@@ -21,23 +21,25 @@ const provenLabel = native.Name + ":proven"
 // Certify replaces the native engine by the native engine with certificates, in the run and in every test. It returns an error if the run does not use
 // the native engine, or then uses an engine twice.
 func (s *Selection) Certify() error {
-	replace := func(labels []string) []string {
-		replaced := slices.Clone(labels)
-		for i, label := range replaced {
-			if label == native.Name {
-				replaced[i] = provenLabel
-			}
-		}
-		return replaced
-	}
-	s.Labels = replace(s.Labels)
+	s.Labels = withProven(s.Labels)
 	for i := range s.Tests {
-		s.Tests[i].Engines = replace(s.Tests[i].Engines)
+		s.Tests[i].Engines = withProven(s.Tests[i].Engines)
 	}
 	if !slices.Contains(s.Labels, provenLabel) {
 		return usage.Errorf("--certify is for the native engine, want --engine native among others")
 	}
 	return runner.Distinct(s.Labels)
+}
+
+// withProven returns labels of engines in which provenLabel replaces the label of the native engine.
+func withProven(labels []string) []string {
+	replaced := slices.Clone(labels)
+	for i, label := range replaced {
+		if label == native.Name {
+			replaced[i] = provenLabel
+		}
+	}
+	return replaced
 }
 
 // ProvenNotes returns a note with the number of proven answers, and a note for each reason why other answers are not proven.

@@ -124,8 +124,10 @@ func (f *recordingFS) Open(name string) (fs.File, error) {
 	return f.FS.Open(name)
 }
 
-// Stat and ReadDir do not record a name, because no contents are read.
-func (f *recordingFS) Stat(name string) (fs.FileInfo, error)      { return fs.Stat(f.FS, name) }
+// Stat implements fs.StatFS. It does not record the name, because no contents are read.
+func (f *recordingFS) Stat(name string) (fs.FileInfo, error) { return fs.Stat(f.FS, name) }
+
+// ReadDir implements fs.ReadDirFS. It does not record the name, because no contents are read.
 func (f *recordingFS) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(f.FS, name) }
 
 // discover adds the tests of every path. The tests of a directory with a suite file are the tests that the file lists.

@@ -168,10 +168,10 @@ func (a *Automaton) Class(number int) Class {
 	return Open
 }
 
-// Accepting reports whether a run that visits q infinitely often is accepted.
-func (a *Automaton) Accepting(q int) bool {
-	class := a.Class(q)
-	return class == Accepted || class == Safe || a.states[q].allGoalsMet
+// Accepting reports whether a run that visits a state infinitely often is accepted.
+func (a *Automaton) Accepting(number int) bool {
+	class := a.Class(number)
+	return class == Accepted || class == Safe || a.states[number].allGoalsMet
 }
 
 // CanStay reports whether the automaton can accept some run from a state without ever reaching an Accepted state. The answer

@@ -56,9 +56,10 @@ type bdd struct {
 	exceeded      bool // maxNodes was exceeded: results are meaningless
 }
 
+// progressKey has the arguments of progress.
 type progressKey struct {
-	f      ref
-	letter uint64
+	formula ref
+	letter  uint64
 }
 
 // newBDD returns a diagram with the constants false and true only.
@@ -166,18 +167,7 @@ func (diagram *bdd) implies(formula, other ref) bool { return diagram.and(formul
 func (diagram *bdd) support(formula ref) []int32 {
 	seen := map[ref]bool{falseRef: true, trueRef: true}
 	occurs := make([]bool, len(diagram.atoms)) // by the number of the atom
-	var visit func(formula ref)
-	visit = func(formula ref) {
-		if seen[formula] {
-			return
-		}
-		seen[formula] = true
-		node := diagram.nodes[formula]
-		occurs[node.atom] = true
-		visit(node.low)
-		visit(node.high)
-	}
-	visit(formula)
+	diagram.markAtoms(formula, seen, occurs)
 	var numbers []int32
 	for number := range occurs {
 		if occurs[number] {
@@ -185,6 +175,18 @@ func (diagram *bdd) support(formula ref) []int32 {
 		}
 	}
 	return numbers
+}
+
+// markAtoms sets occurs for the number of each atom of a formula. It skips nodes that were seen before.
+func (diagram *bdd) markAtoms(formula ref, seen map[ref]bool, occurs []bool) {
+	if seen[formula] {
+		return
+	}
+	seen[formula] = true
+	node := diagram.nodes[formula]
+	occurs[node.atom] = true
+	diagram.markAtoms(node.low, seen, occurs)
+	diagram.markAtoms(node.high, seen, occurs)
 }
 
 // atom returns the formula that consists of one atom. It adds the atom if it is new. If there are too many atoms, it sets exceeded and
@@ -247,14 +249,14 @@ func (diagram *bdd) isStable(formula ref) bool {
 }
 
 // prop returns the formula that consists of a proposition.
-func (diagram *bdd) prop(p int) ref { return diagram.atom(atom{op: Prop, prop: p}) }
+func (diagram *bdd) prop(number int) ref { return diagram.atom(atom{op: Prop, prop: number}) }
 
 // next returns the formula X x. If x is stable, this is x.
-func (diagram *bdd) next(x ref) ref {
-	if diagram.isStable(x) {
-		return x
+func (diagram *bdd) next(operand ref) ref {
+	if diagram.isStable(operand) {
+		return operand
 	}
-	return diagram.atom(atom{op: Next, left: x})
+	return diagram.atom(atom{op: Next, left: operand})
 }
 
 // until returns the formula left U right.
@@ -269,11 +271,11 @@ func (diagram *bdd) until(left, right ref) ref {
 }
 
 // finally returns the formula F x. It simplifies F (a U b) to F b.
-func (diagram *bdd) finally(x ref) ref {
-	if operand, ok := diagram.asAtom(x); ok && operand.op == Until {
-		x = operand.right
+func (diagram *bdd) finally(operand ref) ref {
+	if inner, ok := diagram.asAtom(operand); ok && inner.op == Until {
+		operand = inner.right
 	}
-	return diagram.atom(atom{op: Until, left: trueRef, right: x})
+	return diagram.atom(atom{op: Until, left: trueRef, right: operand})
 }
 
 // weakUntil returns the formula left W right.
@@ -292,17 +294,17 @@ func (diagram *bdd) weakUntil(left, right ref) ref {
 }
 
 // globally returns the formula G x. It simplifies G (a W b) to G (a | b), and G x to x if x is stable.
-func (diagram *bdd) globally(x ref) ref {
-	if diagram.isStable(x) {
-		return x
+func (diagram *bdd) globally(operand ref) ref {
+	if diagram.isStable(operand) {
+		return operand
 	}
-	if operand, ok := diagram.asAtom(x); ok && operand.op == WeakUntil {
-		x = diagram.or(operand.left, operand.right)
+	if inner, ok := diagram.asAtom(operand); ok && inner.op == WeakUntil {
+		operand = diagram.or(inner.left, inner.right)
 	}
-	if diagram.isStable(x) {
-		return x
+	if diagram.isStable(operand) {
+		return operand
 	}
-	return diagram.atom(atom{op: WeakUntil, left: x, right: falseRef})
+	return diagram.atom(atom{op: WeakUntil, left: operand, right: falseRef})
 }
 
 // progress returns the formula that the letters after the given one must satisfy, so that the word with the given letter satisfies formula

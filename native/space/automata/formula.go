@@ -52,7 +52,7 @@ const Unbounded = -1
 func Unary(op Op, formula *Formula) *Formula { return &Formula{Op: op, X: formula} }
 
 // Binary returns a formula with two operands.
-func Binary(op Op, formula, y *Formula) *Formula { return &Formula{Op: op, X: formula, Y: y} }
+func Binary(op Op, left, right *Formula) *Formula { return &Formula{Op: op, X: left, Y: right} }
 
 // Atom returns the formula that proposition prop holds now.
 func Atom(prop int) *Formula { return &Formula{Op: Prop, Prop: prop} }

@@ -43,14 +43,14 @@ func NewParity(formula *Formula, limits Limits) (*Parity, error) {
 func (p *Parity) Initial() int { return 0 }
 
 // Priority returns the priority of a state.
-func (p *Parity) Priority(q int) int { return p.states[q].priority }
+func (p *Parity) Priority(number int) int { return p.states[number].priority }
 
 // NumStates returns the number of states reached so far.
 func (p *Parity) NumStates() int { return len(p.states) }
 
 // Decided reports whether all runs from a state are accepted, or none is.
-func (p *Parity) Decided(q int) bool {
-	class := p.automaton.Class(p.states[q].initial)
+func (p *Parity) Decided(number int) bool {
+	class := p.automaton.Class(p.states[number].initial)
 	return class == Accepted || class == Rejected
 }
 
@@ -105,12 +105,14 @@ func (parity *Parity) nextState(initial int, runs []int) (int, error) {
 
 // follows reports whether one of the runs has the same future as another run.
 func (p *Parity) follows(runs []int, other int) bool {
-	future := func(q int) state {
-		s := p.automaton.states[q]
-		s.allGoalsMet = false
-		return s
-	}
-	return slices.ContainsFunc(runs, func(q int) bool { return future(q) == future(other) })
+	return slices.ContainsFunc(runs, func(run int) bool { return p.future(run) == p.future(other) })
+}
+
+// future returns the part of a state that determines which words are accepted from it.
+func (p *Parity) future(number int) state {
+	future := p.automaton.states[number]
+	future.allGoalsMet = false
+	return future
 }
 
 // addState returns the number of a state, and adds it if it is new.

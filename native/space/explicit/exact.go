@@ -24,14 +24,14 @@ type exactExpander struct {
 	tolerance *big.Rat
 	// normalised says that the weights of some command were divided by their sum, which was not 1.
 	normalised bool
-	// allowEnclosures allows to replace an irrational weight by a fraction within the relative
-	// distance maxEnclosure. usedEnclosure says that a weight was replaced.
+	// allowEnclosures says that an irrational weight may be replaced by a fraction within the
+	// relative distance maxEnclosure. usedEnclosure says that a weight was replaced.
 	allowEnclosures, usedEnclosure bool
 	// constantWeights caches the weights of commands whose weights do not depend on the state.
 	constantWeights map[*sema.Command][]*big.Rat
 	// constantIntervals is the same cache for interval models.
 	constantIntervals map[*sema.Command][]interval
-	// owners has the owners of the choices of a game, and owner is that of the last state.
+	// owners has the owners of the choices of a game, and owner is the player of the last state.
 	owners *ownership
 	owner  uint16
 }
@@ -51,7 +51,7 @@ type exactChoice struct {
 	upperWeights []*big.Rat // upper bounds in an interval model, where weights are the lower bounds; nil otherwise
 	targets      [][]int32
 	targetIndex  map[string]int // index of each target, if there are many
-	keyBuffer    []byte         // scratch space for keys of index
+	keyBuffer    []byte         // scratch space for keys of targetIndex
 }
 
 // expand returns the choices of a state and the number of enabled choices. In a Markov chain,
@@ -136,40 +136,40 @@ func mergeEqualActions(choices []exactChoice) []exactChoice {
 }
 
 // addTransition adds a transition. The weights of transitions to the same target are summed.
-func (c *exactChoice) addTransition(target []int32, weight *big.Rat) {
-	if i := c.findTarget(target); i >= 0 {
-		c.weights[i] = new(big.Rat).Add(c.weights[i], weight)
+func (choice *exactChoice) addTransition(target []int32, weight *big.Rat) {
+	if i := choice.findTarget(target); i >= 0 {
+		choice.weights[i] = new(big.Rat).Add(choice.weights[i], weight)
 		return
 	}
-	c.targets, c.weights = append(c.targets, target), append(c.weights, weight)
+	choice.targets, choice.weights = append(choice.targets, target), append(choice.weights, weight)
 }
 
 // findTarget returns the index of a target. If the target is new, it returns -1, and the caller
 // must append the target.
-func (c *exactChoice) findTarget(target []int32) int {
-	if len(c.targets) < smallChoiceSize {
-		return slices.IndexFunc(c.targets, func(found []int32) bool { return slices.Equal(found, target) })
+func (choice *exactChoice) findTarget(target []int32) int {
+	if len(choice.targets) < smallChoiceSize {
+		return slices.IndexFunc(choice.targets, func(found []int32) bool { return slices.Equal(found, target) })
 	}
-	if c.targetIndex == nil {
-		c.targetIndex = make(map[string]int)
-		for i, found := range c.targets {
-			c.targetIndex[string(c.targetKey(found))] = i
+	if choice.targetIndex == nil {
+		choice.targetIndex = make(map[string]int)
+		for i, found := range choice.targets {
+			choice.targetIndex[string(choice.targetKey(found))] = i
 		}
 	}
-	if i, found := c.targetIndex[string(c.targetKey(target))]; found {
+	if i, found := choice.targetIndex[string(choice.targetKey(target))]; found {
 		return i
 	}
-	c.targetIndex[string(c.keyBuffer)] = len(c.targets)
+	choice.targetIndex[string(choice.keyBuffer)] = len(choice.targets)
 	return -1
 }
 
 // targetKey encodes a target as a key of targetIndex. The next call overwrites the result.
-func (c *exactChoice) targetKey(target []int32) []byte {
-	c.keyBuffer = c.keyBuffer[:0]
-	for _, x := range target {
-		c.keyBuffer = binary.LittleEndian.AppendUint32(c.keyBuffer, uint32(x))
+func (choice *exactChoice) targetKey(target []int32) []byte {
+	choice.keyBuffer = choice.keyBuffer[:0]
+	for _, value := range target {
+		choice.keyBuffer = binary.LittleEndian.AppendUint32(choice.keyBuffer, uint32(value))
 	}
-	return c.keyBuffer
+	return choice.keyBuffer
 }
 
 // smallChoiceSize is the number of targets for which memory is allocated in advance. In a choice
@@ -181,38 +181,25 @@ const smallChoiceSize = 64
 // of the first command varies fastest.
 func (expander *exactExpander) newChoice(ctx context.Context, state []int32, enabled *compile.Choice) (exactChoice, error) {
 	choice := exactChoice{action: enabled.Action}
-	var weights [][]*big.Rat
-	for _, ref := range enabled.Commands {
-		commandWeights, err := expander.commandWeights(state, &expander.model.Program().Modules[ref.Module].Commands[ref.Command])
-		if err != nil {
-			return choice, err
-		}
-		weights = append(weights, commandWeights)
+	weights, err := expander.choiceWeights(state, enabled)
+	if err != nil {
+		return choice, err
 	}
 	capacity := 1 // number of combinations, at most smallChoiceSize
 	for _, commandWeights := range weights {
 		capacity = min(capacity*len(commandWeights), smallChoiceSize)
 	}
 	choice.targets, choice.weights = make([][]int32, 0, capacity), make([]*big.Rat, 0, capacity)
-	targetMemory := make([]int32, 0, capacity*len(state))
+	memory := targetMemory{free: make([]int32, capacity*len(state))}
 	updates := make([]int, len(weights))       // the selected update of each command
 	products := make([]*big.Rat, len(weights)) // products[i] multiplies the selected weights of commands i, i+1, ...
 	for changed := len(updates) - 1; changed >= 0; changed = nextCombination(updates, weights) {
-		for i := changed; i >= 0; i-- {
-			products[i] = weights[i][updates[i]]
-			if i+1 < len(updates) {
-				products[i] = new(big.Rat).Mul(products[i], products[i+1])
-			}
-		}
+		multiplyWeights(products, weights, updates, changed)
 		weight := products[0]
 		if weight.Sign() <= 0 {
 			continue
 		}
-		if cap(targetMemory)-len(targetMemory) < len(state) {
-			targetMemory = make([]int32, 0, smallChoiceSize*len(state))
-		}
-		targetMemory = append(targetMemory, state...)
-		target := targetMemory[len(targetMemory)-len(state) : len(targetMemory) : len(targetMemory)]
+		target := memory.clone(state)
 		if err := expander.updates.Apply(target, enabled.Commands, updates); err != nil {
 			return choice, err
 		}
@@ -222,6 +209,45 @@ func (expander *exactExpander) newChoice(ctx context.Context, state []int32, ena
 		}
 	}
 	return choice, nil
+}
+
+// choiceWeights returns the weights of the updates of each command of an enabled choice.
+func (expander *exactExpander) choiceWeights(state []int32, enabled *compile.Choice) ([][]*big.Rat, error) {
+	var weights [][]*big.Rat
+	for _, ref := range enabled.Commands {
+		commandWeights, err := expander.commandWeights(state, &expander.model.Program().Modules[ref.Module].Commands[ref.Command])
+		if err != nil {
+			return nil, err
+		}
+		weights = append(weights, commandWeights)
+	}
+	return weights, nil
+}
+
+// multiplyWeights computes the products of the selected weights again after the updates of the
+// commands up to changed were changed. products[i] multiplies the weights of commands i, i+1, ...
+func multiplyWeights(products []*big.Rat, weights [][]*big.Rat, updates []int, changed int) {
+	for i := changed; i >= 0; i-- {
+		products[i] = weights[i][updates[i]]
+		if i+1 < len(updates) {
+			products[i] = new(big.Rat).Mul(products[i], products[i+1])
+		}
+	}
+}
+
+// targetMemory allocates memory for several targets at once.
+type targetMemory struct{ free []int32 }
+
+// clone returns a copy of a state.
+func (memory *targetMemory) clone(state []int32) []int32 {
+	size := len(state)
+	if len(memory.free) < size {
+		memory.free = make([]int32, smallChoiceSize*size)
+	}
+	target := memory.free[:size:size]
+	copy(target, state)
+	memory.free = memory.free[size:]
+	return target
 }
 
 // cancelCheckInterval is the number of transitions of a choice after which the context is checked again.
@@ -380,6 +406,6 @@ func unsupported(compiled *compile.Model, state []int32, pos syntax.Pos, msg str
 }
 
 // hasConstantWeights reports whether the weights of a command do not depend on the state.
-func hasConstantWeights(c *sema.Command) bool {
-	return !slices.ContainsFunc(c.Updates, func(u sema.Update) bool { return u.Prob != nil && !isConst(u.Prob) })
+func hasConstantWeights(command *sema.Command) bool {
+	return !slices.ContainsFunc(command.Updates, func(update sema.Update) bool { return update.Prob != nil && !isConst(update.Prob) })
 }

@@ -72,7 +72,7 @@ func (s *Space) SojournTimes() (*sparse.Reward, error) {
 		switch {
 		case rates.High[i] > 0:
 			times.State[i] = 1 / rates.Mean(i)
-			times.Err = max(times.Err, 1.01*((rates.High[i]-rates.Low[i])/rates.Low[i]+2*sema.UnitRoundoff))
+			times.Err = max(times.Err, higherOrderFactor*((rates.High[i]-rates.Low[i])/rates.Low[i]+2*sema.UnitRoundoff))
 			if !sparse.InRange(times.State[i]) || !(times.Err < 1) {
 				times.Unfit, times.Err = &RangeError{File: s.Program().File, What: fmt.Sprintf("exit rate %.4g", rates.Mean(i))}, math.Inf(1)
 			}

@@ -180,7 +180,7 @@ func isGame(compiled *compile.Model) bool { return compiled.Program().Type == sy
 // batchStates is the largest number of states in a batch.
 const batchStates = 512
 
-// compileFrom is the default of Options.CompileFrom: interpreting this many states takes about as
+// defaultCompileFrom is the default of Options.CompileFrom: interpreting this many states takes about as
 // long as compiling the model.
 const defaultCompileFrom = 2000
 

@@ -16,34 +16,34 @@ import (
 
 // Reward evaluates Program.Rewards[index] in every state and for every choice. In a Markov chain,
 // the reward of a choice is the sum of its transitions' rewards, weighted with their probabilities
-// or rates. The self-loop of a deadlock has no reward. A negative or infinite reward is a *compile.StateError. In a model with float64 weights,
-// the Unfit field of the result is a *RangeError if a reward is outside the range of float64.
+// or rates. The self-loop of a deadlock has no reward. A negative or infinite reward is a
+// *compile.StateError. In a model with float64 weights, the Unfit field of the result is a
+// *RangeError if a reward is outside the range of float64.
 //
 // Source: reference, sections 4.8 and 4.10.
 func (s *Space) Reward(index int) (*sparse.Reward, error) {
-	if s.quotient != nil {
+	switch {
+	case s.quotient != nil:
 		if reward := s.quotient.rewards[index]; reward != nil {
 			return reward, nil
 		}
 		return nil, fmt.Errorf("the quotient has no rewards for structure %d", index)
-	}
-	if s.imported != nil {
+	case s.imported != nil:
 		return s.importedReward(index)
-	}
-	if s.model.Exact() {
+	case s.model.Exact():
 		return s.exactReward(index)
 	}
+	return s.floatReward(index)
+}
+
+// floatReward returns a reward structure of a model with float64 weights.
+func (s *Space) floatReward(index int) (*sparse.Reward, error) {
 	structure := &s.Program().Rewards[index]
 	reward := &sparse.Reward{Name: structure.Name}
-	var hasStateItems, hasTransitionItems bool
-	for _, item := range structure.Items {
-		hasStateItems = hasStateItems || !item.Transition
-		hasTransitionItems = hasTransitionItems || item.Transition
-	}
-	if hasStateItems {
+	if hasStateRewards(structure) {
 		reward.State = make([]float64, s.store.n)
 	}
-	if hasTransitionItems {
+	if hasTransitionRewards(structure) {
 		reward.Choice = make([]float64, s.model.NumChoices())
 	}
 	evaluators, err := s.evaluateRewards(index, func(evaluator *rewardEvaluator, i int, state []int32) error {
@@ -112,15 +112,15 @@ func (s *Space) newRewardEvaluator(index int) (*rewardEvaluator, error) {
 }
 
 // state returns the reward of a state.
-func (e *rewardEvaluator) state(state []int32) (float64, error) {
-	value, err := e.rewards.State(state)
-	return e.checkedSum(value, err, state, isStateItem)
+func (evaluator *rewardEvaluator) state(state []int32) (float64, error) {
+	value, err := evaluator.rewards.State(state)
+	return evaluator.checkedSum(value, err, state, isStateItem)
 }
 
 // choice returns the reward of a choice, or of a transition, with the given action in a state.
-func (e *rewardEvaluator) choice(state []int32, action int) (float64, error) {
-	value, err := e.rewards.Choice(state, action)
-	return e.checkedSum(value, err, state, isTransitionItem(action))
+func (evaluator *rewardEvaluator) choice(state []int32, action int) (float64, error) {
+	value, err := evaluator.rewards.Choice(state, action)
+	return evaluator.checkedSum(value, err, state, isTransitionItem(action))
 }
 
 // isStateItem reports whether an item gives a reward to states.
@@ -132,60 +132,63 @@ func isTransitionItem(action int) func(*sema.RewardItem) bool {
 	return func(item *sema.RewardItem) bool { return item.Transition && item.Action == action }
 }
 
-// checkedSum returns the sum of the items for which applies returns true. value is the sum in float64 arithmetic, and err
-// the error of its computation. It returns value if that is close to the exact sum, and otherwise the float64 number nearest
-// to the exact sum.
+// checkedSum returns the sum of the items for which applies returns true. value is the sum in
+// float64 arithmetic, and err the error of its computation. It returns value if that is close to
+// the exact sum, and otherwise the float64 number nearest to the exact sum.
 func (evaluator *rewardEvaluator) checkedSum(value float64, err error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
-	if _, wrong := errors.AsType[*compile.StateError](err); err != nil && !wrong {
-		return 0, err
+	if err != nil {
+		return evaluator.roundedExactSum(err, state, applies)
 	}
-	if err == nil && !slices.ContainsFunc(evaluator.unbounded, applies) {
+	if !slices.ContainsFunc(evaluator.unbounded, applies) {
 		return evaluator.recordRange(value, state), nil
 	}
-	exact, exactErr := evaluator.exact.sum(state, applies)
+	exact, err := evaluator.exact.sum(state, applies)
 	switch {
-	case err == nil && errors.As(exactErr, new(*compile.UnsupportedError)):
-		return evaluator.enclosedSum(value, exactErr, state, applies)
-	case err != nil && errors.As(exactErr, new(*compile.UnsupportedError)):
+	case errors.As(err, new(*compile.UnsupportedError)):
+		return evaluator.enclosedSum(value, err, state, applies)
+	case err != nil:
 		return 0, err
-	case exactErr != nil:
-		return 0, exactErr
-	case err == nil && sema.IsClose(value, exact):
-		evaluator.relErr = max(evaluator.relErr, sema.RelativeError(value, exact))
-	default:
-		evaluator.relErr = max(evaluator.relErr, sema.UnitRoundoff)
-		value = 0
-		if exact.Sign() != 0 {
-			value, _ = sparse.NormalFloat(exact)
-		}
+	case !sema.IsClose(value, exact):
+		return evaluator.round(exact, state), nil
 	}
+	evaluator.relErr = max(evaluator.relErr, sema.RelativeError(value, exact))
 	return evaluator.recordRange(value, state), nil
 }
 
-// enclosedSum returns the sum of irrational items. It bounds the error of value by an enclosure of the sum. If the bound is
-// too large, it returns a float64 number from the enclosure instead. If that is not accurate either, it returns the error
-// notRational.
+// roundedExactSum returns the float64 number nearest to the exact sum, after float64 arithmetic
+// failed with floatErr. It returns floatErr if the failure is not in the model, or if the sum is
+// irrational.
+func (evaluator *rewardEvaluator) roundedExactSum(floatErr error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
+	if !errors.As(floatErr, new(*compile.StateError)) {
+		return 0, floatErr
+	}
+	exact, err := evaluator.exact.sum(state, applies)
+	switch {
+	case errors.As(err, new(*compile.UnsupportedError)):
+		return 0, floatErr
+	case err != nil:
+		return 0, err
+	}
+	return evaluator.round(exact, state), nil
+}
+
+// round returns the float64 number nearest to a reward.
+func (evaluator *rewardEvaluator) round(exact *big.Rat, state []int32) float64 {
+	evaluator.relErr = max(evaluator.relErr, sema.UnitRoundoff)
+	if exact.Sign() == 0 {
+		return 0
+	}
+	nearest, _ := sparse.NormalFloat(exact)
+	return evaluator.recordRange(nearest, state)
+}
+
+// enclosedSum returns the sum of irrational items. It bounds the error of value by an enclosure of
+// the sum. If the bound is too large, it returns the lower end of the enclosure. If that is not
+// accurate either, it returns the error notRational.
 func (evaluator *rewardEvaluator) enclosedSum(value float64, notRational error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
-	lower, upper := new(big.Rat), new(big.Rat)
-	for i := range evaluator.structure.Items {
-		item := &evaluator.structure.Items[i]
-		if !applies(item) {
-			continue
-		}
-		guard, _, err := sema.EvalExact(item.Guard, state)
-		if err == nil && !guard.Bool {
-			continue
-		}
-		enclosed, valueErr := sema.Enclose(item.Value, state)
-		if err = cmp.Or(err, valueErr); err != nil {
-			return 0, evalFailure(evaluator.space.compiled, state, err)
-		}
-		itemLower, itemUpper, ok := enclosed.Ends()
-		if !ok {
-			return 0, notRational
-		}
-		lower.Add(lower, itemLower)
-		upper.Add(upper, itemUpper)
+	lower, upper, err := evaluator.encloseSum(notRational, state, applies)
+	if err != nil {
+		return 0, err
 	}
 	if lower.Sign() < 0 || lower.Sign() != upper.Sign() {
 		return 0, notRational
@@ -201,9 +204,42 @@ func (evaluator *rewardEvaluator) enclosedSum(value float64, notRational error, 
 	return 0, notRational
 }
 
+// encloseSum returns lower and upper bounds of a sum of items. It returns the error notRational if
+// an item has no bounds.
+func (evaluator *rewardEvaluator) encloseSum(notRational error, state []int32, applies func(*sema.RewardItem) bool) (lower, upper *big.Rat, err error) {
+	lower, upper = new(big.Rat), new(big.Rat)
+	for i := range evaluator.structure.Items {
+		item := &evaluator.structure.Items[i]
+		if !applies(item) {
+			continue
+		}
+		guard, _, err := sema.EvalExact(item.Guard, state)
+		if err != nil {
+			return nil, nil, evalFailure(evaluator.space.compiled, state, err)
+		}
+		if !guard.Bool {
+			continue
+		}
+		enclosed, err := sema.Enclose(item.Value, state)
+		if err != nil {
+			return nil, nil, evalFailure(evaluator.space.compiled, state, err)
+		}
+		itemLower, itemUpper, ok := enclosed.Ends()
+		if !ok {
+			return nil, nil, notRational
+		}
+		lower.Add(lower, itemLower)
+		upper.Add(upper, itemUpper)
+	}
+	return lower, upper, nil
+}
+
+// minNormal is the smallest normal float64.
+const minNormal = 0x1p-1022
+
 // isNormalFloat reports whether a reward is a normal float64. The smallest and the largest normal
 // float64 stand for numbers outside the range, so they do not count as normal.
-func isNormalFloat(value float64) bool { return value > 0x1p-1022 && value < math.MaxFloat64 }
+func isNormalFloat(value float64) bool { return value > minNormal && value < math.MaxFloat64 }
 
 // recordRange returns its argument. It records an error if value is the first reward outside the range of float64.
 func (evaluator *rewardEvaluator) recordRange(value float64, state []int32) float64 {
@@ -255,7 +291,7 @@ func (s *Space) weightedReward(evaluator *rewardEvaluator, choice int, state []i
 		if !(value > 0) {
 			continue
 		}
-		weighted := max(s.model.Prob(transition)*value, 0x1p-1022)
+		weighted := max(s.model.Prob(transition)*value, minNormal)
 		if weighted > limit {
 			evaluator.recordRange(math.MaxFloat64, state)
 		}
@@ -273,19 +309,24 @@ func (s *Space) actionIndex(i int) int {
 	return int(s.model.Actions[i]) - 1
 }
 
-// rewardError bounds the relative error of the rewards of a structure; err bounds the relative error
-// of its items. To this it adds the rounding errors of summing the items and, in a Markov chain,
-// of the mean over the transitions.
-func (s *Space) rewardError(structure *sema.RewardStruct, err float64) float64 {
+// higherOrderFactor is larger than the ratio of a product (1+e1)(1+e2)... of small errors, minus 1,
+// to the sum of these errors.
+const higherOrderFactor = 1.01
+
+// rewardError bounds the relative error of the rewards of a structure; itemErr bounds the relative
+// error of its items. To this it adds the rounding errors of summing the items and, in a Markov
+// chain, of the mean over the transitions.
+func (s *Space) rewardError(structure *sema.RewardStruct, itemErr float64) float64 {
 	maxTransitions := 0
 	if s.model.Kind != sparse.MDP {
 		for i := range s.store.n {
 			first, end := s.model.Row(i)
 			maxTransitions = max(maxTransitions, end-first)
 		}
-		err += s.model.Err
+		itemErr += s.model.Err
 	}
-	return 1.01 * (err + float64(len(structure.Items)+maxTransitions+2)*sema.UnitRoundoff)
+	numRoundings := len(structure.Items) + maxTransitions + 2
+	return higherOrderFactor * (itemErr + float64(numRoundings)*sema.UnitRoundoff)
 }
 
 // exactReward returns a reward structure of a model with rational weights. Its rewards are fractions, too.
@@ -342,10 +383,10 @@ func storeRational(floats []float64, rats []*big.Rat, i int, value *big.Rat) {
 	rats[i] = value
 }
 
-// sameAction reports whether all transitions from lo to hi have the same action.
-func (s *Space) sameAction(lo, hi int) bool {
-	for transition := lo + 1; transition < hi; transition++ {
-		if s.actionIndex(transition) != s.actionIndex(lo) {
+// sameAction reports whether all transitions from first to end, exclusive, have the same action.
+func (s *Space) sameAction(first, end int) bool {
+	for transition := first + 1; transition < end; transition++ {
+		if s.actionIndex(transition) != s.actionIndex(first) {
 			return false
 		}
 	}
@@ -369,17 +410,16 @@ func (s *Space) exactChoiceRewards(reward *sparse.Reward, evaluator *exactReward
 // their probabilities or rates. If the probabilities sum to one and all transitions have the same action, it is the
 // reward of any of them.
 func (s *Space) exactChoiceReward(evaluator *exactRewardEvaluator, choice int, state []int32) (*big.Rat, error) {
-	moveReward := func(move int) (*big.Rat, error) { return evaluator.sum(state, isTransitionItem(s.actionIndex(move))) }
 	first, end := s.model.Row(choice)
 	switch {
 	case s.model.Kind == sparse.MDP:
-		return moveReward(choice)
+		return evaluator.sum(state, isTransitionItem(s.actionIndex(choice)))
 	case s.model.Intervals(), s.model.Kind == sparse.DTMC && s.sameAction(first, end):
-		return moveReward(first)
+		return evaluator.sum(state, isTransitionItem(s.actionIndex(first)))
 	}
 	sum := new(big.Rat)
 	for transition := first; transition < end; transition++ {
-		value, err := moveReward(transition)
+		value, err := evaluator.sum(state, isTransitionItem(s.actionIndex(transition)))
 		if err != nil {
 			return nil, err
 		}
@@ -426,10 +466,10 @@ func (s *Space) newExactRewardEvaluator(structure *sema.RewardStruct) (*exactRew
 }
 
 // sum returns the sum of the items for which applies returns true and whose guards hold in a state.
-func (e *exactRewardEvaluator) sum(state []int32, applies func(*sema.RewardItem) bool) (*big.Rat, error) {
+func (evaluator *exactRewardEvaluator) sum(state []int32, applies func(*sema.RewardItem) bool) (*big.Rat, error) {
 	var sum *big.Rat
-	for i := range e.items {
-		item := &e.items[i]
+	for i := range evaluator.items {
+		item := &evaluator.items[i]
 		if !applies(item.RewardItem) {
 			continue
 		}
@@ -438,7 +478,7 @@ func (e *exactRewardEvaluator) sum(state []int32, applies func(*sema.RewardItem)
 		} else if !holds {
 			continue
 		}
-		value, err := e.value(item, state)
+		value, err := evaluator.value(item, state)
 		if err != nil {
 			return nil, err
 		}
@@ -448,35 +488,22 @@ func (e *exactRewardEvaluator) sum(state []int32, applies func(*sema.RewardItem)
 		sum = value
 	}
 	if sum == nil {
-		sum = e.rational(0)
+		sum = evaluator.rational(0)
 	}
 	return sum, nil
 }
 
 // value evaluates an item in a state. A negative or irrational reward is an error.
-func (e *exactRewardEvaluator) value(item *exactRewardItem, state []int32) (*big.Rat, error) {
-	var value *big.Rat
-	switch {
-	case item.constant != nil:
+func (evaluator *exactRewardEvaluator) value(item *exactRewardItem, state []int32) (*big.Rat, error) {
+	if item.constant != nil {
 		return item.constant, nil
-	case item.integerValue != nil:
-		n, err := item.integerValue.Num(state)
-		if err != nil {
-			return nil, err
-		}
-		value = e.rational(n)
-	default:
-		result, exact, err := sema.EvalExact(item.Value, state)
-		switch {
-		case err != nil:
-			return nil, evalFailure(e.space.compiled, state, err)
-		case !exact:
-			return nil, unsupported(e.space.compiled, state, item.Value.Pos(), fmt.Sprintf("reward %v is not a fraction", result))
-		}
-		value = result.Rat
+	}
+	value, err := evaluator.evaluate(item, state)
+	if err != nil {
+		return nil, err
 	}
 	if value.Sign() < 0 {
-		return nil, e.space.modelError(state, item.Value.Pos(), fmt.Sprintf("found the reward %s, want a reward that is finite and not negative", value.RatString()))
+		return nil, evaluator.space.modelError(state, item.Value.Pos(), fmt.Sprintf("found the reward %s, want a reward that is finite and not negative", value.RatString()))
 	}
 	if isConst(item.Value) {
 		item.constant = value
@@ -484,17 +511,37 @@ func (e *exactRewardEvaluator) value(item *exactRewardItem, state []int32) (*big
 	return value, nil
 }
 
+// evaluate evaluates an item in a state, which may give a negative number. An irrational one is an
+// error.
+func (evaluator *exactRewardEvaluator) evaluate(item *exactRewardItem, state []int32) (*big.Rat, error) {
+	if item.integerValue != nil {
+		integer, err := item.integerValue.Num(state)
+		if err != nil {
+			return nil, err
+		}
+		return evaluator.rational(integer), nil
+	}
+	result, exact, err := sema.EvalExact(item.Value, state)
+	switch {
+	case err != nil:
+		return nil, evalFailure(evaluator.space.compiled, state, err)
+	case !exact:
+		return nil, unsupported(evaluator.space.compiled, state, item.Value.Pos(), fmt.Sprintf("reward %v is not a fraction", result))
+	}
+	return result.Rat, nil
+}
+
 // maxIntegers is the largest number of integers that are cached as fractions.
 const maxIntegers = 1 << 16
 
 // rational converts a float64 with an integer value to a fraction. It caches up to maxIntegers
 // fractions.
-func (e *exactRewardEvaluator) rational(n float64) *big.Rat {
-	value := e.rationals[n]
+func (evaluator *exactRewardEvaluator) rational(integer float64) *big.Rat {
+	value := evaluator.rationals[integer]
 	if value == nil {
-		value = new(big.Rat).SetInt64(int64(n))
-		if len(e.rationals) < maxIntegers {
-			e.rationals[n] = value
+		value = new(big.Rat).SetInt64(int64(integer))
+		if len(evaluator.rationals) < maxIntegers {
+			evaluator.rationals[integer] = value
 		}
 	}
 	return value

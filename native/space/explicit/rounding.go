@@ -201,7 +201,7 @@ func (w *weightErrors) bound(state func() []int32, moves []compile.Move, choices
 		maxErr = max(maxErr, relErr+sumError)
 		numWeights += numTransitions
 	}
-	return 1.01 * (maxErr + float64(numWeights+1)*sema.UnitRoundoff), nil
+	return higherOrderFactor * (maxErr + float64(numWeights+1)*sema.UnitRoundoff), nil
 }
 
 // sumOf returns the sum of some numbers, which it adds from the first to the last.
@@ -276,7 +276,7 @@ func (w *weightErrors) factsInState(state []int32, ref compile.CommandRef, index
 			return sema.NumberFacts{}, err
 		}
 	}
-	return sema.SingleValue(value, 1.01*relErr), nil
+	return sema.SingleValue(value, higherOrderFactor*relErr), nil
 }
 
 // relativeErrorInState returns a bound on the relative error of value, which is the float64 value of an expression in a state. If the

@@ -2,6 +2,7 @@ package explicit
 
 import (
 	"math/big"
+	"slices"
 
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/sema"
@@ -43,12 +44,12 @@ func (s *Space) TransitionRewards(index int) ([]float64, []*big.Rat, error) {
 
 // hasTransitionRewards reports whether a reward structure gives rewards to transitions.
 func hasTransitionRewards(structure *sema.RewardStruct) bool {
-	for i := range structure.Items {
-		if structure.Items[i].Transition {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(structure.Items, func(item sema.RewardItem) bool { return item.Transition })
+}
+
+// hasStateRewards reports whether a reward structure gives rewards to states.
+func hasStateRewards(structure *sema.RewardStruct) bool {
+	return slices.ContainsFunc(structure.Items, func(item sema.RewardItem) bool { return !item.Transition })
 }
 
 // rowRewards stores the rewards of the transitions of state i. The self-loop of a deadlock has none.

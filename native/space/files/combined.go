@@ -77,7 +77,7 @@ type section struct {
 //
 // Source: PRISM's PrismExplicitImporter.
 func splitParts(src Source) (Sources, error) {
-	var out Sources
+	var parts Sources
 	diagnostics := newLines(src)
 	for i, part := range sections(src) {
 		switch {
@@ -85,13 +85,13 @@ func splitParts(src Source) (Sources, error) {
 			diagnostics.errorAtPos(part.firstPos(), `found a reward structure, wanted # State rewards or # Transition rewards behind its name`)
 		case i == 0 && part.kind != "transitions":
 			diagnostics.errorAtPos(part.firstPos(), "found the header of %s, wanted transitions as the first part", part.kind)
-		case i > 0 && out.has(part.kind):
+		case i > 0 && parts.has(part.kind):
 			diagnostics.errorAtPos(part.firstPos(), "found %s again, wanted each part once", part.kind)
 		default:
-			out.set(part)
+			parts.set(part)
 		}
 	}
-	return out, diagnostics.errs.Err()
+	return parts, diagnostics.errs.Err()
 }
 
 // has reports whether there is a part of a kind that occurs once. A .pexp file begins with transitions.
@@ -131,7 +131,7 @@ func (s *Sources) set(part section) {
 // and otherKind those with transition rewards, or the reverse; entry i of both belongs to structure
 // i. If the last structure has the same title and no part of this kind, the part belongs to it.
 // Otherwise it starts a new structure.
-func (out *Sources) rewardPart(sameKind, otherKind *[]Source, title string) *Source {
+func (s *Sources) rewardPart(sameKind, otherKind *[]Source, title string) *Source {
 	n := len(*sameKind)
 	if n == 0 || (*sameKind)[n-1].Text != nil || firstLine((*otherKind)[n-1]) != title {
 		*sameKind, *otherKind = append(*sameKind, Source{}), append(*otherKind, Source{})
@@ -141,8 +141,8 @@ func (out *Sources) rewardPart(sameKind, otherKind *[]Source, title string) *Sou
 }
 
 // firstLine returns the first line of a part, which is the title of a reward structure.
-func firstLine(s Source) string {
-	line, _, _ := bytes.Cut(s.Text, []byte("\n"))
+func firstLine(part Source) string {
+	line, _, _ := bytes.Cut(part.Text, []byte("\n"))
 	return strings.TrimSpace(string(line))
 }
 
@@ -154,50 +154,71 @@ func (s *section) firstPos() syntax.Pos {
 // sections splits the text at the comments that start a part. Text before the first such comment
 // is the part with the transitions.
 func sections(src Source) []section {
-	var out []section
-	appendSection := func(s section) {
-		if n := len(out); n > 0 {
-			out[n-1].Text = src.Text[out[n-1].offset:s.offset]
-		}
-		out = append(out, s)
+	splitter := sectionSplitter{next: Source{Name: src.Name}, text: src.Text}
+	for line := range bytes.Lines(src.Text) {
+		splitter.addLine(bytes.TrimSpace(line))
+		splitter.next.offset += len(line)
+		splitter.next.line++
 	}
-	pending := -1 // index in out of a part with rewards whose kind the next comment says; -1 for none
-	hasData := false
-	offset, line := 0, 0
-	for text := range bytes.Lines(src.Text) {
-		comment := ""
-		if trimmed := bytes.TrimSpace(text); len(trimmed) > 0 && trimmed[0] == '#' {
-			comment = string(trimmed)
-		} else {
-			hasData = hasData || len(trimmed) > 0
-		}
-		part := section{Source: Source{Name: src.Name, offset: offset, line: line}}
-		kind := partKind(comment)
-		switch {
-		case strings.HasPrefix(comment, rewardTitlePrefix):
-			part.rewardTitle = comment
-			pending = len(out)
-			appendSection(part)
-		case kind == "":
-			if hasData && len(out) == 0 {
-				appendSection(section{Source: Source{Name: src.Name}, kind: "transitions"})
-			}
-		case pending >= 0 && strings.HasSuffix(kind, "rewards"):
-			out[pending].kind = kind
-			pending = -1
-		default:
-			part.kind = kind
-			appendSection(part)
-			pending = -1
-		}
-		offset += len(text)
-		line++
+	splitter.endSection()
+	if len(splitter.sections) == 0 {
+		return []section{{Source: src, kind: "transitions"}}
 	}
-	if n := len(out); n > 0 {
-		out[n-1].Text = src.Text[out[n-1].offset:]
-		return out
+	return splitter.sections
+}
+
+// sectionSplitter splits the text of a .pexp file into sections. The text of the last section is
+// not yet known.
+type sectionSplitter struct {
+	text     []byte
+	sections []section
+	next     Source // a section that starts with the current line
+}
+
+// addLine starts a section if the line starts one. The line has no white space at its ends.
+func (splitter *sectionSplitter) addLine(line []byte) {
+	if len(line) == 0 {
+		return
 	}
-	return []section{{Source: src, kind: "transitions"}}
+	if line[0] != '#' {
+		if len(splitter.sections) == 0 { // the comments before the data belong to the section
+			splitter.startSection(section{Source: Source{Name: splitter.next.Name}, kind: "transitions"})
+		}
+		return
+	}
+	comment := string(line)
+	kind := partKind(comment)
+	switch {
+	case strings.HasPrefix(comment, rewardTitlePrefix):
+		splitter.startSection(section{Source: splitter.next, rewardTitle: comment})
+	case kind == "":
+		return
+	case splitter.awaitsKind() && strings.HasSuffix(kind, "rewards"):
+		splitter.sections[len(splitter.sections)-1].kind = kind
+	default:
+		splitter.startSection(section{Source: splitter.next, kind: kind})
+	}
+}
+
+// awaitsKind reports whether the last section began with the title of a reward structure, and the
+// comment with its kind has not followed yet.
+func (splitter *sectionSplitter) awaitsKind() bool {
+	count := len(splitter.sections)
+	return count > 0 && splitter.sections[count-1].kind == ""
+}
+
+// startSection ends the last section and starts another.
+func (splitter *sectionSplitter) startSection(started section) {
+	splitter.endSection()
+	splitter.sections = append(splitter.sections, started)
+}
+
+// endSection sets the text of the last section, if there is one: it ends before the current line.
+func (splitter *sectionSplitter) endSection() {
+	if count := len(splitter.sections); count > 0 {
+		last := &splitter.sections[count-1]
+		last.Text = splitter.text[last.offset:splitter.next.offset]
+	}
 }
 
 // rewardTitlePrefix starts the first comment of a part with state or transition rewards.

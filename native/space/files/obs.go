@@ -27,7 +27,7 @@ func (p *printer) computeObservations() (err error) {
 // .obs file; without this file, they are numbers.
 func (file *traFile) importedObservations(obs *staFile) *explicit.Observations {
 	observations := &explicit.Observations{}
-	for observation := range file.totals[3] {
+	for observation := range file.totals.observations {
 		text := strconv.Itoa(observation)
 		if obs != nil {
 			text = obs.valueText(observation)

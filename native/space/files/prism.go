@@ -269,45 +269,53 @@ func (p *printer) writeWeight(transition writtenTransition) {
 // States writes PRISM's .sta file: the variables, and their values in every state.
 func (w *Writer) States(ctx context.Context, out io.Writer) error {
 	return w.printTo(ctx, out, func(p *printer) error {
-		matlab := p.opts.Format == Matlab
-		if !matlab || p.opts.Symbolic {
-			p.writeComment("States")
+		if p.opts.Format == Matlab {
+			return p.writeMatlabStates()
 		}
-		if matlab {
-			p.write("% ")
-		}
-		p.write("(")
-		for i, variable := range p.program.Vars {
-			if i > 0 {
-				p.write(",")
-			}
-			p.write(variable.Name)
-		}
-		p.write(")")
-		p.endLine()
-		if matlab {
-			p.write("states=[")
-			p.endLine()
-		}
+		p.writeComment("States")
+		p.writeVariables()
 		valuation := p.space.State(nil, 0)
-		err := p.forEachState(func(k, i int) error {
-			p.space.State(valuation, i)
-			if matlab {
-				p.writeValues(valuation)
-			} else {
-				p.writeInt(k)
-				p.write(":")
-				p.writeValuation(valuation)
-			}
+		return p.forEachState(func(number, state int) error {
+			p.writeInt(number)
+			p.write(":")
+			p.writeValuation(p.space.State(valuation, state))
 			p.endLine()
 			return nil
 		})
-		if matlab {
-			p.write("];")
-			p.endLine()
-		}
-		return err
 	})
+}
+
+// writeMatlabStates writes the matrix "states" in MATLAB code, which has a row of values for each state.
+func (p *printer) writeMatlabStates() error {
+	if p.opts.Symbolic {
+		p.writeComment("States")
+	}
+	p.write("% ")
+	p.writeVariables()
+	p.write("states=[")
+	p.endLine()
+	valuation := p.space.State(nil, 0)
+	err := p.forEachState(func(_, state int) error {
+		p.writeValues(p.space.State(valuation, state))
+		p.endLine()
+		return nil
+	})
+	p.write("];")
+	p.endLine()
+	return err
+}
+
+// writeVariables writes a line with the names of the variables: "(x,y)".
+func (p *printer) writeVariables() {
+	p.write("(")
+	for i, variable := range p.program.Vars {
+		if i > 0 {
+			p.write(",")
+		}
+		p.write(variable.Name)
+	}
+	p.write(")")
+	p.endLine()
 }
 
 // writeValuation writes the values of the variables in parentheses: "(0,true)".
@@ -371,7 +379,7 @@ func (w *Writer) writeLabels(ctx context.Context, out io.Writer, labels []sparse
 				p.write(" ")
 			}
 			p.writeInt(index)
-			p.write("=" + `"` + label.Name + `"`)
+			p.write(`="` + label.Name + `"`)
 		}
 		p.endLine()
 		return p.forEachState(func(number, state int) error {
@@ -462,43 +470,54 @@ func (w *Writer) StateRewards(ctx context.Context, out io.Writer, index int) err
 		return err
 	}
 	return w.printTo(ctx, out, func(p *printer) error {
-		matlab := p.opts.Format == Matlab
-		name := "c" + strconv.Itoa(index+1)
-		if matlab {
-			p.write(name + " = sparse(")
-			p.writeInt(p.model.NumStates())
-			p.write(",1);")
-		} else {
-			p.writeRewardHeader(index, "State")
-			numNonzero := 0
-			for state := range p.stateOrder {
-				if !rewardAt(reward.State, reward.StateRat, state).isZero() {
-					numNonzero++
-				}
-			}
-			p.writeInt(p.model.NumStates())
-			p.writeSpaceInt(numNonzero)
+		if p.opts.Format == Matlab {
+			return p.writeMatlabStateRewards("c"+strconv.Itoa(index+1), reward)
 		}
-		p.endLine()
-		return p.forEachState(func(number, state int) error {
-			value := rewardAt(reward.State, reward.StateRat, state)
-			switch {
-			case value.isZero():
-				return nil
-			case matlab:
-				p.write(name + "(")
-				p.writeInt(number + 1)
-				p.write(")=")
-				p.writeNumber(value)
-				p.write(";")
-			default:
-				p.writeInt(number)
-				p.write(" ")
-				p.writeNumber(value)
+		p.writeRewardHeader(index, "State")
+		numNonzero := 0
+		for state := range p.stateOrder {
+			if !rewardAt(reward.State, reward.StateRat, state).isZero() {
+				numNonzero++
 			}
-			p.endLine()
-			return nil
+		}
+		p.writeInt(p.model.NumStates())
+		p.writeSpaceInt(numNonzero)
+		p.endLine()
+		return p.forEachStateReward(reward, func(state int, value number) {
+			p.writeInt(state)
+			p.write(" ")
+			p.writeNumber(value)
 		})
+	})
+}
+
+// writeMatlabStateRewards writes the vector of the state rewards in MATLAB code, which assigns it to
+// the variable vectorName.
+func (p *printer) writeMatlabStateRewards(vectorName string, reward *sparse.Reward) error {
+	p.write(vectorName + " = sparse(")
+	p.writeInt(p.model.NumStates())
+	p.write(",1);")
+	p.endLine()
+	return p.forEachStateReward(reward, func(state int, value number) {
+		p.write(vectorName + "(")
+		p.writeInt(state + 1)
+		p.write(")=")
+		p.writeNumber(value)
+		p.write(";")
+	})
+}
+
+// forEachStateReward calls writeLine with each state that has a nonzero reward, by its number in the
+// file, and ends the line.
+func (p *printer) forEachStateReward(reward *sparse.Reward, writeLine func(state int, value number)) error {
+	return p.forEachState(func(number, state int) error {
+		value := rewardAt(reward.State, reward.StateRat, state)
+		if value.isZero() {
+			return nil
+		}
+		writeLine(number, value)
+		p.endLine()
+		return nil
 	})
 }
 
@@ -540,13 +559,13 @@ func (w *Writer) TransitionRewards(ctx context.Context, out io.Writer, index int
 }
 
 // transitionReward returns a function that returns the reward of a transition of a choice.
-func (w *Writer) transitionReward(index int) (func(c, target int) number, error) {
+func (w *Writer) transitionReward(index int) (func(choice, transition int) number, error) {
 	reward, transitions, err := w.space.WrittenReward(index)
 	if err != nil {
 		return nil, err
 	}
 	if w.nondeterministic() {
-		return func(c, _ int) number { return rewardAt(reward.Choice, reward.ChoiceRat, c) }, nil
+		return func(choice, _ int) number { return rewardAt(reward.Choice, reward.ChoiceRat, choice) }, nil
 	}
-	return func(_, target int) number { return rewardAt(transitions.Values, transitions.Rats, target) }, nil
+	return func(_, transition int) number { return rewardAt(transitions.Values, transitions.Rats, transition) }, nil
 }

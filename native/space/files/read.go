@@ -112,7 +112,7 @@ func (reader *spaceReader) readObservations() error {
 		return nil
 	}
 	var err error
-	reader.obsFile, err = readValues(reader.ctx, *reader.src.Observations, "observation", reader.traFile.totals[3])
+	reader.obsFile, err = readValues(reader.ctx, *reader.src.Observations, "observation", reader.traFile.totals.observations)
 	reader.errs = append(reader.errs, reader.obsFile.errs...)
 	return err
 }

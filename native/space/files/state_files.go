@@ -72,14 +72,19 @@ func (files *StateFiles) Space(ctx context.Context, fractions explicit.Fractions
 // Files implements runner.StateSpace. The first file has the transitions.
 func (g *StateFiles) Files() []runner.File {
 	files := []runner.File{{Name: "model." + g.extension, Data: g.sources.Transitions.Text}}
-	add := func(name string, src *Source) {
-		if src != nil {
-			files = append(files, runner.File{Name: name, Data: src.Text})
+	optional := []struct {
+		name   string
+		source *Source
+	}{
+		{"model.sta", g.sources.States},
+		{"model.lab", g.sources.Labels},
+		{"model.obs", g.sources.Observations},
+	}
+	for _, file := range optional {
+		if file.source != nil {
+			files = append(files, runner.File{Name: file.name, Data: file.source.Text})
 		}
 	}
-	add("model.sta", g.sources.States)
-	add("model.lab", g.sources.Labels)
-	add("model.obs", g.sources.Observations)
 	files = append(files, rewardFiles("srew", g.sources.StateRewards)...)
 	return append(files, rewardFiles("trew", g.sources.TransitionRewards)...)
 }

@@ -65,7 +65,7 @@ func otherKind(comment, wanted string) string {
 type traFile struct {
 	*assembly
 	modelType         syntax.ModelType
-	totals            [4]int        // states, choices, transitions, observations
+	totals            traTotals
 	current           int           // the state of the last line, -1 before the first line
 	numStateChoices   int           // the number of choices of the current state so far
 	rowAction         sparse.Action // the action of the current choice
@@ -74,6 +74,10 @@ type traFile struct {
 	numPlayers        int
 	owners            []uint16 // the player of each state of a game; the first player if the state has no line
 }
+
+// traTotals has the numbers in the first line of a .tra file. It has no number of choices for a Markov chain, and no number of
+// observations unless the model is a POMDP.
+type traTotals struct{ states, choices, transitions, observations int }
 
 // readTransitions reads a .tra file. After errors the model is nil. If the number of states is
 // unknown, the traFile is nil too. The last result has the diagnostics.
@@ -84,7 +88,7 @@ func readTransitions(ctx context.Context, src Source, opts ReadOptions) (*traFil
 		return nil, nil, lines, err
 	}
 	maxRows := len(src.Text) / len("0 0 1\n") // the totals may be wrong
-	file.builder.Grow(min(file.totals[0], maxRows), min(file.totals[1], maxRows), min(file.totals[2], maxRows))
+	file.builder.Grow(min(file.totals.states, maxRows), min(file.totals.choices, maxRows), min(file.totals.transitions, maxRows))
 	for n := 0; lines.nextData("transitions", nil); n++ {
 		if n&0xfff == 0 {
 			if err := ctx.Err(); err != nil {
@@ -113,18 +117,18 @@ func startTraFile(lines *lines, opts ReadOptions) (*traFile, error) {
 	if !file.readTotals(lines) {
 		return nil, nil
 	}
-	if err := opts.checkNumStates(file.totals[0]); err != nil {
+	if err := opts.checkNumStates(file.totals.states); err != nil {
 		return nil, err
 	}
 	intervals := file.modelType == syntax.IDTMC || file.modelType == syntax.IMDP
 	opts.Exact = opts.Exact || intervals
-	file.assembly = newAssembly(lines, sparseKind(file.modelType), file.totals[0], opts)
+	file.assembly = newAssembly(lines, sparseKind(file.modelType), file.totals.states, opts)
 	file.intervals, file.columns = intervals, columnsOf(file.modelType)
 	if file.modelType == syntax.POMDP {
-		file.stateObservations = slices.Repeat([]int{-1}, file.totals[0])
+		file.stateObservations = slices.Repeat([]int{-1}, file.totals.states)
 	}
 	if file.modelType == syntax.SMG {
-		file.owners = make([]uint16, file.totals[0])
+		file.owners = make([]uint16, file.totals.states)
 	}
 	return file, nil
 }
@@ -179,19 +183,11 @@ func (t *traFile) readTotals(lines *lines) bool {
 	if t.modelType == syntax.TypeNone {
 		t.modelType = typeOfTotals(lines)
 	}
-	fields := lines.fields
-	names := []string{"number of states", "number of choices", "number of transitions", "number of observations"}
-	positions := []int{0, 1, 2} // the indices in totals of the numbers that this type of model has
-	switch {
-	case t.modelType == syntax.POMDP:
-		positions = []int{0, 1, 2, 3}
-	case sparseKind(t.modelType) != sparse.MDP:
-		positions = []int{0, 2}
-	}
-	if len(fields) != len(positions) {
+	entries := t.totalEntries()
+	if len(lines.fields) != len(entries) {
 		var wanted []string
-		for _, position := range positions {
-			wanted = append(wanted, names[position])
+		for _, entry := range entries {
+			wanted = append(wanted, entry.name)
 		}
 		lines.errorAt(0, "found %s, wanted the %s: the model is of type %s", quote(bytes.TrimSpace(lines.text)), strings.Join(wanted, " and the "), typeName(t.modelType))
 		return false
@@ -199,22 +195,41 @@ func (t *traFile) readTotals(lines *lines) bool {
 	if t.modelType == syntax.SMG && !t.readNumPlayers(lines) {
 		return false
 	}
-	for i, position := range positions {
-		total, ok := lines.parseCount(fields[i], names[position])
-		if !ok {
+	for i, entry := range entries {
+		var ok bool
+		if *entry.total, ok = lines.parseCount(lines.fields[i], entry.name); !ok {
 			return false
 		}
-		t.totals[position] = total
 	}
-	switch {
-	case t.totals[0] == 0:
-		lines.errorAt(fields[0].column, "found 0 states, wanted at least one")
+	if t.totals.states == 0 {
+		lines.errorAt(lines.fields[0].column, "found 0 states, wanted at least one")
 		return false
-	case t.totals[3] > t.totals[0]:
-		lines.errorAt(fields[3].column, "found %d observations of %d states, wanted no more than states", t.totals[3], t.totals[0])
+	}
+	if t.totals.observations > t.totals.states {
+		lines.errorAt(lines.fields[len(entries)-1].column, "found %d observations of %d states, wanted no more than states", t.totals.observations, t.totals.states)
 		return false
 	}
 	return true
+}
+
+// totalEntry is a number in the first line of a .tra file. name describes it in messages.
+type totalEntry struct {
+	name  string
+	total *int
+}
+
+// totalEntries returns the numbers in the first line of a file of the type of the model, in their order.
+func (t *traFile) totalEntries() []totalEntry {
+	states := totalEntry{"number of states", &t.totals.states}
+	choices := totalEntry{"number of choices", &t.totals.choices}
+	transitions := totalEntry{"number of transitions", &t.totals.transitions}
+	switch {
+	case t.modelType == syntax.POMDP:
+		return []totalEntry{states, choices, transitions, {"number of observations", &t.totals.observations}}
+	case sparseKind(t.modelType) == sparse.MDP:
+		return []totalEntry{states, choices, transitions}
+	}
+	return []totalEntry{states, transitions}
 }
 
 // typeOfTotals returns the type of a model by its totals, which are the current line: in a game, the number of players follows the
@@ -259,7 +274,8 @@ func typeName(modelType syntax.ModelType) string {
 func guessType(lines *lines) syntax.ModelType {
 	preview := *lines
 	preview.fields, preview.errs = nil, nil
-	for range 6 {
+	const previewRows = 6
+	for range previewRows {
 		if !preview.nextData("transitions", nil) || len(preview.fields) < 3 {
 			break
 		}
@@ -295,15 +311,20 @@ func (t *traFile) readLine() {
 	if t.owners != nil && !t.readOwner() {
 		return
 	}
-	fields, columns := t.fields, &t.columns
-	if t.stateObservations != nil && fields[0].String() == "-" {
+	if t.stateObservations != nil && t.fields[0].String() == "-" {
 		t.readInitialObservation()
 		return
 	}
-	if len(fields) != columns.action && len(fields) != columns.action+1 {
-		t.errorAt(0, "found %d entries, wanted %s", len(fields), columns.description)
+	if maxEntries := t.columns.action + 1; len(t.fields) != maxEntries && len(t.fields) != maxEntries-1 {
+		t.errorAt(0, "found %d entries, wanted %s", len(t.fields), t.columns.description)
 		return
 	}
+	t.readTransition()
+}
+
+// readTransition reads the transition in the current line, which has a valid number of entries.
+func (t *traFile) readTransition() {
+	fields, columns := t.fields, &t.columns
 	state, ok := t.parseIndex(fields[0], "state", t.numStates)
 	if !ok {
 		return
@@ -379,7 +400,7 @@ func (t *traFile) readInitialObservation() {
 // setObservation sets the observation of a state. It returns false after an error, also if an
 // earlier line has another observation of the same state.
 func (t *traFile) setObservation(state int, field field) bool {
-	observation, ok := t.parseIndex(field, "observation", t.totals[3])
+	observation, ok := t.parseIndex(field, "observation", t.totals.observations)
 	if !ok {
 		return false
 	}
@@ -441,10 +462,10 @@ func (t *traFile) finishModel() *sparse.Model {
 	}
 	withoutObservation := slices.Index(t.stateObservations, -1)
 	switch {
-	case t.numTransitions != t.totals[2]:
-		t.errorAtEnd("found %s, wanted %d as the first line says", noun.Count(t.numTransitions, "transition"), t.totals[2])
-	case t.kind == sparse.MDP && t.assembly.numChoices != t.totals[1]:
-		t.errorAtEnd("found %s, wanted %d as the first line says", noun.Count(t.assembly.numChoices, "choice"), t.totals[1])
+	case t.numTransitions != t.totals.transitions:
+		t.errorAtEnd("found %s, wanted %d as the first line says", noun.Count(t.numTransitions, "transition"), t.totals.transitions)
+	case t.kind == sparse.MDP && t.assembly.numChoices != t.totals.choices:
+		t.errorAtEnd("found %s, wanted %d as the first line says", noun.Count(t.assembly.numChoices, "choice"), t.totals.choices)
 	case withoutObservation >= 0:
 		t.errorAtEnd("found no observation of state %d, wanted one for each state", withoutObservation)
 	}

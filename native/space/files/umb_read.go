@@ -188,31 +188,70 @@ func (file *umbFile) readIndex(text []byte) error {
 	if index.Version != umb.Version {
 		return fmt.Errorf("found version %d of the format, wanted %d", index.Version, umb.Version)
 	}
-	boundType, intervals := system.Probability.Bound()
-	switch {
-	case system.Time == "discrete" && system.Players == 0 && intervals:
-		file.modelType = syntax.IDTMC
-	case system.Time == "discrete" && system.Players == 1 && system.Observations == 0 && intervals:
-		file.modelType = syntax.IMDP
-	case system.Time == "discrete" && system.Players == 0:
-		file.modelType = syntax.DTMC
-	case system.Time == "discrete" && system.Players == 1 && system.Observations == 0 && system.Probability != nil:
-		file.modelType = syntax.MDP
-	case system.Time == "discrete" && system.Players > 1 && system.Observations == 0 && system.Probability != nil && !intervals:
-		file.modelType = syntax.SMG
-	case system.Time == "discrete" && system.Players == 1 && system.Observations == 0 && system.ExitRate == nil:
-		file.modelType = syntax.LTS
-	case system.Time == "stochastic" && system.Players == 0:
-		file.modelType = syntax.CTMC
-	case system.Time == "urgent-stochastic" && system.Players == 1 && system.Observations == 0 && system.Probability != nil && !intervals:
-		file.modelType, file.markov = syntax.MDP, true
-	default:
+	if err := file.readModelType(system); err != nil {
+		return err
+	}
+	if err := file.checkTotals(system); err != nil {
+		return err
+	}
+	if err := file.checkWeightTypes(system); err != nil {
+		return err
+	}
+	file.numStates, file.numChoices, file.numBranches = int(system.States), int(system.Choices), int(system.Branches)
+	file.index = index
+	return file.checkAnnotations()
+}
+
+// readModelType determines the type of the model. A type that cannot be read or that was not requested
+// is an error.
+func (file *umbFile) readModelType(system *umb.System) error {
+	_, intervals := system.Probability.Bound()
+	file.modelType = umbModelType(system, intervals)
+	file.markov = system.Time == umbMarkovTime
+	if file.modelType == syntax.TypeNone {
 		return fmt.Errorf("found a model with time %s, %d players and %d observations, only DTMCs, MDPs, those with intervals, CTMCs, Markov automata, SMGs and LTSs can be read",
 			quote([]byte(system.Time)), system.Players, system.Observations)
 	}
 	if file.opts.Type != syntax.TypeNone && file.opts.Type != file.modelType {
 		return fmt.Errorf("found a model of type %s, wanted the requested type %s", file.modelType, file.opts.Type)
 	}
+	return nil
+}
+
+// umbMarkovTime is the time of a Markov automaton.
+const umbMarkovTime = "urgent-stochastic"
+
+// umbModelType returns the type of a model; TypeNone if it cannot be read. intervals says that its
+// probabilities are intervals. The type of a Markov automaton is that of its embedded MDP.
+func umbModelType(system *umb.System, intervals bool) syntax.ModelType {
+	isChain := system.Players == 0
+	isMDP := system.Players == 1 && system.Observations == 0
+	hasProbabilities := system.Probability != nil
+	switch {
+	case system.Time == "stochastic" && isChain:
+		return syntax.CTMC
+	case system.Time == umbMarkovTime && isMDP && hasProbabilities && !intervals:
+		return syntax.MDP
+	case system.Time != "discrete":
+		return syntax.TypeNone
+	case isChain && intervals:
+		return syntax.IDTMC
+	case isChain:
+		return syntax.DTMC
+	case isMDP && intervals:
+		return syntax.IMDP
+	case isMDP && hasProbabilities:
+		return syntax.MDP
+	case isMDP && system.ExitRate == nil:
+		return syntax.LTS
+	case system.Players > 1 && system.Observations == 0 && hasProbabilities && !intervals:
+		return syntax.SMG
+	}
+	return syntax.TypeNone
+}
+
+// checkTotals returns an error if the numbers of states, choices and so on are too large to be read.
+func (file *umbFile) checkTotals(system *umb.System) error {
 	if system.States < 1 || system.States > math.MaxInt32 || system.Choices > math.MaxUint32-1 || system.Branches > math.MaxUint32-1 || system.Observations > 0 {
 		return fmt.Errorf("found %d states, %d choices, %d branches and %d observations, wanted numbers that fit 32 bits, states and no observations", system.States, system.Choices, system.Branches, system.Observations)
 	}
@@ -227,20 +266,25 @@ func (file *umbFile) readIndex(text []byte) error {
 	if system.ChoiceActions > math.MaxUint16-1 || system.BranchActions > math.MaxUint16-1 {
 		return fmt.Errorf("found %d and %d actions, wanted at most %d", system.ChoiceActions, system.BranchActions, math.MaxUint16-1)
 	}
+	return nil
+}
+
+// checkWeightTypes returns an error if the types of the probabilities or of the exit rates cannot be
+// read. Intervals are always read as fractions.
+func (file *umbFile) checkWeightTypes(system *umb.System) error {
+	boundType, intervals := system.Probability.Bound()
 	if file.modelType != syntax.LTS {
 		if err := file.checkNumber(boundType); err != nil {
 			return fmt.Errorf("branch-probability-type: %w", err)
 		}
 	}
-	file.opts.Exact = file.opts.Exact || intervals // intervals are always fractions
+	file.opts.Exact = file.opts.Exact || intervals
 	if file.timed() {
 		if err := file.checkNumber(system.ExitRate); err != nil {
 			return fmt.Errorf("exit-rate-type: %w", err)
 		}
 	}
-	file.numStates, file.numChoices, file.numBranches = int(system.States), int(system.Choices), int(system.Branches)
-	file.index = index
-	return file.checkAnnotations()
+	return nil
 }
 
 // timed reports whether states have exit rates.
@@ -387,18 +431,20 @@ func (file *umbFile) valuationSize() int {
 }
 
 // readMember reads a member of the archive if it is part of the model.
-func (file *umbFile) readMember(name string, member *umb.Member) (err error) {
-	defer func() {
-		if err != nil && file.ctx.Err() == nil {
-			err = fmt.Errorf("%s: %w", name, err)
-		}
-	}()
-	system := &file.index.System
-	kind, numEntries := "choices", file.numChoices
-	actions := system.ChoiceActions
-	if !file.hasChoices() {
-		kind, numEntries, actions = "branches", file.numBranches, system.BranchActions
+func (file *umbFile) readMember(name string, member *umb.Member) error {
+	err := file.readColumn(name, member)
+	if err != nil && file.ctx.Err() == nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
+	return err
+}
+
+// readColumn reads the numbers, actions, valuations or annotation of a member of the archive.
+func (file *umbFile) readColumn(name string, member *umb.Member) (err error) {
+	if rest, ok := strings.CutPrefix(name, "actions/"); ok {
+		return file.readActions(rest, member)
+	}
+	system := &file.index.System
 	switch name {
 	case umb.StateChoices:
 		file.stateChoices, err = member.Offsets(file.numStates, file.numChoices)
@@ -407,11 +453,12 @@ func (file *umbFile) readMember(name string, member *umb.Member) (err error) {
 	case umb.Targets:
 		file.targets, err = umb.Indices[uint32](member, file.numBranches, 8, uint64(file.numStates))
 	case umb.Probabilities:
-		if boundType, intervals := system.Probability.Bound(); intervals {
-			file.probability.Numbers, err = member.Numbers(2*file.numBranches, boundType)
-		} else {
-			file.probability.Numbers, err = member.Numbers(file.numBranches, boundType)
+		boundType, intervals := system.Probability.Bound()
+		numEntries := file.numBranches
+		if intervals {
+			numEntries *= 2
 		}
+		file.probability.Numbers, err = member.Numbers(numEntries, boundType)
 	case umb.StatePlayers:
 		if file.modelType == syntax.SMG {
 			file.owners, err = umb.Indices[uint16](member, file.numStates, 4, system.Players)
@@ -422,22 +469,42 @@ func (file *umbFile) readMember(name string, member *umb.Member) (err error) {
 		}
 	case umb.Initial:
 		file.initial, err = readStateSet(member, file.numStates)
-	case "actions/" + kind + "/values.bin":
-		file.actionNumbers, err = umb.Indices[uint16](member, numEntries, 4, actions)
-	case "actions/" + kind + "/string-mapping.bin":
-		file.actionOffsets, err = member.Mapping(int(actions))
-	case "actions/" + kind + "/strings.bin":
-		file.actionStrings, err = member.ReadAll(umb.MaxNames)
 	case umb.Valuations:
-		if file.variables == nil {
-			return nil
-		}
-		if err = member.CheckSize(int64(file.numStates), int64(file.valuationSize())); err == nil {
-			file.valuations, err = member.ReadAll(member.Size)
-		}
+		err = file.readValuations(member)
 	default:
 		err = file.readAnnotation(name, member)
 	}
+	return err
+}
+
+// readActions reads the numbers or the names of the actions from the member actions/NAME. Actions
+// belong to choices or to branches; it ignores the other kind.
+func (file *umbFile) readActions(name string, member *umb.Member) (err error) {
+	kind, numEntries, numActions := "branches/", file.numBranches, file.index.System.BranchActions
+	if file.hasChoices() {
+		kind, numEntries, numActions = "choices/", file.numChoices, file.index.System.ChoiceActions
+	}
+	switch name {
+	case kind + "values.bin":
+		file.actionNumbers, err = umb.Indices[uint16](member, numEntries, 4, numActions)
+	case kind + "string-mapping.bin":
+		file.actionOffsets, err = member.Mapping(int(numActions))
+	case kind + "strings.bin":
+		file.actionStrings, err = member.ReadAll(umb.MaxNames)
+	}
+	return err
+}
+
+// readValuations reads the packed valuations of the states if they can be used.
+func (file *umbFile) readValuations(member *umb.Member) error {
+	if file.variables == nil {
+		return nil
+	}
+	err := member.CheckSize(int64(file.numStates), int64(file.valuationSize()))
+	if err != nil {
+		return err
+	}
+	file.valuations, err = member.ReadAll(member.Size)
 	return err
 }
 

@@ -82,13 +82,13 @@ func (p *Partition) hasEquivalentChoice(model *sparse.Model, s, c int, rewards [
 
 // equivalentChoices reports whether two choices have the same rewards and lead to every block with the
 // same probability.
-func (p *Partition) equivalentChoices(model *sparse.Model, c, d int, rewards []*sparse.Reward) bool {
+func (p *Partition) equivalentChoices(model *sparse.Model, choice, other int, rewards []*sparse.Reward) bool {
 	for _, reward := range rewards {
-		if !equalRats(entry(reward.ChoiceRat, c), entry(reward.ChoiceRat, d)) {
+		if !equalRats(entry(reward.ChoiceRat, choice), entry(reward.ChoiceRat, other)) {
 			return false
 		}
 	}
-	return maps.EqualFunc(p.blockWeights(model, c), p.blockWeights(model, d), equalRats)
+	return maps.EqualFunc(p.blockWeights(model, choice), p.blockWeights(model, other), equalRats)
 }
 
 // blockWeights returns the sum of the weights with which a choice leads to each block.
@@ -113,4 +113,5 @@ func entry(values []*big.Rat, i int) *big.Rat {
 	return values[i]
 }
 
+// equalRats reports whether two fractions are equal.
 func equalRats(left, right *big.Rat) bool { return left.Cmp(right) == 0 }

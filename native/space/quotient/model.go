@@ -19,19 +19,11 @@ func (p *Partition) Model(model *sparse.Model, rewards []*sparse.Reward) (*spars
 		first, end := model.Choices(int(s))
 		firstKept := len(kept)
 		for c := first; c < end; c++ {
-			equivalent := func(d uint32) bool { return p.equivalentChoices(model, c, int(d), rewards) }
-			if slices.ContainsFunc(kept[firstKept:], equivalent) {
-				continue
+			isEquivalent := func(other uint32) bool { return p.equivalentChoices(model, c, int(other), rewards) }
+			if !slices.ContainsFunc(kept[firstKept:], isEquivalent) {
+				kept = append(kept, uint32(c))
+				p.addChoice(builder, model, c)
 			}
-			kept = append(kept, uint32(c))
-			if model.Kind == sparse.MDP {
-				action := sparse.NoAction
-				if model.Actions != nil {
-					action = model.Actions[c]
-				}
-				builder.Choice(action)
-			}
-			p.addRow(builder, model, c)
 		}
 	}
 	quotient, err := builder.Finish()
@@ -66,9 +58,16 @@ func (p *Partition) copySets(quotient, model *sparse.Model) {
 	}
 }
 
-// addRow adds the transitions of choice c of the model, with blocks as targets. It adds up the weights to each block.
-func (p *Partition) addRow(builder *sparse.Builder, model *sparse.Model, c int) {
-	sums := p.blockWeights(model, c)
+// addChoice adds a choice of the model, with blocks as targets. It adds up the weights to each block.
+func (p *Partition) addChoice(builder *sparse.Builder, model *sparse.Model, choice int) {
+	if model.Kind == sparse.MDP {
+		action := sparse.NoAction
+		if model.Actions != nil {
+			action = model.Actions[choice]
+		}
+		builder.Choice(action)
+	}
+	sums := p.blockWeights(model, choice)
 	for _, block := range slices.Sorted(maps.Keys(sums)) {
 		builder.AddRat(int(block), sums[block], sparse.NoAction)
 	}

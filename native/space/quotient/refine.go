@@ -112,11 +112,11 @@ func New(block []uint32) *Partition {
 
 // firstStates returns the first state of each of n blocks.
 func firstStates(block []uint32, n int) []uint32 {
-	out := make([]uint32, n)
-	for s := len(block) - 1; s >= 0; s-- {
-		out[block[s]] = uint32(s)
+	first := make([]uint32, n)
+	for s, number := range slices.Backward(block) {
+		first[number] = uint32(s)
 	}
-	return out
+	return first
 }
 
 // groupByKey numbers the n states in the order of first occurrence, so that states with equal keys have equal
@@ -179,8 +179,9 @@ func (r *refiner) signature(s int, key []byte) []byte {
 		choices = append(choices, string(r.choiceSignature(c)))
 	}
 	slices.Sort(choices)
-	for _, c := range slices.Compact(choices) {
-		key = append(binary.LittleEndian.AppendUint32(key, uint32(len(c))), c...)
+	for _, choice := range slices.Compact(choices) {
+		key = binary.LittleEndian.AppendUint32(key, uint32(len(choice)))
+		key = append(key, choice...)
 	}
 	return key
 }

@@ -67,8 +67,10 @@ func (builder *Builder) Grow(states, choices, transitions int) {
 
 // Bytes returns the memory of the model so far, including reserved space.
 func (builder *Builder) Bytes() int64 {
-	n := builder.firsts.cap() + builder.starts.cap() + builder.targets.cap() + builder.weights.cap() + builder.highs.cap()
-	return int64(4*n + 40*cap(builder.model.Weights) + 2*builder.actions.cap())
+	const indexBytes, actionBytes = 4, 2
+	const weightBytes = 40 // a weight, and its entry in the map from weights to indices
+	numIndices := builder.firsts.cap() + builder.starts.cap() + builder.targets.cap() + builder.weights.cap() + builder.highs.cap()
+	return int64(indexBytes*numIndices + weightBytes*cap(builder.model.Weights) + actionBytes*builder.actions.cap())
 }
 
 // State begins the next state.
@@ -143,8 +145,8 @@ func (builder *Builder) weightID(weight float64) uint32 {
 	return id
 }
 
-// NormalFloat returns the normal float64 nearest to a positive fraction. near is false if the fraction is
-// outside the range of normal float64 numbers; f is then the end of the range.
+// NormalFloat returns the normal float64 nearest to a positive fraction. inRange is false if the fraction is
+// outside the range of normal float64 numbers; nearest is then the end of the range.
 func NormalFloat(value *big.Rat) (nearest float64, inRange bool) {
 	const minNormal = 0x1p-1022
 	nearest, _ = value.Float64()
@@ -239,49 +241,58 @@ type Rows struct {
 	Highs       []*big.Rat
 }
 
-// AddRows appends the first n states of rows, and returns the rest.
-func (builder *Builder) AddRows(rows Rows, n int) Rows {
-	isChain := builder.model.Kind != MDP
-	choices, transitions := 0, 0
-	for _, count := range rows.Choices[:n] {
+// AddRows appends the first numStates states of rows, and returns the rest.
+func (builder *Builder) AddRows(rows Rows, numStates int) Rows {
+	choice, transition := 0, 0
+	for _, numChoices := range rows.Choices[:numStates] {
 		builder.State()
-		for range count {
-			if !isChain {
-				builder.Choice(rows.Actions[choices])
+		for range numChoices {
+			if builder.model.Kind == MDP {
+				builder.Choice(rows.Actions[choice])
 			}
-			for range rows.Transitions[choices] {
-				i, action := transitions, NoAction
-				if isChain {
-					action = rows.Actions[i]
-				}
-				switch {
-				case rows.Highs != nil:
-					builder.AddInterval(int(rows.Targets[i]), rows.Rats[i], rows.Highs[i], action)
-				case rows.Rats != nil:
-					builder.AddRat(int(rows.Targets[i]), rows.Rats[i], action)
-				default:
-					builder.AddAction(int(rows.Targets[i]), rows.Weights[i], action)
-				}
-				transitions++
+			for range rows.Transitions[choice] {
+				builder.addRowTransition(&rows, transition)
+				transition++
 			}
-			choices++
+			choice++
 		}
 	}
-	rows.Choices = rows.Choices[n:]
-	rows.Transitions = rows.Transitions[choices:]
-	rows.Targets = rows.Targets[transitions:]
-	if isChain {
-		rows.Actions = rows.Actions[transitions:]
+	return builder.rowsAfter(rows, numStates, choice, transition)
+}
+
+// addRowTransition appends a transition of rows, by its index.
+func (builder *Builder) addRowTransition(rows *Rows, transition int) {
+	target, action := int(rows.Targets[transition]), NoAction
+	if builder.model.Kind != MDP {
+		action = rows.Actions[transition]
+	}
+	switch {
+	case rows.Highs != nil:
+		builder.AddInterval(target, rows.Rats[transition], rows.Highs[transition], action)
+	case rows.Rats != nil:
+		builder.AddRat(target, rows.Rats[transition], action)
+	default:
+		builder.AddAction(target, rows.Weights[transition], action)
+	}
+}
+
+// rowsAfter returns rows without the given numbers of states, choices and transitions at the start.
+func (builder *Builder) rowsAfter(rows Rows, numStates, numChoices, numTransitions int) Rows {
+	rows.Choices = rows.Choices[numStates:]
+	rows.Transitions = rows.Transitions[numChoices:]
+	rows.Targets = rows.Targets[numTransitions:]
+	if builder.model.Kind == MDP {
+		rows.Actions = rows.Actions[numChoices:]
 	} else {
-		rows.Actions = rows.Actions[choices:]
+		rows.Actions = rows.Actions[numTransitions:]
 	}
 	if rows.Highs != nil {
-		rows.Highs = rows.Highs[transitions:]
+		rows.Highs = rows.Highs[numTransitions:]
 	}
 	if rows.Rats != nil {
-		rows.Rats = rows.Rats[transitions:]
+		rows.Rats = rows.Rats[numTransitions:]
 	} else {
-		rows.Weights = rows.Weights[transitions:]
+		rows.Weights = rows.Weights[numTransitions:]
 	}
 	return rows
 }
@@ -304,59 +315,59 @@ func (builder *Builder) Finish() (*Model, error) {
 	if builder.numStates == 0 {
 		return nil, errors.New("model without states")
 	}
-	m := &builder.model
+	model := &builder.model
 	builder.flattenColumns()
-	if m.High != nil && len(m.High) != len(m.Weight) {
+	if model.High != nil && len(model.High) != len(model.Weight) {
 		return nil, errors.New("some weights are intervals, and some are not")
 	}
-	if len(m.Rats) > 0 && len(builder.idOfFloat) > 0 {
+	if len(model.Rats) > 0 && len(builder.idOfFloat) > 0 {
 		return nil, errors.New("some weights are fractions, and some are float64 numbers")
 	}
-	m.Err = 0x1p-53
+	model.Err = 0x1p-53 // the unit roundoff
 	if builder.outOfRange {
-		m.Err = math.Inf(1)
+		model.Err = math.Inf(1)
 	}
 	if err := builder.checkRows(); err != nil {
 		return nil, err
 	}
-	return m, nil
+	return model, nil
 }
 
 // flattenColumns moves the columns to the fields of the model.
 func (builder *Builder) flattenColumns() {
-	m := &builder.model
-	if m.Kind == MDP {
+	model := &builder.model
+	if model.Kind == MDP {
 		builder.firsts.add(uint32(builder.starts.len()))
-		m.First = builder.firsts.flatten()
+		model.First = builder.firsts.flatten()
 	}
 	builder.starts.add(uint32(builder.targets.len()))
 	if builder.hasActions {
-		m.Actions = builder.actions.flatten()
+		model.Actions = builder.actions.flatten()
 	}
 	builder.actions = column[Action]{}
-	m.Start = builder.starts.flatten()
-	m.Target = builder.targets.flatten()
-	m.Weight = builder.weights.flatten()
+	model.Start = builder.starts.flatten()
+	model.Target = builder.targets.flatten()
+	model.Weight = builder.weights.flatten()
 	if builder.highs.len() > 0 {
-		m.High = builder.highs.flatten()
+		model.High = builder.highs.flatten()
 	}
 }
 
 // checkRows returns an error unless every target is a state, every state has a choice, and every choice has a
 // transition.
 func (builder *Builder) checkRows() error {
-	m := &builder.model
-	if len(m.Target) > 0 && int(builder.maxTarget) >= builder.numStates {
+	model := &builder.model
+	if len(model.Target) > 0 && int(builder.maxTarget) >= builder.numStates {
 		return fmt.Errorf("transition to state %d of %d", builder.maxTarget, builder.numStates)
 	}
-	for s := range builder.numStates {
-		first, end := m.Choices(s)
+	for state := range builder.numStates {
+		first, end := model.Choices(state)
 		if first == end {
-			return fmt.Errorf("state %d has no choice", s)
+			return fmt.Errorf("state %d has no choice", state)
 		}
-		for c := first; c < end; c++ {
-			if m.Start[c] == m.Start[c+1] {
-				return fmt.Errorf("state %d has a choice without transitions", s)
+		for choice := first; choice < end; choice++ {
+			if model.Start[choice] == model.Start[choice+1] {
+				return fmt.Errorf("state %d has a choice without transitions", state)
 			}
 		}
 	}

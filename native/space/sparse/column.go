@@ -12,34 +12,35 @@ type column[T any] struct {
 // pageLen is the length of a page. The first one grows to it step by step.
 const pageLen = 1 << 16
 
+// len returns the number of elements.
 func (c *column[T]) len() int { return c.pagedLen + len(c.page) }
 
 // add appends an element.
-func (c *column[T]) add(x T) {
+func (c *column[T]) add(element T) {
 	if len(c.page) == cap(c.page) {
 		c.newPage()
 	}
-	c.page = append(c.page, x)
+	c.page = append(c.page, element)
 }
 
 // newPage makes room for at least one more element. It grows the first page up to pageLen, and starts a
 // new page if the last one is full.
 func (c *column[T]) newPage() {
-	if n := len(c.page); n >= pageLen {
+	switch length := len(c.page); {
+	case length >= pageLen:
 		c.pages = append(c.pages, c.page)
-		c.pagedLen += n
+		c.pagedLen += length
 		c.page = make([]T, 0, pageLen)
-	} else if 2*n > pageLen {
-		c.reserve(pageLen - n)
+	case 2*length > pageLen: // append would grow the page beyond pageLen
+		c.reserve(pageLen - length)
 	}
 }
 
-// reserve makes room for n more elements, if they fit into the current page.
+// reserve makes room for n more elements, if the current page is empty or can hold them.
 func (c *column[T]) reserve(n int) {
-	if len(c.page) == 0 || len(c.page)+n <= pageLen {
-		if cap(c.page)-len(c.page) < n {
-			c.page = append(make([]T, 0, len(c.page)+n), c.page...)
-		}
+	fits := len(c.page) == 0 || len(c.page)+n <= pageLen
+	if hasRoom := cap(c.page)-len(c.page) >= n; fits && !hasRoom {
+		c.page = append(make([]T, 0, len(c.page)+n), c.page...)
 	}
 }
 

@@ -42,11 +42,11 @@ func (m *Model) Components(states, choices *Set) *Components {
 		}
 	}
 	// The components are numbered from None-1 downwards; turn these numbers into 0, 1, ....
-	for s, r := range search.rindex {
-		if r == 0 {
+	for s, number := range search.rindex {
+		if number == 0 {
 			search.rindex[s] = None
 		} else {
-			search.rindex[s] = None - 1 - r
+			search.rindex[s] = None - 1 - number
 		}
 	}
 	search.components.ID = search.rindex
@@ -176,8 +176,7 @@ func (c *Components) Bottom(model *Model) []int {
 // hasExit reports whether a transition of the model leaves component i.
 func (c *Components) hasExit(model *Model, i int) bool {
 	for _, s := range c.Members(i) {
-		first, end := model.Choices(int(s))
-		for _, target := range model.Target[model.Start[first]:model.Start[end]] {
+		for _, target := range model.successors(int(s)) {
 			if c.ID[target] != uint32(i) {
 				return true
 			}
@@ -192,6 +191,5 @@ func (c *Components) Cyclic(model *Model, i int) bool {
 	if len(members) > 1 {
 		return true
 	}
-	first, end := model.Choices(int(members[0]))
-	return slices.Contains(model.Target[model.Start[first]:model.Start[end]], members[0])
+	return slices.Contains(model.successors(int(members[0])), members[0])
 }

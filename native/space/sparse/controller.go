@@ -58,7 +58,8 @@ func (node *Node) validate(model *Model) error {
 		sum.Add(sum, move.Probability())
 	}
 	excess, _ := sum.Sub(sum, big.NewRat(1, 1)).Float64()
-	if math.Abs(excess) > 0x1p-40 {
+	const tolerance = 0x1p-40
+	if math.Abs(excess) > tolerance {
 		return errors.New("the probabilities of the moves do not sum to one")
 	}
 	return nil
@@ -94,12 +95,16 @@ func (controller *Controller) Chain(ctx context.Context, model *Model) (*Model, 
 	}
 	chain.Err = model.Err
 	if randomized && model.Rats == nil {
-		chain.Err += 0x1p-50 // rounding of move probabilities, products and sums
+		chain.Err += moveErr
 	}
 	chain.Initial = slices.Clone(controller.Start)
 	slices.Sort(chain.Initial)
 	return chain, nil
 }
+
+// moveErr bounds the relative error that the rounding of move probabilities, and of products and sums
+// with them, adds to the weights and rewards of the induced chain.
+const moveErr = 0x1p-50
 
 // addInducedRow adds the transitions of a node with the given moves. It merges transitions with the same next node and the
 // same action, and adds their probabilities.
@@ -175,7 +180,7 @@ func (controller *Controller) Reward(reward *Reward) *Reward {
 			chainReward.ChoiceRat = append(chainReward.ChoiceRat, exact)
 		}
 		if len(node.Moves) > 1 {
-			chainReward.Err = reward.Err + 0x1p-50
+			chainReward.Err = reward.Err + moveErr
 		}
 	}
 	return chainReward

@@ -110,7 +110,7 @@ func (g *Graph) ChoicesWithin(states *Set) *Set {
 	return choices
 }
 
-// staysIn reports whether every transition of choice c leads to a state of x.
+// staysIn reports whether every transition of choice c leads to a state of the set.
 func (g *Graph) staysIn(c uint32, set *Set) bool {
 	for _, target := range g.Target[g.Start[c]:g.Start[c+1]] {
 		if !set.Has(int(target)) {

@@ -27,30 +27,39 @@ func (m *Model) MatchActions(observation []uint32) ([]uint32, error) {
 	matching := make([]uint32, m.NumChoices())
 	firstState := map[uint32]int{} // by observation
 	for s := range m.NumStates() {
-		choiceOf, err := m.choicesByAction(s)
-		if err != nil {
-			return nil, err
-		}
 		representative, found := firstState[observation[s]]
 		if !found {
 			representative = s
 			firstState[observation[s]] = s
 		}
-		repFirst, repEnd := m.Choices(representative)
-		if repEnd-repFirst != len(choiceOf) {
-			return nil, &ActionsError{State: s, Other: representative}
-		}
-		first, _ := m.Choices(s)
-		for k := range len(choiceOf) {
-			action := m.actionOf(repFirst + k)
-			c, ok := choiceOf[action]
-			if !ok {
-				return nil, &ActionsError{State: s, Other: representative, Action: action}
-			}
-			matching[first+k] = c
+		first, end := m.Choices(s)
+		if err := m.matchState(matching[first:end], s, representative); err != nil {
+			return nil, err
 		}
 	}
 	return matching, nil
+}
+
+// matchState sets entry k of matching to the choice of a state that has the action of choice k of the representative. The
+// error is an *ActionsError if their actions differ.
+func (m *Model) matchState(matching []uint32, state, representative int) error {
+	choiceOf, err := m.choicesByAction(state)
+	if err != nil {
+		return err
+	}
+	first, end := m.Choices(representative)
+	if end-first != len(matching) {
+		return &ActionsError{State: state, Other: representative}
+	}
+	for k := range matching {
+		action := m.actionOf(first + k)
+		choice, ok := choiceOf[action]
+		if !ok {
+			return &ActionsError{State: state, Other: representative, Action: action}
+		}
+		matching[k] = choice
+	}
+	return nil
 }
 
 // choicesByAction returns the choice of each action of a state. The error is an *ActionsError if two choices have the

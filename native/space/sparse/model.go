@@ -185,27 +185,27 @@ func (m *Model) NumDeadlocks() int {
 
 // NumDeciding returns the number of states with several choices, in which a scheduler decides.
 func (m *Model) NumDeciding() int {
-	n := 0
+	count := 0
 	for s := range m.NumStates() {
 		if first, end := m.Choices(s); end-first > 1 {
-			n++
+			count++
 		}
 	}
-	return n
+	return count
 }
 
 // NumEdges returns the number of pairs of a state and one of its successors. Several transitions between
 // two states count once.
 func (m *Model) NumEdges() int {
-	n := 0
+	count := 0
 	for s := range m.NumStates() {
 		successors := map[uint32]bool{}
 		for _, target := range m.successors(s) {
 			successors[target] = true
 		}
-		n += len(successors)
+		count += len(successors)
 	}
-	return n
+	return count
 }
 
 // Choices returns the range of the choices of state s.
@@ -236,6 +236,6 @@ func (m *Model) Exact() bool { return m.Rats != nil }
 
 // Bytes returns the memory of the states, choices and transitions.
 func (m *Model) Bytes() int64 {
-	n := len(m.First) + len(m.Start) + len(m.Target) + len(m.Weight) + len(m.High) + len(m.Initial)
-	return int64(4*n + 8*len(m.Weights) + 2*len(m.Actions) + 2*len(m.Player))
+	numIndices := len(m.First) + len(m.Start) + len(m.Target) + len(m.Weight) + len(m.High) + len(m.Initial)
+	return int64(4*numIndices + 8*len(m.Weights) + 2*len(m.Actions) + 2*len(m.Player)) // bytes per entry
 }

@@ -178,17 +178,14 @@ func (g *Graph) Approach(choices, target *Set, scheduler []uint32) {
 // of the choice, and whether to visit this state.
 func (g *Graph) backwardSearch(from *Set, step func(c uint32) (int, bool)) {
 	var queue []uint32
-	expand := func(target int) {
-		for _, c := range g.Into(target) {
+	for s := range from.All() {
+		queue = append(queue, uint32(s))
+	}
+	for i := 0; i < len(queue); i++ { // the loop appends to queue
+		for _, c := range g.Into(int(queue[i])) {
 			if s, ok := step(c); ok {
 				queue = append(queue, uint32(s))
 			}
 		}
-	}
-	for target := range from.All() {
-		expand(target)
-	}
-	for i := 0; i < len(queue); i++ {
-		expand(int(queue[i]))
 	}
 }

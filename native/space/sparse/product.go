@@ -9,11 +9,11 @@ import (
 // automaton. P is a pair: a state of the model and a value of the memory.
 type Memory[P comparable] interface {
 	// State returns the state of the model.
-	State(p P) uint32
-	// Step returns the pair after p if the model moves to state t.
-	Step(p P, t uint32) (P, error)
-	// Absorbing reports whether p gets a self-loop instead of the choices of its state.
-	Absorbing(p P) bool
+	State(pair P) uint32
+	// Step returns the next pair if the model moves to the state target.
+	Step(pair P, target uint32) (P, error)
+	// Absorbing reports whether a pair gets a self-loop instead of the choices of its state.
+	Absorbing(pair P) bool
 }
 
 // Product is the reachable part of the product of a model with a memory. Choices and transitions are in
@@ -30,54 +30,80 @@ type Product[P comparable] struct {
 // product has more states than maxStates.
 func NewProduct[P comparable](ctx context.Context, model *Model, memory Memory[P], starts []P, choices *Set, maxStates int) (*Product[P], error) {
 	product := &Product[P]{Start: make([]uint32, len(starts))}
-	numbers := map[P]uint32{}
-	number := func(p P) uint32 {
-		i, ok := numbers[p]
-		if !ok {
-			i = uint32(len(product.Pairs))
-			numbers[p] = i
-			product.Pairs = append(product.Pairs, p)
-		}
-		return i
+	search := &productSearch[P]{
+		model: model, memory: memory, choices: choices, maxStates: maxStates,
+		product: product, numbers: make(map[P]uint32), builder: NewDerivedBuilder(model, model.Kind),
 	}
-	for i, p := range starts {
-		product.Start[i] = number(p)
+	for i, pair := range starts {
+		product.Start[i] = search.number(pair)
 	}
-	builder := NewDerivedBuilder(model, model.Kind)
-	var from P
-	var failure error
-	successor := func(i int) uint32 {
-		to, err := memory.Step(from, model.Target[i])
-		if err != nil {
-			failure = err
-			return None
-		}
-		return number(to)
-	}
-	for i := 0; i < len(product.Pairs); i++ { // successor appends to product.Pairs
-		if i&0xfff == 0 && ctx.Err() != nil {
+	for state := 0; state < len(product.Pairs); state++ { // expand appends to product.Pairs
+		if state&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		builder.State()
-		from = product.Pairs[i]
-		if memory.Absorbing(from) {
-			builder.Loop(uint32(i))
-			continue
-		}
-		first, end := model.Choices(int(memory.State(from)))
-		for c := first; c < end; c++ {
-			if choices != nil && !choices.Has(c) {
-				continue
-			}
-			builder.Copy(c, successor)
-			if failure != nil {
-				return nil, failure
-			}
-		}
-		if len(product.Pairs) > maxStates || builder.NumTransitions() >= math.MaxUint32/2 {
-			return nil, ErrTooLarge
+		if err := search.expand(uint32(state)); err != nil {
+			return nil, err
 		}
 	}
-	product.Model, product.Choice = builder.Finish(), builder.Origin
+	product.Model, product.Choice = search.builder.Finish(), search.builder.Origin
 	return product, nil
+}
+
+// productSearch explores a product state by state.
+type productSearch[P comparable] struct {
+	model     *Model
+	memory    Memory[P]
+	choices   *Set // the choices of the model to use; nil for all
+	maxStates int
+	product   *Product[P]
+	numbers   map[P]uint32 // the state of the product for each pair
+	builder   *DerivedBuilder
+	from      P     // the pair of the state that expand adds
+	stepErr   error // an error of Memory.Step for this pair
+}
+
+// number returns the state of the product for a pair. It adds a new pair to the product.
+func (search *productSearch[P]) number(pair P) uint32 {
+	state, ok := search.numbers[pair]
+	if !ok {
+		state = uint32(len(search.product.Pairs))
+		search.numbers[pair] = state
+		search.product.Pairs = append(search.product.Pairs, pair)
+	}
+	return state
+}
+
+// expand adds the choices of a state to the product.
+func (search *productSearch[P]) expand(state uint32) error {
+	search.builder.State()
+	search.from = search.product.Pairs[state]
+	if search.memory.Absorbing(search.from) {
+		search.builder.Loop(state)
+		return nil
+	}
+	first, end := search.model.Choices(int(search.memory.State(search.from)))
+	for choice := first; choice < end; choice++ {
+		if search.choices != nil && !search.choices.Has(choice) {
+			continue
+		}
+		search.builder.Copy(choice, search.successor)
+		if search.stepErr != nil {
+			return search.stepErr
+		}
+	}
+	if len(search.product.Pairs) > search.maxStates || search.builder.NumTransitions() >= math.MaxUint32/2 {
+		return ErrTooLarge
+	}
+	return nil
+}
+
+// successor returns the state of the product to which a transition of the model leads from the pair
+// search.from; None after an error.
+func (search *productSearch[P]) successor(transition int) uint32 {
+	pair, err := search.memory.Step(search.from, search.model.Target[transition])
+	if err != nil {
+		search.stepErr = err
+		return None
+	}
+	return search.number(pair)
 }

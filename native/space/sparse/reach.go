@@ -10,8 +10,7 @@ func (m *Model) ReachableFrom(from *Set) *Set {
 	for len(stack) > 0 {
 		s := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		first, end := m.Choices(s)
-		for _, target := range m.Target[m.Start[first]:m.Start[end]] {
+		for _, target := range m.successors(s) {
 			if !reached.Has(int(target)) {
 				reached.Add(int(target))
 				stack = append(stack, int(target))

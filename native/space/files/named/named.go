@@ -101,25 +101,29 @@ func Files(name string) []string {
 // Part returns the names of the files for one part of a state space. Rewards have one file for each
 // of n structures; other parts have one file. If n is 0, the number of existing files decides.
 func Part(base, ext, zip string, n int) []string {
-	numbered := func(i int) string { return fmt.Sprintf("%s%d.%s%s", base, i, ext, zip) }
 	plain := base + "." + ext + zip
 	hasRewards := ext == "srew" || ext == "trew"
 	if !hasRewards || n == 1 {
 		return []string{plain}
 	}
 	if n == 0 {
-		if !isMissing(plain) || isMissing(numbered(1)) {
+		if !isMissing(plain) || isMissing(numberedName(base, ext, zip, 1)) {
 			return []string{plain}
 		}
-		for !isMissing(numbered(n + 1)) {
+		for !isMissing(numberedName(base, ext, zip, n+1)) {
 			n++
 		}
 	}
 	var names []string
 	for i := 1; i <= n; i++ {
-		names = append(names, numbered(i))
+		names = append(names, numberedName(base, ext, zip, i))
 	}
 	return names
+}
+
+// numberedName returns the name of the file for reward structure i, from 1, if there are several.
+func numberedName(base, ext, zip string, i int) string {
+	return fmt.Sprintf("%s%d.%s%s", base, i, ext, zip)
 }
 
 // Stale returns the existing files of one part of a state space that are left over: a set of files
@@ -133,7 +137,7 @@ func Stale(base, ext, zip string, n int) []string {
 		stale = append(stale, plain)
 	}
 	for i := 1; ; i++ {
-		numbered := fmt.Sprintf("%s%d.%s%s", base, i, ext, zip)
+		numbered := numberedName(base, ext, zip, i)
 		exists := !isMissing(numbered)
 		if !exists && i > n {
 			return stale
@@ -165,51 +169,62 @@ func (r Reader) Open(ctx context.Context, name string, opts files.ReadOptions) (
 // readSources reads the files with the given extensions in PRISM's formats. "all" means the files
 // that exist. Every file name ends with zip.
 func (r Reader) readSources(base string, exts []string, zip string) (files.Sources, error) {
-	var out files.Sources
 	all := slices.Contains(exts, "all")
-	if !all && !slices.Contains(exts, "tra") {
-		return out, usage.Errorf("%s: no transitions, want %s.tra%s among the files", exts, base, zip)
-	}
-	wanted := func(ext string) bool { return all || slices.Contains(exts, ext) }
-	for _, ext := range exts {
-		if ext == "dot" || ext == "svg" || isCompleteFormat(ext) {
-			return out, usage.Errorf("%s.%s cannot be read together with other files, want only tra, sta, lab, obs, srew and trew", base, ext)
-		}
+	if err := checkReadTogether(base, exts, zip); err != nil {
+		return files.Sources{}, err
 	}
 	if len(exts) > 1 || all {
 		if err := atomicfile.Torn(base); err != nil {
-			return out, err
+			return files.Sources{}, err
 		}
 	}
-	tra, err := r.readSource(base+".tra"+zip, false)
-	if err != nil {
-		return out, err
-	}
-	out.Transitions = *tra
-	if wanted("sta") {
-		if out.States, err = r.readSource(base+".sta"+zip, all); err != nil {
-			return out, err
+	var sources files.Sources
+	for _, ext := range []string{"tra", "sta", "lab", "obs", "srew", "trew"} {
+		if !all && !slices.Contains(exts, ext) {
+			continue
+		}
+		mayMiss := all && ext != "tra"
+		if err := r.readPart(&sources, base, ext, zip, mayMiss); err != nil {
+			return sources, err
 		}
 	}
-	if wanted("lab") {
-		if out.Labels, err = r.readSource(base+".lab"+zip, all); err != nil {
-			return out, err
+	return sources, nil
+}
+
+// checkReadTogether returns an error unless the extensions are those of PRISM's files, and include the transitions.
+func checkReadTogether(base string, exts []string, zip string) error {
+	if !slices.Contains(exts, "all") && !slices.Contains(exts, "tra") {
+		return usage.Errorf("%s: no transitions, want %s.tra%s among the files", exts, base, zip)
+	}
+	for _, ext := range exts {
+		if ext == "dot" || ext == "svg" || isCompleteFormat(ext) {
+			return usage.Errorf("%s.%s cannot be read together with other files, want only tra, sta, lab, obs, srew and trew", base, ext)
 		}
 	}
-	if wanted("obs") {
-		if out.Observations, err = r.readSource(base+".obs"+zip, all); err != nil {
-			return out, err
+	return nil
+}
+
+// readPart reads one file in PRISM's formats, or the files of all reward structures.
+func (r Reader) readPart(sources *files.Sources, base, ext, zip string, mayMiss bool) (err error) {
+	suffix := "." + ext + zip
+	switch ext {
+	case "tra":
+		var transitions *files.Source
+		if transitions, err = r.readSource(base+suffix, mayMiss); err == nil {
+			sources.Transitions = *transitions
 		}
+	case "sta":
+		sources.States, err = r.readSource(base+suffix, mayMiss)
+	case "lab":
+		sources.Labels, err = r.readSource(base+suffix, mayMiss)
+	case "obs":
+		sources.Observations, err = r.readSource(base+suffix, mayMiss)
+	case "srew":
+		sources.StateRewards, err = r.readRewardFiles(base, suffix, mayMiss)
+	case "trew":
+		sources.TransitionRewards, err = r.readRewardFiles(base, suffix, mayMiss)
 	}
-	if wanted("srew") {
-		if out.StateRewards, err = r.readRewardFiles(base, ".srew"+zip, all); err != nil {
-			return out, err
-		}
-	}
-	if wanted("trew") {
-		out.TransitionRewards, err = r.readRewardFiles(base, ".trew"+zip, all)
-	}
-	return out, err
+	return err
 }
 
 // readSource reads a file. If mayMiss is set and the file does not exist, the result is nil.
@@ -356,10 +371,10 @@ func (f Format) draw(ctx context.Context, writer *files.Writer, out io.Writer) e
 // compressed returns a function that compresses the output of write with gzip.
 func compressed(write func(io.Writer) error) func(io.Writer) error {
 	return func(out io.Writer) error {
-		z := gzip.NewWriter(out)
-		if err := write(z); err != nil {
+		zipped := gzip.NewWriter(out)
+		if err := write(zipped); err != nil {
 			return err
 		}
-		return z.Close()
+		return zipped.Close()
 	}
 }

@@ -15,13 +15,13 @@ import (
 // valuations of the constants: tools that expand 0.1:0.1:0.3 themselves get other float64 numbers than for 3/10.
 const splitStream = "crosscheck"
 
-// partRecord is the result of a range of properties, in a shard file.
-type partRecord struct {
+// shardRecord is the result of a range of properties, in a shard file.
+type shardRecord struct {
 	Engines  []string      `json:"engines"` // the names of the engines
 	NotAsked []string      `json:"not_asked,omitempty"`
 	Rows     []rowRecord   `json:"rows"`
-	Models   []checkRecord `json:"models,omitempty"` // in the part with the first property
-	// Diagnoses are about the valuations under which this part's properties disagree.
+	Models   []checkRecord `json:"models,omitempty"` // in the shard with the first property
+	// Diagnoses are about the valuations under which this shard's properties disagree.
 	Diagnoses []diagnosisRecord `json:"diagnoses,omitempty"`
 
 	piece *shard.Piece
@@ -51,41 +51,41 @@ type diagnosisRecord struct {
 	Error      *result.FailureRecord `json:"error,omitempty"`
 }
 
-// recordPart writes the results of this shard to its file. It does nothing if the run is not sharded.
-func (c *comparison) recordPart() error {
+// recordShard writes the results of this shard to its file. It does nothing if the run is not sharded.
+func (c *comparison) recordShard() error {
 	ledger := c.opt.Split
 	if !ledger.Recording() {
 		return nil
 	}
 	first, end := ledger.Part().Range(c.tasks())
-	part := partRecord{NotAsked: c.opt.Unavailable, Rows: []rowRecord{}}
+	record := shardRecord{NotAsked: c.opt.Unavailable, Rows: []rowRecord{}}
 	for _, run := range c.engineRuns {
 		if run.model == c.models[0] {
-			part.Engines = append(part.Engines, run.DisplayName())
+			record.Engines = append(record.Engines, run.DisplayName())
 		}
 	}
 	for _, row := range c.rowsToCheck {
-		part.Rows = append(part.Rows, rowRecord{result.Records(row.Verdicts), row.Status, row.Basis, row.Reason, row.Notes})
+		record.Rows = append(record.Rows, rowRecord{result.Records(row.Verdicts), row.Status, row.Basis, row.Reason, row.Notes})
 	}
 	if first == 0 && end > 0 {
 		for i, model := range c.report.summary().Models {
-			part.Models = append(part.Models, checkRecord{model, c.report.Models[i].Deterministic})
+			record.Models = append(record.Models, checkRecord{model, c.report.Models[i].Deterministic})
 		}
 	}
 	for _, diagnosis := range c.report.Diagnoses {
-		part.Diagnoses = append(part.Diagnoses, diagnosisRecord{diagnosis.instance, diagnosis.First, diagnosis.Second, diagnosis.Difference, result.NewFailureRecord(diagnosis.Err)})
+		record.Diagnoses = append(record.Diagnoses, diagnosisRecord{diagnosis.instance, diagnosis.First, diagnosis.Second, diagnosis.Difference, result.NewFailureRecord(diagnosis.Err)})
 	}
-	return ledger.PutJSON(&shard.Piece{Stream: splitStream, First: first, End: end, Timed: true}, part)
+	return ledger.PutJSON(&shard.Piece{Stream: splitStream, First: first, End: end, Timed: true}, record)
 }
 
 // tasks returns the number of properties.
 func (c *comparison) tasks() int64 { return int64(len(c.models[0].plan.Tasks)) }
 
-// partRecords are the parts that were recorded, in the order of the properties.
-type partRecords []*partRecord
+// shardRecords are the results of the shards that recorded any, in the order of the properties.
+type shardRecords []*shardRecord
 
-// readParts selects the rows of this shard. If the results of shards are merged, it selects all rows and returns the records of all shards.
-func (c *comparison) readParts() (parts partRecords, err error) {
+// readShards selects the rows of this shard. If the results of shards are merged, it selects all rows and returns the records of all shards.
+func (c *comparison) readShards() (records shardRecords, err error) {
 	c.rowsToCheck = c.allRows
 	ledger := c.opt.Split
 	if ledger.Recording() {
@@ -96,14 +96,14 @@ func (c *comparison) readParts() (parts partRecords, err error) {
 		return nil, nil
 	}
 	err = ledger.Replay(shard.Stream{Name: splitStream, End: c.tasks()}, func(piece *shard.Piece) (more bool, err error) {
-		part := &partRecord{piece: piece}
-		parts = append(parts, part)
-		return true, piece.Decode(part)
+		record := &shardRecord{piece: piece}
+		records = append(records, record)
+		return true, piece.Decode(record)
 	})
-	if err == nil && len(parts) == 0 {
+	if err == nil && len(records) == 0 {
 		err = errors.New("no shard has an answer")
 	}
-	return parts, err
+	return records, err
 }
 
 // rowsOfTasks returns the rows of the properties with indices from first to end-1.
@@ -118,14 +118,14 @@ func (c *comparison) rowsOfTasks(first, end int64) []*row {
 }
 
 // selectEngines returns the engines that the shards asked. It returns an error if the shards asked different engines, or if all lacks one of them.
-func (parts partRecords) selectEngines(all []runner.EngineConfig) ([]runner.EngineConfig, error) {
-	for _, part := range parts {
-		if !slices.Equal(part.Engines, parts[0].Engines) || !slices.Equal(part.NotAsked, parts[0].NotAsked) {
-			return nil, fmt.Errorf("the shards asked different engines: found %v and %v", parts[0].Engines, part.Engines)
+func (records shardRecords) selectEngines(all []runner.EngineConfig) ([]runner.EngineConfig, error) {
+	for _, record := range records {
+		if !slices.Equal(record.Engines, records[0].Engines) || !slices.Equal(record.NotAsked, records[0].NotAsked) {
+			return nil, fmt.Errorf("the shards asked different engines: found %v and %v", records[0].Engines, record.Engines)
 		}
 	}
 	var selected []runner.EngineConfig
-	for _, name := range parts[0].Engines {
+	for _, name := range records[0].Engines {
 		i := slices.IndexFunc(all, func(engine runner.EngineConfig) bool { return engine.DisplayName() == name })
 		if i < 0 {
 			return nil, fmt.Errorf("the shards asked the engine %q, which this command does not select", name)
@@ -135,19 +135,19 @@ func (parts partRecords) selectEngines(all []runner.EngineConfig) ([]runner.Engi
 	return selected, nil
 }
 
-// replay fills the report from the records of all shards. Rows of missing shards get the status Unchecked. It does nothing if parts is nil.
-func (c *comparison) replay(parts partRecords) error {
-	if parts == nil {
+// replay fills the report from the records of all shards. Rows of missing shards get the status Unchecked. It does nothing if records is nil.
+func (c *comparison) replay(records shardRecords) error {
+	if records == nil {
 		return nil
 	}
 	c.markUnchecked(shard.Missing(c.opt.Split.Absent()))
-	for _, part := range parts {
-		if err := part.restore(c); err != nil {
-			return c.opt.Split.Fail(part.piece, err)
+	for _, record := range records {
+		if err := record.restore(c); err != nil {
+			return c.opt.Split.Fail(record.piece, err)
 		}
 	}
 	for i, instance := range c.models[0].instances {
-		c.report.Diagnoses = append(c.report.Diagnoses, parts.diagnosesOf(i, instance.check.Constants)...)
+		c.report.Diagnoses = append(c.report.Diagnoses, records.diagnosesOf(i, instance.check.Constants)...)
 	}
 	return nil
 }
@@ -168,37 +168,37 @@ func (c *comparison) markUnchecked(reason string) {
 	}
 }
 
-// restore fills the rows of a part, and the strict checks of the models if it is the part with the first property.
-func (part *partRecord) restore(comparison *comparison) error {
-	rows := comparison.rowsOfTasks(part.piece.First, part.piece.End)
-	if len(part.Rows) != len(rows) {
-		return fmt.Errorf("found %d answers, want %d", len(part.Rows), len(rows))
+// restore fills the rows of a shard, and the strict checks of the models if it is the shard with the first property.
+func (record *shardRecord) restore(comparison *comparison) error {
+	rows := comparison.rowsOfTasks(record.piece.First, record.piece.End)
+	if len(record.Rows) != len(rows) {
+		return fmt.Errorf("found %d answers, want %d", len(record.Rows), len(rows))
 	}
 	for i, row := range rows {
-		if err := part.Rows[i].restore(row); err != nil {
+		if err := record.Rows[i].restore(row); err != nil {
 			return err
 		}
 	}
-	hasFirstProperty := part.piece.First == 0 && part.piece.End > 0
+	hasFirstProperty := record.piece.First == 0 && record.piece.End > 0
 	if !hasFirstProperty {
 		return nil
 	}
-	return part.restoreChecks(comparison.models)
+	return record.restoreChecks(comparison.models)
 }
 
 // restoreChecks fills the strict checks of the models under all valuations.
-func (part *partRecord) restoreChecks(models []*plannedModel) error {
+func (record *shardRecord) restoreChecks(models []*plannedModel) error {
 	var checks []*ModelCheck
 	for _, model := range models {
 		for _, instance := range model.instances {
 			checks = append(checks, &instance.check)
 		}
 	}
-	if len(part.Models) < len(checks) {
-		return fmt.Errorf("found strict checks of %d models, want %d", len(part.Models), len(checks))
+	if len(record.Models) < len(checks) {
+		return fmt.Errorf("found strict checks of %d models, want %d", len(record.Models), len(checks))
 	}
 	for i, check := range checks {
-		if err := part.Models[i].restore(check); err != nil {
+		if err := record.Models[i].restore(check); err != nil {
 			return err
 		}
 	}
@@ -243,16 +243,16 @@ func (record *checkRecord) restore(check *ModelCheck) error {
 }
 
 // diagnosesOf returns the diagnoses under the valuation with an index and these constants. If several shards made them, it returns those of the first.
-func (parts partRecords) diagnosesOf(instance int, constants []result.Constant) []Diagnosis {
+func (records shardRecords) diagnosesOf(instance int, constants []result.Constant) []Diagnosis {
 	var diagnoses []Diagnosis
-	for _, part := range parts {
-		for _, record := range part.Diagnoses {
-			if record.Instance != instance {
+	for _, record := range records {
+		for _, diagnosis := range record.Diagnoses {
+			if diagnosis.Instance != instance {
 				continue
 			}
 			diagnoses = append(diagnoses, Diagnosis{
-				First: record.First, Second: record.Second, Constants: constants,
-				Difference: record.Difference, Err: record.Error.Failure(), instance: instance,
+				First: diagnosis.First, Second: diagnosis.Second, Constants: constants,
+				Difference: diagnosis.Difference, Err: diagnosis.Error.Failure(), instance: instance,
 			})
 		}
 		if diagnoses != nil {
