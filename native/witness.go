@@ -19,8 +19,8 @@ import (
 // maxWitness is the largest number of paths that are added up to exceed a bound.
 const maxWitness = 1_000_000
 
-// checkAndWitness checks a property and adds its witnesses. If there is no witness, the verdict has a warning, or an error if the
-// context has ended.
+// checkAndWitness checks a property and adds its witnesses to the verdict. If it finds no witness, it adds a warning. If the context has
+// ended, the verdict has an error.
 func (model *exploredModel) checkAndWitness(ctx context.Context, property *check.Property) result.Verdict {
 	reach, verdict, err := model.checker.Reach(ctx, property)
 	if err == nil {

@@ -303,7 +303,7 @@ func (c *cost) choiceCost(model *sparse.Model, s, choice int) (choiceCost int, o
 // maxUnits is the greatest number of units that are counted.
 const maxUnits = 1 << 30
 
-// costsOf converts the bounds of a formula on rewards or steps to bounds on whole numbers of units. expr is the formula.
+// costsOf converts each bound on rewards or steps of the formula expr to a bound on a whole number of units.
 func (e *evaluation) costsOf(expr sema.Expr, bounds []sema.Cost) ([]cost, error) {
 	var costs []cost
 	for _, bound := range bounds {

@@ -59,7 +59,7 @@ type Tool struct {
 	meter   *measure.Tool
 }
 
-// NewTool returns the tool of a spec. It runs the program and measures it.
+// NewTool returns the tool of a spec. The tool runs the program and measures its time and memory.
 func NewTool(spec *Spec, program *measure.Tool, version string, limits runner.Limits) *Tool {
 	tool := &Tool{Spec: spec, Program: program.Where(), Version: version, meter: program}
 	tool.engine.EngineConfig = spec.Config

@@ -95,7 +95,8 @@ func describeWrongUpdates(wrongUpdates, rules *thesisFit) string {
 	return text + ")."
 }
 
-// describe names the columns of the thesis's table that the model reproduces, and the columns that it contradicts; empty if no cell was compared.
+// describe returns a text that names the columns of the thesis's table that the model reproduces, and those that it contradicts. The text is
+// empty if no cell was compared.
 func (f *thesisFit) describe() string {
 	columnText := func(strategies []string) string {
 		if len(strategies) == 1 {

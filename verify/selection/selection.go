@@ -160,16 +160,17 @@ func (request *Request) discover(selected *Selection) error {
 	return nil
 }
 
-// testsOf returns the tests of a path: those of its suite file, which is in the directory dir, or all that are found if config is nil.
-func (request *Request) testsOf(selected *Selection, name string, config *suitefile.File, dir string) ([]regress.Test, error) {
-	pairing, isGiven := request.pairing()
-	if config == nil {
-		return regress.Discover(selected.paths.fsys, []string{name}, pairing)
+// testsOf returns the tests of a path. Without a suite file these are all tests found there; otherwise those of the suite file suite in the
+// directory dir.
+func (request *Request) testsOf(selected *Selection, path string, suite *suitefile.File, dir string) ([]regress.Test, error) {
+	pairing, hasPairing := request.pairing()
+	if suite == nil {
+		return regress.Discover(selected.paths.fsys, []string{path}, pairing)
 	}
-	if isGiven {
-		config.Pair(pairing)
+	if hasPairing {
+		suite.Pair(pairing)
 	}
-	return config.Tests(selected.paths.fsys, dir, request.Suites)
+	return suite.Tests(selected.paths.fsys, dir, request.Suites)
 }
 
 // discoverBenchmarks adds the cases of the benchmark set.

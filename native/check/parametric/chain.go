@@ -401,8 +401,8 @@ func (c *Chain) StateRewards(index int) ([]*ratfunc.Func, error) {
 	return out, nil
 }
 
-// rewardParts returns the state reward of a state, and the expected transition reward of one of its rows, for the reward structure with
-// the given index.
+// rewardParts returns the state reward of a state, and the expected transition reward of one of its choices, which has the given row. index
+// selects the reward structure.
 func (c *Chain) rewardParts(index, row int, state []int32) (stateReward, transitionReward *ratfunc.Func, err error) {
 	stateReward = c.evaluator.ring.Integer(0)
 	transitionReward = stateReward

@@ -145,7 +145,7 @@ func (r *reader) formatError(line string) error {
 	return fmt.Errorf("found %.60q, want a state of %d variables or a number of one, and its action or the number of a choice, such as (0,true)=move, 17=move or 17=1", line, len(r.varIndex))
 }
 
-// readNumberedLine reads a line with a state number and an action, 17=move, or the number of a choice of the state, 17=1.
+// readNumberedLine reads `17=move`, a state number and an action, or `17=1`, a state number and the number of a choice of the state.
 // A number after = is never an action, because the name of an action does not begin with a digit.
 func (r *reader) readNumberedLine(line string) error {
 	number, choice, found := strings.Cut(line, "=")

@@ -354,8 +354,8 @@ func (shield *Shield) exactChoiceValue(s, c int) *big.Rat {
 	return sum
 }
 
-// lossOf returns the loss of a choice of state s with the given value. A relative loss is the quotient by the
-// best value of the state: 0 if both values are 0, and nil, for infinity, if only the best value is 0.
+// lossOf returns the loss of a choice of state s that has the given value: the distance to the best value of the state. A relative loss is
+// divided by the best value. If the best value is 0, the relative loss is 0 for the value 0, and otherwise infinite, which is nil.
 func (shield *Shield) lossOf(s int, value *big.Rat) *big.Rat {
 	loss := new(big.Rat).Sub(shield.stateValue.Exact[s], value)
 	loss.Abs(loss)

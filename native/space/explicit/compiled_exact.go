@@ -66,9 +66,9 @@ func (cache *weightCache) findDependencies(program *sema.Program, commands []com
 	return true
 }
 
-// weightTests returns, for each variable that occurs in a weight of the commands, the subexpressions that test it. order
-// has these variables in order of first use.
-func weightTests(program *sema.Program, commands []compile.CommandRef) (order []int, tests map[int][]sema.Expr) {
+// weightTests returns the variables that occur in weights of the commands, in order of first use, and for each variable the subexpressions
+// that test it.
+func weightTests(program *sema.Program, commands []compile.CommandRef) (variables []int, tests map[int][]sema.Expr) {
 	tests = make(map[int][]sema.Expr)
 	collect := func(expr sema.Expr) bool {
 		slot, ok := testedVariable(expr)
@@ -76,7 +76,7 @@ func weightTests(program *sema.Program, commands []compile.CommandRef) (order []
 			return true
 		}
 		if tests[slot] == nil {
-			order = append(order, slot)
+			variables = append(variables, slot)
 		}
 		tests[slot] = append(tests[slot], expr)
 		return false
@@ -88,7 +88,7 @@ func weightTests(program *sema.Program, commands []compile.CommandRef) (order []
 			}
 		}
 	}
-	return order, tests
+	return variables, tests
 }
 
 // testedVariable returns the slot of the only variable of an expression. ok is false unless the expression is a variable, or

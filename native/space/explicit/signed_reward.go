@@ -9,9 +9,9 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// SignedReward returns a reward structure with negative rewards as the difference earned - lost of two structures without. index is
-// the index in Program.Rewards. earned has the sums of the nonnegative items of the structure, and lost the sums of the
-// absolute values of the negative items. It returns the same errors as Reward, and an error for a quotient.
+// SignedReward splits a reward structure into two structures without negative rewards: the reward is earned minus lost. index is the
+// index in Program.Rewards. earned has the sums of the nonnegative items of the structure, and lost the sums of the absolute values of
+// the negative items. It returns the same errors as Reward, and an error for a quotient.
 func (s *Space) SignedReward(index int) (earned, lost *sparse.Reward, err error) {
 	if s.imported != nil && s.quotient == nil {
 		return s.importedRewardsWithSign(index, 1), s.importedRewardsWithSign(index, -1), nil
@@ -20,15 +20,21 @@ func (s *Space) SignedReward(index int) (earned, lost *sparse.Reward, err error)
 	if err != nil {
 		return nil, nil, err
 	}
-	if earned, err = parts.Reward(0); err != nil {
+	if earned, err = parts.Reward(positivePart); err != nil {
 		return nil, nil, err
 	}
-	lost, err = parts.Reward(1)
+	lost, err = parts.Reward(negativePart)
 	return earned, lost, err
 }
 
-// signedParts returns the space with two other reward structures. Structure 0 has max(x, 0) for each item x of Program.Rewards[index],
-// and structure 1 has max(-x, 0).
+// The structures of signedParts.
+const (
+	positivePart = 0
+	negativePart = 1
+)
+
+// signedParts returns the space with two other reward structures. For each item x of Program.Rewards[index], the first one has max(x, 0),
+// and the second one max(-x, 0).
 func (s *Space) signedParts(index int) (*Space, error) {
 	if s.quotient != nil {
 		return nil, errors.New("found negative rewards in a quotient")
