@@ -84,8 +84,8 @@ func namesOutput(words []string, name string) bool {
 	})
 }
 
-// holdOutput keeps the contents of a file until the merge is complete. It does not write a file that the shard names and the command line
-// of the merge does not.
+// holdOutput keeps the contents of a file until the merge is complete. It ignores files that only the shard names: the merge writes
+// nothing but the files of its own command line.
 func (e *environment) holdOutput(name string, write func(io.Writer) error) error {
 	if !namesOutput(e.recording.outputWords, name) {
 		if !e.quiet {

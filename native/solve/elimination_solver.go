@@ -341,7 +341,7 @@ type columnIndex struct {
 
 func (u *columnIndex) choices(k uint32) []uint32 { return u.choice[u.start[k]:u.start[k+1]] }
 
-// columnUses returns the choices that have a term in each unknown.
+// columnUses returns, for each unknown, the choices whose equations contain the unknown.
 func (local *localSystem) columnUses() *columnIndex {
 	n := len(local.choiceStart) - 1
 	index := &columnIndex{

@@ -277,8 +277,9 @@ func (search *locationLimits) valuesWithLimit(slot int, limits []int64, limit in
 	return conditions
 }
 
-// greatestValue returns the greatest value that a digital clock needs, as a function of the integer variable that reduces the values most on
-// average: one time step more than the limit, and 0 where the clock is inactive. It returns nil if no variable reduces them.
+// greatestValue returns an expression for the greatest value that a digital clock needs: one time step more than its limit, and 0 where the
+// clock is inactive. The expression distinguishes the values of one integer variable, the one that gives the smallest limits on average. It
+// returns nil if no variable gives smaller limits than the largest one.
 func (search *locationLimits) greatestValue() sema.Expr {
 	var best []int64
 	bestSlot, bestMean := 0, float64(search.clocks[search.clock].maxCompared)

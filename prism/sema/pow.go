@@ -47,8 +47,8 @@ func Pow(base, exponent float64) float64 {
 	return power
 }
 
-// integerPower computes a power with a small integer exponent by multiplications. ok is false if more
-// than the last operation would round. It is much faster than logarithms.
+// integerPower computes a power with a small integer exponent by multiplications, which is much faster than logarithms. ok is false unless
+// all multiplications but the last one are exact.
 func integerPower(base, exponent float64) (power float64, ok bool) {
 	const maxExponent = 64
 	factors := math.Abs(exponent)

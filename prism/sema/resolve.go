@@ -235,8 +235,8 @@ func (r *resolver) ident(expr *syntax.Ident) Expr {
 	return variable
 }
 
-// formulaNamed returns the body of the formula that a name stands for, and nil for other names. A formula that a module renames is none,
-// unless it is renamed to another formula, which Storm's dialect allows.
+// formulaNamed returns the body of the formula with a name, and nil if there is none. In a renamed module, a name that the module replaces
+// stands for what replaces it. This is a formula again only in Storm's dialect.
 func (r *resolver) formulaNamed(expr *syntax.Ident) Expr {
 	original := r.model.names[expr.Name].formula
 	if original == nil {

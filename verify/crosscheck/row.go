@@ -161,8 +161,8 @@ func (r *row) enginesWithReason(comparison *comparison, reason string) string {
 	return strings.Join(labels, ", ")
 }
 
-// finish completes the row after all draws: it adds notes, and changes the status if a certificate refutes an answer or the strict check found an
-// error in a model.
+// finish completes the row when all engines have answered: it adds notes, and changes the status if a certificate refutes an answer or the
+// strict check found an error in a model.
 func (r *row) finish(comparison *comparison) {
 	r.noteMissingAnswers(comparison)
 	r.judgeByProofs(comparison)

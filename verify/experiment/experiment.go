@@ -126,8 +126,8 @@ type Outcome struct {
 	Agreement  Agreement        // if there are several engines
 }
 
-// Run checks every model with every engine, and compares the engines with each other and with the thesis. The cells are in the order of the
-// options.
+// Run checks every model with every engine. It compares the answers of the engines with each other, and with the published numbers of the
+// thesis (Table 3.6). A cell is a strategy and a board; the cells are in the order of the options.
 func (e *Experiment) Run(ctx context.Context, engines []runner.Engine) (*Outcome, error) {
 	verdicts, err := e.verdicts(ctx, engines)
 	if err != nil {

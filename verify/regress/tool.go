@@ -183,7 +183,7 @@ func (c *toolCommand) addImport(target string) (string, error) {
 	return arg, nil
 }
 
-// addExport records the files that an export of the run is compared with, and returns its argument in the run.
+// addExport records which expected files an export switch of the run has, and returns the argument that the switch gets in this run.
 func (c *toolCommand) addExport(target string) string {
 	file, options, hasOptions := strings.Cut(target, ":")
 	if file == "stdout" {

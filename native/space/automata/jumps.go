@@ -210,7 +210,8 @@ type strengthening struct {
 	results    map[ref]ref
 }
 
-// apply returns the strengthened formula.
+// apply returns the formula in which the operators U and W are replaced: U stays, a W among the invariants becomes true, and any other W
+// becomes U.
 func (s *strengthening) apply(formula ref) ref {
 	return s.diagram.substitute(formula, s.results, func(number int32, operator atom) ref {
 		switch {
