@@ -178,14 +178,20 @@ func (g *Graph) Approach(choices, target *Set, scheduler []uint32) {
 // of the choice, and whether to visit this state.
 func (g *Graph) backwardSearch(from *Set, step func(c uint32) (int, bool)) {
 	var queue []uint32
-	for s := range from.All() {
-		queue = append(queue, uint32(s))
+	for target := range from.All() { // the states of from, which may be most of the model, are not queued
+		queue = g.appendPredecessors(queue, target, step)
 	}
-	for i := 0; i < len(queue); i++ { // the loop appends to queue
-		for _, c := range g.Into(int(queue[i])) {
-			if s, ok := step(c); ok {
-				queue = append(queue, uint32(s))
-			}
+	for i := 0; i < len(queue); i++ {
+		queue = g.appendPredecessors(queue, int(queue[i]), step)
+	}
+}
+
+// appendPredecessors calls step for the choices that lead to a state, and appends the states that step says to visit.
+func (g *Graph) appendPredecessors(queue []uint32, target int, step func(c uint32) (int, bool)) []uint32 {
+	for _, c := range g.Into(target) {
+		if s, ok := step(c); ok {
+			queue = append(queue, uint32(s))
 		}
 	}
+	return queue
 }
