@@ -1,18 +1,17 @@
+//go:build !js
+
 package native
 
 import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 
 	"tilecheck/native/solve"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/zones"
 	"tilecheck/prism/digital"
-	"tilecheck/prism/sema"
 	"tilecheck/result"
-	"tilecheck/runner"
 )
 
 // checkByZones checks a property of a timed automaton on an MDP of zones, which depends on the property. It returns an error, which the verdict
@@ -72,23 +71,4 @@ func (states *timedStates) combine(verdict, other *result.Verdict) bool {
 		verdict.Bound = &result.Interval{Lo: lower, Hi: upper}
 	}
 	return upper-lower <= 2*cmp.Or(states.method.opt.Epsilon, solve.DefaultEpsilon)*upper
-}
-
-// timelockFailure returns the failure for a reachable state in which nothing can happen.
-func timelockFailure(program *sema.Program, state string) *result.Failure {
-	return &result.Failure{Class: result.Deadlock, File: program.File, Message: fmt.Sprintf("Timelock in PTA, e.g. in state %s: time cannot pass, and no command is enabled", state)}
-}
-
-// violationWarning returns the warning about a reachable state that violates an invariant; "" for no state.
-func violationWarning(state string) string {
-	if state == "" {
-		return ""
-	}
-	return fmt.Sprintf("state %s is reachable but violates an invariant, and time cannot pass in it", state)
-}
-
-// checkOn checks a translated property on the MDP of a timed automaton.
-func (states *timedStates) checkOn(ctx context.Context, space *timedSpace, property *checkedProperty, program *sema.Program, translated sema.Property) result.Verdict {
-	verdict := space.model.check(ctx, &checkedProperty{runner.Instance{Property: translated, Program: program, File: property.File}, property.constants, property.keep})
-	return states.withWarnings(verdict, space)
 }

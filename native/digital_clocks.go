@@ -126,6 +126,12 @@ func (states *timedStates) checkBy(ctx context.Context, property *checkedPropert
 	return states.checkOn(ctx, space, property, translated.Program, translated.Property), nil
 }
 
+// checkOn checks a translated property on the MDP of a timed automaton.
+func (states *timedStates) checkOn(ctx context.Context, space *timedSpace, property *checkedProperty, program *sema.Program, translated sema.Property) result.Verdict {
+	verdict := space.model.check(ctx, &checkedProperty{runner.Instance{Property: translated, Program: program, File: property.File}, property.constants, property.keep})
+	return states.withWarnings(verdict, space)
+}
+
 // withWarnings adds the warnings about an MDP to a verdict.
 func (states *timedStates) withWarnings(verdict result.Verdict, space *timedSpace) result.Verdict {
 	if states.wantCertificates {
@@ -187,4 +193,17 @@ func (states *timedStates) buildMDP(ctx context.Context, translated *digital.Mod
 	}
 	built.model = states.method.newExploredModel(space, nil)
 	return built
+}
+
+// timelockFailure returns the failure for a reachable state in which nothing can happen.
+func timelockFailure(program *sema.Program, state string) *result.Failure {
+	return &result.Failure{Class: result.Deadlock, File: program.File, Message: fmt.Sprintf("Timelock in PTA, e.g. in state %s: time cannot pass, and no command is enabled", state)}
+}
+
+// violationWarning returns the warning about a reachable state that violates an invariant; "" for no state.
+func violationWarning(state string) string {
+	if state == "" {
+		return ""
+	}
+	return fmt.Sprintf("state %s is reachable but violates an invariant, and time cannot pass in it", state)
 }

@@ -191,7 +191,7 @@ func (r *run) checkInstance(model sema.Valuation) instance {
 
 // closeInstance closes the files of an instance that has some.
 func closeInstance(instance instance) error {
-	if closer, ok := instance.(*diskStates); ok {
+	if closer, ok := instance.(interface{ close() error }); ok {
 		return closer.close()
 	}
 	return nil

@@ -44,6 +44,7 @@ func TestConstantsForm(t *testing.T) {
 		p.write("input[data-constant=loss]", "0.5")
 		p.says("#constants", "3 values")
 		p.view("model")
+		p.says(".properties", "needs k") // the list is drawn anew with the other constants, and its buttons with it
 		p.press("Check P=? [ F sent ]")
 		p.sees("three values", `[...document.querySelectorAll('.properties .value')].map((e) => e.textContent).join() === '0.5,0.75,0.9375'`)
 		p.press("Check all") // what needs k waits

@@ -136,7 +136,7 @@ func TestDiscover(t *testing.T) {
 	fsys["unknown/unknown.jani"] = &fstest.MapFile{Data: fmt.Appendf(nil, jani, "dtmc")}
 	fsys["unknown/index.json"] = &fstest.MapFile{Data: []byte(indexOf("unknown.jani", `"m.modest"`, "", resultOf("goal", "1")))}
 	fsys["gone/index.json"] = &fstest.MapFile{Data: []byte(indexOf("gone.jani", `["a.prism", "a.props"]`, `"states": [{"number": 1}],`, resultOf("goal", "1")))}
-	fsys["ma/ma.jani"] = &fstest.MapFile{Data: fmt.Appendf(nil, jani, "sta")}
+	fsys["ma/ma.jani"] = &fstest.MapFile{Data: fmt.Appendf(nil, jani, "sha")}
 	fsys["ma/index.json"] = &fstest.MapFile{Data: []byte(indexOf("ma.jani", `[]`, `"states": [{"number": "3"}],`, resultOf("goal", "1")))}
 
 	s, rep := run(t, fsys, result.Unknown)
