@@ -27,7 +27,7 @@ module m
 endmodule
 `
 
-// measuredTime is what differs between two runs of check.
+// measuredTime matches the times in the JSON output of check, which differ from run to run.
 var measuredTime = regexp.MustCompile(`"seconds": *[0-9.e+-]+`)
 
 // The program, killed at random moments and started again each time, gives the same answer from disk as one that is left alone, bit for bit.

@@ -44,7 +44,7 @@ func analyse(ctx context.Context, h *halves, progress func(decided int)) (*retro
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		x.won[half] = x.positions(x.afterstates(half))
+		x.won[half] = x.winningPositions(x.afterstates(half))
 		for class, members := range x.members {
 			if other, exists := x.other(half, class); exists {
 				x.decided += len(members) * len(x.members[other])
@@ -103,9 +103,10 @@ func (x *retrograde) afterLeftTiles(row []uint64, half int, left uint32) {
 	}
 }
 
-// positions returns the boards of a layer on which the player moves and wins, given those on which the player wins whatever tile comes. It looks at
-// moves up and down first, which are faster, and at the others only where these do not win. Rows of boards upside down are copies.
-func (x *retrograde) positions(after *layer) *layer {
+// winningPositions returns the boards of a layer on which the player is to move and wins. after are the boards on which the player wins whatever
+// tile comes. Moves up and down are tried first, because they take less time, and moves to the sides only for boards on which those do not
+// win. A board upside down has the same value, so its bit is copied.
+func (x *retrograde) winningPositions(after *layer) *layer {
 	l := x.newLayer(after.half, make([]uint64, len(after.words)))
 	or := func(a, b uint64) uint64 { return a | b }
 	inParallel(len(x.members), func(class int) {

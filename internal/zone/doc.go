@@ -1,7 +1,7 @@
 // Package zone has sets of clock valuations that constraints on clocks and on differences of clocks describe.
 //
-// A [Zone] is a nonempty convex set, stored as a difference bound matrix in canonical form: each bound is the tightest one.
-// So two zones are equal if their matrices are. A [Federation] is a finite union of zones.
+// A [Zone] is a nonempty convex set of clock valuations. It is stored as a difference bound matrix in canonical form: no bound can be
+// tightened without losing valuations. So two zones are equal if their matrices are. A [Federation] is a finite union of zones.
 //
 // Clocks are numbered from 1 and are never negative; the reference clock 0 is always 0. A zone is immutable.
 //

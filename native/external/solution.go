@@ -336,7 +336,7 @@ func (s *solver) end() {
 	s.sol.Marks = ""
 }
 
-// retire says that a file is not needed after the next record.
+// retire closes a file and marks it as obsolete: it is removed after the next record in the manifest.
 func (s *solver) retire(name string) {
 	if name == "" {
 		return

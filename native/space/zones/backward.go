@@ -187,8 +187,8 @@ func (b *backward) isWithinSure(e *entry) bool {
 	return slices.ContainsFunc(b.sure[e.location.number], func(other *entry) bool { return other != e && other.zone.Includes(e.zone) })
 }
 
-// enter adds the entry of a location with a zone, and a way to leave it; no way for the target. It leaves out entries that are not reachable, or that are
-// part of one from which the target is reached surely.
+// enter adds the entry of a location with a zone, and a way to leave it; the target has none. It adds no entry that is not reachable, and
+// none whose states are all states of another entry from which the target is reached surely.
 func (b *backward) enter(l *location, z zone.Zone, way *firingZone) {
 	key := z.Key()
 	e := b.entryOf[l.number][key]

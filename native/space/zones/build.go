@@ -23,12 +23,12 @@ type Options struct {
 	KeepAll bool
 }
 
-// Built is an MDP of symbolic states. Symbolic states that seem to be dominated by others are left out. Then Space gives a lower bound of the
-// maximal probability of the target. Upper, in which a state that dominates another one can become it, gives an upper bound. If both bounds are
-// equal, nothing was lost.
+// Built is an MDP of symbolic states. If symbolic states were left out, because others seem to be at least as good, Space gives a lower bound
+// of the maximal probability of the target. Upper gives an upper bound: in it, a state can also continue as any state that was left out because
+// of it. If both bounds are equal, leaving out states did not change the probability.
 type Built struct {
 	Space, Upper *explicit.Space // Upper is nil if no state was left out
-	// Property is a property of Space: it has the value, or the threshold, of the property of the automaton.
+	// Property is the property to check on Space. Its value is the value of the property of the automaton, and it holds if and only if that one does.
 	Property sema.Expr
 	// Violating describes a reachable state that violates an invariant; "" if there is none.
 	Violating string

@@ -2,7 +2,7 @@ package zones
 
 import "container/heap"
 
-// domination says that an entry, or a way into it, was left out because another entry includes what it is good for and has at least its value. The
+// domination says that an entry, or a way into it, was left out because another entry includes its states and has at least its value. The
 // values are approximate, so the answer has to be checked: see Built.
 type domination struct {
 	by, entry *entry
