@@ -6,7 +6,6 @@ import (
 	"tilecheck/native/check"
 	"tilecheck/native/explain/witness"
 	"tilecheck/prism/sema"
-	"tilecheck/prism/syntax"
 	"tilecheck/result"
 	"tilecheck/runner"
 )
@@ -31,9 +30,3 @@ func (*exploredModel) addSubsystem(context.Context, *result.Witness, *check.Reac
 }
 
 func newDiskMethod(*runner.Plan) (method, error) { return nil, leftOut("states on disk") }
-
-// checkByZones returns an error of class Unsupported, so that automata are checked by digital clocks or regions.
-func (*timedStates) checkByZones(context.Context, *checkedProperty, int) (result.Verdict, error) {
-	err := leftOut("zones of clocks")
-	return result.Verdict{Err: failure(err, result.Unsupported, "", syntax.Pos{})}, err
-}
