@@ -290,10 +290,18 @@ func (p *person) view(name string) {
 	p.do("view "+name, chromedp.Click("#tab-"+name), chromedp.WaitVisible(`main[data-view="`+name+`"]`))
 }
 
-// press clicks the button with that name.
+// press clicks the button with that name. It waits until the button stays where it is: a page that is drawn anew would move it away from the click.
 func (p *person) press(name string) {
 	p.t.Helper()
-	p.do("press "+name, chromedp.Click(fmt.Sprintf(`//button[normalize-space(.)=%q or @aria-label=%q]`, name, name)))
+	button := fmt.Sprintf(`//button[normalize-space(.)=%q or @aria-label=%q]`, name, name)
+	p.sees("button "+name, fmt.Sprintf(`(() => {
+		const b = document.evaluate(%q, document, null, XPathResult.FIRST_ORDERED_NODE_TYPE).singleNodeValue;
+		const { x, y } = b.getBoundingClientRect();
+		const before = window.buttonBefore;
+		window.buttonBefore = { b, x, y };
+		return before?.b === b && before.x === x && before.y === y;
+	})()`, button))
+	p.do("press "+name, chromedp.Click(button))
 }
 
 // choose takes an entry of a list.

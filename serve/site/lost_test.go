@@ -199,7 +199,7 @@ func TestBackground(t *testing.T) {
 		w := workplace{person: p}
 		model, property := large, "P=? [ F x=3000 & y=900 ];\n"
 		if p.where == "playground" { // models are interpreted there, ten times as slowly
-			shrink := strings.NewReplacer("3000", "600", "900", "200")
+			shrink := strings.NewReplacer("3000", "1000", "900", "300")
 			model, property = shrink.Replace(model), shrink.Replace(property)
 		}
 		w.edit(propertyText, property)

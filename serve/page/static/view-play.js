@@ -28,7 +28,7 @@ export function create() {
   const pad = el('div', { class: 'pad', role: 'group', 'aria-label': 'Moves' }, el('span'), button('↑', () => move('up'), { 'aria-label': 'up' }), el('span'), button('←', () => move('left'), { 'aria-label': 'left' }), button('↓', () => move('down'), { 'aria-label': 'down' }), button('→', () => move('right'), { 'aria-label': 'right' }));
 
   const element = el('div', {},
-    el('div', { class: 'row' }, field('Board', size), field('Seed', seed), button('New game', () => start(), { class: 'main' }), button('Undo', () => { if (past.length) { game = past.pop(); show(); } }), el('label', {}, hinting, ' Hints')),
+    el('div', { class: 'row' }, field('Board', size), field('Seed', seed), button('New game', () => start(), { class: 'main' }), button('Undo', () => { if (past.length) { forget(); game = past.pop(); show(); } }), el('label', {}, hinting, ' Hints')),
     el('div', { class: 'two' },
       el('div', {}, board, score, pad),
       el('div', {},
@@ -38,27 +38,34 @@ export function create() {
 
   const dims = () => { const [rows, cols, tile] = size.value.split(',').map(Number); return { rows, cols, tile }; };
 
+  // A move or a new game is asked for. Its answer counts only while nothing newer was asked for.
+  let asked = 0; let busy = false;
+  const forget = () => { asked++; busy = false; };
   const start = attempt(async () => {
     stop();
     film = null;
     reel.hidden = true;
     past = [];
     const d = dims();
+    forget();
+    const mine = asked;
     const p = await ask('turn', { ...d, seed: Number(seed.value) || 0, move: 0 });
+    if (mine !== asked) return;
     game = { ...d, cells: p.cells, legal: p.legal, score: 0, moves: 0, fresh: -1, won: p.won, lost: p.lost };
     show();
   });
 
-  let busy = false;
   const move = attempt(async (dir) => {
     if (film || busy || !game || !game.legal.includes(dir)) return;
     busy = true;
+    const mine = ++asked;
     try {
       const p = await ask('turn', { rows: game.rows, cols: game.cols, tile: game.tile, cells: game.cells, dir, seed: Number(seed.value) || 0, move: game.moves + 1 });
+      if (mine !== asked) return;
       past.push(game);
       game = { ...game, cells: p.cells, legal: p.legal, score: game.score + p.gain, moves: game.moves + 1, fresh: p.new, won: p.won, lost: p.lost, last: dir };
       show();
-    } finally { busy = false; }
+    } finally { if (mine === asked) busy = false; }
   });
 
   function show() {
@@ -122,6 +129,7 @@ export function create() {
 
   function play(f) {
     stop();
+    forget();
     film = Object.assign(f, { at: 0 });
     frames.max = f.frames.length - 1;
     reel.hidden = false;
