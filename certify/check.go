@@ -103,7 +103,9 @@ func (result *set) decided() bool { return slices.Equal(result.at[lower], result
 type bounds struct {
 	at      [2]*certificate.Values
 	ceiling *big.Rat
-	err     error
+	// undefined has the states whose value is not proven to be defined; nil if all are.
+	undefined certificate.Bits
+	err       error
 }
 
 // value returns a bound of a state; nil is infinity.
@@ -149,9 +151,11 @@ func (c *checker) checkClaim(claim *certificate.Claim, r *Result) error {
 			states = append(states, s)
 		}
 	}
-	switch {
+	switch err := v.checkDefined(states); {
 	case !over.decided() || states == nil:
 		return errors.New("the claim is about no states, or those are not decided")
+	case err != nil:
+		return err
 	case claim.Vector >= 0:
 		r.Lower, r.Upper = v.aggregate(claim, states)
 	case claim.Of == "count":
@@ -272,12 +276,12 @@ func (c *checker) membership(set *certificate.Set, v *bounds) func(side, s int) 
 		}
 	case certificate.Bound:
 		sign, least := v.compare(set.Threshold), 2-len(set.Relation) // the least sign in > or >=
-		return func(side, s int) (bool, string) {
+		return v.membersIfDefined(func(side, s int) (bool, string) {
 			if set.Relation[0] == '<' {
 				return -sign(1-side, s) >= least, ""
 			}
 			return sign(side, s) >= least, ""
-		}
+		})
 	}
 	if set.Kind == certificate.ArgMin || set.Kind == certificate.ArgMax {
 		return c.optimalStates(set, v)
@@ -305,7 +309,7 @@ func (c *checker) membership(set *certificate.Set, v *bounds) func(side, s int) 
 // set.
 func (c *checker) optimalStates(set *certificate.Set, v *bounds) func(side, s int) (has bool, why string) {
 	candidates := &c.sets[set.Sets[0]]
-	if candidates.err != nil || !candidates.decided() || v.err != nil {
+	if candidates.err != nil || !candidates.decided() || v.err != nil || v.mayBeUndefined(candidates.at[lower], c.n) {
 		return func(int, int) (bool, string) { return false, "the states that are compared are not decided" }
 	}
 	// A state certainly has the least value if its upper bound is not above the lower bound of any other state. It may have it if its

@@ -74,6 +74,16 @@
 // Rule 7, several objectives of one scheduler: rule 3 for the product with the objectives' memory;
 // the comment of package several has the proof.
 //
+// Rule 8, discounted reward of all steps in a DTMC or MDP, with the factor d. Lower: x <= r_a + d P_a x for the choice; upper: y >= r_a + d P_a y. Proof:
+// V is the fixed point of the operator T that takes opt over the choices, and T is monotone and a contraction with factor d (Puterman 1994,
+// section 6.2). x <= T x, so x <= T^n x, which goes to V; the same for y. The reward of the first steps is computed step by step, rounded down and up.
+//
+// Rule 9, until with bounds on rewards: rule 1 for the product with the rewards so far; the comment of package budget has the proof.
+//
+// Rule 10, conditional probabilities of a Markov chain. The vector refers to the probabilities a, that a path satisfies a condition and a formula, and b,
+// that it satisfies the condition and not the formula. The value a/(a+b) increases with a and decreases with b, so bounds of both bound it. It is
+// undefined if a+b = 0: a claim about a state where lower bounds do not show that a+b > 0 is not proven, and neither is its membership in a set.
+//
 // In a CTMC rules 1 to 3 are about the jump chain; a state reward is multiplied by the mean sojourn time.
 //
 // Paths. A state in a set E [L U R] is in R, or it is in L and has a successor in the set with smaller

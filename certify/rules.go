@@ -46,6 +46,10 @@ func (c *checker) prove(i int, b *bounds) error {
 		return p.pathFormula(b)
 	case certificate.Objectives:
 		return p.objectives(b)
+	case certificate.RewardBounded:
+		return p.rewardBounded()
+	case certificate.Conditional:
+		return p.conditional(b)
 	case certificate.Until, certificate.Steps, certificate.Next:
 	default:
 		if !p.right.decided() {
@@ -58,6 +62,8 @@ func (c *checker) prove(i int, b *bounds) error {
 		return p.fixedPoint()
 	case certificate.Average:
 		return p.average()
+	case certificate.Discounted:
+		return p.discounted(b)
 	}
 	return p.steps(b)
 }

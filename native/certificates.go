@@ -20,6 +20,7 @@ import (
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/files"
 	"tilecheck/native/space/sparse"
+	"tilecheck/prism/sema"
 	"tilecheck/result"
 	"tilecheck/runner"
 )
@@ -35,7 +36,8 @@ type certificates struct {
 	fair      bool  // only fair schedulers count
 	exact     bool  // a certificate must prove the fraction, and not an interval
 	epsilon   float64
-	claims    []int // indices of the accepted claims
+	claims    []int         // indices of the accepted claims
+	labels    *sema.Program // defines the labels in the file; nil means the program of the space
 	// recheck says that the checker rejected a claim. Later claims may depend on it, so all of them are checked again.
 	recheck bool
 }
@@ -190,7 +192,7 @@ func relativeWidth(lower, upper *big.Rat) float64 {
 // write writes the accepted claims to a certificate file, together with the states of the model. Without an accepted claim it writes
 // no file. If the checker rejected a claim, write checks all accepted claims again, because they may depend on that claim.
 func (c *certificates) write(ctx context.Context, output *runner.CertificateFile) error {
-	if len(c.claims) == 0 {
+	if c == nil || len(c.claims) == 0 {
 		return nil
 	}
 	claims := prove.Only(&c.prover.File, c.claims...)
@@ -199,7 +201,7 @@ func (c *certificates) write(ctx context.Context, output *runner.CertificateFile
 			return err
 		}
 	}
-	writer, err := files.NewWriter(c.space, files.Options{})
+	writer, err := files.NewWriter(c.space, files.Options{Program: c.labels})
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 
+	"tilecheck/native/load"
 	"tilecheck/native/solve"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/zones"
@@ -21,13 +22,13 @@ func (states *timedStates) checkByZones(ctx context.Context, property *checkedPr
 	}
 	timed, err := digital.ForZones(property.Program, &property.Property)
 	if err != nil {
-		return result.Verdict{Err: translationFailure(err, property)}, err
+		return result.Verdict{Err: load.TranslationFailure(err, &property.Instance)}, err
 	}
 	options := zones.Options{MaxStates: limit}
 	for {
 		built, err := zones.Build(ctx, timed, options)
 		if timelock, ok := errors.AsType[*zones.TimelockError](err); ok {
-			err = timelockFailure(property.Program, timelock.State)
+			err = load.Timelock(property.Program, timelock.State)
 		}
 		if err != nil {
 			return result.Verdict{Err: failure(err, result.Build, property.Program.File, property.Pos)}, err
@@ -47,8 +48,12 @@ func (states *timedStates) checkByZones(ctx context.Context, property *checkedPr
 func (states *timedStates) checkOnZones(ctx context.Context, built *zones.Built, space *explicit.Space, property *checkedProperty) result.Verdict {
 	translated := property.Property
 	translated.X = built.Property
-	onZones := &timedSpace{model: states.method.newExploredModel(space, nil), warning: violationWarning(built.Violating)}
-	return states.checkOn(ctx, onZones, property, space.Program(), translated)
+	onZones := &timedSpace{model: states.method.withoutProofs().newExploredModel(space, nil), warning: load.Violation(built.Violating)}
+	verdict := states.checkOn(ctx, onZones, property, space.Program(), translated)
+	if states.method.wantCertificates {
+		return notProven(verdict, "there is no certificate of zones of clocks, want --clocks digital or regions")
+	}
+	return verdict
 }
 
 // combine widens the bounds of a verdict so that they contain those of another one. It returns false if the two verdicts differ too much for the

@@ -2,12 +2,10 @@ package native
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
-	"tilecheck/native/space/explicit"
-	"tilecheck/prism/compile"
+	"tilecheck/native/load"
 	"tilecheck/prism/digital"
 	"tilecheck/prism/sema"
 	"tilecheck/result"
@@ -17,9 +15,9 @@ import (
 // timedStates is an instance of a timed automaton, by an MDP of digital clocks, of regions or of zones. The largest values of the
 // clocks depend on the property. Properties with the same largest values share an MDP, except that of zones.
 type timedStates struct {
-	method           *statesMethod
-	wantCertificates bool                   // certificates are wanted; there are none for timed automata
-	spaces           map[string]*timedSpace // by digital.Model.Key
+	method  *statesMethod
+	spaces  map[string]*timedSpace // by digital.Model.Key
+	written *exploredModel         // the MDP whose certificates the file gets; nil if there is none yet
 }
 
 // timedSpace is an MDP, or the error of building it.
@@ -34,17 +32,13 @@ type timedSpace struct {
 // supported for timed automata.
 func newTimedStates(method method, program *sema.Program) (*timedStates, error) {
 	statesMethod, ok := method.(*statesMethod)
-	switch {
-	case !ok:
+	if !ok {
 		return nil, unsupported(program, "%ss are not sampled, want method states", program.Type)
-	case statesMethod.outputs.Certificate != nil:
-		return nil, unsupported(program, "found a %s, want a model without clocks for a certificate", program.Type)
-	case statesMethod.export != nil:
-		return nil, unsupported(program, "found a %s, want a model without clocks for the export of schedulers", program.Type)
 	}
-	withoutProofs := *statesMethod
-	withoutProofs.wantCertificates = false
-	return &timedStates{method: &withoutProofs, wantCertificates: statesMethod.wantCertificates, spaces: make(map[string]*timedSpace)}, nil
+	if err := statesMethod.checkClocks(program); err != nil {
+		return nil, err
+	}
+	return &timedStates{method: statesMethod, spaces: make(map[string]*timedSpace)}, nil
 }
 
 // unsupported returns the error of a program that cannot be checked.
@@ -88,9 +82,11 @@ func (states *timedStates) attempts(property *checkedProperty) []clockAttempt {
 	}
 	byZones, last := clockAttempt{runner.ClockZones, maxZones}, clockAttempt{exact, 0}
 	switch _, err := digital.ForZones(property.Program, &property.Property); {
+	case states.method.export != nil:
+		return []clockAttempt{{runner.DigitalClocks, 0}}
 	case err != nil || states.method.outputs.Witness != nil:
 		return []clockAttempt{last}
-	case exact == runner.ClockRegions:
+	case exact == runner.ClockRegions && !states.method.wantCertificates:
 		return []clockAttempt{byZones, last}
 	}
 	return []clockAttempt{{exact, maxDigitalStates}, byZones, last}
@@ -111,7 +107,7 @@ func (states *timedStates) checkBy(ctx context.Context, property *checkedPropert
 	}
 	translated, err := digital.Translate(property.Program, &property.Property, method)
 	if err != nil {
-		return result.Verdict{Err: translationFailure(err, property)}, err
+		return result.Verdict{Err: load.TranslationFailure(err, &property.Instance)}, err
 	}
 	space := states.spaces[translated.Key]
 	if space == nil || space.err != nil && space.limit != limit {
@@ -123,7 +119,8 @@ func (states *timedStates) checkBy(ctx context.Context, property *checkedPropert
 	if space.err != nil {
 		return result.Verdict{Err: failure(space.err, result.Build, property.Program.File, property.Pos)}, space.err
 	}
-	return states.checkOn(ctx, space, property, translated.Program, translated.Property), nil
+	verdict := states.checkOn(ctx, states.withProofs(space), property, translated.Program, translated.Property)
+	return states.withOutputs(verdict, space, translated), nil
 }
 
 // checkOn checks a translated property on the MDP of a timed automaton.
@@ -134,76 +131,24 @@ func (states *timedStates) checkOn(ctx context.Context, space *timedSpace, prope
 
 // withWarnings adds the warnings about an MDP to a verdict.
 func (states *timedStates) withWarnings(verdict result.Verdict, space *timedSpace) result.Verdict {
-	if states.wantCertificates {
-		verdict.Warnings = append(slices.Clip(verdict.Warnings), NotProven+"there is no certificate of models with clocks")
-	}
 	if space.warning != "" {
 		verdict.Warnings = append(slices.Clip(verdict.Warnings), space.warning)
 	}
 	return verdict
 }
 
-// translationFailure classifies an error of the translation to an MDP.
-func translationFailure(err error, property *checkedProperty) *result.Failure {
-	failure := &result.Failure{Class: result.Unsupported, Message: err.Error(), File: property.File, Pos: property.Pos}
-	translationError, ok := errors.AsType[*digital.Error](err)
-	if !ok {
-		return failure
-	}
-	failure.Pos = translationError.Pos
-	if translationError.Always {
-		failure.Class = result.TypeError
-	}
-	if translationError.File != "" {
-		failure.File = translationError.File
-	}
-	return failure
-}
-
 // buildMDP explores the MDP of a translated program. A deadlock of the MDP is a timelock of the automaton, which is an error. A
 // reachable state that violates an invariant causes a warning.
 func (states *timedStates) buildMDP(ctx context.Context, translated *digital.Model, limit int) *timedSpace {
 	built := &timedSpace{limit: limit}
-	compiled, err := compile.Compile(translated.Program, compile.Options{})
-	if err != nil {
-		built.err = err
-		return built
-	}
 	options := states.method.build
-	options.NoFixDeadlocks, options.MaxStates = true, limit
-	space, err := explicit.Build(ctx, compiled, options)
-	if deadlockErr, ok := errors.AsType[*explicit.DeadlockError](err); ok {
-		built.err = timelockFailure(translated.Program, translated.StateText(deadlockErr.Values))
-		return built
-	}
+	options.MaxStates = limit
+	space, violating, inexact, err := load.ClockMDP(ctx, translated, options, states.method.wantCertificates)
 	if err != nil {
 		built.err = err
 		return built
 	}
-	invariantHolds, err := space.States(translated.Invariants)
-	if err != nil {
-		built.err = err
-		return built
-	}
-	if violating := invariantHolds.Complement(); !violating.Empty() {
-		for state := range violating.All() {
-			built.warning = violationWarning(translated.StateText(space.State(nil, state)))
-			break
-		}
-	}
-	built.model = states.method.newExploredModel(space, nil)
+	built.warning = load.Violation(violating)
+	built.model = states.method.newExploredModel(space, inexact)
 	return built
-}
-
-// timelockFailure returns the failure for a reachable state in which nothing can happen.
-func timelockFailure(program *sema.Program, state string) *result.Failure {
-	return &result.Failure{Class: result.Deadlock, File: program.File, Message: fmt.Sprintf("Timelock in PTA, e.g. in state %s: time cannot pass, and no command is enabled", state)}
-}
-
-// violationWarning returns the warning about a reachable state that violates an invariant; "" for no state.
-func violationWarning(state string) string {
-	if state == "" {
-		return ""
-	}
-	return fmt.Sprintf("state %s is reachable but violates an invariant, and time cannot pass in it", state)
 }

@@ -145,11 +145,11 @@ func (r *run) checkInstances() error {
 		if err := closeInstance(checked); err != nil {
 			return err
 		}
-		explored, ok := checked.(*exploredModel)
+		proven, ok := checked.(interface{ acceptedProofs() *certificates })
 		if !ok || certificate == nil || r.ctx.Err() != nil {
 			continue
 		}
-		if err := explored.proofs.write(r.ctx, certificate); err != nil {
+		if err := proven.acceptedProofs().write(r.ctx, certificate); err != nil {
 			return fmt.Errorf("write certificates: %w", err)
 		}
 	}

@@ -252,6 +252,9 @@ func (r *reader) readCertificates(member *umb.Member) error {
 		if automaton := f.Vectors[i].Automaton; automaton != nil && (automaton.Pairs < 0 || automaton.Runs < 0 || automaton.Pairs > math.MaxInt32 || automaton.Runs > math.MaxInt32) {
 			return fmt.Errorf("vector %d: found %d pairs and %d runs", i, automaton.Pairs, automaton.Runs)
 		}
+		if budgets := f.Vectors[i].Budgets; budgets != nil && (budgets.States < 0 || budgets.States > math.MaxInt32) {
+			return fmt.Errorf("vector %d: found %d states of the product", i, budgets.States)
+		}
 		if several := f.Vectors[i].Several; several != nil {
 			if err := several.validateSizes(); err != nil {
 				return fmt.Errorf("vector %d: %w", i, err)
@@ -441,14 +444,14 @@ func (r *reader) finish() (*File, error) {
 		} else if name == strconv.Itoa(i+1) {
 			name = ""
 		}
-		model.Rewards = append(model.Rewards, Reward{name, r.rewards[a.Name+"/states"], r.rewards[a.Name+"/choices"]})
+		model.Rewards = append(model.Rewards, Reward{Name: name, State: r.rewards[a.Name+"/states"], Choice: r.rewards[a.Name+"/choices"]})
 	}
 	if err := model.Validate(); err != nil {
 		return nil, err
 	}
 	for i, a := range r.umb.Annotations.Get("rewards") {
 		if branches := r.rewards[a.Name+"/branches"]; branches != nil {
-			model.Rewards[i].Choice = r.addBranchRewards(model.Rewards[i].Choice, branches)
+			model.Rewards[i].Choice, model.Rewards[i].PerTransition = r.addBranchRewards(model.Rewards[i].Choice, branches), true
 		}
 	}
 	return r.file, r.file.Validate()

@@ -56,6 +56,8 @@ type Model struct {
 type Reward struct {
 	Name          string
 	State, Choice []uint32
+	// PerTransition says that Choice has the means of rewards that a file gives for transitions.
+	PerTransition bool
 }
 
 // NumStates returns the number of states.
@@ -195,6 +197,15 @@ const (
 	// Objectives is the value of the multi-objective query Several in the initial state. Upper, Lower, Rank and Layer
 	// are about the states of its product.
 	Objectives VectorKind = "several objectives"
+	// Discounted is the expected Reward of all steps (To -1), or of the first To steps, in which the reward of step k, from 0 on, is multiplied by
+	// Discount^k. The sum of all steps has columns.
+	Discounted VectorKind = "discounted reward"
+	// RewardBounded is the probability of Left until Right within the bounds of Budgets. All columns are about the states of the product of
+	// the model with the rewards so far.
+	RewardBounded VectorKind = "reward-bounded until"
+	// Conditional is the share a/(a+b) of two probabilities in a Markov chain, the vectors Shares: that a path satisfies a condition and a
+	// formula, and that it satisfies the condition and not the formula. It has no columns. The value is undefined where both are 0.
+	Conditional VectorKind = "conditional"
 )
 
 // Vector is a value for every state, with a lower and an upper bound.
@@ -216,6 +227,10 @@ type Vector struct {
 	// value is 1 where the automaton accepts some path, otherwise 0.
 	Paths   bool     `json:"paths,omitempty"`
 	Several *Several `json:"several,omitempty"`
+	// Discount is the factor of Discounted, between 0 and 1.
+	Discount *big.Rat `json:"discount,omitempty"`
+	Budgets  *Budgets `json:"budgets,omitempty"` // of RewardBounded
+	Shares   []Share  `json:"shares,omitempty"`  // the two vectors of Conditional
 
 	// Lower and Upper are the bounds; they may be the same column. nil is the trivial bound: 0 below; above,
 	// 1 for a probability and infinity for a reward.

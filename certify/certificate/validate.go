@@ -16,6 +16,8 @@ const maxText = 1 << 20
 // Sets returns the sets that the vector depends on.
 func (v *Vector) Sets() []int {
 	switch v.Kind {
+	case RewardBounded:
+		return []int{v.Left, v.Right}
 	case Until, Steps:
 		if v.Maximizer != 0 {
 			return []int{v.Maximizer, v.Left, v.Right}
@@ -83,7 +85,7 @@ func (v *Vector) Probability() bool {
 		q := v.Several.Query()
 		return q == nil || q.Reward < 0
 	}
-	return v.Kind == Until || v.Kind == Steps || v.Kind == Next || v.Kind == PathFormula
+	return v.Kind == Until || v.Kind == Steps || v.Kind == Next || v.Kind == PathFormula || v.Kind == RewardBounded || v.Kind == Conditional
 }
 
 // Validate checks the form of a file: references, lengths of columns and the model. It does not check that the
@@ -98,7 +100,7 @@ func (file *File) Validate() error {
 		if (vector.Several != nil) != (vector.Kind == Objectives) {
 			return fmt.Errorf("vector %d: found several objectives in a vector of kind %s, or none where they are wanted", i, vector.Kind)
 		}
-		if err := cmp.Or(file.validateVector(vector), checkLengths(vector.columns(n))); err != nil {
+		if err := cmp.Or(file.validateVector(vector), file.validateExtension(vector, i), checkLengths(vector.columns(n))); err != nil {
 			return fmt.Errorf("vector %d: %w", i, err)
 		}
 	}
@@ -116,14 +118,14 @@ func (file *File) Validate() error {
 			size[i] += size[j]
 		}
 		if set.Compares() {
-			size[i] += file.Vectors[set.Vector].textSize(size, name)
+			size[i] += file.vectorSize(set.Vector, size, name)
 		}
 		if size[i] > maxText {
 			return fmt.Errorf("set %d: found more than %d bytes to say what it is", i, maxText)
 		}
 	}
 	for i := range file.Vectors {
-		if file.Vectors[i].textSize(size, name) > maxText {
+		if file.vectorSize(i, size, name) > maxText {
 			return fmt.Errorf("vector %d: found more than %d bytes to say what it is", i, maxText)
 		}
 	}
@@ -172,7 +174,7 @@ func (file *File) validateSet(set *Set, i int) error {
 		if vector.Paths && (set.Relation != ">=" || set.Threshold == nil || set.Threshold.Cmp(big.NewRat(1, 1)) != 0) {
 			return errors.New("found a vector of E [...] compared with something other than >= 1")
 		}
-		dependencies = append(slices.Clip(dependencies), vector.Sets()...)
+		dependencies = append(slices.Clip(dependencies), file.SetsOf(vector)...)
 	}
 	switch set.Kind {
 	case Atomic:
@@ -200,12 +202,12 @@ func (file *File) validateSet(set *Set, i int) error {
 func (file *File) validateVector(vector *Vector) error {
 	rewards := false
 	switch vector.Kind {
-	case Until, Steps, Next, PathFormula:
+	case Until, Steps, Next, PathFormula, RewardBounded, Conditional:
 	case Objectives:
 		if err := cmp.Or(vector.Several.validateSizes(), vector.Several.validate(file.Model)); err != nil {
 			return err
 		}
-	case ReachReward, TotalReward, Cumulative, Instant, CoSafe:
+	case ReachReward, TotalReward, Cumulative, Instant, CoSafe, Discounted:
 		rewards = true
 	case Average:
 		rewards = vector.Reward != -1
@@ -223,14 +225,14 @@ func (file *File) validateVector(vector *Vector) error {
 	if rewards && (vector.Reward < 0 || vector.Reward >= len(file.Model.Rewards)) {
 		return fmt.Errorf("found reward structure %d of %d", vector.Reward, len(file.Model.Rewards))
 	}
-	if vector.From < 0 || vector.To < -1 || vector.To == -1 && vector.Kind != Steps || vector.To >= 0 && vector.From > vector.To {
+	if vector.From < 0 || vector.To < -1 || vector.To == -1 && vector.Kind != Steps && vector.Kind != Discounted || vector.To >= 0 && vector.From > vector.To {
 		return fmt.Errorf("found steps from %d to %d", vector.From, vector.To)
 	}
 	if err := cmp.Or(vector.validateTime(file.Model.Kind), vector.validateAutomaton(file.Model)); err != nil {
 		return err
 	}
 	for _, values := range []*Values{vector.Lower, vector.Upper, vector.LowerBias, vector.UpperBias} {
-		if values != nil && values.Infinite != nil && vector.Several == nil && (vector.Probability() || vector.Kind == Average) {
+		if values != nil && values.Infinite != nil && vector.Several == nil && (vector.Probability() || vector.Kind == Average || vector.Kind == Discounted) {
 			return fmt.Errorf("found infinite values in a vector of kind %s", vector.Kind)
 		}
 	}

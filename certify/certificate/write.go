@@ -73,6 +73,9 @@ func (vector *Vector) columns(n int) []columnSlot {
 	if vector.Several != nil {
 		n, layered = vector.Several.States, vector.Several.States
 	}
+	if vector.Budgets != nil {
+		n, layered = vector.Budgets.States, vector.Budgets.States
+	}
 	slots := []columnSlot{
 		{name: "lower", n: n, values: &vector.Lower},
 		{name: "upper", n: n, values: &vector.Upper},
@@ -289,6 +292,12 @@ func (file *File) vectorText(vector *Vector) string {
 	switch vector.Kind {
 	case Objectives:
 		return vector.Several.text(file)
+	case Conditional:
+		return file.shareText(vector)
+	case Discounted:
+		return fmt.Sprintf("R%s%s=? [ %s ]", structure, opt, vector.discountText())
+	case RewardBounded:
+		return fmt.Sprintf("P%s=? [ %s U%s %s ]", opt, file.setText(vector.Left), file.budgetText(vector.Budgets), file.setText(vector.Right))
 	case Until:
 		if vector.Maximizer != 0 {
 			return fmt.Sprintf("P=? [ %s U %s ] of the game in which %s maximizes", file.setText(vector.Left), file.setText(vector.Right), file.setText(vector.Maximizer))
@@ -383,6 +392,9 @@ func (file *File) setText(i int) string {
 		text := file.vectorText(&file.Vectors[set.Vector])
 		if file.Vectors[set.Vector].Paths {
 			return "(" + text + ")"
+		}
+		if file.Vectors[set.Vector].Kind == Conditional { // its text has several queries
+			return "(" + text + set.Relation + set.Threshold.RatString() + ")"
 		}
 		for k := range text {
 			if text[k:k+2] == "=?" {

@@ -83,6 +83,8 @@ class File:
                 a, path = thing.get("automaton"), thing.get("kind") == "path formula"
                 thing["sizes"] = {"bits": n} if a is None else dict.fromkeys(["layer", "won"], a["runs"] if path else a["pairs"])
                 thing["size"] = n if a is None else a["pairs"]
+                if thing.get("budgets"):
+                    thing["size"], thing["sizes"] = thing["budgets"]["states"], {}
                 if thing.get("several"):
                     thing["size"], thing["sizes"] = thing["several"]["states"], {}
                 for column in thing.get("columns", {}):
@@ -189,12 +191,12 @@ class File:
             lower, upper = self.vector(d.get("vector", 0))
             p, relation = Fraction(d["threshold"]), d["relation"]
             test = {"<": lambda x: x < p, "<=": lambda x: x <= p, ">": lambda x: x > p, ">=": lambda x: x >= p}[relation]
-            pairs = [(test(a), test(b)) for a, b in zip(lower, upper)]
+            pairs = [(test(a), test(b)) if a is not None else (False, True) for a, b in zip(lower, upper)]
             return [a and b for a, b in pairs], [a or b for a, b in pairs]
         if kind in ("argmin", "argmax"):
             lower, upper = self.vector(d.get("vector", 0))
             if kind == "argmax":
-                lower, upper = [-x for x in upper], [-x for x in lower]
+                lower, upper = [x if x is None else -x for x in upper], [x if x is None else -x for x in lower]
             over = [s for s, x in enumerate(self.decided(d["sets"][0])) if x]
             sure = {s for s in over if all(upper[s] <= lower[t] for t in over if t != s)}
             open_ = {s for s in over if all(lower[s] <= upper[t] for t in over)}
@@ -226,24 +228,29 @@ class File:
     def vector(self, i):
         if i not in self.known_vectors:
             self.known_vectors[i] = None
-            self.known_vectors[i] = self.make_vector(self.vectors[i])
+            self.known_vectors[i] = self.make_vector(self.vectors[i], i)
         want(self.known_vectors[i] is not None, "vector")
         return self.known_vectors[i]
 
     def mean(self, c, x):
         return sum(INF if x[t] == INF else p * x[t] for t, p in self.rows[c])
 
-    def make_vector(self, v):
+    def make_vector(self, v, i=-1):
         kind, n, data = v["kind"], self.n, v["data"]
         if kind in ("path formula", "co-safe reward"):
             return self.path(v, kind == "co-safe reward")
         if kind == "several objectives":
             return self.several(v["several"], data)
+        want((kind == "conditional") == bool(v.get("shares")) and (kind == "discounted reward") == ("discount" in v) and (kind == "reward-bounded until") == ("budgets" in v), "kind")
+        if kind == "conditional":
+            return self.conditional(v["shares"], i)
+        if kind == "reward-bounded until":
+            return self.reward_bounded(v, data)
         maximal = v.get("max", False)
         lower, upper = data.get("lower"), data.get("upper")
         rank, layer = data.get("rank", [NONE] * n), data.get("layer", [NONE] * n)
         reward = [Fraction(0)] * len(self.rows)
-        if kind in ("reach reward", "total reward", "cumulative", "average") and v["reward"] >= 0:
+        if kind in ("reach reward", "total reward", "cumulative", "average", "discounted reward") and v["reward"] >= 0:
             state, choice = self.rewards[v["reward"]]
             for s in range(n):
                 for c in self.choices[s]:
@@ -257,6 +264,20 @@ class File:
             return any(test(t) for t, _ in self.rows[c])
 
         timed = v.get("timed")
+        if kind == "discounted reward":
+            d, best = Fraction(v["discount"]), max if maximal else min
+            want(not self.ctmc and 0 < d < 1 and v.get("from", 0) == 0 and v["reward"] >= 0, "discount")
+            if v.get("to", 0) >= 0:
+                x = [Fraction(0)] * n
+                for _ in range(v.get("to", 0)):
+                    x = [best(reward[c] + d * self.mean(c, x) for c in self.choices[s]) for s in range(n)]
+                return x, x
+            for s in range(n):
+                if lower:
+                    want(INF not in lower and fits(s, False, lambda c: lower[s] <= reward[c] + d * self.mean(c, lower)), "discounted")
+                if upper:
+                    want(INF not in upper and fits(s, True, lambda c: upper[s] >= reward[c] + d * self.mean(c, upper)), "discounted")
+            return lower or [Fraction(0)] * n, upper or [INF] * n
         if kind in ("until", "steps"):
             left, right = self.set(v["left"]), self.set(v["right"])
         if kind == "until" or kind == "steps" and (v.get("to", 0) < 0 or timed and timed.get("to") is None):
@@ -347,6 +368,86 @@ class File:
                 x = after
             out.append(x)
         return tuple(out)
+
+    # Conditional probabilities: shares of two others. A state without a proof that its value is defined has None.
+
+    def conditional(self, shares, i):
+        want(not self.mdp and len(shares) == 2 and all(0 <= share["vector"] < i for share in shares), "shares")
+        bounds = []
+        for share in shares:
+            want(self.vectors[share["vector"]]["kind"] in ("until", "steps", "next", "path formula", "reward-bounded until"), "share")
+            lower, upper = self.vector(share["vector"])
+            bounds.append((lower, upper) if not share.get("complement") else ([1 - x for x in upper], [1 - x for x in lower]))
+        low, high = [], []
+        for a, b, c, d in zip(bounds[0][0], bounds[0][1], bounds[1][0], bounds[1][1]):
+            low.append(a / (a + d) if a + c > 0 else None)
+            high.append(b / (b + c) if a + c > 0 else None)
+        return low, high
+
+    # Bounds on rewards: the pairs of states and sums are a model of their own.
+
+    def reward_bounded(self, v, data):
+        left, right = self.decided(v["left"]), self.decided(v["right"])
+        bounds, costs = v["budgets"]["bounds"], []
+        want(not self.ctmc and bounds and "lower" in data and "upper" in data, "budgets")
+        for bound in bounds:
+            if bound["reward"] < 0:
+                costs.append([Fraction(1)] * len(self.rows))
+                continue
+            state, choice = self.rewards[bound["reward"]]
+            want(self.mdp or not any(choice), "rewards of transitions")
+            costs.append([None] * len(self.rows))
+            for s in range(self.n):
+                for c in self.choices[s]:
+                    costs[-1][c] = state[s] + choice[c]
+        lows = [(Fraction(b.get("low", 0)), b.get("low-strict", False) and "low" in b) for b in bounds]
+        highs = [(Fraction(b["high"]) if "high" in b else INF, b.get("high-strict", False)) for b in bounds]
+        want(all(x >= 0 for x, _ in lows) and all(x > 0 or x == 0 and not strict for x, strict in highs), "bounds")
+        enough = lambda k, x: x > lows[k][0] or x == lows[k][0] and not lows[k][1]
+        little = lambda k, x: x < highs[k][0] or x == highs[k][0] and not highs[k][1]
+
+        def kept(k, x):
+            """A sum beyond which nothing changes is infinite."""
+            return INF if highs[k][0] == INF and enough(k, x) else x
+
+        def meaning(s, sums):
+            within = all(little(k, x) or x == INF for k, x in enumerate(sums))
+            if within and right[s] and all(enough(k, x) for k, x in enumerate(sums)):
+                return s, True
+            if not within or not left[s]:
+                return s, False
+            return s, sums
+
+        out = File.__new__(File)
+        out.mdp, out.ctmc, out.sets, out.rewards = self.mdp, False, [], []
+        parts, number, out.rows, out.choices = [], {}, [], []
+
+        def state(x):
+            if x not in number:
+                number[x] = len(parts)
+                parts.append(x)
+            return number[x]
+
+        for s in range(self.n):
+            state(meaning(s, tuple(kept(k, Fraction(0)) for k in range(len(bounds)))))
+        for j, (s, sums) in enumerate(parts):  # which grow
+            want(len(parts) <= v["budgets"]["states"], "states")
+            first = len(out.rows)
+            if isinstance(sums, bool):
+                out.rows.append([(j, Fraction(1))])
+            for c in [] if isinstance(sums, bool) else self.choices[s]:
+                later = tuple(kept(k, x + costs[k][c]) for k, x in enumerate(sums))
+                for t in sorted(t for t, _ in self.rows[c]):
+                    state(meaning(t, later))
+                out.rows.append([(state(meaning(t, later)), p) for t, p in self.rows[c]])
+            out.choices.append(range(first, len(out.rows)))
+        out.n = len(parts)
+        want(out.n <= v["budgets"]["states"], "states")
+        out.exit = [Fraction(1)] * out.n
+        goal = [sums is True for _, sums in parts]
+        out.known_sets = {0: ([True] * out.n, [True] * out.n), 1: (goal, goal)}
+        lower, upper = out.make_vector({"kind": "until", "left": 0, "right": 1, "reward": -1, "max": v.get("max", False), "data": data})
+        return lower[: self.n], upper[: self.n]
 
     # Path formulas: the pairs are a model of their own, which is checked as any other.
 
@@ -659,10 +760,11 @@ class File:
             return "true" if holds else "false"
         lower, upper = self.vector(c["vector"])
         pairs = [(lower[s], upper[s]) for s in over]
+        want(all(a is not None for a, _ in pairs), "undefined")
         if c.get("complement"):
             v = self.vectors[c["vector"]]
             asked = [o for o in v.get("several", {}).get("objectives", []) if o.get("bound") is None]
-            want(v["kind"] in ("until", "steps", "next", "path formula") or v["kind"] == "several objectives" and (not asked or asked[0]["reward"] < 0), "complement")
+            want(v["kind"] in ("until", "steps", "next", "path formula", "reward-bounded until", "conditional") or v["kind"] == "several objectives" and (not asked or asked[0]["reward"] < 0), "complement")
             pairs = [(1 - b, 1 - a) for a, b in pairs]
         total = lambda xs: INF if INF in (xs := list(xs)) else sum(xs) / (len(xs) if of == "avg" else 1)
         least, most = {"min": (min, min), "max": (max, max), "sum": (total, total), "avg": (total, total)}.get(of, (min, max))

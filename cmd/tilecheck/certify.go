@@ -141,6 +141,10 @@ func (c *certifyCmd) checkFile(ctx context.Context, env *environment, name strin
 	if err == nil && c.Model == "" {
 		notes = []string{name + ": the claims are about the model in the file; --model FILE checks that it is your model"}
 	}
+	isProven := func(result certify.Result) bool { return result.Err == nil }
+	if err == nil && slices.ContainsFunc(results, isProven) && isTimed(ctx, job) {
+		notes = []string{name + ": the claims are about the MDP of the clocks of " + c.Model + ", which has the values of the automaton (docs/certificates.md)"}
+	}
 	return results, notes, err
 }
 
@@ -232,7 +236,11 @@ func (c *certifyCmd) properties(ctx context.Context, job runner.Job) (*explicit.
 	if err != nil {
 		return nil, nil, err
 	}
-	space, instances, err := load.Properties(ctx, plan)
+	properties := load.Properties
+	if plan.Model.ModelType() == syntax.PTA {
+		properties = load.ClockProperties
+	}
+	space, instances, err := properties(ctx, plan)
 	if err != nil {
 		return nil, nil, err
 	}

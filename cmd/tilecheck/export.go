@@ -11,6 +11,7 @@ import (
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/files"
 	"tilecheck/native/space/files/named"
+	"tilecheck/prism/sema"
 )
 
 type exportCmd struct {
@@ -26,6 +27,7 @@ type exportCmd struct {
 	Precision    int      `help:"Significant digits of numbers, 1 to 17 (default: 16, as PRISM; 17 in DRN)." want:"[1,17]" placeholder:"N"`
 	NoHeaders    bool     `rare:"" help:"No comments at the top of files."`
 	NoValuations bool     `rare:"" help:"No values of variables in DOT, SVG, DRN and UMB."`
+	Clocks       string   `rare:"" help:"Clocks of a PTA, whose MDP is written, are digital or regions (default: digital)." enum:",digital,regions" default:"" placeholder:"METHOD"`
 
 	timeFlag `embed:""`
 }
@@ -47,7 +49,7 @@ func (c *exportCmd) Run(ctx context.Context, env *environment) error {
 	if err := env.files.withOutputs("--output", outputFiles(outputs, 0)...).check(); err != nil {
 		return err
 	}
-	space, err := c.space(ctx, env)
+	space, labels, err := c.exportedSpace(ctx, env)
 	if err != nil {
 		return err
 	}
@@ -58,7 +60,7 @@ func (c *exportCmd) Run(ctx context.Context, env *environment) error {
 	if n := space.Merged(); n > 0 && !env.quiet {
 		fmt.Fprintf(env.stderr, "written without %s in the same state\n", noun.Count(n, "duplicate choice"))
 	}
-	options, err := c.options(env, space)
+	options, err := c.options(env, space, labels)
 	if err != nil {
 		return err
 	}
@@ -102,10 +104,11 @@ func (c *exportCmd) checkFlags(env *environment) error {
 	return nil
 }
 
-// options returns how the files are written. With --props they have the labels of the properties file, too.
-func (c *exportCmd) options(env *environment, space *explicit.Space) (files.Options, error) {
+// options returns how the files are written. With --props they have the labels of the properties file, too. labels has these labels if they are known
+// already.
+func (c *exportCmd) options(env *environment, space *explicit.Space, labels *sema.Program) (files.Options, error) {
 	options := files.Options{
-		Precision: c.Precision, NoHeaders: c.NoHeaders, NoValuations: c.NoValuations, NoActions: c.NoActions, Symbolic: c.Symbolic, Zeros: true, Fractions: c.Exact,
+		Program: labels, Precision: c.Precision, NoHeaders: c.NoHeaders, NoValuations: c.NoValuations, NoActions: c.NoActions, Symbolic: c.Symbolic, Zeros: true, Fractions: c.Exact,
 	}
 	switch {
 	case c.Rows:
@@ -113,7 +116,7 @@ func (c *exportCmd) options(env *environment, space *explicit.Space) (files.Opti
 	case c.Matlab:
 		options.Format = files.Matlab
 	}
-	if c.Props == "" {
+	if c.Props == "" || labels != nil {
 		return options, nil
 	}
 	src, err := env.readSource(c.Props)

@@ -98,14 +98,22 @@ func (c *spaceFlags) read(ctx context.Context, env *environment) (*explicit.Spac
 
 // build builds the state space of a model, and prints warnings about its constants.
 func (c *spaceFlags) build(ctx context.Context, env *environment) (*explicit.Space, error) {
-	model, warnings, err := c.compile(ctx, env)
+	job, err := c.jobWithModel(env)
+	if err != nil {
+		return nil, err
+	}
+	return c.buildJob(ctx, env, job)
+}
+
+// buildJob builds the state space of a job's model, and prints warnings about its constants.
+func (c *spaceFlags) buildJob(ctx context.Context, env *environment, job runner.Job) (*explicit.Space, error) {
+	model, warnings, err := load.Model(ctx, job)
 	if err != nil {
 		return nil, err
 	}
 	for _, warning := range warnings {
 		fmt.Fprintf(env.stderr, "warning: %s\n", warning)
 	}
-	job := c.job()
 	progress, done := env.progress()
 	defer done()
 	job.Progress = progress
@@ -124,14 +132,20 @@ func (c *spaceFlags) job() runner.Job {
 	return job
 }
 
+// jobWithModel returns the job with the settings for building states, and with the text of the model.
+func (c *spaceFlags) jobWithModel(env *environment) (job runner.Job, err error) {
+	if err := c.refuseForModel(); err != nil {
+		return job, err
+	}
+	job = c.job()
+	job.Model, err = env.readSource(c.ModelFile)
+	return job, err
+}
+
 // compile reads and compiles the model. The warnings are about definitions of constants.
 func (c *spaceFlags) compile(ctx context.Context, env *environment) (*compile.Model, []string, error) {
-	if err := c.refuseForModel(); err != nil {
-		return nil, nil, err
-	}
-	job := c.job()
-	var err error
-	if job.Model, err = env.readSource(c.ModelFile); err != nil {
+	job, err := c.jobWithModel(env)
+	if err != nil {
 		return nil, nil, err
 	}
 	return load.Model(ctx, job)

@@ -48,20 +48,26 @@ func Properties(ctx context.Context, plan *runner.Plan) (*explicit.Space, []runn
 	if err != nil {
 		return nil, nil, err
 	}
+	out, err := plannedInstances(plan, space.Program())
+	return space, out, err
+}
+
+// plannedInstances returns the plan's properties under every valuation of their constants. It leaves out rejected properties.
+func plannedInstances(plan *runner.Plan, program *sema.Program) ([]runner.Instance, error) {
 	var out []runner.Instance
 	for _, task := range plan.Tasks {
 		if task.Rejected != nil {
 			continue
 		}
 		for valuation := range task.Valuations() {
-			instance, err := task.Instance(space.Program(), valuation)
+			instance, err := task.Instance(program, valuation)
 			if err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 			out = append(out, instance)
 		}
 	}
-	return space, out, nil
+	return out, nil
 }
 
 // Options returns the options for exploring the states of a job's model.

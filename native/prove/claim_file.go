@@ -85,8 +85,12 @@ func vectorKey(vector *certificate.Vector) string {
 		text, _ := json.Marshal(vector.Automaton.Formula)
 		formula, sets = string(text), fmt.Sprint(vector.Automaton.Sets)
 	}
+	if vector.Budgets != nil {
+		text, _ := json.Marshal(vector.Budgets.Bounds)
+		formula = string(text)
+	}
 	return fmt.Sprint("vector ", vector.Kind, vector.Max, vector.Maximizer, vector.Paths, vector.Left, vector.Right,
-		vector.Reward, vector.From, vector.To, " ", time, " ", sets, " ", formula)
+		vector.Reward, vector.From, vector.To, " ", time, " ", sets, " ", formula, " ", vector.Discount, " ", vector.Shares)
 }
 
 // setIndex returns the index of a set, and adds the set if it is new.

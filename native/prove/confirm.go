@@ -139,6 +139,12 @@ func (c *confirmation) sameVector(own, translation int) (bool, error) {
 	if same, err := c.sameSets(ownSets, translatedSets); !same || err != nil {
 		return false, err
 	}
+	if ownVector.Shares != nil || translated.Shares != nil {
+		return c.sameShares(ownVector.Shares, translated.Shares)
+	}
+	if ownVector.Budgets != nil || translated.Budgets != nil {
+		return sameBudgets(ownVector.Budgets, translated.Budgets), nil
+	}
 	if ownVector.Several != nil {
 		return slices.EqualFunc(ownVector.Several.Objectives, translated.Several.Objectives, sameObjective), nil
 	}
@@ -160,8 +166,11 @@ func (c *confirmation) sameFields(ownVector, translated *certificate.Vector) boo
 	if ownVector.From != translated.From || ownVector.To != translated.To || !sameTime(ownVector.Timed, translated.Timed) {
 		return false
 	}
+	if !equalRats(ownVector.Discount, translated.Discount) {
+		return false
+	}
 	switch ownVector.Kind {
-	case certificate.ReachReward, certificate.TotalReward, certificate.Cumulative, certificate.Instant, certificate.Average, certificate.CoSafe:
+	case certificate.Discounted, certificate.ReachReward, certificate.TotalReward, certificate.Cumulative, certificate.Instant, certificate.Average, certificate.CoSafe:
 		return ownVector.Reward == translated.Reward
 	}
 	return true
@@ -185,6 +194,29 @@ func sameAutomaton(ownAutomaton, translated *certificate.Automaton, coSafe bool)
 // sameObjective reports whether two objectives are equal except for their sets.
 func sameObjective(x, y certificate.Objective) bool {
 	return x.Reward == y.Reward && x.Steps == y.Steps && x.Great == y.Great && equalRats(x.Bound, y.Bound)
+}
+
+// sameShares reports whether a conditional vector has the shares of a translated one.
+func (c *confirmation) sameShares(own, translated []certificate.Share) (bool, error) {
+	if len(own) != len(translated) {
+		return false, nil
+	}
+	for k := range own {
+		if own[k].Complement != translated[k].Complement {
+			return false, nil
+		}
+		if same, err := c.sameVector(own[k].Vector, translated[k].Vector); !same || err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// sameBudgets reports whether two lists of reward bounds are equal.
+func sameBudgets(own, translated *certificate.Budgets) bool {
+	return own != nil && translated != nil && slices.EqualFunc(own.Bounds, translated.Bounds, func(x, y certificate.Budget) bool {
+		return x.Reward == y.Reward && x.LowStrict == y.LowStrict && x.HighStrict == y.HighStrict && equalRats(x.Low, y.Low) && equalRats(x.High, y.High)
+	})
 }
 
 // sameTime reports whether two time bounds are equal. The rate and scale that the checker uses may differ.

@@ -55,6 +55,7 @@ type Prover struct {
 	exponents      map[int]int // by vector: an estimate of the binary exponent of its greatest value
 	// products has the products of the model with the automata of vectors, by vector.
 	products        map[int]*product
+	budgetProducts  map[int]*budgetProduct // by vector
 	checkerModel    *exact.Model // the model in the checker's form; nil before the first check
 	sharedSolutions []*sharedSolution
 	narrowEpsilon   float64 // the relative width that narrowFloats asks for

@@ -60,6 +60,9 @@ func (s *selection) addVector(i int) {
 			s.addSet(set)
 		}
 	}
+	for _, share := range vector.Shares {
+		s.addVector(share.Vector)
+	}
 	if vector.Several != nil {
 		for _, objective := range vector.Several.Objectives {
 			s.addSet(objective.Left)
@@ -85,6 +88,10 @@ func (s *selection) renumber(claims []int) *certificate.File {
 	}
 	for i, vector := range s.source.Vectors {
 		if s.vectors[i] {
+			vector.Shares = slices.Clone(vector.Shares)
+			for k := range vector.Shares {
+				vector.Shares[k].Vector = newVector[vector.Shares[k].Vector]
+			}
 			result.Vectors = append(result.Vectors, withSets(vector, newSet))
 		}
 	}

@@ -341,6 +341,10 @@ func (t *translation) positivePathProbability(path *logic.Path, dir solve.Direct
 		return t.initialStateProbability(path, dir)
 	case path.Form == logic.LateWeakUntil:
 		return vectorValue{}, t.unsupported(path.X, "a weak until (W) with a lower bound")
+	case path.Form == logic.Conditional:
+		return t.conditionalProbability(path, dir)
+	case path.Form == logic.CostBounded:
+		return t.rewardBoundedProbability(path, dir)
 	case path.Form == logic.Until || path.Form == logic.Next:
 		return t.temporalProbability(path, dir)
 	case path.Operator && path.Op == syntax.Next:
@@ -474,7 +478,9 @@ func (t *translation) rewardOperator(formula *logic.Formula) (vectorValue, error
 	case logic.Instantaneous:
 		vector.Kind = certificate.Instant
 		err = t.rewardTime(&vector, objective)
-	case logic.CostBoundedReward, logic.UntilReached, logic.ZeroUnlessReached, logic.ConditionalReward, logic.Discounted:
+	case logic.Discounted:
+		return t.discountedReward(formula, vector)
+	case logic.CostBoundedReward, logic.UntilReached, logic.ZeroUnlessReached, logic.ConditionalReward:
 		return vectorValue{}, t.unsupported(formula.X, "%s", logic.Describe(objective.X))
 	case logic.ReachReward:
 		vector.Kind = certificate.ReachReward

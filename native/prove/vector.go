@@ -183,6 +183,12 @@ func (proof *vectorProof) columnsOfKind(left, right *sparse.Set) (*solve.Values,
 		return proof.totalReward()
 	case certificate.Average:
 		return proof.averageColumns(right)
+	case certificate.Discounted:
+		return proof.discountedColumns()
+	case certificate.RewardBounded:
+		return proof.budgetColumns(left, right)
+	case certificate.Conditional:
+		return proof.conditionalBounds()
 	}
 	return nil, fmt.Errorf("there is no certificate of the kind %q", proof.Kind)
 }

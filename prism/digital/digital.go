@@ -89,6 +89,11 @@ func Translate(program *sema.Program, property *sema.Property, method Method) (*
 	if t.err != nil {
 		return nil, t.err
 	}
+	return t.model(property)
+}
+
+// model returns the MDP after the survey.
+func (t *translation) model(property *sema.Property) (*Model, error) {
 	if t.unit == 0 {
 		t.unit = 1
 	}
@@ -209,6 +214,9 @@ func (t *translation) buildProgram() {
 		program.Labels[i].X = t.rewrite(program.Labels[i].X)
 	}
 	program.Rewards = slices.Clone(program.Rewards)
+	if t.regions { // the time of a step is not fixed; no property asks for rewards
+		program.Rewards = nil
+	}
 	for i := range program.Rewards {
 		program.Rewards[i].Items = t.timeStepRewards(program.Rewards[i].Items)
 	}
@@ -438,9 +446,6 @@ func (t *translation) synchroniseOnTimeStep(system sema.System) sema.System {
 // timeStepRewards converts state rewards, which are earned per unit of time, into rewards of the time
 // step.
 func (t *translation) timeStepRewards(items []sema.RewardItem) []sema.RewardItem {
-	if t.regions { // the time of a step is not fixed; no property asks for rewards
-		return nil
-	}
 	result := slices.Clone(items)
 	for i := range result {
 		item := &result[i]

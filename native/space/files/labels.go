@@ -12,15 +12,20 @@ import (
 // WithLabels returns the program of a space with the labels of a properties file added, for
 // Options.Program.
 func WithLabels(space *explicit.Space, file string, text []byte) (*sema.Program, error) {
+	return ProgramWithLabels(space.Program(), file, text)
+}
+
+// ProgramWithLabels returns a program with the labels of a properties file added.
+func ProgramWithLabels(source *sema.Program, file string, text []byte) (*sema.Program, error) {
 	parsed, err := syntax.ParseProperties(file, text)
 	if err != nil {
 		return nil, err
 	}
-	properties, err := space.Program().Model().CheckProperties(parsed)
+	properties, err := source.Model().CheckProperties(parsed)
 	if err != nil {
 		return nil, err
 	}
-	_, program, err := properties.Instantiate(space.Program(), []int{}, nil)
+	_, program, err := properties.Instantiate(source, []int{}, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,120 @@
+package certify
+
+import (
+	"fmt"
+	"math/big"
+
+	"tilecheck/certify/budget"
+	"tilecheck/certify/certificate"
+	"tilecheck/certify/steps"
+)
+
+// discounted checks a discounted reward (rule 8).
+func (p *proof) discounted(b *bounds) (err error) {
+	if p.v.To >= 0 {
+		problem := &steps.Problem{Model: p.Model.Model, Weights: p.Weights, Vector: p.v, Rewards: p.r}
+		b.at, err = problem.DiscountedValues(p.ctx)
+		return err
+	}
+	for side, values := range []*certificate.Values{p.v.Lower, p.v.Upper} {
+		if values == nil {
+			continue
+		}
+		later, sign := values.Scaled(p.v.Discount), 2*side-1
+		if err := p.everyState([]string{"lower", "upper"}[side], func(s int) string {
+			if !p.choice(s, side, func(c int) bool { return sign*p.Compare(values, later, s, c, p.r) >= 0 }) {
+				return "the value does not satisfy the inequality of rule 8"
+			}
+			return ""
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rewardBounded checks an until formula with bounds on rewards (rule 9): it applies rule 1 to the product with the rewards so far.
+func (p *proof) rewardBounded() error {
+	sets, err := p.decidedSets()
+	if err != nil {
+		return err
+	}
+	product, err := budget.New(p.ctx, p.Model.Model, p.v.Budgets, sets[0], sets[1])
+	if err != nil {
+		return err
+	}
+	productProof, err := p.forProduct(product.Model, p.v)
+	if err != nil {
+		return err
+	}
+	all := certificate.NewBits(productProof.n)
+	for s := range productProof.n {
+		all.Add(s)
+	}
+	productProof.left.at, productProof.right.at = [2]certificate.Bits{all, all}, [2]certificate.Bits{product.Target, product.Target}
+	return productProof.fixedPoint()
+}
+
+// conditional computes the bounds of a conditional probability from the bounds of its shares (rule 10).
+func (p *proof) conditional(b *bounds) error {
+	var shares [2]*bounds
+	for k, share := range p.v.Shares {
+		if shares[k] = p.checkVector(share.Vector); shares[k].err != nil {
+			return shares[k].err
+		}
+	}
+	value := func(k, side, s int) *big.Rat {
+		if p.v.Shares[k].Complement {
+			return new(big.Rat).Sub(one, shares[k].value(1-side, s))
+		}
+		return shares[k].value(side, s)
+	}
+	b.at = [2]*certificate.Values{{Rats: make([]*big.Rat, p.n)}, {Rats: make([]*big.Rat, p.n)}}
+	b.undefined = certificate.NewBits(p.n)
+	return p.everyState("shares", func(s int) string {
+		b.at[lower].Rats[s], b.at[upper].Rats[s] = new(big.Rat), one
+		if new(big.Rat).Add(value(0, lower, s), value(1, lower, s)).Sign() <= 0 {
+			b.undefined.Add(s)
+			return ""
+		}
+		for side := range b.at {
+			with, without := value(0, side, s), value(1, 1-side, s)
+			b.at[side].Rats[s] = new(big.Rat).Quo(with, new(big.Rat).Add(with, without))
+		}
+		return ""
+	})
+}
+
+// checkDefined returns an error if the value of some state is not proven to be defined.
+func (b *bounds) checkDefined(states []int) error {
+	for _, s := range states {
+		if b.undefined.Has(s) {
+			return fmt.Errorf("the condition is not proven to have a positive probability in state %d", s)
+		}
+	}
+	return nil
+}
+
+// mayBeUndefined reports whether the value of one of n states in a set is not proven to be defined.
+func (b *bounds) mayBeUndefined(states certificate.Bits, n int) bool {
+	for s := range n {
+		if states.Has(s) && b.undefined.Has(s) {
+			return true
+		}
+	}
+	return false
+}
+
+// membersIfDefined returns the membership in a set of kind Bound: it is unknown where the value is not proven to be defined.
+func (b *bounds) membersIfDefined(member func(side, s int) (bool, string)) func(side, s int) (bool, string) {
+	if b.undefined == nil {
+		return member
+	}
+	return func(side, s int) (bool, string) {
+		if b.undefined.Has(s) {
+			return side == upper, ""
+		}
+		return member(side, s)
+	}
+}
+

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"context"
+	"fmt"
+
+	"tilecheck/native/load"
+	"tilecheck/native/space/explicit"
+	"tilecheck/native/space/files"
+	"tilecheck/native/space/files/named"
+	"tilecheck/prism/digital"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/runner"
+)
+
+// exportedSpace returns the state space to write: for a timed automaton, the MDP of its clocks. labels defines the labels to write; nil means those of
+// the space and of --props.
+func (c *exportCmd) exportedSpace(ctx context.Context, env *environment) (space *explicit.Space, labels *sema.Program, err error) {
+	if named.Is(c.ModelFile) {
+		if err := env.refuseFlags(true, "on files of states", "clocks"); err != nil {
+			return nil, nil, err
+		}
+		space, err = c.space(ctx, env)
+		return space, nil, err
+	}
+	job, err := c.jobWithModel(env)
+	if err != nil {
+		return nil, nil, err
+	}
+	space, err = c.buildJob(ctx, env, job)
+	if err != nil && isTimed(ctx, job) {
+		space, labels, err = c.clockMDP(ctx, env, job)
+		return space, labels, stateLimitError(err)
+	}
+	if err == nil {
+		err = env.refuseFlags(true, "on models without clocks", "clocks")
+	}
+	return space, nil, stateLimitError(err)
+}
+
+// isTimed reports whether the model of a job is a timed automaton.
+func isTimed(ctx context.Context, job runner.Job) bool {
+	plan, err := runner.PlanModel(ctx, job)
+	return err == nil && plan.Model != nil && plan.Model.ModelType() == syntax.PTA
+}
+
+// clockMDP returns the MDP of the clocks of a timed automaton, and a program with its labels and those of --props. It prints what the MDP means, and
+// warnings.
+func (c *exportCmd) clockMDP(ctx context.Context, env *environment, job runner.Job) (*explicit.Space, *sema.Program, error) {
+	progress, done := env.progress()
+	defer done()
+	job.Progress = progress
+	plan, err := runner.PlanModel(ctx, job)
+	if err != nil {
+		return nil, nil, err
+	}
+	valuation, err := runner.Single(plan.Models())
+	if err != nil {
+		return nil, nil, err
+	}
+	program, err := plan.Model.Instantiate(valuation.Map())
+	if err != nil {
+		return nil, nil, err
+	}
+	withLabels := program
+	if c.Props != "" {
+		text, err := env.readSource(c.Props)
+		if err != nil {
+			return nil, nil, err
+		}
+		if withLabels, err = files.ProgramWithLabels(program, c.Props, text); err != nil {
+			return nil, nil, err
+		}
+	}
+	method := digital.Digital
+	if c.Clocks == string(runner.ClockRegions) {
+		method = digital.Regions
+	}
+	space, translated, warnings, err := load.ClockModel(ctx, plan, withLabels, program.Labels, method)
+	if err != nil {
+		return nil, nil, err
+	}
+	env.warn(warnings)
+	if !env.quiet {
+		fmt.Fprintln(env.stderr, clockMDPNote(translated, c.ModelFile))
+	}
+	return space, translated.Program, nil
+}
+
+// clockMDPNote says which MDP of a timed automaton is written.
+func clockMDPNote(translated *digital.Model, file string) string {
+	action, step := translated.TimeStep()
+	if step == 0 {
+		return fmt.Sprintf("written: the MDP of the clock regions of %s, which has no rewards; its action %q leads to the next region", file, action)
+	}
+	return fmt.Sprintf("written: the MDP of the digital clocks of %s; its action %q lets the time %d pass, in which a clock counts 1", file, action, step)
+}

@@ -1,0 +1,85 @@
+package native
+
+import (
+	"fmt"
+	"slices"
+
+	"tilecheck/prism/digital"
+	"tilecheck/prism/sema"
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+// checkClocks returns an error if the representation of clocks that the job asks for does not support an output of the job. Certificates and
+// schedulers are those of an MDP that the text of the automaton and the property determine.
+func (method *statesMethod) checkClocks(program *sema.Program) error {
+	switch {
+	case method.outputs.Certificate != nil && (method.clocks == runner.ClockZones || method.clocks == runner.ClockRegions):
+		return unsupported(program, "found --clocks %s, want --clocks digital for a certificate file, or none", method.clocks)
+	case method.export != nil && (method.clocks == runner.ClockZones || method.clocks == runner.ClockRegions):
+		return unsupported(program, "found --clocks %s, want --clocks digital for the export of schedulers, or none", method.clocks)
+	}
+	return nil
+}
+
+// withoutProofs returns the method without certificates.
+func (method *statesMethod) withoutProofs() *statesMethod {
+	plain := *method
+	plain.wantCertificates = false
+	return &plain
+}
+
+// withProofs returns the space on which a property is checked. A certificate file is about one MDP. If the file is about the MDP of an earlier property,
+// the property is checked without certificates.
+func (states *timedStates) withProofs(space *timedSpace) *timedSpace {
+	if states.method.outputs.Certificate == nil || states.written == nil || states.written == space.model {
+		return space
+	}
+	plain := *space
+	plain.model = states.method.withoutProofs().newExploredModel(space.model.space, nil)
+	return &plain
+}
+
+// withOutputs adds warnings about the certificate and the scheduler of a property to its verdict. It chooses the MDP of the certificate file.
+func (states *timedStates) withOutputs(verdict result.Verdict, space *timedSpace, translated *digital.Model) result.Verdict {
+	if verdict.Err != nil {
+		return verdict
+	}
+	if states.method.outputs.Certificate != nil {
+		if states.written != nil && states.written != space.model {
+			return notProven(verdict, "the property needs another MDP of clocks than an earlier property, and a certificate file has one, want --select")
+		}
+		if proofs := space.model.proofs; proofs != nil && len(proofs.claims) > 0 {
+			states.written = space.model
+		}
+	}
+	if states.method.export != nil {
+		action, step := translated.TimeStep()
+		verdict.Warnings = append(slices.Clip(verdict.Warnings), fmt.Sprintf("the scheduler is one of the MDP of digital clocks: the action %q lets the time %d pass, in which a clock counts 1", action, step))
+	}
+	return verdict
+}
+
+// notProven adds a warning to a verdict without a certificate.
+func notProven(verdict result.Verdict, reason string) result.Verdict {
+	if verdict.Err == nil {
+		verdict.Warnings = append(slices.Clip(verdict.Warnings), NotProven+reason)
+	}
+	return verdict
+}
+
+// acceptedProofs returns the certificates for the file; nil if there are none. The file has no labels, because the MDP has the right states only
+// for labels that the property uses.
+func (states *timedStates) acceptedProofs() *certificates {
+	if states == nil || states.written == nil {
+		return nil
+	}
+	proofs := states.written.proofs
+	program := *states.written.space.Program()
+	program.Labels = nil
+	proofs.labels = &program
+	return proofs
+}
+
+// acceptedProofs returns the certificates for the file.
+func (model *exploredModel) acceptedProofs() *certificates { return model.proofs }

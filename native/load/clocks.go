@@ -1,0 +1,142 @@
+package load
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"tilecheck/native/space/explicit"
+	"tilecheck/prism/compile"
+	"tilecheck/prism/digital"
+	"tilecheck/prism/sema"
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+// ClockMDP builds the MDP of a translated timed automaton. A deadlock of the MDP is a timelock of the automaton, which is an error. violating
+// describes a reachable state that violates an invariant; it is "" if there is none. With fractions, inexact says why the MDP has no fractions, as
+// Fractions does.
+func ClockMDP(ctx context.Context, translated *digital.Model, options explicit.Options, fractions bool) (space *explicit.Space, violating string, inexact, err error) {
+	compiled, err := compile.Compile(translated.Program, compile.Options{})
+	if err != nil {
+		return nil, "", nil, err
+	}
+	options.NoFixDeadlocks = true
+	if fractions {
+		space, inexact, err = Fractions(ctx, compiled, options)
+	} else {
+		space, err = explicit.Build(ctx, compiled, options)
+	}
+	if deadlockErr, ok := errors.AsType[*explicit.DeadlockError](err); ok {
+		return nil, "", nil, Timelock(translated.Program, translated.StateText(deadlockErr.Values))
+	}
+	if err != nil {
+		return nil, "", nil, err
+	}
+	invariantHolds, err := space.States(translated.Invariants)
+	if err != nil {
+		return nil, "", nil, err
+	}
+	for state := range invariantHolds.Complement().All() {
+		return space, translated.StateText(space.State(nil, state)), inexact, nil
+	}
+	return space, "", inexact, nil
+}
+
+// Timelock returns the failure for a reachable state of a timed automaton in which nothing can happen.
+func Timelock(program *sema.Program, state string) *result.Failure {
+	return &result.Failure{Class: result.Deadlock, File: program.File, Message: fmt.Sprintf("Timelock in PTA, e.g. in state %s: time cannot pass, and no command is enabled", state)}
+}
+
+// Violation returns the warning about a reachable state of a timed automaton that violates an invariant; "" for no state.
+func Violation(state string) string {
+	if state == "" {
+		return ""
+	}
+	return fmt.Sprintf("state %s is reachable but violates an invariant, and time cannot pass in it", state)
+}
+
+// TranslationFailure classifies an error of the translation of a timed automaton to an MDP for a property.
+func TranslationFailure(err error, property *runner.Instance) *result.Failure {
+	failure := &result.Failure{Class: result.Unsupported, Message: err.Error(), File: property.File, Pos: property.Pos}
+	translationError, ok := errors.AsType[*digital.Error](err)
+	if !ok {
+		return failure
+	}
+	failure.Pos = translationError.Pos
+	if translationError.Always {
+		failure.Class = result.TypeError
+	}
+	if translationError.File != "" {
+		failure.File = translationError.File
+	}
+	return failure
+}
+
+// ClockProperties returns the MDP of a plan's timed automaton with fractions, and the plan's properties about it, as Properties does for other
+// models. All properties must have the same MDP: by digital clocks or, if one of them needs it, by regions.
+func ClockProperties(ctx context.Context, plan *runner.Plan) (*explicit.Space, []runner.Instance, error) {
+	valuation, err := runner.Single(plan.Models())
+	if err != nil {
+		return nil, nil, err
+	}
+	program, err := plan.Model.Instantiate(valuation.Map())
+	if err != nil {
+		return nil, nil, err
+	}
+	instances, err := plannedInstances(plan, program)
+	if err != nil {
+		return nil, nil, err
+	}
+	var first *digital.Model
+	var translated []runner.Instance
+	for i := range instances {
+		property := &instances[i]
+		method := digital.Digital
+		if digital.NeedsRegions(property.Program, &property.Property) {
+			method = digital.Regions
+		}
+		model, err := digital.Translate(property.Program, &property.Property, method)
+		switch {
+		case err != nil:
+			return nil, nil, TranslationFailure(err, property)
+		case first == nil:
+			first = model
+		case first.Key != model.Key:
+			return nil, nil, fmt.Errorf("%s needs another MDP of clocks than %s", property.Text, instances[0].Text)
+		}
+		translated = append(translated, runner.Instance{Property: model.Property, Program: model.Program, File: property.File})
+	}
+	if first == nil {
+		return nil, nil, errors.New("found no property, which the MDP of clocks depends on")
+	}
+	options := Options(&plan.Job)
+	options.Exact = true
+	space, _, _, err := ClockMDP(ctx, first, options, false)
+	return space, translated, err
+}
+
+// ClockModel returns the MDP of a plan's timed automaton without a property. program may have the labels of a properties file; the space has the given
+// labels of the model only, and the translated program has all. The warnings name the labels that the MDP does not have.
+func ClockModel(ctx context.Context, plan *runner.Plan, program *sema.Program, ofModel []sema.LabelDef, method digital.Method) (space *explicit.Space, translated *digital.Model, warnings []string, err error) {
+	translated, omitted, err := digital.TranslateModel(program, method)
+	if err != nil {
+		return nil, nil, nil, TranslationFailure(err, &runner.Instance{File: program.File})
+	}
+	for _, label := range omitted {
+		warnings = append(warnings, "left out: "+label.Msg)
+	}
+	onlyModel := *translated.Program
+	onlyModel.Labels = slices.Clone(onlyModel.Labels)
+	onlyModel.Labels = slices.DeleteFunc(onlyModel.Labels, func(label sema.LabelDef) bool {
+		return !slices.ContainsFunc(ofModel, func(other sema.LabelDef) bool { return other.Name == label.Name })
+	})
+	built := *translated
+	built.Program = &onlyModel
+	space, violating, _, err := ClockMDP(ctx, &built, Options(&plan.Job), false)
+	if violating != "" {
+		warnings = append(warnings, Violation(violating))
+	}
+	return space, translated, warnings, err
+}

@@ -1,0 +1,75 @@
+package digital
+
+import (
+	"fmt"
+	"slices"
+
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// TranslateModel translates a timed automaton to an MDP without a property. The MDP has the labels of the program, which may include labels of a
+// properties file. The clocks count up to the greatest number that the model or a label compares them with. omitted has an error for each label that the
+// method does not support; the MDP does not have these labels. The error is an *Error.
+func TranslateModel(program *sema.Program, method Method) (model *Model, omitted []*Error, err error) {
+	property := &sema.Property{X: trueAt(syntax.Pos{})}
+	t := survey(program, property)
+	t.regions = method == Regions
+	t.checkMethod()
+	if t.err != nil {
+		return nil, nil, t.err
+	}
+	kept := *program
+	kept.Labels = nil
+	for i := range program.Labels {
+		label := &program.Labels[i]
+		if err := t.labelError(property, label); err != nil {
+			omitted = append(omitted, err)
+			continue
+		}
+		t.surveyCondition(label.X, true)
+		kept.Labels = append(kept.Labels, *label)
+	}
+	if len(omitted) > 0 && slices.ContainsFunc(kept.Labels, readsLabel) {
+		return nil, nil, omitted[0] // the labels have other numbers in the MDP
+	}
+	t.source = &kept
+	model, err = t.model(property)
+	return model, omitted, err
+}
+
+// labelError returns an error if the method does not support a label of the automaton.
+func (t *translation) labelError(property *sema.Property, label *sema.LabelDef) *Error {
+	trial := survey(t.source, property)
+	trial.regions = t.regions
+	trial.surveyCondition(label.X, true)
+	trial.checkMethod()
+	if trial.err != nil {
+		trial.err.Msg = fmt.Sprintf("label %q: %s", label.Name, trial.err.Msg)
+	}
+	return trial.err
+}
+
+// readsLabel reports whether a label reads another label of the model.
+func readsLabel(label sema.LabelDef) bool {
+	found := false
+	sema.Inspect(label.X, func(part sema.Expr) bool {
+		if other, ok := part.(*sema.Label); ok && other.Index >= 0 {
+			found = true
+		}
+		return !found
+	})
+	return found
+}
+
+// TimeStep describes the time step of the MDP: the name of its action, and the time that passes. For regions the time is 0, because it is not fixed.
+func (m *Model) TimeStep() (action string, time int64) {
+	action = m.Program.Actions[m.translation.timeStep]
+	if m.translation.regions {
+		return action, 0
+	}
+	return action, m.translation.unit
+}
+
+// HasDeadline reports whether the MDP has a clock that measures the time bound of the property.
+func (m *Model) HasDeadline() bool { return m.translation.deadline != nil }
