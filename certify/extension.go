@@ -117,4 +117,3 @@ func (b *bounds) membersIfDefined(member func(side, s int) (bool, string)) func(
 		return member(side, s)
 	}
 }
-

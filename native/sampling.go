@@ -100,6 +100,7 @@ func (s *sampled) check(ctx context.Context, property *checkedProperty) result.V
 			s.progress(progress)
 		}
 	}
+	options.Steps = s.steps
 	if s.splitting {
 		return s.split(ctx, property, options)
 	}
@@ -109,6 +110,17 @@ func (s *sampled) check(ctx context.Context, property *checkedProperty) result.V
 	verdict := simulate.Check(ctx, s.model, &property.Instance, options).Verdict
 	verdict.Warnings = append(slices.Clip(verdict.Warnings), s.warnings...)
 	return verdict
+}
+
+// steps returns a source of the model's steps.
+func (s *sampled) steps() simulate.Steps {
+	switch model := s.model.(type) {
+	case *explicit.Space:
+		return simulate.Steps{Source: explicit.NewSteps(model), Compiled: model.Compiled()}
+	case *compile.Model:
+		return simulate.Steps{Source: simulate.FromModel(model), Compiled: model}
+	}
+	return simulate.Steps{}
 }
 
 // split estimates a property by importance splitting.

@@ -56,7 +56,7 @@ type Prover struct {
 	// products has the products of the model with the automata of vectors, by vector.
 	products        map[int]*product
 	budgetProducts  map[int]*budgetProduct // by vector
-	checkerModel    *exact.Model // the model in the checker's form; nil before the first check
+	checkerModel    *exact.Model           // the model in the checker's form; nil before the first check
 	sharedSolutions []*sharedSolution
 	narrowEpsilon   float64 // the relative width that narrowFloats asks for
 }

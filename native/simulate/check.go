@@ -33,6 +33,8 @@ type Options struct {
 	// between similar models more precise and joint confidence unknown.
 	Seed    uint64
 	Workers int
+	// Steps returns new Steps of the model with each call. Only conditional probabilities, discounted rewards and bounds on rewards need it.
+	Steps func() Steps
 	// Progress, when not nil, is called a few times per second, never
 	// concurrently.
 	Progress func(progress.Progress)
@@ -145,7 +147,7 @@ func (o *Objective) property() stats.Property {
 // drawSamples draws the samples and counts their outcomes, until the plan is done. With a ledger it records
 // its part of the samples, or replays the recorded ones.
 func (c *checker) drawSamples(ctx context.Context, paths Paths) (err error) {
-	runner, err := paths.NewRunner(ctx, c.objective.Monitor)
+	runner, err := c.newRunner(ctx, paths)
 	if err != nil {
 		return err
 	}
@@ -165,6 +167,17 @@ func (c *checker) drawSamples(ctx context.Context, paths Paths) (err error) {
 		return split.Replay(c.stream(), c.replayPiece)
 	}
 	return s.run(ctx)
+}
+
+// newRunner returns the runner that draws the samples.
+func (c *checker) newRunner(ctx context.Context, paths Paths) (compile.BatchRunner, error) {
+	switch {
+	case c.objective.Walked == nil:
+		return paths.NewRunner(ctx, c.objective.Monitor)
+	case c.opts.Steps == nil:
+		return nil, errors.New("this property needs paths that are drawn state by state, which are not available here")
+	}
+	return newWalkRunner(c.objective.Walked, c.opts.MaxPath, c.opts.Steps)
 }
 
 // stats returns the statistics of the samples: of rewards, or of the truth values of a formula.

@@ -20,6 +20,8 @@ type Property = logic.Property
 // paths and what its outcomes are averaged to.
 type Objective struct {
 	Monitor compile.Monitor
+	// Walked replaces Monitor for objectives that no monitor expresses; otherwise nil.
+	Walked *Walked
 	// Negate says that a path counts as a success when the monitor says False.
 	Negate bool
 	// Reward says that the reward is averaged, and not a truth value.
@@ -126,6 +128,10 @@ func (builder *objectiveBuilder) setPathMonitor(objective *Objective, path *logi
 	switch {
 	case len(path.Costs) > 0 && path.Costs[0].Time:
 		builder.unsupported(path.X, "found a time bound of a Markov automaton, which is not sampled, want method states")
+	case path.Form == logic.Conditional:
+		builder.setConditional(objective, path)
+	case path.Form == logic.CostBounded:
+		builder.setRewardBounded(objective, path)
 	case !path.Operator:
 		builder.unsupported(path.X, "found %s, simulation wants a path formula with one temporal operator over states (no LTL)", logic.Describe(path.X))
 	case path.Op == syntax.Next:
@@ -218,7 +224,9 @@ func (builder *objectiveBuilder) setRewardMonitor(result *Objective, objective *
 		result.Monitor = builder.timedRewardMonitor(compile.InstantReward, objective)
 	case logic.LongRun:
 		builder.unsupported(objective.X, "found the long-run reward S, simulation wants F, C<=t or I=t")
-	case logic.CostBoundedReward, logic.UntilReached, logic.ZeroUnlessReached, logic.ConditionalReward, logic.Discounted:
+	case logic.Discounted:
+		builder.setDiscounted(result, objective)
+	case logic.CostBoundedReward, logic.UntilReached, logic.ZeroUnlessReached, logic.ConditionalReward:
 		builder.unsupported(objective.X, "found %s, simulation wants F, C<=t or I=t", logic.Describe(objective.X))
 	case logic.TotalReward:
 		builder.unsupported(objective.X, "found the total reward C without a time bound, simulation wants C<=t")

@@ -254,8 +254,13 @@ func (drawer *pathDrawer) hasRecordedStep(current *Visit) bool {
 
 // random returns the random numbers of the path.
 func (drawer *pathDrawer) random() *rand.Rand {
+	return randomOf(compile.NewStream(drawer.opts.Seed, drawer.opts.Index))
+}
+
+// randomOf returns random numbers that a stream determines.
+func randomOf(stream compile.Stream) *rand.Rand {
 	var key [32]byte
-	for i, word := range compile.NewStream(drawer.opts.Seed, drawer.opts.Index) {
+	for i, word := range stream {
 		binary.LittleEndian.PutUint64(key[8*i:], word)
 	}
 	return rand.New(rand.NewChaCha8(key))

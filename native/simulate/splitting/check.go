@@ -131,6 +131,8 @@ func (c *check) unsupported(objective *simulate.Objective) string {
 	switch {
 	case c.options.Split != nil:
 		return "a shard"
+	case objective.Walked != nil:
+		return "a condition, a discount or a bound on rewards"
 	case objective.Reward:
 		return "a reward"
 	case objective.Negate:

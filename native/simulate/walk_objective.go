@@ -1,0 +1,173 @@
+package simulate
+
+import (
+	"math"
+	"math/big"
+	"slices"
+
+	"tilecheck/prism/compile"
+	"tilecheck/prism/logic"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+)
+
+// Walked is an objective that no Monitor expresses. Its paths are drawn state by state.
+type Walked struct {
+	kind walkedKind
+
+	// Of a conditional probability: both formulas. A sample is a path that satisfies the condition.
+	formula, condition negatable
+	// Of a discounted reward: the factor, and the number of steps, or -1 for all.
+	discount float64
+	steps    int64
+	reward   int
+	// Of an until formula with bounds on rewards.
+	left, right sema.Expr
+	budgets     []budget
+}
+
+// walkedKind is the kind of a walked objective.
+type walkedKind uint8
+
+const (
+	conditional walkedKind = iota
+	discounted
+	rewardBounded
+)
+
+// negatable is a path formula: that of a monitor, or its negation.
+type negatable struct {
+	compile.Monitor
+	negate bool
+}
+
+// holds returns the truth value of the formula for an outcome of the monitor.
+func (n *negatable) holds(outcome *compile.Outcome) bool {
+	return (outcome.Status == compile.True) != n.negate
+}
+
+// budget bounds the sum of the rewards of a path, in units of unitsPerOne. reward is the index of a structure; -1 counts steps.
+type budget struct {
+	reward    int
+	low, high int64 // the least and the greatest sum that satisfies the bound
+}
+
+// unitsPerOne is the number of units in a reward of 1. Sums of rewards are exact if every reward has at most nine decimal places.
+const unitsPerOne = 1_000_000_000
+
+// noHigh is the upper end of a bound that has none.
+const noHigh = math.MaxInt64
+
+// maxUnitSum is a sum that is never exceeded: greater ones count as this one.
+const maxUnitSum = 1 << 62
+
+// setConditional sets the formula and the condition of a conditional probability of a Markov chain.
+func (builder *objectiveBuilder) setConditional(objective *Objective, path *logic.Path) {
+	if kind := builder.property.Program.Type; kind != syntax.DTMC && kind != syntax.CTMC {
+		builder.unsupported(path.X, "found %s in a model with choices, want a DTMC or a CTMC, or method states", logic.Describe(path.X))
+		return
+	}
+	objective.Walked = &Walked{kind: conditional, formula: builder.negatable(path.Left), condition: builder.negatable(path.Right)}
+}
+
+// negatable translates a formula of a conditional probability.
+func (builder *objectiveBuilder) negatable(expr sema.Expr) negatable {
+	path := logic.PathOf(expr)
+	if path.Form == logic.Conditional || path.Form == logic.CostBounded {
+		builder.unsupported(expr, "found %s in a conditional probability, simulation wants path formulas with one temporal operator over states", logic.Describe(expr))
+		return negatable{}
+	}
+	var part Objective
+	builder.setPathMonitor(&part, path)
+	return negatable{part.Monitor, part.Negate}
+}
+
+// setDiscounted sets the factor and the number of steps of a discounted reward.
+func (builder *objectiveBuilder) setDiscounted(sampled *Objective, objective *logic.Objective) {
+	program := builder.property.Program
+	if program.Type != syntax.DTMC && program.Type != syntax.MDP || program.Model().IsMarkovAutomaton() {
+		builder.unsupported(objective.X, "found %s, want a DTMC or an MDP", logic.Describe(objective.X))
+		return
+	}
+	walked := &Walked{kind: discounted, discount: builder.evaluateNumber(objective.Discount), steps: -1, reward: objective.Struct}
+	if !(walked.discount > 0 && walked.discount < 1) {
+		builder.refuse(result.TypeError, objective.Discount.Pos(), "discount factor %v, want a number above 0 and below 1", walked.discount)
+	}
+	if objective.At != nil {
+		steps := builder.evaluateTime(objective.At, objective.Letter())
+		if steps < 0 {
+			builder.refuse(result.TypeError, objective.At.Pos(), "time bound %v of the %s operator, want a finite number of at least 0", steps, objective.Letter())
+		}
+		walked.steps = int64(steps)
+	}
+	sampled.Walked = walked
+}
+
+// setRewardBounded sets the operands and the bounds of F or U with bounds on rewards.
+func (builder *objectiveBuilder) setRewardBounded(objective *Objective, path *logic.Path) {
+	program := builder.property.Program
+	if program.Type != syntax.DTMC && program.Type != syntax.MDP || program.Model().IsMarkovAutomaton() {
+		builder.unsupported(path.X, "found %s, want a DTMC or an MDP", logic.Describe(path.X))
+		return
+	}
+	walked := &Walked{kind: rewardBounded, left: truth()}
+	if path.Left != nil {
+		walked.left = builder.stateFormula(path.Left)
+	}
+	walked.right = builder.stateFormula(path.Right)
+	for _, cost := range path.Costs {
+		walked.budgets = append(walked.budgets, builder.budget(cost))
+	}
+	objective.Walked = walked
+}
+
+// budget converts a bound to units.
+func (builder *objectiveBuilder) budget(cost sema.Cost) budget {
+	out := budget{reward: max(cost.Struct, -1), high: noHigh}
+	if low := cost.Bound.Low; low != nil {
+		floor, isWhole := builder.units(low)
+		if out.low = floor; cost.Bound.LowStrict || !isWhole {
+			out.low++
+		}
+	}
+	if high := cost.Bound.High; high != nil {
+		floor, isWhole := builder.units(high)
+		if out.high = floor; cost.Bound.HighStrict && isWhole {
+			out.high--
+		}
+		if out.high < 0 {
+			builder.refuse(result.TypeError, high.Pos(), "upper bound of a cost excludes all costs, which are at least 0")
+		}
+	}
+	return out
+}
+
+// units returns the number of units of a bound, rounded down, and whether it is whole.
+func (builder *objectiveBuilder) units(expr sema.Expr) (floor int64, isWhole bool) {
+	value, isExact, err := sema.EvalExact(expr, nil)
+	switch {
+	case err != nil:
+		builder.evaluationError(err, expr.Pos())
+		return 0, false
+	case !isExact:
+		builder.unsupported(expr, "found a reward bound that is not a fraction")
+		return 0, false
+	}
+	rat := value.Rat
+	if rat == nil {
+		rat = new(big.Rat).SetInt64(int64(value.Int))
+	}
+	units := new(big.Rat).Mul(rat, new(big.Rat).SetInt64(unitsPerOne))
+	quotient := new(big.Int).Quo(units.Num(), units.Denom())
+	if rat.Sign() < 0 || !quotient.IsInt64() || quotient.Int64() >= maxUnitSum {
+		builder.unsupported(expr, "found the reward bound %s, want one from 0 to 4000000000", rat.RatString())
+		return 0, false
+	}
+	return quotient.Int64(), units.IsInt()
+}
+
+// needsRewards reports whether rewards are earned on the path.
+func (w *Walked) needsRewards() bool {
+	return w.kind == discounted || w.kind == rewardBounded && slices.ContainsFunc(w.budgets, func(b budget) bool { return b.reward >= 0 })
+}

@@ -1,0 +1,160 @@
+package simulate_test
+
+import (
+	"fmt"
+	"math"
+	"math/big"
+	"strings"
+	"testing"
+
+	"tilecheck/internal/needs"
+	"tilecheck/native"
+	"tilecheck/prism/syntax"
+	"tilecheck/result"
+	"tilecheck/runner"
+)
+
+const walkedChain = `dtmc
+module m
+  s : [0..4];
+  [] s=0 -> 0.5 : (s'=1) + 0.3 : (s'=2) + 0.2 : (s'=0);
+  [] s=1 -> 0.2 : (s'=3) + 0.5 : (s'=2) + 0.3 : (s'=0);
+  [] s=2 -> 0.5 : (s'=4) + 0.5 : (s'=1);
+  [] s=4 -> true;
+endmodule
+rewards "c" s=0 : 1; s=1 : 0.5; s=2 : 0.1; s=4 : 2; endrewards
+`
+
+// checkWalked samples a property, and checks that the valid interval contains the exact value.
+func checkWalked(t *testing.T, model, property string, maxReward float64) {
+	t.Helper()
+	job := runner.Job{File: "m.prism", Model: []byte(model), Dialect: syntax.Storm, Props: []string{property}}
+	exact := job
+	exact.Numeric.Accuracy = result.Exact
+	want, err := runner.Check(t.Context(), native.New(), exact)
+	if err != nil || want[0].Err != nil {
+		t.Fatal(err, want)
+	}
+	job.Method = runner.CI
+	job.Simulation.Samples, job.Simulation.Confidence, job.Simulation.Seed = int64(needs.Some(40_000)), 0.9999, 1
+	job.Simulation.MaxReward = maxReward
+	got, err := runner.Check(t.Context(), native.New(), job)
+	if err != nil || got[0].Err != nil {
+		t.Fatalf("%s: %v %v", property, err, got[0].Err)
+	}
+	value, _ := want[0].Value.Rat.Float64()
+	if bound := got[0].Bound; bound == nil || value < bound.Lo-1e-12 || value > bound.Hi+1e-12 || bound.Hi-bound.Lo > 0.3*math.Max(1, maxReward) {
+		t.Errorf("%s: estimate %v in %v, want %v", property, got[0].Value.Num, got[0].Bound, value)
+	}
+	if halfWidth := got[0].HalfWidth; halfWidth != nil && math.Abs(got[0].Value.Num-value) > *halfWidth+1e-12 {
+		t.Errorf("%s: estimate %v +/- %v, want %v", property, got[0].Value.Num, *halfWidth, value)
+	}
+}
+
+// TestWalked samples conditional probabilities, discounted rewards and bounds on rewards.
+func TestWalked(t *testing.T) {
+	ctmc := strings.NewReplacer("dtmc", "ctmc", "  [] s=4 -> true;\n", "").Replace(walkedChain)
+	for _, property := range []string{
+		"P=? [ F s=3 || F s=1 ]", "P=? [ F s=1 || F s=3 ]", "P=? [ G s!=2 || F s=3 ]", "P=? [ X s=1 || F<=3 s=3 ]", "P=? [ F<=2 s=1 || !(F s=3) ]",
+		"P=? [ !(s<2 U s=2) || F s=4 ]", "P=? [ F s=2 || G s!=3 ]",
+	} {
+		checkWalked(t, walkedChain, property, 0)
+		if !strings.Contains(property, "<=") {
+			checkWalked(t, ctmc, property, 0)
+		}
+	}
+	for property, most := range map[string]float64{
+		`R{"c"}=? [ Cdiscount=0.5 ]`: 4, `R{"c"}=? [ Cdiscount=0.9 ]`: 20, `R{"c"}=? [ C<=3 discount=0.9 ]`: 6, `R{"c"}=? [ C<=0 discount=0.9 ]`: 1,
+		`R{"c"}=? [ C<=2000 discount=0.8 ]`: 10,
+	} {
+		checkWalked(t, walkedChain, property, most)
+	}
+	for _, property := range []string{
+		`P=? [ F{"c"}<=2 s=3 ]`, `P=? [ F{"c"}<1.6 s=4 ]`, `P=? [ F{"c"}<=1.6 s=4 ]`, `P=? [ F{"c"}>1 s=2 ]`, `P=? [ F{"c"}>=1.1 s=2 ]`, `P=? [ s<2 U{"c"}<=3 s=3 ]`, `P=? [ F{"c"}>100 s=4 ]`,
+	} {
+		checkWalked(t, walkedChain, property, 0)
+	}
+}
+
+// TestWalkedDeadlock: a deadlock counts as a loop with the reward of its state.
+func TestWalkedDeadlock(t *testing.T) {
+	deadlock := strings.Replace(walkedChain, "  [] s=4 -> true;\n", "", 1)
+	for property, most := range map[string]float64{`R{"c"}=? [ Cdiscount=0.5 ]`: 4, `R{"c"}=? [ C<=30 discount=0.8 ]`: 10, `P=? [ F{"c"}>100 s=4 ]`: 0, "P=? [ G s!=2 || F s=3 ]": 0, `P=? [ F{"c"}<=2 s=1 ]`: 0} {
+		checkWalked(t, deadlock, property, most)
+	}
+}
+
+// TestDiscountedTail: the reward comes after the discount is negligible, so only paths of a random length find it. Its mean is right.
+func TestDiscountedTail(t *testing.T) {
+	const model = `dtmc
+const int N = 70;
+module m
+  n : [0..N];
+  [] n<N -> 0.5 : (n'=n+1) + 0.5 : (n'=min(n+1,N));
+  [] n=N -> 0.5 : (n'=N) + 0.5 : (n'=N-1);
+endmodule
+rewards "c" n=N : pow(2.0, 70); endrewards
+`
+	verdicts, err := runner.Check(t.Context(), native.New(), runner.Job{
+		File: "m.prism", Model: []byte(model), Dialect: syntax.Storm, Props: []string{`R{"c"}=? [ Cdiscount=0.5 ]`},
+		Settings: runner.Settings{Method: runner.CI, Simulation: runner.Simulation{Samples: 20_000, Confidence: 0.9999, Seed: 1}},
+	})
+	if err != nil || verdicts[0].Err != nil {
+		t.Fatal(err, verdicts)
+	}
+	// V(N) = 2^70 + V(N)/4 + V(N-1)/4 and V(N-1) = V(N)/2, so V(N) = 2^70 8/5, and V(0) = V(N)/2^70.
+	want, _ := big.NewRat(8, 5).Float64()
+	if verdict := verdicts[0]; math.Abs(verdict.Value.Num-want) > *verdict.HalfWidth || *verdict.HalfWidth > 0.3 {
+		t.Errorf("%v +/- %v, want %v", verdict.Value.Num, *verdict.HalfWidth, want)
+	}
+}
+
+// TestWalkedRefused checks what is refused by name.
+func TestWalkedRefused(t *testing.T) {
+	mdp := strings.Replace(walkedChain, "dtmc", "mdp", 1)
+	thirds := strings.Replace(walkedChain, "s=1 : 0.5", "s=1 : 1/3", 1)
+	impossible := strings.Replace(walkedChain, "0.2 : (s'=3) + 0.5 : (s'=2)", "0 : (s'=3) + 0.7 : (s'=2)", 1)
+	for _, tt := range []struct{ model, property, want string }{
+		{mdp, "Pmax=? [ F s=3 || F s=1 ]", "in a model with choices, want a DTMC or a CTMC, or method states"},
+		{walkedChain, "P=? [ F G s=3 || F s=1 ]", "simulation wants one temporal operator over states (no LTL)"},
+		{walkedChain, `R{"c"}=? [ F s=3 || F s=1 ]`, "simulation wants F, C<=t or I=t"},
+		{strings.Replace(walkedChain, "dtmc", "ctmc", 1), `R{"c"}=? [ Cdiscount=0.5 ]`, "want a DTMC or an MDP"},
+		{thirds, `P=? [ F{"c"}<=2 s=3 ]`, "sampling of reward bounds wants rewards with at most nine decimal places"},
+		{impossible, "P=? [ F s=1 || F s=3 ]", "no path of 1000000 satisfies the condition behind ||, whose probability may be 0"},
+	} {
+		if tt.model == impossible && !needs.IsFull() {
+			continue
+		}
+		verdicts, err := runner.Check(t.Context(), native.New(), runner.Job{
+			File: "m.prism", Model: []byte(tt.model), Dialect: syntax.Storm, Props: []string{tt.property},
+			Settings: runner.Settings{Method: runner.CI, Simulation: runner.Simulation{Samples: 100, Seed: 1}},
+		})
+		got := fmt.Sprint(err)
+		if err == nil {
+			got = fmt.Sprint(verdicts[0].Err)
+		}
+		if !strings.Contains(got, tt.want) {
+			t.Errorf("%s: %s, want %s", tt.property, got, tt.want)
+		}
+	}
+}
+
+// TestWalkedDoesNotDependOnWorkers: the estimate is a function of the seed.
+func TestWalkedDoesNotDependOnWorkers(t *testing.T) {
+	for _, property := range []string{"P=? [ F s=3 || F s=1 ]", `R{"c"}=? [ Cdiscount=0.9 ]`, `P=? [ F{"c"}<=2 s=3 ]`} {
+		var values []float64
+		for _, workers := range []int{1, 2, 7} {
+			verdicts, err := runner.Check(t.Context(), native.New(), runner.Job{
+				File: "m.prism", Model: []byte(walkedChain), Dialect: syntax.Storm, Props: []string{property},
+				Settings: runner.Settings{Method: runner.CI, Simulation: runner.Simulation{Samples: 1000, Seed: 5, Workers: workers}},
+			})
+			if err != nil || verdicts[0].Err != nil {
+				t.Fatal(err, verdicts)
+			}
+			values = append(values, verdicts[0].Value.Num)
+		}
+		if values[0] != values[1] || values[1] != values[2] {
+			t.Errorf("%s: %v", property, values)
+		}
+	}
+}
