@@ -24,7 +24,7 @@ func (states *timedStates) checkByZones(ctx context.Context, property *checkedPr
 	if err != nil {
 		return result.Verdict{Err: load.TranslationFailure(err, &property.Instance)}, err
 	}
-	options := zones.Options{MaxStates: limit}
+	options := zones.Options{MaxStates: limit, MaxMemory: states.method.build.MaxMemory}
 	for {
 		built, err := zones.Build(ctx, timed, options)
 		if timelock, ok := errors.AsType[*zones.TimelockError](err); ok {

@@ -23,6 +23,7 @@ type automaton struct {
 	locations  []*location
 	locationOf map[string]*location
 	exact      bool // all weights are known as fractions
+	memory     memoryUse
 }
 
 // location is a valuation of the discrete variables.
@@ -112,6 +113,7 @@ func (a *automaton) at(state []int32) (*location, error) {
 	}
 	l := &location{number: len(a.locations), state: state}
 	a.locations, a.locationOf[key] = append(a.locations, l), l
+	a.memory.add(1, locationBytes+8*int64(len(state)), 3)
 	if err := a.addInvariant(l); err != nil {
 		return nil, err
 	}
@@ -190,6 +192,7 @@ func (a *automaton) addTransitions(l *location) error {
 		}
 		for _, convex := range guard {
 			l.transitions = append(l.transitions, &transition{from: l, guard: convex, choice: combined})
+			a.memory.add(1, transitionBytes, 2)
 			l.live = l.live.Union(l.beforeDelayAvoiding(convex, nil))
 		}
 	}
@@ -250,6 +253,7 @@ func (a *automaton) combineUpdates(l *location, combined *choice) error {
 		found[i].to = to
 	}
 	combined.branches = found
+	a.memory.add(len(found), branchBytes, 0)
 	return nil
 }
 

@@ -151,6 +151,9 @@ func (b *backward) search(ctx context.Context) error {
 		if b.maxEntries > 0 && b.count > b.maxEntries {
 			return &explicit.LimitError{Limit: int64(b.maxEntries), States: b.count, Expanded: b.count - len(b.waiting)}
 		}
+		if b.memory.exceeded(0) {
+			return b.memory.limitError(b.count, b.count-len(b.waiting))
+		}
 		next := b.next()
 		if next == nil {
 			if b.retry() {
@@ -202,6 +205,7 @@ func (b *backward) enter(l *location, z zone.Zone, way *firingZone) {
 		b.entryOf[l.number][key] = e
 		b.waiting.push(e)
 		b.count++
+		b.memory.add(1, entryBytes, 2)
 	}
 	if way != nil {
 		e.ways = append(e.ways, way)
@@ -241,6 +245,9 @@ func (b *backward) updateSure(z *firingZone) {
 
 // arrive adds the valuations from which a branch leads into an entry.
 func (b *backward) arrive(a arrival, into *entry) {
+	if b.memory.exceeded(0) { // search returns the error
+		return
+	}
 	f, i := a.firing, a.branch
 	z, ok := f.transition.branches[i].before(into.zone)
 	if ok {
@@ -262,6 +269,7 @@ func (b *backward) arrive(a arrival, into *entry) {
 		}
 	}
 	f.arrivals[i] = append(f.arrivals[i], option{z, into})
+	b.memory.add(1, optionBytes, 1)
 	for _, old := range f.zones {
 		if z.Includes(old.zone) {
 			b.addOption(old, i, into)
@@ -304,6 +312,7 @@ func (z *firingZone) hasSure(branch int) bool {
 func (b *backward) addOption(z *firingZone, branch int, into *entry) {
 	z.options[branch] = append(z.options[branch], into)
 	into.usedBy = append(into.usedBy, use{z, branch})
+	b.memory.add(1, optionBytes, 0)
 	b.improve(z, branch, into)
 	if into.isSure {
 		b.updateSure(z)
@@ -317,6 +326,10 @@ func (b *backward) addZone(f *firing, z zone.Zone, generator branches) {
 		known.addGenerator(generator)
 		return
 	}
+	if b.memory.exceeded(0) { // search returns the error
+		return
+	}
+	b.memory.add(1, firingZoneBytes+64*int64(len(f.arrivals)), 2)
 	added := &firingZone{firing: f, zone: z, options: make([][]*entry, len(f.arrivals)), best: make([]*entry, len(f.arrivals)), generators: []branches{generator}}
 	for i, arrivals := range f.arrivals {
 		for _, arrival := range arrivals {

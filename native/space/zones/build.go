@@ -19,6 +19,8 @@ import (
 type Options struct {
 	// MaxStates is the number of symbolic states after which Build gives up; 0 means no limit.
 	MaxStates int
+	// MaxMemory is the number of bytes that symbolic states may take; 0 means three quarters of what the system says is available.
+	MaxMemory int64
 	// KeepAll keeps symbolic states also if another one seems to be at least as good.
 	KeepAll bool
 }
@@ -41,6 +43,7 @@ func Build(ctx context.Context, timed *digital.Zones, options Options) (*Built, 
 	if err != nil {
 		return nil, err
 	}
+	a.memory = newMemoryUse(options.MaxMemory, a.constraint.clocks)
 	explored, err := a.explore(ctx)
 	if err != nil {
 		return nil, err
@@ -214,6 +217,9 @@ func (b *backward) space(dominated map[*entry][]*entry) (*explicit.Space, error)
 			m.addEntry(added.entry)
 		} else {
 			m.addChoiceBetween(m.ofEach(added.options))
+		}
+		if b.memory.exceeded(m.builder.Bytes()) {
+			return nil, b.memory.limitError(b.count, b.count)
 		}
 	}
 	return m.finish()

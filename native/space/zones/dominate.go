@@ -30,6 +30,7 @@ func (b *backward) dominating(e *entry) *entry {
 // leaveOut records that an entry was left out.
 func (b *backward) leaveOut(by, e *entry, retry func()) {
 	b.dominations = append(b.dominations, domination{by, e, retry})
+	b.memory.add(1, dominationBytes, 1)
 }
 
 // retry adds what was left out and is not dominated any more. It reports whether there was any.
@@ -43,6 +44,7 @@ func (b *backward) retry() bool {
 			continue
 		}
 		again = true
+		b.memory.add(-1, dominationBytes, 1)
 		d.retry()
 	}
 	return again

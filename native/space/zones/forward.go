@@ -45,6 +45,9 @@ func (a *automaton) explore(ctx context.Context) (*forward, error) {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
+		if f.memory.exceeded(0) {
+			return nil, f.memory.limitError(len(f.locations), len(f.locations)-len(f.waiting))
+		}
 		found := f.waiting[0]
 		f.waiting = f.waiting[1:]
 		if err := f.expand(found); err != nil {
@@ -61,6 +64,7 @@ func (f *forward) enter(l *location, z zone.Zone) {
 			continue
 		}
 		l.entered = l.entered.Add(part)
+		f.memory.add(1, 0, 2)
 		f.waiting = append(f.waiting, locationZone{l, part})
 	}
 }
@@ -128,6 +132,7 @@ func (f *forward) expand(found locationZone) error {
 		return &TimelockError{f.text(l, at)}
 	}
 	l.reached = l.reached.Union(reached)
+	f.memory.add(len(reached), 0, 1)
 	for _, t := range l.transitions {
 		for _, part := range reached {
 			at, ok := part.Intersect(t.guard)
