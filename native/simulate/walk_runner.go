@@ -1,3 +1,5 @@
+//go:build !js
+
 package simulate
 
 import (
@@ -13,12 +15,6 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Steps draws paths state by state: the source of the steps, and the model that evaluates expressions in its states.
-type Steps struct {
-	Source   Source
-	Compiled *compile.Model
-}
-
 // walkRunner draws samples of a walked objective. It implements compile.BatchRunner.
 type walkRunner struct {
 	objective  *Walked
@@ -33,7 +29,7 @@ type walkRunner struct {
 }
 
 // newWalkRunner returns a runner. newSteps returns new Steps of the same model with each call.
-func newWalkRunner(objective *Walked, maxPath int64, newSteps func() Steps) (*walkRunner, error) {
+func newWalkRunner(objective *Walked, maxPath int64, newSteps func() Steps) (compile.BatchRunner, error) {
 	runner := &walkRunner{objective: objective, maxPath: maxPath, newSteps: newSteps, steps: newSteps(), unitsOf: make(map[float64]int64)}
 	runner.functions.model = runner.steps.Compiled
 	runner.continuous = runner.steps.Source.Program().Type == syntax.CTMC

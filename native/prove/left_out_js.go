@@ -1,0 +1,36 @@
+package prove
+
+import (
+	"errors"
+
+	"tilecheck/certify/certificate"
+	"tilecheck/native/solve"
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/logic"
+)
+
+// The program of the playground leaves out rare kinds of certificates, because every visitor loads it.
+
+const leftOut = " in the program of the playground; use the command line"
+
+var errLeftOut = errors.New("this kind of certificate is not" + leftOut)
+
+func (t *translation) discountedReward(formula *logic.Formula, _ certificate.Vector) (vectorValue, error) {
+	return vectorValue{}, t.unsupported(formula.X, "a discounted reward"+leftOut)
+}
+
+func (t *translation) conditionalProbability(path *logic.Path, _ solve.Direction) (vectorValue, error) {
+	return vectorValue{}, t.unsupported(path.X, "a conditional probability"+leftOut)
+}
+
+func (t *translation) rewardBoundedProbability(path *logic.Path, _ solve.Direction) (vectorValue, error) {
+	return vectorValue{}, t.unsupported(path.X, "reward bounds"+leftOut)
+}
+
+func (*vectorProof) discountedColumns() (*solve.Values, error) { return nil, errLeftOut }
+
+func (*vectorProof) budgetColumns(_, _ *sparse.Set) (*solve.Values, error) { return nil, errLeftOut }
+
+func (*vectorProof) conditionalBounds() (*solve.Values, error) { return nil, errLeftOut }
+
+type budgetProduct struct{}

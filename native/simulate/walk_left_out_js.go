@@ -1,0 +1,36 @@
+package simulate
+
+import (
+	"errors"
+
+	"tilecheck/prism/compile"
+	"tilecheck/prism/logic"
+	"tilecheck/prism/sema"
+)
+
+// The program of the playground leaves out samples of walked objectives, because every visitor loads it.
+
+const leftOut = "found %s, which is not sampled in the program of the playground; use the command line or method states"
+
+// Walked is an objective that no Monitor expresses.
+type Walked struct{}
+
+func (builder *objectiveBuilder) setConditional(_ *Objective, path *logic.Path) {
+	builder.leaveOut(path.X)
+}
+
+func (builder *objectiveBuilder) setRewardBounded(_ *Objective, path *logic.Path) {
+	builder.leaveOut(path.X)
+}
+
+func (builder *objectiveBuilder) setDiscounted(_ *Objective, objective *logic.Objective) {
+	builder.leaveOut(objective.X)
+}
+
+func (builder *objectiveBuilder) leaveOut(expr sema.Expr) {
+	builder.unsupported(expr, leftOut, logic.Describe(expr))
+}
+
+func newWalkRunner(*Walked, int64, func() Steps) (compile.BatchRunner, error) {
+	return nil, errors.New("there are no walked objectives in the program of the playground")
+}
