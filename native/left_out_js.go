@@ -5,6 +5,7 @@ import (
 
 	"tilecheck/native/check"
 	"tilecheck/native/explain/witness"
+	"tilecheck/native/simulate"
 	"tilecheck/prism/sema"
 	"tilecheck/result"
 	"tilecheck/runner"
@@ -30,3 +31,5 @@ func (*exploredModel) addSubsystem(context.Context, *result.Witness, *check.Reac
 }
 
 func newDiskMethod(*runner.Plan) (method, error) { return nil, leftOut("states on disk") }
+
+func (*sampled) steps() simulate.Steps { return simulate.Steps{} }

@@ -112,17 +112,6 @@ func (s *sampled) check(ctx context.Context, property *checkedProperty) result.V
 	return verdict
 }
 
-// steps returns a source of the model's steps.
-func (s *sampled) steps() simulate.Steps {
-	switch model := s.model.(type) {
-	case *explicit.Space:
-		return simulate.Steps{Source: explicit.NewSteps(model), Compiled: model.Compiled()}
-	case *compile.Model:
-		return simulate.Steps{Source: simulate.FromModel(model), Compiled: model}
-	}
-	return simulate.Steps{}
-}
-
 // split estimates a property by importance splitting.
 func (s *sampled) split(ctx context.Context, property *checkedProperty, options simulate.Options) result.Verdict {
 	model, ok := s.model.(*compile.Model)

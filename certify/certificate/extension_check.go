@@ -1,0 +1,151 @@
+//go:build !js
+
+package certificate
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+)
+
+// maxBudgets is the greatest number of bounds.
+const maxBudgets = 16
+
+// Scaled returns the values multiplied by a factor, as fractions. All values must be finite.
+func (values *Values) Scaled(factor *big.Rat) *Values {
+	scaled := &Values{Rats: make([]*big.Rat, values.Len())}
+	for s := range scaled.Rats {
+		scaled.Rats[s] = new(big.Rat).Mul(values.Rat(s), factor)
+	}
+	return scaled
+}
+
+// vectorSize returns an approximate upper bound of the length of a vector's statement. The arguments are those of textSize.
+func (file *File) vectorSize(vector int, sets []int, name int) int {
+	v := &file.Vectors[vector]
+	size := v.textSize(sets, name) + maxDigits(v.Discount)
+	for _, share := range v.Shares {
+		size += 2*file.Vectors[share.Vector].textSize(sets, name) + 16
+	}
+	if v.Budgets != nil {
+		for _, bound := range v.Budgets.Bounds {
+			size += 16 + name + maxDigits(bound.Low) + maxDigits(bound.High)
+		}
+	}
+	return size
+}
+
+// validateExtension returns an error unless vector i has a discount factor, reward bounds or shares exactly if its kind needs them, and they are valid.
+func (file *File) validateExtension(vector *Vector, i int) error {
+	if (vector.Discount != nil) != (vector.Kind == Discounted) || (vector.Budgets != nil) != (vector.Kind == RewardBounded) || (vector.Shares != nil) != (vector.Kind == Conditional) {
+		return fmt.Errorf("found a discount factor, reward bounds or shares in a vector of kind %s, or none where they are wanted", vector.Kind)
+	}
+	switch vector.Kind {
+	case Discounted:
+		return file.validateDiscount(vector)
+	case RewardBounded:
+		return file.validateBudgets(vector)
+	case Conditional:
+		return file.validateShares(vector, i)
+	}
+	return nil
+}
+
+// validateDiscount returns an error unless the model has steps and the factor is between 0 and 1.
+func (file *File) validateDiscount(vector *Vector) error {
+	factor := vector.Discount
+	if file.Model.Kind == CTMC || vector.From != 0 || factor.Sign() <= 0 || factor.Cmp(big.NewRat(1, 1)) >= 0 || maxDigits(factor) > maxTime {
+		return fmt.Errorf("found the discount factor %s in a %s, or a first step, wanted one between 0 and 1 in a dtmc or an mdp", factor.RatString(), file.Model.Kind)
+	}
+	return nil
+}
+
+// validateBudgets returns an error unless the reward bounds are valid. The columns must be as long as the claimed size of the product, so that the
+// length of the file bounds the work of building it.
+func (file *File) validateBudgets(vector *Vector) error {
+	budgets := vector.Budgets
+	switch {
+	case file.Model.Kind == CTMC:
+		return errors.New("found reward bounds in a ctmc, wanted a dtmc or an mdp")
+	case len(budgets.Bounds) == 0 || len(budgets.Bounds) > maxBudgets:
+		return fmt.Errorf("found %d reward bounds, wanted 1 to %d", len(budgets.Bounds), maxBudgets)
+	case vector.Lower == nil || vector.Upper == nil || budgets.States < file.Model.NumStates():
+		return errors.New("found fewer columns, or shorter ones, than the product with the rewards needs")
+	}
+	for _, bound := range budgets.Bounds {
+		if bound.Reward < -1 || bound.Reward >= len(file.Model.Rewards) {
+			return fmt.Errorf("found reward structure %d of %d", bound.Reward, len(file.Model.Rewards))
+		}
+		for _, number := range []*big.Rat{bound.Low, bound.High} {
+			if number != nil && (number.Sign() < 0 || maxDigits(number) > maxTime) {
+				return errors.New("found a reward bound that is negative or too long")
+			}
+		}
+		if bound.Low == nil && bound.High == nil {
+			return errors.New("found a reward bound without a number")
+		}
+	}
+	return nil
+}
+
+// validateShares returns an error unless the shares of vector i are two earlier vectors of probabilities in a Markov chain.
+func (file *File) validateShares(vector *Vector, i int) error {
+	if file.Model.Kind == MDP || len(vector.Shares) != 2 {
+		return fmt.Errorf("found %d shares in a model of kind %s, wanted two in a Markov chain", len(vector.Shares), file.Model.Kind)
+	}
+	for _, share := range vector.Shares {
+		if share.Vector < 0 || share.Vector >= i {
+			return fmt.Errorf("found a share of vector %d, wanted an earlier one", share.Vector)
+		}
+		other := &file.Vectors[share.Vector]
+		if !other.Probability() || other.Paths || other.Several != nil || other.Kind == Conditional {
+			return fmt.Errorf("found a share of a vector of kind %s, wanted the probability of a path formula", other.Kind)
+		}
+	}
+	return nil
+}
+
+// shareText returns a conditional probability as a quotient.
+func (file *File) shareText(vector *Vector) string {
+	var texts []string
+	for _, share := range vector.Shares {
+		text := file.vectorText(&file.Vectors[share.Vector])
+		if share.Complement {
+			text = "1-" + text
+		}
+		texts = append(texts, "("+text+")")
+	}
+	return texts[0] + "/(" + texts[0] + "+" + texts[1] + ")"
+}
+
+// discountText returns the objective of a discounted reward.
+func (vector *Vector) discountText() string {
+	if vector.To < 0 {
+		return "Cdiscount=" + vector.Discount.RatString()
+	}
+	return fmt.Sprintf("C<=%d discount=%s", vector.To, vector.Discount.RatString())
+}
+
+// budgetText returns reward bounds, such as {"cost"}<=3.
+func (file *File) budgetText(budgets *Budgets) string {
+	var texts []string
+	for _, bound := range budgets.Bounds {
+		name := "{steps}"
+		if bound.Reward >= 0 {
+			name = file.structureText(bound.Reward)
+		}
+		add := func(relation string, strict bool, number *big.Rat) {
+			if number == nil {
+				return
+			}
+			if !strict {
+				relation += "="
+			}
+			texts = append(texts, name+relation+number.RatString())
+		}
+		add(">", bound.LowStrict, bound.Low)
+		add("<", bound.HighStrict, bound.High)
+	}
+	return strings.Join(texts, ",")
+}

@@ -1,0 +1,22 @@
+package certificate
+
+import "fmt"
+
+// The program of the playground leaves out discounted rewards, bounds on rewards and conditional probabilities, because every visitor loads it.
+
+func (file *File) vectorSize(vector int, sets []int, name int) int {
+	return file.Vectors[vector].textSize(sets, name)
+}
+
+func (file *File) validateExtension(vector *Vector, _ int) error {
+	if vector.Discount == nil && vector.Budgets == nil && vector.Shares == nil && vector.Kind != Discounted && vector.Kind != RewardBounded && vector.Kind != Conditional {
+		return nil
+	}
+	return fmt.Errorf("found the kind %q, which is not in the program of the playground; use the command line", vector.Kind)
+}
+
+func (*File) shareText(*Vector) string { return "" }
+
+func (*Vector) discountText() string { return "" }
+
+func (*File) budgetText(*Budgets) string { return "" }

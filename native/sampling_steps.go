@@ -1,0 +1,20 @@
+//go:build !js
+
+package native
+
+import (
+	"tilecheck/native/simulate"
+	"tilecheck/native/space/explicit"
+	"tilecheck/prism/compile"
+)
+
+// steps returns a source of the model's steps.
+func (s *sampled) steps() simulate.Steps {
+	switch model := s.model.(type) {
+	case *explicit.Space:
+		return simulate.Steps{Source: explicit.NewSteps(model), Compiled: model.Compiled()}
+	case *compile.Model:
+		return simulate.Steps{Source: simulate.FromModel(model), Compiled: model}
+	}
+	return simulate.Steps{}
+}
