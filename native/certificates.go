@@ -217,6 +217,9 @@ func (c *certificates) write(ctx context.Context, output *runner.CertificateFile
 	})
 }
 
+// acceptedProofs returns the certificates for the file.
+func (model *exploredModel) acceptedProofs() *certificates { return model.proofs }
+
 // checkClaims returns an error for the first claim that the checker rejects.
 func checkClaims(ctx context.Context, claims *certificate.File) error {
 	results, err := certify.Check(ctx, claims)

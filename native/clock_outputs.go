@@ -1,3 +1,5 @@
+//go:build !js
+
 package native
 
 import (
@@ -20,13 +22,6 @@ func (method *statesMethod) checkClocks(program *sema.Program) error {
 		return unsupported(program, "found --clocks %s, want --clocks digital for the export of schedulers, or none", method.clocks)
 	}
 	return nil
-}
-
-// withoutProofs returns the method without certificates.
-func (method *statesMethod) withoutProofs() *statesMethod {
-	plain := *method
-	plain.wantCertificates = false
-	return &plain
 }
 
 // withProofs returns the space on which a property is checked. A certificate file is about one MDP. If the file is about the MDP of an earlier property,
@@ -60,14 +55,6 @@ func (states *timedStates) withOutputs(verdict result.Verdict, space *timedSpace
 	return verdict
 }
 
-// notProven adds a warning to a verdict without a certificate.
-func notProven(verdict result.Verdict, reason string) result.Verdict {
-	if verdict.Err == nil {
-		verdict.Warnings = append(slices.Clip(verdict.Warnings), NotProven+reason)
-	}
-	return verdict
-}
-
 // acceptedProofs returns the certificates for the file; nil if there are none. The file has no labels, because the MDP has the right states only
 // for labels that the property uses.
 func (states *timedStates) acceptedProofs() *certificates {
@@ -80,6 +67,3 @@ func (states *timedStates) acceptedProofs() *certificates {
 	proofs.labels = &program
 	return proofs
 }
-
-// acceptedProofs returns the certificates for the file.
-func (model *exploredModel) acceptedProofs() *certificates { return model.proofs }

@@ -152,3 +152,18 @@ func (states *timedStates) buildMDP(ctx context.Context, translated *digital.Mod
 	built.model = states.method.newExploredModel(space, inexact)
 	return built
 }
+
+// withoutProofs returns the method without certificates.
+func (method *statesMethod) withoutProofs() *statesMethod {
+	plain := *method
+	plain.wantCertificates = false
+	return &plain
+}
+
+// notProven adds a warning to a verdict without a certificate.
+func notProven(verdict result.Verdict, reason string) result.Verdict {
+	if verdict.Err == nil {
+		verdict.Warnings = append(slices.Clip(verdict.Warnings), NotProven+reason)
+	}
+	return verdict
+}

@@ -6,6 +6,7 @@ import (
 	"tilecheck/native/check"
 	"tilecheck/native/explain/witness"
 	"tilecheck/native/simulate"
+	"tilecheck/prism/digital"
 	"tilecheck/prism/sema"
 	"tilecheck/result"
 	"tilecheck/runner"
@@ -33,3 +34,16 @@ func (*exploredModel) addSubsystem(context.Context, *result.Witness, *check.Reac
 func newDiskMethod(*runner.Plan) (method, error) { return nil, leftOut("states on disk") }
 
 func (*sampled) steps() simulate.Steps { return simulate.Steps{} }
+
+func (method *statesMethod) checkClocks(*sema.Program) error {
+	if method.outputs.Certificate != nil || method.export != nil {
+		return leftOut("certificate files and schedulers of timed automata")
+	}
+	return nil
+}
+
+func (*timedStates) withProofs(space *timedSpace) *timedSpace { return space }
+
+func (*timedStates) withOutputs(verdict result.Verdict, _ *timedSpace, _ *digital.Model) result.Verdict {
+	return verdict
+}
