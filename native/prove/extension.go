@@ -20,7 +20,7 @@ import (
 func (t *translation) discountedReward(formula *logic.Formula, vector certificate.Vector) (vectorValue, error) {
 	objective := formula.Objective
 	if kind := t.property.Program.Type; kind != syntax.DTMC && kind != syntax.MDP || t.property.Program.Model().IsMarkovAutomaton() {
-		return vectorValue{}, t.unsupported(formula.X, "a discounted reward, want a DTMC or an MDP")
+		return vectorValue{}, t.unsupported(formula.X, "%s, want a DTMC or an MDP", logic.Describe(objective.X))
 	}
 	factor, err := sema.Enclose(objective.Discount, nil)
 	switch {
@@ -40,7 +40,7 @@ func (t *translation) discountedReward(formula *logic.Formula, vector certificat
 // satisfy the formula, and those that do not.
 func (t *translation) conditionalProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	if kind := t.property.Program.Type; kind != syntax.DTMC && kind != syntax.CTMC {
-		return vectorValue{}, t.unsupported(path.X, "a conditional probability in a model with choices, want a DTMC or a CTMC")
+		return vectorValue{}, t.unsupported(path.X, "%s in a model with choices, want a DTMC or a CTMC", logic.Describe(path.X))
 	}
 	vector := certificate.Vector{Kind: certificate.Conditional, Reward: -1}
 	for _, formula := range []sema.Expr{path.Left, logic.Not(path.Left)} {
@@ -65,7 +65,7 @@ func conjunction(left, right sema.Expr) sema.Expr {
 // rewardBoundedProbability translates F or U with bounds on rewards.
 func (t *translation) rewardBoundedProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	if kind := t.property.Program.Type; kind != syntax.DTMC && kind != syntax.MDP || t.property.Program.Model().IsMarkovAutomaton() {
-		return vectorValue{}, t.unsupported(path.X, "reward bounds, want a DTMC or an MDP")
+		return vectorValue{}, t.unsupported(path.X, "%s, want a DTMC or an MDP", logic.Describe(path.X))
 	}
 	vector := certificate.Vector{Kind: certificate.RewardBounded, Max: t.isMaximum(dir), Left: allStates, Reward: -1, Budgets: &certificate.Budgets{}}
 	var err error
