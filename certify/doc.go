@@ -84,6 +84,9 @@
 // that it satisfies the condition and not the formula. The value a/(a+b) increases with a and decreases with b, so bounds of both bound it. It is
 // undefined if a+b = 0: a claim about a state where lower bounds do not show that a+b > 0 is not proven, and neither is its membership in a set.
 //
+// Rule 11, maximal conditional probabilities of an MDP: bounds of the mean payoff of the product with what a path has seen; the comment of package
+// condition has the proof. "The choice" means the same there as above.
+//
 // In a CTMC rules 1 to 3 are about the jump chain; a state reward is multiplied by the mean sojourn time.
 //
 // Paths. A state in a set E [L U R] is in R, or it is in L and has a successor in the set with smaller

@@ -50,6 +50,8 @@ func (c *checker) prove(i int, b *bounds) error {
 		return p.rewardBounded()
 	case certificate.Conditional:
 		return p.conditional(b)
+	case certificate.MaxConditional:
+		return p.maxConditional(b)
 	case certificate.Until, certificate.Steps, certificate.Next:
 	default:
 		if !p.right.decided() {

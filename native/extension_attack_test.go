@@ -30,7 +30,7 @@ var changes = map[string]func(rng *rand.Rand, vector map[string]any) bool{
 	"steps": func(rng *rand.Rand, vector map[string]any) bool { return replace(vector, "to", rng.IntN(9)-1) },
 	"max":   func(_ *rand.Rand, vector map[string]any) bool { vector["max"] = vector["max"] != true; return true },
 	"kind": func(rng *rand.Rand, vector map[string]any) bool {
-		return replace(vector, "kind", []string{"until", "discounted reward", "reward-bounded until", "conditional", "total reward"}[rng.IntN(5)])
+		return replace(vector, "kind", []string{"until", "discounted reward", "reward-bounded until", "conditional", "total reward", "maximal conditional"}[rng.IntN(6)])
 	},
 	"reward": func(rng *rand.Rand, vector map[string]any) bool { return replace(vector, "reward", rng.IntN(3)-1) },
 	"left":   func(rng *rand.Rand, vector map[string]any) bool { return replace(vector, "left", rng.IntN(4)) },
@@ -56,6 +56,21 @@ var changes = map[string]func(rng *rand.Rand, vector map[string]any) bool{
 			budgets["states"] = budgets["states"].(float64) + float64(rng.IntN(3)-1)
 		}
 		return ok
+	},
+	"given": func(rng *rand.Rand, vector map[string]any) bool {
+		given, ok := vector["given"].(map[string]any)
+		if !ok {
+			return false
+		}
+		switch key := []string{"lower", "upper", "avoids", "states"}[rng.IntN(4)]; key {
+		case "avoids":
+			given[key] = given[key] != true
+		case "states":
+			given[key] = given[key].(float64) + float64(rng.IntN(3)-1)
+		default:
+			given[key] = []string{"0", "1", "1/2", "1/3", "9/10", "1/100", "2"}[rng.IntN(7)]
+		}
+		return true
 	},
 	"shares": func(rng *rand.Rand, vector map[string]any) bool {
 		shares, ok := vector["shares"].([]any)

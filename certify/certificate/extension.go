@@ -26,6 +26,14 @@ type Share struct {
 	Complement bool `json:"complement,omitempty"`
 }
 
+// Given has the bounds of a maximal conditional probability. They hold in the states where the columns prove them.
+type Given struct {
+	Avoids bool     `json:"avoids,omitempty"`
+	Lower  *big.Rat `json:"lower"`
+	Upper  *big.Rat `json:"upper"`
+	States int      `json:"states"` // the number of states of the product with what a path has seen
+}
+
 // SetsOf returns the sets that a vector depends on, also through other vectors.
 func (file *File) SetsOf(vector *Vector) []int {
 	sets := slices.Clone(vector.Sets())

@@ -38,7 +38,7 @@ func (file *File) vectorSize(vector int, sets []int, name int) int {
 
 // validateExtension returns an error unless vector i has a discount factor, reward bounds or shares exactly if its kind needs them, and they are valid.
 func (file *File) validateExtension(vector *Vector, i int) error {
-	if (vector.Discount != nil) != (vector.Kind == Discounted) || (vector.Budgets != nil) != (vector.Kind == RewardBounded) || (vector.Shares != nil) != (vector.Kind == Conditional) {
+	if (vector.Discount != nil) != (vector.Kind == Discounted) || (vector.Budgets != nil) != (vector.Kind == RewardBounded) || (vector.Shares != nil) != (vector.Kind == Conditional) || (vector.Given != nil) != (vector.Kind == MaxConditional) {
 		return fmt.Errorf("found a discount factor, reward bounds or shares in a vector of kind %s, or none where they are wanted", vector.Kind)
 	}
 	switch vector.Kind {
@@ -48,6 +48,8 @@ func (file *File) validateExtension(vector *Vector, i int) error {
 		return file.validateBudgets(vector)
 	case Conditional:
 		return file.validateShares(vector, i)
+	case MaxConditional:
+		return file.validateGiven(vector)
 	}
 	return nil
 }
@@ -106,6 +108,23 @@ func (file *File) validateShares(vector *Vector, i int) error {
 	return nil
 }
 
+// validateGiven returns an error unless the vector is a maximum of an MDP with two bounds. The columns must be as long as the claimed size of the product.
+func (file *File) validateGiven(vector *Vector) error {
+	given := vector.Given
+	if file.Model.Kind != MDP || !vector.Max {
+		return fmt.Errorf("found a minimum, or a %s, wanted the maximum of an mdp", file.Model.Kind)
+	}
+	if vector.Lower == nil || vector.Upper == nil || given.States < file.Model.NumStates() {
+		return errors.New("found fewer columns, or shorter ones, than the product with what a path has seen needs")
+	}
+	for _, number := range []*big.Rat{given.Lower, given.Upper} {
+		if number == nil || number.Sign() < 0 || number.Cmp(big.NewRat(1, 1)) > 0 || maxDigits(number) > maxTime {
+			return errors.New("found a bound that is missing, too long, or no probability")
+		}
+	}
+	return nil
+}
+
 // shareText returns a conditional probability as a quotient.
 func (file *File) shareText(vector *Vector) string {
 	var texts []string
@@ -117,6 +136,15 @@ func (file *File) shareText(vector *Vector) string {
 		texts = append(texts, "("+text+")")
 	}
 	return texts[0] + "/(" + texts[0] + "+" + texts[1] + ")"
+}
+
+// givenText returns a maximal conditional probability.
+func (file *File) givenText(vector *Vector) string {
+	formula := "F " + file.setText(vector.Left)
+	if vector.Given.Avoids {
+		formula = "G !" + file.setText(vector.Left)
+	}
+	return "Pmax=? [ " + formula + " || F " + file.setText(vector.Right) + " ]"
 }
 
 // discountText returns the objective of a discounted reward.

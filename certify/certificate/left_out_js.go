@@ -9,13 +9,15 @@ func (file *File) vectorSize(vector int, sets []int, name int) int {
 }
 
 func (file *File) validateExtension(vector *Vector, _ int) error {
-	if vector.Discount == nil && vector.Budgets == nil && vector.Shares == nil && vector.Kind != Discounted && vector.Kind != RewardBounded && vector.Kind != Conditional {
+	if vector.Discount == nil && vector.Budgets == nil && vector.Shares == nil && vector.Kind != Discounted && vector.Kind != RewardBounded && vector.Kind != Conditional && vector.Given == nil && vector.Kind != MaxConditional {
 		return nil
 	}
 	return fmt.Errorf("found the kind %q, which is not in the program of the playground; use the command line", vector.Kind)
 }
 
 func (*File) shareText(*Vector) string { return "" }
+
+func (*File) givenText(*Vector) string { return "" }
 
 func (*Vector) discountText() string { return "" }
 

@@ -206,6 +206,9 @@ const (
 	// Conditional is the share a/(a+b) of two probabilities in a Markov chain, the vectors Shares: that a path satisfies a condition and a
 	// formula, and that it satisfies the condition and not the formula. It has no columns. The value is undefined where both are 0.
 	Conditional VectorKind = "conditional"
+	// MaxConditional is the maximal probability, over the schedulers that reach Right with a positive probability, of F Left given F Right, or with
+	// Given.Avoids of G !Left. All columns are about the states of the product with what a path has seen; Layer ranks the upper bound.
+	MaxConditional VectorKind = "maximal conditional"
 )
 
 // Vector is a value for every state, with a lower and an upper bound.
@@ -231,6 +234,7 @@ type Vector struct {
 	Discount *big.Rat `json:"discount,omitempty"`
 	Budgets  *Budgets `json:"budgets,omitempty"` // of RewardBounded
 	Shares   []Share  `json:"shares,omitempty"`  // the two vectors of Conditional
+	Given    *Given   `json:"given,omitempty"`   // of MaxConditional
 
 	// Lower and Upper are the bounds; they may be the same column. nil is the trivial bound: 0 below; above,
 	// 1 for a probability and infinity for a reward.

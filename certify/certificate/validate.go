@@ -16,7 +16,7 @@ const maxText = 1 << 20
 // Sets returns the sets that the vector depends on.
 func (v *Vector) Sets() []int {
 	switch v.Kind {
-	case RewardBounded:
+	case RewardBounded, MaxConditional:
 		return []int{v.Left, v.Right}
 	case Until, Steps:
 		if v.Maximizer != 0 {
@@ -85,7 +85,7 @@ func (v *Vector) Probability() bool {
 		q := v.Several.Query()
 		return q == nil || q.Reward < 0
 	}
-	return v.Kind == Until || v.Kind == Steps || v.Kind == Next || v.Kind == PathFormula || v.Kind == RewardBounded || v.Kind == Conditional
+	return v.Kind == Until || v.Kind == Steps || v.Kind == Next || v.Kind == PathFormula || v.Kind == RewardBounded || v.Kind == Conditional || v.Kind == MaxConditional
 }
 
 // Validate checks the form of a file: references, lengths of columns and the model. It does not check that the
@@ -202,7 +202,7 @@ func (file *File) validateSet(set *Set, i int) error {
 func (file *File) validateVector(vector *Vector) error {
 	rewards := false
 	switch vector.Kind {
-	case Until, Steps, Next, PathFormula, RewardBounded, Conditional:
+	case Until, Steps, Next, PathFormula, RewardBounded, Conditional, MaxConditional:
 	case Objectives:
 		if err := cmp.Or(vector.Several.validateSizes(), vector.Several.validate(file.Model)); err != nil {
 			return err

@@ -73,6 +73,9 @@ func (vector *Vector) columns(n int) []columnSlot {
 	if vector.Several != nil {
 		n, layered = vector.Several.States, vector.Several.States
 	}
+	if vector.Given != nil {
+		n, layered = vector.Given.States, vector.Given.States
+	}
 	if vector.Budgets != nil {
 		n, layered = vector.Budgets.States, vector.Budgets.States
 	}
@@ -294,6 +297,8 @@ func (file *File) vectorText(vector *Vector) string {
 		return vector.Several.text(file)
 	case Conditional:
 		return file.shareText(vector)
+	case MaxConditional:
+		return file.givenText(vector)
 	case Discounted:
 		return fmt.Sprintf("R%s%s=? [ %s ]", structure, opt, vector.discountText())
 	case RewardBounded:

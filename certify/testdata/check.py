@@ -83,6 +83,8 @@ class File:
                 a, path = thing.get("automaton"), thing.get("kind") == "path formula"
                 thing["sizes"] = {"bits": n} if a is None else dict.fromkeys(["layer", "won"], a["runs"] if path else a["pairs"])
                 thing["size"] = n if a is None else a["pairs"]
+                if thing.get("given"):
+                    thing["size"], thing["sizes"] = thing["given"]["states"], {}
                 if thing.get("budgets"):
                     thing["size"], thing["sizes"] = thing["budgets"]["states"], {}
                 if thing.get("several"):
@@ -242,6 +244,9 @@ class File:
         if kind == "several objectives":
             return self.several(v["several"], data)
         want((kind == "conditional") == bool(v.get("shares")) and (kind == "discounted reward") == ("discount" in v) and (kind == "reward-bounded until") == ("budgets" in v), "kind")
+        want((kind == "maximal conditional") == ("given" in v), "given")
+        if kind == "maximal conditional":
+            return self.max_conditional(v, data)
         if kind == "conditional":
             return self.conditional(v["shares"], i)
         if kind == "reward-bounded until":
@@ -383,6 +388,51 @@ class File:
             low.append(a / (a + d) if a + c > 0 else None)
             high.append(b / (b + c) if a + c > 0 else None)
         return low, high
+
+    # Maximal conditional probabilities: mean payoffs of a product, as in certify/condition.
+
+    def max_conditional(self, v, data):
+        a, b, given = self.decided(v["left"]), self.decided(v["right"]), v["given"]
+        ends = [Fraction(given["lower"]), Fraction(given["upper"])]
+        want(self.mdp and v.get("max") and "lower" in data and "upper" in data and all(0 <= q <= 1 for q in ends), "given")
+        parts, number, rows, choices = [], {}, [], []
+
+        def state(s, had_a, had_b):
+            x = s, had_a or a[s], had_b or b[s]
+            if x not in number:
+                number[x] = len(parts)
+                parts.append(x)
+            return number[x]
+
+        for s in range(self.n):
+            state(s, False, False)
+        for j, (s, had_a, had_b) in enumerate(parts):  # which grow
+            first = len(rows)
+            if had_a and had_b:
+                rows.append([(j, Fraction(1))])
+            else:
+                for c in self.choices[s]:
+                    for t in sorted(t for t, _ in self.rows[c]):
+                        state(t, had_a, had_b)
+                    rows.append([(state(t, had_a, had_b), p) for t, p in self.rows[c]])
+            choices.append(range(first, len(rows)))
+        want(len(parts) <= given["states"], "states")
+        rank = [data.get(name, [NONE] * len(parts)) for name in ("rank", "layer")]
+        for side, (x, q) in enumerate(zip((data["lower"], data["upper"]), ends)):
+            want(INF not in x, "infinite")
+            sign = (-1, 1)[side]
+            payoff = [q if not had_b else Fraction(had_a != given.get("avoids", False)) for _, had_a, had_b in parts]
+            leaving = [not (had_a and had_b) and sign * (x[j] - payoff[j]) < 0 for j, (_, had_a, had_b) in enumerate(parts)]
+            for j, (_, had_a, had_b) in enumerate(parts):
+                if had_a and had_b:
+                    want(sign * (x[j] - payoff[j]) >= 0, "payoff")
+                    continue
+                on = lambda c: not leaving[j] or any(not leaving[t] or rank[side][t] < rank[side][j] for t, _ in rows[c])
+                fits = lambda c: on(c) and sign * (x[j] - sum(p * x[t] for t, p in rows[c])) >= 0
+                want((all if side else any)(fits(c) for c in choices[j]), "step")
+        low, high = data["lower"], data["upper"]
+        lower = [ends[0] if low[s] > ends[0] else None for s in range(self.n)]
+        return lower, [(ends[1] if high[s] <= ends[1] else Fraction(1)) if lower[s] is not None else None for s in range(self.n)]
 
     # Bounds on rewards: the pairs of states and sums are a model of their own.
 
@@ -764,7 +814,7 @@ class File:
         if c.get("complement"):
             v = self.vectors[c["vector"]]
             asked = [o for o in v.get("several", {}).get("objectives", []) if o.get("bound") is None]
-            want(v["kind"] in ("until", "steps", "next", "path formula", "reward-bounded until", "conditional") or v["kind"] == "several objectives" and (not asked or asked[0]["reward"] < 0), "complement")
+            want(v["kind"] in ("until", "steps", "next", "path formula", "reward-bounded until", "conditional", "maximal conditional") or v["kind"] == "several objectives" and (not asked or asked[0]["reward"] < 0), "complement")
             pairs = [(1 - b, 1 - a) for a, b in pairs]
         total = lambda xs: INF if INF in (xs := list(xs)) else sum(xs) / (len(xs) if of == "avg" else 1)
         least, most = {"min": (min, min), "max": (max, max), "sum": (total, total), "avg": (total, total)}.get(of, (min, max))

@@ -85,6 +85,9 @@ func vectorKey(vector *certificate.Vector) string {
 		text, _ := json.Marshal(vector.Automaton.Formula)
 		formula, sets = string(text), fmt.Sprint(vector.Automaton.Sets)
 	}
+	if vector.Given != nil {
+		formula = fmt.Sprint("avoids ", vector.Given.Avoids)
+	}
 	if vector.Budgets != nil {
 		text, _ := json.Marshal(vector.Budgets.Bounds)
 		formula = string(text)

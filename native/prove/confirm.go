@@ -142,6 +142,9 @@ func (c *confirmation) sameVector(own, translation int) (bool, error) {
 	if ownVector.Shares != nil || translated.Shares != nil {
 		return c.sameShares(ownVector.Shares, translated.Shares)
 	}
+	if ownVector.Given != nil || translated.Given != nil {
+		return ownVector.Given != nil && translated.Given != nil && ownVector.Given.Avoids == translated.Given.Avoids, nil
+	}
 	if ownVector.Budgets != nil || translated.Budgets != nil {
 		return sameBudgets(ownVector.Budgets, translated.Budgets), nil
 	}

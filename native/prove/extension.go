@@ -36,11 +36,11 @@ func (t *translation) discountedReward(formula *logic.Formula, vector certificat
 	return vectorValue{vector: t.vectorIndex(vector)}, err
 }
 
-// conditionalProbability translates a conditional probability in a Markov chain to the shares of the paths that satisfy the condition: those that
+// conditionalProbability translates a conditional probability: in a Markov chain to the shares of the paths that satisfy the condition: those that
 // satisfy the formula, and those that do not.
 func (t *translation) conditionalProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	if kind := t.property.Program.Type; kind != syntax.DTMC && kind != syntax.CTMC {
-		return vectorValue{}, t.unsupported(path.X, "%s in a model with choices, want a DTMC or a CTMC", logic.Describe(path.X))
+		return t.conditionalOptimum(path, dir)
 	}
 	vector := certificate.Vector{Kind: certificate.Conditional, Reward: -1}
 	for _, formula := range []sema.Expr{path.Left, logic.Not(path.Left)} {

@@ -33,4 +33,6 @@ func (*vectorProof) budgetColumns(_, _ *sparse.Set) (*solve.Values, error) { ret
 
 func (*vectorProof) conditionalBounds() (*solve.Values, error) { return nil, errLeftOut }
 
+func (*vectorProof) maxConditional(_, _ *sparse.Set) (*solve.Values, error) { return nil, errLeftOut }
+
 type budgetProduct struct{}

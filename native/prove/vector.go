@@ -187,6 +187,8 @@ func (proof *vectorProof) columnsOfKind(left, right *sparse.Set) (*solve.Values,
 		return proof.discountedColumns()
 	case certificate.RewardBounded:
 		return proof.budgetColumns(left, right)
+	case certificate.MaxConditional:
+		return proof.maxConditional(left, right)
 	case certificate.Conditional:
 		return proof.conditionalBounds()
 	}
