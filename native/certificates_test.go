@@ -23,7 +23,7 @@ func uncertified() []string {
 	return []string{
 		"several objectives", "negative rewards", "a ratio of rewards", "a weak until (W) with a lower bound", "a time bound among several temporal operators",
 		"arithmetic with the value of an operator", "a comparison of values", "a filter in a formula",
-		"an expression without operators", "models with clocks", "certificates cover all schedulers, and cannot be restricted to fair ones", "there is no certificate without fractions: certificates have no intervals", "probabilities sum to", // what doubles tolerate is no chain of fractions
+		"an expression without operators", "zones of clocks", "certificates cover all schedulers, and cannot be restricted to fair ones", "there is no certificate without fractions: certificates have no intervals", "probabilities sum to", // what doubles tolerate is no chain of fractions
 	}
 }
 

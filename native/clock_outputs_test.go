@@ -307,3 +307,42 @@ endmodule
 		t.Errorf("%v, %d late states, want 2: x=20 and x>20; %d labels, action %q of time %d", err, late.Count(), len(translated.Program.Labels), action, step)
 	}
 }
+
+// TestClockReadByProperty: a clock that only one of two properties reads counts in the MDP of that property, although both compare it with the same
+// numbers.
+func TestClockReadByProperty(t *testing.T) {
+	const model = `pta
+module m
+  a : [0..2]; x : clock;
+  invariant a=0 => x<=2 endinvariant
+  [] a=0 & x>=2 -> (a'=1);
+  [] a=1 -> (a'=2);
+endmodule
+`
+	properties := []string{"Pmax=? [ F a=2 ]", "Pmax=? [ F a=2 & x<=0 ]", "Pmax=? [ F a=2 & x>=2 ]", "Pmax=? [ F a=2 ]"}
+	for _, clocks := range []runner.ClockMethod{runner.DigitalClocks, runner.ClockRegions, runner.ClockZones} {
+		for i, verdict := range checkClocks(t, model, properties, clocks) {
+			if got, want := clockAnswer(verdict), []string{"1", "0", "1", "1"}[i]; got != want {
+				t.Errorf("%s with %s: %s, want %s", properties[i], clocks, got, want)
+			}
+		}
+	}
+}
+
+// TestClockPropertiesTogether: properties that are checked together have the values that they have alone.
+func TestClockPropertiesTogether(t *testing.T) {
+	for i := range needs.Some(100) {
+		model := wild.Timed(7, uint64(i), 2)
+		properties := model.Props
+		for n := range 3 {
+			properties = append(properties, fmt.Sprintf("Pmax=? [ F l0=%d & x0<=%d ]", n, n), fmt.Sprintf("Pmin=? [ F l0=%d & x0>=%d ]", n, n))
+		}
+		together := checkClocks(t, model.Text, properties, runner.DigitalClocks)
+		for k, property := range properties {
+			alone := checkClocks(t, model.Text, []string{property}, runner.DigitalClocks)[0]
+			if got, want := fmt.Sprint(together[k].Value, together[k].Err), fmt.Sprint(alone.Value, alone.Err); got != want {
+				t.Errorf("model %d: %s: %s, alone %s\n%s", i, property, got, want, model.Text)
+			}
+		}
+	}
+}

@@ -173,7 +173,7 @@ func (t *translation) key() string {
 	for slot := range t.source.Vars {
 		if c := t.clocks[slot]; c != nil {
 			fmt.Fprintf(&text, "%d ", c.maxCompared)
-			if t.regions && c.inactive == nil { // a clock that the property reads is active everywhere
+			if t.regions && c.inactive == nil || !t.regions && c.greatest == nil { // a clock that the property reads is active everywhere
 				text.WriteString("active ")
 			}
 		}
