@@ -133,7 +133,7 @@ func (c *checker) runCheck(ctx context.Context, paths Paths) error {
 	return c.setValue(ctx)
 }
 
-// property returns the properties of an objective on which the stopping rule depends.
+// property describes the objective to the sampling plan.
 func (o *Objective) property() stats.Property {
 	p := stats.Property{Reward: o.Reward}
 	if !o.Query() {
@@ -142,8 +142,8 @@ func (o *Objective) property() stats.Property {
 	return p
 }
 
-// drawSamples draws the samples and counts their outcomes, until the plan is done. With a ledger it records
-// its part of the samples, or replays the recorded ones.
+// drawSamples draws samples and counts their outcomes until the plan is done. If the check is split, it records the samples, or replays
+// recorded samples.
 func (c *checker) drawSamples(ctx context.Context, paths Paths) (err error) {
 	runner, err := paths.NewRunner(ctx, c.objective.Monitor)
 	if err != nil {
@@ -167,7 +167,7 @@ func (c *checker) drawSamples(ctx context.Context, paths Paths) (err error) {
 	return s.run(ctx)
 }
 
-// stats returns the statistics of the samples: of rewards, or of the truth values of a formula.
+// stats returns the statistics of the samples: of rewards, or of truth values.
 func (c *checker) stats() stats.Statistics {
 	if c.objective.Reward {
 		return &c.rewards
@@ -196,7 +196,7 @@ func (c *checker) countOutcome(outcome *compile.Outcome) bool {
 	return !c.plan.Done(&c.successes)
 }
 
-// reportProgress reports progress to Options.Progress, at most ten times per second.
+// reportProgress calls Options.Progress, at most ten times per second.
 func (c *checker) reportProgress() {
 	now := time.Now()
 	statistics := c.stats()
@@ -214,8 +214,7 @@ func (c *checker) reportProgress() {
 	c.opts.Progress(update)
 }
 
-// setSampleFields sets the fields of the verdict that do not depend on how sampling ended: the number of
-// samples, their mean and lengths, and the resolution of nondeterminism.
+// setSampleFields sets the number, the mean and the lengths of the samples, and how they resolved nondeterminism.
 func (c *checker) setSampleFields() {
 	statistics := c.stats()
 	c.result.Samples = statistics.Count()
@@ -241,8 +240,7 @@ func (c *checker) resolution() result.Resolution {
 	return result.NoNondet
 }
 
-// setValue sets the value, the accuracy and the bound of the verdict from the samples. The error says that
-// the samples do not suffice.
+// setValue sets the value, the accuracy and the bound of the verdict. It returns an error if there are too few samples.
 func (c *checker) setValue(ctx context.Context) error {
 	statistics := c.stats()
 	outcome, err := c.plan.Outcome(statistics)
@@ -273,12 +271,12 @@ func (c *checker) setValue(ctx context.Context) error {
 }
 
 // setDecision sets the truth value of a bounded property, and reports whether the samples decide it.
-func (c *checker) setDecision(outcome stats.Outcome, sound stats.Interval) bool {
+func (c *checker) setDecision(outcome stats.Outcome, interval stats.Interval) bool {
 	if outcome.Decision != stats.Holds && outcome.Decision != stats.Fails {
 		return false
 	}
 	c.result.Value = result.Value{Kind: result.Boolean, Bool: outcome.Decision == stats.Holds}
-	c.warnDecision(outcome, sound)
+	c.warnDecision(outcome, interval)
 	return true
 }
 
@@ -291,7 +289,7 @@ func (c *checker) setEstimate(outcome stats.Outcome) {
 	c.warnEstimate(outcome)
 }
 
-// soundInterval returns a confidence interval for the mean of the samples. If the interval is sound, it becomes the bound of the verdict.
+// soundInterval returns a confidence interval for the mean. A sound interval becomes the bound of the verdict.
 func (c *checker) soundInterval(statistics stats.Statistics, interrupted bool) stats.Interval {
 	// An interruption cuts off long paths, so the number of samples depends on them.
 	sequential := c.plan.Sequential() || interrupted

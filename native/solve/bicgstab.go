@@ -14,19 +14,18 @@ const krylovStepCost = 5
 // slow for a single reason, such as a rare exit.
 const minKrylovSteps = 24
 
-// solveIteratively approximates the solution of values = P values + rhs under the current scheduler by at most the
-// given number of Bi-CGSTAB steps. It returns nil if the residual stays large. The caller must prove the
-// result, since the error is unknown. Residuals are measured relative to the approximation.
+// solveIteratively approximates the solution of values = P values + rhs under the current scheduler with Bi-CGSTAB.
+// It returns nil if the relative residual stays large. The caller must prove the result, because its error is unknown.
 //
 // Source: van der Vorst, Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG (1992).
-func (elim *eliminationSolver) solveIteratively(meter *meter, rhs func(k int) float64, steps int) ([]float64, error) {
+func (elim *eliminationSolver) solveIteratively(meter *meter, rhs func(k int) float64, maxSteps int) ([]float64, error) {
 	n := len(elim.choice)
 	values := slices.Clone(elim.guess)
 	iteration := &bicgstab{solver: elim, scale: make([]float64, n), x: make([]float64, n), residual: make([]float64, n)}
 	residual := math.Inf(1)
 	slowRestarts := 0
 	// Restarts remove the effect of rounding errors, and adapt the scale to the better approximation.
-	for {
+	for remaining := maxSteps; ; {
 		iteration.rescale(values, rhs)
 		previous := residual
 		residual = maxNorm(iteration.residual)
@@ -34,29 +33,34 @@ func (elim *eliminationSolver) solveIteratively(meter *meter, rhs func(k int) fl
 			slowRestarts++
 		}
 		isPrecise := residual <= elim.precision
-		if isPrecise || steps <= 0 || slowRestarts > 3 || math.IsNaN(residual) {
+		if isPrecise || remaining <= 0 || slowRestarts > 3 || math.IsNaN(residual) {
 			break
 		}
-		taken, err := iteration.iterate(meter, steps, max(elim.precision, residual*1e-6))
+		steps, err := iteration.iterate(meter, remaining, max(elim.precision, residual*1e-6))
 		if err != nil {
 			return nil, err
 		}
-		steps -= taken
+		remaining -= steps
 		for k, scaled := range iteration.x {
 			values[k] = scaled * iteration.scale[k]
 		}
 		// One sweep improves the unknowns whose error is large relative to their scale.
-		for k, j := range elim.choice {
-			values[k] = rhs(k)
-			if j != sparse.None {
-				values[k] += elim.equations.sumTerms(j, values)
-			}
-		}
+		elim.sweepUnderScheduler(values, rhs)
 	}
 	if !(residual <= max(4*elim.precision, 1e-9)) {
 		return nil, nil
 	}
 	return values, nil
+}
+
+// sweepUnderScheduler applies the equations values = P values + rhs of the current scheduler once, in place.
+func (elim *eliminationSolver) sweepUnderScheduler(values []float64, rhs func(k int) float64) {
+	for k, choice := range elim.choice {
+		values[k] = rhs(k)
+		if choice != sparse.None {
+			values[k] += elim.equations.sumTerms(choice, values)
+		}
+	}
 }
 
 // bicgstab holds the state of Bi-CGSTAB for the scaled equations: the solution is x times scale, and
@@ -66,8 +70,7 @@ type bicgstab struct {
 	scale, x, residual []float64
 }
 
-// rescale sets the scale of each unknown to the magnitude of its approximation in values, with a lower limit. Then
-// it computes the scaled solution and its residual.
+// rescale sets the scale of each unknown to the magnitude of its value. Then it computes the scaled solution and the residual.
 func (bi *bicgstab) rescale(values []float64, rhs func(k int) float64) {
 	minScale := max(maxNorm(values), 1) * 0x1p-60
 	for k, value := range values {
@@ -82,26 +85,30 @@ func (bi *bicgstab) rescale(values []float64, rhs func(k int) float64) {
 
 // multiply sets product to the scaled matrix I - P times vector.
 func (bi *bicgstab) multiply(vector, product []float64) {
-	equations := bi.solver.equations
-	inParallelParts(len(bi.solver.choice), 4000, func(from, to int) {
+	inParallelParts(len(vector), 4000, func(from, to int) {
 		for k := from; k < to; k++ {
-			product[k] = vector[k]
-			j := bi.solver.choice[k]
-			if j == sparse.None {
-				continue
-			}
-			sum := 0.0
-			for i := equations.termStart[j]; i < equations.termStart[j+1]; i++ {
-				target := equations.column[i]
-				sum += equations.weight[i] * bi.scale[target] * vector[target]
-			}
-			product[k] -= sum / bi.scale[k]
+			product[k] = vector[k] - bi.sumTerms(k, vector)/bi.scale[k]
 		}
 	})
 }
 
-// iterate takes at most the given number of Bi-CGSTAB steps. It stops earlier if the norm of the residual is at most
-// precision, or if a number that the next step divides by is zero (breakdown). It returns the number of steps taken.
+// sumTerms returns the sum of the terms of equation k in the rescaled vector.
+func (bi *bicgstab) sumTerms(k int, vector []float64) float64 {
+	choice := bi.solver.choice[k]
+	if choice == sparse.None {
+		return 0
+	}
+	equations := bi.solver.equations
+	sum := 0.0
+	for i := equations.termStart[choice]; i < equations.termStart[choice+1]; i++ {
+		target := equations.column[i]
+		sum += equations.weight[i] * bi.scale[target] * vector[target]
+	}
+	return sum
+}
+
+// iterate takes at most the given number of Bi-CGSTAB steps, and returns the number of steps taken.
+// It stops if the norm of the residual is at most precision, or at a breakdown (a division by zero).
 func (bi *bicgstab) iterate(meter *meter, steps int, precision float64) (int, error) {
 	n := len(bi.x)
 	shadow := slices.Clone(bi.residual)

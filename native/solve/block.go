@@ -49,8 +49,8 @@ func (b *Block) Prepare(relErr, minWeight, maxWeight float64) {
 	clear(b.hints)
 }
 
-// own returns the values of the states of the block.
-func (b *Block) own() []float64 {
+// ownValues returns the values of the states of the block.
+func (b *Block) ownValues() []float64 {
 	for _, r := range b.Ranges {
 		if r.First == b.First {
 			return b.Values[r.Offset : r.Offset+r.Length]
@@ -59,7 +59,7 @@ func (b *Block) own() []float64 {
 	return nil
 }
 
-// rangeOf returns the range that contains a state.
+// rangeOf finds the range that contains a state by binary search.
 func (b *Block) rangeOf(state int64) uint32 {
 	low, high := 0, len(b.Ranges)
 	for high-low > 1 {
@@ -75,7 +75,7 @@ func (b *Block) rangeOf(state int64) uint32 {
 
 // SweepLower raises lower bounds by one Gauss-Seidel sweep, and returns the greatest relative change.
 func (b *Block) SweepLower() (change float64) {
-	values := b.own()
+	values := b.ownValues()
 	b.forEachState(func(i int, row uint32) {
 		old := values[i]
 		if bound := b.evaluate(b.First+int64(i), row, false); bound > old {
@@ -86,12 +86,12 @@ func (b *Block) SweepLower() (change float64) {
 	return change
 }
 
-// SweepUpper replaces guessed upper bounds by one Gauss-Seidel sweep, and reports whether some bound is raised. If no sweep over any block
-// raises a bound, the guesses are inductive, and hold: the solution is the least one.
+// SweepUpper replaces guessed upper bounds by one Gauss-Seidel sweep, and reports whether some bound is raised.
+// The guesses are inductive upper bounds if no sweep over any block raises a bound.
 //
 // Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
 func (b *Block) SweepUpper() (raised bool) {
-	values := b.own()
+	values := b.ownValues()
 	b.forEachState(func(i int, row uint32) {
 		bound := b.evaluate(b.First+int64(i), row, true)
 		raised = raised || bound > values[i]
@@ -100,7 +100,7 @@ func (b *Block) SweepUpper() (raised bool) {
 	return raised
 }
 
-// GuessUpper replaces lower bounds by guesses of upper bounds, which are greater by a relative margin. It keeps the bounds 0 and 1.
+// GuessUpper raises lower bounds by a relative margin to guesses of upper bounds. The bounds 0 and 1 do not change.
 func GuessUpper(values []float64, margin float64) {
 	for i, value := range values {
 		values[i] = min(value+value*margin, 1)
@@ -110,28 +110,24 @@ func GuessUpper(values []float64, margin float64) {
 // statesPerPoll is the number of states between two calls of Block.Stop.
 const statesPerPoll = 1 << 16
 
-// forEachState calls visit for each state with a row, until Stop reports true.
+// forEachState calls visit for each state with a row, until Stop returns true.
 func (b *Block) forEachState(visit func(i int, row uint32)) {
-	total := len(b.RowOf)
-	for done := 0; done < total && !b.Stop(); done += statesPerPoll {
-		count := min(statesPerPoll, total-done)
-		if b.Backwards {
-			for i := total - done - 1; i >= total-done-count; i-- {
-				if row := b.RowOf[i]; row != NoRow {
-					visit(i, row)
-				}
-			}
-			continue
+	n := len(b.RowOf)
+	for done := range n {
+		if done%statesPerPoll == 0 && b.Stop() {
+			return
 		}
-		for i := done; i < done+count; i++ {
-			if row := b.RowOf[i]; row != NoRow {
-				visit(i, row)
-			}
+		i := done
+		if b.Backwards {
+			i = n - 1 - done
+		}
+		if row := b.RowOf[i]; row != NoRow {
+			visit(i, row)
 		}
 	}
 }
 
-// evaluate returns the optimum over the choices of a state, rounded down or up. A choice that only returns to its state has the value 0.
+// evaluate returns the optimum over the choices of a state, rounded down or up.
 func (b *Block) evaluate(state int64, row uint32, upper bool) float64 {
 	operands := b.Operands
 	numChoices := operands[row]
@@ -148,44 +144,44 @@ func (b *Block) evaluate(state int64, row uint32, upper bool) float64 {
 	return min(best, 1)
 }
 
-// evaluateChoice returns the value of the choice that is at [position, end) of the operands, rounded down or up. It removes a self-loop by
-// dividing by the weight of the other transitions.
+// evaluateChoice returns the value of the choice at [position, end) of the operands, rounded down or up. It eliminates a self-loop.
 func (b *Block) evaluateChoice(state int64, position, end int, upper bool) float64 {
 	weights := b.Weights[b.Operands[position+1]:]
 	differences, hints := b.Operands[position+2:end], b.hints[position+2:end]
 	ranges, values := b.Ranges, b.Values
 	sum, weightSum := 0.0, 0.0
-	least, greatest := math.Inf(1), 0.0
-	returns := false
+	minValue, maxValue := math.Inf(1), 0.0
+	hasSelfLoop := false
 	for i, difference := range differences {
 		if difference == 0 {
-			returns = true
+			hasSelfLoop = true
 			continue
 		}
 		target := state + difference
-		r := &ranges[hints[i]]
-		if uint64(target-r.First) >= uint64(r.Length) {
+		targetRange := &ranges[hints[i]]
+		if uint64(target-targetRange.First) >= uint64(targetRange.Length) {
 			hints[i] = b.rangeOf(target)
-			r = &ranges[hints[i]]
+			targetRange = &ranges[hints[i]]
 		}
-		weight, value := weights[i], values[r.Offset+target-r.First]
+		weight, value := weights[i], values[targetRange.Offset+target-targetRange.First]
 		sum += weight * value
 		weightSum += weight
-		least, greatest = min(least, value), max(greatest, value)
+		minValue, maxValue = min(minValue, value), max(maxValue, value)
 	}
-	if weightSum == 0 || greatest == 0 {
+	if weightSum == 0 || maxValue == 0 {
 		return 0
 	}
 	relErr := b.rounding.sumErr(len(differences) + 1)
+	mustDivide := hasSelfLoop || b.Rates
 	if !upper {
-		if returns || b.Rates {
+		if mustDivide {
 			sum = min(sum, math.MaxFloat64) / weightSum
 		}
-		return max(b.rounding.down(sum, relErr), least)
+		return max(b.rounding.down(sum, relErr), minValue)
 	}
-	if returns || b.Rates {
+	if mustDivide {
 		sum /= weightSum
 	}
 	sum = max(sum, b.rounding.floor) // even if its products underflow
-	return min(b.rounding.up(sum, relErr), greatest)
+	return min(b.rounding.up(sum, relErr), maxValue)
 }

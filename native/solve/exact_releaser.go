@@ -14,9 +14,8 @@ type exactReleaser struct {
 	placeholder  *big.Rat // replaces dropped fractions
 }
 
-// newExactReleaser returns a releaser for the given states, which have not been solved yet. The releaser keeps the fractions
-// of the wanted states. The result is nil, which releases nothing, if all fractions must be kept: wanted is nil, values are
-// not exact, or a scheduler is asked for.
+// newExactReleaser returns a releaser for unsolved states, which preserves the fractions of wanted states.
+// It returns nil if all fractions are needed.
 func (sys *system) newExactReleaser(wanted *sparse.Set, states []uint32) *exactReleaser {
 	if wanted == nil || !sys.isExact() || sys.values.Scheduler != nil {
 		return nil
@@ -38,8 +37,7 @@ func (sys *system) successors(s uint32) []uint32 {
 	return sys.graph.Target[sys.graph.Start[first]:sys.graph.Start[end]]
 }
 
-// releaseAfter records that the given states are solved. A fraction of a successor is replaced by the placeholder if no
-// unsolved state needs it and the caller did not ask for it. A nil releaser does nothing.
+// releaseAfter records that the given states are solved. It releases the fractions of successors that no unsolved state needs.
 func (r *exactReleaser) releaseAfter(states []uint32) {
 	if r == nil {
 		return

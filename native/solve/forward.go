@@ -27,26 +27,18 @@ type Forward struct {
 	steadyState    *Values     // set by SteadyState
 }
 
-// NewForward returns the distribution of a DTMC or CTMC at time 0, which is uniform over the initial states. The error is
-// ErrNotExact if opts.Exact is set and the weights are not exact.
+// NewForward returns the distribution of a DTMC or CTMC at time 0, which is uniform over the initial states.
+// The error is ErrNotExact if opts.Exact is set and the weights are not exact.
 func NewForward(graph *sparse.Graph, opts Options) (*Forward, error) {
-	n := graph.NumStates()
 	if opts.Exact && !graph.Exact() {
 		return nil, ErrNotExact
 	}
+	n := graph.NumStates()
 	forward := &Forward{
 		graph: graph, opts: opts, prob: make([]float64, n), relErr: 2 * unit,
 		reachable: graph.Reachable(), uniformisation: newUniform(graph, nil, opts),
 	}
-	for _, s := range graph.Initial {
-		forward.prob[s] = 1 / float64(len(graph.Initial))
-	}
-	if opts.Exact {
-		forward.exact = slices.Repeat([]*big.Rat{new(big.Rat)}, n)
-		for _, s := range graph.Initial {
-			forward.exact[s] = big.NewRat(1, int64(len(graph.Initial)))
-		}
-	}
+	forward.setInitial()
 	transient := forward.uniformisation
 	transient.forward = true
 	reversed, maxRow := transposed(graph.Model)
@@ -60,8 +52,22 @@ func NewForward(graph *sparse.Graph, opts Options) (*Forward, error) {
 	return forward, nil
 }
 
-// useDTMCSteps makes each step of the uniformisation one step of the DTMC. All states become maybe states. maxRow is the
-// greatest number of transitions into one state.
+// setInitial makes all initial states equally likely.
+func (f *Forward) setInitial() {
+	initial := f.graph.Initial
+	for _, s := range initial {
+		f.prob[s] = 1 / float64(len(initial))
+	}
+	if !f.opts.Exact {
+		return
+	}
+	f.exact = slices.Repeat([]*big.Rat{new(big.Rat)}, len(f.prob))
+	for _, s := range initial {
+		f.exact[s] = big.NewRat(1, int64(len(initial)))
+	}
+}
+
+// useDTMCSteps makes each step of the uniformisation one step of the DTMC. maxRow is the greatest number of transitions into one state.
 func (uniform *uniformisation) useDTMCSteps(maxRow int) {
 	uniform.stepProb = uniform.graph.Weights
 	for s := range uniform.graph.NumStates() {
@@ -76,8 +82,7 @@ func (uniform *uniformisation) useDTMCSteps(maxRow int) {
 	uniform.relErrPerStep = 1.05 * (float64(maxRow+4)*unit + uniform.rounding.err)
 }
 
-// transposed returns a Markov chain with reversed transitions. The transitions into a state are in the order of their
-// sources. maxRow is the greatest number of transitions into one state.
+// transposed returns a Markov chain with reversed transitions. maxRow is the greatest number of transitions into one state.
 func transposed(model *sparse.Model) (reversed *sparse.Model, maxRow int) {
 	n := model.NumStates()
 	reversed = &sparse.Model{Kind: model.Kind, Weights: model.Weights, Rats: model.Rats, Err: model.Err}
@@ -111,8 +116,7 @@ func (f *Forward) Steps(ctx context.Context, n int) error {
 	return f.advance(ctx, &poisson{firstKept: n, weight: []float64{1}})
 }
 
-// Time advances the distribution of a CTMC by the given time. The error is ErrNotExact for a Forward with
-// fractions.
+// Time advances the distribution of a CTMC. The error is ErrNotExact for a Forward with fractions.
 func (f *Forward) Time(ctx context.Context, time Time) error {
 	if f.exact != nil {
 		return ErrNotExact
@@ -127,8 +131,7 @@ func (f *Forward) Time(ctx context.Context, time Time) error {
 	return f.advance(ctx, distribution)
 }
 
-// advance replaces the distribution by its mean after a Poisson-distributed number of steps, and adds the
-// errors of these steps to relErr and absErr.
+// advance replaces the distribution by its mean after a Poisson-distributed number of steps, and updates the error bounds.
 func (f *Forward) advance(ctx context.Context, distribution *poisson) error {
 	transient := f.uniformisation
 	transient.lossPerStep, transient.stepsTaken, transient.skippedErr = 0, 0, 0
@@ -166,8 +169,8 @@ func (f *Forward) exactSteps(ctx context.Context, n int) error {
 	return allStates.forEachStep(nil, newMeter(ctx, f.opts, n), n, visit, endStep)
 }
 
-// Values returns bounds on the probability of each state or, if fractions were requested, its exact probability. After
-// SteadyState it returns the long-run probabilities.
+// Values returns bounds on the probability of each state or, if fractions are requested, its exact probability.
+// After SteadyState it returns the long-run probabilities.
 func (f *Forward) Values() *Values {
 	if f.steadyState != nil {
 		return f.steadyState

@@ -7,11 +7,10 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// acceleratedIteration returns bounds that are at least as tight as the known ones. It improves the bias by restarted GMRES, and
-// gives up after four restarts that halve neither the residual nor the width of the bounds. It does about as much work as the given
-// number of sweeps at most. It leaves bscc.bias unchanged.
+// acceleratedIteration improves the known bounds by restarted GMRES, with about the work of the given number of sweeps.
+// It stops after four slow restarts. It leaves bscc.bias unchanged.
 func (bscc *bsccGain) acceleratedIteration(members []uint32, work int, known gainInterval, sweeps int) (lower, upper float64, err error) {
-	// In reverse order of discovery: most transitions lead to states found before, or soon after.
+	// In reverse order of discovery, most transitions lead backwards, or to states nearby.
 	ordered := slices.Sorted(slices.Values(members))
 	slices.Reverse(ordered)
 	saved := bscc.bias
@@ -30,10 +29,10 @@ func (bscc *bsccGain) acceleratedIteration(members []uint32, work int, known gai
 	return known.lower, known.upper, err
 }
 
-// iterateGMRES tightens the bounds by restarted GMRES. ordered has the members in the order of their unknowns.
-func (bscc *bsccGain) iterateGMRES(ordered []uint32, work int, bounds *gainInterval, sweeps int) error {
+// iterateGMRES tightens the bounds by restarted GMRES. The order of the members is the order of the unknowns.
+func (bscc *bsccGain) iterateGMRES(members []uint32, work int, bounds *gainInterval, sweeps int) error {
 	const maxSlowRestarts, sweepsPerRestart = 4, 4
-	solver, err := newGMRES(bscc, ordered)
+	solver, err := newGMRES(bscc, members)
 	if err != nil {
 		return err
 	}
@@ -50,12 +49,12 @@ func (bscc *bsccGain) iterateGMRES(ordered []uint32, work int, bounds *gainInter
 		}
 		gain = newGain
 		for range sweepsPerRestart {
-			bscc.sweep(ordered, gain)
+			bscc.sweep(members, gain)
 			if err := countSweep(); err != nil {
 				return err
 			}
 		}
-		lower, upper := bscc.gainBounds(ordered)
+		lower, upper := bscc.gainBounds(members)
 		if math.IsNaN(lower) || math.IsNaN(upper) {
 			return nil
 		}
@@ -105,9 +104,8 @@ func newGMRES(bscc *bsccGain, members []uint32) (*gmres, error) {
 	return &gmres{bscc: bscc, members: members, preconditioner: lu, basis: make([]basisVector, krylovDimension+1)}, err
 }
 
-// restartCycle runs GMRES from the current bias until its restart. It updates the bias, and returns a better gain and
-// the residual at its start. The residual is 0 if nothing changed, because it was 0 or a number overflowed. countSweep
-// is called once for each step.
+// restartCycle runs GMRES from the current bias until its restart, and updates the bias. It returns a better gain and the initial residual.
+// The residual is 0 if nothing changed. countSweep is called for each step.
 func (gm *gmres) restartCycle(gain float64, countSweep func() error) (newGain, residual float64, err error) {
 	gm.triangle, gm.cos, gm.sin, gm.rhs = nil, nil, nil, nil
 	first := gm.basisVector(0)
@@ -119,11 +117,13 @@ func (gm *gmres) restartCycle(gain float64, countSweep func() error) (newGain, r
 	}
 	gm.scale(first, 1/norm)
 	gm.rhs = append(gm.rhs, norm)
-	for j, more := 0, true; more && j < krylovDimension; j++ {
+	for j := range krylovDimension {
 		if err := countSweep(); err != nil {
 			return gain, 0, err
 		}
-		more = gm.arnoldiStep(j)
+		if !gm.arnoldiStep(j) {
+			break
+		}
 	}
 	coeffs := gm.backSubstitute()
 	newGain = gain
@@ -133,6 +133,12 @@ func (gm *gmres) restartCycle(gain float64, countSweep func() error) (newGain, r
 	if math.IsNaN(newGain) || math.IsInf(newGain, 0) {
 		return gain, 0, nil
 	}
+	gm.updateBias(coeffs)
+	return newGain, norm, nil
+}
+
+// updateBias adds a linear combination of the basis vectors to the bias.
+func (gm *gmres) updateBias(coeffs []float64) {
 	gm.forEachBlock(func(_, from, to int) {
 		for j, coeff := range coeffs {
 			basisBias := gm.basis[j].bias
@@ -141,10 +147,9 @@ func (gm *gmres) restartCycle(gain float64, countSweep func() error) (newGain, r
 			}
 		}
 	})
-	return newGain, norm, nil
 }
 
-// basisVector returns basis vector j, which it allocates at the first use.
+// basisVector returns basis vector j. The first call allocates it.
 func (gm *gmres) basisVector(j int) *basisVector {
 	if gm.basis[j].bias == nil {
 		gm.basis[j].bias = make([]float64, len(gm.members))
@@ -152,17 +157,16 @@ func (gm *gmres) basisVector(j int) *basisVector {
 	return &gm.basis[j]
 }
 
-// arnoldiStep adds basis vector j+1, which is the preconditioned matrix times vector j, orthogonalized against the earlier
-// vectors. Then it updates the least-squares problem. It returns false if the basis is complete or the residual is small
-// enough.
+// arnoldiStep adds basis vector j+1: the preconditioned matrix times vector j, orthogonalized against the earlier vectors.
+// It returns false if the basis is complete or the residual is small enough.
 func (gm *gmres) arnoldiStep(j int) bool {
 	current, next := &gm.basis[j], gm.basisVector(j+1)
 	gm.solveResidual(next.bias, current.bias, current.gain, nil)
 	var sums [vectorBlocks]float64
-	gm.forEachBlock(func(part, first, end int) {
+	gm.forEachBlock(func(block, first, end int) {
 		for i := first; i < end; i++ {
 			next.bias[i] = -next.bias[i]
-			sums[part] += current.bias[i]
+			sums[block] += current.bias[i]
 		}
 	})
 	next.gain = sumBlocks(sums) / math.Sqrt(float64(len(current.bias)))
@@ -180,8 +184,8 @@ func (gm *gmres) arnoldiStep(j int) bool {
 	return isRegular && norm > 0 && math.Abs(gm.rhs[j+1]) > residualReduction*math.Abs(gm.rhs[0])
 }
 
-// addColumn adds column j, of j+2 entries, to the triangular factor of the least-squares problem. A new Givens rotation makes
-// its last entry zero. It returns false, and adds nothing, if the last two entries are zero or overflow.
+// addColumn adds column j to the triangular factor of the least-squares problem. A new Givens rotation eliminates its last entry.
+// It returns false, and adds nothing, if the last two entries are zero or overflow.
 func (gm *gmres) addColumn(j int, column []float64) bool {
 	for i := range j { // the earlier Givens rotations
 		column[i], column[i+1] = gm.cos[i]*column[i]+gm.sin[i]*column[i+1], gm.cos[i]*column[i+1]-gm.sin[i]*column[i]
@@ -199,8 +203,7 @@ func (gm *gmres) addColumn(j int, column []float64) bool {
 	return true
 }
 
-// backSubstitute returns the coefficients of the basis vectors that minimize the residual, by back
-// substitution in the triangular factor.
+// backSubstitute returns the coefficients of the basis vectors that minimize the residual.
 func (gm *gmres) backSubstitute() []float64 {
 	coeffs := make([]float64, len(gm.triangle))
 	for i := len(coeffs) - 1; i >= 0; i-- {
@@ -213,8 +216,8 @@ func (gm *gmres) backSubstitute() []float64 {
 	return coeffs
 }
 
-// solveResidual applies the preconditioner to the residual reward - gain - (D - R) bias, and writes the result to result. D is
-// the diagonal matrix of the exit rates, and R has the weights of the transitions between different members.
+// solveResidual sets result to the preconditioned residual of reward - gain - (D - R) bias. D has the exit rates, and R the weights between
+// different members.
 func (gm *gmres) solveResidual(result, bias []float64, gain float64, reward *sparse.Reward) {
 	model, unknownOf := gm.bscc.rewardSystem.graph.Model, gm.bscc.index.ofState
 	gm.forEachBlock(func(_, from, to int) {
@@ -236,13 +239,12 @@ func (gm *gmres) solveResidual(result, bias []float64, gain float64, reward *spa
 // since results do depend on it.
 const vectorBlocks = 2
 
-// forEachBlock calls handleBlock for each block of the members, concurrently. The blocks do not depend on the
-// number of processors.
-func (gm *gmres) forEachBlock(handleBlock func(part, from, to int)) {
+// forEachBlock calls handleBlock for each block of the members, concurrently. The blocks are the same on every machine.
+func (gm *gmres) forEachBlock(handleBlock func(block, from, to int)) {
 	n := len(gm.members)
 	inParallelParts(vectorBlocks, 1, func(from, to int) {
-		for part := from; part < to; part++ {
-			handleBlock(part, part*n/vectorBlocks, (part+1)*n/vectorBlocks)
+		for block := from; block < to; block++ {
+			handleBlock(block, block*n/vectorBlocks, (block+1)*n/vectorBlocks)
 		}
 	})
 }
@@ -255,16 +257,15 @@ func sumBlocks(sums [vectorBlocks]float64) (sum float64) {
 	return sum
 }
 
-// dot returns the scalar product of two vectors of biases and gain. It sums each block by itself, so the
-// result does not depend on the machine.
+// dot returns the scalar product of two vectors. It sums each block separately, so the result is the same on every machine.
 func (gm *gmres) dot(leftVector, rightVector *basisVector) float64 {
 	var sums [vectorBlocks]float64
-	gm.forEachBlock(func(part, from, to int) {
+	gm.forEachBlock(func(block, from, to int) {
 		sum, rightBias := 0.0, rightVector.bias[from:to]
 		for i, leftBias := range leftVector.bias[from:to] {
 			sum += leftBias * rightBias[i]
 		}
-		sums[part] = sum
+		sums[block] = sum
 	})
 	return sumBlocks(sums) + leftVector.gain*rightVector.gain
 }

@@ -3,6 +3,7 @@ package solve
 import (
 	"cmp"
 	"context"
+	"iter"
 	"math"
 	"math/big"
 	"slices"
@@ -40,8 +41,8 @@ type intervalSystem struct {
 // adjustableTarget is a target whose interval has a positive width, so it can get free probability.
 type adjustableTarget struct{ value, intervalWidth float64 }
 
-// newIntervalSystem returns the equations for the values of the states of an interval model: expected rewards, or probabilities if
-// reward is nil. The error is ErrNotExact if the weights or the rewards have no fractions.
+// newIntervalSystem returns the equations of an interval model: for expected rewards, or for probabilities if reward is nil.
+// The error is ErrNotExact if the weights or the rewards have no fractions.
 func newIntervalSystem(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*intervalSystem, error) {
 	if !graph.Exact() || !hasFractions(reward) {
 		return nil, ErrNotExact
@@ -63,16 +64,7 @@ func (iv *intervalSystem) computeFreeProbability() error {
 		free.SetInt64(1)
 		for i := first; i < end; i++ {
 			free.Sub(free, model.Rat(i))
-			interval := [2]uint32{model.Weight[i], model.High[i]}
-			if interval[0] == interval[1] {
-				continue
-			}
-			width, ok := widthOf[interval]
-			if !ok {
-				width = nonzeroFloat(new(big.Rat).Sub(model.HighRat(i), model.Rat(i)))
-				widthOf[interval] = width
-			}
-			iv.intervalWidth[i] = width
+			iv.intervalWidth[i] = intervalWidth(model, i, widthOf)
 		}
 		iv.freeProbability[c] = nonzeroFloat(free)
 		if err := iv.meter.addWork(1000); err != nil {
@@ -82,7 +74,21 @@ func (iv *intervalSystem) computeFreeProbability() error {
 	return nil
 }
 
-// nonzeroFloat rounds a nonnegative fraction to a float64. The result is 0 only if the fraction is 0.
+// intervalWidth returns the width of the interval of transition i. It stores the width of each different interval in widthOf.
+func intervalWidth(model *sparse.Model, i int, widthOf map[[2]uint32]float64) float64 {
+	ends := [2]uint32{model.Weight[i], model.High[i]}
+	if ends[0] == ends[1] {
+		return 0
+	}
+	width, found := widthOf[ends]
+	if !found {
+		width = nonzeroFloat(new(big.Rat).Sub(model.HighRat(i), model.Rat(i)))
+		widthOf[ends] = width
+	}
+	return width
+}
+
+// nonzeroFloat rounds a nonnegative fraction to a float64. Only 0 gives 0.
 func nonzeroFloat(fraction *big.Rat) float64 {
 	if fraction.Sign() == 0 {
 		return 0
@@ -95,18 +101,40 @@ func nonzeroFloat(fraction *big.Rat) float64 {
 const robustFloor = 0x1p-900
 
 // choiceBound returns a lower or upper bound on the value of choice c of state s, from the bounds of its targets.
-//
-// Free probabilities and widths are rounded towards the wanted bound. A greater free probability raises the value, whether nature
-// minimizes or maximizes. Greater widths raise it if nature maximizes, and lower it if nature minimizes.
 func (iv *intervalSystem) choiceBound(s, c int, upper bool) float64 {
-	model, values := iv.graph.Model, iv.values.Lower
+	values := iv.values.Lower
 	if upper {
 		values = iv.values.Upper
 	}
 	reward := iv.reward.OfChoice(s, c)
-	sum, minimum, maximum := reward, math.Inf(1), 0.0
-	first, end := model.Row(c)
+	sum, minimum, maximum := iv.addLowerEnds(reward, c, values)
+	if maximum == 0 && reward == 0 {
+		return 0
+	}
+	if reward > 0 {
+		minimum, maximum = 0, math.Inf(1) // the value is no mean of the values of the targets
+	}
+	if iv.freeProbability[c] > 0 {
+		sum += iv.distributeFreeProbability(iv.freeProbability[c], upper)
+	}
+	first, end := iv.graph.Row(c)
+	relErr := 1.05 * float64(4*(end-first)+24) * unit
+	if iv.reward != nil {
+		relErr += 1.05 * iv.reward.Err
+	}
+	if upper {
+		return iv.roundUp(sum, relErr, maximum)
+	}
+	return iv.roundDown(sum, relErr, minimum)
+}
+
+// addLowerEnds adds the values of the targets of choice c, weighted by the lower ends of the intervals, to a reward.
+// It also returns the least and the greatest value, and sets the adjustable targets.
+func (iv *intervalSystem) addLowerEnds(reward float64, c int, values []float64) (sum, minimum, maximum float64) {
+	model := iv.graph.Model
+	sum, minimum = reward, math.Inf(1)
 	iv.adjustable = iv.adjustable[:0]
+	first, end := model.Row(c)
 	for i := first; i < end; i++ {
 		value := values[iv.representativeOf(model.Target[i])]
 		sum += model.Prob(i) * value
@@ -115,26 +143,20 @@ func (iv *intervalSystem) choiceBound(s, c int, upper bool) float64 {
 			iv.adjustable = append(iv.adjustable, adjustableTarget{value, iv.intervalWidth[i]})
 		}
 	}
-	if maximum == 0 && reward == 0 {
-		return 0
+	return sum, minimum, maximum
+}
+
+// roundUp returns an upper bound on a sum with the given relative error, at most maximum.
+func (iv *intervalSystem) roundUp(sum, relErr, maximum float64) float64 {
+	bound := min(max(sum+sum*relErr, robustFloor), maximum)
+	if iv.isProbability {
+		return min(bound, 1)
 	}
-	if iv.freeProbability[c] > 0 {
-		sum += iv.distributeFreeProbability(iv.freeProbability[c], upper)
-	}
-	relErr := 1.05 * float64(4*(end-first)+24) * unit
-	if iv.reward != nil {
-		relErr += 1.05 * iv.reward.Err
-	}
-	if reward > 0 {
-		minimum, maximum = 0, math.Inf(1) // the value is no mean of the values of the targets
-	}
-	if upper {
-		bound := min(max(sum+sum*relErr, robustFloor), maximum)
-		if iv.isProbability {
-			bound = min(bound, 1)
-		}
-		return bound
-	}
+	return bound
+}
+
+// roundDown returns a lower bound on a sum with the given relative error, at least minimum.
+func (iv *intervalSystem) roundDown(sum, relErr, minimum float64) float64 {
 	sum = min(sum, math.MaxFloat64)
 	bound := sum - sum*relErr
 	if !(bound >= robustFloor) {
@@ -143,8 +165,8 @@ func (iv *intervalSystem) choiceBound(s, c int, upper bool) float64 {
 	return max(bound, minimum)
 }
 
-// distributeFreeProbability returns the value that the free probability adds, rounded up or down. It distributes the free probability
-// over the adjustable targets, in the order that is best for nature, to each up to the width of its interval.
+// distributeFreeProbability returns the value that the free probability adds, rounded up or down.
+// Nature gives it to the adjustable targets in its order of preference, to each at most the width of the interval.
 func (iv *intervalSystem) distributeFreeProbability(remaining float64, upper bool) float64 {
 	natureMinimizes := iv.dir.nature() == Min
 	slices.SortFunc(iv.adjustable, func(a, b adjustableTarget) int {
@@ -153,6 +175,7 @@ func (iv *intervalSystem) distributeFreeProbability(remaining float64, upper boo
 		}
 		return cmp.Compare(b.value, a.value)
 	})
+	// A greater free probability raises the value. Greater widths raise it if nature maximizes, and lower it if nature minimizes.
 	budgetFactor, widthFactor := 1-4*unit, 1-4*unit
 	if upper {
 		budgetFactor = 1 + 4*unit
@@ -173,7 +196,7 @@ func (iv *intervalSystem) distributeFreeProbability(remaining float64, upper boo
 	return sum
 }
 
-// representativeOf returns the state whose equation gives the value of state s: the representative of its end component, or s.
+// representativeOf returns the state with the equation of state s: the representative of its end component, or s itself.
 func (iv *intervalSystem) representativeOf(s uint32) uint32 {
 	if iv.representative == nil {
 		return s
@@ -181,8 +204,7 @@ func (iv *intervalSystem) representativeOf(s uint32) uint32 {
 	return iv.representative[s]
 }
 
-// mergeEndComponents replaces each end component of the maybe states, in which the scheduler can stay without reward, by one
-// unknown. Only the choices that leave the component remain for this unknown.
+// mergeEndComponents replaces each end component without reward by one unknown. Only choices that leave the component remain.
 func (iv *intervalSystem) mergeEndComponents(ctx context.Context) error {
 	model := iv.graph.Model
 	components, err := model.EndComponents(ctx, iv.maybe, iv.zeroRewardChoices())
@@ -208,7 +230,7 @@ func (iv *intervalSystem) mergeEndComponents(ctx context.Context) error {
 	return nil
 }
 
-// zeroRewardChoices returns the choices of the maybe states that have no reward.
+// zeroRewardChoices returns the allowed choices of the maybe states without reward.
 func (iv *intervalSystem) zeroRewardChoices() *sparse.Set {
 	choices := sparse.NewSet(iv.graph.NumChoices())
 	for s := range iv.maybe.All() {
@@ -223,57 +245,55 @@ func (iv *intervalSystem) zeroRewardChoices() *sparse.Set {
 	return choices
 }
 
-// forEachChoice calls visit for the allowed choices of the unknown that state s represents.
-func (iv *intervalSystem) forEachChoice(s uint32, visit func(s, c int)) {
-	members := iv.endComponentOf[s]
-	if members == nil {
-		members = []uint32{s}
-	}
-	for _, member := range members {
-		first, end := iv.graph.Choices(int(member))
-		for c := first; c < end; c++ {
-			if iv.choices == nil || iv.choices.Has(c) {
-				visit(int(member), c)
+// allowedChoices returns the allowed choices of the unknown of state s, each with its state.
+func (iv *intervalSystem) allowedChoices(s uint32) iter.Seq2[int, int] {
+	return func(yield func(state, choice int) bool) {
+		members := iv.endComponentOf[s]
+		if members == nil {
+			members = []uint32{s}
+		}
+		for _, member := range members {
+			first, end := iv.graph.Choices(int(member))
+			for c := first; c < end; c++ {
+				isAllowed := iv.choices == nil || iv.choices.Has(c)
+				if isAllowed && !yield(int(member), c) {
+					return
+				}
 			}
 		}
 	}
 }
 
-// optimum returns the upper or lower bound on the value of an unknown, which it computes from the bounds of its successors,
-// and the number of operations.
+// optimum returns the upper or lower bound on the value of an unknown from the bounds of its successors, and the number of operations.
 func (iv *intervalSystem) optimum(s uint32, upper bool) (bound float64, work int) {
 	minimize := iv.dir.Scheduler() == Min
-	first := true
-	iv.forEachChoice(s, func(member, c int) {
-		value := iv.choiceBound(member, c, upper)
-		if first || isBetter(value, bound, minimize) {
-			bound, first = value, false
+	for state, c := range iv.allowedChoices(s) {
+		value := iv.choiceBound(state, c, upper)
+		isFirst := work == 0
+		if isFirst || isBetter(value, bound, minimize) {
+			bound = value
 		}
 		work += 4 * int(iv.graph.Start[c+1]-iv.graph.Start[c])
-	})
+	}
 	return bound, work
 }
 
-// solve computes bounds on the values of the maybe states, component by component, and then the exact values
-// if they are asked for.
+// solve computes bounds on the values of the maybe states, one component after the other. Then it computes exact values if they are requested.
 func (iv *intervalSystem) solve(ctx context.Context, opts Options) (*Values, error) {
 	components := iv.graph.Model.Components(iv.maybe, nil)
 	for i := range components.Num() {
-		var unknowns []uint32
-		for _, s := range components.Members(i) {
-			if iv.representativeOf(s) == s {
-				unknowns = append(unknowns, s)
-			}
-		}
+		members := components.Members(i)
+		isOther := func(s uint32) bool { return iv.representativeOf(s) != s }
+		unknowns := slices.DeleteFunc(slices.Clone(members), isOther)
 		if err := iv.solveComponent(unknowns, opts); err != nil {
 			return nil, err
 		}
-		for _, s := range components.Members(i) {
+		for _, s := range members {
 			representative := iv.representativeOf(s)
 			iv.values.Lower[s] = iv.values.Lower[representative]
 			iv.values.Upper[s] = iv.values.Upper[representative]
 		}
-		iv.meter.progress.Done += len(components.Members(i))
+		iv.meter.progress.Done += len(members)
 	}
 	if iv.values.Exact != nil {
 		if err := iv.exactStrategyIteration(ctx, opts); err != nil {
@@ -283,7 +303,7 @@ func (iv *intervalSystem) solve(ctx context.Context, opts Options) (*Values, err
 	return iv.values, nil
 }
 
-// solveComponent bounds the values of a component whose successors are solved, by optimistic value iteration.
+// solveComponent bounds the values of a component by optimistic value iteration. All successors must be solved.
 //
 // Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
 func (iv *intervalSystem) solveComponent(unknowns []uint32, opts Options) error {
@@ -319,15 +339,16 @@ func (iv *intervalSystem) solveComponent(unknowns []uint32, opts Options) error 
 	}
 }
 
-// hasSelfLoop reports whether a choice of an unknown leads back to it.
+// hasSelfLoop reports whether a choice of an unknown can return to it.
 func (iv *intervalSystem) hasSelfLoop(s uint32) bool {
 	isSelf := func(target uint32) bool { return iv.representativeOf(target) == s }
-	found := false
-	iv.forEachChoice(s, func(_, c int) {
+	for _, c := range iv.allowedChoices(s) {
 		first, end := iv.graph.Row(c)
-		found = found || slices.ContainsFunc(iv.graph.Target[first:end], isSelf)
-	})
-	return found
+		if slices.ContainsFunc(iv.graph.Target[first:end], isSelf) {
+			return true
+		}
+	}
+	return false
 }
 
 // sweepLower raises the lower bounds by one Gauss-Seidel sweep. It returns the greatest relative change.
@@ -348,12 +369,11 @@ func (iv *intervalSystem) sweepLower(unknowns []uint32) (change float64, err err
 	return change, nil
 }
 
-// proveUpper guesses upper bounds by a relative margin above the lower bounds, and reports whether it can prove them. It sweeps
-// until a sweep raises no bound, which proves the guess, or lowers no bound, which refutes it. It gives up after the given
-// number of sweeps.
+// proveUpper guesses upper bounds by a relative margin above the lower bounds, and reports whether it can prove them.
+// A sweep that raises no bound proves the guess. A sweep that lowers no bound refutes it.
 //
 // Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
-func (iv *intervalSystem) proveUpper(unknowns []uint32, margin float64, sweeps int) (proved bool, err error) {
+func (iv *intervalSystem) proveUpper(unknowns []uint32, margin float64, maxSweeps int) (proved bool, err error) {
 	for _, s := range unknowns {
 		bound := max(iv.values.Lower[s]*(1+margin), robustFloor)
 		if iv.isProbability {
@@ -361,30 +381,36 @@ func (iv *intervalSystem) proveUpper(unknowns []uint32, margin float64, sweeps i
 		}
 		iv.values.Upper[s] = bound
 	}
-	for range sweeps {
-		iv.values.Sweeps++
-		neverRose, neverFell := true, true
-		for _, s := range unknowns {
-			bound, work := iv.optimum(s, true)
-			neverRose = neverRose && bound <= iv.values.Upper[s]
-			neverFell = neverFell && bound >= iv.values.Upper[s]
-			iv.values.Upper[s] = bound
-			if err := iv.meter.addWork(work); err != nil {
-				return false, err
-			}
-		}
-		if neverRose {
+	for range maxSweeps {
+		raised, lowered, err := iv.sweepUpper(unknowns)
+		switch {
+		case err != nil:
+			return false, err
+		case !raised:
 			return true, nil
-		}
-		if neverFell {
+		case !lowered:
 			return false, nil
 		}
 	}
 	return false, nil
 }
 
-// useTrivialBounds replaces the upper bounds by the trivial ones: 1 for probabilities, infinity for rewards. It keeps
-// the lower bounds.
+// sweepUpper replaces the upper bounds by one Gauss-Seidel sweep. It reports whether it raised or lowered a bound.
+func (iv *intervalSystem) sweepUpper(unknowns []uint32) (raised, lowered bool, err error) {
+	iv.values.Sweeps++
+	for _, s := range unknowns {
+		bound, work := iv.optimum(s, true)
+		raised = raised || !(bound <= iv.values.Upper[s])
+		lowered = lowered || !(bound >= iv.values.Upper[s])
+		iv.values.Upper[s] = bound
+		if err := iv.meter.addWork(work); err != nil {
+			return raised, lowered, err
+		}
+	}
+	return raised, lowered, nil
+}
+
+// useTrivialBounds sets the upper bounds to 1 for probabilities, or infinity for rewards.
 func (iv *intervalSystem) useTrivialBounds(unknowns []uint32) {
 	iv.values.Converged = false
 	for _, s := range unknowns {
@@ -414,8 +440,7 @@ func robustUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 	return sys.solve(ctx, opts)
 }
 
-// canEarnReward returns the maybe states from which a reward can be earned in maybe states. All other maybe states have
-// value 0.
+// canEarnReward returns the maybe states from which a reward can be earned. All other maybe states have the value 0.
 func (iv *intervalSystem) canEarnReward(maybe *sparse.Set) *sparse.Set {
 	earning := sparse.NewSet(iv.graph.NumStates())
 	for s := range maybe.All() {

@@ -16,10 +16,8 @@ type strategyPair struct {
 	distribution  []*big.Rat
 }
 
-// exactStrategyIteration computes the exact values of the maybe states. It evaluates the Markov chain that the strategies of the
-// scheduler and of nature induce. Then it improves the strategy of nature or, if this is not possible, the scheduler, and repeats this
-// until neither improves. The first strategies are those that are best for the computed bounds. If a minimizing scheduler could stay in
-// the component forever, proper strategies replace them.
+// exactStrategyIteration computes the exact values of the maybe states by strategy iteration. It solves the Markov chain that the
+// strategies of the scheduler and of nature induce, and improves a strategy, until neither strategy improves.
 //
 // Source: Hoffman and Karp, On nonterminating stochastic games (1966).
 func (iv *intervalSystem) exactStrategyIteration(ctx context.Context, opts Options) error {
@@ -29,26 +27,20 @@ func (iv *intervalSystem) exactStrategyIteration(ctx context.Context, opts Optio
 			unknowns = append(unknowns, uint32(s))
 		}
 	}
-	strategies := make(map[uint32]*strategyPair, len(unknowns))
-	iv.setExactGuess(unknowns)
-	for _, s := range unknowns {
-		strategies[s] = iv.initialStrategy(s)
+	strategies, err := iv.solveInitial(ctx, unknowns, opts)
+	if err != nil {
+		return err
 	}
-	for first := true; ; first = false {
-		err := iv.solveInduced(ctx, unknowns, strategies, opts)
-		if errors.Is(err, errImproper) && first {
-			iv.properStrategies(unknowns, strategies)
-			err = iv.solveInduced(ctx, unknowns, strategies, opts)
-		}
+	for {
+		improved, err := iv.improve(unknowns, strategies)
 		if err != nil {
 			return err
 		}
-		better, err := iv.improve(unknowns, strategies)
-		if err != nil {
-			return err
-		}
-		if !better {
+		if !improved {
 			break
+		}
+		if err := iv.solveInduced(ctx, unknowns, strategies, opts); err != nil {
+			return err
 		}
 	}
 	for s := range iv.maybe.All() {
@@ -57,8 +49,23 @@ func (iv *intervalSystem) exactStrategyIteration(ctx context.Context, opts Optio
 	return nil
 }
 
-// setExactGuess sets the exact values to the computed bounds, so that distribution can order the targets by
-// them.
+// solveInitial returns the optimal strategies for the computed bounds, and computes their exact values.
+// If a minimizing scheduler can stay forever, proper strategies replace them.
+func (iv *intervalSystem) solveInitial(ctx context.Context, unknowns []uint32, opts Options) (map[uint32]*strategyPair, error) {
+	strategies := make(map[uint32]*strategyPair, len(unknowns))
+	iv.setExactGuess(unknowns)
+	for _, s := range unknowns {
+		strategies[s] = iv.initialStrategy(s)
+	}
+	err := iv.solveInduced(ctx, unknowns, strategies, opts)
+	if errors.Is(err, errImproper) {
+		iv.properStrategies(unknowns, strategies)
+		err = iv.solveInduced(ctx, unknowns, strategies, opts)
+	}
+	return strategies, err
+}
+
+// setExactGuess sets the exact values to computed bounds, for the first order of the targets.
 func (iv *intervalSystem) setExactGuess(unknowns []uint32) {
 	bounds := iv.values.Lower
 	if iv.dir.Scheduler() == Min && iv.values.Converged {
@@ -69,25 +76,23 @@ func (iv *intervalSystem) setExactGuess(unknowns []uint32) {
 	}
 }
 
-// initialStrategy returns the choice of an unknown that is optimal for the computed bounds, with nature's
-// best distribution.
+// initialStrategy returns the optimal choice of an unknown for the computed bounds, with the optimal distribution of nature.
 func (iv *intervalSystem) initialStrategy(s uint32) *strategyPair {
 	minimize := iv.dir.Scheduler() == Min
 	useUpper := minimize && iv.values.Converged
 	var strategy *strategyPair
 	best := 0.0
-	iv.forEachChoice(s, func(member, c int) {
-		bound := iv.choiceBound(member, c, useUpper)
+	for state, c := range iv.allowedChoices(s) {
+		bound := iv.choiceBound(state, c, useUpper)
 		if strategy == nil || isBetter(bound, best, minimize) {
-			strategy, best = &strategyPair{state: member, choice: c}, bound
+			strategy, best = &strategyPair{state: state, choice: c}, bound
 		}
-	})
+	}
 	strategy.distribution = iv.distribution(strategy.choice)
 	return strategy
 }
 
-// properStrategies sets strategies that leave the unknowns with probability one. The choice of each unknown has a target that is
-// outside of the unknowns, or that was found earlier to leave them.
+// properStrategies sets strategies that leave the unknowns with probability one. It adds one unknown after the other.
 func (iv *intervalSystem) properStrategies(unknowns []uint32, strategies map[uint32]*strategyPair) {
 	proper := sparse.NewSet(iv.graph.NumStates())
 	for changed := true; changed; {
@@ -105,19 +110,17 @@ func (iv *intervalSystem) properStrategies(unknowns []uint32, strategies map[uin
 	}
 }
 
-// strategyTowards returns the first choice of an unknown that can lead to a proper unknown or out of the maybe states, with
-// nature's optimal distribution. It returns nil if there is none.
+// strategyTowards returns the first choice of an unknown that can lead to a proper unknown or out of the maybe states, or nil.
 func (iv *intervalSystem) strategyTowards(s uint32, proper *sparse.Set) *strategyPair {
-	var strategy *strategyPair
-	iv.forEachChoice(s, func(member, c int) {
-		if strategy == nil && iv.canLead(c, proper) {
-			strategy = &strategyPair{state: member, choice: c, distribution: iv.distribution(c)}
+	for state, c := range iv.allowedChoices(s) {
+		if iv.canLead(c, proper) {
+			return &strategyPair{state: state, choice: c, distribution: iv.distribution(c)}
 		}
-	})
-	return strategy
+	}
+	return nil
 }
 
-// canLead reports whether a choice has a target that is a proper unknown, or outside of the maybe states.
+// canLead reports whether a choice can lead to a proper unknown or out of the maybe states.
 func (iv *intervalSystem) canLead(c int, proper *sparse.Set) bool {
 	first, end := iv.graph.Row(c)
 	for _, target := range iv.graph.Target[first:end] {
@@ -129,85 +132,82 @@ func (iv *intervalSystem) canLead(c int, proper *sparse.Set) bool {
 	return false
 }
 
-// improve switches nature to better distributions under the current choices. If there are none, it switches
-// the scheduler to better choices. It reports whether anything changed.
-func (iv *intervalSystem) improve(unknowns []uint32, strategies map[uint32]*strategyPair) (bool, error) {
-	better, err := iv.improveNature(unknowns, strategies)
-	if better || err != nil {
-		return better, err
+// improve switches nature to better distributions, or else the scheduler to better choices. It reports whether a strategy changed.
+func (iv *intervalSystem) improve(unknowns []uint32, strategies map[uint32]*strategyPair) (improved bool, err error) {
+	improved, err = iv.improveNature(unknowns, strategies)
+	if improved || err != nil {
+		return improved, err
 	}
 	return iv.improveScheduler(unknowns, strategies)
 }
 
-// improveNature switches nature to better distributions under the current choices, and reports whether any changed.
-func (iv *intervalSystem) improveNature(unknowns []uint32, strategies map[uint32]*strategyPair) (better bool, err error) {
+// improveNature switches nature to better distributions of the current choices. It reports whether a distribution changed.
+func (iv *intervalSystem) improveNature(unknowns []uint32, strategies map[uint32]*strategyPair) (improved bool, err error) {
 	for _, s := range unknowns {
 		current := strategies[s]
 		distribution := iv.distribution(current.choice)
 		if iv.choiceValue(current.state, current.choice, distribution).Cmp(iv.values.Exact[s]) != 0 {
-			current.distribution, better = distribution, true
+			current.distribution, improved = distribution, true
 		}
 		if err := iv.meter.addWork(1000 + reductionCost(iv.values.Exact[s])); err != nil {
 			return false, err
 		}
 	}
-	return better, nil
+	return improved, nil
 }
 
-// improveScheduler switches the scheduler to better choices, and reports whether any changed.
-func (iv *intervalSystem) improveScheduler(unknowns []uint32, strategies map[uint32]*strategyPair) (better bool, err error) {
+// improveScheduler switches the scheduler to better choices. It reports whether a choice changed.
+func (iv *intervalSystem) improveScheduler(unknowns []uint32, strategies map[uint32]*strategyPair) (improved bool, err error) {
 	wantedOrder := 1
 	if iv.dir.Scheduler() == Min {
 		wantedOrder = -1
 	}
 	for _, s := range unknowns {
 		best := iv.values.Exact[s]
-		iv.forEachChoice(s, func(member, c int) {
+		for state, c := range iv.allowedChoices(s) {
 			distribution := iv.distribution(c)
-			if value := iv.choiceValue(member, c, distribution); value.Cmp(best) == wantedOrder {
-				best, better = value, true
-				*strategies[s] = strategyPair{member, c, distribution}
+			if value := iv.choiceValue(state, c, distribution); value.Cmp(best) == wantedOrder {
+				best, improved = value, true
+				*strategies[s] = strategyPair{state, c, distribution}
 			}
-		})
+		}
 		if err := iv.meter.addWork(4000 + reductionCost(best)); err != nil {
 			return false, err
 		}
 	}
-	return better, nil
+	return improved, nil
 }
 
-// distribution returns nature's optimal distribution of choice c for the exact values: the lower ends of the
-// intervals, plus the free probability given to the best targets first.
+// distribution returns the optimal distribution of nature for choice c and the exact values.
 func (iv *intervalSystem) distribution(c int) []*big.Rat {
 	model := iv.graph.Model
 	first, end := model.Row(c)
 	probs := make([]*big.Rat, end-first)
+	for i := range probs {
+		probs[i] = model.Rat(first + i) // the lower end of the interval
+	}
 	if iv.freeProbability[c] == 0 {
-		for i := range probs {
-			probs[i] = model.Rat(first + i)
-		}
 		return probs
 	}
-	remaining := big.NewRat(1, 1)
-	for i := range probs {
-		probs[i] = model.Rat(first + i)
-		remaining.Sub(remaining, probs[i])
+	free := big.NewRat(1, 1)
+	for _, prob := range probs {
+		free.Sub(free, prob)
 	}
 	for _, i := range iv.preferredTargets(c) {
-		width := new(big.Rat).Sub(model.HighRat(first+i), probs[i])
-		if width.Cmp(remaining) > 0 {
-			width.Set(remaining)
+		amount := new(big.Rat).Sub(model.HighRat(first+i), probs[i])
+		if amount.Cmp(free) > 0 {
+			amount.Set(free)
 		}
-		probs[i] = new(big.Rat).Add(probs[i], width)
-		remaining.Sub(remaining, width)
-		if remaining.Sign() == 0 {
+		probs[i] = new(big.Rat).Add(probs[i], amount)
+		free.Sub(free, amount)
+		if free.Sign() == 0 {
 			break
 		}
 	}
 	return probs
 }
 
-// preferredTargets returns the indices of the targets of choice c, in the order in which nature prefers their exact values.
+// preferredTargets returns the indices of the targets of choice c in nature's order of preference.
 func (iv *intervalSystem) preferredTargets(c int) []int {
 	first, end := iv.graph.Row(c)
 	order := make([]int, end-first)
@@ -224,7 +224,7 @@ func (iv *intervalSystem) preferredTargets(c int) []int {
 	return order
 }
 
-// choiceValue returns the exact value of choice c of state s under the given distribution over its targets.
+// choiceValue returns the exact value of choice c of state s under a distribution over its targets.
 func (iv *intervalSystem) choiceValue(s, c int, distribution []*big.Rat) *big.Rat {
 	sum := iv.reward.OfChoiceRat(s, c)
 	first, _ := iv.graph.Row(c)
@@ -238,8 +238,7 @@ func (iv *intervalSystem) choiceValue(s, c int, distribution []*big.Rat) *big.Ra
 // errImproper says that the value of an unknown is infinite, because the scheduler can stay in the component forever.
 var errImproper = errors.New("no initial scheduler that leaves the component was found")
 
-// solveInduced sets the exact values of the unknowns to their values in the Markov chain that the strategies induce. The error
-// is errImproper if a value is infinite.
+// solveInduced computes the exact values of the unknowns in the induced Markov chain. The error is errImproper if a value is infinite.
 func (iv *intervalSystem) solveInduced(ctx context.Context, unknowns []uint32, strategies map[uint32]*strategyPair, opts Options) error {
 	model, reward, err := iv.inducedChain(unknowns, strategies)
 	if err != nil {
@@ -266,8 +265,8 @@ func (iv *intervalSystem) solveInduced(ctx context.Context, unknowns []uint32, s
 	return nil
 }
 
-// inducedChain returns the Markov chain that the strategies induce, and its state rewards. With n unknowns, states 0 to n-1 are
-// the unknowns. State n is the absorbing target, and state n+1 an absorbing state with value 0.
+// inducedChain returns the Markov chain that the strategies induce, and its state rewards. The n unknowns are states 0 to n-1.
+// State n is the absorbing target, and state n+1 is absorbing with value 0.
 func (iv *intervalSystem) inducedChain(unknowns []uint32, strategies map[uint32]*strategyPair) (*sparse.Model, *sparse.Reward, error) {
 	n := len(unknowns)
 	number := make(map[uint32]int, n)
@@ -296,8 +295,8 @@ func (iv *intervalSystem) inducedChain(unknowns []uint32, strategies map[uint32]
 	return model, rewards, err
 }
 
-// inducedState returns the state of the induced chain for a target of the interval model. A target in number has its own state.
-// Other targets have known values, and share two absorbing states: numUnknowns+1 for probability 0, and numUnknowns otherwise.
+// inducedState returns the state of the induced chain for a target. number has the states of the unknowns.
+// A target with a known value becomes absorbing state numUnknowns+1 for probability 0, and numUnknowns for other values.
 func (iv *intervalSystem) inducedState(target uint32, number map[uint32]int, numUnknowns int) int {
 	if i, ok := number[iv.representativeOf(target)]; ok {
 		return i

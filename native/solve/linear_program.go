@@ -43,8 +43,7 @@ func (p *LinearProgram) Row(right *big.Rat, terms ...Term) {
 // Maximize returns the maximum of the objective and a solution that attains it. The error is ErrInfeasible, ErrUnbounded or
 // the error of the context.
 //
-// Source: the two-phase simplex method. The variable with the greatest reduced cost enters the basis. After a step without
-// progress Bland's rule (1977) selects it instead, which excludes cycles.
+// Source: the two-phase simplex method with Bland's rule (1977).
 func (p *LinearProgram) Maximize(ctx context.Context) (maximum *big.Rat, solution []*big.Rat, err error) {
 	tab := p.tableau()
 	if err := tab.findFeasible(ctx); err != nil {
@@ -64,8 +63,8 @@ func (p *LinearProgram) Maximize(ctx context.Context) (maximum *big.Rat, solutio
 	return tab.value, solution, nil
 }
 
-// findFeasible is the first phase of the simplex method: it minimizes the sum of the artificial variables, and removes them from
-// the basis. The error is ErrInfeasible if the minimum is not 0.
+// findFeasible is phase one of the simplex method: it minimizes the sum of the artificial variables. The error is ErrInfeasible if the minimum
+// is not 0.
 func (t *tableau) findFeasible(ctx context.Context) error {
 	for i, row := range t.rows {
 		if err := ctx.Err(); err != nil {
@@ -85,7 +84,7 @@ func (t *tableau) findFeasible(ctx context.Context) error {
 	return t.dropArtificial(ctx)
 }
 
-// setObjective replaces the reduced costs by those of a new objective, whose nil coefficients stand for 0.
+// setObjective computes the reduced costs of a new objective. A nil coefficient stands for 0.
 func (t *tableau) setObjective(objective []*big.Rat) {
 	t.value.SetInt64(0)
 	for j, coefficient := range objective {
@@ -110,30 +109,32 @@ type tableau struct {
 	value       *big.Rat
 }
 
-// tableau returns the initial simplex tableau. Each row has an artificial basis variable and a nonnegative right side. The
-// reduced costs are zero.
+// tableau returns the initial simplex tableau. Each row has an artificial basis variable and a nonnegative right side.
 func (p *LinearProgram) tableau() *tableau {
 	result := &tableau{value: new(big.Rat), reducedCost: make([]*big.Rat, len(p.Objective))}
 	for j := range result.reducedCost {
 		result.reducedCost[j] = new(big.Rat)
 	}
 	for i, row := range p.Rows {
-		terms := make([]Term, len(row))
-		for k, term := range row {
-			terms[k] = Term{term.Var, new(big.Rat).Set(term.Coeff)}
-		}
-		right := new(big.Rat).Set(p.Right[i])
-		if right.Sign() < 0 {
-			right.Neg(right)
-			for k := range terms {
-				terms[k].Coeff.Neg(terms[k].Coeff)
-			}
-		}
+		terms, right := normalizedRow(row, p.Right[i])
 		result.rows = append(result.rows, terms)
 		result.right = append(result.right, right)
 		result.basis = append(result.basis, len(p.Objective)+i)
 	}
 	return result
+}
+
+// normalizedRow returns a copy of an equation with a nonnegative right side.
+func normalizedRow(row []Term, right *big.Rat) ([]Term, *big.Rat) {
+	sign := big.NewRat(1, 1)
+	if right.Sign() < 0 {
+		sign.SetInt64(-1)
+	}
+	terms := make([]Term, len(row))
+	for k, term := range row {
+		terms[k] = Term{term.Var, new(big.Rat).Mul(sign, term.Coeff)}
+	}
+	return terms, new(big.Rat).Mul(sign, right)
 }
 
 // addReducedCost increases the reduced cost of variable j by the given amount.
@@ -148,9 +149,7 @@ func (t *tableau) coeff(i, j int) *big.Rat {
 	return t.rows[i][k].Coeff
 }
 
-// run pivots until no variable has a positive reduced cost. The entering variable has the greatest reduced
-// cost, or the smallest index after a degenerate pivot (Bland's rule, which excludes cycles). The error is
-// ErrUnbounded if the objective has no maximum.
+// run pivots until no variable has a positive reduced cost. The error is ErrUnbounded if the objective has no maximum.
 func (t *tableau) run(ctx context.Context) error {
 	stalled := false
 	for {
@@ -165,15 +164,14 @@ func (t *tableau) run(ctx context.Context) error {
 		if i < 0 {
 			return ErrUnbounded
 		}
-		stalled = t.right[i].Sign() == 0
+		stalled = t.right[i].Sign() == 0 // a degenerate pivot; Bland's rule excludes cycles
 		if err := t.pivot(ctx, i, j); err != nil {
 			return err
 		}
 	}
 }
 
-// enteringVariable returns the variable with the greatest positive reduced cost or, if firstOnly is true, the first variable with a
-// positive reduced cost (Bland's rule). It returns -1 if there is none.
+// enteringVariable returns the variable with the greatest positive reduced cost, or -1. firstOnly selects the first such variable (Bland's rule).
 func (t *tableau) enteringVariable(firstOnly bool) int {
 	best := -1
 	for j, cost := range t.reducedCost {
@@ -190,8 +188,7 @@ func (t *tableau) enteringVariable(firstOnly bool) int {
 	return best
 }
 
-// leavingRow returns the row whose basis variable becomes 0 first if variable j grows (the ratio test). Among equal ratios it
-// selects the basis variable with the smallest number. It returns -1 if no basis variable becomes 0.
+// leavingRow returns the row of the ratio test for variable j, or -1. Among equal ratios it selects the basis variable with the smallest number.
 func (t *tableau) leavingRow(j int) int {
 	best := -1
 	var minRatio *big.Rat
@@ -213,7 +210,7 @@ func (t *tableau) leavingRow(j int) int {
 	return best
 }
 
-// pivot makes variable j the basis variable of row i. It polls the context, since one pivot can take seconds.
+// pivot makes variable j the basis variable of row i.
 func (t *tableau) pivot(ctx context.Context, i, j int) error {
 	inverse := new(big.Rat).Inv(t.coeff(i, j))
 	for k := range t.rows[i] {
@@ -235,7 +232,7 @@ func (t *tableau) pivot(ctx context.Context, i, j int) error {
 	return nil
 }
 
-// eliminateReducedCost makes the reduced cost of the basis variable of row i zero. cost is its present value.
+// eliminateReducedCost makes the reduced cost of the basis variable of row i zero. cost is its current value.
 func (t *tableau) eliminateReducedCost(i int, cost *big.Rat) {
 	if cost.Sign() == 0 {
 		return
@@ -270,8 +267,7 @@ func addMultiple(row, other []Term, factor *big.Rat) []Term {
 	return result
 }
 
-// dropArtificial pivots the artificial variables, whose values are 0, out of the basis, and removes the rows
-// of redundant equations.
+// dropArtificial removes the artificial variables from the basis, and the redundant equations. All artificial variables must be 0.
 func (t *tableau) dropArtificial(ctx context.Context) error {
 	for i := 0; i < len(t.rows); {
 		switch {

@@ -16,10 +16,6 @@ var ErrTimeStands = errors.New("some scheduler can stop the time: it stays forev
 // LongRunPerTime returns bounds on the optimal long-run average reward per unit of time of an MDP whose steps take time, such as the
 // embedded MDP of a Markov automaton. time has the mean time of each step.
 //
-// In a maximal end component, a scheduler that earns R and takes the time T in an average step earns R/T per unit of time. For a guess
-// g, let D be the optimal long-run average of R-g*T. Then the optimum of R/T lies between the values of g+D/T for the least and the
-// greatest T. The next guess is the average R/T of the scheduler that attains D.
-//
 // Source: Dinkelbach, On nonlinear fractional programming (1967); Butkova, Wimmer and Hermanns, Long-run rewards for Markov automata
 // (TACAS 2017) for the components.
 func LongRunPerTime(ctx context.Context, graph *sparse.Graph, reward, time *sparse.Reward, dir Direction, opts Options) (*Values, error) {
@@ -35,8 +31,7 @@ func LongRunPerTime(ctx context.Context, graph *sparse.Graph, reward, time *spar
 	})
 }
 
-// SteadyStatePerTime returns bounds on the optimal long-run fraction of the time that is spent in a set of states. It is the long-run
-// average of the time in these states.
+// SteadyStatePerTime returns bounds on the optimal long-run fraction of the time in a set of states.
 func SteadyStatePerTime(ctx context.Context, graph *sparse.Graph, rewarded *sparse.Set, time *sparse.Reward, dir Direction, opts Options) (*Values, error) {
 	values, err := LongRunPerTime(ctx, graph, time.Within(rewarded), time, dir, opts)
 	if err != nil {
@@ -49,6 +44,10 @@ func SteadyStatePerTime(ctx context.Context, graph *sparse.Graph, rewarded *spar
 }
 
 // timedComponent is a maximal end component as a separate model. All of its states have the same optimal average.
+//
+// A scheduler that earns R and takes the time T in an average step earns R/T per unit of time. For a guess g, let D be the optimal
+// long-run average of R-g*T. Then the optimum of R/T lies between the values of g+D/T for the least and the greatest T.
+// The next guess is the average R/T of the scheduler that attains D.
 type timedComponent struct {
 	ctx          context.Context
 	members      []uint32 // the original states
@@ -63,7 +62,7 @@ type timedComponent struct {
 	scheduler    []uint32 // the choice of each state that was optimal for the last guess
 }
 
-// newTimedComponent returns maximal end component i as a separate model with its rewards and times.
+// newTimedComponent returns maximal end component i as a separate model with rewards and times.
 func newTimedComponent(ctx context.Context, graph *sparse.Graph, mecs *sparse.EndComponents, i int, reward, time *sparse.Reward, dir Direction, opts Options) *timedComponent {
 	members := mecs.Members(i)
 	indexOf := make(map[uint32]uint32, len(members))
@@ -86,7 +85,7 @@ func newTimedComponent(ctx context.Context, graph *sparse.Graph, mecs *sparse.En
 	return component
 }
 
-// restrictReward returns the rewards of some choices of a graph. It adds state rewards to the rewards of the choices.
+// restrictReward returns the rewards of some choices of a graph, including state rewards.
 func restrictReward(graph *sparse.Graph, reward *sparse.Reward, choices []uint32) *sparse.Reward {
 	restricted := &sparse.Reward{Choice: make([]float64, len(choices)), Err: reward.Err + 2*unit, Unfit: reward.Unfit}
 	if reward.StateRat != nil || reward.ChoiceRat != nil {
@@ -105,7 +104,7 @@ func restrictReward(graph *sparse.Graph, reward *sparse.Reward, choices []uint32
 // maxGuesses is the greatest number of guesses of timedComponent.solve.
 const maxGuesses = 100
 
-// solve computes the optimal average per unit of time, with guesses that begin at 0.
+// solve computes the optimal average per unit of time. The first guess is 0.
 func (tc *timedComponent) solve() error {
 	opts := tc.opts
 	opts.Exact, opts.Scheduler = false, false
@@ -135,8 +134,8 @@ func (tc *timedComponent) solve() error {
 	return nil
 }
 
-// improve tightens the bounds with a guess of the optimal average, and returns the next guess. It returns nil if the bounds are
-// narrow enough, or if the guess is the exact optimum. minTime and maxTime bound the mean time of a step.
+// improve tightens the bounds with a guess of the optimal average, and returns the next guess. It returns nil if no better guess is needed.
+// minTime and maxTime bound the mean time of a step.
 func (tc *timedComponent) improve(guess *big.Rat, minTime, maxTime float64) (*big.Rat, error) {
 	scale := tc.scale(guess)
 	rewards := Signed{Earned: scaled(tc.reward, scale), Lost: scaled(tc.time, new(big.Rat).Mul(scale, guess))}
@@ -170,7 +169,7 @@ func (tc *timedComponent) improve(guess *big.Rat, minTime, maxTime float64) (*bi
 	return next, err
 }
 
-// scale returns a power of two. Multiplied by it, the greatest terms of R-g*T are about 1, so shifting the rewards loses no digits.
+// scale returns a power of two that makes the greatest terms of R-g*T about 1. Shifting these rewards loses no digits.
 func (tc *timedComponent) scale(guess *big.Rat) *big.Rat {
 	const maxExponent = 1000
 	guessFloat, _ := guess.Float64()
@@ -198,7 +197,7 @@ func scaled(reward *sparse.Reward, factor *big.Rat) *sparse.Reward {
 	return &product
 }
 
-// setScheduler sets the current scheduler. A state in which every choice is optimal gets its first choice.
+// setScheduler sets the current scheduler. A state without a choice gets its first choice.
 func (tc *timedComponent) setScheduler(scheduler []uint32) {
 	tc.scheduler = slices.Clone(scheduler)
 	for s, choice := range tc.scheduler {
@@ -209,9 +208,8 @@ func (tc *timedComponent) setScheduler(scheduler []uint32) {
 	}
 }
 
-// tighten tightens the bounds on the optimal average, which is between the least and the greatest value of g+D/T. guess is g, minTime
-// and maxTime are bounds on T, and difference has bounds on D plus the shift. The sums are rounded outwards by more than their
-// rounding errors.
+// tighten tightens the bounds on the optimal average by the bounds on g+D/T. guess is g, minTime and maxTime bound T,
+// and difference bounds D plus the shift. The sums are rounded outwards.
 func (tc *timedComponent) tighten(guess, shift *big.Rat, difference *Values, minTime, maxTime float64) {
 	guessFloat, _ := guess.Float64()
 	shiftFloat, _ := shift.Float64() // no rounding: it is an integer
@@ -229,8 +227,7 @@ func (tc *timedComponent) tighten(guess, shift *big.Rat, difference *Values, min
 	tc.upper = min(tc.upper, guessFloat+high+8*unit*(guessFloat+math.Abs(high)))
 }
 
-// averageOfScheduler returns the average reward per unit of time of the current scheduler. It is rounded to a float64, unless the
-// options ask for fractions.
+// averageOfScheduler returns the average reward per unit of time of the current scheduler. It is rounded, unless the options request fractions.
 func (tc *timedComponent) averageOfScheduler() (*big.Rat, error) {
 	builder := sparse.NewDerivedBuilder(tc.graph.Model, sparse.DTMC)
 	for s := range tc.graph.NumStates() {
@@ -254,8 +251,7 @@ func (tc *timedComponent) averageOfScheduler() (*big.Rat, error) {
 	return new(big.Rat).SetFloat64(rounded), nil
 }
 
-// averagePerStep returns the long-run average of a reward per step of an induced chain: the fraction if the options ask for it, and
-// otherwise its lower bound.
+// averagePerStep returns the long-run average of a reward per step of an induced chain: the exact value, or a lower bound.
 func (tc *timedComponent) averagePerStep(chain *sparse.Graph, reward *sparse.Reward) (*big.Rat, error) {
 	values, err := LongRun(tc.ctx, chain, reward, tc.dir, tc.opts)
 	if err != nil {
@@ -267,7 +263,7 @@ func (tc *timedComponent) averagePerStep(chain *sparse.Graph, reward *sparse.Rew
 	return new(big.Rat).SetFloat64(values.Lower[0]), nil
 }
 
-// writeTo writes the optimum and the scheduler of the component to mec, in which it is component i.
+// writeTo writes the optimum and the scheduler to component i of mec.
 func (tc *timedComponent) writeTo(mec *mecGain, i int) {
 	mec.gain.Lower[i], mec.gain.Upper[i] = max(tc.lower, 0), tc.upper
 	if mec.gain.Exact != nil {

@@ -13,8 +13,7 @@ func robustNext(ctx context.Context, graph *sparse.Graph, states *sparse.Set, di
 	return robustBounded(ctx, graph, sparse.FullSet(graph.NumStates()), states, Steps{Low: 1, High: 1}, dir, opts)
 }
 
-// robustBounded returns bounds on the probability of `left U right` with a step bound in an interval model. Scheduler and
-// nature may count steps.
+// robustBounded returns bounds on the probability of `left U right` with a step bound in an interval model.
 func robustBounded(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound Steps, dir Direction, opts Options) (*Values, error) {
 	sys, err := newIntervalSystem(ctx, graph, nil, dir, opts)
 	if err != nil {
@@ -38,7 +37,7 @@ func robustCumul(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 	return sys.values, sys.steps(sparse.FullSet(graph.NumStates()), steps)
 }
 
-// steps applies the equations of the maybe states n times, to all of them at once.
+// steps applies the equations of all maybe states n times.
 func (iv *intervalSystem) steps(maybe *sparse.Set, n int) error {
 	if iv.values.Exact != nil {
 		return iv.exactSteps(maybe, n)
@@ -63,12 +62,12 @@ func (iv *intervalSystem) exactSteps(maybe *sparse.Set, n int) error {
 	next := slices.Clone(iv.values.Exact)
 	visit := func(s uint32) (choice uint32, work int) {
 		var best *big.Rat
-		iv.forEachChoice(s, func(member, c int) {
-			value := iv.choiceValue(member, c, iv.distribution(c))
+		for state, c := range iv.allowedChoices(s) {
+			value := iv.choiceValue(state, c, iv.distribution(c))
 			if isBetterRat(value, best, iv.dir.Scheduler() == Min) {
 				best = value
 			}
-		})
+		}
 		next[s] = best
 		return sparse.None, 1000 + reductionCost(best)
 	}

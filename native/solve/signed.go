@@ -16,8 +16,7 @@ type Signed struct{ Earned, Lost *sparse.Reward }
 // ErrMayMiss says that some scheduler misses the target with positive probability, or that this could not be excluded.
 var ErrMayMiss = errors.New("some scheduler misses the target with positive probability")
 
-// greatestLoss returns twice the greatest loss of a step, and at least 1. If onlyStates is true, it considers state rewards
-// only.
+// greatestLoss returns twice the greatest loss of a step, and at least 1. onlyStates restricts it to state rewards.
 func (r Signed) greatestLoss(model *sparse.Model, onlyStates bool) float64 {
 	greatest := 0.5
 	for s := range model.NumStates() {
@@ -33,7 +32,7 @@ func (r Signed) greatestLoss(model *sparse.Model, onlyStates bool) float64 {
 	return 2 * math.Ceil(greatest)
 }
 
-// Large reports whether a reward or a loss exceeds sparse.MaxNumber, so that Shifted and Potential could overflow.
+// Large reports whether a reward or a loss exceeds sparse.MaxNumber. Shifted and Potential could then overflow.
 func (r Signed) Large() bool {
 	for _, rewards := range [][]float64{r.Earned.State, r.Earned.Choice, r.Lost.State, r.Lost.Choice} {
 		for _, reward := range rewards {
@@ -45,7 +44,7 @@ func (r Signed) Large() bool {
 	return false
 }
 
-// valueAt returns list[i]; 0 for a nil list.
+// valueAt returns list[i], or 0 for a nil list.
 func valueAt(list []float64, i int) float64 {
 	if list == nil {
 		return 0
@@ -53,8 +52,8 @@ func valueAt(list []float64, i int) float64 {
 	return list[i]
 }
 
-// addToSteps returns a reward structure in which every step earns offset(s, c) in addition. The offset is at least the loss of the step,
-// so that no reward is negative. floatOffset returns the rounded offset.
+// addToSteps returns a reward structure in which every step earns an additional offset. The offset must be at least the loss of the step.
+// floatOffset returns the rounded offset.
 func (r Signed) addToSteps(model *sparse.Model, offset func(s, c int) *big.Rat, floatOffset func(s, c int) float64) *sparse.Reward {
 	reward := r.emptySum()
 	reward.Choice = make([]float64, model.NumChoices())
@@ -74,8 +73,7 @@ func (r Signed) addToSteps(model *sparse.Model, offset func(s, c int) *big.Rat, 
 	return reward
 }
 
-// addToStates returns the structure of the state rewards, in which every state earns the offset in addition. floatOffset is the same
-// number.
+// addToStates returns the structure of the state rewards plus an offset. floatOffset is the same number.
 func (r Signed) addToStates(model *sparse.Model, offset *big.Rat, floatOffset float64) *sparse.Reward {
 	reward := r.emptySum()
 	reward.State = make([]float64, model.NumStates())
@@ -92,17 +90,17 @@ func (r Signed) addToStates(model *sparse.Model, offset *big.Rat, floatOffset fl
 	return reward
 }
 
-// emptySum returns a reward structure without rewards, for the sums of addToSteps and addToStates.
+// emptySum returns a structure without rewards, with the relative error of the sums that the caller adds.
 func (r Signed) emptySum() *sparse.Reward {
 	unfit := r.Earned.Unfit
 	if r.Lost.Unfit != nil {
 		unfit = r.Lost.Unfit
 	}
-	// The offset is at least twice the loss. So the sum of all terms without their signs is at most three times the reward.
+	// The offset is at least twice the loss, so the sum of the absolute terms is at most three times the reward.
 	return &sparse.Reward{Name: r.Earned.Name, Unfit: unfit, Err: 3.1 * (max(r.Earned.Err, r.Lost.Err) + 8*unit)}
 }
 
-// ratAt returns list[i], or 0 if the list or its element is nil. The caller may change the 0, but not list[i].
+// ratAt returns list[i], or a new 0 if the list or its element is nil.
 func ratAt(list []*big.Rat, i int) *big.Rat {
 	if list == nil || list[i] == nil {
 		return new(big.Rat)
@@ -110,8 +108,7 @@ func ratAt(list []*big.Rat, i int) *big.Rat {
 	return list[i]
 }
 
-// Shifted returns a structure without negative rewards: every step earns the same amount more. If onlyStates is true, the structure
-// has the state rewards only, and every state earns the amount.
+// Shifted adds the same amount to the reward of every step, so no reward is negative. onlyStates restricts the structure to state rewards.
 func (r Signed) Shifted(model *sparse.Model, onlyStates bool) (shifted *sparse.Reward, by *big.Rat) {
 	offset := r.greatestLoss(model, onlyStates)
 	by = new(big.Rat).SetFloat64(offset)
@@ -121,16 +118,13 @@ func (r Signed) Shifted(model *sparse.Model, onlyStates bool) (shifted *sparse.R
 	return r.addToSteps(model, func(int, int) *big.Rat { return by }, func(int, int) float64 { return offset }), by
 }
 
-// Potential returns a structure without negative rewards. Until target is reached, its expected rewards under every scheduler are those
-// of r plus the potential of the state in which a path begins. The error is ErrMayMiss if some scheduler does not reach target with
-// probability one from a state of from.
-//
-// Every step earns the expected decrease of the potential more. The potential is a multiple of the greatest expected number of
-// steps to the target, which decreases by at least one.
+// Potential returns a structure without negative rewards. Its expected rewards until target is reached are the expected rewards of r plus
+// the potential of the first state, under every scheduler. The error is ErrMayMiss if some scheduler can miss target from a state of from.
 //
 // Source: Ng, Harada and Russell, Policy invariance under reward transformations (ICML 1999); Bertsekas and Tsitsiklis (1991) for
 // the steps to the target.
 func (r Signed) Potential(ctx context.Context, graph *sparse.Graph, target, from *sparse.Set, opts Options) (shaped *sparse.Reward, potential []float64, err error) {
+	// The potential is a multiple of the greatest expected number of steps to the target, which decreases by at least one per step.
 	opts.Exact, opts.Within, opts.Scheduler = false, nil, false
 	oneEach := &sparse.Reward{Choice: slices.Repeat([]float64{1}, graph.NumChoices())}
 	steps, err := ReachReward(ctx, graph, oneEach, target, Max, opts)
@@ -167,12 +161,12 @@ type potentialShaping struct {
 	potential []float64 // maxSteps times scale, or 0 if maxSteps is infinite
 }
 
-// isActive reports whether the potential decreases in the steps from a state.
+// isActive reports whether steps from a state decrease the potential.
 func (shaping *potentialShaping) isActive(s int) bool {
 	return !shaping.target.Has(s) && !math.IsInf(shaping.maxSteps[s], 1)
 }
 
-// decrease returns the expected decrease of the potential in a step, and the sum of the absolute values of its terms.
+// decrease returns the expected decrease of the potential in a step, and the sum of the absolute terms.
 func (shaping *potentialShaping) decrease(s, c int) (decrease, magnitude float64) {
 	decrease, magnitude = shaping.potential[s], shaping.potential[s]
 	first, end := shaping.model.Row(c)
@@ -184,7 +178,7 @@ func (shaping *potentialShaping) decrease(s, c int) (decrease, magnitude float64
 	return decrease, magnitude
 }
 
-// check returns a bound on the relative error of each decrease. The error is ErrMayMiss if some decrease is too small.
+// check bounds the relative error of each decrease. The error is ErrMayMiss if a decrease is too small.
 func (shaping *potentialShaping) check() (relErr float64, err error) {
 	for s := range shaping.model.NumStates() {
 		if !shaping.isActive(s) {
@@ -204,8 +198,7 @@ func (shaping *potentialShaping) check() (relErr float64, err error) {
 	return relErr, nil
 }
 
-// floatOffset returns the amount that a step earns in addition: the decrease of the potential, or scale in a state in which it does not
-// decrease.
+// floatOffset returns the additional reward of a step: the decrease of the potential, or scale if the potential does not decrease.
 func (shaping *potentialShaping) floatOffset(s, c int) float64 {
 	if !shaping.isActive(s) {
 		return shaping.scale
@@ -214,7 +207,7 @@ func (shaping *potentialShaping) floatOffset(s, c int) float64 {
 	return decrease
 }
 
-// offset is floatOffset in rational arithmetic.
+// offset returns the additional reward of a step in rational arithmetic: the decrease of the potential, or scale.
 func (shaping *potentialShaping) offset(s, c int) *big.Rat {
 	if !shaping.isActive(s) {
 		return new(big.Rat).SetFloat64(shaping.scale)

@@ -45,9 +45,9 @@ type Bounds struct {
 // chainStates limits the states of the chain that a strategy induces.
 const chainStates = 1 << 21
 
-// Solve bounds the value of a POMDP problem in a start state that the player knows. It expands more and more
-// beliefs, until the bounds are narrow enough or Options.Beliefs is reached. The error comes from the
-// context, is a *sparse.ActionsError, or says that the probabilities have too large denominators.
+// Solve bounds the value of a POMDP problem in a start state that the player knows.
+// It expands beliefs with growing limits, until the bounds are narrow enough or Options.Beliefs is reached.
+// The error comes from the context, is a *sparse.ActionsError, or says that the probabilities have too large denominators.
 func Solve(ctx context.Context, problem Problem, start int, opts Options) (*Bounds, error) {
 	pomdp, err := newPOMDP(problem)
 	if err != nil {
@@ -108,8 +108,8 @@ const (
 	growth          = 4
 )
 
-// run alternates exploration and refinement of the bounds with growing limits, until the bounds are narrow
-// enough, all reachable beliefs are expanded, or the limit of the options is reached.
+// run explores beliefs with growing limits. It stops when the bounds are narrow enough, all reachable beliefs are expanded, or the limit is
+// reached.
 func (r *refinement) run(ctx context.Context) (*Bounds, error) {
 	r.optimisticBound = r.informedBound.bound(point(r.start))
 	if err := r.tryMemoryless(ctx); err != nil {
@@ -139,33 +139,32 @@ func (r *refinement) reportProgress(beliefs int) {
 	}
 }
 
-// exploreAndRefine explores beliefs up to the limits of the exploration, and improves both bounds. An error has
-// the bounds from before the exploration.
+// exploreAndRefine explores beliefs and improves the bounds. An error mentions the bounds from before.
 func (r *refinement) exploreAndRefine(ctx context.Context, explored *exploration) error {
-	earlier := *r.bounds()
+	oldBounds := *r.bounds()
 	err := explored.explore(ctx, point(r.start))
 	if err == nil {
 		err = r.refine(ctx, explored)
 	}
 	if err != nil {
-		return soFar(earlier, err)
+		return soFar(oldBounds, err)
 	}
 	return nil
 }
 
-// soFar adds the bounds known so far to an error.
+// soFar adds the known bounds to an error.
 func soFar(b Bounds, err error) error {
 	return fmt.Errorf("%w; so far the value is known to lie in [%v, %v]", err, b.Lo, b.Hi)
 }
 
-// tryMemoryless starts with the best memoryless strategy of the pool.
+// tryMemoryless evaluates the best memoryless strategy of the pool.
 func (r *refinement) tryMemoryless(ctx context.Context) error {
 	empty := &exploration{updater: newUpdater(r.pomdp), informedBound: r.informedBound, pool: r.pool}
 	empty.addNode(point(r.start), false) // cut off at once, since the limits are 0
 	return r.tryController(ctx, empty.controller(nil, nil, false))
 }
 
-// hasConverged reports whether the bounds are as narrow as wanted.
+// hasConverged reports whether the relative width of the bounds is at most epsilon.
 func (r *refinement) hasConverged() bool {
 	if r.optimisticBound == r.pessimisticBound {
 		return true
@@ -175,8 +174,7 @@ func (r *refinement) hasConverged() bool {
 	return width <= r.opts.Epsilon*greatest && !math.IsInf(greatest, 1)
 }
 
-// bounds returns the exact value if it is known, and otherwise the best bounds so far. The optimistic bound is the upper one of a
-// maximum, and the lower one of a minimum.
+// bounds returns the exact value if it is known, or the best bounds.
 func (r *refinement) bounds() *Bounds {
 	switch {
 	case r.exact != nil:
@@ -189,8 +187,7 @@ func (r *refinement) bounds() *Bounds {
 	return &r.result
 }
 
-// refine improves both bounds by an exploration. It uses the optimistic MDP for the optimistic bound, and the
-// controllers of both MDPs and of point-based value iteration for the pessimistic one.
+// refine improves the optimistic bound by the optimistic MDP, and the pessimistic bound by controllers.
 func (r *refinement) refine(ctx context.Context, explored *exploration) error {
 	r.result.Beliefs = explored.exactNodes + explored.gridNodes
 	r.result.Resolution = 0
@@ -213,8 +210,7 @@ func (r *refinement) refine(ctx context.Context, explored *exploration) error {
 	return r.tryController(ctx, r.vectors.controller(r.start))
 }
 
-// refineOptimistic improves the optimistic bound by the optimistic MDP, and tries the controller of its best
-// scheduler.
+// refineOptimistic improves the optimistic bound by the optimistic MDP, and evaluates the controller of its best scheduler.
 func (r *refinement) refineOptimistic(ctx context.Context, explored *exploration) error {
 	mdp, values, err := r.solveAbstraction(ctx, explored, true)
 	if err != nil {
@@ -226,7 +222,7 @@ func (r *refinement) refineOptimistic(ctx context.Context, explored *exploration
 	return r.tryController(ctx, explored.controller(mdp, values.Scheduler, true))
 }
 
-// refinePessimistic tries the controller of the best scheduler of the pessimistic MDP.
+// refinePessimistic evaluates the controller of the best scheduler of the pessimistic MDP.
 func (r *refinement) refinePessimistic(ctx context.Context, explored *exploration) error {
 	mdp, values, err := r.solveAbstraction(ctx, explored, false)
 	if err != nil {
@@ -235,7 +231,7 @@ func (r *refinement) refinePessimistic(ctx context.Context, explored *exploratio
 	return r.tryController(ctx, explored.controller(mdp, values.Scheduler, false))
 }
 
-// solveAbstraction builds the optimistic or the pessimistic MDP and solves it with a scheduler.
+// solveAbstraction builds the optimistic or the pessimistic MDP, and solves it with a scheduler.
 func (r *refinement) solveAbstraction(ctx context.Context, explored *exploration, optimistic bool) (*finiteMDP, *solve.Values, error) {
 	mdp, err := explored.finiteMDP(optimistic, false)
 	if err != nil {
@@ -247,7 +243,7 @@ func (r *refinement) solveAbstraction(ctx context.Context, explored *exploration
 	return mdp, values, err
 }
 
-// tryController evaluates a controller, and keeps it if it gives the best pessimistic bound so far.
+// tryController evaluates a controller, and stores it if it gives the best pessimistic bound.
 func (r *refinement) tryController(ctx context.Context, controller *Controller) error {
 	values, chain, err := r.evaluate(ctx, controller, r.start, chainStates, r.solveOptions)
 	if errors.Is(err, errTooLarge) {

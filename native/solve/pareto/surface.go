@@ -16,12 +16,8 @@ type Surface struct {
 // maxVertices limits the vertices of the approximations.
 const maxVertices = 2_000
 
-// Surface computes the extreme achievable points. It repeatedly queries the oracle in the direction of the
-// outer vertex that is farthest from the inner approximation. It stops when no vertex is farther than width
-// times its greatest coordinate, or after the given number of queries.
-//
-// The distance from a convex set is a convex function, so no achievable point is farther away than the
-// farthest vertex.
+// Surface computes the extreme achievable points. It queries the oracle in the direction of the farthest outer vertex,
+// until no vertex is farther from the inner approximation than width times its greatest coordinate, or the queries are used up.
 func (c *Curve) Surface(ctx context.Context, width float64, queries int) (*Surface, error) {
 	if err := c.querySingleObjectives(ctx); err != nil {
 		return nil, err
@@ -39,6 +35,7 @@ func (c *Curve) Surface(ctx context.Context, width float64, queries int) (*Surfa
 			return nil, err
 		}
 	}
+	// The distance from a convex set is convex, so no achievable point is farther away than the farthest vertex.
 	surface := &Surface{Points: approx.extremePoints(c.points), Beyond: new(big.Rat)}
 	for _, ray := range approx.outer.rays {
 		vertexDist := approx.distanceOf(ray)
@@ -49,8 +46,8 @@ func (c *Curve) Surface(ctx context.Context, width float64, queries int) (*Surfa
 	return surface, ctx.Err()
 }
 
-// queryVertex queries the oracle in the direction of the facet that is nearest to a vertex, and improves both
-// approximations by the answer. If the answer does not help, it marks the vertex.
+// queryVertex queries the oracle in the direction of the nearest facet of a vertex, and improves both approximations.
+// If the answer does not help, it marks the vertex.
 func (c *Curve) queryVertex(ctx context.Context, approx *approximations, vertex *ray, distance *vertexDistance) error {
 	weights := c.roundWeights(distance.facet.vector[:c.objectives])
 	oldBest := c.greatestKnownValue(weights)
@@ -84,8 +81,8 @@ type vertexDistance struct {
 	noProgress bool // the oracle cannot reduce it
 }
 
-// farthestVertex returns the vertex of the outer approximation with the greatest distance from the inner one. It returns nil if
-// all distances are within the relative width.
+// farthestVertex returns the outer vertex with the greatest distance from the inner approximation, or nil if all distances are within the
+// relative width.
 func (s *approximations) farthestVertex(width float64) (vertex *ray, farthest *vertexDistance) {
 	for _, candidate := range s.outer.rays {
 		vertexDist := s.distanceOf(candidate)
@@ -104,14 +101,13 @@ func (s *approximations) farthestVertex(width float64) (vertex *ray, farthest *v
 	return vertex, farthest
 }
 
-// distanceOf returns the distance of a vertex of the outer approximation from the inner one, and nil for a ray. A cached
-// distance stays valid as long as its facet exists, because new facets are nearer.
+// distanceOf returns the distance of an outer vertex from the inner approximation, or nil for a ray.
 func (s *approximations) distanceOf(vertex *ray) *vertexDistance {
 	if vertex.vector[s.objectives].Sign() == 0 {
 		return nil
 	}
 	if vertexDist := s.distances[vertex]; vertexDist != nil && slices.Contains(s.inner.rays, vertexDist.facet) {
-		return vertexDist
+		return vertexDist // new facets are nearer
 	}
 	vertexDist := &vertexDistance{distance: new(big.Rat)}
 	constraint := pointConstraint(vertex.vector[:s.objectives])
@@ -129,10 +125,9 @@ func (s *approximations) distanceOf(vertex *ray) *vertexDistance {
 	return vertexDist
 }
 
-// extremePoints returns the points that no convex combination of other points dominates. Such a point is the only point that is
-// on all of its facets, and its facets together give every objective a positive weight. Of several equal points only the first
-// is returned.
+// extremePoints returns the points that no convex combination of other points dominates. Of equal points it returns only the first.
 func (s *approximations) extremePoints(points [][]*big.Rat) [][]*big.Rat {
+	// An extreme point is the only point on all of its facets, and its facets weight every objective.
 	facets := make([]*big.Int, len(points))
 	for j, point := range points {
 		facets[j] = s.facetsThrough(point)
@@ -146,8 +141,7 @@ func (s *approximations) extremePoints(points [][]*big.Rat) [][]*big.Rat {
 	return extreme
 }
 
-// hasOtherPoint reports whether another point is on all facets of point j. Of equal points, which are on the same facets, only
-// those before j count. facets has the facets of each point.
+// hasOtherPoint reports whether another point is on all facets of point j. Of equal points, only points before j count.
 func hasOtherPoint(facets []*big.Int, j int) bool {
 	for k := range facets {
 		isOnFacets := new(big.Int).And(facets[j], facets[k]).Cmp(facets[j]) == 0
@@ -174,16 +168,19 @@ func (s *approximations) facetsThrough(point []*big.Rat) *big.Int {
 // weightsAllObjectives reports whether each objective has a positive weight in some facet of the set.
 func (s *approximations) weightsAllObjectives(facets *big.Int) bool {
 	for i := range s.objectives {
-		hasWeight := false
-		for k, facet := range s.inner.rays {
-			if facets.Bit(k) == 1 && facet.vector[i].Sign() > 0 {
-				hasWeight = true
-				break
-			}
-		}
-		if !hasWeight {
+		if !s.weightsObjective(facets, i) {
 			return false
 		}
 	}
 	return true
+}
+
+// weightsObjective reports whether objective i has a positive weight in some facet of the set.
+func (s *approximations) weightsObjective(facets *big.Int, i int) bool {
+	for k, facet := range s.inner.rays {
+		if facets.Bit(k) == 1 && facet.vector[i].Sign() > 0 {
+			return true
+		}
+	}
+	return false
 }
