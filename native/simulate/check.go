@@ -63,15 +63,13 @@ type Paths interface {
 
 // Check samples paths of a model for one property. An error is stored as Err of the result.
 //
-// Workers draw samples in parallel, but their outcomes are counted in the order of the samples. Sampling stops at the first
-// sample after which the method needs no more. So the value, the number of samples and the intervals do not depend on the
-// number of workers. If the context ends earlier, the result has the estimate from all samples before the first unfinished
-// one, an interval that is valid for any reason to stop, and an Err of class result.Interrupted (result.Timeout if a
-// deadline passed).
+// Workers draw samples in parallel, but their outcomes are counted in order. Sampling stops at the first sample after which the
+// method needs no more. So the result does not depend on the number of workers.
+// If the context ends earlier, the result has the estimate from the samples before the first unfinished sample, an interval that
+// is valid for any reason to stop, and an Err of class result.Interrupted (result.Timeout if a deadline passed).
 //
-// The Bound of the verdict is a sound interval for the mean, and BoundMethod is its name: Clopper-Pearson if the number of
-// samples was fixed beforehand, otherwise a confidence sequence. A reward has a bound only if MaxReward is given. HalfWidth
-// is the nominal half-width of PRISM; a valid plan has none.
+// The Bound of the verdict is a sound interval for the mean: Clopper-Pearson for a fixed number of samples, or a confidence sequence.
+// A reward has a bound only if MaxReward is given. HalfWidth is the nominal half-width of PRISM; a valid plan has none.
 //
 // Source: the methods of PRISM's simulator; reference, section 5.
 func Check(ctx context.Context, paths Paths, property *Property, opts Options) *Result {
@@ -332,20 +330,20 @@ func isCode(err error, code stats.Code) bool {
 type stepStats struct{ paths, sum, min, max int64 }
 
 // add counts a path with its number of steps.
-func (stats *stepStats) add(steps int64) {
-	if stats.paths == 0 {
-		stats.min = steps
+func (lengths *stepStats) add(steps int64) {
+	if lengths.paths == 0 {
+		lengths.min = steps
 	}
-	stats.paths++
-	stats.sum += steps
-	stats.min, stats.max = min(stats.min, steps), max(stats.max, steps)
+	lengths.paths++
+	lengths.sum += steps
+	lengths.min, lengths.max = min(lengths.min, steps), max(lengths.max, steps)
 }
 
-func (stats *stepStats) summary() *result.Steps {
-	if stats.paths == 0 {
+func (lengths *stepStats) summary() *result.Steps {
+	if lengths.paths == 0 {
 		return nil
 	}
-	return &result.Steps{Min: stats.min, Max: stats.max, Mean: float64(stats.sum) / float64(stats.paths)}
+	return &result.Steps{Min: lengths.min, Max: lengths.max, Mean: float64(lengths.sum) / float64(lengths.paths)}
 }
 
 func (c *checker) warn(format string, args ...any) {

@@ -22,7 +22,7 @@ func Failure(err error, file string, pos syntax.Pos) *result.Failure {
 	if cause, ok := errors.AsType[*compile.UnsupportedError](err); ok {
 		return &result.Failure{Class: result.Unsupported, Message: cause.Msg, File: cause.File, Pos: cause.Pos}
 	}
-	if ended := result.Ended(err); ended != nil { // the context ended, which has no position in a file
+	if ended := result.Ended(err); ended != nil { // the end of a context has no position in a file
 		return ended
 	}
 	failure := &result.Failure{Class: result.Other, Message: err.Error(), File: file, Pos: pos}

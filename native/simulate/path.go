@@ -386,7 +386,7 @@ func (drawer *pathDrawer) stateRewards(state []int32) ([]float64, error) {
 	return drawer.source.StateRewards(state)
 }
 
-// sampleTransition returns the first transition whose cumulative weight exceeds the random number.
+// sampleTransition draws a transition by its weight. random is between 0 and the sum of all weights.
 func sampleTransition(transitions []compile.Transition, random float64) int {
 	for i := range transitions {
 		random -= transitions[i].Weight
@@ -394,7 +394,7 @@ func sampleTransition(transitions []compile.Transition, random float64) int {
 			return i
 		}
 	}
-	return len(transitions) - 1 // rounding made the sum too small
+	return len(transitions) - 1 // only after rounding errors
 }
 
 // exitRate returns the exit rate of a state of a CTMC: the sum of the rates of all its transitions.

@@ -206,15 +206,15 @@ func (c *checker) addSummary(summary *pieceSummary) bool {
 }
 
 // merge adds the lengths of other paths.
-func (stats *stepStats) merge(other stepStats) {
+func (lengths *stepStats) merge(other stepStats) {
 	switch {
 	case other.paths == 0:
-	case stats.paths == 0:
-		*stats = other
+	case lengths.paths == 0:
+		*lengths = other
 	default:
-		stats.paths += other.paths
-		stats.sum += other.sum
-		stats.min, stats.max = min(stats.min, other.min), max(stats.max, other.max)
+		lengths.paths += other.paths
+		lengths.sum += other.sum
+		lengths.min, lengths.max = min(lengths.min, other.min), max(lengths.max, other.max)
 	}
 }
 

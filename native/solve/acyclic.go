@@ -56,7 +56,7 @@ func (sys *system) optimumOfSolved(s int) bestBounds {
 			return emptyBestBounds(true)
 		}
 	}
-	// A value lies between the values of the targets, so the values 0 and 1 stay exact.
+	// A value lies between the values of the targets. So the values 0 and 1 stay exact.
 	optimum.upper = min(optimum.upper, 1)
 	optimum.lower = min(optimum.lower, optimum.upper)
 	return optimum

@@ -71,76 +71,76 @@ type bicgstab struct {
 }
 
 // rescale sets the scale of each unknown to the magnitude of its value. Then it computes the scaled solution and the residual.
-func (bi *bicgstab) rescale(values []float64, rhs func(k int) float64) {
+func (iteration *bicgstab) rescale(values []float64, rhs func(k int) float64) {
 	minScale := max(maxNorm(values), 1) * 0x1p-60
 	for k, value := range values {
-		bi.scale[k] = max(math.Abs(value), minScale)
-		bi.x[k] = value / bi.scale[k]
+		iteration.scale[k] = max(math.Abs(value), minScale)
+		iteration.x[k] = value / iteration.scale[k]
 	}
-	bi.multiply(bi.x, bi.residual)
-	for k := range bi.residual {
-		bi.residual[k] = rhs(k)/bi.scale[k] - bi.residual[k]
+	iteration.multiply(iteration.x, iteration.residual)
+	for k := range iteration.residual {
+		iteration.residual[k] = rhs(k)/iteration.scale[k] - iteration.residual[k]
 	}
 }
 
 // multiply sets product to the scaled matrix I - P times vector.
-func (bi *bicgstab) multiply(vector, product []float64) {
+func (iteration *bicgstab) multiply(vector, product []float64) {
 	inParallelParts(len(vector), 4000, func(from, to int) {
 		for k := from; k < to; k++ {
-			product[k] = vector[k] - bi.sumTerms(k, vector)/bi.scale[k]
+			product[k] = vector[k] - iteration.sumTerms(k, vector)/iteration.scale[k]
 		}
 	})
 }
 
 // sumTerms returns the sum of the terms of equation k in the rescaled vector.
-func (bi *bicgstab) sumTerms(k int, vector []float64) float64 {
-	choice := bi.solver.choice[k]
+func (iteration *bicgstab) sumTerms(k int, vector []float64) float64 {
+	choice := iteration.solver.choice[k]
 	if choice == sparse.None {
 		return 0
 	}
-	equations := bi.solver.equations
+	equations := iteration.solver.equations
 	sum := 0.0
 	for i := equations.termStart[choice]; i < equations.termStart[choice+1]; i++ {
 		target := equations.column[i]
-		sum += equations.weight[i] * bi.scale[target] * vector[target]
+		sum += equations.weight[i] * iteration.scale[target] * vector[target]
 	}
 	return sum
 }
 
 // iterate takes at most the given number of Bi-CGSTAB steps, and returns the number of steps taken.
 // It stops if the norm of the residual is at most precision, or at a breakdown (a division by zero).
-func (bi *bicgstab) iterate(meter *meter, steps int, precision float64) (int, error) {
-	n := len(bi.x)
-	shadow := slices.Clone(bi.residual)
+func (iteration *bicgstab) iterate(meter *meter, steps int, precision float64) (int, error) {
+	n := len(iteration.x)
+	shadow := slices.Clone(iteration.residual)
 	direction := make([]float64, n)
 	image := make([]float64, n)
 	stabilizer := make([]float64, n)
 	rho, alpha, omega := 1.0, 1.0, 1.0
 	for step := range steps {
-		next := dot(shadow, bi.residual)
+		next := dot(shadow, iteration.residual)
 		beta := next / rho * alpha / omega
 		rho = next
 		for k := range direction {
-			direction[k] = bi.residual[k] + beta*(direction[k]-omega*image[k])
+			direction[k] = iteration.residual[k] + beta*(direction[k]-omega*image[k])
 		}
-		bi.multiply(direction, image)
+		iteration.multiply(direction, image)
 		alpha = rho / dot(shadow, image)
 		for k := range direction {
-			bi.residual[k] -= alpha * image[k]
+			iteration.residual[k] -= alpha * image[k]
 		}
-		bi.multiply(bi.residual, stabilizer)
-		omega = dot(stabilizer, bi.residual) / dot(stabilizer, stabilizer)
+		iteration.multiply(iteration.residual, stabilizer)
+		omega = dot(stabilizer, iteration.residual) / dot(stabilizer, stabilizer)
 		if product := alpha * omega; math.IsNaN(product) || math.IsInf(product, 0) || product == 0 { // breakdown
 			return step + 1, nil
 		}
 		for k := range direction {
-			bi.x[k] += alpha*direction[k] + omega*bi.residual[k]
-			bi.residual[k] -= omega * stabilizer[k]
+			iteration.x[k] += alpha*direction[k] + omega*iteration.residual[k]
+			iteration.residual[k] -= omega * stabilizer[k]
 		}
-		if err := meter.addWork(krylovStepCost * bi.solver.equations.work()); err != nil {
+		if err := meter.addWork(krylovStepCost * iteration.solver.equations.work()); err != nil {
 			return step, err
 		}
-		if maxNorm(bi.residual) <= precision {
+		if maxNorm(iteration.residual) <= precision {
 			return step + 1, nil
 		}
 	}

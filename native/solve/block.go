@@ -40,31 +40,31 @@ type BlockRange struct {
 
 // Prepare makes the block ready for sweeps. relErr bounds the relative error of all weights of the model, which are between minWeight and
 // maxWeight.
-func (b *Block) Prepare(relErr, minWeight, maxWeight float64) {
-	b.rounding = roundingOf(relErr, min(minWeight, 1), max(maxWeight, 1))
-	if cap(b.hints) < len(b.Operands) {
-		b.hints = make([]uint32, len(b.Operands)+len(b.Operands)/8)
+func (block *Block) Prepare(relErr, minWeight, maxWeight float64) {
+	block.rounding = roundingOf(relErr, min(minWeight, 1), max(maxWeight, 1))
+	if cap(block.hints) < len(block.Operands) {
+		block.hints = make([]uint32, len(block.Operands)+len(block.Operands)/8)
 	}
-	b.hints = b.hints[:len(b.Operands)]
-	clear(b.hints)
+	block.hints = block.hints[:len(block.Operands)]
+	clear(block.hints)
 }
 
 // ownValues returns the values of the states of the block.
-func (b *Block) ownValues() []float64 {
-	for _, r := range b.Ranges {
-		if r.First == b.First {
-			return b.Values[r.Offset : r.Offset+r.Length]
+func (block *Block) ownValues() []float64 {
+	for _, r := range block.Ranges {
+		if r.First == block.First {
+			return block.Values[r.Offset : r.Offset+r.Length]
 		}
 	}
 	return nil
 }
 
 // rangeOf finds the range that contains a state by binary search.
-func (b *Block) rangeOf(state int64) uint32 {
-	low, high := 0, len(b.Ranges)
+func (block *Block) rangeOf(state int64) uint32 {
+	low, high := 0, len(block.Ranges)
 	for high-low > 1 {
 		middle := int(uint(low+high) >> 1)
-		if b.Ranges[middle].First <= state {
+		if block.Ranges[middle].First <= state {
 			low = middle
 		} else {
 			high = middle
@@ -74,11 +74,11 @@ func (b *Block) rangeOf(state int64) uint32 {
 }
 
 // SweepLower raises lower bounds by one Gauss-Seidel sweep, and returns the greatest relative change.
-func (b *Block) SweepLower() (change float64) {
-	values := b.ownValues()
-	b.forEachState(func(i int, row uint32) {
+func (block *Block) SweepLower() (change float64) {
+	values := block.ownValues()
+	block.forEachState(func(i int, row uint32) {
 		old := values[i]
-		if bound := b.evaluate(b.First+int64(i), row, false); bound > old {
+		if bound := block.evaluate(block.First+int64(i), row, false); bound > old {
 			change = max(change, (bound-old)/bound)
 			values[i] = bound
 		}
@@ -90,10 +90,10 @@ func (b *Block) SweepLower() (change float64) {
 // The guesses are inductive upper bounds if no sweep over any block raises a bound.
 //
 // Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
-func (b *Block) SweepUpper() (raised bool) {
-	values := b.ownValues()
-	b.forEachState(func(i int, row uint32) {
-		bound := b.evaluate(b.First+int64(i), row, true)
+func (block *Block) SweepUpper() (raised bool) {
+	values := block.ownValues()
+	block.forEachState(func(i int, row uint32) {
+		bound := block.evaluate(block.First+int64(i), row, true)
 		raised = raised || bound > values[i]
 		values[i] = bound
 	})
@@ -111,32 +111,32 @@ func GuessUpper(values []float64, margin float64) {
 const statesPerPoll = 1 << 16
 
 // forEachState calls visit for each state with a row, until Stop returns true.
-func (b *Block) forEachState(visit func(i int, row uint32)) {
-	n := len(b.RowOf)
+func (block *Block) forEachState(visit func(i int, row uint32)) {
+	n := len(block.RowOf)
 	for done := range n {
-		if done%statesPerPoll == 0 && b.Stop() {
+		if done%statesPerPoll == 0 && block.Stop() {
 			return
 		}
 		i := done
-		if b.Backwards {
+		if block.Backwards {
 			i = n - 1 - done
 		}
-		if row := b.RowOf[i]; row != NoRow {
+		if row := block.RowOf[i]; row != NoRow {
 			visit(i, row)
 		}
 	}
 }
 
 // evaluate returns the optimum over the choices of a state, rounded down or up.
-func (b *Block) evaluate(state int64, row uint32, upper bool) float64 {
-	operands := b.Operands
+func (block *Block) evaluate(state int64, row uint32, upper bool) float64 {
+	operands := block.Operands
 	numChoices := operands[row]
 	position := int(row) + 1
 	best := 0.0
 	for choice := range numChoices {
 		end := position + 2 + int(operands[position])
-		value := b.evaluateChoice(state, position, end, upper)
-		if choice == 0 || isBetter(value, best, b.Minimize) {
+		value := block.evaluateChoice(state, position, end, upper)
+		if choice == 0 || isBetter(value, best, block.Minimize) {
 			best = value
 		}
 		position = end
@@ -145,10 +145,10 @@ func (b *Block) evaluate(state int64, row uint32, upper bool) float64 {
 }
 
 // evaluateChoice returns the value of the choice at [position, end) of the operands, rounded down or up. It eliminates a self-loop.
-func (b *Block) evaluateChoice(state int64, position, end int, upper bool) float64 {
-	weights := b.Weights[b.Operands[position+1]:]
-	differences, hints := b.Operands[position+2:end], b.hints[position+2:end]
-	ranges, values := b.Ranges, b.Values
+func (block *Block) evaluateChoice(state int64, position, end int, upper bool) float64 {
+	weights := block.Weights[block.Operands[position+1]:]
+	differences, hints := block.Operands[position+2:end], block.hints[position+2:end]
+	ranges, values := block.Ranges, block.Values
 	sum, weightSum := 0.0, 0.0
 	minValue, maxValue := math.Inf(1), 0.0
 	hasSelfLoop := false
@@ -160,7 +160,7 @@ func (b *Block) evaluateChoice(state int64, position, end int, upper bool) float
 		target := state + difference
 		targetRange := &ranges[hints[i]]
 		if uint64(target-targetRange.First) >= uint64(targetRange.Length) {
-			hints[i] = b.rangeOf(target)
+			hints[i] = block.rangeOf(target)
 			targetRange = &ranges[hints[i]]
 		}
 		weight, value := weights[i], values[targetRange.Offset+target-targetRange.First]
@@ -171,17 +171,17 @@ func (b *Block) evaluateChoice(state int64, position, end int, upper bool) float
 	if weightSum == 0 || maxValue == 0 {
 		return 0
 	}
-	relErr := b.rounding.sumErr(len(differences) + 1)
-	mustDivide := hasSelfLoop || b.Rates
+	relErr := block.rounding.sumErr(len(differences) + 1)
+	mustDivide := hasSelfLoop || block.Rates
 	if !upper {
 		if mustDivide {
 			sum = min(sum, math.MaxFloat64) / weightSum
 		}
-		return max(b.rounding.down(sum, relErr), minValue)
+		return max(block.rounding.down(sum, relErr), minValue)
 	}
 	if mustDivide {
 		sum /= weightSum
 	}
-	sum = max(sum, b.rounding.floor) // even if its products underflow
-	return min(b.rounding.up(sum, relErr), maxValue)
+	sum = max(sum, block.rounding.floor) // even if its products underflow
+	return min(block.rounding.up(sum, relErr), maxValue)
 }

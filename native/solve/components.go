@@ -87,7 +87,7 @@ func (sys *system) cyclicComponents(components *sparse.Components) *sparse.Set {
 	return cyclic
 }
 
-// findEndComponents finds the end components in which a scheduler can stay forever without reward.
+// findEndComponents finds the end components without reward. A scheduler can stay there forever.
 func (sys *system) findEndComponents(ctx context.Context, components *sparse.Components, cyclic *sparse.Set) (err error) {
 	states := sparse.NewSet(sys.graph.NumStates())
 	for i := range cyclic.All() {

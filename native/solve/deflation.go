@@ -148,7 +148,7 @@ func (bounds *deflation) deflate(set []uint32) (changed bool) {
 	return changed
 }
 
-// bestExit returns the greatest upper bound of a choice with which the maximizer can leave the set, or 0 without an exit.
+// bestExit returns the greatest upper bound of the maximizer's choices that can leave the set, or 0 without such a choice.
 // bounds.currentSet must contain the same states.
 func (bounds *deflation) bestExit(set []uint32) float64 {
 	exit := 0.0
@@ -211,7 +211,7 @@ func (sub *subMDP) addChoice(graph *sparse.Graph, c int, number map[uint32]uint3
 	sub.graphChoice = append(sub.graphChoice, uint32(c))
 }
 
-// findEndComponents finds the end components in which the minimizer uses only choices that are optimal for the lower bounds.
+// findEndComponents finds the end components of the minimizer's choices that are optimal for the lower bounds.
 func (bounds *deflation) findEndComponents(ctx context.Context, sub *subMDP) error {
 	bounds.endComponents = bounds.endComponents[:0]
 	// Several tolerances are used, because the bounds of choices with equal values can differ for many sweeps.

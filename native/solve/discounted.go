@@ -16,7 +16,7 @@ import (
 //
 // Source: Puterman (1994), sections 5.3 and 6.
 func Discounted(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, factor *big.Rat, steps int, dir Direction, opts Options) (*Values, error) {
-	// In this model every step ends the path with probability 1-factor, so step i is taken with probability factor^i.
+	// Every step of this model ends the path with probability 1-factor. So step i is taken with probability factor^i.
 	stopping := sparse.NewGraph(stoppingModel(graph.Model, factor))
 	n := graph.NumStates()
 	if opts.Within != nil {

@@ -210,7 +210,7 @@ func (proof *doubleWordProof) provesBounds(scheduler []uint32, lower, upper []do
 	return true
 }
 
-// direction returns 1 if choice j certainly raises the value of unknown k, -1 if it certainly lowers the value, and 0 if neither is certain.
+// direction returns 1 if choice j certainly raises the value of unknown k, -1 if it certainly lowers the value, and 0 if this is uncertain.
 func (proof *doubleWordProof) direction(k int, j uint32, values []doubleWord) int {
 	left, right := proof.sides(k, j, values)
 	difference, err := left.sub(right).hi, comparisonErr(proof.numTerms(j))*(left.hi+right.hi)

@@ -88,7 +88,7 @@ func newEliminator(n int, row rowFunc) *eliminator {
 }
 
 // copyRows copies the columns of each row without duplicates, and counts the terms of each column.
-func (e *eliminator) copyRows(n int, row rowFunc) {
+func (elim *eliminator) copyRows(n int, row rowFunc) {
 	total := 0
 	for k := range n {
 		total += len(row(k))
@@ -96,103 +96,103 @@ func (e *eliminator) copyRows(n int, row rowFunc) {
 	storage := make([]uint32, 0, total)
 	for k := range n {
 		first := len(storage)
-		e.clearMarks()
+		elim.clearMarks()
 		for _, target := range row(k) {
-			if e.mark[target] != e.stamp {
-				e.mark[target] = e.stamp
+			if elim.mark[target] != elim.stamp {
+				elim.mark[target] = elim.stamp
 				storage = append(storage, target)
-				e.columnCount[target]++
+				elim.columnCount[target]++
 			}
 		}
-		e.row[k] = storage[first:len(storage):len(storage)]
-		e.rowCount[k] = int32(len(storage) - first)
+		elim.row[k] = storage[first:len(storage):len(storage)]
+		elim.rowCount[k] = int32(len(storage) - first)
 	}
-	e.remainingTerms = len(storage)
+	elim.remainingTerms = len(storage)
 }
 
 // fillColumns stores the rows of each column: the transposed pattern.
-func (e *eliminator) fillColumns() {
-	storage := make([]uint32, e.remainingTerms)
-	for k, count := range e.columnCount {
-		e.column[k] = storage[:0:count]
+func (elim *eliminator) fillColumns() {
+	storage := make([]uint32, elim.remainingTerms)
+	for k, count := range elim.columnCount {
+		elim.column[k] = storage[:0:count]
 		storage = storage[count:]
 	}
-	for k, targets := range e.row {
+	for k, targets := range elim.row {
 		for _, target := range targets {
-			e.column[target] = append(e.column[target], uint32(k))
+			elim.column[target] = append(elim.column[target], uint32(k))
 		}
 	}
 }
 
 // clearMarks begins a new empty set of marked unknowns.
-func (e *eliminator) clearMarks() {
-	if e.stamp++; e.stamp == 0 {
-		clear(e.mark)
-		e.stamp = 1
+func (elim *eliminator) clearMarks() {
+	if elim.stamp++; elim.stamp == 0 {
+		clear(elim.mark)
+		elim.stamp = 1
 	}
 }
 
 // markowitzCost bounds the number of terms that eliminating k creates, plus the work of merging its row, in terms.
-func (e *eliminator) markowitzCost(k uint32) int {
+func (elim *eliminator) markowitzCost(k uint32) int {
 	// Without the work, a row with one term would come first even if its column were full.
-	row, column := int(e.rowCount[k]), int(e.columnCount[k])
+	row, column := int(elim.rowCount[k]), int(elim.columnCount[k])
 	return max(row-1, 0)*max(column-1, 0) + row*column/workPerTerm
 }
 
 // isDense reports whether at least three quarters of the remaining matrix are nonzero.
-func (e *eliminator) isDense() bool {
-	m := len(e.row) - len(e.order)
-	return e.remainingTerms*4 >= 3*m*(m-1)
+func (elim *eliminator) isDense() bool {
+	m := len(elim.row) - len(elim.order)
+	return elim.remainingTerms*4 >= 3*m*(m-1)
 }
 
 // remainingWork estimates the operations that eliminate the remaining unknowns if rows do not grow.
-func (e *eliminator) remainingWork() float64 {
-	unknowns, terms := float64(len(e.row)-len(e.order)), float64(e.remainingTerms)
+func (elim *eliminator) remainingWork() float64 {
+	unknowns, terms := float64(len(elim.row)-len(elim.order)), float64(elim.remainingTerms)
 	return terms * terms / max(unknowns, 1) / 6
 }
 
 // eliminateCheapest eliminates the unknown with the least Markowitz cost, and merges its row into its uses. It returns the number of operations.
-func (e *eliminator) eliminateCheapest() float64 {
-	k := e.queue.first()
-	isEliminated := func(target uint32) bool { return e.eliminated[target] }
-	row := slices.DeleteFunc(e.row[k], isEliminated)
-	column := slices.DeleteFunc(e.column[k], isEliminated)
-	e.appendToOrder(k, row, column)
+func (elim *eliminator) eliminateCheapest() float64 {
+	k := elim.queue.first()
+	isEliminated := func(target uint32) bool { return elim.eliminated[target] }
+	row := slices.DeleteFunc(elim.row[k], isEliminated)
+	column := slices.DeleteFunc(elim.column[k], isEliminated)
+	elim.appendToOrder(k, row, column)
 	work := workPerUpdate * (len(row) + len(column))
 	for _, i := range column {
-		work += e.mergeRow(i, row)
+		work += elim.mergeRow(i, row)
 	}
-	work += e.eliminateTwins(row, column)
+	work += elim.eliminateTwins(row, column)
 	for _, i := range column {
-		e.updatePriority(i)
+		elim.updatePriority(i)
 	}
 	for _, target := range row {
-		e.updatePriority(target)
+		elim.updatePriority(target)
 	}
 	return float64(work)
 }
 
-func (e *eliminator) updatePriority(k uint32) {
-	if !e.eliminated[k] {
-		e.queue.insert(k, e.markowitzCost(k))
+func (elim *eliminator) updatePriority(k uint32) {
+	if !elim.eliminated[k] {
+		elim.queue.insert(k, elim.markowitzCost(k))
 	}
 }
 
 // eliminateTwins eliminates the unknowns with the same row and column as the unknown eliminated last.
 // Their elimination creates no new terms. work is the number of operations.
-func (e *eliminator) eliminateTwins(row, column []uint32) (work int) {
-	e.clearMarks()
+func (elim *eliminator) eliminateTwins(row, column []uint32) (work int) {
+	elim.clearMarks()
 	for _, target := range row {
-		e.mark[target] = e.stamp
+		elim.mark[target] = elim.stamp
 	}
 	for _, i := range column {
-		if e.mark[i] != e.stamp || int(e.rowCount[i]) != len(row)-1 || int(e.columnCount[i]) != len(column)-1 {
+		if elim.mark[i] != elim.stamp || int(elim.rowCount[i]) != len(row)-1 || int(elim.columnCount[i]) != len(column)-1 {
 			continue
 		}
 		row, column = withoutElement(row, i), withoutElement(column, i)
-		e.appendToOrder(i, row, column)
+		elim.appendToOrder(i, row, column)
 		for _, twinRow := range column {
-			e.rowCount[twinRow]--
+			elim.rowCount[twinRow]--
 		}
 		work += 2 * (len(row) + len(column))
 	}
@@ -211,30 +211,30 @@ func withoutElement(set []uint32, removed uint32) []uint32 {
 }
 
 // appendToOrder gives unknown k the next position in the order. row and column are its remaining terms.
-func (e *eliminator) appendToOrder(k uint32, row, column []uint32) {
-	e.queue.remove(k)
-	e.eliminated[k] = true
-	e.order = append(e.order, k)
-	e.row[k], e.column[k] = row, column
-	delete(e.rowSets, k)
-	e.storedTerms += len(row) + len(column)
-	e.remainingTerms -= len(row) + len(column)
+func (elim *eliminator) appendToOrder(k uint32, row, column []uint32) {
+	elim.queue.remove(k)
+	elim.eliminated[k] = true
+	elim.order = append(elim.order, k)
+	elim.row[k], elim.column[k] = row, column
+	delete(elim.rowSets, k)
+	elim.storedTerms += len(row) + len(column)
+	elim.remainingTerms -= len(row) + len(column)
 	for _, target := range row {
-		e.columnCount[target]--
+		elim.columnCount[target]--
 	}
 }
 
 // mergeRow adds the terms of an eliminated row to row i. It returns the number of operations.
-func (e *eliminator) mergeRow(i uint32, terms []uint32) (work int) {
-	e.rowCount[i]-- // the eliminated unknown
-	isLong := len(e.row[i]) > 16*len(terms)+64
-	if e.rowSets[i] == nil && isLong {
-		e.rowSets[i] = setOfColumns(e.row[i])
+func (elim *eliminator) mergeRow(i uint32, terms []uint32) (work int) {
+	elim.rowCount[i]-- // the eliminated unknown
+	isLong := len(elim.row[i]) > 16*len(terms)+64
+	if elim.rowSets[i] == nil && isLong {
+		elim.rowSets[i] = setOfColumns(elim.row[i])
 	}
-	if rowSet := e.rowSets[i]; rowSet != nil {
-		return e.mergeIntoSet(i, rowSet, terms)
+	if rowSet := elim.rowSets[i]; rowSet != nil {
+		return elim.mergeIntoSet(i, rowSet, terms)
 	}
-	return e.mergeIntoList(i, terms)
+	return elim.mergeIntoList(i, terms)
 }
 
 // setOfColumns returns the columns of a row as a set.
@@ -246,34 +246,34 @@ func setOfColumns(row []uint32) map[uint32]struct{} {
 	return set
 }
 
-// mergeIntoSet adds new terms to row i, whose columns are in rowSet. It returns the number of operations.
-func (e *eliminator) mergeIntoSet(i uint32, rowSet map[uint32]struct{}, terms []uint32) (work int) {
+// mergeIntoSet adds new terms to row i. rowSet has the columns of the row. It returns the number of operations.
+func (elim *eliminator) mergeIntoSet(i uint32, rowSet map[uint32]struct{}, terms []uint32) (work int) {
 	for _, target := range terms {
 		if _, ok := rowSet[target]; !ok && target != i {
 			rowSet[target] = struct{}{}
-			e.addTerm(i, target)
+			elim.addTerm(i, target)
 		}
 	}
 	return workPerTerm * len(terms)
 }
 
 // mergeIntoList removes eliminated unknowns from row i and adds new terms. It returns the number of operations.
-func (e *eliminator) mergeIntoList(i uint32, terms []uint32) (work int) {
-	row := e.row[i]
-	e.clearMarks()
-	e.mark[i] = e.stamp
+func (elim *eliminator) mergeIntoList(i uint32, terms []uint32) (work int) {
+	row := elim.row[i]
+	elim.clearMarks()
+	elim.mark[i] = elim.stamp
 	remaining := row[:0]
 	for _, target := range row {
-		if !e.eliminated[target] {
-			e.mark[target] = e.stamp
+		if !elim.eliminated[target] {
+			elim.mark[target] = elim.stamp
 			remaining = append(remaining, target)
 		}
 	}
-	e.row[i] = remaining
+	elim.row[i] = remaining
 	added := 0
 	for _, target := range terms {
-		if e.mark[target] != e.stamp {
-			e.addTerm(i, target)
+		if elim.mark[target] != elim.stamp {
+			elim.addTerm(i, target)
 			added++
 		}
 	}
@@ -281,50 +281,50 @@ func (e *eliminator) mergeIntoList(i uint32, terms []uint32) (work int) {
 }
 
 // addTerm adds a term to row i, in the column of target.
-func (e *eliminator) addTerm(i, target uint32) {
-	e.row[i] = append(e.row[i], target)
-	e.column[target] = append(e.column[target], i)
-	e.rowCount[i]++
-	e.columnCount[target]++
-	e.remainingTerms++
+func (elim *eliminator) addTerm(i, target uint32) {
+	elim.row[i] = append(elim.row[i], target)
+	elim.column[target] = append(elim.column[target], i)
+	elim.rowCount[i]++
+	elim.columnCount[target]++
+	elim.remainingTerms++
 }
 
 // eliminateDense appends the remaining unknowns to the order, and stores their matrix as a full matrix.
-func (e *eliminator) eliminateDense() {
+func (elim *eliminator) eliminateDense() {
 	var remaining []uint32
-	for k, eliminated := range e.eliminated {
+	for k, eliminated := range elim.eliminated {
 		if !eliminated {
 			remaining = append(remaining, uint32(k))
 		}
 	}
 	for i, k := range remaining {
-		e.row[k], e.column[k] = remaining[i+1:], remaining[i+1:]
-		e.storedTerms += 2 * (len(remaining) - i - 1)
+		elim.row[k], elim.column[k] = remaining[i+1:], remaining[i+1:]
+		elim.storedTerms += 2 * (len(remaining) - i - 1)
 	}
-	e.order = append(e.order, remaining...)
+	elim.order = append(elim.order, remaining...)
 }
 
 // result returns the elimination order with the patterns of both triangular factors, by positions.
-func (e *eliminator) result() *eliminationOrder {
-	n := len(e.row)
-	result := &eliminationOrder{order: e.order, position: make([]uint32, n), upperStart: make([]int, n+1), lowerStart: make([]int, n+1)}
+func (elim *eliminator) result() *eliminationOrder {
+	n := len(elim.row)
+	result := &eliminationOrder{order: elim.order, position: make([]uint32, n), upperStart: make([]int, n+1), lowerStart: make([]int, n+1)}
 	for p, k := range result.order {
 		result.position[k] = uint32(p)
 	}
-	e.setUpperPattern(result)
-	e.setLowerPattern(result)
+	elim.setUpperPattern(result)
+	elim.setLowerPattern(result)
 	return result
 }
 
 // setUpperPattern sets the positions of the terms of the upper triangular factor.
-func (e *eliminator) setUpperPattern(result *eliminationOrder) {
+func (elim *eliminator) setUpperPattern(result *eliminationOrder) {
 	upperTerms := 0
-	for _, row := range e.row {
+	for _, row := range elim.row {
 		upperTerms += len(row)
 	}
 	result.upperCols = make([]uint32, 0, upperTerms)
 	for p, k := range result.order {
-		for _, target := range e.row[k] {
+		for _, target := range elim.row[k] {
 			result.upperCols = append(result.upperCols, result.position[target])
 		}
 		slices.Sort(result.upperCols[result.upperStart[p]:])
@@ -333,10 +333,10 @@ func (e *eliminator) setUpperPattern(result *eliminationOrder) {
 }
 
 // setLowerPattern sets the positions of the terms of the lower triangular factor by a counting sort.
-func (e *eliminator) setLowerPattern(result *eliminationOrder) {
+func (elim *eliminator) setLowerPattern(result *eliminationOrder) {
 	n := len(result.order)
 	for _, k := range result.order {
-		for _, i := range e.column[k] {
+		for _, i := range elim.column[k] {
 			result.lowerStart[result.position[i]+1]++
 		}
 	}
@@ -346,7 +346,7 @@ func (e *eliminator) setLowerPattern(result *eliminationOrder) {
 	result.lowerCols = make([]uint32, result.lowerStart[n])
 	next := slices.Clone(result.lowerStart)
 	for p, k := range result.order {
-		for _, i := range e.column[k] {
+		for _, i := range elim.column[k] {
 			position := result.position[i]
 			result.lowerCols[next[position]] = uint32(p)
 			next[position]++

@@ -41,7 +41,7 @@ func (local *localSystem) solveOptimum(meter *meter, budget float64) (solver *el
 // acceptSolution replaces the bounds by proved bounds around the solution, and reports whether it found a proof.
 // The proof shows that the scheduler is optimal and bounds the error of the elimination, or it shows that the bounds are inductive.
 func (local *localSystem) acceptSolution(solver *eliminationSolver, meter *meter, values []float64, eps float64) (bool, error) {
-	const maxRelErr = 1e-3 // of the last attempt, which accepts bounds that are wider than eps
+	const maxRelErr = 1e-3 // the last attempt accepts bounds that are wider than eps
 	relErr, scheduler := solver.relErr+solver.perturbation(), slices.Clone(solver.choice)
 	isGridCoarse := local.rounding.grid > 0
 	isErrorKnown := !isGridCoarse && !solver.exceedsBudget && solver.noUnderflow(values)
@@ -343,9 +343,9 @@ type columnIndex struct {
 	start, choice, owner []uint32
 }
 
-func (u *columnIndex) choices(k uint32) []uint32 { return u.choice[u.start[k]:u.start[k+1]] }
+func (index *columnIndex) choices(k uint32) []uint32 { return index.choice[index.start[k]:index.start[k+1]] }
 
-// columnUses returns, for each unknown, the choices whose equations contain it.
+// columnUses lists, for each unknown, the choices with a term in it.
 func (local *localSystem) columnUses() *columnIndex {
 	n := len(local.choiceStart) - 1
 	index := &columnIndex{

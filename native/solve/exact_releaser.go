@@ -14,7 +14,7 @@ type exactReleaser struct {
 	placeholder  *big.Rat // replaces dropped fractions
 }
 
-// newExactReleaser returns a releaser for unsolved states, which preserves the fractions of wanted states.
+// newExactReleaser returns a releaser for the fractions of unsolved states. The fractions of wanted states are not released.
 // It returns nil if all fractions are needed.
 func (sys *system) newExactReleaser(wanted *sparse.Set, states []uint32) *exactReleaser {
 	if wanted == nil || !sys.isExact() || sys.values.Scheduler != nil {
@@ -38,16 +38,16 @@ func (sys *system) successors(s uint32) []uint32 {
 }
 
 // releaseAfter records that the given states are solved. It releases the fractions of successors that no unsolved state needs.
-func (r *exactReleaser) releaseAfter(states []uint32) {
-	if r == nil {
+func (releaser *exactReleaser) releaseAfter(states []uint32) {
+	if releaser == nil {
 		return
 	}
 	for _, s := range states {
-		for _, target := range r.system.successors(s) {
-			r.pendingUses[target]--
-			isNeeded := r.pendingUses[target] > 0 || r.wantedStates.Has(int(target))
-			if !isNeeded && r.system.maybe.Has(int(target)) {
-				r.system.values.Exact[target] = r.placeholder
+		for _, target := range releaser.system.successors(s) {
+			releaser.pendingUses[target]--
+			isNeeded := releaser.pendingUses[target] > 0 || releaser.wantedStates.Has(int(target))
+			if !isNeeded && releaser.system.maybe.Has(int(target)) {
+				releaser.system.values.Exact[target] = releaser.placeholder
 			}
 		}
 	}

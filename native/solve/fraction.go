@@ -24,7 +24,7 @@ func (f *fraction) add(numerator, denominator *big.Int) {
 	scale.QuoRem(&f.denominator, denominator, scratch)
 	isMultiple := scratch.Sign() == 0
 	if !isMultiple {
-		// Expand the fraction by denominator/gcd, so that its denominator is the least common multiple.
+		// Expand the fraction by denominator/gcd. Its denominator becomes the least common multiple.
 		gcd := scratch.GCD(nil, nil, &f.denominator, denominator)
 		scale.Quo(&f.denominator, gcd)
 		expansion := scratch.Quo(denominator, gcd)

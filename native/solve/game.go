@@ -19,7 +19,7 @@ type Game struct {
 // NewGame returns the game in which the owner of the given states maximizes.
 func NewGame(graph *sparse.Graph, maximizer *sparse.Set) *Game { return &Game{graph, maximizer} }
 
-// Direction returns the direction of a game in which only one side has choices: an MDP. ok is false if both sides have choices.
+// Direction returns the direction of an MDP: a game with choices on only one side. ok is false if both sides have choices.
 func (game *Game) Direction() (dir Direction, ok bool) {
 	var hasChoices [2]bool
 	for s := range game.graph.NumStates() {
@@ -90,8 +90,8 @@ func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Optio
 	return improvement.solveMaybe(one, strategy)
 }
 
-// solveMaybe solves the maybe states of an until formula: first by deflation, then by strategy improvement if that is slow.
-// The states of one have the value 1.
+// solveMaybe solves the maybe states of an until formula: first by deflation, then by strategy improvement if deflation is slow.
+// The set one has the states with value 1.
 func (improvement *strategyImprovement) solveMaybe(one *sparse.Set, strategy []uint32) (*Values, error) {
 	sys, opts := improvement.sys, improvement.opts
 	bounds, err := improvement.game.iterateBounds(improvement.ctx, sys.maybe, one, strategy, opts)
@@ -109,7 +109,7 @@ func (improvement *strategyImprovement) solveMaybe(one *sparse.Set, strategy []u
 	return sys.values, nil
 }
 
-// iterateBounds returns the bounds and the strategy of bounded value iteration. The states of one have the value 1.
+// iterateBounds returns the bounds and the strategy of bounded value iteration. The set one has the states with value 1.
 func (game *Game) iterateBounds(ctx context.Context, maybe, one *sparse.Set, strategy []uint32, opts Options) (*deflation, error) {
 	opts.Exact = false
 	sys, err := game.newSystem(newSystem, nil, opts)

@@ -16,7 +16,7 @@ var ErrNoStrategies = errors.New("found no pair of optimal strategies of the two
 const maxLongRunSteps = 1 << 20
 
 // LongRun returns bounds on the value of the long-run average reward per step. Value iteration suggests memoryless strategies.
-// A strategy of one side leaves an MDP of the other side, whose long-run average bounds the value.
+// If one side follows its strategy, the game is an MDP of the other side. Its long-run average bounds the value.
 //
 // Source: Liggett and Lippman, Stochastic games with perfect information and time average payoff (1969).
 func (game *Game) LongRun(ctx context.Context, reward *sparse.Reward, opts Options) (*Values, error) {
@@ -47,7 +47,7 @@ func (game *Game) LongRun(ctx context.Context, reward *sparse.Reward, opts Optio
 	return values, nil
 }
 
-// iterateLongRun evaluates the strategies that value iteration suggests. It returns the values of optimal strategies, or nil if it finds none.
+// iterateLongRun evaluates the strategies that value iteration suggests. It returns the values of optimal strategies, or nil.
 func (improvement *strategyImprovement) iterateLongRun(reward *sparse.Reward) (optimal *Values, err error) {
 	game := improvement.game
 	n := game.graph.NumStates()

@@ -430,7 +430,7 @@ func (winning *almostSure) isWon(s int) bool {
 		if !winning.choices.Has(c) || !winning.isWonChoice(c) {
 			continue
 		}
-		if !winning.isWonForOddPriority(s) { // otherwise an earlier iteration chose
+		if !winning.isWonForOddPriority(s) { // an earlier iteration has not chosen yet
 			winning.strategy[s] = uint32(c)
 		}
 		return true
@@ -458,8 +458,8 @@ func (winning *almostSure) isWonForOddPriority(s int) bool {
 	return false
 }
 
-// isWonChoice reports whether the maximizer wins after a choice. For each even priority 2k up to the priority of the choice, all successors
-// must be in the variable of 2k, or one successor must be in the variable of 2k-1.
+// isWonChoice reports whether the maximizer wins after a choice. The condition must hold for each even priority 2k up to the priority of
+// the choice: all successors are in the variable of 2k, or one successor is in the variable of 2k-1.
 func (winning *almostSure) isWonChoice(c int) bool {
 	priority := winning.priority[c]
 	for even := 0; even <= priority+1; even += 2 {

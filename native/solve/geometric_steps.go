@@ -8,12 +8,12 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// geometricSteps takes many steps of a chain whose first values are 0. A step replaces the values x of the
-// maybe states by A x + b, so the values after k steps are the sum of the increments d(0), ..., d(k-1), where
-// d(0) = b and d(i+1) = A d(i). The increments are computed one by one. Once an increment is nearly a
-// multiple of the one p steps before, a geometric series bounds the later ones. A is monotone, so if A^p d <=
-// q d in every state, then A^(jp) d <= q^j d for every j, and likewise for lower bounds. Every p is sound; in
-// a periodic chain a multiple of the period gives narrow bounds.
+// geometricSteps takes many steps of a chain whose first values are 0. One step replaces the values x of the maybe states by A x + b.
+// So the values after k steps are the sum of the increments d(0), ..., d(k-1), with d(0) = b and d(i+1) = A d(i).
+//
+// The increments are computed until an increment is nearly a multiple of the increment p steps before. Then a geometric series bounds
+// all later increments: A is monotone, so A^p d <= q d in every state implies A^(jp) d <= q^j d for every j. The lower bounds are
+// symmetric. Every p is sound. In a periodic chain a multiple of the period gives narrow bounds.
 //
 // Source: Collatz and Wielandt (1942), for bounds on the spectral radius of A by such quotients q.
 type geometricSteps struct {
@@ -21,7 +21,7 @@ type geometricSteps struct {
 	epsilon       float64
 	numIncrements int // the number of increments to add
 	current       *increments
-	// reference has the increments at a power of two, with which later ones are compared; nil before the first.
+	// reference has the increments at a power of two. Later increments are compared with it. It is nil before the first power.
 	reference *increments
 }
 
@@ -35,8 +35,8 @@ type increments struct {
 	nextLower, nextUpper []float64
 }
 
-// geometricAfter is the number of steps after which geometricSteps replaces them, and begins again with the first step. Since
-// geometricMinFactor times as many remain, the repeated ones take little time.
+// After geometricAfter steps, geometricSteps begins again with the first step. At least geometricMinFactor times as many steps must
+// remain, so the repeated steps take little time.
 const (
 	geometricAfter     = 4096
 	geometricMinFactor = 16
@@ -95,31 +95,31 @@ func (steps *geometricSteps) run(meter *meter) error {
 }
 
 // advance adds the current increment to the sum, and computes the next increment.
-func (d *increments) advance(meter *meter) error {
-	next := d.equations.values
-	for _, s := range d.states {
-		d.sumLower[s] += next.Lower[s]
-		d.sumUpper[s] += next.Upper[s]
+func (series *increments) advance(meter *meter) error {
+	next := series.equations.values
+	for _, s := range series.states {
+		series.sumLower[s] += next.Lower[s]
+		series.sumUpper[s] += next.Upper[s]
 	}
-	if _, err := d.equations.stepInBlocks(d.states, d.nextLower, d.nextUpper, meter); err != nil {
+	if _, err := series.equations.stepInBlocks(series.states, series.nextLower, series.nextUpper, meter); err != nil {
 		return err
 	}
-	next.Lower, d.nextLower = d.nextLower, next.Lower
-	next.Upper, d.nextUpper = d.nextUpper, next.Upper
-	d.count++
-	meter.progress.Done = max(meter.progress.Done, d.count)
+	next.Lower, series.nextLower = series.nextLower, next.Lower
+	next.Upper, series.nextUpper = series.nextUpper, next.Upper
+	series.count++
+	meter.progress.Done = max(meter.progress.Done, series.count)
 	return nil
 }
 
 // clone returns a deep copy.
-func (d *increments) clone() *increments {
-	copied, equations := *d, *d.equations
-	equations.values = &Values{Lower: slices.Clone(d.equations.values.Lower), Upper: slices.Clone(d.equations.values.Upper)}
+func (series *increments) clone() *increments {
+	copied, equations := *series, *series.equations
+	equations.values = &Values{Lower: slices.Clone(series.equations.values.Lower), Upper: slices.Clone(series.equations.values.Upper)}
 	copied.equations = &equations
-	copied.sumLower = slices.Clone(d.sumLower)
-	copied.sumUpper = slices.Clone(d.sumUpper)
-	copied.nextLower = make([]float64, len(d.nextLower)) // the next step writes them
-	copied.nextUpper = make([]float64, len(d.nextUpper))
+	copied.sumLower = slices.Clone(series.sumLower)
+	copied.sumUpper = slices.Clone(series.sumUpper)
+	copied.nextLower = make([]float64, len(series.nextLower)) // the next step writes them
+	copied.nextUpper = make([]float64, len(series.nextUpper))
 	return &copied
 }
 
@@ -158,9 +158,9 @@ func (steps *geometricSteps) tryFinish(meter *meter) (finished bool, err error) 
 }
 
 // advanceBy adds the given number of increments.
-func (d *increments) advanceBy(count int, meter *meter) error {
+func (series *increments) advanceBy(count int, meter *meter) error {
 	for range count {
-		if err := d.advance(meter); err != nil {
+		if err := series.advance(meter); err != nil {
 			return err
 		}
 	}

@@ -106,64 +106,64 @@ func newGMRES(bscc *bsccGain, members []uint32) (*gmres, error) {
 
 // restartCycle runs GMRES from the current bias until its restart, and updates the bias. It returns a better gain and the initial residual.
 // The residual is 0 if nothing changed. countSweep is called for each step.
-func (gm *gmres) restartCycle(gain float64, countSweep func() error) (newGain, residual float64, err error) {
-	gm.triangle, gm.cos, gm.sin, gm.rhs = nil, nil, nil, nil
-	first := gm.basisVector(0)
-	gm.solveResidual(first.bias, gm.bscc.bias, gain, gm.bscc.rewardSystem.reward)
+func (solver *gmres) restartCycle(gain float64, countSweep func() error) (newGain, residual float64, err error) {
+	solver.triangle, solver.cos, solver.sin, solver.rhs = nil, nil, nil, nil
+	first := solver.basisVector(0)
+	solver.solveResidual(first.bias, solver.bscc.bias, gain, solver.bscc.rewardSystem.reward)
 	first.gain = 0 // so the sum of the bias does not change
-	norm := math.Sqrt(gm.dot(first, first))
+	norm := math.Sqrt(solver.dot(first, first))
 	if !(norm > 0) || math.IsInf(norm, 1) {
 		return gain, 0, countSweep()
 	}
-	gm.scale(first, 1/norm)
-	gm.rhs = append(gm.rhs, norm)
+	solver.scale(first, 1/norm)
+	solver.rhs = append(solver.rhs, norm)
 	for j := range krylovDimension {
 		if err := countSweep(); err != nil {
 			return gain, 0, err
 		}
-		if !gm.arnoldiStep(j) {
+		if !solver.arnoldiStep(j) {
 			break
 		}
 	}
-	coeffs := gm.backSubstitute()
+	coeffs := solver.backSubstitute()
 	newGain = gain
 	for j, coeff := range coeffs {
-		newGain += coeff * gm.basis[j].gain
+		newGain += coeff * solver.basis[j].gain
 	}
 	if math.IsNaN(newGain) || math.IsInf(newGain, 0) {
 		return gain, 0, nil
 	}
-	gm.updateBias(coeffs)
+	solver.updateBias(coeffs)
 	return newGain, norm, nil
 }
 
 // updateBias adds a linear combination of the basis vectors to the bias.
-func (gm *gmres) updateBias(coeffs []float64) {
-	gm.forEachBlock(func(_, from, to int) {
+func (solver *gmres) updateBias(coeffs []float64) {
+	solver.forEachBlock(func(_, from, to int) {
 		for j, coeff := range coeffs {
-			basisBias := gm.basis[j].bias
+			basisBias := solver.basis[j].bias
 			for i := from; i < to; i++ {
-				gm.bscc.bias[i] += coeff * basisBias[i]
+				solver.bscc.bias[i] += coeff * basisBias[i]
 			}
 		}
 	})
 }
 
 // basisVector returns basis vector j. The first call allocates it.
-func (gm *gmres) basisVector(j int) *basisVector {
-	if gm.basis[j].bias == nil {
-		gm.basis[j].bias = make([]float64, len(gm.members))
+func (solver *gmres) basisVector(j int) *basisVector {
+	if solver.basis[j].bias == nil {
+		solver.basis[j].bias = make([]float64, len(solver.members))
 	}
-	return &gm.basis[j]
+	return &solver.basis[j]
 }
 
 // arnoldiStep adds basis vector j+1: the preconditioned matrix times vector j, orthogonalized against the earlier vectors.
 // It returns false if the basis is complete or the residual is small enough.
-func (gm *gmres) arnoldiStep(j int) bool {
-	current, next := &gm.basis[j], gm.basisVector(j+1)
-	gm.solveResidual(next.bias, current.bias, current.gain, nil)
+func (solver *gmres) arnoldiStep(j int) bool {
+	current, next := &solver.basis[j], solver.basisVector(j+1)
+	solver.solveResidual(next.bias, current.bias, current.gain, nil)
 	var sums [vectorBlocks]float64
-	gm.forEachBlock(func(block, first, end int) {
+	solver.forEachBlock(func(block, first, end int) {
 		for i := first; i < end; i++ {
 			next.bias[i] = -next.bias[i]
 			sums[block] += current.bias[i]
@@ -172,56 +172,56 @@ func (gm *gmres) arnoldiStep(j int) bool {
 	next.gain = sumBlocks(sums) / math.Sqrt(float64(len(current.bias)))
 	column := make([]float64, j+2)
 	for i := range column[:j+1] {
-		column[i] = gm.dot(&gm.basis[i], next)
-		gm.add(next, -column[i], &gm.basis[i])
+		column[i] = solver.dot(&solver.basis[i], next)
+		solver.add(next, -column[i], &solver.basis[i])
 	}
-	norm := math.Sqrt(gm.dot(next, next))
+	norm := math.Sqrt(solver.dot(next, next))
 	column[j+1] = norm
 	if norm > 0 {
-		gm.scale(next, 1/norm)
+		solver.scale(next, 1/norm)
 	}
-	isRegular := gm.addColumn(j, column)
-	return isRegular && norm > 0 && math.Abs(gm.rhs[j+1]) > residualReduction*math.Abs(gm.rhs[0])
+	isRegular := solver.addColumn(j, column)
+	return isRegular && norm > 0 && math.Abs(solver.rhs[j+1]) > residualReduction*math.Abs(solver.rhs[0])
 }
 
 // addColumn adds column j to the triangular factor of the least-squares problem. A new Givens rotation eliminates its last entry.
 // It returns false, and adds nothing, if the last two entries are zero or overflow.
-func (gm *gmres) addColumn(j int, column []float64) bool {
+func (solver *gmres) addColumn(j int, column []float64) bool {
 	for i := range j { // the earlier Givens rotations
-		column[i], column[i+1] = gm.cos[i]*column[i]+gm.sin[i]*column[i+1], gm.cos[i]*column[i+1]-gm.sin[i]*column[i]
+		column[i], column[i+1] = solver.cos[i]*column[i]+solver.sin[i]*column[i+1], solver.cos[i]*column[i+1]-solver.sin[i]*column[i]
 	}
 	radius := math.Hypot(column[j], column[j+1])
 	if !(radius > 0) || math.IsInf(radius, 1) {
 		return false
 	}
-	gm.cos = append(gm.cos, column[j]/radius)
-	gm.sin = append(gm.sin, column[j+1]/radius)
+	solver.cos = append(solver.cos, column[j]/radius)
+	solver.sin = append(solver.sin, column[j+1]/radius)
 	column[j] = radius
-	gm.triangle = append(gm.triangle, column[:j+1])
-	gm.rhs = append(gm.rhs, -gm.sin[j]*gm.rhs[j])
-	gm.rhs[j] *= gm.cos[j]
+	solver.triangle = append(solver.triangle, column[:j+1])
+	solver.rhs = append(solver.rhs, -solver.sin[j]*solver.rhs[j])
+	solver.rhs[j] *= solver.cos[j]
 	return true
 }
 
 // backSubstitute returns the coefficients of the basis vectors that minimize the residual.
-func (gm *gmres) backSubstitute() []float64 {
-	coeffs := make([]float64, len(gm.triangle))
+func (solver *gmres) backSubstitute() []float64 {
+	coeffs := make([]float64, len(solver.triangle))
 	for i := len(coeffs) - 1; i >= 0; i-- {
-		coeffs[i] = gm.rhs[i]
+		coeffs[i] = solver.rhs[i]
 		for j := i + 1; j < len(coeffs); j++ {
-			coeffs[i] -= gm.triangle[j][i] * coeffs[j]
+			coeffs[i] -= solver.triangle[j][i] * coeffs[j]
 		}
-		coeffs[i] /= gm.triangle[i][i]
+		coeffs[i] /= solver.triangle[i][i]
 	}
 	return coeffs
 }
 
 // solveResidual sets result to the preconditioned residual of reward - gain - (D - R) bias. D has the exit rates, and R the weights between
 // different members.
-func (gm *gmres) solveResidual(result, bias []float64, gain float64, reward *sparse.Reward) {
-	model, unknownOf := gm.bscc.rewardSystem.graph.Model, gm.bscc.index.ofState
-	gm.forEachBlock(func(_, from, to int) {
-		for k, s := range gm.members[from:to] {
+func (solver *gmres) solveResidual(result, bias []float64, gain float64, reward *sparse.Reward) {
+	model, unknownOf := solver.bscc.rewardSystem.graph.Model, solver.bscc.index.ofState
+	solver.forEachBlock(func(_, from, to int) {
+		for k, s := range solver.members[from:to] {
 			k += from
 			sum, current := reward.OfChoice(int(s), int(s))-gain, bias[k]
 			first, end := model.Start[s], model.Start[s+1]
@@ -232,7 +232,7 @@ func (gm *gmres) solveResidual(result, bias []float64, gain float64, reward *spa
 			result[k] = sum
 		}
 	})
-	gm.preconditioner.solve(result)
+	solver.preconditioner.solve(result)
 }
 
 // vectorBlocks is the number of blocks of a vector that are computed concurrently. It must not depend on the machine,
@@ -240,8 +240,8 @@ func (gm *gmres) solveResidual(result, bias []float64, gain float64, reward *spa
 const vectorBlocks = 2
 
 // forEachBlock calls handleBlock for each block of the members, concurrently. The blocks are the same on every machine.
-func (gm *gmres) forEachBlock(handleBlock func(block, from, to int)) {
-	n := len(gm.members)
+func (solver *gmres) forEachBlock(handleBlock func(block, from, to int)) {
+	n := len(solver.members)
 	inParallelParts(vectorBlocks, 1, func(from, to int) {
 		for block := from; block < to; block++ {
 			handleBlock(block, block*n/vectorBlocks, (block+1)*n/vectorBlocks)
@@ -258,9 +258,9 @@ func sumBlocks(sums [vectorBlocks]float64) (sum float64) {
 }
 
 // dot returns the scalar product of two vectors. It sums each block separately, so the result is the same on every machine.
-func (gm *gmres) dot(leftVector, rightVector *basisVector) float64 {
+func (solver *gmres) dot(leftVector, rightVector *basisVector) float64 {
 	var sums [vectorBlocks]float64
-	gm.forEachBlock(func(block, from, to int) {
+	solver.forEachBlock(func(block, from, to int) {
 		sum, rightBias := 0.0, rightVector.bias[from:to]
 		for i, leftBias := range leftVector.bias[from:to] {
 			sum += leftBias * rightBias[i]
@@ -271,9 +271,9 @@ func (gm *gmres) dot(leftVector, rightVector *basisVector) float64 {
 }
 
 // add adds factor times term to sum.
-func (gm *gmres) add(sum *basisVector, factor float64, term *basisVector) {
+func (solver *gmres) add(sum *basisVector, factor float64, term *basisVector) {
 	sum.gain += factor * term.gain
-	gm.forEachBlock(func(_, from, end int) {
+	solver.forEachBlock(func(_, from, end int) {
 		sumBias := sum.bias[from:end]
 		for i, bias := range term.bias[from:end] {
 			sumBias[i] += factor * bias
@@ -282,9 +282,9 @@ func (gm *gmres) add(sum *basisVector, factor float64, term *basisVector) {
 }
 
 // scale multiplies a basis vector by a factor.
-func (gm *gmres) scale(vector *basisVector, factor float64) {
+func (solver *gmres) scale(vector *basisVector, factor float64) {
 	vector.gain *= factor
-	gm.forEachBlock(func(_, from, to int) {
+	solver.forEachBlock(func(_, from, to int) {
 		for i := from; i < to; i++ {
 			vector.bias[i] *= factor
 		}

@@ -38,17 +38,17 @@ func newTriangularFactor(rows int) triangularFactor {
 	return triangularFactor{start: make([]int, 1, rows+1)}
 }
 
-func (f *triangularFactor) add(column uint32, value float64) {
-	f.column, f.value = append(f.column, column), append(f.value, value)
+func (factor *triangularFactor) add(column uint32, value float64) {
+	factor.column, factor.value = append(factor.column, column), append(factor.value, value)
 }
 
-func (f *triangularFactor) endRow() { f.start = append(f.start, len(f.column)) }
+func (factor *triangularFactor) endRow() { factor.start = append(factor.start, len(factor.column)) }
 
 // sumRow returns the product of row i and x.
-func (f *triangularFactor) sumRow(i int, x []float64) (sum float64) {
-	first, end := f.start[i], f.start[i+1]
-	columns := f.column[first:end]
-	for k, value := range f.value[first:end] {
+func (factor *triangularFactor) sumRow(i int, x []float64) (sum float64) {
+	first, end := factor.start[i], factor.start[i+1]
+	columns := factor.column[first:end]
+	for k, value := range factor.value[first:end] {
 		sum += value * x[columns[k]]
 	}
 	return sum

@@ -38,7 +38,7 @@ func indicatorReward(rewarded *sparse.Set) *sparse.Reward {
 }
 
 // longRun computes the long-run average of a reward from each state of a Markov chain or an MDP. For a long-run probability,
-// rewarded is the set of states with reward 1; otherwise it is nil.
+// rewarded is the set of states with reward 1. For other rewards it is nil.
 func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, rewarded *sparse.Set, dir Direction, opts Options) (*Values, error) {
 	if graph.First != nil {
 		return optimalLongRun(ctx, graph, reward, rewarded, dir, opts)
@@ -339,14 +339,14 @@ func (bscc *bsccGain) relaxedValueIteration(members []uint32, work, sweeps int) 
 type secant struct{ last, lastDrift, previous, previousDrift float64 }
 
 // record adds a gain, and the drift of a sweep with this gain.
-func (s *secant) record(gain, drift float64) {
-	s.previous, s.previousDrift = s.last, s.lastDrift
-	s.last, s.lastDrift = gain, drift
+func (points *secant) record(gain, drift float64) {
+	points.previous, points.previousDrift = points.last, points.lastDrift
+	points.last, points.lastDrift = gain, drift
 }
 
 // next returns the root of the line through the last two points. If the root is outside of the interval, it returns the midpoint.
-func (s *secant) next(lower, upper float64) float64 {
-	root := s.last - s.lastDrift*(s.last-s.previous)/(s.lastDrift-s.previousDrift)
+func (points *secant) next(lower, upper float64) float64 {
+	root := points.last - points.lastDrift*(points.last-points.previous)/(points.lastDrift-points.previousDrift)
 	if root > lower && root < upper { // false before two points are known
 		return root
 	}

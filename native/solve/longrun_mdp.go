@@ -95,8 +95,8 @@ func newMECGain(ctx context.Context, sys *system, mecs *sparse.EndComponents, op
 	return mec
 }
 
-// precompute sets the gains 0 and 1 that graph analysis determines. For a long-run probability, rewarded is the set of states;
-// otherwise it is nil.
+// precompute sets the gains 0 and 1 that graph analysis determines. For a long-run probability, rewarded is the set of states
+// with reward 1. For other rewards it is nil.
 func (mec *mecGain) precompute(ctx context.Context, rewarded *sparse.Set) error {
 	zeroReward, rewardedMECs := mec.zeroRewardChoices()
 	for i := range mec.endComponents.Num() {

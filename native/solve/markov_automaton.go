@@ -112,16 +112,16 @@ func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *s
 }
 
 // uniformise sets the probabilities to leave the maybe states in one step, and the trivial upper bounds.
-func (ma *markovAutomaton) uniformise(maybe, timeless *sparse.Set, rates Rates) {
+func (automaton *markovAutomaton) uniformise(maybe, timeless *sparse.Set, rates Rates) {
 	for s := range maybe.Minus(timeless).All() {
-		ma.maybeStates = append(ma.maybeStates, uint32(s))
-		ma.leaveProb[s] = rates.Low[s] / ma.rate
-		ma.stayProb[s] = (ma.rate - rates.Low[s]) / ma.rate
+		automaton.maybeStates = append(automaton.maybeStates, uint32(s))
+		automaton.leaveProb[s] = rates.Low[s] / automaton.rate
+		automaton.stayProb[s] = (automaton.rate - rates.Low[s]) / automaton.rate
 	}
 	for s := range maybe.All() {
-		ma.values.Upper[s] = 1
-		first, end := ma.graph.Choices(s)
-		ma.numTransitions += int(ma.graph.Start[end]-ma.graph.Start[first]) + 1
+		automaton.values.Upper[s] = 1
+		first, end := automaton.graph.Choices(s)
+		automaton.numTransitions += int(automaton.graph.Start[end]-automaton.graph.Start[first]) + 1
 	}
 }
 
@@ -137,12 +137,12 @@ func longestRow(graph *sparse.Graph) int {
 
 // chooseRate sets the uniformisation rate to slightly more than the greatest exit rate.
 // It returns the immediate states, and the greatest relative width of the bounds of an exit rate.
-func (ma *markovAutomaton) chooseRate(rates Rates) (timeless *sparse.Set, rateErr float64, err error) {
-	timeless = sparse.NewSet(ma.graph.NumStates())
+func (automaton *markovAutomaton) chooseRate(rates Rates) (timeless *sparse.Set, rateErr float64, err error) {
+	timeless = sparse.NewSet(automaton.graph.NumStates())
 	fastest := 0.0
-	for s := range ma.graph.NumStates() {
+	for s := range automaton.graph.NumStates() {
 		lower, upper := rates.Low[s], rates.High[s]
-		first, end := ma.graph.Choices(s)
+		first, end := automaton.graph.Choices(s)
 		switch {
 		case lower == 0 && upper == 0:
 			timeless.Add(s)
@@ -156,15 +156,15 @@ func (ma *markovAutomaton) chooseRate(rates Rates) (timeless *sparse.Set, rateEr
 	if !(rateErr < 0x1p-20) {
 		return nil, 0, ErrRates
 	}
-	ma.rate = fastest * (1 + slack)
+	automaton.rate = fastest * (1 + slack)
 	return timeless, rateErr, nil
 }
 
 // orderImmediate orders the immediate states, successors first, and bounds the relative error of their values.
 // The error is ErrImmediate if several immediate states form a cycle.
-func (ma *markovAutomaton) orderImmediate(states *sparse.Set, maxRow int) error {
-	components := ma.graph.Components(states, nil)
-	depth := make([]int, ma.graph.NumStates())
+func (automaton *markovAutomaton) orderImmediate(states *sparse.Set, maxRow int) error {
+	components := automaton.graph.Components(states, nil)
+	depth := make([]int, automaton.graph.NumStates())
 	deepest := 0
 	for i := range components.Num() {
 		members := components.Members(i)
@@ -172,30 +172,30 @@ func (ma *markovAutomaton) orderImmediate(states *sparse.Set, maxRow int) error 
 			return ErrImmediate
 		}
 		s := members[0]
-		first, end := ma.graph.Choices(int(s))
-		for _, target := range ma.graph.Target[ma.graph.Start[first]:ma.graph.Start[end]] {
+		first, end := automaton.graph.Choices(int(s))
+		for _, target := range automaton.graph.Target[automaton.graph.Start[first]:automaton.graph.Start[end]] {
 			if target != s {
 				depth[s] = max(depth[s], depth[target]+1)
 			}
 		}
 		deepest = max(deepest, depth[s])
-		ma.immediate = append(ma.immediate, s)
+		automaton.immediate = append(automaton.immediate, s)
 	}
-	// In units of rounding, with a margin: the sums over two rows, one of which is divided by the probability to leave.
+	// With a margin: the sums over two rows, and a division by the probability to leave.
 	const operationsPerChoice, margin = 8, 1.05
-	errPerState := float64(2*maxRow+operationsPerChoice)*unit + 2*ma.rounding.err
-	ma.immediateRelErr = margin * float64(deepest+1) * errPerState
+	errPerState := float64(2*maxRow+operationsPerChoice)*unit + 2*automaton.rounding.err
+	automaton.immediateRelErr = margin * float64(deepest+1) * errPerState
 	return nil
 }
 
 // optimizeImmediate sets the value of each immediate state to the optimum over its choices.
-func (ma *markovAutomaton) optimizeImmediate(values []float64) {
-	for _, s := range ma.immediate {
-		first, end := ma.graph.Choices(int(s))
+func (automaton *markovAutomaton) optimizeImmediate(values []float64) {
+	for _, s := range automaton.immediate {
+		first, end := automaton.graph.Choices(int(s))
 		best := 0.0
 		for c := first; c < end; c++ {
-			value := ma.immediateValue(s, c, values)
-			if c == first || isBetter(value, best, ma.dir != Max) {
+			value := automaton.immediateValue(s, c, values)
+			if c == first || isBetter(value, best, automaton.dir != Max) {
 				best = value
 			}
 		}
@@ -204,16 +204,16 @@ func (ma *markovAutomaton) optimizeImmediate(values []float64) {
 }
 
 // immediateValue returns the value of choice c of immediate state s, without self-loops. It is 0 if there are only self-loops.
-func (ma *markovAutomaton) immediateValue(s uint32, c int, values []float64) float64 {
+func (automaton *markovAutomaton) immediateValue(s uint32, c int, values []float64) float64 {
 	sum, leaving, hasLoop := 0.0, 0.0, false
-	first, end := ma.graph.Row(c)
+	first, end := automaton.graph.Row(c)
 	for i := first; i < end; i++ {
-		if ma.graph.Target[i] == s {
+		if automaton.graph.Target[i] == s {
 			hasLoop = true
 			continue
 		}
-		prob := ma.graph.Prob(i)
-		sum += prob * values[ma.graph.Target[i]]
+		prob := automaton.graph.Prob(i)
+		sum += prob * values[automaton.graph.Target[i]]
 		leaving += prob
 	}
 	if hasLoop && leaving > 0 {
@@ -222,11 +222,11 @@ func (ma *markovAutomaton) immediateValue(s uint32, c int, values []float64) flo
 	return sum
 }
 
-// stepTimed writes to next the values before one uniformised step of the states in which time passes. values has the values after the step.
-func (ma *markovAutomaton) stepTimed(values, next []float64) error {
-	graph := ma.graph
-	inParallelParts(len(ma.maybeStates), 1<<12, func(from, to int) {
-		for _, s := range ma.maybeStates[from:to] {
+// stepTimed writes to next the values before one uniformised step of the maybe states. values has the values after the step.
+func (automaton *markovAutomaton) stepTimed(values, next []float64) error {
+	graph := automaton.graph
+	inParallelParts(len(automaton.maybeStates), 1<<12, func(from, to int) {
+		for _, s := range automaton.maybeStates[from:to] {
 			c := graph.Start[s]
 			if graph.First != nil {
 				c = graph.First[s]
@@ -235,10 +235,10 @@ func (ma *markovAutomaton) stepTimed(values, next []float64) error {
 			for i, end := graph.Start[c], graph.Start[c+1]; i < end; i++ {
 				sum += graph.Prob(int(i)) * values[graph.Target[i]]
 			}
-			next[s] = ma.leaveProb[s]*sum + ma.stayProb[s]*values[s]
+			next[s] = automaton.leaveProb[s]*sum + automaton.stayProb[s]*values[s]
 		}
 	})
-	return ma.meter.addWork(ma.numTransitions)
+	return automaton.meter.addWork(automaton.numTransitions)
 }
 
 // maxMarkovWork limits the transitions that are evaluated to make the bounds tighter.
@@ -250,13 +250,13 @@ const timeBits = 40
 
 // computeBounds tightens the stored bounds by new bounds, with pieces of time that widen them by at most allowedWidening in total.
 // It returns false if this takes too much work.
-func (ma *markovAutomaton) computeBounds(ctx context.Context, time Time, allowedWidening float64) (finished bool, err error) {
-	low, high := ma.boundsAtEnd()
-	if ma.rate == 0 || time.High.Sign() == 0 {
-		ma.tighten(low, high)
+func (automaton *markovAutomaton) computeBounds(ctx context.Context, time Time, allowedWidening float64) (finished bool, err error) {
+	low, high := automaton.boundsAtEnd()
+	if automaton.rate == 0 || time.High.Sign() == 0 {
+		automaton.tighten(low, high)
 		return true, nil
 	}
-	mean, meanErr, err := ma.meanSteps(time)
+	mean, meanErr, err := automaton.meanSteps(time)
 	switch {
 	case err != nil:
 		return false, err
@@ -266,16 +266,16 @@ func (ma *markovAutomaton) computeBounds(ctx context.Context, time Time, allowed
 		return false, ErrTime
 	}
 	stepCounts := &pieceStepCounts{mean: mean, relErr: meanErr, known: map[int]*poisson{}}
-	low, high, finished, err = ma.solvePieces(ctx, low, high, stepCounts, allowedWidening)
+	low, high, finished, err = automaton.solvePieces(ctx, low, high, stepCounts, allowedWidening)
 	if finished {
-		ma.tighten(low, high)
+		automaton.tighten(low, high)
 	}
 	return finished, err
 }
 
 // solvePieces goes backwards through pieces of the time, and returns the bounds at the beginning. low and high are the bounds at the end.
 // It halves a piece that widens the bounds too much.
-func (ma *markovAutomaton) solvePieces(ctx context.Context, low, high []float64, stepCounts *pieceStepCounts, allowedWidening float64) (newLow, newHigh []float64, finished bool, err error) {
+func (automaton *markovAutomaton) solvePieces(ctx context.Context, low, high []float64, stepCounts *pieceStepCounts, allowedWidening float64) (newLow, newHigh []float64, finished bool, err error) {
 	logLength := timeBits
 	for remaining := int64(1) << timeBits; remaining > 0; {
 		logLength = min(logLength, bits.Len64(uint64(remaining))-1)
@@ -283,7 +283,7 @@ func (ma *markovAutomaton) solvePieces(ctx context.Context, low, high []float64,
 		if err != nil {
 			return nil, nil, false, err
 		}
-		newLow, newHigh, roundingErr, err := ma.boundsBeforePiece(low, high, stepCount)
+		newLow, newHigh, roundingErr, err := automaton.boundsBeforePiece(low, high, stepCount)
 		if err != nil {
 			return nil, nil, false, err
 		}
@@ -296,7 +296,7 @@ func (ma *markovAutomaton) solvePieces(ctx context.Context, low, high []float64,
 			remaining -= int64(1) << logLength
 			logLength++
 		}
-		if ma.meter.totalWork() > maxMarkovWork && !math.IsInf(allowedWidening, 1) {
+		if automaton.meter.totalWork() > maxMarkovWork && !math.IsInf(allowedWidening, 1) {
 			return nil, nil, false, nil
 		}
 	}
@@ -304,14 +304,14 @@ func (ma *markovAutomaton) solvePieces(ctx context.Context, low, high []float64,
 }
 
 // boundsAtEnd returns bounds on the values when no time remains.
-func (ma *markovAutomaton) boundsAtEnd() (low, high []float64) {
-	high = make([]float64, len(ma.leaveProb))
-	for s := range ma.immediatelyRight.All() {
+func (automaton *markovAutomaton) boundsAtEnd() (low, high []float64) {
+	high = make([]float64, len(automaton.leaveProb))
+	for s := range automaton.immediatelyRight.All() {
 		high[s] = 1
 	}
-	ma.optimizeImmediate(high)
+	automaton.optimizeImmediate(high)
 	low = slices.Clone(high)
-	ma.widen(low, high, ma.immediateRelErr, 0)
+	automaton.widen(low, high, automaton.immediateRelErr, 0)
 	return low, high
 }
 
@@ -343,9 +343,9 @@ func widest(low, high []float64) float64 {
 
 // boundsBeforePiece returns the bounds before a piece of time from the bounds after it, and the width that rounding causes.
 // stepCount is the distribution of the number of steps in the piece.
-func (ma *markovAutomaton) boundsBeforePiece(low, high []float64, stepCount *poisson) (newLow, newHigh []float64, roundingWidth float64, err error) {
-	lowerValue, upperValue := ma.stepCountingValue, ma.propheticValue
-	if ma.dir != Max {
+func (automaton *markovAutomaton) boundsBeforePiece(low, high []float64, stepCount *poisson) (newLow, newHigh []float64, roundingWidth float64, err error) {
+	lowerValue, upperValue := automaton.stepCountingValue, automaton.propheticValue
+	if automaton.dir != Max {
 		lowerValue, upperValue = upperValue, lowerValue
 	}
 	if newLow, err = lowerValue(low, stepCount); err != nil {
@@ -354,35 +354,35 @@ func (ma *markovAutomaton) boundsBeforePiece(low, high []float64, stepCount *poi
 	if newHigh, err = upperValue(high, stepCount); err != nil {
 		return nil, nil, 0, err
 	}
-	relErr := compound(stepCount.relErr + ma.relErrPerStep*float64(stepCount.last()+2) + unit*float64(len(stepCount.weight)+8))
-	absErr := 1.01*stepCount.truncatedProb + ma.rounding.floor
-	ma.widen(newLow, newHigh, relErr, absErr)
+	relErr := compound(stepCount.relErr + automaton.relErrPerStep*float64(stepCount.last()+2) + unit*float64(len(stepCount.weight)+8))
+	absErr := 1.01*stepCount.truncatedProb + automaton.rounding.floor
+	automaton.widen(newLow, newHigh, relErr, absErr)
 	return newLow, newHigh, relErr + absErr, nil
 }
 
 // widen widens the bounds of the maybe states by a relative error, and the upper bounds also by an absolute error.
-func (ma *markovAutomaton) widen(low, high []float64, relErr, absErr float64) {
-	for _, states := range [][]uint32{ma.maybeStates, ma.immediate} {
+func (automaton *markovAutomaton) widen(low, high []float64, relErr, absErr float64) {
+	for _, states := range [][]uint32{automaton.maybeStates, automaton.immediate} {
 		for _, s := range states {
-			low[s] = ma.rounding.down(low[s], relErr)
-			high[s] = min(ma.rounding.up(high[s], relErr)+absErr, 1)
+			low[s] = automaton.rounding.down(low[s], relErr)
+			high[s] = min(automaton.rounding.up(high[s], relErr)+absErr, 1)
 		}
 	}
 }
 
 // tighten intersects the stored bounds with new bounds.
-func (ma *markovAutomaton) tighten(low, high []float64) {
+func (automaton *markovAutomaton) tighten(low, high []float64) {
 	for s := range low {
-		ma.values.Lower[s] = max(ma.values.Lower[s], low[s])
-		ma.values.Upper[s] = min(ma.values.Upper[s], high[s])
+		automaton.values.Lower[s] = max(automaton.values.Lower[s], low[s])
+		automaton.values.Upper[s] = min(automaton.values.Upper[s], high[s])
 	}
 }
 
 // width returns the greatest width and the least positive upper bound of the initial states.
-func (ma *markovAutomaton) width() (width, minUpper float64) {
+func (automaton *markovAutomaton) width() (width, minUpper float64) {
 	minUpper = 1
-	for _, s := range ma.graph.Initial {
-		lower, upper := ma.values.Lower[s], ma.values.Upper[s]
+	for _, s := range automaton.graph.Initial {
+		lower, upper := automaton.values.Lower[s], automaton.values.Upper[s]
 		width = max(width, upper-lower)
 		if upper > 0 {
 			minUpper = min(minUpper, upper)
@@ -393,54 +393,54 @@ func (ma *markovAutomaton) width() (width, minUpper float64) {
 
 // propheticValue returns the optimal value of schedulers that know the number of steps in advance: the mean of the optimal values over
 // the Poisson distribution.
-func (ma *markovAutomaton) propheticValue(values []float64, stepCount *poisson) ([]float64, error) {
+func (automaton *markovAutomaton) propheticValue(values []float64, stepCount *poisson) ([]float64, error) {
 	values, next, mean := slices.Clone(values), slices.Clone(values), slices.Clone(values)
-	for _, s := range ma.maybeStates {
+	for _, s := range automaton.maybeStates {
 		mean[s] = 0
 	}
 	for k := 0; ; k++ {
 		if weight := stepCount.prob(k); weight > 0 {
-			for _, s := range ma.maybeStates {
+			for _, s := range automaton.maybeStates {
 				mean[s] += weight * values[s]
 			}
 		}
 		if k == stepCount.last() {
 			break
 		}
-		if err := ma.stepTimed(values, next); err != nil {
+		if err := automaton.stepTimed(values, next); err != nil {
 			return nil, err
 		}
-		ma.optimizeImmediate(next)
+		automaton.optimizeImmediate(next)
 		values, next = next, values
 	}
-	ma.optimizeImmediate(mean)
+	automaton.optimizeImmediate(mean)
 	return mean, nil
 }
 
 // stepCountingValue returns the optimal value of schedulers that know only the number of steps so far in the piece.
 // It goes backwards through the steps, and adds the final values times the probability of each number of steps.
-func (ma *markovAutomaton) stepCountingValue(finalValues []float64, stepCount *poisson) ([]float64, error) {
+func (automaton *markovAutomaton) stepCountingValue(finalValues []float64, stepCount *poisson) ([]float64, error) {
 	after, next := make([]float64, len(finalValues)), make([]float64, len(finalValues))
 	tailProb := 0.0 // probability of at least k steps
 	for k := stepCount.last(); k >= 0; k-- {
-		if err := ma.stepTimed(after, next); err != nil {
+		if err := automaton.stepTimed(after, next); err != nil {
 			return nil, err
 		}
 		if weight := stepCount.prob(k); weight > 0 {
-			for _, s := range ma.maybeStates {
+			for _, s := range automaton.maybeStates {
 				next[s] += weight * finalValues[s]
 			}
 			tailProb = min(tailProb+weight, 1)
 		} else {
 			tailProb = 1 // fewer than k steps have a negligible probability
 		}
-		for s := range ma.immediatelyRight.All() {
+		for s := range automaton.immediatelyRight.All() {
 			next[s] = tailProb
 		}
-		ma.optimizeImmediate(next)
+		automaton.optimizeImmediate(next)
 		after, next = next, after
 	}
-	for s := range ma.immediatelyRight.All() {
+	for s := range automaton.immediatelyRight.All() {
 		after[s] = 1
 	}
 	return after, nil

@@ -137,7 +137,7 @@ func (mec *mecGain) improveExactly(members []uint32, gain *big.Rat, bias []*big.
 	return improved, nil
 }
 
-// makeUnichain changes the scheduler so that only the recurrent class with the best gain remains, and returns a state of this class.
+// makeUnichain changes the scheduler until only the recurrent class with the best gain remains, and returns a state of this class.
 // It returns sparse.None if gainOfClass returns nil for some class.
 func (mec *mecGain) makeUnichain(members []uint32, gainOfClass func(class []uint32) (*big.Rat, error)) (reference uint32, err error) {
 	classes := mec.recurrentClasses(members)

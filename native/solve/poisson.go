@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// truncation bounds the Poisson probability of the numbers that poisson omits, relative to the probability of the numbers that it
-// keeps. It is far below the rounding errors, so small probabilities have small relative errors, too.
+// truncation bounds the Poisson probability of the omitted numbers, relative to the other numbers. It is far below the rounding
+// errors, so small probabilities also have small relative errors.
 const truncation = 0x1p-66
 
 // fineTruncation replaces truncation where the computed values may be as small as truncation.
@@ -16,25 +16,25 @@ const fineTruncation = 0x1p-900
 const minTruncated = 0x1p-1000
 
 // poisson holds the probabilities of a Poisson distribution around its mode:
-// weight[i] is the probability of firstKept+i.
+// weight[i] is the probability of firstNumber+i.
 type poisson struct {
 	mean      float64
-	firstKept int
+	firstNumber int
 	weight    []float64
 	// relErr bounds the relative error of every weight, including the effect of the
 	// relative error of the mean.
 	relErr float64
 	// truncatedProb bounds the probability of all truncated numbers.
 	truncatedProb float64
-	// truncatedExcess bounds the expected excess of a number over the last one kept.
+	// truncatedExcess bounds the expected excess of a number over the last number with a weight.
 	truncatedExcess float64
 }
 
-// newPoisson computes Poisson probabilities by their recurrence from the mode. It omits numbers whose probability is below cut
-// times the sum. meanErr is the relative error of the mean.
+// newPoisson computes Poisson probabilities by their recurrence from the mode. It omits numbers with a total probability below cut.
+// meanErr is the relative error of the mean.
 //
-// Source: Fox and Glynn, Computing Poisson probabilities (CACM 1988), the weighter. Sharper geometric bounds replace the finder,
-// whose bounds Jansen (2011) corrects.
+// Source: Fox and Glynn, Computing Poisson probabilities (CACM 1988), the weighter. Sharper geometric bounds replace the finder;
+// Jansen (2011) corrects its bounds.
 func newPoisson(ctx context.Context, mean, meanErr, cut float64) (*poisson, error) {
 	mode := int(mean)
 	below, belowRemainder, err := poissonTail(ctx, mean, mode, -1, cut)
@@ -45,7 +45,7 @@ func newPoisson(ctx context.Context, mean, meanErr, cut float64) (*poisson, erro
 	if err != nil {
 		return nil, err
 	}
-	distribution := &poisson{mean: mean, firstKept: mode - len(below)}
+	distribution := &poisson{mean: mean, firstNumber: mode - len(below)}
 	for _, weight := range slices.Backward(below) {
 		distribution.weight = append(distribution.weight, weight)
 	}
@@ -85,7 +85,7 @@ func sumFromEnds(weights []float64) float64 {
 func poissonTail(ctx context.Context, mean float64, mode, direction int, cut float64) (weights []float64, remainder float64, err error) {
 	weight, sum := 1.0, 1.0
 	for k := mode; ; k += direction {
-		ratio := mean / float64(k+1) // of the weight of k+1 to that of k
+			ratio := mean / float64(k+1) // weight of k+1 divided by weight of k
 		if direction < 0 {
 			ratio = float64(k) / mean
 		}
@@ -97,30 +97,30 @@ func poissonTail(ctx context.Context, mean float64, mode, direction int, cut flo
 		weight *= ratio
 		sum += weight
 		weights = append(weights, weight)
-		if len(weights)%workPerPoll == 0 && ctx.Err() != nil { // there are as many as the root of the mean
+		if len(weights)%workPerPoll == 0 && ctx.Err() != nil { // the number of weights is about the root of the mean
 			return nil, 0, ctx.Err()
 		}
 	}
 }
 
-// last returns the greatest number kept.
-func (p *poisson) last() int { return p.firstKept + len(p.weight) - 1 }
+// last returns the greatest number with a weight.
+func (distribution *poisson) last() int { return distribution.firstNumber + len(distribution.weight) - 1 }
 
-// prob returns the probability of k, or zero if k is truncated.
-func (p *poisson) prob(k int) float64 {
-	if k < p.firstKept || k > p.last() {
+// prob returns the probability of k, or zero if k is omitted.
+func (distribution *poisson) prob(k int) float64 {
+	if k < distribution.firstNumber || k > distribution.last() {
 		return 0
 	}
-	return p.weight[k-p.firstKept]
+	return distribution.weight[k-distribution.firstNumber]
 }
 
-// tailProbs returns, for each number k from firstKept on, the probability of more than k steps.
-func (p *poisson) tailProbs() []float64 {
-	probs := make([]float64, len(p.weight))
+// tailProbs returns, for each number k from firstNumber on, the probability of more than k steps.
+func (distribution *poisson) tailProbs() []float64 {
+	probs := make([]float64, len(distribution.weight))
 	sum := 0.0
 	for i := len(probs) - 1; i >= 0; i-- {
 		probs[i] = min(sum, 1)
-		sum += p.weight[i]
+		sum += distribution.weight[i]
 	}
 	return probs
 }

@@ -152,7 +152,7 @@ func (iteration *policyIteration) run(values []float64, rhs func(k int) float64,
 // sweepsPerImprovement is the number of sweeps between two evaluations.
 const sweepsPerImprovement = 4
 
-// improve switches to better choices in a few sweeps, which change values. It reports whether any choice changed.
+// improve switches to better choices in a few sweeps. The sweeps change values. It reports whether any choice changed.
 func (iteration *policyIteration) improve(values []float64) (changed bool, err error) {
 	threshold := 1 - iteration.tolerance()
 	for range sweepsPerImprovement {
@@ -208,8 +208,7 @@ func (iteration *policyIteration) tolerance() float64 {
 	return 1e-12
 }
 
-// nearOptimalChoices returns the choices whose value is nearly the value of their unknown. choices[start[k]:start[k+1]] are the choices of
-// unknown k.
+// nearOptimalChoices returns the choices with nearly the value of their unknown. choices[start[k]:start[k+1]] are the choices of unknown k.
 func (iteration *policyIteration) nearOptimalChoices(values []float64) (choices, start []uint32) {
 	const relTolerance = 1e-9
 	local := iteration.equations

@@ -30,7 +30,7 @@ type baseFractionSteps struct {
 	scratchProduct, scratchRemainder big.Int // scratch
 }
 
-// newBaseFractionSteps returns a solver with fractions whose denominators are powers of a common base.
+// newBaseFractionSteps returns a solver for fractions over powers of a common base.
 // It returns nil if the numbers of the model have no small common denominator.
 func (sys *system) newBaseFractionSteps() *baseFractionSteps {
 	base := commonDenominator(big.NewInt(1), sys.graph.Rats)
@@ -60,8 +60,8 @@ func (sys *system) newBaseFractionSteps() *baseFractionSteps {
 	return steps
 }
 
-// commonDenominator returns the least common multiple of n and the denominators of the fractions, ignoring nil. It gives up above 64 bits:
-// the result is then any number of more than 64 bits.
+// commonDenominator returns the least common multiple of n and the denominators of the fractions, ignoring nil.
+// Above 64 bits, the result is only some number of more than 64 bits.
 func commonDenominator(n *big.Int, fractions []*big.Rat) *big.Int {
 	for _, value := range fractions {
 		if value != nil && n.BitLen() <= 64 {

@@ -11,7 +11,7 @@ import (
 )
 
 // PreciseUntil returns bounds on the probability of `left U right` within a time interval, or of its negation, in double-word arithmetic.
-// It is for exact models with rates for which the rounding errors of float64 steps add up.
+// It is for exact models with large rates, because the rounding errors of float64 steps add up.
 // The error is ErrTooManySteps if it would take too long, and ErrTime if a time is not known exactly.
 func PreciseUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound Interval, negated bool, opts Options) (*Values, error) {
 	transient, err := newPreciseTransient(ctx, graph, opts)
@@ -228,7 +228,7 @@ func (transient *preciseTransient) certainStates(maybe *sparse.Set) (zero, one *
 // takeSteps replaces the values by their expectation after a Poisson-distributed number of steps with the given mean.
 // It takes single steps or squares the transition matrix of a slice of time, whichever is cheaper.
 func (transient *preciseTransient) takeSteps(mean doubleWord) (err error) {
-	const sliceSteps = 300.0 // steps for a slice of time, whose mean number of steps is at most 1
+	const sliceSteps = 300.0 // greatest number of steps in a slice of time; the mean is at most 1
 	maxRow, terms := 0, 0
 	for _, row := range transient.rows {
 		maxRow, terms = max(maxRow, len(row)), terms+len(row)
@@ -324,14 +324,14 @@ func (transient *preciseTransient) uniformRow(s int, exitRate doubleWord, rates 
 
 // poissonMean returns the expectation of each column of values after a Poisson-distributed number of steps. values has a row for each state.
 func (transient *preciseTransient) poissonMean(values []doubleWord, columns int, mean doubleWord) ([]doubleWord, error) {
-	firstKept, weights := doubleWordPoisson(mean)
+	firstNumber, weights := doubleWordPoisson(mean)
 	next, sum := make([]doubleWord, len(values)), make([]doubleWord, len(values))
 	workPerStep := 0
 	for _, row := range transient.rows {
 		workPerStep += len(row) * columns * 4
 	}
-	lastKept := firstKept + len(weights) - 1
-	for k := 0; k <= lastKept; k++ {
+	lastNumber := firstNumber + len(weights) - 1
+	for k := 0; k <= lastNumber; k++ {
 		if k > 0 {
 			transient.step(values, next, columns)
 			values, next = next, values
@@ -339,8 +339,8 @@ func (transient *preciseTransient) poissonMean(values []doubleWord, columns int,
 				return nil, err
 			}
 		}
-		if k >= firstKept {
-			addWeighted(sum, weights[k-firstKept], values)
+		if k >= firstNumber {
+			addWeighted(sum, weights[k-firstNumber], values)
 		}
 	}
 	for i := range sum {
@@ -427,9 +427,9 @@ func addWeightedValues(sum *doubleWord, weights, values []doubleWord) {
 	*sum = sum.flush()
 }
 
-// doubleWordPoisson returns the Poisson probabilities of firstKept, firstKept+1 and so on in double-word arithmetic. It omits negligible
+// doubleWordPoisson returns the Poisson probabilities of firstNumber, firstNumber+1 and so on in double-word arithmetic. It omits negligible
 // probabilities.
-func doubleWordPoisson(mean doubleWord) (firstKept int, weights []doubleWord) {
+func doubleWordPoisson(mean doubleWord) (firstNumber int, weights []doubleWord) {
 	below, above := doubleWordPoissonTail(mean, -1), doubleWordPoissonTail(mean, +1)
 	for _, weight := range slices.Backward(below) {
 		weights = append(weights, weight)
@@ -451,7 +451,7 @@ func doubleWordPoisson(mean doubleWord) (firstKept int, weights []doubleWord) {
 func doubleWordPoissonTail(mean doubleWord, direction int) (tail []doubleWord) {
 	weight, sum := doubleWord{1, 0}, 1.0
 	for k := int(mean.hi); ; k += direction {
-		ratio := mean.quo(doubleWord{float64(k + 1), 0}) // of the weight of k+1 to the weight of k
+		ratio := mean.quo(doubleWord{float64(k + 1), 0}) // weight of k+1 divided by weight of k
 		if direction < 0 {
 			ratio = doubleWord{float64(k), 0}.quo(mean)
 		}

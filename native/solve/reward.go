@@ -57,8 +57,8 @@ func analyzeReachReward(ctx context.Context, graph *sparse.Graph, target *sparse
 }
 
 // schedule writes choices that attain an infinite maximum.
-func (p rewardAnalysis) schedule(graph *sparse.Graph, target *sparse.Set, scheduler []uint32) {
-	if p.dir == Min {
+func (analysis rewardAnalysis) schedule(graph *sparse.Graph, target *sparse.Set, scheduler []uint32) {
+	if analysis.dir == Min {
 		return
 	}
 	never := graph.Prob0E(sparse.FullSet(graph.NumStates()), target)

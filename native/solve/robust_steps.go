@@ -38,18 +38,18 @@ func robustCumul(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 }
 
 // steps applies the equations of all maybe states n times.
-func (iv *intervalSystem) steps(maybe *sparse.Set, n int) error {
-	if iv.values.Exact != nil {
-		return iv.exactSteps(maybe, n)
+func (sys *intervalSystem) steps(maybe *sparse.Set, n int) error {
+	if sys.values.Exact != nil {
+		return sys.exactSteps(maybe, n)
 	}
-	return iv.values.applySteps(iv.meter, n, func(_ int, lower, upper []float64) (last bool, err error) {
+	return sys.values.applySteps(sys.meter, n, func(_ int, lower, upper []float64) (last bool, err error) {
 		changed := false
 		for s := range maybe.All() {
 			var work int
-			lower[s], work = iv.optimum(uint32(s), false)
-			upper[s], _ = iv.optimum(uint32(s), true)
-			changed = changed || lower[s] != iv.values.Lower[s] || upper[s] != iv.values.Upper[s]
-			if err := iv.meter.addWork(2 * work); err != nil {
+			lower[s], work = sys.optimum(uint32(s), false)
+			upper[s], _ = sys.optimum(uint32(s), true)
+			changed = changed || lower[s] != sys.values.Lower[s] || upper[s] != sys.values.Upper[s]
+			if err := sys.meter.addWork(2 * work); err != nil {
 				return true, err
 			}
 		}
@@ -58,19 +58,19 @@ func (iv *intervalSystem) steps(maybe *sparse.Set, n int) error {
 }
 
 // exactSteps applies the equations of the maybe states n times in rational arithmetic.
-func (iv *intervalSystem) exactSteps(maybe *sparse.Set, n int) error {
-	next := slices.Clone(iv.values.Exact)
+func (sys *intervalSystem) exactSteps(maybe *sparse.Set, n int) error {
+	next := slices.Clone(sys.values.Exact)
 	visit := func(s uint32) (choice uint32, work int) {
 		var best *big.Rat
-		for state, c := range iv.allowedChoices(s) {
-			value := iv.choiceValue(state, c, iv.distribution(c))
-			if isBetterRat(value, best, iv.dir.Scheduler() == Min) {
+		for state, c := range sys.allowedChoices(s) {
+			value := sys.choiceValue(state, c, sys.distribution(c))
+			if isBetterRat(value, best, sys.dir.Scheduler() == Min) {
 				best = value
 			}
 		}
 		next[s] = best
 		return sparse.None, 1000 + reductionCost(best)
 	}
-	endStep := func() { iv.values.Exact, next = next, iv.values.Exact }
-	return newStepWindow(maybe).forEachStep(nil, iv.meter, n, visit, endStep)
+	endStep := func() { sys.values.Exact, next = next, sys.values.Exact }
+	return newStepWindow(maybe).forEachStep(nil, sys.meter, n, visit, endStep)
 }

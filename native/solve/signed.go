@@ -17,14 +17,14 @@ type Signed struct{ Earned, Lost *sparse.Reward }
 var ErrMayMiss = errors.New("some scheduler misses the target with positive probability")
 
 // greatestLoss returns twice the greatest loss of a step, and at least 1. onlyStates restricts it to state rewards.
-func (r Signed) greatestLoss(model *sparse.Model, onlyStates bool) float64 {
+func (rewards Signed) greatestLoss(model *sparse.Model, onlyStates bool) float64 {
 	greatest := 0.5
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			loss := r.Lost.OfChoice(s, c)
+			loss := rewards.Lost.OfChoice(s, c)
 			if onlyStates {
-				loss = valueAt(r.Lost.State, s)
+				loss = valueAt(rewards.Lost.State, s)
 			}
 			greatest = max(greatest, loss)
 		}
@@ -33,15 +33,10 @@ func (r Signed) greatestLoss(model *sparse.Model, onlyStates bool) float64 {
 }
 
 // Large reports whether a reward or a loss exceeds sparse.MaxNumber. Shifted and Potential could then overflow.
-func (r Signed) Large() bool {
-	for _, rewards := range [][]float64{r.Earned.State, r.Earned.Choice, r.Lost.State, r.Lost.Choice} {
-		for _, reward := range rewards {
-			if reward > sparse.MaxNumber {
-				return true
-			}
-		}
-	}
-	return false
+func (rewards Signed) Large() bool {
+	isLarge := func(reward float64) bool { return reward > sparse.MaxNumber }
+	return slices.ContainsFunc(rewards.Earned.State, isLarge) || slices.ContainsFunc(rewards.Earned.Choice, isLarge) ||
+		slices.ContainsFunc(rewards.Lost.State, isLarge) || slices.ContainsFunc(rewards.Lost.Choice, isLarge)
 }
 
 // valueAt returns list[i], or 0 for a nil list.
@@ -52,10 +47,10 @@ func valueAt(list []float64, i int) float64 {
 	return list[i]
 }
 
-// addToSteps returns a reward structure in which every step earns an additional offset. The offset must be at least the loss of the step.
+// addToSteps adds an offset to the reward of every step. The offset must be at least the loss of the step.
 // floatOffset returns the rounded offset.
-func (r Signed) addToSteps(model *sparse.Model, offset func(s, c int) *big.Rat, floatOffset func(s, c int) float64) *sparse.Reward {
-	reward := r.emptySum()
+func (rewards Signed) addToSteps(model *sparse.Model, offset func(s, c int) *big.Rat, floatOffset func(s, c int) float64) *sparse.Reward {
+	reward := rewards.emptySum()
 	reward.Choice = make([]float64, model.NumChoices())
 	if model.Exact() {
 		reward.ChoiceRat = make([]*big.Rat, model.NumChoices())
@@ -63,9 +58,9 @@ func (r Signed) addToSteps(model *sparse.Model, offset func(s, c int) *big.Rat, 
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			reward.Choice[c] = r.Earned.OfChoice(s, c) + floatOffset(s, c) - r.Lost.OfChoice(s, c)
+			reward.Choice[c] = rewards.Earned.OfChoice(s, c) + floatOffset(s, c) - rewards.Lost.OfChoice(s, c)
 			if reward.ChoiceRat != nil {
-				sum := new(big.Rat).Sub(r.Earned.OfChoiceRat(s, c), r.Lost.OfChoiceRat(s, c))
+				sum := new(big.Rat).Sub(rewards.Earned.OfChoiceRat(s, c), rewards.Lost.OfChoiceRat(s, c))
 				reward.ChoiceRat[c] = sum.Add(sum, offset(s, c))
 			}
 		}
@@ -74,16 +69,16 @@ func (r Signed) addToSteps(model *sparse.Model, offset func(s, c int) *big.Rat, 
 }
 
 // addToStates returns the structure of the state rewards plus an offset. floatOffset is the same number.
-func (r Signed) addToStates(model *sparse.Model, offset *big.Rat, floatOffset float64) *sparse.Reward {
-	reward := r.emptySum()
+func (rewards Signed) addToStates(model *sparse.Model, offset *big.Rat, floatOffset float64) *sparse.Reward {
+	reward := rewards.emptySum()
 	reward.State = make([]float64, model.NumStates())
 	if model.Exact() {
 		reward.StateRat = make([]*big.Rat, model.NumStates())
 	}
 	for s := range reward.State {
-		reward.State[s] = valueAt(r.Earned.State, s) + floatOffset - valueAt(r.Lost.State, s)
+		reward.State[s] = valueAt(rewards.Earned.State, s) + floatOffset - valueAt(rewards.Lost.State, s)
 		if reward.StateRat != nil {
-			sum := new(big.Rat).Sub(ratAt(r.Earned.StateRat, s), ratAt(r.Lost.StateRat, s))
+			sum := new(big.Rat).Sub(ratAt(rewards.Earned.StateRat, s), ratAt(rewards.Lost.StateRat, s))
 			reward.StateRat[s] = sum.Add(sum, offset)
 		}
 	}
@@ -91,13 +86,13 @@ func (r Signed) addToStates(model *sparse.Model, offset *big.Rat, floatOffset fl
 }
 
 // emptySum returns a structure without rewards, with the relative error of the sums that the caller adds.
-func (r Signed) emptySum() *sparse.Reward {
-	unfit := r.Earned.Unfit
-	if r.Lost.Unfit != nil {
-		unfit = r.Lost.Unfit
+func (rewards Signed) emptySum() *sparse.Reward {
+	unfit := rewards.Earned.Unfit
+	if rewards.Lost.Unfit != nil {
+		unfit = rewards.Lost.Unfit
 	}
 	// The offset is at least twice the loss, so the sum of the absolute terms is at most three times the reward.
-	return &sparse.Reward{Name: r.Earned.Name, Unfit: unfit, Err: 3.1 * (max(r.Earned.Err, r.Lost.Err) + 8*unit)}
+	return &sparse.Reward{Name: rewards.Earned.Name, Unfit: unfit, Err: 3.1 * (max(rewards.Earned.Err, rewards.Lost.Err) + 8*unit)}
 }
 
 // ratAt returns list[i], or a new 0 if the list or its element is nil.
@@ -109,13 +104,13 @@ func ratAt(list []*big.Rat, i int) *big.Rat {
 }
 
 // Shifted adds the same amount to the reward of every step, so no reward is negative. onlyStates restricts the structure to state rewards.
-func (r Signed) Shifted(model *sparse.Model, onlyStates bool) (shifted *sparse.Reward, by *big.Rat) {
-	offset := r.greatestLoss(model, onlyStates)
+func (rewards Signed) Shifted(model *sparse.Model, onlyStates bool) (shifted *sparse.Reward, by *big.Rat) {
+	offset := rewards.greatestLoss(model, onlyStates)
 	by = new(big.Rat).SetFloat64(offset)
 	if onlyStates {
-		return r.addToStates(model, by, offset), by
+		return rewards.addToStates(model, by, offset), by
 	}
-	return r.addToSteps(model, func(int, int) *big.Rat { return by }, func(int, int) float64 { return offset }), by
+	return rewards.addToSteps(model, func(int, int) *big.Rat { return by }, func(int, int) float64 { return offset }), by
 }
 
 // Potential returns a structure without negative rewards. Its expected rewards until target is reached are the expected rewards of r plus
@@ -123,7 +118,7 @@ func (r Signed) Shifted(model *sparse.Model, onlyStates bool) (shifted *sparse.R
 //
 // Source: Ng, Harada and Russell, Policy invariance under reward transformations (ICML 1999); Bertsekas and Tsitsiklis (1991) for
 // the steps to the target.
-func (r Signed) Potential(ctx context.Context, graph *sparse.Graph, target, from *sparse.Set, opts Options) (shaped *sparse.Reward, potential []float64, err error) {
+func (rewards Signed) Potential(ctx context.Context, graph *sparse.Graph, target, from *sparse.Set, opts Options) (shaped *sparse.Reward, potential []float64, err error) {
 	// The potential is a multiple of the greatest expected number of steps to the target, which decreases by at least one per step.
 	opts.Exact, opts.Within, opts.Scheduler = false, nil, false
 	oneEach := &sparse.Reward{Choice: slices.Repeat([]float64{1}, graph.NumChoices())}
@@ -133,7 +128,7 @@ func (r Signed) Potential(ctx context.Context, graph *sparse.Graph, target, from
 	}
 	shaping := &potentialShaping{
 		model: graph.Model, target: target, maxSteps: steps.Upper,
-		scale: 4 * r.greatestLoss(graph.Model, false), potential: make([]float64, graph.NumStates()),
+		scale: 4 * rewards.greatestLoss(graph.Model, false), potential: make([]float64, graph.NumStates()),
 	}
 	for s, maxSteps := range steps.Upper {
 		switch {
@@ -147,12 +142,12 @@ func (r Signed) Potential(ctx context.Context, graph *sparse.Graph, target, from
 	if err != nil {
 		return nil, nil, err
 	}
-	shaped = r.addToSteps(graph.Model, shaping.offset, shaping.floatOffset)
+	shaped = rewards.addToSteps(graph.Model, shaping.offset, shaping.floatOffset)
 	shaped.Err += 3.1 * relErr
 	return shaped, shaping.potential, nil
 }
 
-// potentialShaping has the potential of each state, by whose decrease the rewards increase.
+// potentialShaping has the potential of each state. The rewards increase by the decrease of the potential.
 type potentialShaping struct {
 	model     *sparse.Model
 	target    *sparse.Set

@@ -15,17 +15,17 @@ import (
 // Earlier calls of Steps and Time do not matter.
 //
 // Source: Kemeny and Snell, Finite Markov Chains (1960), chapters 3 and 6.
-func (f *Forward) SteadyState(ctx context.Context) error {
-	sys, err := newSystem(f.graph, nil, Max, Options{})
+func (forward *Forward) SteadyState(ctx context.Context) error {
+	sys, err := newSystem(forward.graph, nil, Max, Options{})
 	if err != nil {
 		return err
 	}
 	solver := &steadyStateSolver{
-		Forward: f, system: sys, bscc: newBSCCGain(ctx, sys, f.opts), values: newValues(f.graph.Model, Options{Exact: f.exact != nil}),
+		Forward: forward, system: sys, bscc: newBSCCGain(ctx, sys, forward.opts), values: newValues(forward.graph.Model, Options{Exact: forward.exact != nil}),
 	}
 	// The probability of a state is the absorption probability of its BSCC times its stationary probability.
-	components := f.graph.Components(f.reachable, nil)
-	bottom := components.Bottom(f.graph.Model)
+	components := forward.graph.Components(forward.reachable, nil)
+	bottom := components.Bottom(forward.graph.Model)
 	absorption, err := solver.absorptionProbabilities(components, bottom)
 	if err != nil {
 		return err
@@ -35,7 +35,7 @@ func (f *Forward) SteadyState(ctx context.Context) error {
 			return err
 		}
 	}
-	f.steadyState = solver.values
+	forward.steadyState = solver.values
 	return nil
 }
 
@@ -116,7 +116,7 @@ func (solver *steadyStateSolver) addInflow(total *interval.Number, s uint32, ini
 		source := incoming.Target[i] // the transitions of incoming are reversed
 		sourceVisits, isTransient := visits[source]
 		switch {
-		case !isTransient:
+		case !isTransient: // no inflow
 		case solver.exact != nil:
 			prob := new(big.Rat).Quo(incoming.Rat(i), solver.exitRateRat(source))
 			total.Exact.Add(total.Exact, prob.Mul(prob, sourceVisits.Exact))

@@ -119,7 +119,7 @@ func (extrapolation *stepExtrapolation) lastChange(periods int) (change []float6
 	return change, ratio, true
 }
 
-// quotientOf returns the number q in [0,1] for which q times the first vector is nearest to the second vector (least squares).
+// quotientOf returns the number q in [0,1] that brings q times the first vector nearest to the second vector (least squares).
 func quotientOf(first, second []float64, states []uint32) float64 {
 	product, square := 0.0, 0.0
 	for _, s := range states {

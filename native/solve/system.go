@@ -134,7 +134,8 @@ func (sys *system) evaluateChoice(s, c int) choiceBounds {
 // solveState sets the value of a maybe state. All its other successors must be solved. It returns the number of transitions, as work.
 func (sys *system) solveState(s int) int {
 	bounds := sys.optimalBounds(s)
-	if bounds.choice != sparse.None { // otherwise no choice leaves the state, and its value stays 0
+	canLeave := bounds.choice != sparse.None
+	if canLeave { // a state that is never left has the value 0
 		sys.values.Lower[s], sys.values.Upper[s] = bounds.lower, bounds.upper
 		if sys.values.Scheduler != nil {
 			sys.values.Scheduler[s] = bounds.choice
@@ -179,19 +180,19 @@ func emptyBestBounds(minimize bool) bestBounds {
 }
 
 // include updates the optimum with the bounds of choice c. It ignores a choice that cannot leave its state.
-func (b *bestBounds) include(bounds choiceBounds, c uint32, minimize bool) {
+func (best *bestBounds) include(bounds choiceBounds, c uint32, minimize bool) {
 	if !bounds.leaves {
 		return
 	}
 	if minimize {
-		if bounds.upper < b.upper || b.choice == sparse.None {
-			b.upper, b.choice = bounds.upper, c
+		if bounds.upper < best.upper || best.choice == sparse.None {
+			best.upper, best.choice = bounds.upper, c
 		}
-		b.lower = min(b.lower, bounds.lower)
+		best.lower = min(best.lower, bounds.lower)
 		return
 	}
-	if bounds.lower > b.lower {
-		b.lower, b.choice = bounds.lower, c
+	if bounds.lower > best.lower {
+		best.lower, best.choice = bounds.lower, c
 	}
-	b.upper = max(b.upper, bounds.upper)
+	best.upper = max(best.upper, bounds.upper)
 }

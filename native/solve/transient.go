@@ -370,15 +370,15 @@ func (uniform *uniformisation) poissonTotal(ctx context.Context, values []float6
 }
 
 // weightedSum returns the weighted sum of the values after 0 to distribution.last() uniformised steps. The weight for
-// k steps is weights[k-firstKept], or flatWeight if k is less than firstKept. It skips steps that change little.
+// k steps is weights[k-firstNumber], or flatWeight if k is less than firstNumber. It skips steps that change little.
 func (uniform *uniformisation) weightedSum(ctx context.Context, values []float64, distribution *poisson, flatWeight float64, weights []float64) ([]float64, error) {
 	meter := newStepMeter(ctx, uniform.opts, distribution.last())
 	values = slices.Clone(values)
 	next, sum := slices.Clone(values), make([]float64, len(values))
 	for k := 0; ; k++ {
 		weight := flatWeight
-		if k >= distribution.firstKept {
-			weight = weights[k-distribution.firstKept]
+		if k >= distribution.firstNumber {
+			weight = weights[k-distribution.firstNumber]
 		}
 		isLast := k == distribution.last()
 		if !isLast {
@@ -386,7 +386,7 @@ func (uniform *uniformisation) weightedSum(ctx context.Context, values []float64
 			if err != nil {
 				return nil, err
 			}
-			remaining := remainingWeights{flatWeight, max(0, distribution.firstKept-k), weights[max(0, k-distribution.firstKept):]}
+			remaining := remainingWeights{flatWeight, max(0, distribution.firstNumber-k), weights[max(0, k-distribution.firstNumber):]}
 			if remainingWeight, ok := uniform.weightOfRemaining(k, changed, values, next, sum, remaining); ok {
 				weight, isLast = remainingWeight, true
 			}

@@ -45,8 +45,8 @@ type chain struct {
 	initial     []int32
 }
 
-// maxKept is the number of states above which a chain forgets its states before the next path.
-const maxKept = 1 << 18
+// maxStoredStates is the number of states above which a chain forgets its states before the next path.
+const maxStoredStates = 1 << 18
 
 // newChain returns the chain of a model with its initial state. The importance function may be nil.
 func newChain(ctx context.Context, model *compile.Model, monitor *compile.Monitor, importanceFunction *importance) (*chain, error) {
@@ -125,7 +125,8 @@ func (c *chain) statusOf(state []int32) (status, error) {
 	return failed, nil
 }
 
-// successors returns the successors of a state and their weights: rates in a CTMC, otherwise probabilities under the uniform scheduler.
+// successors returns the successors of a state and their weights. The weights are rates in a CTMC, and probabilities under the uniform
+// scheduler in other models.
 func (c *chain) successors(choices *compile.Choices) (successors []int32, weights []float64, err error) {
 	for i := range choices.List {
 		scale := 1.0

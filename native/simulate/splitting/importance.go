@@ -38,21 +38,21 @@ func refusal(message string) error {
 }
 
 // of returns the importance of a state. possible is false if the state cannot reach the target.
-func (f *importance) of(state []int32) (value float64, possible bool) {
-	value, found := f.values[f.keyOf(state)]
+func (function *importance) of(state []int32) (value float64, possible bool) {
+	value, found := function.values[function.keyOf(state)]
 	switch {
 	case found:
 		return value, true
-	case f.complete:
+	case function.complete:
 		return math.Inf(-1), false
 	}
-	return f.unknown, true
+	return function.unknown, true
 }
 
 // keyOf returns a map key for the values of the relevant variables in a state.
-func (f *importance) keyOf(state []int32) string {
+func (function *importance) keyOf(state []int32) string {
 	key := make([]byte, 0, 64)
-	for _, slot := range f.slots {
+	for _, slot := range function.slots {
 		key = binary.LittleEndian.AppendUint32(key, uint32(state[slot]))
 	}
 	return string(key)
@@ -336,10 +336,10 @@ func (g *graph) checkInitial(rows []row, values []float64, bound float64) error 
 }
 
 // set sets the importance of a valuation to the rounded logarithm of a probability.
-func (f *importance) set(key string, probability float64) {
+func (function *importance) set(key string, probability float64) {
 	// The importance must be finite even after an underflow, and at most the importance of the target.
 	probability = min(max(probability, math.SmallestNonzeroFloat64), 1)
 	logarithm := math.Round(math.Log(probability)*resolution) / resolution
-	f.values[key] = logarithm
-	f.unknown = min(f.unknown, logarithm)
+	function.values[key] = logarithm
+	function.unknown = min(function.unknown, logarithm)
 }

@@ -30,7 +30,7 @@ type level struct {
 	paths      int // the number of paths that a replication starts to attain the level
 }
 
-// record is the position at which a path first attained an importance.
+// record is a position of a path with a greater importance than all earlier positions.
 type record struct {
 	importance float64
 	at         position

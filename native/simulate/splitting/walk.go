@@ -34,7 +34,7 @@ func (w *walker) attains(n int32, importance float64) bool {
 // walk draws a path until it attains an importance or fails. at is the position where the path attained the importance.
 // If visit is not nil, it is called with each node and its entry time.
 func (w *walker) walk(ctx context.Context, from position, importance float64, visit func(n int32, time float64)) (at position, attained bool, err error) {
-	if len(w.chain.nodes) > maxKept {
+	if len(w.chain.nodes) > maxStoredStates {
 		if err := w.chain.reset(); err != nil {
 			return from, false, err
 		}

@@ -102,37 +102,37 @@ type chainState struct {
 }
 
 // stateNumber returns the number of a chain state, and adds a new state. A terminal state is stored once, with node 0.
-func (b *chainBuilder) stateNumber(s uint32, node int) (int, error) {
-	if b.terminal.Has(int(s)) {
+func (builder *chainBuilder) stateNumber(s uint32, node int) (int, error) {
+	if builder.terminal.Has(int(s)) {
 		node = 0
 	}
 	if node < 0 {
-		return 0, fmt.Errorf("the strategy has no action for observation %d", b.Observation[s])
+		return 0, fmt.Errorf("the strategy has no action for observation %d", builder.Observation[s])
 	}
-	number, found := b.number[chainState{s, node}]
+	number, found := builder.number[chainState{s, node}]
 	if !found {
-		number = len(b.chain.State)
-		b.number[chainState{s, node}] = number
-		b.chain.State = append(b.chain.State, s)
-		b.chain.Node = append(b.chain.Node, node)
+		number = len(builder.chain.State)
+		builder.number[chainState{s, node}] = number
+		builder.chain.State = append(builder.chain.State, s)
+		builder.chain.Node = append(builder.chain.Node, node)
 	}
 	return number, nil
 }
 
 // addTransitions adds the transitions of state i of the chain.
-func (b *chainBuilder) addTransitions(i int) error {
-	b.rows.State()
-	s, node := b.chain.State[i], &b.controller.Nodes[b.chain.Node[i]]
-	if b.terminal.Has(int(s)) {
-		b.rows.AddRat(i, big.NewRat(1, 1), sparse.NoAction)
+func (builder *chainBuilder) addTransitions(i int) error {
+	builder.rows.State()
+	s, node := builder.chain.State[i], &builder.controller.Nodes[builder.chain.Node[i]]
+	if builder.terminal.Has(int(s)) {
+		builder.rows.AddRat(i, big.NewRat(1, 1), sparse.NoAction)
 		return nil
 	}
-	for _, next := range b.transitions(s, node.Action) {
-		target, err := b.stateNumber(next.target, node.next(b.Observation[next.target]))
+	for _, next := range builder.transitions(s, node.Action) {
+		target, err := builder.stateNumber(next.target, node.next(builder.Observation[next.target]))
 		if err != nil {
 			return err
 		}
-		b.rows.AddRat(target, next.prob, sparse.NoAction)
+		builder.rows.AddRat(target, next.prob, sparse.NoAction)
 	}
 	return nil
 }

@@ -59,8 +59,8 @@ func (builder *controllerBuilder) newNode(state controllerState) Node {
 	result := Node{Observation: explored.observation}
 	mdpState := firstNode + state.node
 	choice := builder.choice[mdpState]
-	isSet := int(choice) < builder.model.graph.NumChoices() // otherwise every choice is optimal
-	if isSet {
+	isSet := int(choice) < builder.model.graph.NumChoices()
+	if isSet { // if no choice is set, every choice is optimal
 		first, _ := builder.model.graph.Choices(mdpState)
 		result.Action = int(choice) - first
 	}

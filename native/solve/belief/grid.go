@@ -11,7 +11,7 @@ type gridCorner struct {
 	weight *big.Rat
 }
 
-// triangulate writes a belief as a convex combination of grid points, whose probabilities are multiples of 1/resolution.
+// triangulate writes a belief as a convex combination of grid points: their probabilities are multiples of 1/resolution.
 // The grid points are corners of a simplex of Freudenthal's triangulation. All weights are positive.
 //
 // Source: Lovejoy, Computationally feasible bounds for partially observed Markov decision processes,

@@ -85,7 +85,7 @@ func simplicialCone(rays [][]*big.Rat, norm func(vector []*big.Rat) *big.Rat) *c
 	return result
 }
 
-// addConstraint restricts the cone to the vectors on which a linear function is at most zero: one step of the double description method.
+// addConstraint restricts the cone to vectors with a nonpositive value of a linear function: one step of the double description method.
 func (c *cone) addConstraint(constraint []*big.Rat) {
 	var outside, remaining []*ray
 	values := map[*ray]*big.Rat{}

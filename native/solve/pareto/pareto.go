@@ -268,7 +268,7 @@ func (c *Curve) refine(ctx context.Context, objective, limits []*big.Rat, feasib
 	if dot(weights, answer.Point).Cmp(oldBest) > 0 {
 		return true, nil
 	}
-	// If the point is not better than the known ones, the new half-space must tighten the outer approximation.
+	// If the point is not better than the known points, the new half-space must tighten the outer approximation.
 	newUpper, err := c.outerOptimum(ctx, objective, limits)
 	return newUpper == nil || newUpper.Cmp(upper) < 0, err
 }

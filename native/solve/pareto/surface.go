@@ -16,8 +16,8 @@ type Surface struct {
 // maxVertices limits the vertices of the approximations.
 const maxVertices = 2_000
 
-// Surface computes the extreme achievable points. It queries the oracle in the direction of the farthest outer vertex,
-// until no vertex is farther from the inner approximation than width times its greatest coordinate, or the queries are used up.
+// Surface computes the extreme achievable points. It repeatedly queries the oracle in the direction of the farthest outer vertex.
+// It stops if no vertex is farther from the inner approximation than width times its greatest coordinate, or if the queries are used up.
 func (c *Curve) Surface(ctx context.Context, width float64, queries int) (*Surface, error) {
 	if err := c.querySingleObjectives(ctx); err != nil {
 		return nil, err
@@ -83,13 +83,13 @@ type vertexDistance struct {
 
 // farthestVertex returns the outer vertex with the greatest distance from the inner approximation, or nil if all distances are within the
 // relative width.
-func (s *approximations) farthestVertex(width float64) (vertex *ray, farthest *vertexDistance) {
-	for _, candidate := range s.outer.rays {
-		vertexDist := s.distanceOf(candidate)
+func (approx *approximations) farthestVertex(width float64) (vertex *ray, farthest *vertexDistance) {
+	for _, candidate := range approx.outer.rays {
+		vertexDist := approx.distanceOf(candidate)
 		if vertexDist == nil || vertexDist.noProgress {
 			continue
 		}
-		tolerance := maxAbs(candidate.vector[:s.objectives])
+		tolerance := maxAbs(candidate.vector[:approx.objectives])
 		tolerance.Mul(tolerance, new(big.Rat).SetFloat64(width))
 		if vertexDist.distance.Cmp(tolerance) <= 0 {
 			continue
@@ -102,16 +102,16 @@ func (s *approximations) farthestVertex(width float64) (vertex *ray, farthest *v
 }
 
 // distanceOf returns the distance of an outer vertex from the inner approximation, or nil for a ray.
-func (s *approximations) distanceOf(vertex *ray) *vertexDistance {
-	if vertex.vector[s.objectives].Sign() == 0 {
+func (approx *approximations) distanceOf(vertex *ray) *vertexDistance {
+	if vertex.vector[approx.objectives].Sign() == 0 {
 		return nil
 	}
-	if vertexDist := s.distances[vertex]; vertexDist != nil && slices.Contains(s.inner.rays, vertexDist.facet) {
+	if vertexDist := approx.distances[vertex]; vertexDist != nil && slices.Contains(approx.inner.rays, vertexDist.facet) {
 		return vertexDist // new facets are nearer
 	}
 	vertexDist := &vertexDistance{distance: new(big.Rat)}
-	constraint := pointConstraint(vertex.vector[:s.objectives])
-	for _, facet := range s.inner.rays {
+	constraint := pointConstraint(vertex.vector[:approx.objectives])
+	for _, facet := range approx.inner.rays {
 		distance := dot(constraint, facet.vector)
 		if vertexDist.facet == nil || distance.Cmp(vertexDist.distance) > 0 {
 			vertexDist.facet = facet
@@ -121,20 +121,20 @@ func (s *approximations) distanceOf(vertex *ray) *vertexDistance {
 	if vertexDist.distance.Sign() < 0 {
 		vertexDist.distance = new(big.Rat)
 	}
-	s.distances[vertex] = vertexDist
+	approx.distances[vertex] = vertexDist
 	return vertexDist
 }
 
 // extremePoints returns the points that no convex combination of other points dominates. Of equal points it returns only the first.
-func (s *approximations) extremePoints(points [][]*big.Rat) [][]*big.Rat {
+func (approx *approximations) extremePoints(points [][]*big.Rat) [][]*big.Rat {
 	// An extreme point is the only point on all of its facets, and its facets weight every objective.
 	facets := make([]*big.Int, len(points))
 	for j, point := range points {
-		facets[j] = s.facetsThrough(point)
+		facets[j] = approx.facetsThrough(point)
 	}
 	var extreme [][]*big.Rat
 	for j, point := range points {
-		if s.weightsAllObjectives(facets[j]) && !hasOtherPoint(facets, j) {
+		if approx.weightsAllObjectives(facets[j]) && !hasOtherPoint(facets, j) {
 			extreme = append(extreme, point)
 		}
 	}
@@ -154,10 +154,10 @@ func hasOtherPoint(facets []*big.Int, j int) bool {
 }
 
 // facetsThrough returns the set of the facets of the inner approximation that contain a point.
-func (s *approximations) facetsThrough(point []*big.Rat) *big.Int {
+func (approx *approximations) facetsThrough(point []*big.Rat) *big.Int {
 	facets := new(big.Int)
 	constraint := pointConstraint(point)
-	for k, facet := range s.inner.rays {
+	for k, facet := range approx.inner.rays {
 		if dot(constraint, facet.vector).Sign() == 0 {
 			facets.SetBit(facets, k, 1)
 		}
@@ -166,9 +166,9 @@ func (s *approximations) facetsThrough(point []*big.Rat) *big.Int {
 }
 
 // weightsAllObjectives reports whether each objective has a positive weight in some facet of the set.
-func (s *approximations) weightsAllObjectives(facets *big.Int) bool {
-	for i := range s.objectives {
-		if !s.weightsObjective(facets, i) {
+func (approx *approximations) weightsAllObjectives(facets *big.Int) bool {
+	for i := range approx.objectives {
+		if !approx.weightsObjective(facets, i) {
 			return false
 		}
 	}
@@ -176,8 +176,8 @@ func (s *approximations) weightsAllObjectives(facets *big.Int) bool {
 }
 
 // weightsObjective reports whether objective i has a positive weight in some facet of the set.
-func (s *approximations) weightsObjective(facets *big.Int, i int) bool {
-	for k, facet := range s.inner.rays {
+func (approx *approximations) weightsObjective(facets *big.Int, i int) bool {
+	for k, facet := range approx.inner.rays {
 		if facets.Bit(k) == 1 && facet.vector[i].Sign() > 0 {
 			return true
 		}

@@ -65,7 +65,7 @@ func (m monomial) isOne() bool { return strings.Trim(string(m), "\x00") == "" }
 // polynomialBuilder collects the terms of a polynomial.
 type polynomialBuilder map[monomial]*big.Int
 
-// add adds a term, whose coefficient it copies.
+// add adds a term. It copies the coefficient.
 func (builder polynomialBuilder) add(m monomial, coefficient *big.Int) {
 	if sum, ok := builder[m]; ok {
 		sum.Add(sum, coefficient)
@@ -100,7 +100,7 @@ func (p polynomial) equal(q polynomial) bool {
 	return slices.EqualFunc(p, q, func(x, y term) bool { return x.monomial == y.monomial && x.coefficient.Cmp(y.coefficient) == 0 })
 }
 
-// add returns p + factor · factorMonomial · other by merging the terms, whose monomials decrease.
+// add returns p + factor · factorMonomial · other. It merges the terms in decreasing order of their monomials.
 func (p polynomial) add(other polynomial, factor *big.Int, factorMonomial monomial) polynomial {
 	sum := make(polynomial, 0, len(p)+len(other))
 	for _, otherTerm := range other {

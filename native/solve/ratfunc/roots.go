@@ -190,9 +190,9 @@ func NewSturm(p Univariate) *Sturm {
 }
 
 // signChanges returns the number of sign changes in the Sturm chain at a point. Zeros do not count.
-func (s *Sturm) signChanges(point *big.Rat) int {
+func (chain *Sturm) signChanges(point *big.Rat) int {
 	changes, last := 0, 0
-	for _, p := range s.chain {
+	for _, p := range chain.chain {
 		sign := p.Sign(point)
 		if sign == 0 {
 			continue
@@ -311,7 +311,7 @@ func simplestBetween(low, high *big.Rat) *big.Rat {
 		k := new(big.Int).Div(highFraction.Denom(), highFraction.Num())
 		result.SetFrac(big.NewInt(1), k.Add(k, big.NewInt(1)))
 	} else {
-		// The reciprocal of the simplest fraction between the reciprocals, whose order is reversed.
+		// The reciprocal of the simplest fraction between the reciprocals. Their order is reversed.
 		result.Inv(simplestBetween(highFraction.Inv(highFraction), lowFraction.Inv(lowFraction)))
 	}
 	return result.Add(result, floorRat)
