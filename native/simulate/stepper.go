@@ -98,7 +98,7 @@ func (s *Stepper) Take(option *Option) error {
 }
 
 // Random draws a step and adds it. It returns false in a deadlock.
-func (s *Stepper) Random() (bool, error) {
+func (s *Stepper) Random() (ok bool, err error) {
 	choices, err := s.expand()
 	if err != nil || choices.Deadlock() {
 		return false, err

@@ -7,7 +7,7 @@ import (
 )
 
 // solveAcyclic solves the maybe states in one pass, successors first. It returns false if several maybe states form a cycle.
-func (sys *system) solveAcyclic(ctx context.Context, opts Options, maybe *sparse.Set) (bool, error) {
+func (sys *system) solveAcyclic(ctx context.Context, opts Options, maybe *sparse.Set) (isAcyclic bool, err error) {
 	order, ok := sys.graph.Topological(maybe)
 	if !ok {
 		return false, nil

@@ -91,12 +91,17 @@ func (sys *system) cyclicComponents(components *sparse.Components) *sparse.Set {
 func (sys *system) findEndComponents(ctx context.Context, components *sparse.Components, cyclic *sparse.Set) (err error) {
 	states := sparse.NewSet(sys.graph.NumStates())
 	for i := range cyclic.All() {
-		for _, s := range components.Members(i) {
-			states.Add(int(s))
-		}
+		addStates(states, components.Members(i))
 	}
 	sys.endComponents, err = sys.graph.EndComponents(ctx, states, sys.zeroRewardChoices(states))
 	return err
+}
+
+// addStates adds states to a set.
+func addStates(set *sparse.Set, states []uint32) {
+	for _, s := range states {
+		set.Add(int(s))
+	}
 }
 
 // zeroRewardChoices returns the usable choices of the states without reward.
@@ -232,51 +237,66 @@ func (sys *system) numberUnknowns(members []uint32, index *unknownIndex) [][]uin
 	return groups
 }
 
-// addLocalRow appends choice c of state s to a local system. The weights are divided by their sum without self-loops.
-// If all transitions are self-loops, it appends nothing. The constant is the reward plus the values of targets outside of the component.
+// addLocalRow appends choice c of state s to a local system, unless all its transitions are self-loops.
+// The weights are divided by their sum without self-loops.
 func (sys *system) addLocalRow(local *localSystem, s, c int, index *unknownIndex) {
-	unknown := index.ofState[s]
 	firstTerm := len(local.column)
-	reward := sys.reward.OfChoice(s, c)
-	lower, upper, sum, exit, maxTarget := reward, reward, 0.0, 0.0, reward
+	row := sys.addTerms(local, s, c, index)
+	if row.weightSum == 0 {
+		return
+	}
+	if row.mustDivide {
+		row.lower, row.upper = sys.rounding.quotient(row.lower, row.upper, row.weightSum)
+		row.exitWeight /= row.weightSum
+		local.divideWeights(firstTerm, row.weightSum)
+	}
+	if row.maxTarget > 0 { // even if the products underflow
+		row.upper = max(row.upper, sys.rounding.floor)
+	}
+	local.termStart = append(local.termStart, uint32(firstTerm))
+	local.constLower = append(local.constLower, row.lower)
+	local.constUpper = append(local.constUpper, row.upper)
+	// For the constant, the division by the sum of weights, and the sums in sweeps.
 	first, end := sys.graph.Row(c)
-	mustDivide := sys.graph.Kind == sparse.CTMC
+	local.evalErr = append(local.evalErr, sys.rounding.sumErr(2*(end-first)))
+	local.exitWeight = append(local.exitWeight, row.exitWeight)
+	local.modelChoice = append(local.modelChoice, uint32(c))
+	local.inheritWidth(row.lower, row.upper, row.exitWeight)
+}
+
+// localRow has the numbers of a choice in a local system: the bounds on its constant, and sums of its weights.
+type localRow struct {
+	lower, upper float64 // the reward plus the weighted values of the targets outside of the component
+	maxTarget    float64 // the greatest upper bound of these targets, or the reward
+	exitWeight   float64 // of the transitions to these targets
+	weightSum    float64 // of all transitions without self-loops
+	mustDivide   bool    // the weights do not sum to 1
+}
+
+// addTerms appends the terms of choice c of state s: its transitions to other unknowns of the component.
+func (sys *system) addTerms(local *localSystem, s, c int, index *unknownIndex) localRow {
+	unknown := index.ofState[s]
+	reward := sys.reward.OfChoice(s, c)
+	row := localRow{lower: reward, upper: reward, maxTarget: reward, mustDivide: sys.graph.Kind == sparse.CTMC}
+	first, end := sys.graph.Row(c)
 	for i := first; i < end; i++ {
 		target, weight := int(sys.graph.Target[i]), sys.graph.Prob(i)
 		switch k := index.ofState[target]; {
-		case k == unknown:
-			mustDivide = true // the other weights do not sum to 1
+		case k == unknown: // a self-loop
+			row.mustDivide = true
 			continue
 		case k != sparse.None:
 			local.column = append(local.column, k)
 			local.weight = append(local.weight, weight)
 		default:
-			lower += weight * sys.values.Lower[target]
-			upper += weight * sys.values.Upper[target]
-			maxTarget = max(maxTarget, sys.values.Upper[target])
-			exit += weight
+			row.lower += weight * sys.values.Lower[target]
+			row.upper += weight * sys.values.Upper[target]
+			row.maxTarget = max(row.maxTarget, sys.values.Upper[target])
+			row.exitWeight += weight
 		}
-		sum += weight
+		row.weightSum += weight
 	}
-	if sum == 0 {
-		return
-	}
-	if mustDivide {
-		lower, upper = sys.rounding.quotient(lower, upper, sum)
-		exit /= sum
-		local.divideWeights(firstTerm, sum)
-	}
-	if maxTarget > 0 { // even if the products underflow
-		upper = max(upper, sys.rounding.floor)
-	}
-	local.termStart = append(local.termStart, uint32(firstTerm))
-	local.constLower = append(local.constLower, lower)
-	local.constUpper = append(local.constUpper, upper)
-	// For the constant, the division by the sum of weights, and the sums in sweeps.
-	local.evalErr = append(local.evalErr, sys.rounding.sumErr(2*(end-first)))
-	local.exitWeight = append(local.exitWeight, exit)
-	local.modelChoice = append(local.modelChoice, uint32(c))
-	local.inheritWidth(lower, upper, exit)
+	return row
 }
 
 // divideWeights divides the weights from a term on. A weight that underflows stays positive, because its effect is below rounding.floor.

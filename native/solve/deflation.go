@@ -135,9 +135,7 @@ func (bounds *deflation) update(s int, best bestBounds) (changed bool) {
 
 // deflate lowers the upper bounds of a set of states to the best exit of the maximizer. It reports whether a bound changed.
 func (bounds *deflation) deflate(set []uint32) (changed bool) {
-	for _, s := range set {
-		bounds.currentSet.Add(int(s))
-	}
+	addStates(bounds.currentSet, set)
 	exit := bounds.bestExit(set)
 	for _, s := range set {
 		bounds.currentSet.Remove(int(s))

@@ -65,7 +65,7 @@ func nearestFloats(values []doubleWord) []float64 {
 }
 
 // findOptimum improves the scheduler by policy iteration in double-word arithmetic. It returns false if it finds no optimal scheduler.
-func (proof *doubleWordProof) findOptimum(values []float64) (bool, error) {
+func (proof *doubleWordProof) findOptimum(values []float64) (found bool, err error) {
 	const maxRounds = 30
 	for range maxRounds {
 		if ok, err := proof.evaluate(values); !ok || err != nil {

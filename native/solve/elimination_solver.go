@@ -40,7 +40,7 @@ func (local *localSystem) solveOptimum(meter *meter, budget float64) (solver *el
 
 // acceptSolution replaces the bounds by proved bounds around the solution, and reports whether it found a proof.
 // The proof shows that the scheduler is optimal and bounds the error of the elimination, or it shows that the bounds are inductive.
-func (local *localSystem) acceptSolution(solver *eliminationSolver, meter *meter, values []float64, eps float64) (bool, error) {
+func (local *localSystem) acceptSolution(solver *eliminationSolver, meter *meter, values []float64, eps float64) (proved bool, err error) {
 	const maxRelErr = 1e-3 // the last attempt accepts bounds that are wider than eps
 	relErr, scheduler := solver.relErr+solver.perturbation(), slices.Clone(solver.choice)
 	isGridCoarse := local.rounding.grid > 0
@@ -73,7 +73,7 @@ func (local *localSystem) acceptSolution(solver *eliminationSolver, meter *meter
 
 // proveAround tries to prove that bounds around low and high are inductive. values is the solution between them.
 // It tries the slack vector of the current scheduler, then the maximal slack vector.
-func (local *localSystem) proveAround(solver *eliminationSolver, meter *meter, values, low, high []float64, maxWidth float64) (bool, error) {
+func (local *localSystem) proveAround(solver *eliminationSolver, meter *meter, values, low, high []float64, maxWidth float64) (proved bool, err error) {
 	for _, fixedScheduler := range []bool{true, false} {
 		slack, err := solver.solveSlack(meter, values, fixedScheduler)
 		if err != nil {
@@ -343,7 +343,9 @@ type columnIndex struct {
 	start, choice, owner []uint32
 }
 
-func (index *columnIndex) choices(k uint32) []uint32 { return index.choice[index.start[k]:index.start[k+1]] }
+func (index *columnIndex) choices(k uint32) []uint32 {
+	return index.choice[index.start[k]:index.start[k+1]]
+}
 
 // columnUses lists, for each unknown, the choices with a term in it.
 func (local *localSystem) columnUses() *columnIndex {
@@ -537,7 +539,7 @@ func (elim *eliminationSolver) factorize(meter *meter) (bool, error) {
 // factorizeFloat eliminates the unknowns in order, without subtractions (GTH). It returns false if a pivot is too small.
 //
 // Source: Grassmann, Taksar and Heyman (1985).
-func (elim *eliminationSolver) factorizeFloat(meter *meter) (bool, error) {
+func (elim *eliminationSolver) factorizeFloat(meter *meter) (ok bool, err error) {
 	n := len(elim.order)
 	elim.upper = make([]float64, len(elim.upperCols))
 	elim.lower = make([]float64, len(elim.lowerCols))

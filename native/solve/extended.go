@@ -65,7 +65,7 @@ func (x extended) float() float64 { return math.Ldexp(x.mantissa, x.exponent) }
 type extendedFactors struct{ upper, lower, exit, pivot []extended }
 
 // factorizeExtended eliminates the unknowns in order, in extended numbers. It returns false if a pivot is zero.
-func (elim *eliminationSolver) factorizeExtended(meter *meter) (bool, error) {
+func (elim *eliminationSolver) factorizeExtended(meter *meter) (ok bool, err error) {
 	n := len(elim.order)
 	factors := &extendedFactors{
 		upper: make([]extended, len(elim.upperCols)), lower: make([]extended, len(elim.lowerCols)),

@@ -179,18 +179,16 @@ func oddEndComponentStates(ctx context.Context, model *sparse.Model, priority []
 		if err != nil {
 			return nil, err
 		}
-		states = sparse.NewSet(model.NumStates()) // for smaller end components without an even least priority
+		states = sparse.NewSet(model.NumStates()) // the next round finds smaller end components in these states
 		for i := range components.Num() {
 			members := components.Members(i)
 			least := leastPriority(members, priority)
-			for _, s := range members {
-				switch {
-				case least%2 == 1:
-					odd.Add(int(s))
-				case priority[s] > least:
-					states.Add(int(s))
-				}
+			if least%2 == 1 {
+				addStates(odd, members)
+				continue
 			}
+			isLeast := func(s uint32) bool { return priority[s] == least }
+			addStates(states, slices.DeleteFunc(slices.Clone(members), isLeast))
 		}
 	}
 	return odd, nil
@@ -329,9 +327,7 @@ func (improvement *parityImprovement) winClass(class []uint32, comparison []int)
 func (improvement *parityImprovement) classGame(class []uint32, comparison []int) *almostSure {
 	graph := improvement.game.graph
 	inside := sparse.NewSet(graph.NumStates())
-	for _, s := range class {
-		inside.Add(int(s))
-	}
+	addStates(inside, class)
 	solver := &almostSure{
 		game: improvement.game, region: inside, choices: sparse.NewSet(graph.NumChoices()),
 		priority: make([]int, graph.NumChoices()), strategy: slices.Clone(improvement.strategy),

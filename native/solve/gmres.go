@@ -31,7 +31,7 @@ func (bscc *bsccGain) acceleratedIteration(members []uint32, work int, known gai
 
 // iterateGMRES tightens the bounds by restarted GMRES. The order of the members is the order of the unknowns.
 func (bscc *bsccGain) iterateGMRES(members []uint32, work int, bounds *gainInterval, sweeps int) error {
-	const maxSlowRestarts, sweepsPerRestart = 4, 4
+	const maxSlowRestarts = 4
 	solver, err := newGMRES(bscc, members)
 	if err != nil {
 		return err
@@ -48,11 +48,8 @@ func (bscc *bsccGain) iterateGMRES(members []uint32, work int, bounds *gainInter
 			return err
 		}
 		gain = newGain
-		for range sweepsPerRestart {
-			bscc.sweep(members, gain)
-			if err := countSweep(); err != nil {
-				return err
-			}
+		if err := bscc.smooth(members, gain, countSweep); err != nil {
+			return err
 		}
 		lower, upper := bscc.gainBounds(members)
 		if math.IsNaN(lower) || math.IsNaN(upper) {
@@ -67,6 +64,18 @@ func (bscc *bsccGain) iterateGMRES(members []uint32, work int, bounds *gainInter
 			slowRestarts++
 		}
 		residual = newResidual
+	}
+	return nil
+}
+
+// smooth applies a few sweeps with the given gain to the bias. countSweep is called for each sweep.
+func (bscc *bsccGain) smooth(members []uint32, gain float64, countSweep func() error) error {
+	const sweepsPerRestart = 4
+	for range sweepsPerRestart {
+		bscc.sweep(members, gain)
+		if err := countSweep(); err != nil {
+			return err
+		}
 	}
 	return nil
 }

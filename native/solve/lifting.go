@@ -148,7 +148,7 @@ func (lift *lifting) residue(x *big.Int) uint64 {
 }
 
 // factorize computes the triangular factors modulo the prime. It returns false if a pivot is zero.
-func (lift *lifting) factorize(meter *meter) (bool, error) {
+func (lift *lifting) factorize(meter *meter) (ok bool, err error) {
 	workRow := make([]uint64, len(lift.order)) // the current row, by position
 	for p, k := range lift.order {
 		row := lift.rows[k]
@@ -298,16 +298,12 @@ func twoWords(hi, lo uint64) *big.Int {
 // digits do not suffice.
 func (lift *lifting) reconstruct(meter *meter, digits [][]uint64) (numerators []*big.Int, denominator *big.Int, err error) {
 	modulus := new(big.Int).Exp(lift.primeInt, big.NewInt(int64(len(digits))), nil)
-	half := new(big.Int).Rsh(modulus, 1)
 	numerators, denominatorOf := make([]*big.Int, len(lift.order)), make([]*big.Int, len(lift.order))
 	denominator = big.NewInt(1) // the product of the denominators so far
 	for k := range numerators {
 		// If the product is a multiple of the denominator, x times the product is a small integer.
 		x := lift.valueOfDigits(digits, k)
-		x.Mul(x, denominator).Mod(x, modulus)
-		if x.Cmp(half) > 0 {
-			x.Sub(x, modulus)
-		}
+		x = symmetricResidue(x.Mul(x, denominator), modulus)
 		needsFactor := x.BitLen()+denominator.BitLen()+32 > modulus.BitLen()
 		if needsFactor {
 			numerator, factor := reconstructFraction(x, modulus)
@@ -328,6 +324,15 @@ func (lift *lifting) reconstruct(meter *meter, digits [][]uint64) (numerators []
 		}
 	}
 	return numerators, denominator, nil
+}
+
+// symmetricResidue replaces x by its residue between -modulus/2 and modulus/2.
+func symmetricResidue(x, modulus *big.Int) *big.Int {
+	x.Mod(x, modulus)
+	if half := new(big.Int).Rsh(modulus, 1); x.Cmp(half) > 0 {
+		x.Sub(x, modulus)
+	}
+	return x
 }
 
 // valueOfDigits returns the number with the given p-adic digits of unknown k.

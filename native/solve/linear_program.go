@@ -138,7 +138,9 @@ func normalizedRow(row []Term, right *big.Rat) ([]Term, *big.Rat) {
 }
 
 // addReducedCost increases the reduced cost of variable j by the given amount.
-func (tab *tableau) addReducedCost(j int, by *big.Rat) { tab.reducedCost[j].Add(tab.reducedCost[j], by) }
+func (tab *tableau) addReducedCost(j int, by *big.Rat) {
+	tab.reducedCost[j].Add(tab.reducedCost[j], by)
+}
 
 // coeff returns the coefficient of variable j in row i, or nil if it is 0.
 func (tab *tableau) coeff(i, j int) *big.Rat {

@@ -148,7 +148,7 @@ func (local *localSystem) makeInductiveNear(meter *meter, relMargin, absMargin f
 
 // makeInductive subtracts a margin from the lower bounds and lowers them until they are inductive: no equation gives a smaller value.
 // If this takes more than maxSweeps sweeps, it restores the bounds and returns false.
-func (local *localSystem) makeInductive(meter *meter, relMargin, absMargin float64, maxSweeps int) (bool, error) {
+func (local *localSystem) makeInductive(meter *meter, relMargin, absMargin float64, maxSweeps int) (isInductive bool, err error) {
 	if local.rounding.grid == 0 {
 		return true, nil
 	}

@@ -61,9 +61,7 @@ func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, re
 		if err := bscc.assignGain(members, rewarded); err != nil {
 			return nil, err
 		}
-		for _, s := range members {
-			recurrent.Add(int(s))
-		}
+		addStates(recurrent, members)
 	}
 	sys.values.Sweeps = bscc.meter.progress.Sweeps
 	return sys.absorptionSystem(recurrent, rewarded != nil).solve(ctx, opts, false)
@@ -311,27 +309,35 @@ func (bscc *bsccGain) relaxedValueIteration(members []uint32, work, sweeps int) 
 	defer bscc.index.reset(members)
 	bounds := gainInterval{0, math.Inf(1)}
 	gainGuess := secant{}
-	for remaining := sweeps; remaining > 0; {
+	for remaining := sweeps; remaining > 0; remaining -= sweepsPerCheck {
 		newLower, newUpper := bscc.gainBounds(members)
-		if newLower <= newUpper { // false if one is NaN
+		if newLower <= newUpper { // false for NaN
 			bounds.tighten(newLower, newUpper)
 		}
 		overflowed := !(newUpper < math.Inf(1)) // further sweeps are useless
 		if overflowed || bounds.converged(bscc.opts.epsilon()) {
 			break
 		}
-		gain, drift := gainGuess.next(bounds.lower, bounds.upper), 0.0
-		for range min(remaining, sweepsPerCheck) {
-			drift = bscc.sweep(members, gain)
-			remaining--
-			bscc.meter.progress.Sweeps++
-			if err := bscc.meter.addWork(work); err != nil {
-				return bounds.lower, bounds.upper, err
-			}
+		gain := gainGuess.next(bounds.lower, bounds.upper)
+		drift, err := bscc.sweepTimes(members, gain, min(remaining, sweepsPerCheck), work)
+		if err != nil {
+			return bounds.lower, bounds.upper, err
 		}
 		gainGuess.record(gain, drift)
 	}
 	return bounds.lower, bounds.upper, nil
+}
+
+// sweepTimes applies some sweeps with the given gain to the bias, and returns the drift of the last sweep. work is the cost of one sweep.
+func (bscc *bsccGain) sweepTimes(members []uint32, gain float64, sweeps, work int) (drift float64, err error) {
+	for range sweeps {
+		drift = bscc.sweep(members, gain)
+		bscc.meter.progress.Sweeps++
+		if err := bscc.meter.addWork(work); err != nil {
+			return drift, err
+		}
+	}
+	return drift, nil
 }
 
 // secant finds the gain as the root of the drift by the secant method. The drift is the mean change of

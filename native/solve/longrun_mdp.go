@@ -150,9 +150,7 @@ func (mec *mecGain) setMECsContaining(ctx context.Context, choices *sparse.Set, 
 	}
 	inside := sparse.NewSet(mec.rewardSystem.graph.NumStates())
 	for i := range inner.Num() {
-		for _, s := range inner.Members(i) {
-			inside.Add(int(s))
-		}
+		addStates(inside, inner.Members(i))
 		mec.setGain(int(mec.endComponents.ID[inner.Members(i)[0]]), gain)
 	}
 	stayInEndComponents(mec.rewardSystem.graph, inner, mec.stayChoice)

@@ -182,9 +182,7 @@ func (mec *mecGain) isBetter(gain, other *big.Rat) bool {
 // reachClass makes the members outside of a class reach it with probability one.
 func (mec *mecGain) reachClass(members, class []uint32) {
 	inside := sparse.NewSet(mec.rewardSystem.graph.NumStates())
-	for _, s := range class {
-		inside.Add(int(s))
-	}
+	addStates(inside, class)
 	if mec.route == nil {
 		mec.route = make([]uint32, mec.rewardSystem.graph.NumStates())
 	}

@@ -18,9 +18,9 @@ const minTruncated = 0x1p-1000
 // poisson holds the probabilities of a Poisson distribution around its mode:
 // weight[i] is the probability of firstNumber+i.
 type poisson struct {
-	mean      float64
+	mean        float64
 	firstNumber int
-	weight    []float64
+	weight      []float64
 	// relErr bounds the relative error of every weight, including the effect of the
 	// relative error of the mean.
 	relErr float64
@@ -85,7 +85,7 @@ func sumFromEnds(weights []float64) float64 {
 func poissonTail(ctx context.Context, mean float64, mode, direction int, cut float64) (weights []float64, remainder float64, err error) {
 	weight, sum := 1.0, 1.0
 	for k := mode; ; k += direction {
-			ratio := mean / float64(k+1) // weight of k+1 divided by weight of k
+		ratio := mean / float64(k+1) // weight of k+1 divided by weight of k
 		if direction < 0 {
 			ratio = float64(k) / mean
 		}
@@ -104,7 +104,9 @@ func poissonTail(ctx context.Context, mean float64, mode, direction int, cut flo
 }
 
 // last returns the greatest number with a weight.
-func (distribution *poisson) last() int { return distribution.firstNumber + len(distribution.weight) - 1 }
+func (distribution *poisson) last() int {
+	return distribution.firstNumber + len(distribution.weight) - 1
+}
 
 // prob returns the probability of k, or zero if k is omitted.
 func (distribution *poisson) prob(k int) float64 {

@@ -74,9 +74,7 @@ func (iteration *policyIteration) makeProper() {
 	for i := range iteration.decomposition.Num() { // successors first
 		members := iteration.decomposition.Members(i)
 		if slices.ContainsFunc(members, func(k uint32) bool { return iteration.canLead(k, leaving) }) {
-			for _, k := range members {
-				leaving.Add(int(k))
-			}
+			addStates(leaving, members)
 			continue
 		}
 		for _, k := range members {
@@ -293,7 +291,7 @@ func (iteration *policyIteration) sumTerms(k uint32, values []float64) float64 {
 
 // solveComponent writes the solution of a component to values. All successors must be solved. It returns false if this takes too long
 // or overflows.
-func (iteration *policyIteration) solveComponent(solver *eliminationSolver, members []uint32, values, guess []float64, rhs func(unknown int) float64) (bool, error) {
+func (iteration *policyIteration) solveComponent(solver *eliminationSolver, members []uint32, values, guess []float64, rhs func(unknown int) float64) (ok bool, err error) {
 	solver.guess = make([]float64, len(members))
 	localRHS := make([]float64, len(members))
 	for i, unknown := range members {

@@ -349,19 +349,25 @@ func (transient *preciseTransient) poissonMean(values []doubleWord, columns int,
 	return sum, nil
 }
 
-// step writes to next the values after one more step. values has a row for each state. Values below doubleWordFloor become 0.
+// step writes to next the values after one more step. values has a row for each state and the given number of columns.
 func (transient *preciseTransient) step(values, next []doubleWord, columns int) {
 	for s, row := range transient.rows {
 		for column := range columns {
-			value := doubleWord{}
-			for _, transition := range row {
-				if targetValue := values[transition.target*columns+column]; targetValue.hi > 0 {
-					value = value.add(transition.prob.mul(targetValue))
-				}
-			}
-			next[s*columns+column] = value.flush()
+			next[s*columns+column] = rowValue(row, values[column:], columns)
 		}
 	}
+}
+
+// rowValue returns the expected value after a step with the given transitions. values has the value of state s at index s*stride.
+// A value below doubleWordFloor becomes 0.
+func rowValue(row []preciseTransition, values []doubleWord, stride int) doubleWord {
+	sum := doubleWord{}
+	for _, transition := range row {
+		if value := values[transition.target*stride]; value.hi > 0 {
+			sum = sum.add(transition.prob.mul(value))
+		}
+	}
+	return sum.flush()
 }
 
 // addWeighted adds weight times each positive value to the sums.
@@ -377,24 +383,19 @@ func addWeighted(sum []doubleWord, weight doubleWord, values []doubleWord) {
 // mean is the mean number of steps in the whole time.
 func (transient *preciseTransient) squareMatrix(mean doubleWord, squarings int) error {
 	n := len(transient.value)
-	matrix := make([]doubleWord, n*n)
+	identity := make([]doubleWord, n*n)
 	for s := range n {
-		matrix[s*n+s] = doubleWord{1, 0}
+		identity[s*n+s] = doubleWord{1, 0}
 	}
 	scale := math.Ldexp(1, -squarings)
-	matrix, err := transient.poissonMean(matrix, n, doubleWord{mean.hi * scale, mean.lo * scale})
+	matrix, err := transient.poissonMean(identity, n, doubleWord{mean.hi * scale, mean.lo * scale})
 	if err != nil {
 		return err
 	}
 	for range squarings {
-		squared := make([]doubleWord, n*n)
-		for s := range n {
-			addRowProduct(squared[s*n:(s+1)*n], matrix[s*n:(s+1)*n], matrix)
-			if err := transient.meter.addWork(4 * n * n); err != nil {
-				return err
-			}
+		if matrix, err = transient.squared(matrix); err != nil {
+			return err
 		}
-		matrix = squared
 	}
 	values := make([]doubleWord, n)
 	for s := range n {
@@ -402,6 +403,19 @@ func (transient *preciseTransient) squareMatrix(mean doubleWord, squarings int) 
 	}
 	transient.value = values
 	return nil
+}
+
+// squared returns the square of a matrix with a row and a column for each value.
+func (transient *preciseTransient) squared(matrix []doubleWord) ([]doubleWord, error) {
+	n := len(transient.value)
+	product := make([]doubleWord, n*n)
+	for s := range n {
+		addRowProduct(product[s*n:(s+1)*n], matrix[s*n:(s+1)*n], matrix)
+		if err := transient.meter.addWork(4 * n * n); err != nil {
+			return nil, err
+		}
+	}
+	return product, nil
 }
 
 // addRowProduct adds the product of a row and a square matrix to result. Numbers below doubleWordFloor become 0.

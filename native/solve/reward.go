@@ -125,9 +125,7 @@ func zeroRewardEndComponents(ctx context.Context, graph *sparse.Graph, reward *s
 // endStates returns the states of all end components.
 func endStates(graph *sparse.Graph, components *sparse.EndComponents) *sparse.Set {
 	states := sparse.NewSet(graph.NumStates())
-	for _, s := range components.States {
-		states.Add(int(s))
-	}
+	addStates(states, components.States)
 	return states
 }
 

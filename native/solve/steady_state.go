@@ -89,9 +89,7 @@ func (solver *steadyStateSolver) entryProbability(members []uint32, initial map[
 func (solver *steadyStateSolver) transientStates(components *sparse.Components, bottom []int) []uint32 {
 	recurrent := sparse.NewSet(solver.graph.NumStates())
 	for _, component := range bottom {
-		for _, s := range components.Members(component) {
-			recurrent.Add(int(s))
-		}
+		addStates(recurrent, components.Members(component))
 	}
 	var transient []uint32
 	for _, s := range slices.Backward(components.States) {

@@ -82,27 +82,36 @@ func (equations *visitEquations) iterate(meter *meter, opts Options) (bounds []i
 	visits, potential := slices.Clone(equations.initial), make([]float64, len(equations.initial))
 	sweepsDone, limit := 0, opts.maxSweeps()
 	for sweeps := firstSweeps; sweepsDone < limit; sweeps *= 2 {
-		for range min(sweeps, limit-sweepsDone) {
-			equations.sweep(visits, equations.initial)
-			equations.sweep(potential, visits)
-			sweepsDone++
-			meter.progress.Sweeps++
-			if err := meter.addWork(2 * equations.work()); err != nil {
-				return nil, false, err
-			}
+		count := min(sweeps, limit-sweepsDone)
+		if err := equations.sweepTimes(visits, potential, count, meter); err != nil {
+			return nil, false, err
 		}
+		sweepsDone += count
 		newBounds, isNarrow := equations.bounds(visits, potential, opts.epsilon())
+		if isNarrow {
+			return newBounds, true, nil
+		}
 		if newBounds != nil {
 			bounds = newBounds
-		}
-		if isNarrow {
-			return bounds, true, nil
 		}
 	}
 	if bounds == nil {
 		bounds = slices.Repeat([]interval.Number{{Interval: interval.Interval{Hi: math.Inf(1)}}}, len(visits))
 	}
 	return bounds, false, nil
+}
+
+// sweepTimes applies some sweeps to the visits, and to their potential: the solution of potential = visits + potential P.
+func (equations *visitEquations) sweepTimes(visits, potential []float64, sweeps int, meter *meter) error {
+	for range sweeps {
+		equations.sweep(visits, equations.initial)
+		equations.sweep(potential, visits)
+		meter.progress.Sweeps++
+		if err := meter.addWork(2 * equations.work()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sweep applies one Gauss-Seidel sweep of values = initial + values P.

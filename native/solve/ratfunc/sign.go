@@ -116,18 +116,9 @@ const maxCoefs = 50_000
 //
 // Source: Farouki, The Bernstein polynomial basis: a centennial retrospective (2012).
 func bernstein(p polynomial, low, high []*big.Rat) (*bernsteinForm, bool) {
-	form := &bernsteinForm{degree: make([]int, len(low))}
-	size := 1
-	for i := range low {
-		form.degree[i] = int(p.degree(i))
-		if form.degree[i] >= maxCoefs || size*(form.degree[i]+1) > maxCoefs {
-			return nil, false
-		}
-		size *= form.degree[i] + 1
-	}
-	form.coefficients = make([]*big.Rat, size)
-	for i := range form.coefficients {
-		form.coefficients[i] = new(big.Rat)
+	form, ok := newBernsteinForm(p, len(low))
+	if !ok {
+		return nil, false
 	}
 	for _, term := range p {
 		form.coefficients[form.index(term.monomial)].SetInt(term.coefficient)
@@ -138,6 +129,25 @@ func bernstein(p polynomial, low, high []*big.Rat) (*bernsteinForm, bool) {
 			substituteLinear(row, low[i], width)
 			powersToBernstein(row)
 		})
+	}
+	return form, true
+}
+
+// newBernsteinForm returns a form with coefficients 0 for a polynomial of the given number of parameters. It returns false if the form
+// is too large.
+func newBernsteinForm(p polynomial, parameters int) (*bernsteinForm, bool) {
+	form := &bernsteinForm{degree: make([]int, parameters)}
+	size := 1
+	for i := range form.degree {
+		form.degree[i] = int(p.degree(i))
+		if form.degree[i] >= maxCoefs || size*(form.degree[i]+1) > maxCoefs {
+			return nil, false
+		}
+		size *= form.degree[i] + 1
+	}
+	form.coefficients = make([]*big.Rat, size)
+	for i := range form.coefficients {
+		form.coefficients[i] = new(big.Rat)
 	}
 	return form, true
 }
