@@ -65,15 +65,13 @@ type Paths interface {
 
 // Check samples paths of a model for one property. An error is stored as Err of the result.
 //
-// Workers draw samples in parallel, but their outcomes are counted in the order of the samples. Sampling stops at the first
-// sample after which the method needs no more. So the value, the number of samples and the intervals do not depend on the
-// number of workers. If the context ends earlier, the result has the estimate from all samples before the first unfinished
-// one, an interval that is valid for any reason to stop, and an Err of class result.Interrupted (result.Timeout if a
-// deadline passed).
+// Workers draw samples in parallel, but their outcomes are counted in order. Sampling stops at the first sample after which the
+// method needs no more. So the result does not depend on the number of workers.
+// If the context ends earlier, the result has the estimate from the samples before the first unfinished sample, an interval that
+// is valid for any reason to stop, and an Err of class result.Interrupted (result.Timeout if a deadline passed).
 //
-// The Bound of the verdict is a sound interval for the mean, and BoundMethod is its name: Clopper-Pearson if the number of
-// samples was fixed beforehand, otherwise a confidence sequence. A reward has a bound only if MaxReward is given. HalfWidth
-// is the nominal half-width of PRISM; a valid plan has none.
+// The Bound of the verdict is a sound interval for the mean: Clopper-Pearson for a fixed number of samples, or a confidence sequence.
+// A reward has a bound only if MaxReward is given. HalfWidth is the nominal half-width of PRISM; a valid plan has none.
 //
 // Source: the methods of PRISM's simulator; reference, section 5.
 func Check(ctx context.Context, paths Paths, property *Property, opts Options) *Result {
@@ -135,7 +133,7 @@ func (c *checker) runCheck(ctx context.Context, paths Paths) error {
 	return c.setValue(ctx)
 }
 
-// property returns the properties of an objective on which the stopping rule depends.
+// property describes the objective to the sampling plan.
 func (o *Objective) property() stats.Property {
 	p := stats.Property{Reward: o.Reward}
 	if !o.Query() {
@@ -144,8 +142,8 @@ func (o *Objective) property() stats.Property {
 	return p
 }
 
-// drawSamples draws the samples and counts their outcomes, until the plan is done. With a ledger it records
-// its part of the samples, or replays the recorded ones.
+// drawSamples draws samples and counts their outcomes until the plan is done. If the check is split, it records the samples, or replays
+// recorded samples.
 func (c *checker) drawSamples(ctx context.Context, paths Paths) (err error) {
 	runner, err := c.newRunner(ctx, paths)
 	if err != nil {
@@ -180,7 +178,7 @@ func (c *checker) newRunner(ctx context.Context, paths Paths) (compile.BatchRunn
 	return newWalkRunner(c.objective.Walked, c.opts.MaxPath, c.opts.Steps)
 }
 
-// stats returns the statistics of the samples: of rewards, or of the truth values of a formula.
+// stats returns the statistics of the samples: of rewards, or of truth values.
 func (c *checker) stats() stats.Statistics {
 	if c.objective.Reward {
 		return &c.rewards
@@ -209,7 +207,7 @@ func (c *checker) countOutcome(outcome *compile.Outcome) bool {
 	return !c.plan.Done(&c.successes)
 }
 
-// reportProgress reports progress to Options.Progress, at most ten times per second.
+// reportProgress calls Options.Progress, at most ten times per second.
 func (c *checker) reportProgress() {
 	now := time.Now()
 	statistics := c.stats()
@@ -227,8 +225,7 @@ func (c *checker) reportProgress() {
 	c.opts.Progress(update)
 }
 
-// setSampleFields sets the fields of the verdict that do not depend on how sampling ended: the number of
-// samples, their mean and lengths, and the resolution of nondeterminism.
+// setSampleFields sets the number, the mean and the lengths of the samples, and how they resolved nondeterminism.
 func (c *checker) setSampleFields() {
 	statistics := c.stats()
 	c.result.Samples = statistics.Count()
@@ -254,8 +251,7 @@ func (c *checker) resolution() result.Resolution {
 	return result.NoNondet
 }
 
-// setValue sets the value, the accuracy and the bound of the verdict from the samples. The error says that
-// the samples do not suffice.
+// setValue sets the value, the accuracy and the bound of the verdict. It returns an error if there are too few samples.
 func (c *checker) setValue(ctx context.Context) error {
 	statistics := c.stats()
 	outcome, err := c.plan.Outcome(statistics)
@@ -286,12 +282,12 @@ func (c *checker) setValue(ctx context.Context) error {
 }
 
 // setDecision sets the truth value of a bounded property, and reports whether the samples decide it.
-func (c *checker) setDecision(outcome stats.Outcome, sound stats.Interval) bool {
+func (c *checker) setDecision(outcome stats.Outcome, interval stats.Interval) bool {
 	if outcome.Decision != stats.Holds && outcome.Decision != stats.Fails {
 		return false
 	}
 	c.result.Value = result.Value{Kind: result.Boolean, Bool: outcome.Decision == stats.Holds}
-	c.warnDecision(outcome, sound)
+	c.warnDecision(outcome, interval)
 	return true
 }
 
@@ -304,7 +300,7 @@ func (c *checker) setEstimate(outcome stats.Outcome) {
 	c.warnEstimate(outcome)
 }
 
-// soundInterval returns a confidence interval for the mean of the samples. If the interval is sound, it becomes the bound of the verdict.
+// soundInterval returns a confidence interval for the mean. A sound interval becomes the bound of the verdict.
 func (c *checker) soundInterval(statistics stats.Statistics, interrupted bool) stats.Interval {
 	// An interruption cuts off long paths, so the number of samples depends on them.
 	sequential := c.plan.Sequential() || interrupted
@@ -347,20 +343,20 @@ func isCode(err error, code stats.Code) bool {
 type stepStats struct{ paths, sum, min, max int64 }
 
 // add counts a path with its number of steps.
-func (stats *stepStats) add(steps int64) {
-	if stats.paths == 0 {
-		stats.min = steps
+func (lengths *stepStats) add(steps int64) {
+	if lengths.paths == 0 {
+		lengths.min = steps
 	}
-	stats.paths++
-	stats.sum += steps
-	stats.min, stats.max = min(stats.min, steps), max(stats.max, steps)
+	lengths.paths++
+	lengths.sum += steps
+	lengths.min, lengths.max = min(lengths.min, steps), max(lengths.max, steps)
 }
 
-func (stats *stepStats) summary() *result.Steps {
-	if stats.paths == 0 {
+func (lengths *stepStats) summary() *result.Steps {
+	if lengths.paths == 0 {
 		return nil
 	}
-	return &result.Steps{Min: stats.min, Max: stats.max, Mean: float64(stats.sum) / float64(stats.paths)}
+	return &result.Steps{Min: lengths.min, Max: lengths.max, Mean: float64(lengths.sum) / float64(lengths.paths)}
 }
 
 func (c *checker) warn(format string, args ...any) {

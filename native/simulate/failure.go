@@ -11,8 +11,7 @@ import (
 	"tilecheck/stats"
 )
 
-// Failure classifies an error of this package or of the packages below it. The given file and position are
-// used for errors that have none of their own.
+// Failure classifies an error of a check. An error without a position gets the given file and position.
 func Failure(err error, file string, pos syntax.Pos) *result.Failure {
 	if failure, ok := errors.AsType[*result.Failure](err); ok {
 		return failure
@@ -23,7 +22,7 @@ func Failure(err error, file string, pos syntax.Pos) *result.Failure {
 	if cause, ok := errors.AsType[*compile.UnsupportedError](err); ok {
 		return &result.Failure{Class: result.Unsupported, Message: cause.Msg, File: cause.File, Pos: cause.Pos}
 	}
-	if ended := result.Ended(err); ended != nil { // the context ended, which has no position in a file
+	if ended := result.Ended(err); ended != nil { // the end of a context has no position in a file
 		return ended
 	}
 	failure := &result.Failure{Class: result.Other, Message: err.Error(), File: file, Pos: pos}
@@ -33,8 +32,7 @@ func Failure(err error, file string, pos syntax.Pos) *result.Failure {
 	return failure
 }
 
-// stateFailure turns an error in a state of the model into a failure. An error in an expression of a property has no position, because
-// stateFormula removed it; the failure then has the position of the property.
+// stateFailure converts an error in a state of the model to a failure. An error without a position gets the given file and position.
 func stateFailure(cause *compile.StateError, file string, pos syntax.Pos) *result.Failure {
 	failure := &result.Failure{Class: result.Model, Message: cause.Msg + " in state " + cause.State, File: cause.File, Pos: cause.Pos}
 	if cause.Undecided {
@@ -59,8 +57,7 @@ func statsClass(code stats.Code) result.Class {
 	return result.Other
 }
 
-// failedPathError returns the error of a property if one of its paths has no outcome: the path was not decided,
-// reached a deadlock, or could not be evaluated.
+// failedPathError returns the error for a path without an outcome: undecided, deadlocked or failed.
 func (c *checker) failedPathError() error {
 	sample := fmt.Sprintf("sample %d of seed %d", c.result.Samples, c.opts.Seed)
 	if n := c.result.Samples; n > 0 {
@@ -78,7 +75,7 @@ func (c *checker) failedPathError() error {
 	return failure
 }
 
-// undecidedMessage says why a path of the given number of steps was not decided.
+// undecidedMessage explains why a path was not decided after the given number of steps.
 func (c *checker) undecidedMessage(steps int64, sample string) string {
 	if steps < c.opts.MaxPath {
 		return fmt.Sprintf("a path is in a deadlock after %s and never reaches the target of the reward (%s)", noun.Count(steps, "step"), sample)
@@ -86,7 +83,7 @@ func (c *checker) undecidedMessage(steps int64, sample string) string {
 	return fmt.Sprintf("a path was not decided after %s (%s): want more with --max-path (PRISM: -simpathlen)", noun.Count(steps, "step"), sample)
 }
 
-// interruptedError returns the error of a check whose context ended. It says how many samples were drawn.
+// interruptedError returns the error of a check whose context ended, with the number of samples.
 func (c *checker) interruptedError(cause error) error {
 	failure := Failure(cause, c.property.File, c.property.Pos)
 	failure.Message += fmt.Sprintf(" after %s", noun.Count(c.result.Samples, "sample"))
@@ -96,7 +93,7 @@ func (c *checker) interruptedError(cause error) error {
 	return failure
 }
 
-// tooImprecise returns the error of a bounded property whose bound is too close to the estimate.
+// tooImprecise returns the error for an estimate too close to the bound of the property.
 func (c *checker) tooImprecise(outcome stats.Outcome) error {
 	return &result.Failure{
 		Class: result.NonConverge, File: c.property.File, Pos: c.property.Pos,

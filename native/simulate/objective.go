@@ -38,18 +38,18 @@ type Objective struct {
 // Query reports whether the value itself is asked for (=?).
 func (o *Objective) Query() bool { return o.Rel == syntax.OpNone }
 
-// NewObjective translates a property to the quantity that is measured on each path. It accepts a top-level operator P or R
-// with one temporal operator over state formulas, or with C<=t or I=t, possibly for a coalition of a game. For any other
-// property it returns a *result.Failure with a position.
+// NewObjective translates a property to the quantity that is measured on each path.
+// The property is a P or R operator with one temporal operator over state formulas, C<=t or I=t.
+// In a game a coalition may stand before the operator.
+// For any other property the error is a *result.Failure with a position.
 //
-// Source: the restrictions of PRISM's simulator (SimulatorEngine.isPropertyOKForSimulation, Sampler.createSampler);
-// reference, section 5.1. PRISM ignores bounds of R [ F ] and intervals that are empty or begin below 0; here they are
-// errors.
+// Source: PRISM's SimulatorEngine.isPropertyOKForSimulation and Sampler.createSampler. PRISM ignores bounds of R [ F ],
+// empty intervals and negative lower bounds; here they are errors.
 func NewObjective(property *Property, maxPath int64) (*Objective, error) {
-	translator := &objectiveBuilder{property: property, continuous: property.Program.Type == syntax.CTMC}
-	objective := translator.buildObjective(property.X)
-	if translator.err != nil {
-		return nil, translator.err
+	builder := &objectiveBuilder{property: property, continuous: property.Program.Type == syntax.CTMC}
+	objective := builder.buildObjective(property.X)
+	if builder.err != nil {
+		return nil, builder.err
 	}
 	objective.Monitor.MaxPath = maxPath
 	return objective, nil
@@ -110,7 +110,7 @@ func (builder *objectiveBuilder) setCoalition(objective *Objective, strategy *lo
 	}
 }
 
-// setThreshold sets the comparison of an objective with its bound, which it evaluates. A query has none.
+// setThreshold sets the comparison with the bound. A query has no bound.
 func (builder *objectiveBuilder) setThreshold(objective *Objective, threshold sema.Threshold) {
 	objective.Extremum, objective.Rel = threshold.Extremum, threshold.Rel
 	if threshold.Query() {
@@ -148,8 +148,7 @@ var formulas = logic.Algebra[sema.Expr]{
 	Neither: func(x, y sema.Expr) sema.Expr { return and(logic.Not(x), logic.Not(y)) },
 }
 
-// setUntilMonitor sets the monitor for a temporal operator other than X, rewritten to an until formula that
-// may be negated.
+// setUntilMonitor sets the monitor for any temporal operator except X: an until formula, possibly negated.
 func (builder *objectiveBuilder) setUntilMonitor(objective *Objective, path *logic.Path) {
 	left := truth()
 	if path.Left != nil {
@@ -208,32 +207,32 @@ func upperRelation(strict bool) string {
 }
 
 // setRewardMonitor sets the monitor for the objective of an R operator.
-func (builder *objectiveBuilder) setRewardMonitor(result *Objective, objective *logic.Objective) {
+func (builder *objectiveBuilder) setRewardMonitor(objective *Objective, formula *logic.Objective) {
 	switch {
-	case objective.Err != nil:
-		builder.evaluationError(objective.Err, builder.property.X.Pos())
+	case formula.Err != nil:
+		builder.evaluationError(formula.Err, builder.property.X.Pos())
 		return
-	case objective.Ratio:
+	case formula.Ratio:
 		builder.unsupported(builder.property.X, "found a ratio of rewards, simulation wants a single reward structure")
 		return
 	}
-	switch objective.Form {
+	switch formula.Form {
 	case logic.Cumulative:
-		result.Monitor = builder.timedRewardMonitor(compile.CumulReward, objective)
+		objective.Monitor = builder.timedRewardMonitor(compile.CumulReward, formula)
 	case logic.Instantaneous:
-		result.Monitor = builder.timedRewardMonitor(compile.InstantReward, objective)
+		objective.Monitor = builder.timedRewardMonitor(compile.InstantReward, formula)
 	case logic.LongRun:
-		builder.unsupported(objective.X, "found the long-run reward S, simulation wants F, C<=t or I=t")
+		builder.unsupported(formula.X, "found the long-run reward S, simulation wants F, C<=t or I=t")
 	case logic.Discounted:
-		builder.setDiscounted(result, objective)
+		builder.setDiscounted(objective, formula)
 	case logic.CostBoundedReward, logic.UntilReached, logic.ZeroUnlessReached, logic.ConditionalReward:
-		builder.unsupported(objective.X, "found %s, simulation wants F, C<=t or I=t", logic.Describe(objective.X))
+		builder.unsupported(formula.X, "found %s, simulation wants F, C<=t or I=t", logic.Describe(formula.X))
 	case logic.TotalReward:
-		builder.unsupported(objective.X, "found the total reward C without a time bound, simulation wants C<=t")
+		builder.unsupported(formula.X, "found the total reward C without a time bound, simulation wants C<=t")
 	default:
-		result.Monitor = builder.reachRewardMonitor(objective)
+		objective.Monitor = builder.reachRewardMonitor(formula)
 	}
-	result.Monitor.Reward = objective.Struct
+	objective.Monitor.Reward = formula.Struct
 }
 
 // timedRewardMonitor returns the monitor for R [ C<=t ] or R [ I=t ].
@@ -261,7 +260,7 @@ func (builder *objectiveBuilder) reachRewardMonitor(objective *logic.Objective) 
 	return compile.Monitor{Kind: compile.ReachReward, Right: builder.stateFormula(path.Right), Low: math.Inf(-1), High: math.Inf(1)}
 }
 
-// evaluateTime evaluates a bound: a number of steps, which has to be an int, or a time in a CTMC.
+// evaluateTime evaluates a time bound. In discrete time the bound is a number of steps and must be an int.
 func (builder *objectiveBuilder) evaluateTime(expr sema.Expr, operator string) float64 {
 	if !builder.continuous && expr.Type() != sema.Int {
 		builder.refuse(result.TypeError, expr.Pos(), "time bound of the %s operator is %s, want an int for %s", operator, noun.WithArticle(expr.Type().String()), noun.WithArticle(builder.property.Program.Type.String()))
@@ -270,7 +269,7 @@ func (builder *objectiveBuilder) evaluateTime(expr sema.Expr, operator string) f
 	return builder.evaluateNumber(expr)
 }
 
-// evaluateNumber evaluates a constant expression. The result must be a number.
+// evaluateNumber evaluates a constant numeric expression.
 func (builder *objectiveBuilder) evaluateNumber(expr sema.Expr) float64 {
 	value, err := sema.Eval(expr, nil)
 	switch {
@@ -282,7 +281,7 @@ func (builder *objectiveBuilder) evaluateNumber(expr sema.Expr) float64 {
 	return value.Float
 }
 
-// evaluationError records an error of evaluating an expression, at the position of the error if it has one.
+// evaluationError records an error of an evaluation. An error without a position gets the given position.
 func (builder *objectiveBuilder) evaluationError(err error, pos syntax.Pos) {
 	msg := err.Error()
 	if evalError, ok := errors.AsType[*sema.EvalError](err); ok {
@@ -294,10 +293,9 @@ func (builder *objectiveBuilder) evaluationError(err error, pos syntax.Pos) {
 	builder.refuse(result.TypeError, pos, "%s", msg)
 }
 
-// stateFormula returns a state formula with labels replaced by their definitions; nested operators are
-// errors. The positions in the result are removed, because a formula may come from the properties file or
-// from the model, and the evaluator knows only one file. Errors then get the position of the property.
+// stateFormula replaces the labels of a state formula by their definitions. Nested operators are errors.
 func (builder *objectiveBuilder) stateFormula(expr sema.Expr) sema.Expr {
+	// Positions are removed, because the evaluator knows only one file and a label may come from another.
 	rewriter := sema.Rewriter{Base: func(x sema.Base) sema.Base { return sema.Base{ValueType: x.ValueType} }}
 	rewriter.Other = func(expr sema.Expr) (sema.Expr, error) {
 		switch formula := logic.Of(expr); {

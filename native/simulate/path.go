@@ -115,12 +115,10 @@ type Chooser interface {
 	Take(choice, transition int)
 }
 
-// Walk returns a random path from the initial state. Choices are resolved
-// uniformly or by a Chooser, updates by their probabilities, and races in a CTMC by rate. The
-// source is used when the path is drawn.
+// Walk returns a random path from the initial state. The path is drawn when its Visits are read.
+// Choices are resolved uniformly or by a Chooser, updates by their probabilities, races in a CTMC by rates.
 //
-// Source: PRISM's -simpath; reference, section 5.7. Unlike PRISM's, a path of 0
-// steps has none, and equal targets of one choice are one transition.
+// Source: PRISM's -simpath. Unlike PRISM, a path of 0 steps has no step, and equal targets of one choice are one transition.
 func Walk(ctx context.Context, source Source, opts PathOptions) *Path {
 	if opts.MaxSteps == 0 {
 		opts.MaxSteps = DefaultMaxPath
@@ -169,8 +167,7 @@ type pathDrawer struct {
 	usesMeanTimes     bool      // Path.MeanTimes
 }
 
-// newPathDrawer prepares drawing a path. The path begins in the first state of the record or, without a record, in the only initial
-// state of the model. It is an error if there are several.
+// newPathDrawer returns a drawer for one path. The path begins in the first state of the record, or without a record in the only initial state.
 func newPathDrawer(ctx context.Context, source Source, opts PathOptions) (*pathDrawer, error) {
 	initial, err := source.Start(ctx, opts.Rewards)
 	if err != nil {
@@ -198,8 +195,7 @@ func newPathDrawer(ctx context.Context, source Source, opts PathOptions) (*pathD
 // continuous reports whether the model is a CTMC.
 func (drawer *pathDrawer) continuous() bool { return drawer.source.Program().Type == syntax.CTMC }
 
-// drawPath draws the path and yields its states. It yields a state when the step that leaves it is known, or
-// when the path ends there.
+// drawPath draws the path and yields each state after its outgoing step is known.
 func (drawer *pathDrawer) drawPath(yield func(*Visit) bool) (PathEnd, error) {
 	rng := drawer.random()
 	rewards, err := drawer.stateRewards(drawer.initialState)
@@ -213,12 +209,12 @@ func (drawer *pathDrawer) drawPath(yield func(*Visit) bool) (PathEnd, error) {
 			yield(current)
 			return end, err
 		}
-		mayEnd := drawer.onlyLoops(current, choices)
+		isSelfLoop := drawer.hasOnlySelfLoop(current, choices)
 		if err := drawer.takeStep(current, next, choices, rng); err != nil {
 			yield(current)
 			return AtError, err
 		}
-		endsInLoop := mayEnd && current.Outgoing.Time == 0
+		endsInLoop := isSelfLoop && current.Outgoing.Time == 0
 		if !yield(current) {
 			return AtRequest, nil
 		}
@@ -230,8 +226,7 @@ func (drawer *pathDrawer) drawPath(yield func(*Visit) bool) (PathEnd, error) {
 	}
 }
 
-// expand returns the choices of the current state. If the path ends there, it returns nil and the reason. elapsed is the time so
-// far.
+// expand returns the choices of the current state, or nil and the reason if the path ends there. elapsed is the time so far.
 func (drawer *pathDrawer) expand(current *Visit, elapsed float64) (*compile.Choices, PathEnd, error) {
 	if current.Number&0xff == 0 && drawer.ctx.Err() != nil {
 		return nil, AtRequest, drawer.ctx.Err()
@@ -274,8 +269,8 @@ func (drawer *pathDrawer) duration(step *Step) float64 {
 	return 1
 }
 
-// isComplete reports whether the path ends after the given number of steps, and why. elapsed is the time so far.
-func (drawer *pathDrawer) isComplete(steps int64, elapsed float64, choices *compile.Choices) (PathEnd, bool) {
+// isComplete reports whether the path ends after the given steps and elapsed time, and why.
+func (drawer *pathDrawer) isComplete(steps int64, elapsed float64, choices *compile.Choices) (end PathEnd, complete bool) {
 	opts := &drawer.opts
 	switch {
 	case choices.Deadlock():
@@ -290,8 +285,8 @@ func (drawer *pathDrawer) isComplete(steps int64, elapsed float64, choices *comp
 	return AtLength, steps >= opts.Steps
 }
 
-// onlyLoops reports whether the only transition of the current state is a self-loop, in a path that self-loops may end.
-func (drawer *pathDrawer) onlyLoops(current *Visit, choices *compile.Choices) bool {
+// hasOnlySelfLoop reports whether the only transition of the current state is a self-loop that ends the path.
+func (drawer *pathDrawer) hasOnlySelfLoop(current *Visit, choices *compile.Choices) bool {
 	if drawer.opts.NoLoopCheck || drawer.continuous() || drawer.hasRecordedStep(current) {
 		return false
 	}
@@ -299,8 +294,7 @@ func (drawer *pathDrawer) onlyLoops(current *Visit, choices *compile.Choices) bo
 	return hasOneTransition && slices.Equal(choices.List[0].Transitions[0].Target, current.State)
 }
 
-// takeStep takes the next step from the record, or draws it. It stores the step in current.Outgoing, and the state
-// after the step in next.
+// takeStep sets current.Outgoing to the next step, and next to the state after it. The step comes from the record, or is drawn.
 func (drawer *pathDrawer) takeStep(current, next *Visit, choices *compile.Choices, rng *rand.Rand) error {
 	step, transition, err := drawer.selectStep(current, choices, rng)
 	if err != nil {
@@ -325,8 +319,7 @@ func (drawer *pathDrawer) takeStep(current, next *Visit, choices *compile.Choice
 	return nil
 }
 
-// selectStep returns the recorded step that leaves the current state, or draws one. The second result is the
-// index of the transition within the choice.
+// selectStep returns the next step of the path and the index of its transition.
 func (drawer *pathDrawer) selectStep(current *Visit, choices *compile.Choices, rng *rand.Rand) (*Step, int, error) {
 	if drawer.hasRecordedStep(current) {
 		return drawer.recordedStep(current, choices)
@@ -343,20 +336,18 @@ func (drawer *pathDrawer) multiplyProbability(step *Step, choices *compile.Choic
 	drawer.recordProbability.Mul(&drawer.recordProbability, new(big.Float).SetFloat64(probability))
 }
 
-// randomStep draws a choice of a state and one of its transitions, and returns the step and the index of the transition. In a CTMC
-// all transitions race. In other models the Chooser selects the choice; without a Chooser all choices are equally likely. In a
-// Markov automaton it also draws the time in the state.
+// randomStep draws the next step of the path, and returns it with the index of its transition. In a timed model it also draws the sojourn time.
 func (drawer *pathDrawer) randomStep(state []int32, choices *compile.Choices, rng *rand.Rand) (*Step, int, error) {
 	step := &Step{Choices: len(choices.List)}
 	var transition int
 	switch {
-	case drawer.continuous():
+	case drawer.continuous(): // all transitions race
 		step.Choice, transition, step.Time = sampleRace(choices, rng)
 	case drawer.opts.Chooser != nil:
 		step.Choice = drawer.opts.Chooser.Choose(rng.Float64())
 		transition = sampleTransition(choices.List[step.Choice].Transitions, rng.Float64())
 		drawer.opts.Chooser.Take(step.Choice, transition)
-	default:
+	default: // uniform
 		step.Choice = rng.IntN(step.Choices)
 		transition = sampleTransition(choices.List[step.Choice].Transitions, rng.Float64())
 	}
@@ -372,7 +363,7 @@ func (drawer *pathDrawer) randomStep(state []int32, choices *compile.Choices, rn
 	return step, transition, err
 }
 
-// meanSojourn returns the mean time that is spent in a state of a CTMC or a Markov automaton.
+// meanSojourn returns the mean sojourn time of a state of a CTMC or a Markov automaton.
 func (drawer *pathDrawer) meanSojourn(state []int32, choices *compile.Choices) (float64, error) {
 	if drawer.continuous() {
 		return 1 / exitRate(choices), nil
@@ -384,8 +375,7 @@ func (drawer *pathDrawer) meanSojourn(state []int32, choices *compile.Choices) (
 	return 1 / rate, nil
 }
 
-// probability returns the probability of a transition of the given weight in a Markov chain, or within its
-// choice in an MDP; in a CTMC it returns the rate.
+// probability returns the probability of a transition with the given weight. In an MDP it is relative to the choice; in a CTMC it is the rate.
 func (drawer *pathDrawer) probability(choices *compile.Choices, weight float64) float64 {
 	if drawer.source.Program().Type == syntax.DTMC {
 		weight /= float64(len(choices.List))
@@ -393,7 +383,7 @@ func (drawer *pathDrawer) probability(choices *compile.Choices, weight float64) 
 	return weight
 }
 
-// stateRewards returns the rewards of a state, if they are asked for.
+// stateRewards returns the rewards of a state, or nil if the options do not request rewards.
 func (drawer *pathDrawer) stateRewards(state []int32) ([]float64, error) {
 	if !drawer.opts.Rewards {
 		return nil, nil
@@ -401,8 +391,7 @@ func (drawer *pathDrawer) stateRewards(state []int32) ([]float64, error) {
 	return drawer.source.StateRewards(state)
 }
 
-// sampleTransition returns the first transition whose cumulative weight exceeds random. If rounding makes the
-// sum too small, it returns the last one.
+// sampleTransition draws a transition by its weight. random is between 0 and the sum of all weights.
 func sampleTransition(transitions []compile.Transition, random float64) int {
 	for i := range transitions {
 		random -= transitions[i].Weight
@@ -410,7 +399,7 @@ func sampleTransition(transitions []compile.Transition, random float64) int {
 			return i
 		}
 	}
-	return len(transitions) - 1
+	return len(transitions) - 1 // only after rounding errors
 }
 
 // exitRate returns the exit rate of a state of a CTMC: the sum of the rates of all its transitions.
@@ -443,8 +432,7 @@ func sampleRace(choices *compile.Choices, rng *rand.Rand) (choice, transition in
 	return last, sampleTransition(choices.List[last].Transitions, random), sojourn
 }
 
-// ActionText returns the action of a step as PRISM writes it: "[a]", or the name of the module for an
-// unlabelled step of one module.
+// ActionText returns the action of a step as PRISM writes it: "[a]", or the module of an unlabelled step.
 func ActionText(program *sema.Program, step *Step) string {
 	switch {
 	case step.Action >= 0:

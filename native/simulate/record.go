@@ -36,12 +36,10 @@ func (r *Record) Steps() int64 { return int64(len(r.rows) - 1) }
 // maxRecord limits the number of values of a record.
 const maxRecord = 50_000_000
 
-// ReadPath reads a path of a model from a file: a heading, then a row for each state, with commas, tabulators
-// or blanks between the columns. Each variable needs a column. The columns of the step number, the action and
-// the time are checked if they exist. The probability (in a CTMC the rate, or its share) may be less than the
-// probability of the step, because PRISM writes the probability of one of several updates with the same
-// result. Other columns, such as rewards, are ignored. The action ? stands for any action. The error is a
-// *result.Failure with the position in the file, or the error of the context.
+// ReadPath reads a path of a model from a file: a heading, then a row for each state. Commas, tabs or blanks separate the columns.
+// Each variable needs a column. Columns of the step number, the action, the time and the probability are checked.
+// Other columns are ignored. The action ? stands for any action.
+// The error is a *result.Failure with the position in the file, or the error of the context.
 func ReadPath(ctx context.Context, file string, text []byte, program *sema.Program) (*Record, error) {
 	reader := &recordReader{file: file, program: program, columns: make(map[string]int)}
 	record := &Record{File: file}
@@ -76,7 +74,7 @@ type recordReader struct {
 	lastTime        float64
 }
 
-// readLine reads a line that is not blank: the first is the heading, each other adds a row to the record.
+// readLine reads the heading, or appends a row to the record. The line must not be blank.
 func (reader *recordReader) readLine(record *Record, line string) error {
 	if reader.separator == "" {
 		return reader.readHeading(line)
@@ -107,11 +105,11 @@ func recordError(file string, line, col int32, format string, args ...any) error
 	}
 }
 
-// splitColumns returns the trimmed text of each column of a line, and the position at which each text begins.
+// splitColumns returns the trimmed texts of the columns, and the position where each text begins.
 func (reader *recordReader) splitColumns(line string) (texts []string, positions []int) {
 	position := 1
 	for part := range strings.SplitSeq(line, reader.separator) {
-		if reader.separator != " " || part != "" { // several blanks separate like one
+		if reader.separator != " " || part != "" { // several blanks are one separator
 			trimmed := strings.TrimLeft(part, " ")
 			texts = append(texts, strings.TrimRight(trimmed, " "))
 			positions = append(positions, position+len(part)-len(trimmed))
@@ -121,16 +119,9 @@ func (reader *recordReader) splitColumns(line string) (texts []string, positions
 	return texts, positions
 }
 
-// readHeading reads the heading: it detects the separator, and finds the column of each variable.
+// readHeading finds the column of each variable in the heading.
 func (reader *recordReader) readHeading(line string) error {
-	switch {
-	case strings.Contains(line, ","):
-		reader.separator = ","
-	case strings.Contains(line, "\t"):
-		reader.separator = "\t"
-	default:
-		reader.separator = " "
-	}
+	reader.separator = columnSeparator(line)
 	names, positions := reader.splitColumns(line)
 	reader.numColumns = len(names)
 	for i, name := range names {
@@ -149,42 +140,59 @@ func (reader *recordReader) readHeading(line string) error {
 	return nil
 }
 
-// readRow reads the row of state number, and checks the columns of the step number, the probability and the
-// time.
-func (reader *recordReader) readRow(line string, number int) (row, error) {
+// columnSeparator returns the separator of the columns of a heading: a comma, a tab or a blank.
+func columnSeparator(heading string) string {
+	switch {
+	case strings.Contains(heading, ","):
+		return ","
+	case strings.Contains(heading, "\t"):
+		return "\t"
+	}
+	return " "
+}
+
+// readRow reads the row of the state after the given number of steps, and checks the step number.
+func (reader *recordReader) readRow(line string, steps int) (row, error) {
 	texts, positions := reader.splitColumns(line)
 	if len(texts) != reader.numColumns {
 		return row{}, reader.formatError(1, "found %d columns, want %d, as in the heading", len(texts), reader.numColumns)
 	}
-	result := row{line: reader.line, column: int32(positions[0]), probability: math.NaN(), time: math.NaN()}
+	parsed := row{line: reader.line, column: int32(positions[0]), probability: math.NaN(), time: math.NaN()}
 	if len(reader.variableColumns) > 0 {
-		result.column = int32(positions[reader.variableColumns[0]])
+		parsed.column = int32(positions[reader.variableColumns[0]])
 	}
 	var err error
-	if result.state, err = reader.parseState(texts, positions); err != nil {
-		return result, err
+	if parsed.state, err = reader.parseState(texts, positions); err != nil {
+		return row{}, err
 	}
-	if i, ok := reader.columns["action"]; ok && texts[i] != "?" && number > 0 {
-		result.action = texts[i]
+	if i, ok := reader.columns["action"]; ok && texts[i] != "?" && steps > 0 {
+		parsed.action = texts[i]
 	}
-	if result.action == "null" {
-		return result, nil
+	if parsed.action == "null" {
+		return parsed, nil
 	}
-	if i, ok := reader.columns["step"]; ok && texts[i] != strconv.Itoa(number) {
-		return result, reader.formatError(positions[i], "found step %s, want %d: a path with all its states (no changes=true, no snapshots)", texts[i], number)
+	if i, ok := reader.columns["step"]; ok && texts[i] != strconv.Itoa(steps) {
+		return row{}, reader.formatError(positions[i], "found step %s, want %d: a path with all its states (no changes=true, no snapshots)", texts[i], steps)
 	}
-	if i, ok := reader.columns["probability"]; ok && (texts[i] != "-" || number > 0) {
-		if result.probability, err = reader.parseNumber("probability", texts[i], positions[i], 0); err != nil {
-			return result, err
+	err = reader.parseProbabilityAndTime(&parsed, texts, positions, steps == 0)
+	return parsed, err
+}
+
+// parseProbabilityAndTime sets the probability and the time of a row, if it has these columns. The first row may have "-" instead.
+func (reader *recordReader) parseProbabilityAndTime(parsed *row, texts []string, positions []int, isFirst bool) (err error) {
+	hasNumber := func(i int) bool { return !isFirst || texts[i] != "-" }
+	if i, ok := reader.columns["probability"]; ok && hasNumber(i) {
+		if parsed.probability, err = reader.parseNumber("probability", texts[i], positions[i], 0); err != nil {
+			return err
 		}
 	}
-	if i, ok := reader.columns["time"]; ok && reader.program.Timed() && (texts[i] != "-" || number > 0) {
-		if result.time, err = reader.parseNumber("time", texts[i], positions[i], reader.lastTime); err != nil {
-			return result, err
+	if i, ok := reader.columns["time"]; ok && reader.program.Timed() && hasNumber(i) {
+		if parsed.time, err = reader.parseNumber("time", texts[i], positions[i], reader.lastTime); err != nil {
+			return err
 		}
-		reader.lastTime = result.time
+		reader.lastTime = parsed.time
 	}
-	return result, nil
+	return nil
 }
 
 // parseState returns the values of the variables in a row.
@@ -214,9 +222,9 @@ func (reader *recordReader) parseNumber(column, text string, position int, minim
 	return value, nil
 }
 
-// valueOf parses the value of a variable of the given type. ok is false if the text is not such a value. It is the inverse of value.
-func valueOf(exprType sema.Type, text string) (x int32, ok bool) {
-	if exprType == sema.Bool {
+// valueOf parses the value of a variable of the given type. ok is false if the text is not a value of the type.
+func valueOf(variableType sema.Type, text string) (parsed int32, ok bool) {
+	if variableType == sema.Bool {
 		switch text {
 		case "true":
 			return 1, true
@@ -229,8 +237,7 @@ func valueOf(exprType sema.Type, text string) (x int32, ok bool) {
 	return int32(n), err == nil
 }
 
-// initialState returns the initial state of the model that equals the first row. The error lists some initial
-// states.
+// initialState returns the initial state that equals the first row of the record.
 func (r *Record) initialState(program *sema.Program, initial [][]int32) ([]int32, error) {
 	first := &r.rows[0]
 	for _, state := range initial {
@@ -249,21 +256,15 @@ func (r *Record) initialState(program *sema.Program, initial [][]int32) ([]int32
 	return nil, recordError(r.File, first.line, first.column, "found %s in the first row, want an initial state: %s", compile.StateText(program, first.state), strings.Join(listed, ", "))
 }
 
-// recordedStep returns the step of the record that leaves the current state, and the index of its transition.
-// In a Markov chain the probability of the step is the sum over all commands that make it, unless the record
-// has the probability of a single one.
+// recordedStep returns the next step of the record, and the index of its transition.
 func (drawer *pathDrawer) recordedStep(current *Visit, choices *compile.Choices) (*Step, int, error) {
 	recorded := &drawer.opts.Record.rows[current.Number+1]
 	candidates, others := drawer.matchingSteps(recorded, choices)
 	if len(candidates) == 0 {
-		from := compile.StateText(drawer.source.Program(), current.State)
-		if len(choices.List) == 0 {
-			return nil, 0, drawer.errorAtRow(recorded, "found %s after %s, which is a deadlock", drawer.describe(recorded), from)
-		}
-		return nil, 0, drawer.errorAtRow(recorded, "found %s, which is not a step from %s, want %s", drawer.describe(recorded), from, strings.Join(others, " or "))
+		return nil, 0, drawer.noMatchError(recorded, current, others)
 	}
 	step, transition := drawer.selectCandidate(candidates, recorded, choices)
-	// A smaller probability may be PRISM's, of one of several updates.
+	// The recorded probability may be smaller: PRISM writes the probability of one of several updates with the same target.
 	if recorded.probability > step.Probability && !drawer.equalsRecord(step.Probability, recorded, choices) {
 		return nil, 0, drawer.errorAtRow(recorded, "found %s with %s, want %s", drawer.describe(recorded), number(recorded.probability), number(step.Probability))
 	}
@@ -272,6 +273,15 @@ func (drawer *pathDrawer) recordedStep(current *Visit, choices *compile.Choices)
 		step.Time, err = drawer.recordedSojourn(current, recorded, choices)
 	}
 	return step, transition, err
+}
+
+// noMatchError returns the error for a recorded step that the model does not allow. others describes possible steps.
+func (drawer *pathDrawer) noMatchError(recorded *row, current *Visit, others []string) error {
+	from := compile.StateText(drawer.source.Program(), current.State)
+	if len(others) == 0 {
+		return drawer.errorAtRow(recorded, "found %s after %s, which is a deadlock", drawer.describe(recorded), from)
+	}
+	return drawer.errorAtRow(recorded, "found %s, which is not a step from %s, want %s", drawer.describe(recorded), from, strings.Join(others, " or "))
 }
 
 // errorAtRow returns an error at the position of a row of the record.
@@ -285,7 +295,7 @@ type candidateStep struct {
 	transition int
 }
 
-// matchingSteps returns the steps with the action and the target of a row. It also describes up to four other steps.
+// matchingSteps returns the steps with the action and the target of a row. others describes up to four other steps.
 func (drawer *pathDrawer) matchingSteps(recorded *row, choices *compile.Choices) (matching []candidateStep, others []string) {
 	const maxOthers = 4
 	program := drawer.source.Program()
@@ -294,26 +304,28 @@ func (drawer *pathDrawer) matchingSteps(recorded *row, choices *compile.Choices)
 			step := Step{Choice: i, Choices: len(choices.List), Probability: drawer.probability(choices, transition.Weight)}
 			step.Action, step.Module = drawer.source.Action(i, j)
 			action := ActionText(program, &step)
-			sameAction := recorded.action == "" || recorded.action == action
-			if sameAction && slices.Equal(transition.Target, recorded.state) {
+			isSameAction := recorded.action == "" || recorded.action == action
+			if isSameAction && slices.Equal(transition.Target, recorded.state) {
 				matching = append(matching, candidateStep{step, j})
-				continue
-			}
-			if len(others) == maxOthers {
-				continue
-			}
-			text := action + " to " + compile.StateText(program, transition.Target)
-			if !slices.Contains(others, text) {
-				others = append(others, text)
+			} else if len(others) < maxOthers {
+				others = appendIfNew(others, action+" to "+compile.StateText(program, transition.Target))
 			}
 		}
 	}
 	return matching, others
 }
 
-// selectCandidate returns the first candidate with the recorded probability. If there is none, it returns the first candidate that is at
-// least as probable as recorded, or else the last one. In a Markov chain the probability of the result is then the sum over all
-// candidates.
+// appendIfNew appends a text to a list unless the list contains it.
+func appendIfNew(list []string, text string) []string {
+	if slices.Contains(list, text) {
+		return list
+	}
+	return append(list, text)
+}
+
+// selectCandidate returns the first candidate with the recorded probability. Without such a candidate it returns the first more probable
+// candidate, or the last.
+// In a Markov chain the result then has the sum of the probabilities of all candidates.
 func (drawer *pathDrawer) selectCandidate(candidates []candidateStep, recorded *row, choices *compile.Choices) (*Step, int) {
 	sum := 0.0
 	selected := &candidates[0]
@@ -333,8 +345,7 @@ func (drawer *pathDrawer) selectCandidate(candidates []candidateStep, recorded *
 	return &selected.Step, selected.transition
 }
 
-// equalsRecord reports whether a probability is the recorded one. A row of a CTMC may have the rate of the
-// step, or its probability in the race.
+// equalsRecord reports whether a row has the given probability. A row of a CTMC may have a rate, or a probability of the embedded chain.
 func (drawer *pathDrawer) equalsRecord(probability float64, recorded *row, choices *compile.Choices) bool {
 	if equalsWritten(probability, recorded.probability) {
 		return true
@@ -342,7 +353,7 @@ func (drawer *pathDrawer) equalsRecord(probability float64, recorded *row, choic
 	return drawer.continuous() && equalsWritten(probability/exitRate(choices), recorded.probability)
 }
 
-// recordedSojourn returns the time that the record spends in the current state, or the mean if it has no time.
+// recordedSojourn returns the recorded time in the current state, or the mean sojourn time if no time is recorded.
 func (drawer *pathDrawer) recordedSojourn(current *Visit, recorded *row, choices *compile.Choices) (float64, error) {
 	if math.IsNaN(recorded.time) {
 		drawer.usesMeanTimes = true
@@ -360,8 +371,7 @@ func (drawer *pathDrawer) describe(recorded *row) string {
 	return recorded.action + " to " + target
 }
 
-// equalsWritten reports whether a probability equals a number that was written with all or some of its digits.
-// It is false if the number is NaN.
+// equalsWritten reports whether a probability equals a written number up to rounding of its digits. It is false if the number is NaN.
 func equalsWritten(probability, written float64) bool {
 	return math.Abs(probability-written) <= 1e-9*probability
 }

@@ -20,9 +20,7 @@ type sampler struct {
 	reportProgress func()
 }
 
-// run draws samples until countOutcome returns false, all samples are drawn, or the context is cancelled. In
-// the last case countOutcome has got all samples before the first unfinished one. The error comes from a
-// runner.
+// run draws the samples in parallel and counts their outcomes in order. It stops when countOutcome returns false or the context ends.
 func (s *sampler) run(ctx context.Context) error {
 	return inorder.Run(ctx, inorder.Jobs[compile.Outcome]{
 		End:     s.end - s.first,
@@ -46,7 +44,7 @@ type drawer struct {
 	base int64
 }
 
-// Do draws the samples of the jobs first to first+n-1. If the context ends, it returns no samples and an error.
+// Do draws n samples. If the context ends, it returns no samples and an error.
 func (d drawer) Do(ctx context.Context, first, n int64) ([]compile.Outcome, error) {
 	outcomes := make([]compile.Outcome, n)
 	if err := d.RunBatch(ctx, d.seed, uint64(d.base+first), outcomes); err != nil {

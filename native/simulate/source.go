@@ -37,8 +37,7 @@ type modelSource struct {
 	choices  *compile.Choices  // its choices
 }
 
-// Start prepares the model for a path, with the reward structures if they are asked for, and returns the
-// initial states.
+// Start prepares the model for a path and returns the initial states. It compiles the reward structures if rewards is set.
 func (source *modelSource) Start(ctx context.Context, rewards bool) ([][]int32, error) {
 	source.expander, source.rewards = source.NewExpanderUntil(ctx), nil
 	if err := source.Samples(); err != nil {
@@ -82,7 +81,7 @@ func (source *modelSource) StateRewards(state []int32) ([]float64, error) {
 	return source.earnedRewards(func(rewards *compile.Rewards) (float64, error) { return rewards.State(state) })
 }
 
-// earnedRewards evaluates every reward structure by the given function.
+// earnedRewards applies a function to every reward structure.
 func (source *modelSource) earnedRewards(evaluate func(*compile.Rewards) (float64, error)) ([]float64, error) {
 	earned := make([]float64, len(source.rewards))
 	for i, rewards := range source.rewards {
@@ -94,7 +93,7 @@ func (source *modelSource) earnedRewards(evaluate func(*compile.Rewards) (float6
 	return earned, nil
 }
 
-// ExitRate implements Source. It compiles the expression of the exit rate at the first call.
+// ExitRate implements Source. The first call compiles the expression of the exit rate.
 func (source *modelSource) ExitRate(state []int32) (float64, error) {
 	if source.rate == nil {
 		rate, err := source.Evaluator(source.Program().Rate)

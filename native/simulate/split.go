@@ -20,25 +20,24 @@ import (
 // smallestBlock is the least number of samples that a part draws at once, if the samples decide when to stop.
 const smallestBlock = 1000
 
-// stream names the samples and divides them among the parts. If their number is not known, a part of the
-// first round draws a block: its share of half of the likely number of samples.
+// stream returns the name of the samples and their division among the parts.
 func (c *checker) stream() shard.Stream {
 	if n, fixed := c.plan.Samples(); fixed {
 		return shard.Stream{Name: c.opts.Stream, End: n}
 	}
 	parts := int64(c.opts.Split.Part().Count)
+	// The first blocks of all parts have half of the likely number of samples.
 	return shard.Stream{Name: c.opts.Stream, End: math.MaxInt64, Block: max(smallestBlock, c.plan.Likely()/(2*parts))}
 }
 
-// recordsSum reports whether a part records only the sum of its samples. It records each sample if any of them
-// may be the last one, or if rewards are added, because sums of float64 numbers depend on the order.
+// recordsSum reports whether a part records only the sum of its samples. Otherwise it records each sample, because the order of the samples
+// matters.
 func (c *checker) recordsSum() bool {
 	_, fixed := c.plan.Samples()
 	return fixed && !c.objective.Reward
 }
 
-// recordPieces draws the samples of one part of a split check, piece by piece. For each piece it records a summary, or a log of all
-// samples if the plan depends on their order.
+// recordPieces draws the pieces of this part, and records a summary or a log of each piece.
 func (c *checker) recordPieces(ctx context.Context, s *sampler) error {
 	return c.opts.Split.Do(ctx, c.stream(), func(piece *shard.Piece) (err error) {
 		s.first, s.end = piece.First, piece.End
@@ -74,7 +73,7 @@ func (c *checker) recordLog(ctx context.Context, s *sampler) ([]byte, error) {
 	return log.bytes()
 }
 
-// finiteMean returns the mean of the samples so far, or nil if it does not exist or is not finite.
+// finiteMean returns the mean of the samples, or nil without a finite mean.
 func (c *checker) finiteMean() *float64 {
 	if c.stats().Count() == 0 {
 		return nil
@@ -132,8 +131,7 @@ func failedPathOf(outcome *compile.Outcome) *failedPath {
 	return &failedPath{outcome.Status, outcome.Steps, outcome.Nondet, outcome.Overlap, outcome.Err}
 }
 
-// outcome converts a recorded path without a value back to an outcome. The error says that the record is
-// inconsistent.
+// outcome converts a recorded path to an outcome. An inconsistent record is an error.
 func (f *failedPath) outcome() (*compile.Outcome, error) {
 	hasValue := f.Status == compile.True || f.Status == compile.False
 	isKnown := f.Status <= compile.Failed
@@ -157,8 +155,7 @@ func (c *checker) summary() *pieceSummary {
 	return s
 }
 
-// validate returns an error unless a summary is consistent with the number of samples of its piece. A failed
-// path ends a piece early.
+// validate checks a summary against the expected number of samples. After a failed path the number may be smaller.
 func (summary *pieceSummary) validate(expected int64) error {
 	if !summary.hasValidSamples(expected) || !summary.hasValidCounts() || !summary.hasValidSteps() {
 		return fmt.Errorf("found an inconsistent summary of %d samples: %+v", expected, *summary)
@@ -209,15 +206,15 @@ func (c *checker) addSummary(summary *pieceSummary) bool {
 }
 
 // merge adds the lengths of other paths.
-func (stats *stepStats) merge(other stepStats) {
+func (lengths *stepStats) merge(other stepStats) {
 	switch {
 	case other.paths == 0:
-	case stats.paths == 0:
-		*stats = other
+	case lengths.paths == 0:
+		*lengths = other
 	default:
-		stats.paths += other.paths
-		stats.sum += other.sum
-		stats.min, stats.max = min(stats.min, other.min), max(stats.max, other.max)
+		lengths.paths += other.paths
+		lengths.sum += other.sum
+		lengths.min, lengths.max = min(lengths.min, other.min), max(lengths.max, other.max)
 	}
 }
 
@@ -248,24 +245,20 @@ func newLog(reward bool) *sampleLog {
 
 // add appends the outcome of a sample to the log. The first error stays in the log.
 func (log *sampleLog) add(outcome *compile.Outcome) {
-	if log.err != nil {
-		return
+	if log.err == nil {
+		log.entry, log.err = log.appendOutcome(log.entry[:0], outcome)
 	}
-	if outcome.Status == compile.True || outcome.Status == compile.False {
-		log.entry = log.appendOutcome(log.entry[:0], outcome)
-	} else {
-		text, err := json.Marshal(failedPathOf(outcome))
-		if err != nil {
-			log.err = err
-			return
-		}
-		log.entry = append(append(log.entry[:0], isFailedPath), text...)
+	if log.err == nil {
+		_, log.err = log.compressed.Write(log.entry)
 	}
-	_, log.err = log.compressed.Write(log.entry)
 }
 
-// appendOutcome appends the encoding of an outcome with a value: the flags, the number of steps and the reward.
-func (log *sampleLog) appendOutcome(entry []byte, outcome *compile.Outcome) []byte {
+// appendOutcome appends the flags, the number of steps and the reward of an outcome. A failed path is encoded as JSON.
+func (log *sampleLog) appendOutcome(entry []byte, outcome *compile.Outcome) ([]byte, error) {
+	if outcome.Status != compile.True && outcome.Status != compile.False {
+		text, err := json.Marshal(failedPathOf(outcome))
+		return append(append(entry, isFailedPath), text...), err
+	}
 	flags := byte(0)
 	if outcome.Status == compile.True {
 		flags |= isTrue
@@ -281,10 +274,10 @@ func (log *sampleLog) appendOutcome(entry []byte, outcome *compile.Outcome) []by
 	if log.reward {
 		entry = binary.LittleEndian.AppendUint64(entry, math.Float64bits(outcome.Reward))
 	}
-	return entry
+	return entry, nil
 }
 
-// bytes returns the compressed log, or the first error. Nothing can be added afterwards.
+// bytes closes the log and returns its compressed contents, or the first error.
 func (log *sampleLog) bytes() ([]byte, error) {
 	if log.err == nil {
 		log.err = log.compressed.Close()
@@ -292,8 +285,8 @@ func (log *sampleLog) bytes() ([]byte, error) {
 	return log.buffer.Bytes(), log.err
 }
 
-// readLog passes the samples of a log to countOutcome in order, until it returns false. The log must have
-// exactly the given number of samples. The result more says that countOutcome needs more.
+// readLog passes the samples of a log to countOutcome in order, until countOutcome returns false. The log must have exactly the given number
+// of samples.
 func readLog(data []byte, samples int64, reward bool, countOutcome func(*compile.Outcome) bool) (more bool, err error) {
 	reader := bufio.NewReader(flate.NewReader(bytes.NewReader(data)))
 	for range samples {
@@ -354,8 +347,8 @@ func newOutcome(flags byte, steps int64) *compile.Outcome {
 	return outcome
 }
 
-// missingSamples returns the error of a split check that lacks samples. If no part is absent, the plan needs more
-// samples, and missingSamples asks the ledger for them and returns the error of the plan.
+// missingSamples returns the error of a split check with too few samples. If no part is absent, it requests more samples and returns the error
+// of the plan.
 func (c *checker) missingSamples(planError error) error {
 	split := c.opts.Split
 	parts := split.Absent()

@@ -28,8 +28,8 @@ type Option struct {
 	transition int
 }
 
-// NewStepper returns a path with the initial state only. Nothing else may use the source between two calls of a method.
-// With the same seed, Random takes the steps that Walk takes.
+// NewStepper returns a path with only the initial state. With the same seed, Random takes the same steps as Walk.
+// No other user may call the source while the Stepper is in use.
 func NewStepper(ctx context.Context, source Source, seed uint64) (*Stepper, error) {
 	drawer, err := newPathDrawer(ctx, source, PathOptions{Seed: seed})
 	if err != nil {
@@ -41,8 +41,7 @@ func NewStepper(ctx context.Context, source Source, seed uint64) (*Stepper, erro
 // Current returns the last state of the path and the step that led to it.
 func (s *Stepper) Current() *Visit { return &s.visits[len(s.visits)-1] }
 
-// Options returns the transitions from the current state, none if it is a deadlock. The error is a *result.Failure that says
-// what is wrong with the model in this state.
+// Options returns the transitions from the current state; a deadlock has none. The error is a *result.Failure about the state.
 func (s *Stepper) Options() ([]Option, error) {
 	choices, err := s.expand()
 	if err != nil {
@@ -69,18 +68,18 @@ func (s *Stepper) moduleNames(choice *compile.Choice) []string {
 	return names
 }
 
-// option returns a transition of a choice as an Option without modules.
+// option describes a transition of a choice, without its modules.
 func (s *Stepper) option(choices *compile.Choices, choice, transition int) Option {
-	t := &choices.List[choice].Transitions[transition]
-	step := Step{Choice: choice, Choices: len(choices.List), Probability: s.drawer.probability(choices, t.Weight)}
+	selected := &choices.List[choice].Transitions[transition]
+	step := Step{Choice: choice, Choices: len(choices.List), Probability: s.drawer.probability(choices, selected.Weight)}
 	step.Action, step.Module = s.drawer.source.Action(choice, transition)
 	return Option{
 		Action: ActionText(s.drawer.source.Program(), &step), Probability: step.Probability,
-		Target: slices.Clone(t.Target), step: step, transition: transition,
+		Target: slices.Clone(selected.Target), step: step, transition: transition,
 	}
 }
 
-// Take adds the step of an option of the current state. The time of the step, if it takes time, is drawn.
+// Take adds the step of an option of the current state. In a timed model it draws the sojourn time.
 func (s *Stepper) Take(option *Option) error {
 	step := option.step
 	if s.drawer.source.Program().Timed() {
@@ -98,8 +97,8 @@ func (s *Stepper) Take(option *Option) error {
 	return nil
 }
 
-// Random draws a step and adds it. It reports false in a deadlock, which has no step.
-func (s *Stepper) Random() (bool, error) {
+// Random draws a step and adds it. It returns false in a deadlock.
+func (s *Stepper) Random() (ok bool, err error) {
 	choices, err := s.expand()
 	if err != nil || choices.Deadlock() {
 		return false, err
@@ -112,8 +111,7 @@ func (s *Stepper) Random() (bool, error) {
 	return true, nil
 }
 
-// JumpTo makes the state with a number the current one: it goes back, or draws steps until the path has that
-// state. It stops at a deadlock.
+// JumpTo goes back to the state with the given number, or draws steps up to it. It stops at a deadlock.
 func (s *Stepper) JumpTo(number int) error {
 	if number < len(s.visits) {
 		s.visits = s.visits[:number+1]
@@ -130,7 +128,7 @@ func (s *Stepper) JumpTo(number int) error {
 	return nil
 }
 
-// Record returns the path so far.
+// Record returns the path up to the current state.
 func (s *Stepper) Record() *Record {
 	record := &Record{File: "the path"}
 	for i := range s.visits {

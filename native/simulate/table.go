@@ -22,7 +22,7 @@ type TableOptions struct {
 	Changes bool
 }
 
-// VarSlots returns the slots of the named variables. The error names an unknown one.
+// VarSlots returns the slots of the named variables. An unknown name is an error.
 func VarSlots(program *sema.Program, names []string) ([]int, error) {
 	slots := make([]int, len(names))
 	for i, name := range names {
@@ -34,13 +34,12 @@ func VarSlots(program *sema.Program, names []string) ([]int, error) {
 	return slots, nil
 }
 
-// WriteTable draws a path and writes it as PRISM's -simpath does: a heading, then a row for each state. A row
-// has the action that led to the state, its number, in a CTMC the time, the variables, the rewards of the
-// state and the rewards of the step that leaves it. "-" stands for the missing action of the first state, "?"
-// for the missing rewards after the last one. For a path without a first state nothing is written. The error
-// comes from w.
+// WriteTable draws a path and writes it like PRISM's -simpath: a heading, then a row for each state.
+// A row has the action before the state, the step number, the time, the variables, and the rewards of the state and of the next step.
+// "-" stands for the missing action of the first state, "?" for the missing rewards of the last step.
+// The error comes from w.
 //
-// Source: PRISM's PathToText; reference, section 5.7.
+// Source: PRISM's PathToText.
 func WriteTable(w io.Writer, path *Path, opts TableOptions) error {
 	program := path.source.Program()
 	opts.Rewards = opts.Rewards && path.opts.Rewards
@@ -70,8 +69,7 @@ type table struct {
 	lastShown   *Visit // the last row, with which Changes compares; nil before the first row
 }
 
-// writeVisit writes the row of a state. With TableOptions.Changes it skips states in which no shown value
-// differs from the last row.
+// writeVisit writes the row of a state. With TableOptions.Changes it skips a state that looks like the last row.
 func (t *table) writeVisit(visit *Visit) error {
 	if t.lastShown == nil {
 		if err := t.writeHeading(); err != nil {
@@ -86,7 +84,7 @@ func (t *table) writeVisit(visit *Visit) error {
 	return t.writeRow(visit)
 }
 
-// writeCell writes one column; errors stay in the writer until the end of the line.
+// writeCell writes one column. The writer keeps an error until the end of the line.
 func (t *table) writeCell(text string) {
 	if t.lineStarted {
 		t.writer.WriteString(t.opts.Separator)
@@ -122,7 +120,7 @@ func (t *table) writeHeading() error {
 	return t.endLine()
 }
 
-// writeRewardNames writes the names of the columns of each reward structure, numbered if there are several.
+// writeRewardNames writes the names of the reward columns. They have numbers if there are several structures.
 func (t *table) writeRewardNames() {
 	for i := range t.program.Rewards {
 		number := ""
@@ -155,7 +153,7 @@ func (t *table) writeRow(visit *Visit) error {
 	return t.endLine()
 }
 
-// writeRewards writes the rewards of a state and of the step that leaves it.
+// writeRewards writes the rewards of a state and of its outgoing step.
 func (t *table) writeRewards(visit *Visit) {
 	if !t.opts.Rewards {
 		return
@@ -170,7 +168,7 @@ func (t *table) writeRewards(visit *Visit) {
 	}
 }
 
-// differ reports whether two states differ in the columns that are shown.
+// differ reports whether two states differ in a shown column.
 func (t *table) differ(left, right *Visit) bool {
 	for _, slot := range t.opts.Vars {
 		if left.State[slot] != right.State[slot] {
@@ -180,10 +178,10 @@ func (t *table) differ(left, right *Visit) bool {
 	return t.opts.Rewards && !slices.Equal(left.Rewards, right.Rewards)
 }
 
-// number returns the text of a number as Java, and therefore PRISM, writes it.
+// number formats a number as Java and PRISM do.
 func number(value float64) string { return sema.DoubleValue(value).String() }
 
-// value returns the text of the value of a variable.
+// value formats the value of a variable.
 func value(exprType sema.Type, x int32) string {
 	if exprType == sema.Bool {
 		return strconv.FormatBool(x != 0)

@@ -10,7 +10,7 @@ import (
 	"tilecheck/stats"
 )
 
-// warnParameters warns about settings of the sampling, and about commands of a DTMC that were enabled at once.
+// warnParameters warns about sampling parameters, and about simultaneously enabled commands of a DTMC.
 func (c *checker) warnParameters() {
 	for _, warning := range c.plan.Warnings() {
 		c.warn("%s", warning)
@@ -20,7 +20,7 @@ func (c *checker) warnParameters() {
 	}
 }
 
-// warnResolution warns that the estimate for a nondeterministic model is valid only for the uniformly random scheduler.
+// warnResolution warns that the estimate is valid only for the uniform scheduler.
 func (c *checker) warnResolution() {
 	isDTMC := c.property.Program.Type == syntax.DTMC // its commands are selected uniformly by definition
 	if c.result.Resolution != result.Uniform || isDTMC {
@@ -54,8 +54,7 @@ func extremumNoun(e syntax.Extremum) string {
 	return fmt.Sprintf("%s value", e)
 }
 
-// warnEstimate warns where PRISM's half-width is less reliable than it seems. The texts have no numbers, so
-// several verdicts can share them.
+// warnEstimate warns if PRISM's half-width is less reliable than it seems.
 func (c *checker) warnEstimate(outcome stats.Outcome) {
 	c.warnZeroWidth(outcome)
 	if outcome.Confidence != c.result.Confidence {
@@ -80,12 +79,12 @@ func (c *checker) warnZeroWidth(outcome stats.Outcome) {
 }
 
 // warnDecision warns about the reliability of a decision by sampling.
-func (c *checker) warnDecision(outcome stats.Outcome, sound stats.Interval) {
+func (c *checker) warnDecision(outcome stats.Outcome, interval stats.Interval) {
 	if outcome.Method == stats.SPRT {
 		c.warn("SPRT errs with probability at most %.4g if the value is at least %v away from the bound, and has no error bound if it is nearer", stats.Alpha(outcome.Confidence), outcome.Width)
 		return
 	}
-	if sound.Sound() && sound.Contains(c.objective.Bound) {
+	if interval.Sound() && interval.Contains(c.objective.Bound) {
 		c.warn("decided by PRISM's nominal half-width: the sound interval contains the bound %v", c.objective.Bound)
 	}
 }

@@ -6,10 +6,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// solveAcyclic computes the values of the maybe states in one pass, successors first. It returns false, and computes nothing,
-// if maybe states form a cycle of several states. Values 0 and 1 are exact, because the value of a choice is never outside
-// the range of the values of its targets.
-func (sys *system) solveAcyclic(ctx context.Context, opts Options, maybe *sparse.Set) (bool, error) {
+// solveAcyclic solves the maybe states in one pass, successors first. It returns false if several maybe states form a cycle.
+func (sys *system) solveAcyclic(ctx context.Context, opts Options, maybe *sparse.Set) (isAcyclic bool, err error) {
 	order, ok := sys.graph.Topological(maybe)
 	if !ok {
 		return false, nil
@@ -26,7 +24,7 @@ func (sys *system) solveAcyclic(ctx context.Context, opts Options, maybe *sparse
 	return true, nil
 }
 
-// solveIndependent solves states that are not successors of one another, in parallel.
+// solveIndependent solves states without transitions between them, in parallel.
 func (sys *system) solveIndependent(states []uint32) {
 	inParallelParts(len(states), 1000, func(from, to int) { sys.solveEach(states[from:to]) })
 }
@@ -39,8 +37,8 @@ func (sys *system) solveEach(states []uint32) {
 	}
 }
 
-// optimumOfSolved returns the optimum over the choices of state s. All successors of s, except s itself, must be solved.
-// A choice whose only target is s has value 0. If this is the optimum, the choice of the result is sparse.None.
+// optimumOfSolved returns the optimum over the choices of state s. All other successors of s must be solved.
+// If the optimal choice stays in s forever, the value is 0 and the choice is sparse.None.
 func (sys *system) optimumOfSolved(s int) bestBounds {
 	model := sys.graph.Model
 	optimum := emptyBestBounds(sys.minimize)
@@ -58,6 +56,7 @@ func (sys *system) optimumOfSolved(s int) bestBounds {
 			return emptyBestBounds(true)
 		}
 	}
+	// A value lies between the values of the targets. So the values 0 and 1 stay exact.
 	optimum.upper = min(optimum.upper, 1)
 	optimum.lower = min(optimum.lower, optimum.upper)
 	return optimum

@@ -14,19 +14,18 @@ const krylovStepCost = 5
 // slow for a single reason, such as a rare exit.
 const minKrylovSteps = 24
 
-// solveIteratively approximates the solution of values = P values + rhs under the current scheduler by at most the
-// given number of Bi-CGSTAB steps. It returns nil if the residual stays large. The caller must prove the
-// result, since the error is unknown. Residuals are measured relative to the approximation.
+// solveIteratively approximates the solution of values = P values + rhs under the current scheduler with Bi-CGSTAB.
+// It returns nil if the relative residual stays large. The caller must prove the result, because its error is unknown.
 //
 // Source: van der Vorst, Bi-CGSTAB: a fast and smoothly converging variant of Bi-CG (1992).
-func (elim *eliminationSolver) solveIteratively(meter *meter, rhs func(k int) float64, steps int) ([]float64, error) {
+func (elim *eliminationSolver) solveIteratively(meter *meter, rhs func(k int) float64, maxSteps int) ([]float64, error) {
 	n := len(elim.choice)
 	values := slices.Clone(elim.guess)
 	iteration := &bicgstab{solver: elim, scale: make([]float64, n), x: make([]float64, n), residual: make([]float64, n)}
 	residual := math.Inf(1)
 	slowRestarts := 0
 	// Restarts remove the effect of rounding errors, and adapt the scale to the better approximation.
-	for {
+	for remaining := maxSteps; ; {
 		iteration.rescale(values, rhs)
 		previous := residual
 		residual = maxNorm(iteration.residual)
@@ -34,29 +33,34 @@ func (elim *eliminationSolver) solveIteratively(meter *meter, rhs func(k int) fl
 			slowRestarts++
 		}
 		isPrecise := residual <= elim.precision
-		if isPrecise || steps <= 0 || slowRestarts > 3 || math.IsNaN(residual) {
+		if isPrecise || remaining <= 0 || slowRestarts > 3 || math.IsNaN(residual) {
 			break
 		}
-		taken, err := iteration.iterate(meter, steps, max(elim.precision, residual*1e-6))
+		steps, err := iteration.iterate(meter, remaining, max(elim.precision, residual*1e-6))
 		if err != nil {
 			return nil, err
 		}
-		steps -= taken
+		remaining -= steps
 		for k, scaled := range iteration.x {
 			values[k] = scaled * iteration.scale[k]
 		}
 		// One sweep improves the unknowns whose error is large relative to their scale.
-		for k, j := range elim.choice {
-			values[k] = rhs(k)
-			if j != sparse.None {
-				values[k] += elim.equations.sumTerms(j, values)
-			}
-		}
+		elim.sweepUnderScheduler(values, rhs)
 	}
 	if !(residual <= max(4*elim.precision, 1e-9)) {
 		return nil, nil
 	}
 	return values, nil
+}
+
+// sweepUnderScheduler applies the equations values = P values + rhs of the current scheduler once, in place.
+func (elim *eliminationSolver) sweepUnderScheduler(values []float64, rhs func(k int) float64) {
+	for k, choice := range elim.choice {
+		values[k] = rhs(k)
+		if choice != sparse.None {
+			values[k] += elim.equations.sumTerms(choice, values)
+		}
+	}
 }
 
 // bicgstab holds the state of Bi-CGSTAB for the scaled equations: the solution is x times scale, and
@@ -66,74 +70,77 @@ type bicgstab struct {
 	scale, x, residual []float64
 }
 
-// rescale sets the scale of each unknown to the magnitude of its approximation in values, with a lower limit. Then
-// it computes the scaled solution and its residual.
-func (bi *bicgstab) rescale(values []float64, rhs func(k int) float64) {
+// rescale sets the scale of each unknown to the magnitude of its value. Then it computes the scaled solution and the residual.
+func (iteration *bicgstab) rescale(values []float64, rhs func(k int) float64) {
 	minScale := max(maxNorm(values), 1) * 0x1p-60
 	for k, value := range values {
-		bi.scale[k] = max(math.Abs(value), minScale)
-		bi.x[k] = value / bi.scale[k]
+		iteration.scale[k] = max(math.Abs(value), minScale)
+		iteration.x[k] = value / iteration.scale[k]
 	}
-	bi.multiply(bi.x, bi.residual)
-	for k := range bi.residual {
-		bi.residual[k] = rhs(k)/bi.scale[k] - bi.residual[k]
+	iteration.multiply(iteration.x, iteration.residual)
+	for k := range iteration.residual {
+		iteration.residual[k] = rhs(k)/iteration.scale[k] - iteration.residual[k]
 	}
 }
 
 // multiply sets product to the scaled matrix I - P times vector.
-func (bi *bicgstab) multiply(vector, product []float64) {
-	equations := bi.solver.equations
-	inParallelParts(len(bi.solver.choice), 4000, func(from, to int) {
+func (iteration *bicgstab) multiply(vector, product []float64) {
+	inParallelParts(len(vector), 4000, func(from, to int) {
 		for k := from; k < to; k++ {
-			product[k] = vector[k]
-			j := bi.solver.choice[k]
-			if j == sparse.None {
-				continue
-			}
-			sum := 0.0
-			for i := equations.termStart[j]; i < equations.termStart[j+1]; i++ {
-				target := equations.column[i]
-				sum += equations.weight[i] * bi.scale[target] * vector[target]
-			}
-			product[k] -= sum / bi.scale[k]
+			product[k] = vector[k] - iteration.sumTerms(k, vector)/iteration.scale[k]
 		}
 	})
 }
 
-// iterate takes at most the given number of Bi-CGSTAB steps. It stops earlier if the norm of the residual is at most
-// precision, or if a number that the next step divides by is zero (breakdown). It returns the number of steps taken.
-func (bi *bicgstab) iterate(meter *meter, steps int, precision float64) (int, error) {
-	n := len(bi.x)
-	shadow := slices.Clone(bi.residual)
+// sumTerms returns the sum of the terms of equation k in the rescaled vector.
+func (iteration *bicgstab) sumTerms(k int, vector []float64) float64 {
+	choice := iteration.solver.choice[k]
+	if choice == sparse.None {
+		return 0
+	}
+	equations := iteration.solver.equations
+	sum := 0.0
+	for i := equations.termStart[choice]; i < equations.termStart[choice+1]; i++ {
+		target := equations.column[i]
+		sum += equations.weight[i] * iteration.scale[target] * vector[target]
+	}
+	return sum
+}
+
+// iterate takes at most the given number of Bi-CGSTAB steps, and returns the number of steps taken.
+// It stops if the norm of the residual is at most precision, or at a breakdown (a division by zero).
+func (iteration *bicgstab) iterate(meter *meter, steps int, precision float64) (int, error) {
+	n := len(iteration.x)
+	shadow := slices.Clone(iteration.residual)
 	direction := make([]float64, n)
 	image := make([]float64, n)
 	stabilizer := make([]float64, n)
 	rho, alpha, omega := 1.0, 1.0, 1.0
 	for step := range steps {
-		next := dot(shadow, bi.residual)
+		next := dot(shadow, iteration.residual)
 		beta := next / rho * alpha / omega
 		rho = next
 		for k := range direction {
-			direction[k] = bi.residual[k] + beta*(direction[k]-omega*image[k])
+			direction[k] = iteration.residual[k] + beta*(direction[k]-omega*image[k])
 		}
-		bi.multiply(direction, image)
+		iteration.multiply(direction, image)
 		alpha = rho / dot(shadow, image)
 		for k := range direction {
-			bi.residual[k] -= alpha * image[k]
+			iteration.residual[k] -= alpha * image[k]
 		}
-		bi.multiply(bi.residual, stabilizer)
-		omega = dot(stabilizer, bi.residual) / dot(stabilizer, stabilizer)
+		iteration.multiply(iteration.residual, stabilizer)
+		omega = dot(stabilizer, iteration.residual) / dot(stabilizer, stabilizer)
 		if product := alpha * omega; math.IsNaN(product) || math.IsInf(product, 0) || product == 0 { // breakdown
 			return step + 1, nil
 		}
 		for k := range direction {
-			bi.x[k] += alpha*direction[k] + omega*bi.residual[k]
-			bi.residual[k] -= omega * stabilizer[k]
+			iteration.x[k] += alpha*direction[k] + omega*iteration.residual[k]
+			iteration.residual[k] -= omega * stabilizer[k]
 		}
-		if err := meter.addWork(krylovStepCost * bi.solver.equations.work()); err != nil {
+		if err := meter.addWork(krylovStepCost * iteration.solver.equations.work()); err != nil {
 			return step, err
 		}
-		if maxNorm(bi.residual) <= precision {
+		if maxNorm(iteration.residual) <= precision {
 			return step + 1, nil
 		}
 	}

@@ -40,31 +40,31 @@ type BlockRange struct {
 
 // Prepare makes the block ready for sweeps. relErr bounds the relative error of all weights of the model, which are between minWeight and
 // maxWeight.
-func (b *Block) Prepare(relErr, minWeight, maxWeight float64) {
-	b.rounding = roundingOf(relErr, min(minWeight, 1), max(maxWeight, 1))
-	if cap(b.hints) < len(b.Operands) {
-		b.hints = make([]uint32, len(b.Operands)+len(b.Operands)/8)
+func (block *Block) Prepare(relErr, minWeight, maxWeight float64) {
+	block.rounding = roundingOf(relErr, min(minWeight, 1), max(maxWeight, 1))
+	if cap(block.hints) < len(block.Operands) {
+		block.hints = make([]uint32, len(block.Operands)+len(block.Operands)/8)
 	}
-	b.hints = b.hints[:len(b.Operands)]
-	clear(b.hints)
+	block.hints = block.hints[:len(block.Operands)]
+	clear(block.hints)
 }
 
-// own returns the values of the states of the block.
-func (b *Block) own() []float64 {
-	for _, r := range b.Ranges {
-		if r.First == b.First {
-			return b.Values[r.Offset : r.Offset+r.Length]
+// ownValues returns the values of the states of the block.
+func (block *Block) ownValues() []float64 {
+	for _, r := range block.Ranges {
+		if r.First == block.First {
+			return block.Values[r.Offset : r.Offset+r.Length]
 		}
 	}
 	return nil
 }
 
-// rangeOf returns the range that contains a state.
-func (b *Block) rangeOf(state int64) uint32 {
-	low, high := 0, len(b.Ranges)
+// rangeOf finds the range that contains a state by binary search.
+func (block *Block) rangeOf(state int64) uint32 {
+	low, high := 0, len(block.Ranges)
 	for high-low > 1 {
 		middle := int(uint(low+high) >> 1)
-		if b.Ranges[middle].First <= state {
+		if block.Ranges[middle].First <= state {
 			low = middle
 		} else {
 			high = middle
@@ -74,11 +74,11 @@ func (b *Block) rangeOf(state int64) uint32 {
 }
 
 // SweepLower raises lower bounds by one Gauss-Seidel sweep, and returns the greatest relative change.
-func (b *Block) SweepLower() (change float64) {
-	values := b.own()
-	b.forEachState(func(i int, row uint32) {
+func (block *Block) SweepLower() (change float64) {
+	values := block.ownValues()
+	block.forEachState(func(i int, row uint32) {
 		old := values[i]
-		if bound := b.evaluate(b.First+int64(i), row, false); bound > old {
+		if bound := block.evaluate(block.First+int64(i), row, false); bound > old {
 			change = max(change, (bound-old)/bound)
 			values[i] = bound
 		}
@@ -86,21 +86,21 @@ func (b *Block) SweepLower() (change float64) {
 	return change
 }
 
-// SweepUpper replaces guessed upper bounds by one Gauss-Seidel sweep, and reports whether some bound is raised. If no sweep over any block
-// raises a bound, the guesses are inductive, and hold: the solution is the least one.
+// SweepUpper replaces guessed upper bounds by one Gauss-Seidel sweep, and reports whether some bound is raised.
+// The guesses are inductive upper bounds if no sweep over any block raises a bound.
 //
 // Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
-func (b *Block) SweepUpper() (raised bool) {
-	values := b.own()
-	b.forEachState(func(i int, row uint32) {
-		bound := b.evaluate(b.First+int64(i), row, true)
+func (block *Block) SweepUpper() (raised bool) {
+	values := block.ownValues()
+	block.forEachState(func(i int, row uint32) {
+		bound := block.evaluate(block.First+int64(i), row, true)
 		raised = raised || bound > values[i]
 		values[i] = bound
 	})
 	return raised
 }
 
-// GuessUpper replaces lower bounds by guesses of upper bounds, which are greater by a relative margin. It keeps the bounds 0 and 1.
+// GuessUpper raises lower bounds by a relative margin to guesses of upper bounds. The bounds 0 and 1 do not change.
 func GuessUpper(values []float64, margin float64) {
 	for i, value := range values {
 		values[i] = min(value+value*margin, 1)
@@ -110,37 +110,33 @@ func GuessUpper(values []float64, margin float64) {
 // statesPerPoll is the number of states between two calls of Block.Stop.
 const statesPerPoll = 1 << 16
 
-// forEachState calls visit for each state with a row, until Stop reports true.
-func (b *Block) forEachState(visit func(i int, row uint32)) {
-	total := len(b.RowOf)
-	for done := 0; done < total && !b.Stop(); done += statesPerPoll {
-		count := min(statesPerPoll, total-done)
-		if b.Backwards {
-			for i := total - done - 1; i >= total-done-count; i-- {
-				if row := b.RowOf[i]; row != NoRow {
-					visit(i, row)
-				}
-			}
-			continue
+// forEachState calls visit for each state with a row, until Stop returns true.
+func (block *Block) forEachState(visit func(i int, row uint32)) {
+	n := len(block.RowOf)
+	for done := range n {
+		if done%statesPerPoll == 0 && block.Stop() {
+			return
 		}
-		for i := done; i < done+count; i++ {
-			if row := b.RowOf[i]; row != NoRow {
-				visit(i, row)
-			}
+		i := done
+		if block.Backwards {
+			i = n - 1 - done
+		}
+		if row := block.RowOf[i]; row != NoRow {
+			visit(i, row)
 		}
 	}
 }
 
-// evaluate returns the optimum over the choices of a state, rounded down or up. A choice that only returns to its state has the value 0.
-func (b *Block) evaluate(state int64, row uint32, upper bool) float64 {
-	operands := b.Operands
+// evaluate returns the optimum over the choices of a state, rounded down or up.
+func (block *Block) evaluate(state int64, row uint32, upper bool) float64 {
+	operands := block.Operands
 	numChoices := operands[row]
 	position := int(row) + 1
 	best := 0.0
 	for choice := range numChoices {
 		end := position + 2 + int(operands[position])
-		value := b.evaluateChoice(state, position, end, upper)
-		if choice == 0 || isBetter(value, best, b.Minimize) {
+		value := block.evaluateChoice(state, position, end, upper)
+		if choice == 0 || isBetter(value, best, block.Minimize) {
 			best = value
 		}
 		position = end
@@ -148,44 +144,44 @@ func (b *Block) evaluate(state int64, row uint32, upper bool) float64 {
 	return min(best, 1)
 }
 
-// evaluateChoice returns the value of the choice that is at [position, end) of the operands, rounded down or up. It removes a self-loop by
-// dividing by the weight of the other transitions.
-func (b *Block) evaluateChoice(state int64, position, end int, upper bool) float64 {
-	weights := b.Weights[b.Operands[position+1]:]
-	differences, hints := b.Operands[position+2:end], b.hints[position+2:end]
-	ranges, values := b.Ranges, b.Values
+// evaluateChoice returns the value of the choice at [position, end) of the operands, rounded down or up. It eliminates a self-loop.
+func (block *Block) evaluateChoice(state int64, position, end int, upper bool) float64 {
+	weights := block.Weights[block.Operands[position+1]:]
+	differences, hints := block.Operands[position+2:end], block.hints[position+2:end]
+	ranges, values := block.Ranges, block.Values
 	sum, weightSum := 0.0, 0.0
-	least, greatest := math.Inf(1), 0.0
-	returns := false
+	minValue, maxValue := math.Inf(1), 0.0
+	hasSelfLoop := false
 	for i, difference := range differences {
 		if difference == 0 {
-			returns = true
+			hasSelfLoop = true
 			continue
 		}
 		target := state + difference
-		r := &ranges[hints[i]]
-		if uint64(target-r.First) >= uint64(r.Length) {
-			hints[i] = b.rangeOf(target)
-			r = &ranges[hints[i]]
+		targetRange := &ranges[hints[i]]
+		if uint64(target-targetRange.First) >= uint64(targetRange.Length) {
+			hints[i] = block.rangeOf(target)
+			targetRange = &ranges[hints[i]]
 		}
-		weight, value := weights[i], values[r.Offset+target-r.First]
+		weight, value := weights[i], values[targetRange.Offset+target-targetRange.First]
 		sum += weight * value
 		weightSum += weight
-		least, greatest = min(least, value), max(greatest, value)
+		minValue, maxValue = min(minValue, value), max(maxValue, value)
 	}
-	if weightSum == 0 || greatest == 0 {
+	if weightSum == 0 || maxValue == 0 {
 		return 0
 	}
-	relErr := b.rounding.sumErr(len(differences) + 1)
+	relErr := block.rounding.sumErr(len(differences) + 1)
+	mustDivide := hasSelfLoop || block.Rates
 	if !upper {
-		if returns || b.Rates {
+		if mustDivide {
 			sum = min(sum, math.MaxFloat64) / weightSum
 		}
-		return max(b.rounding.down(sum, relErr), least)
+		return max(block.rounding.down(sum, relErr), minValue)
 	}
-	if returns || b.Rates {
+	if mustDivide {
 		sum /= weightSum
 	}
-	sum = max(sum, b.rounding.floor) // even if its products underflow
-	return min(b.rounding.up(sum, relErr), greatest)
+	sum = max(sum, block.rounding.floor) // even if its products underflow
+	return min(block.rounding.up(sum, relErr), maxValue)
 }

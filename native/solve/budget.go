@@ -17,20 +17,15 @@ type Budget struct {
 // maxBudgetValues is the greatest number of values in memory.
 const maxBudgetValues = 1 << 27
 
-// BudgetUntil returns bounds on the extremal probability of `left U right` in which the sum of the costs before right
-// must be within a budget. It computes the values for each budget from the values for smaller budgets. ok is false if choices
-// without cost form a cycle through several states, or if a step costs so much that too many values must be kept.
+// BudgetUntil returns bounds on the extremal probability of `left U right` with a budget: the costs before right must not exceed it.
+// The values for each budget follow from the values for smaller budgets.
+// ok is false if choices without cost form a cycle of several states, or if too many values must be stored.
 //
 // Source: Hahn and Hartmanns, A comparison of time- and reward-bounded probabilistic
 // model checking techniques (2016), section 4.
 func BudgetUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, budget Budget, dir Direction, opts Options) (values *Values, ok bool, err error) {
-	n, maxCost := graph.NumStates(), 0
-	for _, cost := range budget.Cost {
-		if cost <= budget.Most {
-			maxCost = max(maxCost, cost)
-		}
-	}
-	if (maxCost+1)*n > maxBudgetValues {
+	maxCost := budget.maxCost()
+	if (maxCost+1)*graph.NumStates() > maxBudgetValues {
 		return nil, false, nil
 	}
 	order, ok := zeroCostGraph(graph.Model, budget.Cost).Topological(left.Minus(right))
@@ -42,33 +37,47 @@ func BudgetUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 	if err != nil {
 		return nil, false, err
 	}
-	recent := make([]*Values, maxCost+1) // the values of budget k are at k modulo the length
+	recent := make([]*Values, maxCost+1) // a ring: the values of budget k are at k modulo the length
 	for i := range recent {
 		recent[i] = newValues(graph.Model, opts)
 		recent[i].setAll(right, 1)
 	}
-	meter := newStepMeter(ctx, opts, budget.Most+1)
-	numEqual := 0
-	for k := 0; k <= budget.Most; k++ {
-		values = recent[k%len(recent)]
-		if err := sys.solveBudget(order.Order, k, budget.Cost, recent, meter); err != nil {
-			return nil, true, err
+	values, err = sys.solveBudgets(order.Order, budget, recent, newStepMeter(ctx, opts, budget.Most+1))
+	return values, true, err
+}
+
+// maxCost returns the greatest cost of a choice that the budget allows.
+func (budget Budget) maxCost() int {
+	greatest := 0
+	for _, cost := range budget.Cost {
+		if cost <= budget.Most {
+			greatest = max(greatest, cost)
 		}
-		previous := recent[(k+maxCost)%len(recent)]
+	}
+	return greatest
+}
+
+// solveBudgets computes the values for all budgets in increasing order, and returns the values for the last budget.
+// recent is a ring of the values for the latest budgets.
+func (sys *system) solveBudgets(order []uint32, budget Budget, recent []*Values, meter *meter) (values *Values, err error) {
+	numEqual := 0 // the number of successive budgets with equal values
+	for k := 0; k <= budget.Most && numEqual < len(recent); k++ {
+		values = recent[k%len(recent)]
+		if err := sys.solveBudget(order, k, budget.Cost, recent, meter); err != nil {
+			return nil, err
+		}
+		previous := recent[(k+len(recent)-1)%len(recent)]
 		if k > 0 && values.equal(previous) {
 			numEqual++
 		} else {
 			numEqual = 0
 		}
-		if numEqual > maxCost { // all greater budgets have the same values
-			break
-		}
 		meter.progress.Done = k
 	}
-	return values, true, nil
+	return values, nil // all greater budgets have the same values
 }
 
-// solveBudget sets the values of the states for a budget, in the given order. recent is the ring of budgetOptimum.
+// solveBudget sets the values of the states for a budget, in the given order. recent is a ring of values by budget.
 func (sys *system) solveBudget(order []uint32, budget int, cost []int, recent []*Values, meter *meter) error {
 	values := recent[budget%len(recent)]
 	workPerState := 2 + len(sys.graph.Target)/sys.graph.NumStates()
@@ -88,7 +97,7 @@ func (sys *system) solveBudget(order []uint32, budget int, cost []int, recent []
 	return nil
 }
 
-// zeroCostGraph returns the graph of the choices whose cost is 0: one row of targets for each state.
+// zeroCostGraph returns the graph of the choices without cost: one row of targets for each state.
 func zeroCostGraph(model *sparse.Model, cost []int) *sparse.Model {
 	result := &sparse.Model{Kind: sparse.DTMC, Start: []uint32{0}}
 	for s := range model.NumStates() {
@@ -104,8 +113,7 @@ func zeroCostGraph(model *sparse.Model, cost []int) *sparse.Model {
 	return result
 }
 
-// budgetOptimum returns bounds on the value of state s with the given budget. A choice of cost k leads to values for budget-k. recent
-// is a ring of the values for the latest budgets: the values for budget b are at index b modulo its length.
+// budgetOptimum returns bounds on the value of state s with the given budget. A choice of cost k leads to values for budget-k.
 func (sys *system) budgetOptimum(s, budget int, cost []int, recent []*Values) (lower, upper float64) {
 	optimum := emptyBestBounds(sys.minimize)
 	first, end := sys.graph.Choices(s)
@@ -124,8 +132,7 @@ func (sys *system) budgetOptimum(s, budget int, cost []int, recent []*Values) (l
 	return min(optimum.lower, 1), min(optimum.upper, 1)
 }
 
-// budgetOptimumRat returns the value of state s with the given budget in rational arithmetic. It has the arguments of
-// budgetOptimum.
+// budgetOptimumRat returns the exact value of state s with the given budget.
 func (sys *system) budgetOptimumRat(s, budget int, cost []int, recent []*Values) (best *big.Rat) {
 	first, end := sys.graph.Choices(s)
 	for c := first; c < end; c++ {
@@ -145,7 +152,7 @@ func (sys *system) budgetOptimumRat(s, budget int, cost []int, recent []*Values)
 	return best
 }
 
-// equal reports whether v and other have the same bounds for all states, or the same exact values if values are exact.
+// equal reports whether two results have the same exact values or, without exact values, the same bounds.
 func (v *Values) equal(other *Values) bool {
 	if v.Exact == nil {
 		return slices.Equal(v.Lower, other.Lower) && slices.Equal(v.Upper, other.Upper)

@@ -11,8 +11,8 @@ import (
 // elimination of so few states always ends in acceptable time.
 const maxUnlimitedStates = 10_000
 
-// solve solves the equations of all maybe states, one strongly connected component after the other, successors first. zeroRewardEnds
-// says that a scheduler may be able to stay in the maybe states forever without reward.
+// solve solves the equations of all maybe states, one strongly connected component after the other, successors first.
+// zeroRewardEnds says that a scheduler may be able to stay in the maybe states forever without reward.
 func (sys *system) solve(ctx context.Context, opts Options, zeroRewardEnds bool) (*Values, error) {
 	components := sys.graph.Components(sys.maybe, sys.choices)
 	cyclic := sys.cyclicComponents(components)
@@ -25,6 +25,19 @@ func (sys *system) solve(ctx context.Context, opts Options, zeroRewardEnds bool)
 	if sys.rounding.coarseGrid() { // the grid widens the bounds on both sides
 		eps /= 2
 	}
+	if err := sys.solveComponents(ctx, components, opts, eps); err != nil {
+		return nil, err
+	}
+	sys.leaveEndComponents(sys.values.Scheduler)
+	if opts.Classic && !sys.isExact() && !cyclic.Empty() {
+		sys.values.Estimated = true
+		copy(sys.values.Upper, sys.values.Lower)
+	}
+	return sys.values, nil
+}
+
+// solveComponents solves the components in the given order, with a relative width of at most eps for each component.
+func (sys *system) solveComponents(ctx context.Context, components *sparse.Components, opts Options, eps float64) error {
 	meter := newMeter(ctx, opts, len(components.States))
 	if len(components.States) < maxUnlimitedStates {
 		meter.maxWork = 0
@@ -35,25 +48,19 @@ func (sys *system) solve(ctx context.Context, opts Options, zeroRewardEnds bool)
 		members := components.Members(i)
 		work, err := sys.solveComponent(members, &index, meter, opts, eps)
 		if err != nil {
-			return nil, err
+			return err
 		}
 		releaser.releaseAfter(members)
 		meter.progress.Done += len(members)
 		if err := meter.addWork(work); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	sys.leaveEndComponents(sys.values.Scheduler)
-	if opts.Classic && !sys.isExact() && !cyclic.Empty() {
-		sys.values.Estimated = true
-		copy(sys.values.Upper, sys.values.Lower)
-	}
 	sys.values.Sweeps += meter.progress.Sweeps
-	return sys.values, nil
+	return nil
 }
 
-// solveComponent solves the equations of a component whose successors are solved. It returns the work that the meter has not counted
-// yet.
+// solveComponent solves the equations of a component. All its successors must be solved. It returns work that the meter has not counted yet.
 func (sys *system) solveComponent(members []uint32, index *unknownIndex, meter *meter, opts Options, eps float64) (work int, err error) {
 	if sys.isExact() {
 		return sys.solveExact(members, index, meter)
@@ -69,8 +76,7 @@ func (sys *system) solveComponent(members []uint32, index *unknownIndex, meter *
 	return 0, nil
 }
 
-// cyclicComponents returns the indices of the components with more than one state. A component of one state
-// does not count: its self-loop is solved in closed form.
+// cyclicComponents returns the indices of the components with several states.
 func (sys *system) cyclicComponents(components *sparse.Components) *sparse.Set {
 	cyclic := sparse.NewSet(components.Num())
 	for i := range components.Num() {
@@ -81,15 +87,25 @@ func (sys *system) cyclicComponents(components *sparse.Components) *sparse.Set {
 	return cyclic
 }
 
-// findEndComponents stores in sys.endComponents the end components of the cyclic components in which a scheduler can stay
-// forever without reward.
-func (sys *system) findEndComponents(ctx context.Context, components *sparse.Components, cyclic *sparse.Set) error {
+// findEndComponents finds the end components without reward. A scheduler can stay there forever.
+func (sys *system) findEndComponents(ctx context.Context, components *sparse.Components, cyclic *sparse.Set) (err error) {
 	states := sparse.NewSet(sys.graph.NumStates())
 	for i := range cyclic.All() {
-		for _, s := range components.Members(i) {
-			states.Add(int(s))
-		}
+		addStates(states, components.Members(i))
 	}
+	sys.endComponents, err = sys.graph.EndComponents(ctx, states, sys.zeroRewardChoices(states))
+	return err
+}
+
+// addStates adds states to a set.
+func addStates(set *sparse.Set, states []uint32) {
+	for _, s := range states {
+		set.Add(int(s))
+	}
+}
+
+// zeroRewardChoices returns the usable choices of the states without reward.
+func (sys *system) zeroRewardChoices(states *sparse.Set) *sparse.Set {
 	zeroReward := sparse.NewSet(sys.graph.NumChoices())
 	for s := range states.All() {
 		first, end := sys.graph.Choices(s)
@@ -99,13 +115,10 @@ func (sys *system) findEndComponents(ctx context.Context, components *sparse.Com
 			}
 		}
 	}
-	endComponents, err := sys.graph.EndComponents(ctx, states, zeroReward)
-	sys.endComponents = endComponents
-	return err
+	return zeroReward
 }
 
-// cyclicDepth returns the greatest number of cyclic components on a path, or 1 if there are none. The widths of bounds add up
-// along such a path, so each component may only use an equal share of Options.Epsilon.
+// cyclicDepth returns the greatest number of cyclic components on a path, at least 1. The widths of bounds add up along such a path.
 func (sys *system) cyclicDepth(components *sparse.Components, cyclic *sparse.Set) int {
 	if cyclic.Empty() {
 		return 1
@@ -122,13 +135,13 @@ func (sys *system) cyclicDepth(components *sparse.Components, cyclic *sparse.Set
 	return int(greatest)
 }
 
-// successorDepth returns the greatest depth of a component that a transition from component i leads to.
+// successorDepth returns the greatest depth of a successor of component i.
 func (sys *system) successorDepth(components *sparse.Components, i int, depth []int32) int32 {
 	greatest := int32(0)
 	for _, s := range components.Members(i) {
 		first, end := sys.graph.Choices(int(s))
 		for _, target := range sys.graph.Target[sys.graph.Start[first]:sys.graph.Start[end]] {
-			if id := components.ID[target]; id != sparse.None && id < uint32(i) {
+			if id := components.ID[target]; id != sparse.None && id < uint32(i) { // another component
 				greatest = max(greatest, depth[id])
 			}
 		}
@@ -141,7 +154,7 @@ type unknownIndex struct {
 	ofState []uint32 // of each state: its unknown in the local system, or sparse.None
 }
 
-// init allocates the index at its first use, with no unknown for any state.
+// init allocates the index at the first call, without unknowns.
 func (index *unknownIndex) init(states int) {
 	if index.ofState == nil {
 		index.ofState = make([]uint32, states)
@@ -158,8 +171,7 @@ func (index *unknownIndex) reset(members []uint32) {
 	}
 }
 
-// localSystem builds the equations of one component. It leaves the unknown of each member in index, which the caller must
-// reset.
+// localSystem builds the equations of one component, and stores the unknown of each member in index. The caller must reset index.
 func (sys *system) localSystem(members []uint32, index *unknownIndex) *localSystem {
 	index.init(sys.graph.NumStates())
 	local := &localSystem{minimize: sys.minimize, isProbability: sys.isProbability, rounding: sys.rounding, hasRewards: sys.reward != nil}
@@ -205,8 +217,8 @@ func (sys *system) reserve(local *localSystem, members []uint32) {
 	local.evalErr = make([]float64, 0, rows)
 }
 
-// numberUnknowns numbers the unknowns of a component in index: one unknown for each end component, and one for each state
-// that is in no end component. It returns the states of each unknown.
+// numberUnknowns numbers the unknowns of a component: each end component and each other state is an unknown. It returns the states of
+// each unknown.
 func (sys *system) numberUnknowns(members []uint32, index *unknownIndex) [][]uint32 {
 	groups := make([][]uint32, 0, len(members))
 	for i, s := range members {
@@ -225,54 +237,69 @@ func (sys *system) numberUnknowns(members []uint32, index *unknownIndex) [][]uin
 	return groups
 }
 
-// addLocalRow appends choice c of state s to a local system. The weights are divided by the sum of those that leave the unknown of s.
-// If no weight does, it appends nothing. The constant is the reward plus the weighted values of the targets outside of the component.
+// addLocalRow appends choice c of state s to a local system, unless all its transitions are self-loops.
+// The weights are divided by their sum without self-loops.
 func (sys *system) addLocalRow(local *localSystem, s, c int, index *unknownIndex) {
-	unknown := index.ofState[s]
 	firstTerm := len(local.column)
-	reward := sys.reward.OfChoice(s, c)
-	lower, upper, sum, exit, maxTarget := reward, reward, 0.0, 0.0, reward
+	row := sys.addTerms(local, s, c, index)
+	if row.weightSum == 0 {
+		return
+	}
+	if row.mustDivide {
+		row.lower, row.upper = sys.rounding.quotient(row.lower, row.upper, row.weightSum)
+		row.exitWeight /= row.weightSum
+		local.divideWeights(firstTerm, row.weightSum)
+	}
+	if row.maxTarget > 0 { // even if the products underflow
+		row.upper = max(row.upper, sys.rounding.floor)
+	}
+	local.termStart = append(local.termStart, uint32(firstTerm))
+	local.constLower = append(local.constLower, row.lower)
+	local.constUpper = append(local.constUpper, row.upper)
+	// For the constant, the division by the sum of weights, and the sums in sweeps.
 	first, end := sys.graph.Row(c)
-	mustDivide := sys.graph.Kind == sparse.CTMC
+	local.evalErr = append(local.evalErr, sys.rounding.sumErr(2*(end-first)))
+	local.exitWeight = append(local.exitWeight, row.exitWeight)
+	local.modelChoice = append(local.modelChoice, uint32(c))
+	local.inheritWidth(row.lower, row.upper, row.exitWeight)
+}
+
+// localRow has the numbers of a choice in a local system: the bounds on its constant, and sums of its weights.
+type localRow struct {
+	lower, upper float64 // the reward plus the weighted values of the targets outside of the component
+	maxTarget    float64 // the greatest upper bound of these targets, or the reward
+	exitWeight   float64 // of the transitions to these targets
+	weightSum    float64 // of all transitions without self-loops
+	mustDivide   bool    // the weights do not sum to 1
+}
+
+// addTerms appends the terms of choice c of state s: its transitions to other unknowns of the component.
+func (sys *system) addTerms(local *localSystem, s, c int, index *unknownIndex) localRow {
+	unknown := index.ofState[s]
+	reward := sys.reward.OfChoice(s, c)
+	row := localRow{lower: reward, upper: reward, maxTarget: reward, mustDivide: sys.graph.Kind == sparse.CTMC}
+	first, end := sys.graph.Row(c)
 	for i := first; i < end; i++ {
 		target, weight := int(sys.graph.Target[i]), sys.graph.Prob(i)
 		switch k := index.ofState[target]; {
-		case k == unknown:
-			mustDivide = true // the other weights do not sum to 1
+		case k == unknown: // a self-loop
+			row.mustDivide = true
 			continue
 		case k != sparse.None:
 			local.column = append(local.column, k)
 			local.weight = append(local.weight, weight)
 		default:
-			lower += weight * sys.values.Lower[target]
-			upper += weight * sys.values.Upper[target]
-			maxTarget = max(maxTarget, sys.values.Upper[target])
-			exit += weight
+			row.lower += weight * sys.values.Lower[target]
+			row.upper += weight * sys.values.Upper[target]
+			row.maxTarget = max(row.maxTarget, sys.values.Upper[target])
+			row.exitWeight += weight
 		}
-		sum += weight
+		row.weightSum += weight
 	}
-	if sum == 0 {
-		return
-	}
-	if mustDivide {
-		lower, upper = sys.rounding.quotient(lower, upper, sum)
-		exit /= sum
-		local.divideWeights(firstTerm, sum)
-	}
-	if maxTarget > 0 { // even if the products underflow
-		upper = max(upper, sys.rounding.floor)
-	}
-	local.termStart = append(local.termStart, uint32(firstTerm))
-	local.constLower = append(local.constLower, lower)
-	local.constUpper = append(local.constUpper, upper)
-	// For the constant, the division by the sum of weights, and the sums in sweeps.
-	local.evalErr = append(local.evalErr, sys.rounding.sumErr(2*(end-first)))
-	local.exitWeight = append(local.exitWeight, exit)
-	local.modelChoice = append(local.modelChoice, uint32(c))
-	local.inheritWidth(lower, upper, exit)
+	return row
 }
 
-// divideWeights divides the weights from a term on. A weight that underflows stays positive; its effect is below rounding.floor.
+// divideWeights divides the weights from a term on. A weight that underflows stays positive, because its effect is below rounding.floor.
 func (local *localSystem) divideWeights(firstTerm int, divisor float64) {
 	const minNormal = 0x1p-1022
 	for i := firstTerm; i < len(local.weight); i++ {
@@ -280,7 +307,7 @@ func (local *localSystem) divideWeights(firstTerm int, divisor float64) {
 	}
 }
 
-// inheritWidth includes the bounds on a constant in the inherited widths. exit is the weight of its choice that leaves the component.
+// inheritWidth includes the width of a constant in the inherited widths. exit is the weight of the choice that leaves the component.
 func (local *localSystem) inheritWidth(lower, upper, exit float64) {
 	switch {
 	case math.IsInf(upper, 1): // a successor has no upper bound
@@ -294,7 +321,7 @@ func (local *localSystem) inheritWidth(lower, upper, exit float64) {
 	}
 }
 
-// storeSolution copies the bounds and the scheduler of a solved local system to the states of its component.
+// storeSolution copies the solution of a local system to the states of the component.
 func (sys *system) storeSolution(local *localSystem, members []uint32, index *unknownIndex) {
 	sys.values.Converged = sys.values.Converged && local.converged
 	sys.values.Extended = sys.values.Extended || local.extended
@@ -306,8 +333,7 @@ func (sys *system) storeSolution(local *localSystem, members []uint32, index *un
 	index.reset(members)
 }
 
-// storeScheduler copies the local choice of each unknown to the state that owns this choice in the model. This is one state even if the
-// unknown is an end component of several states.
+// storeScheduler copies the local choice of each unknown to the state that has this choice in the model.
 func (sys *system) storeScheduler(local *localSystem, members []uint32, index *unknownIndex) {
 	if sys.values.Scheduler == nil {
 		return
@@ -325,8 +351,7 @@ func (sys *system) storeScheduler(local *localSystem, members []uint32, index *u
 	}
 }
 
-// leaveEndComponents completes the scheduler in the end components that it leaves. One state of such a component has the choice that
-// leaves it; the choices of the other states move towards this state.
+// leaveEndComponents completes the scheduler in end components with an exit. All other states move towards the state with the exit.
 func (sys *system) leaveEndComponents(scheduler []uint32) {
 	if scheduler == nil || sys.endComponents == nil {
 		return

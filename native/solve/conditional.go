@@ -8,14 +8,12 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Conditional returns bounds on the greatest conditional probability of reaching goal from start. The scheduler may end a path in a
-// state of goal, where the formula and the condition hold, or in a state of excluded, where the condition does not hold. Every other
-// path satisfies the condition and misses the goal. Only the value of start is meaningful. It is 0 if no scheduler satisfies the
-// condition with positive probability.
+// Conditional returns bounds on the greatest conditional probability of reaching goal from start.
+// A path violates the condition only if the scheduler ends it in excluded. In goal, the formula and the condition hold.
+// Only the value of start is meaningful. It is 0 if no scheduler satisfies the condition with positive probability.
 //
-// In the model that it solves, a path that ends in excluded begins again in start. If a scheduler ends a path with
-// probability g in goal, and with probability x in excluded, then it reaches goal in this model with probability g/(1-x),
-// which is the conditional probability.
+// A path that ends in excluded begins again in start. If a scheduler reaches goal with probability g and excluded with
+// probability x, then it reaches goal in this model with the conditional probability g/(1-x).
 //
 // Source: Baier, Klein, Klüppelholz and Märcker, Computing conditional probabilities in Markovian models efficiently
 // (TACAS 2014), the reset method.
@@ -46,10 +44,9 @@ type RewardParts struct {
 	Transition []*big.Rat
 }
 
-// ConditionedReward returns the reward structure of a Markov chain in which every reward is multiplied by the probability,
-// when it is earned, that the path satisfies a condition. So the expected reward is that of the paths that satisfy the
-// condition, times their probability. probability has the probability for each state; if it is nil, exact has it.
-// roundUp says whether the rewards are upper bounds or lower bounds for the given probabilities, apart from Reward.Err.
+// ConditionedReward multiplies every reward of a Markov chain by the probability that the path then satisfies a condition.
+// The expected result is the expected reward of the satisfying paths, times their probability.
+// The probability of each state is in exact or, if exact is nil, in probability. roundUp says whether rewards are rounded up or down.
 func ConditionedReward(model *sparse.Model, parts RewardParts, exact []*big.Rat, probability []float64, roundUp bool) *sparse.Reward {
 	condition := conditionedReward{model: model, exact: exact, probability: probability, roundUp: roundUp}
 	reward := &sparse.Reward{Err: 0x1p-51}
@@ -71,7 +68,7 @@ type conditionedReward struct {
 	roundUp     bool
 }
 
-// times returns a reward times the probability that a path from state s satisfies the condition.
+// times multiplies a reward by the probability that a path from state s satisfies the condition.
 func (condition *conditionedReward) times(s int, reward *big.Rat) *big.Rat {
 	if condition.exact != nil {
 		return new(big.Rat).Mul(reward, condition.exact[s])
@@ -80,7 +77,7 @@ func (condition *conditionedReward) times(s int, reward *big.Rat) *big.Rat {
 	return product.Mul(product, reward)
 }
 
-// ofTransitions returns the expected reward of the transitions of a state, each times the probability for its target.
+// ofTransitions returns the expected transition reward of a state. Each reward is multiplied by the probability of its target.
 func (condition *conditionedReward) ofTransitions(s int, rewards []*big.Rat) *big.Rat {
 	sum, weight := new(big.Rat), new(big.Rat)
 	first, end := condition.model.Row(s)
@@ -109,13 +106,19 @@ func (condition *conditionedReward) round(value func(s int) *big.Rat) (floats []
 		if fractions != nil {
 			fractions[s] = fraction
 		}
-		floats[s], _ = fraction.Float64()
-		if fraction.Sign() > 0 && floats[s] < sparse.MinNumber { // too small for a relative error
-			floats[s] = 0
-			if condition.roundUp {
-				floats[s] = sparse.MinNumber
-			}
-		}
+		floats[s] = condition.roundFloat(fraction)
 	}
 	return floats, fractions
+}
+
+// roundFloat rounds a fraction to the nearest float64. A number below sparse.MinNumber is rounded in the direction of roundUp.
+func (condition *conditionedReward) roundFloat(fraction *big.Rat) float64 {
+	float, _ := fraction.Float64()
+	if fraction.Sign() <= 0 || float >= sparse.MinNumber {
+		return float
+	}
+	if condition.roundUp {
+		return sparse.MinNumber
+	}
+	return 0
 }

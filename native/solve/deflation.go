@@ -3,6 +3,7 @@ package solve
 import (
 	"context"
 	"math"
+	"slices"
 
 	"tilecheck/native/space/sparse"
 )
@@ -37,7 +38,7 @@ func newDeflation(game *Game, sys *system, strategy []uint32, opts Options) *def
 	return &deflation{game: game, sys: sys, eps: opts.epsilon(), strategy: strategy, currentSet: sparse.NewSet(game.graph.NumStates())}
 }
 
-// solve narrows the bounds of the maybe states, component by component.
+// solve narrows the bounds of the maybe states, one component after the other.
 func (bounds *deflation) solve(ctx context.Context, opts Options) error {
 	sys := bounds.sys
 	for s := range sys.maybe.All() {
@@ -63,8 +64,7 @@ func (bounds *deflation) solve(ctx context.Context, opts Options) error {
 	return nil
 }
 
-// withMinimizer returns the strategy with choices of the minimizer that are best for the upper bounds. One
-// step with them raises no upper bound, so they attain these bounds.
+// withMinimizer adds the minimizer's optimal choices to the strategy. One step with them raises no upper bound, so they attain the upper bounds.
 func (bounds *deflation) withMinimizer() []uint32 {
 	bounds.sys.oneStep = true
 	defer func() { bounds.sys.oneStep = false }()
@@ -74,15 +74,14 @@ func (bounds *deflation) withMinimizer() []uint32 {
 	return bounds.strategy
 }
 
-// solveComponent narrows the bounds of a component with several states, until they are narrow enough or the limit of sweeps is
-// reached.
+// solveComponent narrows the bounds of a component until they are narrow enough, or the limit of sweeps is reached.
 func (bounds *deflation) solveComponent(ctx context.Context, members []uint32, limit int) error {
 	values := bounds.sys.values
-	part := bounds.newPart(members)
+	sub := bounds.newSubMDP(members)
 	bounds.endComponents = nil
 	for sweep := 1; ; sweep++ {
-		if part != nil && (isPowerOfTwo(sweep) || sweep%256 == 0) {
-			if err := bounds.findEndComponents(ctx, part); err != nil {
+		if sub != nil && (isPowerOfTwo(sweep) || sweep%256 == 0) {
+			if err := bounds.findEndComponents(ctx, sub); err != nil {
 				return err
 			}
 		}
@@ -94,15 +93,14 @@ func (bounds *deflation) solveComponent(ctx context.Context, members []uint32, l
 		switch {
 		case !tooWide:
 			return nil
-		case sweep >= limit || !changed && !isPowerOfTwo(sweep): // without new end components, nothing changes any more
+		case sweep >= limit || !changed && !isPowerOfTwo(sweep): // only new end components could change a bound
 			values.Converged = false
 			return nil
 		}
 	}
 }
 
-// sweep applies the equations to the lower and upper bounds of the states, and deflates the end components. It returns the
-// number of transitions that it evaluated, and reports whether a bound changed and whether some bounds are still too wide.
+// sweep updates the bounds of all members and deflates the end components. work is the number of evaluated transitions.
 func (bounds *deflation) sweep(members []uint32) (work int, changed, tooWide bool) {
 	sys, values := bounds.sys, bounds.sys.values
 	for _, s := range members {
@@ -113,17 +111,11 @@ func (bounds *deflation) sweep(members []uint32) (work int, changed, tooWide boo
 	for _, set := range bounds.endComponents {
 		changed = bounds.deflate(set) || changed
 	}
-	for _, s := range members {
-		if lower, upper := values.Lower[s], values.Upper[s]; upper-lower > bounds.eps*upper {
-			tooWide = true
-			break
-		}
-	}
-	return work, changed, tooWide
+	isTooWide := func(s uint32) bool { return values.Upper[s]-values.Lower[s] > bounds.eps*values.Upper[s] }
+	return work, changed, slices.ContainsFunc(members, isTooWide)
 }
 
-// update replaces the bounds of a state by the bounds of its best choices if these are narrower. It reports whether a bound
-// changed.
+// update narrows the bounds of a state to the bounds of its best choices. It reports whether a bound changed.
 func (bounds *deflation) update(s int, best bestBounds) (changed bool) {
 	values := bounds.sys.values
 	if best.choice == sparse.None {
@@ -141,12 +133,9 @@ func (bounds *deflation) update(s int, best bestBounds) (changed bool) {
 	return changed
 }
 
-// deflate lowers the upper bounds of a set of states to the upper bound of the best choice with which the maximizer can
-// leave the set. It reports whether a bound changed.
+// deflate lowers the upper bounds of a set of states to the best exit of the maximizer. It reports whether a bound changed.
 func (bounds *deflation) deflate(set []uint32) (changed bool) {
-	for _, s := range set {
-		bounds.currentSet.Add(int(s))
-	}
+	addStates(bounds.currentSet, set)
 	exit := bounds.bestExit(set)
 	for _, s := range set {
 		bounds.currentSet.Remove(int(s))
@@ -157,8 +146,8 @@ func (bounds *deflation) deflate(set []uint32) (changed bool) {
 	return changed
 }
 
-// bestExit returns the greatest upper bound of a choice with which the maximizer can leave the set, at most 1, or 0 if there is
-// none. bounds.currentSet must have the same states.
+// bestExit returns the greatest upper bound of the maximizer's choices that can leave the set, or 0 without such a choice.
+// bounds.currentSet must contain the same states.
 func (bounds *deflation) bestExit(set []uint32) float64 {
 	exit := 0.0
 	for _, s := range set {
@@ -175,22 +164,21 @@ func (bounds *deflation) bestExit(set []uint32) float64 {
 	return min(exit, 1)
 }
 
-// componentPart is the model of the choices that stay in a component. Its states are the members of the component.
-type componentPart struct {
+// subMDP is the model of the choices that stay in a component. Its states are the members of the component.
+type subMDP struct {
 	members     []uint32 // the state of the graph for each state of the model
 	model       *sparse.Model
 	graphChoice []uint32 // the choice of the graph for each choice of the model
 }
 
-// newPart returns the model of the choices that stay in a component: all their successors are members of it. It returns nil if there
-// are no such choices.
-func (bounds *deflation) newPart(members []uint32) *componentPart {
+// newSubMDP returns the model of the choices that stay in a component, or nil without such choices.
+func (bounds *deflation) newSubMDP(members []uint32) *subMDP {
 	graph := bounds.sys.graph
 	number := make(map[uint32]uint32, len(members))
 	for i, s := range members {
 		number[s] = uint32(i)
 	}
-	result := &componentPart{members: members, model: &sparse.Model{Kind: sparse.MDP}}
+	result := &subMDP{members: members, model: &sparse.Model{Kind: sparse.MDP}}
 	for _, s := range members {
 		result.model.First = append(result.model.First, uint32(len(result.graphChoice)))
 		first, end := graph.Choices(int(s))
@@ -206,55 +194,61 @@ func (bounds *deflation) newPart(members []uint32) *componentPart {
 	return result
 }
 
-// addChoice adds a choice of the graph if all its targets are members. number has the number of each member in the part.
-func (part *componentPart) addChoice(graph *sparse.Graph, c int, number map[uint32]uint32) {
-	start := len(part.model.Target)
+// addChoice adds a choice of the graph if all its targets are members. number maps members to states of the model.
+func (sub *subMDP) addChoice(graph *sparse.Graph, c int, number map[uint32]uint32) {
+	start := len(sub.model.Target)
 	for _, target := range graph.Target[graph.Start[c]:graph.Start[c+1]] {
 		member, isMember := number[target]
 		if !isMember {
-			part.model.Target = part.model.Target[:start]
+			sub.model.Target = sub.model.Target[:start]
 			return
 		}
-		part.model.Target = append(part.model.Target, member)
+		sub.model.Target = append(sub.model.Target, member)
 	}
-	part.model.Start = append(part.model.Start, uint32(start))
-	part.graphChoice = append(part.graphChoice, uint32(c))
+	sub.model.Start = append(sub.model.Start, uint32(start))
+	sub.graphChoice = append(sub.graphChoice, uint32(c))
 }
 
-// findEndComponents finds the end components in which the minimizer uses only choices that are best for the lower bounds. It
-// does so for several tolerances, because the bounds of choices with equal values can differ for many sweeps.
-func (bounds *deflation) findEndComponents(ctx context.Context, part *componentPart) error {
+// findEndComponents finds the end components of the minimizer's choices that are optimal for the lower bounds.
+func (bounds *deflation) findEndComponents(ctx context.Context, sub *subMDP) error {
 	bounds.endComponents = bounds.endComponents[:0]
+	// Several tolerances are used, because the bounds of choices with equal values can differ for many sweeps.
 	for _, tolerance := range []float64{0, bounds.eps / 16, math.Sqrt(bounds.eps)} {
-		allowed := sparse.NewSet(len(part.graphChoice))
-		for i, s := range part.members {
-			bounds.allowChoices(allowed, part, i, int(s), tolerance)
+		allowed := sparse.NewSet(len(sub.graphChoice))
+		for i := range sub.members {
+			bounds.allowChoices(allowed, sub, i, tolerance)
 		}
-		endComponents, err := part.model.EndComponents(ctx, nil, allowed)
+		endComponents, err := sub.model.EndComponents(ctx, nil, allowed)
 		if err != nil {
 			return err
 		}
-		for number := range endComponents.Num() {
-			var set []uint32
-			for _, i := range endComponents.Members(number) {
-				set = append(set, part.members[i])
-			}
-			bounds.endComponents = append(bounds.endComponents, set)
+		for i := range endComponents.Num() {
+			bounds.endComponents = append(bounds.endComponents, sub.graphStates(endComponents.Members(i)))
 		}
-		if err := bounds.meter.addWork(len(part.model.Target)); err != nil {
+		if err := bounds.meter.addWork(len(sub.model.Target)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// allowChoices adds the allowed choices of state s, which has the given index in part: all choices if the maximizer owns s, and
-// otherwise the choices that are optimal for the lower bounds up to a relative tolerance.
-func (bounds *deflation) allowChoices(allowed *sparse.Set, part *componentPart, index, s int, tolerance float64) {
+// graphStates converts states of the model to states of the graph.
+func (sub *subMDP) graphStates(states []uint32) []uint32 {
+	var converted []uint32
+	for _, i := range states {
+		converted = append(converted, sub.members[i])
+	}
+	return converted
+}
+
+// allowChoices allows all choices of the maximizer in state i of the model. The minimizer may use choices that are optimal up to a
+// relative tolerance.
+func (bounds *deflation) allowChoices(allowed *sparse.Set, sub *subMDP, i int, tolerance float64) {
+	s := int(sub.members[i])
 	isMaximizer := bounds.game.maximizer.Has(s)
 	limit := bounds.sys.optimalBounds(s).lower * (1 + tolerance)
-	for choice := part.model.First[index]; choice < part.model.First[index+1]; choice++ {
-		if isMaximizer || bounds.sys.evaluateChoice(s, int(part.graphChoice[choice])).lower <= limit {
+	for choice := sub.model.First[i]; choice < sub.model.First[i+1]; choice++ {
+		if isMaximizer || bounds.sys.evaluateChoice(s, int(sub.graphChoice[choice])).lower <= limit {
 			allowed.Add(int(choice))
 		}
 	}

@@ -42,8 +42,8 @@ const (
 	numVectors
 )
 
-// denseStepsStart returns the number of single steps after which repeated squaring of a dense matrix is the
-// faster way to take n steps. ok is false if squaring cannot be used or does not pay.
+// denseStepsStart returns the number of single steps before repeated squaring becomes faster. n is the number of all steps.
+// ok is false if squaring is impossible or does not pay.
 func (sys *system) denseStepsStart(states []uint32, n int) (start int, ok bool) {
 	size := len(states)
 	isSmall := size > 0 && size <= denseMaxStates
@@ -63,7 +63,7 @@ func (sys *system) denseStepsStart(states []uint32, n int) (start int, ok bool) 
 	return start, start < n
 }
 
-// newDenseSteps returns the matrix of one step from the current values. ok is false if a number is out of range.
+// newDenseSteps returns the affine map of one step, with the current values. ok is false if a number is out of range.
 func (sys *system) newDenseSteps(states []uint32) (dense *denseSteps, ok bool) {
 	const maxEntry = 0x1p400
 	size := len(states)
@@ -87,7 +87,7 @@ func (sys *system) newDenseSteps(states []uint32) (dense *denseSteps, ok bool) {
 	return dense, !dense.outOfRange && dense.maxEntry < maxEntry
 }
 
-// setRow sets row i of the matrix, the offsets and the values: the equation of state s.
+// setRow sets row i of the matrix, the offsets and the values from the equation of state s.
 func (steps *denseSteps) setRow(i, s int) {
 	graph, values, size := steps.system.graph, steps.system.values, len(steps.states)
 	choice, _ := graph.Choices(s)
@@ -126,14 +126,14 @@ func (steps *denseSteps) probability(k int) doubleWord {
 	return steps.fromFloat(steps.system.graph.Prob(k))
 }
 
-// fromFraction rounds a number to a double word. It sets outOfRange if the number is positive and below doubleWordFloor.
+// fromFraction rounds a number to a double word. It sets outOfRange for a positive number below doubleWordFloor.
 func (steps *denseSteps) fromFraction(number *big.Rat) doubleWord {
 	rounded := newDoubleWord(number)
 	steps.outOfRange = steps.outOfRange || number.Sign() != 0 && !(rounded.hi >= doubleWordFloor)
 	return rounded
 }
 
-// fromFloat is fromFraction for a float64, which is not rounded.
+// fromFloat converts a float64 to a double word. It sets outOfRange for a positive number below doubleWordFloor.
 func (steps *denseSteps) fromFloat(number float64) doubleWord {
 	steps.outOfRange = steps.outOfRange || number != 0 && !(number >= doubleWordFloor)
 	return doubleWord{number, 0}
@@ -148,8 +148,7 @@ func vectorEntries(lower, upper float64) [numVectors]float64 {
 	return [numVectors]float64{lower, upper, belowOne}
 }
 
-// product returns the product of two numbers. A positive product below doubleWordFloor becomes doubleWordFloor, and sets
-// underflowed.
+// product multiplies two numbers. A positive product below doubleWordFloor is raised to doubleWordFloor, and sets underflowed.
 func (steps *denseSteps) product(left, right doubleWord) doubleWord {
 	product := left.mul(right)
 	if product.hi < doubleWordFloor && left.hi > 0 && right.hi > 0 {
@@ -159,7 +158,7 @@ func (steps *denseSteps) product(left, right doubleWord) doubleWord {
 	return product
 }
 
-// applyMap returns one application of the affine map: matrix times values plus offset.
+// applyMap applies the affine map: it returns matrix times values plus offset.
 func (steps *denseSteps) applyMap(values, offset []doubleWord) []doubleWord {
 	size := len(steps.states)
 	result := make([]doubleWord, size)
@@ -175,8 +174,7 @@ func (steps *denseSteps) applyMap(values, offset []doubleWord) []doubleWord {
 	return result
 }
 
-// square replaces the affine map by the map that takes twice as many steps: the matrix becomes its square,
-// and each offset is mapped once.
+// square doubles the number of steps of the affine map: it squares the matrix, and maps each offset once.
 func (steps *denseSteps) square() {
 	size := len(steps.states)
 	for vector := range steps.offset {
@@ -202,15 +200,15 @@ func (steps *denseSteps) squareRow(i int, result []doubleWord) {
 	}
 }
 
-// addProducts adds factor times row[j] to sums[j] for each j, in double-word arithmetic. It has the same operations as doubleWord.add
-// and denseSteps.product, inlined for speed. underflowed says that a product was below doubleWordFloor.
-func addProducts(sums []doubleWord, p doubleWord, factors []doubleWord) (underflowed bool) {
-	for j, factor := range factors[:len(sums)] {
-		if factor.hi == 0 {
+// addProducts adds factor times row[j] to sums[j] in double-word arithmetic, inlined for speed. underflowed says that a product was below
+// doubleWordFloor.
+func addProducts(sums []doubleWord, factor doubleWord, row []doubleWord) (underflowed bool) {
+	for j, entry := range row[:len(sums)] {
+		if entry.hi == 0 {
 			continue
 		}
-		product := p.hi * factor.hi
-		lo := math.FMA(p.hi, factor.hi, -product) + (p.hi*factor.lo + p.lo*factor.hi)
+		product := factor.hi * entry.hi
+		lo := math.FMA(factor.hi, entry.hi, -product) + (factor.hi*entry.lo + factor.lo*entry.hi)
 		hi := product + lo
 		lo -= hi - product
 		if hi < doubleWordFloor {
@@ -226,62 +224,75 @@ func addProducts(sums []doubleWord, p doubleWord, factors []doubleWord) (underfl
 	return underflowed
 }
 
-// run applies n steps to the values by binary exponentiation: the map of 2^i steps is applied if bit i of n is set. It reports
-// whether all results are finite.
-func (steps *denseSteps) run(meter *meter, n int) (ok bool, err error) {
+// run applies n steps to the values by binary exponentiation. It reports whether all results are finite.
+func (steps *denseSteps) run(meter *meter, n int) (isFinite bool, err error) {
 	size := len(steps.states)
-	for ; ; n >>= 1 {
-		if n&1 != 0 {
-			for vector := range steps.value {
-				steps.value[vector] = steps.applyMap(steps.value[vector], steps.offset[vector])
-			}
-			steps.valueErr += steps.mapErr + float64(size+4)*doubleWordUnit
+	for remaining := n; ; remaining >>= 1 {
+		if remaining&1 != 0 {
+			steps.mapValues()
 		}
-		if n <= 1 {
-			break
+		if remaining <= 1 {
+			return steps.isFinite(), nil
 		}
 		steps.square()
 		if err := meter.addWork(size * size * size); err != nil {
 			return false, err
 		}
 	}
+}
+
+// mapValues applies the affine map to the values.
+func (steps *denseSteps) mapValues() {
+	for vector := range steps.value {
+		steps.value[vector] = steps.applyMap(steps.value[vector], steps.offset[vector])
+	}
+	steps.valueErr += steps.mapErr + float64(len(steps.states)+4)*doubleWordUnit
+}
+
+// isFinite reports whether no value overflowed.
+func (steps *denseSteps) isFinite() bool {
 	isInfinite := func(x doubleWord) bool { return !(x.hi < 0x1p1000) }
 	for _, values := range steps.value {
 		if slices.ContainsFunc(values, isInfinite) {
-			return false, nil
+			return false
 		}
 	}
-	return true, nil
+	return true
 }
 
-// writeBounds rounds the computed values outwards and stores them as the bounds of the maybe states. Each product that underflowed has
-// an error of at most doubleWordFloor. All these errors together are less than 2^-700 times the greatest number.
+// writeBounds rounds the computed values outwards, and stores them as bounds of the maybe states.
 func (steps *denseSteps) writeBounds(values *Values) {
 	rounding := steps.system.rounding
 	relErr := compound(steps.valueErr) + 4*unit
-	loss := 0.0
-	if steps.underflowed.Load() {
-		loss = 0x1p-700 * (1 + steps.maxEntry)
-	}
+	loss := steps.underflowError()
 	for i, s := range steps.states {
-		values.Lower[s] = max(rounding.down(steps.value[lowerVector][i].hi, relErr)-loss, 0)
-		values.Upper[s] = rounding.up(steps.value[upperVector][i].hi, relErr)
-		if loss > 0 && values.Upper[s] > 0 {
-			values.Upper[s] = rounding.up(values.Upper[s]+loss, 4*unit)
+		lower := max(rounding.down(steps.value[lowerVector][i].hi, relErr)-loss, 0)
+		upper := rounding.up(steps.value[upperVector][i].hi, relErr)
+		if loss > 0 && upper > 0 {
+			upper = rounding.up(upper+loss, 4*unit)
 		}
-		if !steps.system.isProbability {
-			continue
+		if steps.system.isProbability {
+			upper = min(upper, 1)
+			lower = min(lower, upper)
+			if steps.value[belowOneVector][i].hi == 0 {
+				lower, upper = 1, 1
+			}
 		}
-		values.Upper[s] = min(values.Upper[s], 1)
-		if steps.value[belowOneVector][i].hi == 0 {
-			values.Lower[s], values.Upper[s] = 1, 1
-		}
-		values.Lower[s] = min(values.Lower[s], values.Upper[s])
+		values.Lower[s], values.Upper[s] = lower, upper
 	}
 }
 
-// BoundsAreFaster reports whether bounds on the values after the given number of steps are much faster to compute than exact
-// values: the chain is small, and the fractions would be very long.
+// underflowError bounds the error of all products that underflowed.
+func (steps *denseSteps) underflowError() float64 {
+	if !steps.underflowed.Load() {
+		return 0
+	}
+	// Each product has an error of at most doubleWordFloor. The sum is less than 2^-700 times the greatest number.
+	return 0x1p-700 * (1 + steps.maxEntry)
+}
+
+// BoundsAreFaster reports whether bounds after many steps are much faster to compute than exact values. This holds for small chains, because
+// the fractions are very long.
 func BoundsAreFaster(graph *sparse.Graph, steps int) bool {
 	return steps > 10*denseMinSteps && graph.Kind == sparse.DTMC && graph.NumStates() <= denseMaxStates && !graph.Intervals()
 }

@@ -10,15 +10,13 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Discounted returns bounds on the minimal or maximal expected discounted reward of a DTMC or MDP, in which the reward of
-// step i, from 0 on, is multiplied by factor^i. factor is between 0 and 1. Unless steps is Unbounded, only the first steps
-// count.
-//
-// It solves a model in which every step ends the path with probability 1-factor, so that step i is taken with probability
-// factor^i.
+// Discounted returns bounds on the extremal expected discounted reward of a DTMC or MDP.
+// The reward of step i, from 0 on, is multiplied by factor^i. factor is between 0 and 1.
+// Unless steps is Unbounded, only the first steps count.
 //
 // Source: Puterman (1994), sections 5.3 and 6.
 func Discounted(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, factor *big.Rat, steps int, dir Direction, opts Options) (*Values, error) {
+	// Every step of this model ends the path with probability 1-factor. So step i is taken with probability factor^i.
 	stopping := sparse.NewGraph(stoppingModel(graph.Model, factor))
 	n := graph.NumStates()
 	if opts.Within != nil {
@@ -34,29 +32,32 @@ func Discounted(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward,
 	var values *Values
 	var err error
 	if steps == Unbounded {
-		end := sparse.NewSet(n + 1)
-		end.Add(n)
-		values, err = ReachReward(ctx, stopping, &extended, end, dir, opts)
+		values, err = ReachReward(ctx, stopping, &extended, sparse.SetOf(n+1, n), dir, opts)
 	} else {
 		values, err = CumulReward(ctx, stopping, &extended, steps, dir, opts)
 	}
 	if err != nil {
 		return nil, err
 	}
-	values.Lower, values.Upper = values.Lower[:n], values.Upper[:n]
-	if values.Exact != nil {
-		values.Exact = values.Exact[:n]
-	}
-	if values.Scheduler != nil {
-		values.Scheduler = values.Scheduler[:n]
-	}
-	for i, choices := range values.Steps {
-		values.Steps[i] = choices[:n]
-	}
+	values.truncate(n)
 	return values, nil
 }
 
-// withZero returns a copy of a list with a zero behind it; nil stays nil.
+// truncate removes all states except the first n.
+func (v *Values) truncate(n int) {
+	v.Lower, v.Upper = v.Lower[:n], v.Upper[:n]
+	if v.Exact != nil {
+		v.Exact = v.Exact[:n]
+	}
+	if v.Scheduler != nil {
+		v.Scheduler = v.Scheduler[:n]
+	}
+	for i, choices := range v.Steps {
+		v.Steps[i] = choices[:n]
+	}
+}
+
+// withZero appends a zero to a copy of a list. A nil list stays nil.
 func withZero[T any](list []T) []T {
 	if list == nil {
 		return nil
@@ -65,13 +66,32 @@ func withZero[T any](list []T) []T {
 	return append(slices.Clip(list), zero)
 }
 
-// stoppingModel returns a DTMC or MDP in which all probabilities are multiplied by factor. Every choice has an
-// additional transition to a new absorbing state, the last one.
+// stoppingModel returns a DTMC or MDP in which all probabilities are multiplied by factor.
+// Every choice also has a transition to a new absorbing state, the last state.
 func stoppingModel(model *sparse.Model, factor *big.Rat) *sparse.Model {
+	result := &sparse.Model{Kind: model.Kind, First: slices.Clone(model.First)}
+	stopWeight, loopWeight := setStoppingWeights(result, model, factor)
+	end := uint32(model.NumStates())
+	for c := range model.NumChoices() {
+		result.Start = append(result.Start, uint32(len(result.Target)))
+		firstTransition, endTransition := model.Row(c)
+		result.Target = append(append(result.Target, model.Target[firstTransition:endTransition]...), end)
+		result.Weight = append(append(result.Weight, model.Weight[firstTransition:endTransition]...), stopWeight)
+	}
+	result.Start = append(result.Start, uint32(len(result.Target)))
+	result.Target, result.Weight = append(result.Target, end), append(result.Weight, loopWeight)
+	result.Start = append(result.Start, uint32(len(result.Target)))
+	if result.First != nil {
+		result.First = append(result.First, uint32(len(result.Start)-1))
+	}
+	return result
+}
+
+// setStoppingWeights multiplies the weights of a model by factor and adds the weights 1-factor and 1. It returns the indices of the two
+// new weights.
+func setStoppingWeights(result, model *sparse.Model, factor *big.Rat) (stopWeight, loopWeight uint32) {
 	factorFloat := interval.Around(factor).Lo
 	stopProbability := new(big.Rat).Sub(big.NewRat(1, 1), factor)
-	stopWeight, end := uint32(len(model.Weights)), uint32(model.NumStates())
-	result := &sparse.Model{Kind: model.Kind, First: slices.Clone(model.First), Err: model.Err + 0x1p-50} // two factors and a product are rounded
 	for i, weight := range model.Weights {
 		result.Weights = append(result.Weights, weight*factorFloat)
 		if model.Rats != nil {
@@ -82,22 +102,11 @@ func stoppingModel(model *sparse.Model, factor *big.Rat) *sparse.Model {
 	if model.Rats != nil {
 		result.Rats = append(result.Rats, stopProbability, big.NewRat(1, 1))
 	}
-	for _, weight := range result.Weights {
-		if !sparse.InRange(weight) {
-			result.Err = math.Inf(1)
-		}
+	result.Err = model.Err + 0x1p-50 // two factors and a product are rounded
+	isOutOfRange := func(weight float64) bool { return !sparse.InRange(weight) }
+	if slices.ContainsFunc(result.Weights, isOutOfRange) {
+		result.Err = math.Inf(1)
 	}
-	for c := range model.NumChoices() {
-		result.Start = append(result.Start, uint32(len(result.Target)))
-		firstTransition, endTransition := model.Row(c)
-		result.Target = append(append(result.Target, model.Target[firstTransition:endTransition]...), end)
-		result.Weight = append(append(result.Weight, model.Weight[firstTransition:endTransition]...), stopWeight)
-	}
-	result.Start = append(result.Start, uint32(len(result.Target)))
-	result.Target, result.Weight = append(result.Target, end), append(result.Weight, stopWeight+1)
-	result.Start = append(result.Start, uint32(len(result.Target)))
-	if result.First != nil {
-		result.First = append(result.First, uint32(len(result.Start)-1))
-	}
-	return result
+	stopWeight = uint32(len(model.Weights))
+	return stopWeight, stopWeight + 1
 }

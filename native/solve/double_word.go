@@ -19,8 +19,7 @@ const (
 	doubleWordFloor = 0x1p-900
 )
 
-// newDoubleWord returns the double-word number nearest to a fraction: the nearest float64, and the float64
-// nearest to the remainder.
+// newDoubleWord rounds a fraction to a double-word number.
 func newDoubleWord(fraction *big.Rat) doubleWord {
 	hi, exact := fraction.Float64()
 	if exact || math.IsInf(hi, 0) {
@@ -38,7 +37,7 @@ func (x doubleWord) rat() *big.Rat {
 	return sum.Add(sum, new(big.Rat).SetFloat64(x.hi))
 }
 
-// fastTwoSum returns the exact sum of two numbers, the first of which must have at least the absolute value of the second.
+// fastTwoSum returns the exact sum of two numbers. The first must have at least the absolute value of the second.
 func fastTwoSum(large, small float64) doubleWord {
 	sum := large + small
 	return doubleWord{sum, small - (sum - large)}

@@ -1,6 +1,9 @@
 package solve
 
-import "slices"
+import (
+	"math"
+	"slices"
+)
 
 // doubleWordProof finds the optimal scheduler of a component, and proves bounds on its values, where float64 has too few digits to
 // compare choices. If it takes many steps to leave the component, a choice is taken again and again. Then it matters even if it is
@@ -17,14 +20,11 @@ type doubleWordProof struct {
 // covers n+2 products and as many sums, and their difference.
 func comparisonErr(n uint32) float64 { return 4 * float64(n+4) * doubleWordUnit }
 
-// solveInDoubleWords replaces the bounds by narrow ones and returns true, if it can prove some. solver has the factors
-// of a scheduler that leaves the component, and values is the solution for this scheduler.
-//
-// The proof is about equations whose weights and constants are the computed ones. The true ones have relative errors;
-// perturbation bounds their effect on the value of every scheduler, and therefore on the optimum.
-func (local *localSystem) solveInDoubleWords(solver *eliminationSolver, meter *meter, values []float64) (bool, error) {
+// solveInDoubleWords proves narrow bounds around the optimal values, and reports whether it found a proof.
+// solver has the factors of a proper scheduler, and values is the solution under this scheduler.
+func (local *localSystem) solveInDoubleWords(solver *eliminationSolver, meter *meter, values []float64) (proved bool, err error) {
 	proof := &doubleWordProof{eliminationSolver: solver, meter: meter}
-	if ok, err := proof.findOptimum(values); !ok || err != nil {
+	if found, err := proof.findOptimum(values); !found || err != nil {
 		return false, err
 	}
 	scheduler, optimum := slices.Clone(solver.choice), nearestFloats(proof.values)
@@ -33,22 +33,27 @@ func (local *localSystem) solveInDoubleWords(solver *eliminationSolver, meter *m
 		if slack == nil || err != nil {
 			return false, err
 		}
-		delta, ok, err := proof.findDelta(scheduler, slack)
+		delta, found, err := proof.findDelta(scheduler, slack)
 		if err != nil {
 			return false, err
 		}
-		if !ok {
-			continue
+		if found {
+			lower, upper := local.perturbedBounds(optimum, slack, delta, solver.perturbation()+4*unit)
+			local.acceptBounds(lower, upper, scheduler)
+			return true, nil
 		}
-		relErr := solver.perturbation() + 4*unit
-		lower, upper := make([]float64, len(optimum)), make([]float64, len(optimum))
-		for k, value := range optimum {
-			local.setAround(lower, upper, k, value, value, 1.01*(delta*slack[k]+relErr*value))
-		}
-		local.acceptBounds(lower, upper, scheduler)
-		return true, nil
 	}
 	return false, nil
+}
+
+// perturbedBounds returns bounds around the values with distance delta times slack plus a relative error.
+// The relative error covers the errors of the weights and constants, which the proof takes as exact.
+func (local *localSystem) perturbedBounds(values, slack []float64, delta, relErr float64) (lower, upper []float64) {
+	lower, upper = make([]float64, len(values)), make([]float64, len(values))
+	for k, value := range values {
+		local.setAround(lower, upper, k, value, value, 1.01*(delta*slack[k]+relErr*value))
+	}
+	return lower, upper
 }
 
 func nearestFloats(values []doubleWord) []float64 {
@@ -59,8 +64,8 @@ func nearestFloats(values []doubleWord) []float64 {
 	return floats
 }
 
-// findOptimum improves the scheduler until no choice is better by more than the error of double-word arithmetic.
-func (proof *doubleWordProof) findOptimum(values []float64) (bool, error) {
+// findOptimum improves the scheduler by policy iteration in double-word arithmetic. It returns false if it finds no optimal scheduler.
+func (proof *doubleWordProof) findOptimum(values []float64) (found bool, err error) {
 	const maxRounds = 30
 	for range maxRounds {
 		if ok, err := proof.evaluate(values); !ok || err != nil {
@@ -78,24 +83,18 @@ func (proof *doubleWordProof) findOptimum(values []float64) (bool, error) {
 	return false, nil
 }
 
-// evaluate computes the values of the current scheduler, by iterative refinement of the given approximation.
+// evaluate computes the values of the current scheduler by iterative refinement of an approximation.
 //
 // Source: Higham, Accuracy and Stability of Numerical Algorithms, chapter 12.
-func (proof *doubleWordProof) evaluate(values []float64) (bool, error) {
-	proof.values = make([]doubleWord, len(values))
-	for k, value := range values {
+func (proof *doubleWordProof) evaluate(approximation []float64) (ok bool, err error) {
+	proof.values = make([]doubleWord, len(approximation))
+	for k, value := range approximation {
 		proof.values[k] = doubleWord{hi: value}
 	}
 	const maxRefinements = 6
 	for range maxRefinements {
-		residual := make([]float64, len(values))
-		accurate := true
-		for k, j := range proof.choice {
-			left, right := proof.sides(k, j, proof.values)
-			residual[k] = left.sub(right).hi
-			accurate = accurate && max(residual[k], -residual[k]) <= comparisonErr(proof.numTerms(j))*right.hi
-		}
-		if accurate {
+		residual, isAccurate := proof.residual()
+		if isAccurate {
 			return true, nil
 		}
 		correction, err := proof.solve(proof.meter, func(k int) float64 { return residual[k] })
@@ -112,12 +111,25 @@ func (proof *doubleWordProof) evaluate(values []float64) (bool, error) {
 	return true, nil
 }
 
+// residual returns the residual of each equation, and reports whether all residuals are within the rounding error.
+func (proof *doubleWordProof) residual() (residual []float64, isAccurate bool) {
+	residual = make([]float64, len(proof.values))
+	isAccurate = true
+	for k, choice := range proof.choice {
+		left, right := proof.sides(k, choice, proof.values)
+		residual[k] = left.sub(right).hi
+		if !(math.Abs(residual[k]) <= comparisonErr(proof.numTerms(choice))*right.hi) {
+			isAccurate = false
+		}
+	}
+	return residual, isAccurate
+}
+
 func (proof *doubleWordProof) numTerms(j uint32) uint32 {
 	return proof.equations.termStart[j+1] - proof.equations.termStart[j]
 }
 
-// sides returns both sides of the equation of choice j of unknown k: its constant plus the weighted values of its
-// terms, and the value of k times the sum of all weights.
+// sides returns both sides of the equation of choice j of unknown k: the constant plus the weighted values, and the value of k times all weights.
 func (proof *doubleWordProof) sides(k int, j uint32, values []doubleWord) (left, right doubleWord) {
 	equations := proof.equations
 	left = doubleWord{hi: equations.constantMidpoint(j)}
@@ -132,26 +144,37 @@ func (proof *doubleWordProof) sides(k int, j uint32, values []doubleWord) (left,
 
 // improveScheduler switches each unknown to its best choice, and reports whether any choice changed.
 func (proof *doubleWordProof) improveScheduler() (changed bool) {
-	const noise = 0x1p10 // the values have greater errors than single comparisons
-	for k := range proof.choice {
-		greatest := 0.0
-		for j := proof.equations.choiceStart[k]; j < proof.equations.choiceStart[k+1]; j++ {
-			left, right := proof.sides(k, j, proof.values)
-			gain := left.sub(right).hi
-			if proof.equations.minimize {
-				gain = -gain
-			}
-			if j != proof.choice[k] && gain > max(greatest, noise*comparisonErr(proof.numTerms(j))*right.hi) {
-				greatest, proof.choice[k], changed = gain, j, true
-			}
+	for k, current := range proof.choice {
+		if best := proof.bestChoice(k); best != current {
+			proof.choice[k], changed = best, true
 		}
 	}
 	return changed
 }
 
-// findDelta returns the least delta, of those that it tries, for which the values minus and plus delta times slack
-// are inductive bounds.
-func (proof *doubleWordProof) findDelta(scheduler []uint32, slack []float64) (delta float64, ok bool, err error) {
+// bestChoice returns the choice of unknown k with the greatest gain. It returns the current choice if no gain exceeds the noise.
+func (proof *doubleWordProof) bestChoice(k int) uint32 {
+	const noise = 0x1p10 // the values have greater errors than single comparisons
+	current := proof.choice[k]
+	best, bestGain := current, 0.0
+	for j := proof.equations.choiceStart[k]; j < proof.equations.choiceStart[k+1]; j++ {
+		if j == current {
+			continue
+		}
+		left, right := proof.sides(k, j, proof.values)
+		gain := left.sub(right).hi
+		if proof.equations.minimize {
+			gain = -gain
+		}
+		if gain > max(bestGain, noise*comparisonErr(proof.numTerms(j))*right.hi) {
+			best, bestGain = j, gain
+		}
+	}
+	return best
+}
+
+// findDelta tries increasing numbers delta until the values minus and plus delta times slack are inductive bounds.
+func (proof *doubleWordProof) findDelta(scheduler []uint32, slack []float64) (delta float64, found bool, err error) {
 	lower, upper := make([]doubleWord, len(slack)), make([]doubleWord, len(slack))
 	for delta := 0x1p-98; delta < 0x1p-30; delta *= 16 {
 		for k, value := range proof.values {
@@ -171,8 +194,8 @@ func (proof *doubleWordProof) findDelta(scheduler []uint32, slack []float64) (de
 	return 0, false, nil
 }
 
-// provesBounds reports whether the bounds are inductive. The lower bounds of a maximum and the upper bounds of a
-// minimum need to hold for the given scheduler only.
+// provesBounds reports whether the bounds are inductive. The scheduler must attain the lower bounds of a maximum, or the upper bounds
+// of a minimum.
 func (proof *doubleWordProof) provesBounds(scheduler []uint32, lower, upper []doubleWord) bool {
 	for k, current := range scheduler {
 		for j := proof.equations.choiceStart[k]; j < proof.equations.choiceStart[k+1]; j++ {
@@ -187,8 +210,7 @@ func (proof *doubleWordProof) provesBounds(scheduler []uint32, lower, upper []do
 	return true
 }
 
-// direction returns a positive number if choice j certainly raises the value of unknown k, a negative number
-// if it certainly lowers it, and 0 if the two sides of its equation are too close.
+// direction returns 1 if choice j certainly raises the value of unknown k, -1 if it certainly lowers the value, and 0 if this is uncertain.
 func (proof *doubleWordProof) direction(k int, j uint32, values []doubleWord) int {
 	left, right := proof.sides(k, j, values)
 	difference, err := left.sub(right).hi, comparisonErr(proof.numTerms(j))*(left.hi+right.hi)

@@ -26,12 +26,10 @@ type rowFunc func(k int) []uint32
 // maxFill limits the terms of the factors, to about a gigabyte.
 const maxFill = 1 << 26
 
-// markowitzOrder chooses an elimination order for n unknowns by Markowitz's rule: it always eliminates the
-// unknown whose elimination can create the fewest terms. It returns nil if ordering and eliminating would
-// take more operations than budget, or if the factors would have more than maxFill terms.
+// markowitzOrder orders n unknowns by Markowitz's rule: it always eliminates the unknown that can create the fewest terms.
+// It returns nil if ordering and elimination exceed the budget of operations, or if the factors exceed maxFill terms.
 //
-// Source: Markowitz (1957); Duff, Erisman and Reid, Direct methods for sparse matrices (2017), chapters 7 and
-// 10, for the priority queue.
+// Source: Markowitz (1957); Duff, Erisman and Reid, Direct methods for sparse matrices (2017), chapters 7 and 10.
 func markowitzOrder(meter *meter, n int, row rowFunc, budget float64) (*eliminationOrder, error) {
 	elim := newEliminator(n, row)
 	for len(elim.order) < n && !elim.isDense() {
@@ -75,13 +73,22 @@ type eliminator struct {
 	queue          bucketQueue
 }
 
-// newEliminator copies the pattern of the matrix by rows and by columns, without duplicates, and queues all
-// unknowns by their Markowitz cost. row(k) returns the columns of equation k.
+// newEliminator copies the pattern of the matrix, and queues all unknowns by their Markowitz cost. row(k) returns the columns of equation k.
 func newEliminator(n int, row rowFunc) *eliminator {
 	elim := &eliminator{
 		order: make([]uint32, 0, n), eliminated: make([]bool, n), row: make([][]uint32, n), column: make([][]uint32, n),
 		rowCount: make([]int32, n), columnCount: make([]int32, n), rowSets: map[uint32]map[uint32]struct{}{}, mark: make([]uint32, n), queue: newBucketQueue(n),
 	}
+	elim.copyRows(n, row)
+	elim.fillColumns()
+	for k := range n {
+		elim.queue.insert(uint32(k), elim.markowitzCost(uint32(k)))
+	}
+	return elim
+}
+
+// copyRows copies the columns of each row without duplicates, and counts the terms of each column.
+func (elim *eliminator) copyRows(n int, row rowFunc) {
 	total := 0
 	for k := range n {
 		total += len(row(k))
@@ -101,174 +108,172 @@ func newEliminator(n int, row rowFunc) *eliminator {
 		elim.rowCount[k] = int32(len(storage) - first)
 	}
 	elim.remainingTerms = len(storage)
-	columnStorage := make([]uint32, len(storage))
-	for k := range n {
-		elim.column[k] = columnStorage[:0:elim.columnCount[k]]
-		columnStorage = columnStorage[elim.columnCount[k]:]
+}
+
+// fillColumns stores the rows of each column: the transposed pattern.
+func (elim *eliminator) fillColumns() {
+	storage := make([]uint32, elim.remainingTerms)
+	for k, count := range elim.columnCount {
+		elim.column[k] = storage[:0:count]
+		storage = storage[count:]
 	}
-	for k := range n {
-		for _, target := range elim.row[k] {
+	for k, targets := range elim.row {
+		for _, target := range targets {
 			elim.column[target] = append(elim.column[target], uint32(k))
 		}
 	}
-	for k := range n {
-		elim.queue.insert(uint32(k), elim.markowitzCost(uint32(k)))
-	}
-	return elim
 }
 
-// clearMarks starts a new, empty set of marked unknowns.
-func (e *eliminator) clearMarks() {
-	if e.stamp++; e.stamp == 0 {
-		clear(e.mark)
-		e.stamp = 1
+// clearMarks begins a new empty set of marked unknowns.
+func (elim *eliminator) clearMarks() {
+	if elim.stamp++; elim.stamp == 0 {
+		clear(elim.mark)
+		elim.stamp = 1
 	}
 }
 
-// markowitzCost is Markowitz's bound on the number of terms that eliminating k creates, plus the work of
-// merging its row into others, in terms. Without the work, a row with a single term would come first even
-// if its column were full, and the next row would inherit this column.
-func (e *eliminator) markowitzCost(k uint32) int {
-	row, column := int(e.rowCount[k]), int(e.columnCount[k])
+// markowitzCost bounds the number of terms that eliminating k creates, plus the work of merging its row, in terms.
+func (elim *eliminator) markowitzCost(k uint32) int {
+	// Without the work, a row with one term would come first even if its column were full.
+	row, column := int(elim.rowCount[k]), int(elim.columnCount[k])
 	return max(row-1, 0)*max(column-1, 0) + row*column/workPerTerm
 }
 
-// isDense reports whether the remaining matrix is at least three quarters full, so that treating it as
-// full is as fast.
-func (e *eliminator) isDense() bool {
-	m := len(e.row) - len(e.order)
-	return e.remainingTerms*4 >= 3*m*(m-1)
+// isDense reports whether at least three quarters of the remaining matrix are nonzero.
+func (elim *eliminator) isDense() bool {
+	m := len(elim.row) - len(elim.order)
+	return elim.remainingTerms*4 >= 3*m*(m-1)
 }
 
-// remainingWork estimates the operations to eliminate the remaining unknowns numerically, if rows do not become longer.
-func (e *eliminator) remainingWork() float64 {
-	unknowns, terms := float64(len(e.row)-len(e.order)), float64(e.remainingTerms)
+// remainingWork estimates the operations that eliminate the remaining unknowns if rows do not grow.
+func (elim *eliminator) remainingWork() float64 {
+	unknowns, terms := float64(len(elim.row)-len(elim.order)), float64(elim.remainingTerms)
 	return terms * terms / max(unknowns, 1) / 6
 }
 
-// eliminateCheapest eliminates the unknown with the least Markowitz cost. Each row that contains this unknown gets the terms
-// of the row of the unknown. It returns the number of operations.
-func (e *eliminator) eliminateCheapest() float64 {
-	k := e.queue.first()
-	isEliminated := func(target uint32) bool { return e.eliminated[target] }
-	row := slices.DeleteFunc(e.row[k], isEliminated)
-	column := slices.DeleteFunc(e.column[k], isEliminated)
-	e.appendToOrder(k, row, column)
+// eliminateCheapest eliminates the unknown with the least Markowitz cost, and merges its row into its uses. It returns the number of operations.
+func (elim *eliminator) eliminateCheapest() float64 {
+	k := elim.queue.first()
+	isEliminated := func(target uint32) bool { return elim.eliminated[target] }
+	row := slices.DeleteFunc(elim.row[k], isEliminated)
+	column := slices.DeleteFunc(elim.column[k], isEliminated)
+	elim.appendToOrder(k, row, column)
 	work := workPerUpdate * (len(row) + len(column))
 	for _, i := range column {
-		work += e.mergeRow(i, row)
+		work += elim.mergeRow(i, row)
 	}
-	work += e.eliminateTwins(row, column)
+	work += elim.eliminateTwins(row, column)
 	for _, i := range column {
-		e.updatePriority(i)
+		elim.updatePriority(i)
 	}
 	for _, target := range row {
-		e.updatePriority(target)
+		elim.updatePriority(target)
 	}
 	return float64(work)
 }
 
-func (e *eliminator) updatePriority(k uint32) {
-	if !e.eliminated[k] {
-		e.queue.insert(k, e.markowitzCost(k))
+func (elim *eliminator) updatePriority(k uint32) {
+	if !elim.eliminated[k] {
+		elim.queue.insert(k, elim.markowitzCost(k))
 	}
 }
 
-// eliminateTwins eliminates the unknowns whose row and column now equal the given row and column of the unknown that was
-// eliminated last, apart from the unknown itself. Their elimination creates no new terms. It returns the number of
-// operations.
-func (e *eliminator) eliminateTwins(row, column []uint32) (work int) {
-	e.clearMarks()
+// eliminateTwins eliminates the unknowns with the same row and column as the unknown eliminated last.
+// Their elimination creates no new terms. work is the number of operations.
+func (elim *eliminator) eliminateTwins(row, column []uint32) (work int) {
+	elim.clearMarks()
 	for _, target := range row {
-		e.mark[target] = e.stamp
+		elim.mark[target] = elim.stamp
 	}
 	for _, i := range column {
-		if e.mark[i] != e.stamp || int(e.rowCount[i]) != len(row)-1 || int(e.columnCount[i]) != len(column)-1 {
+		if elim.mark[i] != elim.stamp || int(elim.rowCount[i]) != len(row)-1 || int(elim.columnCount[i]) != len(column)-1 {
 			continue
 		}
 		row, column = withoutElement(row, i), withoutElement(column, i)
-		e.appendToOrder(i, row, column)
+		elim.appendToOrder(i, row, column)
 		for _, twinRow := range column {
-			e.rowCount[twinRow]--
+			elim.rowCount[twinRow]--
 		}
 		work += 2 * (len(row) + len(column))
 	}
 	return work
 }
 
-// withoutElement returns a copy of a slice of distinct numbers without one of them.
+// withoutElement returns a copy of a set without an element.
 func withoutElement(set []uint32, removed uint32) []uint32 {
-	rest := make([]uint32, 0, len(set)-1)
+	remaining := make([]uint32, 0, len(set)-1)
 	for _, element := range set {
 		if element != removed {
-			rest = append(rest, element)
+			remaining = append(remaining, element)
 		}
 	}
-	return rest
+	return remaining
 }
 
-// appendToOrder gives unknown k the next position in the order. row and column are the remaining terms when
-// it is eliminated.
-func (e *eliminator) appendToOrder(k uint32, row, column []uint32) {
-	e.queue.remove(k)
-	e.eliminated[k] = true
-	e.order = append(e.order, k)
-	e.row[k], e.column[k] = row, column
-	delete(e.rowSets, k)
-	e.storedTerms += len(row) + len(column)
-	e.remainingTerms -= len(row) + len(column)
+// appendToOrder gives unknown k the next position in the order. row and column are its remaining terms.
+func (elim *eliminator) appendToOrder(k uint32, row, column []uint32) {
+	elim.queue.remove(k)
+	elim.eliminated[k] = true
+	elim.order = append(elim.order, k)
+	elim.row[k], elim.column[k] = row, column
+	delete(elim.rowSets, k)
+	elim.storedTerms += len(row) + len(column)
+	elim.remainingTerms -= len(row) + len(column)
 	for _, target := range row {
-		e.columnCount[target]--
+		elim.columnCount[target]--
 	}
 }
 
-// mergeRow adds the terms of an eliminated row to row i, which has just lost the eliminated unknown. A long row that is
-// merged with much shorter ones also gets a set of its columns. It returns the number of operations.
-func (e *eliminator) mergeRow(i uint32, terms []uint32) (work int) {
-	e.rowCount[i]--
-	row := e.row[i]
-	if e.rowSets[i] == nil && len(row) > 16*len(terms)+64 {
-		rowSet := make(map[uint32]struct{}, 2*len(row))
-		for _, target := range row {
-			rowSet[target] = struct{}{}
-		}
-		e.rowSets[i] = rowSet
+// mergeRow adds the terms of an eliminated row to row i. It returns the number of operations.
+func (elim *eliminator) mergeRow(i uint32, terms []uint32) (work int) {
+	elim.rowCount[i]-- // the eliminated unknown
+	isLong := len(elim.row[i]) > 16*len(terms)+64
+	if elim.rowSets[i] == nil && isLong {
+		elim.rowSets[i] = setOfColumns(elim.row[i])
 	}
-	if rowSet := e.rowSets[i]; rowSet != nil {
-		return e.mergeIntoSet(i, rowSet, terms)
+	if rowSet := elim.rowSets[i]; rowSet != nil {
+		return elim.mergeIntoSet(i, rowSet, terms)
 	}
-	return e.mergeIntoList(i, terms)
+	return elim.mergeIntoList(i, terms)
 }
 
-// mergeIntoSet adds to row i the terms that it does not have. rowSet has the columns of the row. It returns the number of operations.
-func (e *eliminator) mergeIntoSet(i uint32, rowSet map[uint32]struct{}, terms []uint32) (work int) {
+// setOfColumns returns the columns of a row as a set.
+func setOfColumns(row []uint32) map[uint32]struct{} {
+	set := make(map[uint32]struct{}, 2*len(row))
+	for _, column := range row {
+		set[column] = struct{}{}
+	}
+	return set
+}
+
+// mergeIntoSet adds new terms to row i. rowSet has the columns of the row. It returns the number of operations.
+func (elim *eliminator) mergeIntoSet(i uint32, rowSet map[uint32]struct{}, terms []uint32) (work int) {
 	for _, target := range terms {
 		if _, ok := rowSet[target]; !ok && target != i {
 			rowSet[target] = struct{}{}
-			e.addTerm(i, target)
+			elim.addTerm(i, target)
 		}
 	}
 	return workPerTerm * len(terms)
 }
 
-// mergeIntoList removes the eliminated unknowns from row i and adds the terms that it does not contain. It returns the number
-// of operations.
-func (e *eliminator) mergeIntoList(i uint32, terms []uint32) (work int) {
-	row := e.row[i]
-	e.clearMarks()
-	e.mark[i] = e.stamp
-	kept := row[:0]
+// mergeIntoList removes eliminated unknowns from row i and adds new terms. It returns the number of operations.
+func (elim *eliminator) mergeIntoList(i uint32, terms []uint32) (work int) {
+	row := elim.row[i]
+	elim.clearMarks()
+	elim.mark[i] = elim.stamp
+	remaining := row[:0]
 	for _, target := range row {
-		if !e.eliminated[target] {
-			e.mark[target] = e.stamp
-			kept = append(kept, target)
+		if !elim.eliminated[target] {
+			elim.mark[target] = elim.stamp
+			remaining = append(remaining, target)
 		}
 	}
-	e.row[i] = kept
+	elim.row[i] = remaining
 	added := 0
 	for _, target := range terms {
-		if e.mark[target] != e.stamp {
-			e.addTerm(i, target)
+		if elim.mark[target] != elim.stamp {
+			elim.addTerm(i, target)
 			added++
 		}
 	}
@@ -276,48 +281,62 @@ func (e *eliminator) mergeIntoList(i uint32, terms []uint32) (work int) {
 }
 
 // addTerm adds a term to row i, in the column of target.
-func (e *eliminator) addTerm(i, target uint32) {
-	e.row[i] = append(e.row[i], target)
-	e.column[target] = append(e.column[target], i)
-	e.rowCount[i]++
-	e.columnCount[target]++
-	e.remainingTerms++
+func (elim *eliminator) addTerm(i, target uint32) {
+	elim.row[i] = append(elim.row[i], target)
+	elim.column[target] = append(elim.column[target], i)
+	elim.rowCount[i]++
+	elim.columnCount[target]++
+	elim.remainingTerms++
 }
 
-// eliminateDense appends the remaining unknowns to the order, and stores their matrix as if it had no zeros. Their order does
-// not matter then.
-func (e *eliminator) eliminateDense() {
+// eliminateDense appends the remaining unknowns to the order, and stores their matrix as a full matrix.
+func (elim *eliminator) eliminateDense() {
 	var remaining []uint32
-	for k, eliminated := range e.eliminated {
+	for k, eliminated := range elim.eliminated {
 		if !eliminated {
 			remaining = append(remaining, uint32(k))
 		}
 	}
 	for i, k := range remaining {
-		e.row[k], e.column[k] = remaining[i+1:], remaining[i+1:]
-		e.storedTerms += 2 * (len(remaining) - i - 1)
+		elim.row[k], elim.column[k] = remaining[i+1:], remaining[i+1:]
+		elim.storedTerms += 2 * (len(remaining) - i - 1)
 	}
-	e.order = append(e.order, remaining...)
+	elim.order = append(elim.order, remaining...)
 }
 
-// result returns the elimination order with the patterns of both triangular factors, in which unknowns are
-// replaced by their positions.
-func (e *eliminator) result() *eliminationOrder {
-	n := len(e.row)
-	result := &eliminationOrder{order: e.order, position: make([]uint32, n), upperStart: make([]int, n+1), lowerStart: make([]int, n+1)}
-	upperTerms := 0
+// result returns the elimination order with the patterns of both triangular factors, by positions.
+func (elim *eliminator) result() *eliminationOrder {
+	n := len(elim.row)
+	result := &eliminationOrder{order: elim.order, position: make([]uint32, n), upperStart: make([]int, n+1), lowerStart: make([]int, n+1)}
 	for p, k := range result.order {
 		result.position[k] = uint32(p)
-		upperTerms += len(e.row[k])
+	}
+	elim.setUpperPattern(result)
+	elim.setLowerPattern(result)
+	return result
+}
+
+// setUpperPattern sets the positions of the terms of the upper triangular factor.
+func (elim *eliminator) setUpperPattern(result *eliminationOrder) {
+	upperTerms := 0
+	for _, row := range elim.row {
+		upperTerms += len(row)
 	}
 	result.upperCols = make([]uint32, 0, upperTerms)
 	for p, k := range result.order {
-		for _, target := range e.row[k] {
+		for _, target := range elim.row[k] {
 			result.upperCols = append(result.upperCols, result.position[target])
 		}
 		slices.Sort(result.upperCols[result.upperStart[p]:])
 		result.upperStart[p+1] = len(result.upperCols)
-		for _, i := range e.column[k] {
+	}
+}
+
+// setLowerPattern sets the positions of the terms of the lower triangular factor by a counting sort.
+func (elim *eliminator) setLowerPattern(result *eliminationOrder) {
+	n := len(result.order)
+	for _, k := range result.order {
+		for _, i := range elim.column[k] {
 			result.lowerStart[result.position[i]+1]++
 		}
 	}
@@ -327,13 +346,12 @@ func (e *eliminator) result() *eliminationOrder {
 	result.lowerCols = make([]uint32, result.lowerStart[n])
 	next := slices.Clone(result.lowerStart)
 	for p, k := range result.order {
-		for _, i := range e.column[k] {
+		for _, i := range elim.column[k] {
 			position := result.position[i]
 			result.lowerCols[next[position]] = uint32(p)
 			next[position]++
 		}
 	}
-	return result
 }
 
 // bucketQueue is a priority queue of the numbers from 0 to n-1. It has one bucket for each range of
@@ -353,8 +371,8 @@ func newBucketQueue(n int) bucketQueue {
 	return b
 }
 
-// bucketOfPriority returns the bucket of a priority. Priorities below 16 have a bucket each. Greater ones share a bucket if
-// they have the same binary exponent and the same three bits after the leading one.
+// bucketOfPriority returns the bucket of a priority. Greater priorities share a bucket if they have the same exponent and the same next
+// three bits.
 func bucketOfPriority(priority int) int32 {
 	if priority < 16 {
 		return int32(priority)
@@ -364,7 +382,7 @@ func bucketOfPriority(priority int) int32 {
 	return int32(16 + 8*(exponent-4) + nextThreeBits)
 }
 
-// insert puts number k into the bucket of its priority, and takes it out of its old bucket.
+// insert moves number k to the bucket of its priority.
 func (queue *bucketQueue) insert(k uint32, priority int) {
 	bucket := bucketOfPriority(priority)
 	if queue.bucket[k] == bucket {
@@ -381,8 +399,7 @@ func (queue *bucketQueue) insert(k uint32, priority int) {
 	queue.lowest = min(queue.lowest, int(bucket))
 }
 
-// remove takes number k out of the doubly linked list of its bucket, whose links are numbers plus one. It does
-// nothing if k is not queued.
+// remove removes number k from the doubly linked list of its bucket, if it is queued. Links are numbers plus one.
 func (queue *bucketQueue) remove(k uint32) {
 	bucket := queue.bucket[k]
 	if bucket < 0 {

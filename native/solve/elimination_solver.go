@@ -7,38 +7,46 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// solveByElimination solves a component in which sweeps converge slowly, by policy iteration with elimination. ok says that it
-// replaced the bounds by proved ones. If elimination takes more operations than budget, Bi-CGSTAB replaces it. overBudget says that a
-// larger budget may help.
-func (local *localSystem) solveByElimination(meter *meter, eps, budget float64) (ok, overBudget bool, err error) {
-	solver := newEliminationSolver(local, budget)
-	values, err := solver.policyIteration(meter, local.minimize, solver.constant)
-	if err == nil && solver.leavesFloatRange(meter, values) {
-		solver = newEliminationSolver(local, budget)
-		solver.extendedFactors = new(extendedFactors)
-		values, err = solver.policyIteration(meter, local.minimize, solver.constant)
+// solveByElimination solves a component by policy iteration with elimination. proved says that it replaced the bounds by proved bounds.
+// If elimination exceeds the budget of operations, Bi-CGSTAB replaces it. overBudget says that a larger budget may help.
+func (local *localSystem) solveByElimination(meter *meter, eps, budget float64) (proved, overBudget bool, err error) {
+	solver, values, err := local.solveOptimum(meter, budget)
+	if err != nil {
+		return false, false, err
 	}
-	if values != nil && err == nil {
-		ok, err = local.acceptSolution(solver, meter, values, eps)
+	if values != nil {
+		proved, err = local.acceptSolution(solver, meter, values, eps)
 	}
-	local.extended = ok && solver.extendedFactors != nil
-	if ok || err != nil {
-		return ok, false, err
+	local.extended = proved && solver.extendedFactors != nil
+	if proved || err != nil {
+		return proved, false, err
 	}
-	local.sweepsTooSlow = solver.slowExit(meter)
-	return false, solver.iterative, nil
+	local.sweepsTooSlow = solver.hasSlowExit(meter)
+	return false, solver.exceedsBudget, nil
 }
 
-// acceptSolution replaces the bounds by proved bounds around the solution of the solver, and reports whether it found a proof.
-// There are two kinds of proofs: the scheduler is optimal, so that the error of the elimination bounds the values; or the bounds are
-// inductive.
-func (local *localSystem) acceptSolution(solver *eliminationSolver, meter *meter, values []float64, eps float64) (bool, error) {
-	const maxRelErr = 1e-3 // of the last attempt, which accepts bounds that are wider than eps
+// solveOptimum solves the equations by policy iteration in float64. If numbers leave the range of float64, it repeats this in extended numbers.
+func (local *localSystem) solveOptimum(meter *meter, budget float64) (solver *eliminationSolver, values []float64, err error) {
+	solver = newEliminationSolver(local, budget)
+	values, err = solver.policyIteration(meter, local.minimize, solver.constant)
+	if err != nil || !solver.leavesFloatRange(meter, values) {
+		return solver, values, err
+	}
+	solver = newEliminationSolver(local, budget)
+	solver.extendedFactors = new(extendedFactors)
+	values, err = solver.policyIteration(meter, local.minimize, solver.constant)
+	return solver, values, err
+}
+
+// acceptSolution replaces the bounds by proved bounds around the solution, and reports whether it found a proof.
+// The proof shows that the scheduler is optimal and bounds the error of the elimination, or it shows that the bounds are inductive.
+func (local *localSystem) acceptSolution(solver *eliminationSolver, meter *meter, values []float64, eps float64) (proved bool, err error) {
+	const maxRelErr = 1e-3 // the last attempt accepts bounds that are wider than eps
 	relErr, scheduler := solver.relErr+solver.perturbation(), slices.Clone(solver.choice)
-	wantsInductive := local.rounding.grid > 0
-	errorIsKnown := !wantsInductive && !solver.iterative && solver.noUnderflow(values)
-	inputsExact := local.inheritedWidth <= eps*negligibleInherited
-	if errorIsKnown && inputsExact && relErr <= eps && local.acceptIfOptimal(scheduler, values, relErr) {
+	isGridCoarse := local.rounding.grid > 0
+	isErrorKnown := !isGridCoarse && !solver.exceedsBudget && solver.noUnderflow(values)
+	areInputsExact := local.inheritedWidth <= eps*negligibleInherited
+	if isErrorKnown && areInputsExact && relErr <= eps && local.acceptIfOptimal(scheduler, values, relErr) {
 		return true, nil
 	}
 	low, high, err := solver.solveConstantBounds(meter, values)
@@ -48,24 +56,24 @@ func (local *localSystem) acceptSolution(solver *eliminationSolver, meter *meter
 	if ok, err := local.proveAround(solver, meter, values, low, high, eps); ok || err != nil {
 		return ok, err
 	}
-	if errorIsKnown && inputsExact && solver.perturbation() <= eps && solver.extendedFactors == nil {
+	if isErrorKnown && areInputsExact && solver.perturbation() <= eps && solver.extendedFactors == nil {
 		solver.resetScheduler(scheduler)
 		if ok, err := local.solveInDoubleWords(solver, meter, values); ok || err != nil {
 			return ok, err
 		}
 	}
-	if !solver.iterative {
+	if !solver.exceedsBudget {
 		solver.resetScheduler(scheduler)
 		if ok, err := local.proveAround(solver, meter, values, low, high, math.Inf(1)); ok || err != nil {
 			return ok, err
 		}
 	}
-	return errorIsKnown && relErr < maxRelErr && local.acceptIfOptimal(scheduler, values, relErr), nil
+	return isErrorKnown && relErr < maxRelErr && local.acceptIfOptimal(scheduler, values, relErr), nil
 }
 
-// proveAround tries to prove that bounds around low and high are inductive. values is the solution between them. First it uses the
-// slack vector of the current scheduler, whose factors are known, and then that of the scheduler that maximizes the slack.
-func (local *localSystem) proveAround(solver *eliminationSolver, meter *meter, values, low, high []float64, maxWidth float64) (bool, error) {
+// proveAround tries to prove that bounds around low and high are inductive. values is the solution between them.
+// It tries the slack vector of the current scheduler, then the maximal slack vector.
+func (local *localSystem) proveAround(solver *eliminationSolver, meter *meter, values, low, high []float64, maxWidth float64) (proved bool, err error) {
 	for _, fixedScheduler := range []bool{true, false} {
 		slack, err := solver.solveSlack(meter, values, fixedScheduler)
 		if err != nil {
@@ -85,7 +93,7 @@ func (local *localSystem) proveAround(solver *eliminationSolver, meter *meter, v
 	return false, nil
 }
 
-// resetScheduler makes the given scheduler the current one again, after policy iteration for the slack may have changed it.
+// resetScheduler restores a scheduler that policy iteration may have changed.
 func (elim *eliminationSolver) resetScheduler(scheduler []uint32) {
 	if !slices.Equal(elim.choice, scheduler) {
 		copy(elim.choice, scheduler)
@@ -93,18 +101,16 @@ func (elim *eliminationSolver) resetScheduler(scheduler []uint32) {
 	}
 }
 
-// leavesFloatRange reports whether elimination failed because numbers leave the range of float64. Elimination in extended
-// numbers may succeed then. values is the result of the elimination, or nil.
+// leavesFloatRange reports whether elimination failed because numbers leave the range of float64. values is its result, or nil.
 func (elim *eliminationSolver) leavesFloatRange(meter *meter, values []float64) bool {
-	if elim.iterative || elim.cycling || elim.equations.underflowed {
+	if elim.exceedsBudget || elim.cycling || elim.equations.underflowed {
 		return false
 	}
-	return values == nil || !elim.noUnderflow(values) && elim.slowExit(meter)
+	return values == nil || !elim.noUnderflow(values) && elim.hasSlowExit(meter)
 }
 
-// slowExit reports whether the chain under the current scheduler leaves the component only after more than 2^40 expected
-// steps, from some state. No practical number of sweeps can replace elimination then.
-func (elim *eliminationSolver) slowExit(meter *meter) bool {
+// hasSlowExit reports whether the current scheduler needs more than 2^40 expected steps to leave the component. Sweeps are too slow then.
+func (elim *eliminationSolver) hasSlowExit(meter *meter) bool {
 	if !elim.factorsCurrent {
 		return false
 	}
@@ -112,13 +118,11 @@ func (elim *eliminationSolver) slowExit(meter *meter) bool {
 	return steps == nil || slices.Max(steps) > 0x1p40
 }
 
-// negligibleInherited is the part of the allowed width that the constants may have without being solved for their lower and upper
-// bounds separately.
+// negligibleInherited is the share of the allowed width below which the width of the constants is ignored.
 const negligibleInherited = 1e-3
 
-// solveConstantBounds returns the solutions under the current scheduler for the lower and for the upper bounds of the constants.
-// values is the solution for the midpoints. The distance of the two solutions is proportional to the widths of the constants; an
-// error bound for a single solution would assume the greatest relative width for all constants.
+// solveConstantBounds returns the solutions under the current scheduler for the lower and the upper bounds of the constants.
+// values is the solution for the midpoints.
 func (elim *eliminationSolver) solveConstantBounds(meter *meter, values []float64) (low, high []float64, err error) {
 	equations := elim.equations
 	if equations.inheritedWidth == 0 && !equations.underflowed && equations.inheritedAbsWidth == 0 {
@@ -133,11 +137,10 @@ func (elim *eliminationSolver) solveConstantBounds(meter *meter, values []float6
 	return low, high, err
 }
 
-// chosenConstant returns the constant of the current choice of unknown k, from a list with a constant for each choice. It is 0 if k
-// has no choice.
+// chosenConstant returns the constant of the current choice of unknown k, or 0 without a choice. constants has one entry for each choice.
 func (elim *eliminationSolver) chosenConstant(constants []float64, k int) float64 {
-	if j := elim.choice[k]; j != sparse.None {
-		return constants[j]
+	if choice := elim.choice[k]; choice != sparse.None {
+		return constants[choice]
 	}
 	return 0
 }
@@ -145,9 +148,8 @@ func (elim *eliminationSolver) chosenConstant(constants []float64, k int) float6
 // gridSlack is the part of a slack vector that covers the rounding to the grid, in units of the grid.
 const gridSlack = 0x1p39
 
-// solveSlack returns the slack vector w for proveInductive: the solution of w = P w + values, plus a multiple of the grid. It solves
-// under the scheduler that maximizes w. It solves under the current scheduler if fixedScheduler is set, or if some scheduler may
-// never leave the component.
+// solveSlack returns the slack vector w with w = P w + values, plus a multiple of the grid.
+// It uses the current scheduler, or the scheduler that maximizes w. The current scheduler is required if some scheduler may never leave.
 func (elim *eliminationSolver) solveSlack(meter *meter, values []float64, fixedScheduler bool) ([]float64, error) {
 	rhs := func(k int) float64 { return values[k] + elim.equations.rounding.grid*gridSlack }
 	elim.guess, elim.precision = values, 0.1
@@ -158,14 +160,11 @@ func (elim *eliminationSolver) solveSlack(meter *meter, values []float64, fixedS
 	return elim.policyIteration(meter, false, rhs)
 }
 
-// proveInductive replaces the bounds by inductive ones around the candidates low and high, and reports whether it found some. slack
-// is a solution w of w = P w + x. So low - delta w and high + delta w satisfy the equations with room delta x. It increases delta,
-// up to maxDelta, until this room covers the rounding errors. It rejects bounds of a relative width above maxWidth.
-//
-// An upper bound that the equations do not raise is above the least solution. A lower bound that they do not lower is below it,
-// because every scheduler leaves the component or has infinite reward.
+// proveInductive searches inductive bounds low - delta*slack and high + delta*slack with delta up to maxDelta.
+// It reports whether it found bounds with a relative width of at most maxWidth, and stores them.
 func (local *localSystem) proveInductive(low, high, slack []float64, maxDelta, maxWidth float64) bool {
 	lower, upper := make([]float64, len(slack)), make([]float64, len(slack))
+	// The slack w satisfies w = P w + x, so the bounds satisfy the equations with room delta x. A large delta covers rounding errors.
 	for delta := 0x1p-50; delta < maxDelta; delta *= 4 {
 		for k := range slack {
 			local.setAround(lower, upper, k, low[k], high[k], delta*slack[k])
@@ -190,7 +189,7 @@ func (local *localSystem) setAround(lower, upper []float64, k int, low, high, sp
 	}
 }
 
-// acceptBounds replaces the bounds and, if a scheduler is asked for, the scheduler.
+// acceptBounds stores new bounds and, if it is requested, the scheduler.
 func (local *localSystem) acceptBounds(lower, upper []float64, scheduler []uint32) {
 	local.lower, local.upper = lower, upper
 	if local.scheduler != nil {
@@ -198,9 +197,11 @@ func (local *localSystem) acceptBounds(lower, upper []float64, scheduler []uint3
 	}
 }
 
-// provesBounds reports whether the bounds are inductive: one evaluation of the equations lowers no lower bound and raises no upper
-// bound. If so, it also returns the scheduler that attains the bounds.
+// provesBounds reports whether the bounds are inductive: the equations lower no lower bound and raise no upper bound. It returns the scheduler
+// that attains them.
 func (local *localSystem) provesBounds(lower, upper []float64) (scheduler []uint32, ok bool) {
+	// An inductive upper bound is above the least solution. An inductive lower bound is below it, because every scheduler
+	// leaves the component or has infinite reward.
 	scheduler = make([]uint32, len(lower))
 	for k := range lower {
 		lo, lowerChoice := local.lowerUpdate(k, lower)
@@ -216,15 +217,10 @@ func (local *localSystem) provesBounds(lower, upper []float64) (scheduler []uint
 	return scheduler, true
 }
 
-// acceptIfOptimal checks that no other choice improves on the given scheduler. Then the scheduler is optimal, and acceptIfOptimal
-// replaces the bounds by the values of the scheduler plus and minus their error, and returns true. relErr is the relative error of values.
+// acceptIfOptimal replaces the bounds by the values plus and minus their relative error if the scheduler is optimal, and returns true.
 func (local *localSystem) acceptIfOptimal(scheduler []uint32, values []float64, relErr float64) bool {
-	for k, current := range scheduler {
-		for j := local.choiceStart[k]; j < local.choiceStart[k+1]; j++ {
-			if j != current && !local.certainlyNotBetter(k, j, values, relErr) && !local.sameEquation(j, current) {
-				return false
-			}
-		}
+	if !local.isOptimal(scheduler, values, relErr) {
+		return false
 	}
 	lower, upper := make([]float64, len(values)), make([]float64, len(values))
 	for k := range values {
@@ -235,9 +231,19 @@ func (local *localSystem) acceptIfOptimal(scheduler []uint32, values []float64, 
 	return true
 }
 
-// noUnderflow reports whether underflow cannot have changed the solution values noticeably. The effect of a lost
-// amount is at most that amount times the expected number of steps until the component is left. That number
-// solves the same equations with constants 1.
+// isOptimal reports whether no other choice improves on the scheduler. relErr is the relative error of its values.
+func (local *localSystem) isOptimal(scheduler []uint32, values []float64, relErr float64) bool {
+	for k, current := range scheduler {
+		for j := local.choiceStart[k]; j < local.choiceStart[k+1]; j++ {
+			if j != current && !local.cannotImprove(k, j, values, relErr) && !local.sameEquation(j, current) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// noUnderflow reports whether underflow cannot change the solution noticeably.
 func (elim *eliminationSolver) noUnderflow(values []float64) bool {
 	if elim.equations.underflowed {
 		return false
@@ -245,6 +251,7 @@ func (elim *eliminationSolver) noUnderflow(values []float64) bool {
 	if elim.extendedFactors != nil { // choices are compared in float64
 		return allWithin(values, 0x1p-900, 0x1p1010)
 	}
+	// The effect of a lost amount is at most the amount times the expected number of steps to leave the component.
 	steps := elim.substitute(func(int) float64 { return 1 })
 	return allWithin(values, 0x1p-300, 0x1p300) && steps != nil && slices.Max(steps) <= 0x1p200
 }
@@ -254,10 +261,9 @@ func allWithin(values []float64, minimum, maximum float64) bool {
 	return slices.Min(values) >= minimum && slices.Max(values) <= maximum
 }
 
-// certainlyNotBetter reports whether choice j of unknown k cannot improve on values[k], for any values within
-// relErr of values. It adds up differences of values, since the weights of a choice sum to one: if the differences
-// are small, so is the effect of the error of the weights.
-func (local *localSystem) certainlyNotBetter(k int, j uint32, values []float64, relErr float64) bool {
+// cannotImprove reports whether choice j of unknown k certainly does not improve values[k]. relErr is the relative error of all values.
+func (local *localSystem) cannotImprove(k int, j uint32, values []float64, relErr float64) bool {
+	// The weights of a choice sum to 1. Small differences of values make the errors of the weights small.
 	current := values[k]
 	constant := local.constLower[j]
 	if !local.minimize {
@@ -278,8 +284,7 @@ func (local *localSystem) certainlyNotBetter(k int, j uint32, values []float64, 
 	return gain+err <= 0
 }
 
-// sameEquation reports whether the equations of choices i and j have the same columns, and coefficients that differ by
-// rounding errors only. It is false if j is sparse.None.
+// sameEquation reports whether choices i and j have the same equation up to rounding errors. It is false if j is sparse.None.
 func (local *localSystem) sameEquation(i, j uint32) bool {
 	if j == sparse.None || !slices.Equal(local.columns(i), local.columns(j)) {
 		return false
@@ -297,8 +302,7 @@ func (local *localSystem) sameEquation(i, j uint32) bool {
 		isClose(local.exitWeight[i], local.exitWeight[j])
 }
 
-// properScheduler returns a scheduler that leaves the component with probability one from every unknown. It
-// searches backwards from the choices with a positive exit weight.
+// properScheduler returns a scheduler that leaves the component with probability one. It searches backwards from choices with an exit.
 func (local *localSystem) properScheduler() []uint32 {
 	n := len(local.choiceStart) - 1
 	scheduler := make([]uint32, n)
@@ -321,8 +325,8 @@ func (local *localSystem) properScheduler() []uint32 {
 	return scheduler
 }
 
-// exitChoice returns the first choice of unknown k with a positive exit weight, and true. An unknown without choices is
-// outside of the component, so the result is sparse.None and true. It is false if no choice has a positive exit weight.
+// exitChoice returns the first choice of unknown k that can leave the component. An unknown without choices is already outside: choice is
+// sparse.None.
 func (local *localSystem) exitChoice(k int) (choice uint32, exits bool) {
 	first, end := local.choiceStart[k], local.choiceStart[k+1]
 	for j := first; j < end; j++ {
@@ -339,15 +343,17 @@ type columnIndex struct {
 	start, choice, owner []uint32
 }
 
-func (u *columnIndex) choices(k uint32) []uint32 { return u.choice[u.start[k]:u.start[k+1]] }
+func (index *columnIndex) choices(k uint32) []uint32 {
+	return index.choice[index.start[k]:index.start[k+1]]
+}
 
-// columnUses returns, for each unknown, the choices whose equations contain the unknown.
+// columnUses lists, for each unknown, the choices with a term in it.
 func (local *localSystem) columnUses() *columnIndex {
 	n := len(local.choiceStart) - 1
 	index := &columnIndex{
 		start: make([]uint32, n+2), choice: make([]uint32, len(local.column)), owner: make([]uint32, len(local.exitWeight)),
 	}
-	// Counting sort: start[t+1] is the next free place for unknown t. In the end it is the start of unknown t+1.
+	// Counting sort: start[t+1] is the next free index for unknown t. At the end it is the start of unknown t+1.
 	for _, target := range local.column {
 		index.start[target+2]++
 	}
@@ -377,7 +383,7 @@ type eliminationSolver struct {
 	relErr              float64  // bound on the relative error of a solution, for exact equations
 	backSubstitutionErr float64  // the part of relErr that is due to back substitution
 	factorsCurrent      bool     // the factors belong to the current scheduler
-	iterative           bool     // elimination exceeds the budget: Bi-CGSTAB starts from guess and stops at precision
+	exceedsBudget       bool     // elimination exceeds the budget: Bi-CGSTAB starts from guess and stops at precision
 	factorsOnly         bool     // do not solve iteratively
 	cycling             bool     // policy iteration did not find a best scheduler
 	guess               []float64
@@ -412,8 +418,8 @@ func (elim *eliminationSolver) constant(k int) float64 {
 	return elim.equations.constantMidpoint(j)
 }
 
-// policyIteration alternates solving and improving until no choice is better. It returns the solution of values =
-// P values + rhs for the final scheduler, or nil if there is none.
+// policyIteration alternates solving and improving until no choice is better.
+// It returns the solution of values = P values + rhs for the final scheduler, or nil without a solution.
 //
 // Source: Howard (1960); Puterman, Markov Decision Processes (1994), section 6.4.
 func (elim *eliminationSolver) policyIteration(meter *meter, minimize bool, rhs func(k int) float64) ([]float64, error) {
@@ -429,42 +435,49 @@ func (elim *eliminationSolver) policyIteration(meter *meter, minimize bool, rhs 
 	return nil, nil
 }
 
-// improve switches each unknown to the best choice for the given values, and reports whether any choice changed.
-// A new choice must be better by more than the rounding error.
-func (elim *eliminationSolver) improve(values []float64, minimize bool, rhs func(k int) float64) bool {
-	threshold := 1e-12
-	if elim.iterative {
-		threshold = 1e-9
-	}
-	changed := false
-	for k, current := range elim.choice {
-		value := values[k]
-		for j := elim.equations.choiceStart[k]; j < elim.equations.choiceStart[k+1]; j++ {
-			if j == current {
-				continue
-			}
-			best := elim.choice[k]
-			elim.choice[k] = j // rhs depends on the choice
-			newValue := rhs(k) + elim.equations.sumTerms(j, values)
-			isBetter := newValue > value*(1+threshold)
-			if minimize {
-				isBetter = newValue < value*(1-threshold)
-			}
-			if isBetter {
-				value = newValue
-			} else {
-				elim.choice[k] = best
-			}
+// improve switches each unknown to its best choice for the given values, and reports whether any choice changed.
+func (elim *eliminationSolver) improve(values []float64, minimize bool, rhs func(k int) float64) (changed bool) {
+	for k := range elim.choice {
+		if elim.improveUnknown(k, values, minimize, rhs) {
+			changed = true
 		}
-		changed = changed || elim.choice[k] != current
 	}
 	return changed
 }
 
-// perturbation returns a bound on the relative error that errors of the weights and constants cause in the solution. The solution is a
-// quotient of two sums of products of positive numbers, each with at most one weight or constant of each unknown. If an unknown has
-// several choices, its error counts twice, because acceptIfOptimal takes choices that are equal up to their errors as equal.
+// improveUnknown switches unknown k to its best choice, and reports whether the choice changed.
+func (elim *eliminationSolver) improveUnknown(k int, values []float64, minimize bool, rhs func(k int) float64) (changed bool) {
+	current := elim.choice[k]
+	best, bestValue := current, values[k]
+	for j := elim.equations.choiceStart[k]; j < elim.equations.choiceStart[k+1]; j++ {
+		if j == current {
+			continue
+		}
+		elim.choice[k] = j // rhs depends on the choice
+		value := rhs(k) + elim.equations.sumTerms(j, values)
+		if elim.isNoticeablyBetter(value, bestValue, minimize) {
+			best, bestValue = j, value
+		}
+	}
+	elim.choice[k] = best
+	return best != current
+}
+
+// isNoticeablyBetter reports whether value is better than best by more than the rounding error.
+func (elim *eliminationSolver) isNoticeablyBetter(value, best float64, minimize bool) bool {
+	threshold := 1e-12
+	if elim.exceedsBudget { // values of Bi-CGSTAB
+		threshold = 1e-9
+	}
+	if minimize {
+		return value < best*(1-threshold)
+	}
+	return value > best*(1+threshold)
+}
+
+// perturbation bounds the relative error of the solution that errors of the weights and constants cause.
 func (elim *eliminationSolver) perturbation() float64 {
+	// The solution is a quotient of sums of positive products, each with at most one weight or constant of each unknown.
 	sum := 0.0
 	for k := range elim.choice {
 		rowErr := 0.0
@@ -472,32 +485,28 @@ func (elim *eliminationSolver) perturbation() float64 {
 			rowErr = max(rowErr, elim.equations.evalErr[j])
 		}
 		if elim.equations.choiceStart[k+1]-elim.equations.choiceStart[k] > 1 {
-			rowErr *= 2
+			rowErr *= 2 // acceptIfOptimal treats choices as equal up to their errors
 		}
 		sum += rowErr
 	}
 	return 2.02*sum + 1.01*elim.equations.inheritedWidth
 }
 
-// solve solves x = P x + rhs under the current scheduler, by elimination or, if that exceeds the budget, by Bi-CGSTAB. It returns
-// nil if it finds no solution, such as when numbers leave the range of float64.
+// solve solves x = P x + rhs under the current scheduler by elimination or, beyond the budget, by Bi-CGSTAB.
+// It returns nil without a solution, for example if numbers leave the range of float64.
 func (elim *eliminationSolver) solve(meter *meter, rhs func(k int) float64) ([]float64, error) {
-	var err error
-	if !elim.factorsCurrent && !elim.iterative {
-		elim.eliminationOrder, err = markowitzOrder(meter, len(elim.choice), elim.row, elim.budget)
-		if err != nil {
-			return nil, err
+	if err := elim.chooseOrder(meter); err != nil {
+		return nil, err
+	}
+	if elim.exceedsBudget {
+		if elim.factorsOnly {
+			return nil, nil
 		}
-		elim.iterative = elim.eliminationOrder == nil
-	}
-	if elim.iterative && elim.factorsOnly {
-		return nil, nil
-	}
-	if elim.iterative {
 		affordable := elim.budget / float64(2*krylovStepCost*elim.equations.work())
 		return elim.solveIteratively(meter, rhs, max(minKrylovSteps, int(min(affordable, 1e6))))
 	}
 	if !elim.factorsCurrent {
+		var err error
 		elim.factorsCurrent, err = elim.factorize(meter)
 		if !elim.factorsCurrent || err != nil {
 			return nil, err
@@ -507,6 +516,16 @@ func (elim *eliminationSolver) solve(meter *meter, rhs func(k int) float64) ([]f
 		return elim.substituteExtended(rhs), meter.addWork(krylovStepCost * (len(elim.upperCols) + len(elim.lowerCols)))
 	}
 	return elim.substitute(rhs), meter.addWork(len(elim.upper) + len(elim.lower))
+}
+
+// chooseOrder chooses an elimination order for the current scheduler. It sets exceedsBudget if elimination takes too many operations.
+func (elim *eliminationSolver) chooseOrder(meter *meter) (err error) {
+	if elim.factorsCurrent || elim.exceedsBudget {
+		return nil
+	}
+	elim.eliminationOrder, err = markowitzOrder(meter, len(elim.choice), elim.row, elim.budget)
+	elim.exceedsBudget = err == nil && elim.eliminationOrder == nil
+	return err
 }
 
 // factorize computes the factors of the current scheduler. It returns false if a pivot is too small.
@@ -519,13 +538,8 @@ func (elim *eliminationSolver) factorize(meter *meter) (bool, error) {
 
 // factorizeFloat eliminates the unknowns in order, without subtractions (GTH). It returns false if a pivot is too small.
 //
-// Rounding errors: an elimination step changes each weight of an equation by at most 3 rounding errors, and all weights
-// together by the error of the pivot. Therefore the solution changes by at most 7 rounding errors per changed equation (see
-// perturbation). Back substitution adds one rounding error per term and 4 per unknown.
-//
-// Source: Grassmann, Taksar and Heyman (1985); the error bound follows O'Cinneide (1993), who counts all
-// remaining equations as changed.
-func (elim *eliminationSolver) factorizeFloat(meter *meter) (bool, error) {
+// Source: Grassmann, Taksar and Heyman (1985).
+func (elim *eliminationSolver) factorizeFloat(meter *meter) (ok bool, err error) {
 	n := len(elim.order)
 	elim.upper = make([]float64, len(elim.upperCols))
 	elim.lower = make([]float64, len(elim.lowerCols))
@@ -544,13 +558,18 @@ func (elim *eliminationSolver) factorizeFloat(meter *meter) (bool, error) {
 	return true, nil
 }
 
+// setErrorBound sets the bound on the relative error of a solution.
+//
+// Source: O'Cinneide (1993), who counts all remaining equations as changed.
 func (elim *eliminationSolver) setErrorBound() {
+	// Back substitution adds one rounding error per term and 4 per unknown.
 	elim.backSubstitutionErr = 1.05 * unit * (float64(len(elim.upperCols)) + 4*float64(len(elim.order)))
+	// An elimination step changes each weight by at most 3 rounding errors, and all weights by the error of the pivot.
+	// Each changed equation changes the solution by at most 7 rounding errors.
 	elim.relErr = 1.05*unit*7.1*float64(len(elim.lowerCols)) + elim.backSubstitutionErr
 }
 
-// eliminateRow computes row p of the factors: the equation at position p, in which all earlier unknowns are substituted. workRow must
-// be zero before, and is zero afterwards. It returns the number of operations.
+// eliminateRow computes row p of the factors, and returns the number of operations. workRow must be zero before, and is zero afterwards.
 func (elim *eliminationSolver) eliminateRow(p int, workRow []float64) (work int) {
 	exit := elim.loadRow(p, workRow)
 	for i := elim.lowerStart[p]; i < elim.lowerStart[p+1]; i++ {
@@ -569,7 +588,13 @@ func (elim *eliminationSolver) eliminateRow(p int, workRow []float64) (work int)
 		}
 		work += end - first
 	}
-	workRow[p] = 0 // a self-loop, which the pivot accounts for
+	elim.storeRow(p, exit, workRow)
+	return work
+}
+
+// storeRow stores row p of the upper factor with its exit weight and its pivot, and clears workRow.
+func (elim *eliminationSolver) storeRow(p int, exit float64, workRow []float64) {
+	workRow[p] = 0 // the pivot accounts for a self-loop
 	elim.exitWeight[p] = exit
 	pivotSum, compensation := exit, 0.0 // compensated summation: about one rounding error in total
 	for i := elim.upperStart[p]; i < elim.upperStart[p+1]; i++ {
@@ -583,11 +608,9 @@ func (elim *eliminationSolver) eliminateRow(p int, workRow []float64) (work int)
 		pivotSum = newSum
 	}
 	elim.pivot[p] = pivotSum + compensation
-	return work
 }
 
-// loadRow adds the weights of the equation at a position of the elimination order to workRow, which is indexed by position. It
-// returns the weight of the transitions that leave the component: 1 for a state without a chosen equation.
+// loadRow adds the weights of the equation at a position to workRow. It returns the exit weight: 1 for an unknown without a choice.
 func (elim *eliminationSolver) loadRow(position int, workRow []float64) float64 {
 	equations := elim.equations
 	chosen := elim.choice[elim.order[position]]
@@ -601,8 +624,7 @@ func (elim *eliminationSolver) loadRow(position int, workRow []float64) float64 
 	return equations.exitWeight[chosen]
 }
 
-// substitute solves values = P values + rhs by forward and back substitution with the computed factors. It returns nil
-// on overflow.
+// substitute solves values = P values + rhs by forward and back substitution. It returns nil on overflow.
 func (elim *eliminationSolver) substitute(rhs func(k int) float64) []float64 {
 	n := len(elim.order)
 	intermediate := make([]float64, n) // by position

@@ -13,7 +13,7 @@ import (
 // ErrNotExact says that a model whose weights are float64 cannot be solved exactly.
 var ErrNotExact = errors.New("the weights of the model are not exact")
 
-// solveExact solves one component in rational arithmetic and returns the work it took.
+// solveExact solves one component in rational arithmetic, and returns an estimate of the work.
 func (sys *system) solveExact(members []uint32, index *unknownIndex, meter *meter) (work int, err error) {
 	if len(members) == 1 {
 		sys.solveExactState(int(members[0]))
@@ -23,8 +23,7 @@ func (sys *system) solveExact(members []uint32, index *unknownIndex, meter *mete
 	return len(members) * (100 + reductionCost(sys.values.Exact[members[0]])), nil
 }
 
-// solveExactComponent solves a component in rational arithmetic by policy iteration. If some unknown has several choices, it first
-// solves the component in floating-point arithmetic, for a good initial scheduler.
+// solveExactComponent solves a component in rational arithmetic by policy iteration. A floating-point solution gives the initial scheduler.
 func (sys *system) solveExactComponent(members []uint32, index *unknownIndex, meter *meter) error {
 	floatSystem := sys.localSystem(members, index)
 	hasSeveralChoices := len(floatSystem.modelChoice) >= len(floatSystem.choiceStart) // more choices than unknowns
@@ -51,8 +50,7 @@ func (sys *system) solveExactComponent(members []uint32, index *unknownIndex, me
 	return nil
 }
 
-// exactSteps applies the equations of the maybe states n times in rational arithmetic. It computes only the
-// states and steps that influence a wanted value.
+// exactSteps applies the equations of the maybe states n times in rational arithmetic. It skips values that influence no wanted value.
 func (sys *system) exactSteps(ctx context.Context, opts Options, maybe *sparse.Set, n int) error {
 	if n == 0 {
 		return nil
@@ -72,8 +70,8 @@ func (sys *system) exactSteps(ctx context.Context, opts Options, maybe *sparse.S
 	return window.forEachStep(sys.stepScheduler, meter, n, visit, endStep)
 }
 
-// forEachStep takes n steps. In each step it calls visit for every state whose value is needed and may not be zero, and then endStep.
-// visit computes the new value of a state; it returns the optimal choice and the number of operations.
+// forEachStep takes n steps. In each step it calls visit for every state of the window, then endStep.
+// visit computes the new value of a state, and returns the optimal choice and the number of operations.
 func (window *stepWindow) forEachStep(recorder *stepScheduler, meter *meter, n int, visit func(s uint32) (choice uint32, work int), endStep func()) error {
 	for step := range n {
 		recorder.beginStep()
@@ -126,41 +124,45 @@ func newStepWindow(maybe *sparse.Set) *stepWindow {
 	return window
 }
 
-// restrictedStepWindow returns the window of the given number of steps. If Options.Within is set, it is restricted to the states and
-// steps that influence the value of a wanted state.
+// restrictedStepWindow returns the window of the given number of steps. It is restricted to values that influence Options.Within.
 func (sys *system) restrictedStepWindow(opts Options, maybe *sparse.Set, steps int) *stepWindow {
 	window := newStepWindow(maybe)
 	if opts.Within == nil || sys.stepScheduler != nil {
 		return window
 	}
 	window.restricted = true
-	window.valueDistance = make([]int, sys.graph.NumStates())
 	window.queryDistance = sys.distances(opts.Within, maybe, func(s int, visit func(t int)) {
 		for _, target := range sys.successors(uint32(s)) {
 			visit(int(target))
 		}
 	})
-	if sys.reward == nil {
-		nonzero := sparse.NewSet(sys.graph.NumStates())
-		for s, value := range sys.values.Exact {
-			if value.Sign() != 0 {
-				nonzero.Add(s)
-			}
-		}
-		window.valueDistance = sys.distances(nonzero, nil, func(s int, visit func(t int)) {
-			for _, c := range sys.graph.Into(s) {
-				visit(sys.graph.Owner(c))
-			}
-		})
-	}
+	window.valueDistance = sys.valueDistances()
 	window.states = slices.DeleteFunc(window.states, func(s uint32) bool {
 		return window.queryDistance[s] >= steps || window.valueDistance[s] > steps-window.queryDistance[s]
 	})
 	return window
 }
 
-// distances returns the breadth-first distance of each state from the start states, or math.MaxInt if a state is not reached.
-// neighbours calls visit for the neighbours of a state. If expandable is not nil, only its states are expanded.
+// valueDistances returns the distance of each state to the nearest state with a nonzero value. With rewards all distances are 0.
+func (sys *system) valueDistances() []int {
+	if sys.reward != nil {
+		return make([]int, sys.graph.NumStates())
+	}
+	nonzero := sparse.NewSet(sys.graph.NumStates())
+	for s, value := range sys.values.Exact {
+		if value.Sign() != 0 {
+			nonzero.Add(s)
+		}
+	}
+	return sys.distances(nonzero, nil, func(s int, visit func(t int)) {
+		for _, c := range sys.graph.Into(s) {
+			visit(sys.graph.Owner(c))
+		}
+	})
+}
+
+// distances returns the breadth-first distance of each state from the start states, or math.MaxInt for an unreachable state.
+// neighbours calls visit for each neighbour of a state. If expandable is not nil, only its states are expanded.
 func (sys *system) distances(start, expandable *sparse.Set, neighbours func(s int, visit func(target int))) []int {
 	distance := slices.Repeat([]int{math.MaxInt}, sys.graph.NumStates())
 	var queue []int
@@ -183,8 +185,7 @@ func (sys *system) distances(start, expandable *sparse.Set, neighbours func(s in
 	return distance
 }
 
-// reductionCost estimates the number of operations that reduce a fraction to lowest terms. If fractions are long, this takes most of
-// the time.
+// reductionCost estimates the operations that reduce a fraction to lowest terms. They dominate for long fractions.
 func reductionCost(value *big.Rat) int {
 	if value == nil {
 		return 0
@@ -193,7 +194,7 @@ func reductionCost(value *big.Rat) int {
 	return words * words
 }
 
-// solveExactState sets the exact value of a component of one state.
+// solveExactState sets the exact value of a state that is a component by itself.
 func (sys *system) solveExactState(s int) {
 	optimum := sys.optimumRat(s)
 	if optimum.choice == sparse.None {
@@ -213,27 +214,26 @@ type exactOptimum struct {
 
 // optimumRat returns the optimal value and choice of state s in rational arithmetic.
 func (sys *system) optimumRat(s int) exactOptimum {
-	best, least := exactOptimum{choice: sparse.None}, sys.minimizes(s)
+	best, minimize := exactOptimum{choice: sparse.None}, sys.minimizes(s)
 	first, end := sys.graph.Choices(s)
 	for c := first; c < end; c++ {
 		if !sys.usable(c) {
 			continue
 		}
 		value := sys.evaluateChoiceRat(s, c)
-		if value != nil && isBetterRat(value, best.value, least) {
+		if value != nil && isBetterRat(value, best.value, minimize) {
 			best = exactOptimum{value, uint32(c)}
 		}
 	}
 	return best
 }
 
-// isBetterRat reports whether value is less than best if minimize is set, and otherwise whether it is greater. Any value is
-// better than nil.
+// isBetterRat reports whether value is less than best for a minimum, or greater for a maximum. Any value is better than nil.
 func isBetterRat(value, best *big.Rat, minimize bool) bool {
 	switch {
 	case best == nil:
 		return true
-	case value == best: // values share fractions, and a comparison of long ones takes time
+	case value == best: // equal values often share one fraction
 		return false
 	case minimize:
 		return value.Cmp(best) < 0
@@ -246,9 +246,8 @@ func isOne(value *big.Rat) bool {
 	return value.IsInt() && value.Num().IsInt64() && value.Num().Int64() == 1
 }
 
-// evaluateChoiceRat computes the value of choice c of state s from the values of its successors in rational arithmetic. Unless
-// sys.oneStep is set, it solves the equation for s: it ignores self-loops, and divides by the sum of the other weights. It returns nil
-// if there are only self-loops.
+// evaluateChoiceRat computes the value of choice c of state s in rational arithmetic from the values of its successors.
+// Unless sys.oneStep is set, self-loops are eliminated. It returns nil if there are only self-loops.
 func (sys *system) evaluateChoiceRat(s, c int) *big.Rat {
 	reward := sys.reward.OfChoiceRat(s, c)
 	if reward.Sign() == 0 && sys.hasValueOfTarget(s, c) {
@@ -256,7 +255,18 @@ func (sys *system) evaluateChoiceRat(s, c int) *big.Rat {
 	}
 	sys.scratchSum.reset()
 	sys.scratchSum.addRat(reward)
-	isProbability, leaves := sys.graph.Kind != sparse.CTMC, false
+	leaves, hasLoop := sys.addTargetValues(s, c)
+	if !leaves {
+		return nil
+	}
+	if hasLoop || sys.graph.Kind == sparse.CTMC {
+		sys.divideByWeights(s, c)
+	}
+	return sys.scratchSum.rat()
+}
+
+// addTargetValues adds the weighted values of the targets of choice c to scratchSum, without removed self-loops.
+func (sys *system) addTargetValues(s, c int) (leaves, hasLoop bool) {
 	first, end := sys.graph.Row(c)
 	for i := first; i < end; {
 		weight := sys.graph.Rat(i)
@@ -264,7 +274,7 @@ func (sys *system) evaluateChoiceRat(s, c int) *big.Rat {
 		for ; i < end && sys.graph.Rat(i) == weight; i++ { // factor out equal weights
 			target := int(sys.graph.Target[i])
 			if sys.isRemovedLoop(s, target) {
-				isProbability = false // the other weights do not sum to 1
+				hasLoop = true
 				continue
 			}
 			leaves = true
@@ -272,27 +282,25 @@ func (sys *system) evaluateChoiceRat(s, c int) *big.Rat {
 		}
 		sys.scratchSum.addProduct(weight, &sys.scratchTerm)
 	}
-	switch {
-	case !leaves:
-		return nil
-	case isProbability:
-		return sys.scratchSum.rat()
-	}
+	return leaves, hasLoop
+}
+
+// divideByWeights divides scratchSum by the sum of the weights of choice c, without removed self-loops.
+func (sys *system) divideByWeights(s, c int) {
 	sys.scratchWeights.reset()
+	first, end := sys.graph.Row(c)
 	for i := first; i < end; i++ {
 		if !sys.isRemovedLoop(s, int(sys.graph.Target[i])) {
 			sys.scratchWeights.addRat(sys.graph.Rat(i))
 		}
 	}
 	sys.scratchSum.divideBy(&sys.scratchWeights)
-	return sys.scratchSum.rat()
 }
 
-// isRemovedLoop reports whether evaluateChoiceRat ignores the transitions from state s to a target: self-loops, unless the equations
-// describe one step.
+// isRemovedLoop reports whether a transition is a self-loop that the equations eliminate. Equations of one step keep self-loops.
 func (sys *system) isRemovedLoop(s, target int) bool { return !sys.oneStep && target == s }
 
-// hasValueOfTarget reports whether the value of choice c of state s, without rewards, is the value of its only target.
+// hasValueOfTarget reports whether choice c of state s, without rewards, has the value of its only target.
 func (sys *system) hasValueOfTarget(s, c int) bool {
 	first, end := sys.graph.Row(c)
 	if end-first != 1 || sys.isRemovedLoop(s, int(sys.graph.Target[first])) {

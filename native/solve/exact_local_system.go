@@ -40,8 +40,7 @@ func (sys *system) exactLocalSystem(local *localSystem, index *unknownIndex) *ex
 	return exact
 }
 
-// scaleConstants multiplies the constants of all rows by their common denominator, stores the integers in the
-// rows, and returns the denominator.
+// scaleConstants multiplies the constants of all rows by their common denominator, and returns the denominator.
 func scaleConstants(rows []exactRow) *big.Int {
 	common := big.NewInt(1)
 	for i := range rows {
@@ -53,7 +52,7 @@ func scaleConstants(rows []exactRow) *big.Int {
 	return common
 }
 
-// leastCommonMultiple returns the least common multiple of two positive integers. If x is a multiple of y, it returns x itself.
+// leastCommonMultiple returns the least common multiple of two positive integers. If x is a multiple of y, the result is x itself.
 func leastCommonMultiple(x, y *big.Int) *big.Int {
 	var factor, scratch big.Int
 	if scratch.Rem(x, y).Sign() == 0 {
@@ -69,19 +68,16 @@ func scaledInteger(fraction *big.Rat, multiple *big.Int) *big.Int {
 	return quotient.Mul(quotient, fraction.Num())
 }
 
-// exactRow builds the rational equation of choice c of state s, with integer coefficients over a common scale. unknown is the unknown of
-// s. The choice must be able to leave it.
+// exactRow builds the rational equation of choice c of state s, with integer coefficients over a common scale.
+// unknown is the unknown of s. The choice must be able to leave it.
 func (sys *system) exactRow(s, c int, unknown uint32, index *unknownIndex, reward *big.Rat) exactRow {
-	first, end := sys.graph.Row(c)
-	scale := big.NewInt(1) // a common denominator of the weights
-	for i := first; i < end; i++ {
-		scale = leastCommonMultiple(scale, sys.graph.Rat(i).Denom())
-	}
+	scale := sys.weightDenominator(c)
 	equation := exactRow{scale: scale, weightDen: scale}
 	mustDivide := sys.graph.Kind == sparse.CTMC
 	sum := new(big.Int)
 	sys.scratchSum.reset()
 	sys.scratchSum.addRat(reward)
+	first, end := sys.graph.Row(c)
 	for i := first; i < end; i++ {
 		target, weight := int(sys.graph.Target[i]), sys.graph.Rat(i)
 		k := index.ofState[target]
@@ -108,8 +104,17 @@ func (sys *system) exactRow(s, c int, unknown uint32, index *unknownIndex, rewar
 	return equation
 }
 
-// policyIteration evaluates and improves the scheduler in rational arithmetic until no choice is better. It starts with a proper
-// scheduler: one that leaves the component with probability one. Improvements keep the scheduler proper.
+// weightDenominator returns the least common denominator of the weights of a choice.
+func (sys *system) weightDenominator(c int) *big.Int {
+	denominator := big.NewInt(1)
+	first, end := sys.graph.Row(c)
+	for i := first; i < end; i++ {
+		denominator = leastCommonMultiple(denominator, sys.graph.Rat(i).Denom())
+	}
+	return denominator
+}
+
+// policyIteration evaluates and improves the scheduler in rational arithmetic until no choice is better. It starts with a proper scheduler.
 func (system *exactLocalSystem) policyIteration(meter *meter) error {
 	if !system.isProper() {
 		system.choice = system.properScheduler()
@@ -124,8 +129,7 @@ func (system *exactLocalSystem) policyIteration(meter *meter) error {
 	}
 }
 
-// isProper reports whether the current scheduler leaves the component with probability one from every unknown. It searches
-// backwards from the choices with a positive exit weight.
+// isProper reports whether the current scheduler leaves the component with probability one. It searches backwards from choices with an exit.
 func (system *exactLocalSystem) isProper() bool {
 	users := system.columnUses()
 	exits := make([]bool, len(system.choice))
@@ -147,7 +151,7 @@ func (system *exactLocalSystem) isProper() bool {
 	return len(queue) == len(exits)
 }
 
-// choiceValue returns the value of choice j, times its scale and both denominators.
+// choiceValue returns the value of choice j, multiplied by its scale and both denominators.
 func (system *exactLocalSystem) choiceValue(j uint32) *big.Int {
 	row := &system.rows[j]
 	sum, product := new(big.Int).Mul(row.scaledConstant, system.denominator), new(big.Int)
@@ -157,38 +161,46 @@ func (system *exactLocalSystem) choiceValue(j uint32) *big.Int {
 	return sum
 }
 
-// improve switches every unknown to its best choice for the current values, and reports whether any choice
-// changed. It compares fractions by cross-multiplication.
-func (system *exactLocalSystem) improve() bool {
-	changed := false
-	one := big.NewInt(1)
-	var left, right big.Int
-	for k, best := range system.numerator {
-		bestScale := one
-		current := system.choice[k]
-		for j := system.choiceStart[k]; j < system.choiceStart[k+1]; j++ {
-			if j == current {
-				continue
-			}
-			value := system.choiceValue(j)
-			order := left.Mul(value, bestScale).Cmp(right.Mul(best, system.rows[j].scale))
-			if order < 0 && system.minimize || order > 0 && !system.minimize {
-				best, bestScale = value, system.rows[j].scale
-				system.choice[k], changed = j, true
-			}
+// improve switches every unknown to its best choice for the current values, and reports whether any choice changed.
+func (system *exactLocalSystem) improve() (changed bool) {
+	for k, current := range system.choice {
+		if best := system.bestChoice(k); best != current {
+			system.choice[k], changed = best, true
 		}
 	}
 	return changed
+}
+
+// bestChoice returns the best choice of unknown k, or the current choice if no choice is better. It compares fractions by cross-multiplication.
+func (system *exactLocalSystem) bestChoice(k int) uint32 {
+	current := system.choice[k]
+	best, bestValue, bestScale := current, system.numerator[k], big.NewInt(1)
+	var left, right big.Int
+	for j := system.choiceStart[k]; j < system.choiceStart[k+1]; j++ {
+		if j == current {
+			continue
+		}
+		value, scale := system.choiceValue(j), system.rows[j].scale
+		order := left.Mul(value, bestScale).Cmp(right.Mul(bestValue, scale))
+		isBetter := order > 0
+		if system.minimize {
+			isBetter = order < 0
+		}
+		if isBetter {
+			best, bestValue, bestScale = j, value, scale
+		}
+	}
+	return best
 }
 
 // evaluate solves the equations under the current scheduler by p-adic lifting, and stores the values.
 func (system *exactLocalSystem) evaluate(meter *meter) error {
 	zeroRow := exactRow{scale: big.NewInt(1), scaledConstant: new(big.Int)} // for unknowns without a choice
 	rows := make([]*exactRow, len(system.choice))
-	for k, j := range system.choice {
+	for k, choice := range system.choice {
 		rows[k] = &zeroRow
-		if j != sparse.None {
-			rows[k] = &system.rows[j]
+		if choice != sparse.None {
+			rows[k] = &system.rows[choice]
 		}
 	}
 	lift, err := newLifting(meter, rows)

@@ -14,9 +14,8 @@ type exactReleaser struct {
 	placeholder  *big.Rat // replaces dropped fractions
 }
 
-// newExactReleaser returns a releaser for the given states, which have not been solved yet. The releaser keeps the fractions
-// of the wanted states. The result is nil, which releases nothing, if all fractions must be kept: wanted is nil, values are
-// not exact, or a scheduler is asked for.
+// newExactReleaser returns a releaser for the fractions of unsolved states. The fractions of wanted states are not released.
+// It returns nil if all fractions are needed.
 func (sys *system) newExactReleaser(wanted *sparse.Set, states []uint32) *exactReleaser {
 	if wanted == nil || !sys.isExact() || sys.values.Scheduler != nil {
 		return nil
@@ -38,18 +37,17 @@ func (sys *system) successors(s uint32) []uint32 {
 	return sys.graph.Target[sys.graph.Start[first]:sys.graph.Start[end]]
 }
 
-// releaseAfter records that the given states are solved. A fraction of a successor is replaced by the placeholder if no
-// unsolved state needs it and the caller did not ask for it. A nil releaser does nothing.
-func (r *exactReleaser) releaseAfter(states []uint32) {
-	if r == nil {
+// releaseAfter records that the given states are solved. It releases the fractions of successors that no unsolved state needs.
+func (releaser *exactReleaser) releaseAfter(states []uint32) {
+	if releaser == nil {
 		return
 	}
 	for _, s := range states {
-		for _, target := range r.system.successors(s) {
-			r.pendingUses[target]--
-			isNeeded := r.pendingUses[target] > 0 || r.wantedStates.Has(int(target))
-			if !isNeeded && r.system.maybe.Has(int(target)) {
-				r.system.values.Exact[target] = r.placeholder
+		for _, target := range releaser.system.successors(s) {
+			releaser.pendingUses[target]--
+			isNeeded := releaser.pendingUses[target] > 0 || releaser.wantedStates.Has(int(target))
+			if !isNeeded && releaser.system.maybe.Has(int(target)) {
+				releaser.system.values.Exact[target] = releaser.placeholder
 			}
 		}
 	}

@@ -16,8 +16,7 @@ type extended struct {
 	exponent int
 }
 
-// newExtended returns mantissa * 2^exponent as an extended number, whose mantissa is 0 or in [1, 2). The
-// given mantissa must not be negative.
+// newExtended returns mantissa * 2^exponent as an extended number. The mantissa must not be negative.
 func newExtended(mantissa float64, exponent int) extended {
 	bits := math.Float64bits(mantissa)
 	mantissaExponent := int(bits>>52) - 1023
@@ -41,7 +40,7 @@ func (x extended) quo(y extended) extended {
 	return newExtended(x.mantissa/y.mantissa, x.exponent-y.exponent)
 }
 
-// add returns the sum of two extended numbers. Its rounding error is that of one float64 addition.
+// add returns the sum of two extended numbers with one rounding error.
 func (x extended) add(y extended) extended {
 	switch {
 	case y.isZero():
@@ -65,9 +64,8 @@ func (x extended) float() float64 { return math.Ldexp(x.mantissa, x.exponent) }
 // leaves once in 2^300 steps, for example. There are no subtractions either, so the error bound is the same.
 type extendedFactors struct{ upper, lower, exit, pivot []extended }
 
-// factorizeExtended is factorizeFloat in extended numbers, which neither overflow nor underflow. It reports
-// false only if a pivot is zero.
-func (elim *eliminationSolver) factorizeExtended(meter *meter) (bool, error) {
+// factorizeExtended eliminates the unknowns in order, in extended numbers. It returns false if a pivot is zero.
+func (elim *eliminationSolver) factorizeExtended(meter *meter) (ok bool, err error) {
 	n := len(elim.order)
 	factors := &extendedFactors{
 		upper: make([]extended, len(elim.upperCols)), lower: make([]extended, len(elim.lowerCols)),
@@ -89,8 +87,8 @@ func (elim *eliminationSolver) factorizeExtended(meter *meter) (bool, error) {
 	return true, nil
 }
 
-// eliminateRowExtended computes row p of the factors as eliminateRow does, in numbers with a larger range of exponents. work
-// counts multiplications.
+// eliminateRowExtended computes row p of the factors in extended numbers, and returns the number of multiplications.
+// workRow must be zero before, and is zero afterwards.
 func (elim *eliminationSolver) eliminateRowExtended(p int, workRow []extended) (work int) {
 	factors := elim.extendedFactors
 	exit := elim.loadRowExtended(p, workRow)
@@ -109,21 +107,26 @@ func (elim *eliminationSolver) eliminateRowExtended(p int, workRow []extended) (
 		}
 		work += end - first
 	}
-	workRow[p] = extended{}
-	factors.exit[p] = exit
-	// The error bound assumes that the pivot has a few rounding errors only.
-	pivotTerms := []extended{exit}
-	for i := elim.upperStart[p]; i < elim.upperStart[p+1]; i++ {
-		factors.upper[i] = workRow[elim.upperCols[i]]
-		workRow[elim.upperCols[i]] = extended{}
-		pivotTerms = append(pivotTerms, factors.upper[i])
-	}
-	factors.pivot[p] = sumExtended(pivotTerms)
+	elim.storeRowExtended(p, exit, workRow)
 	return work
 }
 
-// loadRowExtended adds the weights of the equation at a position of the elimination order to workRow, which is indexed by position.
-// It returns the weight of the transitions that leave the component: 1 for a state without a chosen equation.
+// storeRowExtended stores row p of the upper factor with its exit weight and its pivot, and clears workRow.
+func (elim *eliminationSolver) storeRowExtended(p int, exit extended, workRow []extended) {
+	factors := elim.extendedFactors
+	workRow[p] = extended{} // the pivot accounts for a self-loop
+	factors.exit[p] = exit
+	pivotTerms := []extended{exit}
+	for i := elim.upperStart[p]; i < elim.upperStart[p+1]; i++ {
+		column := elim.upperCols[i]
+		factors.upper[i] = workRow[column]
+		workRow[column] = extended{}
+		pivotTerms = append(pivotTerms, factors.upper[i])
+	}
+	factors.pivot[p] = sumExtended(pivotTerms) // the error bound allows only a few rounding errors
+}
+
+// loadRowExtended adds the weights of the equation at a position to workRow. It returns the exit weight: 1 for an unknown without a choice.
 func (elim *eliminationSolver) loadRowExtended(position int, workRow []extended) extended {
 	equations := elim.equations
 	chosen := elim.choice[elim.order[position]]
@@ -137,9 +140,7 @@ func (elim *eliminationSolver) loadRowExtended(position int, workRow []extended)
 	return newExtended(equations.exitWeight[chosen], 0)
 }
 
-// sumExtended returns the sum of some terms with about one rounding error. It scales the terms relative to
-// the greatest one, and adds them as float64 with compensation for the error of each addition (Neumaier's
-// summation).
+// sumExtended adds terms with about one rounding error, by Neumaier's compensated summation relative to the greatest term.
 func sumExtended(terms []extended) extended {
 	greatest := slices.MaxFunc(terms, func(a, b extended) int {
 		if a.isZero() || b.isZero() { // the exponent of zero means nothing
@@ -161,8 +162,7 @@ func sumExtended(terms []extended) extended {
 	return newExtended(total+compensation, greatest.exponent)
 }
 
-// substituteExtended is substitute in extended numbers. It returns nil if a result is not in the range of
-// float64.
+// substituteExtended solves values = P values + rhs by substitution in extended numbers. It returns nil if a value exceeds the range of float64.
 func (elim *eliminationSolver) substituteExtended(rhs func(k int) float64) []float64 {
 	factors, n := elim.extendedFactors, len(elim.order)
 	intermediate := make([]extended, n) // by position

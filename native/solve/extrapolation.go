@@ -10,8 +10,7 @@ type remainingWeights struct {
 	weights    []float64
 }
 
-// sum returns the weighted sum of 1, factor, factor^2 and so on, which is the weight of a value that every step multiplies
-// by factor. It also returns the relative error of the sum.
+// sum returns the weighted sum of 1, factor, factor^2 and so on, with its relative error.
 func (remaining remainingWeights) sum(factor float64) (total, err float64) {
 	log := math.Log1p(factor - 1)
 	if factor < 0.5 { // factor-1 has lost the digits of a small factor
@@ -34,45 +33,59 @@ func (remaining remainingWeights) sum(factor float64) (total, err float64) {
 	return total, (2*float64(len(remaining.weights)) + 16 + 8*min(math.Abs(n*log), 1<<10)) * unit
 }
 
-// extrapolate tries to compute all later steps of a weighted sum at once. values are the current values, next the values after one more
-// step, and sum the weighted sum of the earlier steps. If one step multiplies each value by a factor between two bounds, then so does
-// every later step. So the later steps contribute values times a weight, which extrapolate returns. ok is false unless the weight is
-// about as precise as single steps, or as precise as required. The relative error is added to skippedErr.
+// extrapolate tries to compute all remaining steps of a weighted sum at once. It returns the weight of values in the sum.
+// next has the values after one more step, and sum the weighted sum of the earlier steps.
+// ok is false unless the weight is about as precise as single steps, or as precise as required.
 //
 // Source: the bounds of an eigenvalue by Collatz (1942) and Wielandt (1950).
-func (uniform *uniformisation) extrapolate(step int, values, next, sum []float64, rest remainingWeights) (weight float64, ok bool) {
+func (uniform *uniformisation) extrapolate(step int, values, next, sum []float64, remaining remainingWeights) (weight float64, ok bool) {
 	if step%checkInterval != 0 || uniform.lostSmallValue {
 		return 0, false
 	}
-	minRatio, maxRatio := math.Inf(1), 0.0
+	// If one step multiplies each value by a factor between two bounds, so does every later step.
+	minRatio, maxRatio, ok := ratioBounds(values, next)
+	if !ok {
+		return 0, false
+	}
+	relErr := 1.01 * (uniform.relErrPerStep + 4*unit)
+	minWeight, minErr := remaining.sum(minRatio * (1 - relErr))
+	maxWeight, maxErr := remaining.sum(maxRatio * (1 + relErr))
+	minWeight, maxWeight = minWeight*(1-minErr), maxWeight*(1+maxErr)
+	weight = minWeight + (maxWeight-minWeight)/2
+	numSteps := float64(remaining.flatSteps + len(remaining.weights))
+	if !(maxWeight <= 4*numSteps && weight > 0x1p-500) { // values that grow could overflow; small powers lose digits
+		return 0, false
+	}
+	deviation := 1.01 * (maxWeight - minWeight) / 2 * maxShare(values, sum, weight)
+	if !(deviation <= uniform.opts.epsilon()/16+1.1*relErr*numSteps) {
+		return 0, false
+	}
+	uniform.skippedErr = max(uniform.skippedErr, deviation)
+	return weight, true
+}
+
+// ratioBounds returns the least and the greatest quotient of next and values. ok is false if a zero value becomes positive.
+func ratioBounds(values, next []float64) (minRatio, maxRatio float64, ok bool) {
+	minRatio = math.Inf(1)
 	for s, value := range values {
 		switch {
 		case value > 0:
 			ratio := next[s] / value
 			minRatio, maxRatio = min(minRatio, ratio), max(maxRatio, ratio)
 		case next[s] > 0:
-			return 0, false
+			return 0, 0, false
 		}
 	}
-	relErr := 1.01 * (uniform.relErrPerStep + 4*unit)
-	minWeight, minErr := rest.sum(minRatio * (1 - relErr))
-	maxWeight, maxErr := rest.sum(maxRatio * (1 + relErr))
-	minWeight, maxWeight = minWeight*(1-minErr), maxWeight*(1+maxErr)
-	weight = minWeight + (maxWeight-minWeight)/2
-	numSteps := float64(rest.flatSteps + len(rest.weights))
-	if !(maxWeight <= 4*numSteps && weight > 0x1p-500) { // values that grow could overflow; small powers lose digits
-		return 0, false
-	}
+	return minRatio, maxRatio, true
+}
+
+// maxShare returns the greatest quotient of a value and its weighted sum, sum plus weight times the value.
+func maxShare(values, sum []float64, weight float64) float64 {
 	share := 0.0
 	for s, value := range values {
 		if value > 0 {
 			share = max(share, value/(sum[s]+weight*value))
 		}
 	}
-	deviation := 1.01 * (maxWeight - minWeight) / 2 * share
-	if !(deviation <= uniform.opts.epsilon()/16+1.1*relErr*numSteps) {
-		return 0, false
-	}
-	uniform.skippedErr = max(uniform.skippedErr, deviation)
-	return weight, true
+	return share
 }

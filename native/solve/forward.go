@@ -27,26 +27,18 @@ type Forward struct {
 	steadyState    *Values     // set by SteadyState
 }
 
-// NewForward returns the distribution of a DTMC or CTMC at time 0, which is uniform over the initial states. The error is
-// ErrNotExact if opts.Exact is set and the weights are not exact.
+// NewForward returns the distribution of a DTMC or CTMC at time 0: all initial states are equally likely.
+// The error is ErrNotExact if opts.Exact is set and the weights are not exact.
 func NewForward(graph *sparse.Graph, opts Options) (*Forward, error) {
-	n := graph.NumStates()
 	if opts.Exact && !graph.Exact() {
 		return nil, ErrNotExact
 	}
+	n := graph.NumStates()
 	forward := &Forward{
 		graph: graph, opts: opts, prob: make([]float64, n), relErr: 2 * unit,
 		reachable: graph.Reachable(), uniformisation: newUniform(graph, nil, opts),
 	}
-	for _, s := range graph.Initial {
-		forward.prob[s] = 1 / float64(len(graph.Initial))
-	}
-	if opts.Exact {
-		forward.exact = slices.Repeat([]*big.Rat{new(big.Rat)}, n)
-		for _, s := range graph.Initial {
-			forward.exact[s] = big.NewRat(1, int64(len(graph.Initial)))
-		}
-	}
+	forward.setInitial()
 	transient := forward.uniformisation
 	transient.forward = true
 	reversed, maxRow := transposed(graph.Model)
@@ -60,8 +52,22 @@ func NewForward(graph *sparse.Graph, opts Options) (*Forward, error) {
 	return forward, nil
 }
 
-// useDTMCSteps makes each step of the uniformisation one step of the DTMC. All states become maybe states. maxRow is the
-// greatest number of transitions into one state.
+// setInitial makes all initial states equally likely.
+func (forward *Forward) setInitial() {
+	initial := forward.graph.Initial
+	for _, s := range initial {
+		forward.prob[s] = 1 / float64(len(initial))
+	}
+	if !forward.opts.Exact {
+		return
+	}
+	forward.exact = slices.Repeat([]*big.Rat{new(big.Rat)}, len(forward.prob))
+	for _, s := range initial {
+		forward.exact[s] = big.NewRat(1, int64(len(initial)))
+	}
+}
+
+// useDTMCSteps makes each step of the uniformisation one step of the DTMC. maxRow is the greatest number of transitions into one state.
 func (uniform *uniformisation) useDTMCSteps(maxRow int) {
 	uniform.stepProb = uniform.graph.Weights
 	for s := range uniform.graph.NumStates() {
@@ -76,8 +82,7 @@ func (uniform *uniformisation) useDTMCSteps(maxRow int) {
 	uniform.relErrPerStep = 1.05 * (float64(maxRow+4)*unit + uniform.rounding.err)
 }
 
-// transposed returns a Markov chain with reversed transitions. The transitions into a state are in the order of their
-// sources. maxRow is the greatest number of transitions into one state.
+// transposed returns a Markov chain with reversed transitions. maxRow is the greatest number of transitions into one state.
 func transposed(model *sparse.Model) (reversed *sparse.Model, maxRow int) {
 	n := model.NumStates()
 	reversed = &sparse.Model{Kind: model.Kind, Weights: model.Weights, Rats: model.Rats, Err: model.Err}
@@ -104,55 +109,53 @@ func transposed(model *sparse.Model) (reversed *sparse.Model, maxRow int) {
 }
 
 // Steps advances a DTMC by n steps.
-func (f *Forward) Steps(ctx context.Context, n int) error {
-	if f.exact != nil {
-		return f.exactSteps(ctx, n)
+func (forward *Forward) Steps(ctx context.Context, n int) error {
+	if forward.exact != nil {
+		return forward.exactSteps(ctx, n)
 	}
-	return f.advance(ctx, &poisson{firstKept: n, weight: []float64{1}})
+	return forward.advance(ctx, &poisson{firstNumber: n, weight: []float64{1}})
 }
 
-// Time advances the distribution of a CTMC by the given time. The error is ErrNotExact for a Forward with
-// fractions.
-func (f *Forward) Time(ctx context.Context, time Time) error {
-	if f.exact != nil {
+// Time advances the distribution of a CTMC. The error is ErrNotExact for a Forward with fractions.
+func (forward *Forward) Time(ctx context.Context, time Time) error {
+	if forward.exact != nil {
 		return ErrNotExact
 	}
-	if time.High.Sign() == 0 || f.uniformisation.rate == 0 {
+	if time.High.Sign() == 0 || forward.uniformisation.rate == 0 {
 		return nil
 	}
-	distribution, err := f.uniformisation.poissonSteps(ctx, time)
+	distribution, err := forward.uniformisation.poissonSteps(ctx, time)
 	if err != nil {
 		return err
 	}
-	return f.advance(ctx, distribution)
+	return forward.advance(ctx, distribution)
 }
 
-// advance replaces the distribution by its mean after a Poisson-distributed number of steps, and adds the
-// errors of these steps to relErr and absErr.
-func (f *Forward) advance(ctx context.Context, distribution *poisson) error {
-	transient := f.uniformisation
+// advance replaces the distribution by its mean after a Poisson-distributed number of steps, and updates the error bounds.
+func (forward *Forward) advance(ctx context.Context, distribution *poisson) error {
+	transient := forward.uniformisation
 	transient.lossPerStep, transient.stepsTaken, transient.skippedErr = 0, 0, 0
-	values, err := transient.poissonMean(ctx, f.prob, distribution)
+	values, err := transient.poissonMean(ctx, forward.prob, distribution)
 	if err != nil {
 		return err
 	}
 	// A step preserves the sum of the probabilities, so errors do not grow.
 	relErr := compound(distribution.relErr + transient.relErrPerStep*(transient.stepsTaken+1) + unit*float64(len(distribution.weight)+4) + transient.skippedErr)
-	f.prob, f.relErr = values, 1.01*(f.relErr+relErr+f.relErr*relErr)
-	f.absErr += 1.01*distribution.truncatedProb + transient.lossPerStep*(transient.stepsTaken+1)*float64(len(values))
+	forward.prob, forward.relErr = values, 1.01*(forward.relErr+relErr+forward.relErr*relErr)
+	forward.absErr += 1.01*distribution.truncatedProb + transient.lossPerStep*(transient.stepsTaken+1)*float64(len(values))
 	return nil
 }
 
 // exactSteps takes n steps of a DTMC in rational arithmetic.
-func (f *Forward) exactSteps(ctx context.Context, n int) error {
-	incoming := f.uniformisation.graph.Model
-	next := make([]*big.Rat, len(f.exact))
+func (forward *Forward) exactSteps(ctx context.Context, n int) error {
+	incoming := forward.uniformisation.graph.Model
+	next := make([]*big.Rat, len(forward.exact))
 	var sum, term fraction
 	visit := func(s uint32) (choice uint32, work int) {
 		sum.reset()
 		first, end := incoming.Row(int(s))
 		for i := first; i < end; i++ {
-			if sourceProb := f.exact[incoming.Target[i]]; sourceProb.Sign() > 0 {
+			if sourceProb := forward.exact[incoming.Target[i]]; sourceProb.Sign() > 0 {
 				term.reset()
 				term.addRat(sourceProb)
 				sum.addProduct(incoming.Rat(i), &term)
@@ -161,32 +164,32 @@ func (f *Forward) exactSteps(ctx context.Context, n int) error {
 		next[s] = sum.rat()
 		return sparse.None, 100*(end-first) + reductionCost(next[s])
 	}
-	endStep := func() { f.exact, next = next, f.exact }
+	endStep := func() { forward.exact, next = next, forward.exact }
 	allStates := newStepWindow(sparse.FullSet(len(next)))
-	return allStates.forEachStep(nil, newMeter(ctx, f.opts, n), n, visit, endStep)
+	return allStates.forEachStep(nil, newMeter(ctx, forward.opts, n), n, visit, endStep)
 }
 
-// Values returns bounds on the probability of each state or, if fractions were requested, its exact probability. After
-// SteadyState it returns the long-run probabilities.
-func (f *Forward) Values() *Values {
-	if f.steadyState != nil {
-		return f.steadyState
+// Values returns bounds on the probability of each state or, if fractions are requested, its exact probability.
+// After SteadyState it returns the long-run probabilities.
+func (forward *Forward) Values() *Values {
+	if forward.steadyState != nil {
+		return forward.steadyState
 	}
-	values := newValues(f.graph.Model, Options{Exact: f.exact != nil})
-	if f.exact != nil {
-		for s, prob := range f.exact {
+	values := newValues(forward.graph.Model, Options{Exact: forward.exact != nil})
+	if forward.exact != nil {
+		for s, prob := range forward.exact {
 			values.assign(s, prob)
 		}
 		return values
 	}
-	rounding := f.uniformisation.rounding
-	for s, prob := range f.prob {
-		isZero := !f.reachable.Has(s) || prob == 0 && f.absErr == 0
+	rounding := forward.uniformisation.rounding
+	for s, prob := range forward.prob {
+		isZero := !forward.reachable.Has(s) || prob == 0 && forward.absErr == 0
 		if isZero {
 			continue
 		}
-		values.Lower[s] = max(rounding.down(prob, f.relErr)-f.absErr, 0)
-		values.Upper[s] = min(max(rounding.up(prob, f.relErr)+1.01*f.absErr, rounding.floor), 1)
+		values.Lower[s] = max(rounding.down(prob, forward.relErr)-forward.absErr, 0)
+		values.Upper[s] = min(max(rounding.up(prob, forward.relErr)+1.01*forward.absErr, rounding.floor), 1)
 	}
 	return values
 }

@@ -14,8 +14,7 @@ func (f *fraction) reset() {
 	f.denominator.SetInt64(1)
 }
 
-// add adds numerator/denominator to the fraction. The common denominator is the least common multiple of both
-// denominators, and the sum is not reduced to lowest terms.
+// add adds numerator/denominator to the fraction. It does not reduce the sum to lowest terms.
 func (f *fraction) add(numerator, denominator *big.Int) {
 	if f.denominator.Cmp(denominator) == 0 {
 		f.numerator.Add(&f.numerator, numerator)
@@ -23,9 +22,9 @@ func (f *fraction) add(numerator, denominator *big.Int) {
 	}
 	scale, scratch := &f.scratchQuotient, &f.scratchRemainder // scale is the common denominator divided by denominator
 	scale.QuoRem(&f.denominator, denominator, scratch)
-	divides := scratch.Sign() == 0
-	if !divides {
-		// Expand the fraction by denominator/gcd, so that its denominator is the least common multiple.
+	isMultiple := scratch.Sign() == 0
+	if !isMultiple {
+		// Expand the fraction by denominator/gcd. Its denominator becomes the least common multiple.
 		gcd := scratch.GCD(nil, nil, &f.denominator, denominator)
 		scale.Quo(&f.denominator, gcd)
 		expansion := scratch.Quo(denominator, gcd)

@@ -19,7 +19,7 @@ type Game struct {
 // NewGame returns the game in which the owner of the given states maximizes.
 func NewGame(graph *sparse.Graph, maximizer *sparse.Set) *Game { return &Game{graph, maximizer} }
 
-// Direction returns the direction of the game if only one side has choices, so that it is an MDP. Otherwise ok is false.
+// Direction returns the direction of an MDP: a game with choices on only one side. ok is false if both sides have choices.
 func (game *Game) Direction() (dir Direction, ok bool) {
 	var hasChoices [2]bool
 	for s := range game.graph.NumStates() {
@@ -44,19 +44,19 @@ func (game *Game) side(s int) Direction {
 	return Min
 }
 
-// newSystem returns the equations of the game. build is the function newSystem, or newStepwise for values after a number of
-// steps.
+// newSystem returns the equations of the game. build is newSystem, or newStepwise for values after a number of steps.
 func (game *Game) newSystem(build func(*sparse.Graph, *sparse.Reward, Direction, Options) (*system, error), reward *sparse.Reward, opts Options) (*system, error) {
 	sys, err := build(game.graph, reward, Max, opts)
-	if err == nil {
-		sys.values.Scheduler = nil
-		sys.maximizer = game.maximizer
+	if err != nil {
+		return nil, err
 	}
-	return sys, err
+	sys.values.Scheduler = nil
+	sys.maximizer = game.maximizer
+	return sys, nil
 }
 
-// Until returns bounds on the value of `left U right`: the greatest probability that the maximizer can guarantee against every strategy
-// of the minimizer. It is also the least probability that the minimizer can guarantee, because turn-based games are determined.
+// Until returns bounds on the value of `left U right`: the greatest probability that the maximizer can guarantee.
+// It is also the least probability that the minimizer can guarantee, because turn-based games are determined.
 //
 // Source: bounded value iteration with deflation of end components, Kelmendi, Kraemer, Kretinsky and
 // Weininger (CAV 2018) and Eisentraut, Kelmendi, Kretinsky and Weininger (2019); if it is slow, and for
@@ -83,27 +83,33 @@ func (game *Game) Until(ctx context.Context, left, right *sparse.Set, opts Optio
 		sys.values.Scheduler = wantedStrategies(strategy, opts)
 		return sys.values, nil
 	}
-	bounds, err := game.iterateBounds(ctx, sys.maybe, one, strategy, opts)
-	if err != nil {
-		return nil, err
-	}
 	improvement := &strategyImprovement{game: game, ctx: ctx, opts: opts, sys: sys}
 	improvement.solve = func(mdp *sparse.Graph, _ *sparse.Reward, dir Direction, opts Options) (*Values, error) {
 		return Until(ctx, mdp, left, right, dir, opts)
+	}
+	return improvement.solveMaybe(one, strategy)
+}
+
+// solveMaybe solves the maybe states of an until formula: first by deflation, then by strategy improvement if deflation is slow.
+// The set one has the states with value 1.
+func (improvement *strategyImprovement) solveMaybe(one *sparse.Set, strategy []uint32) (*Values, error) {
+	sys, opts := improvement.sys, improvement.opts
+	bounds, err := improvement.game.iterateBounds(improvement.ctx, sys.maybe, one, strategy, opts)
+	if err != nil {
+		return nil, err
 	}
 	if opts.Exact {
 		return sys.values, improvement.solveExactly(Max, bounds.strategy)
 	}
 	sys.values = bounds.sys.values
-	if sys.values.Converged {
-		sys.values.Scheduler = wantedStrategies(bounds.withMinimizer(), opts)
-		return sys.values, nil
+	if !sys.values.Converged {
+		return sys.values, improvement.narrowBounds(Max, bounds.strategy)
 	}
-	return sys.values, improvement.narrowBounds(Max, bounds.strategy)
+	sys.values.Scheduler = wantedStrategies(bounds.withMinimizer(), opts)
+	return sys.values, nil
 }
 
-// iterateBounds returns the bounds and the strategy that bounded value iteration finds. The states of one have the value 1. If fractions
-// are asked for, the strategy is the one that strategy improvement starts with.
+// iterateBounds returns the bounds and the strategy of bounded value iteration. The set one has the states with value 1.
 func (game *Game) iterateBounds(ctx context.Context, maybe, one *sparse.Set, strategy []uint32, opts Options) (*deflation, error) {
 	opts.Exact = false
 	sys, err := game.newSystem(newSystem, nil, opts)
@@ -116,7 +122,7 @@ func (game *Game) iterateBounds(ctx context.Context, maybe, one *sparse.Set, str
 	return bounds, bounds.solve(ctx, opts)
 }
 
-// wantedStrategies returns strategy, which has the choices of both sides, or nil if no strategies are asked for.
+// wantedStrategies returns the strategy if the options request it, or nil.
 func wantedStrategies(strategy []uint32, opts Options) []uint32 {
 	if !opts.Scheduler {
 		return nil
@@ -124,7 +130,7 @@ func wantedStrategies(strategy []uint32, opts Options) []uint32 {
 	return strategy
 }
 
-// firstChoices returns the strategy of both sides that makes the first choice in each state.
+// firstChoices returns the first choice of each state.
 func (game *Game) firstChoices() []uint32 {
 	strategy := make([]uint32, game.graph.NumStates())
 	for s := range strategy {
@@ -134,17 +140,16 @@ func (game *Game) firstChoices() []uint32 {
 	return strategy
 }
 
-// certainStates returns the states with value 0 and the states with value 1. It also writes choices to strategy. With them, the
-// minimizer attains each value of 0, and the maximizer each value of 1. In the other states they let the minimizer miss right with
-// positive probability.
+// certainStates returns the states with value 0 and the states with value 1. It writes choices to strategy that attain these values.
+// In the other states, the choices of the minimizer miss right with positive probability.
 //
-// Source: Chatterjee and Henzinger, A survey of stochastic omega-regular games (2012), section 3.1: attractors. In a finite
-// game the value is 1 where the maximizer can win almost surely.
+// Source: Chatterjee and Henzinger, A survey of stochastic omega-regular games (2012), section 3.1: attractors.
 func (game *Game) certainStates(ctx context.Context, left, right *sparse.Set, strategy []uint32) (zero, one *sparse.Set, err error) {
 	all := sparse.FullSet(game.graph.NumStates())
 	positive := game.attract(attractor{left: left, right: right, region: all})
 	zero = positive.Complement()
 	game.chooseFirst(zero, strategy, func(c int) bool { return game.staysIn(c, zero) })
+	// In a finite game the value is 1 where the maximizer can win almost surely.
 	one = positive
 	for {
 		if err := ctx.Err(); err != nil {
@@ -161,8 +166,7 @@ func (game *Game) certainStates(ctx context.Context, left, right *sparse.Set, st
 	}
 }
 
-// chooseFirst writes to the strategy, for each state of the minimizer in a set, the first choice that satisfies a condition,
-// if there is one.
+// chooseFirst writes the first choice that satisfies a condition to the strategy, for each state of the minimizer in a set.
 func (game *Game) chooseFirst(states *sparse.Set, strategy []uint32, condition func(c int) bool) {
 	for s := range states.Minus(game.maximizer).All() {
 		first, end := game.graph.Choices(s)
@@ -187,7 +191,7 @@ type attractor struct {
 	remaining           []int // the number of choices of each state that were not seen yet
 }
 
-// attract returns the states that the attractor finds.
+// attract computes the attractor by a backward search from right.
 func (game *Game) attract(search attractor) *sparse.Set {
 	graph := game.graph
 	search.attracted = search.right.Intersect(search.region)
@@ -208,8 +212,7 @@ func (game *Game) attract(search attractor) *sparse.Set {
 	return search.attracted
 }
 
-// visitChoice handles a choice that leads to an attracted state. It attracts the state of the choice if the maximizer owns it, or if
-// this is its last choice.
+// visitChoice visits a choice that can reach an attracted state. It attracts the owner if the maximizer owns it, or if this is its last choice.
 func (search *attractor) visitChoice(game *Game, c uint32) {
 	s := game.graph.Owner(c)
 	isCandidate := !search.attracted.Has(s) && search.left.Has(s) && search.region.Has(s)
@@ -256,8 +259,7 @@ func (game *Game) Next(ctx context.Context, set *sparse.Set, opts Options) (*Val
 	return sys.values, err
 }
 
-// BoundedUntil returns bounds on the value of `left U right` with a bound on the number of steps. Strategies may count
-// steps.
+// BoundedUntil returns bounds on the value of `left U right` with a bound on the number of steps. Strategies may count steps.
 func (game *Game) BoundedUntil(ctx context.Context, left, right *sparse.Set, bound Steps, opts Options) (*Values, error) {
 	if dir, ok := game.Direction(); ok {
 		return BoundedUntil(ctx, game.graph, left, right, bound, dir, opts)
@@ -296,8 +298,7 @@ func (game *Game) CumulReward(ctx context.Context, reward *sparse.Reward, steps 
 	return sys.values, err
 }
 
-// InstantReward returns bounds on the value of the expected state reward after the given number of steps. It ignores rewards
-// of choices.
+// InstantReward returns bounds on the value of the expected state reward after the given number of steps.
 func (game *Game) InstantReward(ctx context.Context, reward *sparse.Reward, steps int, opts Options) (*Values, error) {
 	if dir, ok := game.Direction(); ok {
 		return InstantReward(ctx, game.graph, reward, steps, dir, opts)
@@ -312,7 +313,7 @@ func (game *Game) InstantReward(ctx context.Context, reward *sparse.Reward, step
 	return sys.values, err
 }
 
-// hasWideBounds reports whether the relative width of the bounds exceeds eps in one of the states.
+// hasWideBounds reports whether the relative width of the bounds exceeds eps in some state.
 func (v *Values) hasWideBounds(states *sparse.Set, eps float64) bool {
 	for s := range states.All() {
 		lower, upper := v.Lower[s], v.Upper[s]

@@ -11,49 +11,44 @@ import (
 // maxAccumulated limits the states of the product with the accumulated reward when bounds are narrowed.
 const maxAccumulated = 1 << 19
 
-// ZeroUnlessReached returns bounds on the value of the expected reward until target is reached. A path that never reaches it
-// has reward 0. Strategies may depend on the reward that was accumulated so far, because a path that misses target loses it.
-// So the states of the game are paired with the accumulated reward.
-//
-// Write p(s) for the value of reaching target, and a for the accumulated reward. The value of a pair is infinite where p is
-// positive and the total reward is infinite in the game that ends in target and where p is 0: the maximizer collects rewards
-// as long as it wants, and then moves to target. Elsewhere let u(s) be this total reward. Then the value of (s, a) is at
-// least a*p(s) and at most a+u(s). The product ends with these bounds where a reaches a limit, and the limit grows until the
-// bounds are narrow. For fractions, the limit is the accumulated reward beyond which both sides only make choices that are
-// optimal for p (largeReward).
+// ZeroUnlessReached returns bounds on the value of the expected reward until target is reached. A path that never reaches target
+// has reward 0. Strategies may depend on the accumulated reward.
 //
 // Source: PRISM-games' R[F0]; Chen, Forejt, Kwiatkowska, Parker and Simaitis, Automatic verification of competitive
 // stochastic systems (FMSD 2013), section 4.
 func (game *Game) ZeroUnlessReached(ctx context.Context, reward *sparse.Reward, target *sparse.Set, opts Options) (*Values, error) {
 	opts.Within, opts.Scheduler, opts.Classic = nil, false, false
-	all := sparse.FullSet(game.graph.NumStates())
-	reachability, err := game.Until(ctx, all, target, opts)
+	n := game.graph.NumStates()
+	reachability, err := game.Until(ctx, sparse.FullSet(n), target, opts)
 	if err != nil {
 		return nil, err
 	}
-	acc := &accumulation{game: game, ctx: ctx, opts: opts, reward: reward, target: target, reachProbability: reachability, endStates: target.Clone()}
-	for s := range all.All() {
-		if reachability.isZero(s) {
-			acc.endStates.Add(s)
-		}
-	}
+	acc := &accumulation{game: game, ctx: ctx, opts: opts, reward: reward, target: target, reachProbability: reachability}
+	acc.endStates = target.Union(selectStates(n, reachability.isZero))
 	acc.totalReward, err = game.RewardUntilReached(ctx, reward, acc.endStates, opts)
 	if err != nil {
 		return nil, err
 	}
-	finite := sparse.NewSet(game.graph.NumStates())
-	for s := range all.All() {
-		if !acc.totalReward.isInfinite(s) {
-			finite.Add(s)
-		}
-	}
+	infinite := selectStates(n, acc.totalReward.isInfinite)
+	finite := infinite.Complement()
 	acc.choices = game.graph.ChoicesWithin(finite)
 	values := newValues(game.graph.Model, opts)
-	values.setAll(finite.Complement(), math.Inf(1))
+	values.setAll(infinite, math.Inf(1))
 	if opts.Exact {
 		return values, acc.solveExactly(values, finite)
 	}
 	return values, acc.narrowBounds(values, finite)
+}
+
+// selectStates returns the states from 0 to n-1 that satisfy a condition.
+func selectStates(n int, condition func(s int) bool) *sparse.Set {
+	selected := sparse.NewSet(n)
+	for s := range n {
+		if condition(s) {
+			selected.Add(s)
+		}
+	}
+	return selected
 }
 
 // isZero reports whether the value of a state is known to be 0.
@@ -72,7 +67,12 @@ func (v *Values) isInfinite(s int) bool {
 	return math.IsInf(v.Lower[s], 1)
 }
 
-// accumulation solves a game for ZeroUnlessReached.
+// accumulation solves a game for ZeroUnlessReached on pairs of a state and the accumulated reward.
+//
+// Let p(s) be the value of reaching target, and u(s) the total reward until endStates. The value of a pair (s, a) is infinite where u
+// is infinite: the maximizer collects rewards for a long time, and then moves to target. Elsewhere it is at least a*p(s) and at most a+u(s).
+// The product ends with these bounds where a reaches a limit. The limit grows until the bounds are narrow.
+// For fractions, both sides only make choices beyond the limit that are optimal for p (see largeReward).
 type accumulation struct {
 	game             *Game
 	ctx              context.Context
@@ -85,7 +85,7 @@ type accumulation struct {
 	choices          *sparse.Set // the choices that lead to states with finite values only
 }
 
-// narrowBounds increases the limit of the accumulated reward until the bounds of the finite values are narrow enough.
+// narrowBounds increases the limit of the accumulated reward until the bounds of the finite values are narrow.
 func (acc *accumulation) narrowBounds(values *Values, finite *sparse.Set) error {
 	limit := 1.0
 	for s := range finite.All() {
@@ -99,18 +99,8 @@ func (acc *accumulation) narrowBounds(values *Values, finite *sparse.Set) error 
 		if err != nil {
 			return err
 		}
-		lowerSolution, err := product.solve(acc.lowerPayoff)
-		if err != nil {
+		if err := product.tighten(values, finite); err != nil {
 			return err
-		}
-		upperSolution, err := product.solve(acc.upperPayoff)
-		if err != nil {
-			return err
-		}
-		for s := range finite.All() {
-			start := product.start[s]
-			values.Lower[s] = max(values.Lower[s], lowerSolution.Lower[start])
-			values.Upper[s] = min(values.Upper[s], upperSolution.Upper[start])
 		}
 		values.Converged = !values.hasWideBounds(finite, acc.opts.epsilon())
 		if values.Converged || len(product.pairs) > maxAccumulated {
@@ -119,15 +109,31 @@ func (acc *accumulation) narrowBounds(values *Values, finite *sparse.Set) error 
 	}
 }
 
-// lowerPayoff returns a lower bound on the value of a pair: the accumulated reward times the probability that the maximizer
-// reaches target. It returns no fraction.
+// tighten tightens the bounds of the finite values by the bounds of the product.
+func (product *accumulatedProduct) tighten(values *Values, finite *sparse.Set) error {
+	lowerSolution, err := product.solve(product.lowerPayoff)
+	if err != nil {
+		return err
+	}
+	upperSolution, err := product.solve(product.upperPayoff)
+	if err != nil {
+		return err
+	}
+	for s := range finite.All() {
+		start := product.start[s]
+		values.Lower[s] = max(values.Lower[s], lowerSolution.Lower[start])
+		values.Upper[s] = min(values.Upper[s], upperSolution.Upper[start])
+	}
+	return nil
+}
+
+// lowerPayoff returns a lower bound on the value of a pair: the accumulated reward times the probability to reach target. The fraction is nil.
 func (acc *accumulation) lowerPayoff(pair rewardPair) (float64, *big.Rat) {
 	amount, _ := pair.amount.Float64()
 	return amount * acc.reachProbability.Lower[pair.state], nil
 }
 
-// upperPayoff returns an upper bound on the value of a pair: the accumulated reward plus the total of all later rewards, as if
-// every path reached target. It returns no fraction.
+// upperPayoff returns an upper bound on the value of a pair: the accumulated reward plus the total reward. The fraction is nil.
 func (acc *accumulation) upperPayoff(pair rewardPair) (float64, *big.Rat) {
 	amount, _ := pair.amount.Float64()
 	if acc.endStates.Has(int(pair.state)) {
@@ -136,8 +142,7 @@ func (acc *accumulation) upperPayoff(pair rewardPair) (float64, *big.Rat) {
 	return amount + acc.totalReward.Upper[pair.state], nil
 }
 
-// solveExactly computes the finite values as fractions. If the accumulated reward a is at least the limit of largeReward, the
-// value of the pair (s, a) is a*p(s) + q(s).
+// solveExactly computes the finite values as fractions. It ends the product at the limit of largeReward.
 func (acc *accumulation) solveExactly(result *Values, finite *sparse.Set) error {
 	laterReward, limit, err := acc.largeReward(finite)
 	if err != nil {
@@ -148,6 +153,7 @@ func (acc *accumulation) solveExactly(result *Values, finite *sparse.Set) error 
 		return err
 	}
 	values, err := product.solve(func(pair rewardPair) (float64, *big.Rat) {
+		// At a state s with accumulated reward a, the value is a*p(s) + q(s).
 		payoff := new(big.Rat).Mul(pair.amount, acc.reachProbability.Exact[pair.state])
 		payoff.Add(payoff, laterReward[pair.state])
 		nearest, _ := payoff.Float64()
@@ -162,36 +168,39 @@ func (acc *accumulation) solveExactly(result *Values, finite *sparse.Set) error 
 	return nil
 }
 
-// largeReward returns, for each state with a finite value, the value q of the later rewards if both sides only make choices
-// that are optimal for p. Under such choices the expected value of p does not change, so a reward that is earned in a state
-// counts with the weight p of the state: q is the total of the rewards multiplied by p. largeReward also returns the limit
-// of the accumulated reward a from which a*p(s) + q(s) is the value. Beyond this limit, any other choice loses at least as
-// much of a*p as it can gain of q.
+// largeReward returns the value q of later rewards if both sides only make choices that are optimal for p. An accumulated reward a
+// of at least the limit gives the value a*p(s) + q(s): any other choice loses at least as much of a*p as it can gain of q.
 func (acc *accumulation) largeReward(finite *sparse.Set) (laterReward []*big.Rat, limit *big.Rat, err error) {
 	optimal := acc.optimalChoices()
 	model := *acc.game.graph.Model
+	// Optimal choices do not change the expected value of p, so a reward counts with the weight p of its state.
 	model.Rewards = []sparse.Reward{acc.weightedReward()}
 	restricted := model.Restrict(optimal)
 	total, err := NewGame(sparse.NewGraph(restricted), acc.game.maximizer).RewardUntilReached(acc.ctx, &restricted.Rewards[0], acc.endStates, acc.opts)
 	if err != nil {
 		return nil, nil, err
 	}
-	limit = new(big.Rat)
+	return total.Exact, acc.greatestLimit(finite, optimal, total.Exact), nil
+}
+
+// greatestLimit returns the greatest choiceLimit of a choice that is not optimal for p, at least 0.
+func (acc *accumulation) greatestLimit(finite, optimal *sparse.Set, q []*big.Rat) *big.Rat {
+	limit := new(big.Rat)
 	for s := range finite.Minus(acc.endStates).All() {
 		first, end := acc.game.graph.Choices(s)
 		for c := first; c < end; c++ {
 			if !acc.choices.Has(c) || optimal.Has(c) {
 				continue
 			}
-			if choiceLimit := acc.choiceLimit(s, c, total.Exact); choiceLimit.Cmp(limit) > 0 {
+			if choiceLimit := acc.choiceLimit(s, c, q); choiceLimit.Cmp(limit) > 0 {
 				limit = choiceLimit
 			}
 		}
 	}
-	return total.Exact, limit, nil
+	return limit
 }
 
-// optimalChoices returns the choices whose expected value of p equals p of their state, and all choices of end states.
+// optimalChoices returns the choices that preserve the value p of their state, and all choices of end states.
 func (acc *accumulation) optimalChoices() *sparse.Set {
 	graph, p := acc.game.graph, acc.reachProbability.Exact
 	optimal := sparse.NewSet(graph.NumChoices())
@@ -206,8 +215,8 @@ func (acc *accumulation) optimalChoices() *sparse.Set {
 	return optimal
 }
 
-// choiceLimit returns the accumulated reward a from which a choice that is not optimal for p is no better than an optimal one.
-// The value of the choice is (a+r)*mean(p) + mean(q), where r is its reward. The value of an optimal one is a*p + q.
+// choiceLimit returns the accumulated reward a from which a choice with reward r is no better than an optimal choice for p.
+// It solves (a+r)*mean(p) + mean(q) = a*p + q for a.
 func (acc *accumulation) choiceLimit(s, c int, q []*big.Rat) *big.Rat {
 	graph, p := acc.game.graph, acc.reachProbability.Exact
 	mean := meanRat(graph, c, p)
@@ -217,7 +226,7 @@ func (acc *accumulation) choiceLimit(s, c int, q []*big.Rat) *big.Rat {
 	return gain.Quo(gain, loss)
 }
 
-// meanRat returns the expected value of the state that choice c leads to.
+// meanRat returns the expected value of the successors of choice c.
 func meanRat(graph *sparse.Graph, c int, values []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
 	first, end := graph.Row(c)
@@ -227,8 +236,7 @@ func meanRat(graph *sparse.Graph, c int, values []*big.Rat) *big.Rat {
 	return sum
 }
 
-// weightedReward returns the rewards of the choices, including their state rewards, multiplied by the probability p of the
-// state.
+// weightedReward returns the rewards of states and choices, multiplied by the probability p of the state.
 func (acc *accumulation) weightedReward() sparse.Reward {
 	graph := acc.game.graph
 	weighted := sparse.Reward{Choice: make([]float64, graph.NumChoices()), ChoiceRat: make([]*big.Rat, graph.NumChoices())}
@@ -266,8 +274,7 @@ type pairKey struct {
 	amount string
 }
 
-// product builds the game on the pairs that are reached with accumulated rewards below a limit. A pair ends if its reward is not below
-// the limit, or if its state is an end state.
+// product builds the game on pairs. A pair ends if its state is an end state, or if its reward reaches the limit.
 func (acc *accumulation) product(finite *sparse.Set, limit *big.Rat) (*accumulatedProduct, error) {
 	graph := acc.game.graph
 	product := &accumulatedProduct{accumulation: acc, start: make([]uint32, graph.NumStates()), numbers: map[pairKey]uint32{}}
@@ -313,7 +320,7 @@ func (product *accumulatedProduct) addChoices(builder *sparse.DerivedBuilder, pa
 	}
 }
 
-// number returns the state of a pair in the product, and adds the pair if it is new. text is the amount as a text.
+// number returns the state of a pair in the product. A new pair is added. text is the amount as a text.
 func (product *accumulatedProduct) number(s uint32, amount *big.Rat, text string) uint32 {
 	key := pairKey{s, text}
 	if number, ok := product.numbers[key]; ok {
@@ -325,8 +332,7 @@ func (product *accumulatedProduct) number(s uint32, amount *big.Rat, text string
 	return number
 }
 
-// choiceReward returns the reward of a choice plus the reward of its state. Unless the computation is exact, it adds the float64
-// values of both.
+// choiceReward returns the reward of a choice plus the reward of its state. It uses float64 rewards unless the computation is exact.
 func (acc *accumulation) choiceReward(s, c int) *big.Rat {
 	if acc.opts.Exact {
 		return acc.reward.OfChoiceRat(s, c)
@@ -341,8 +347,7 @@ func (acc *accumulation) choiceReward(s, c int) *big.Rat {
 	return sum
 }
 
-// solve returns the values of the product if a path that ends in a pair earns the payoff of this pair. payoff returns its
-// nearest float64 and, for exact computations, the fraction.
+// solve returns the values of the product if each ended pair earns its payoff. payoff returns the nearest float64 and the fraction.
 func (product *accumulatedProduct) solve(payoff func(rewardPair) (float64, *big.Rat)) (*Values, error) {
 	n := product.graph.NumStates()
 	// A payoff is computed from an amount by a few operations.

@@ -15,26 +15,21 @@ var ErrNoStrategies = errors.New("found no pair of optimal strategies of the two
 // maxLongRunSteps limits the steps of value iteration for long-run averages.
 const maxLongRunSteps = 1 << 20
 
-// LongRun returns bounds on the value of the long-run average reward per step. Value iteration suggests strategies of both sides: the
-// choices that are best for the total reward of many steps. Under a strategy of one side, the game is an MDP of the other side, whose
-// long-run average bounds the value. If the bounds are not narrow, or the fractions differ, more steps suggest better strategies. Both
-// sides have optimal memoryless strategies. If each step stays in its state with probability 1/2, these are best for all large numbers
-// of steps.
+// LongRun returns bounds on the value of the long-run average reward per step. Value iteration suggests memoryless strategies.
+// If one side follows its strategy, the game is an MDP of the other side. Its long-run average bounds the value.
 //
-// Source: Liggett and Lippman, Stochastic games with perfect information and time average payoff (1969);
-// the MDPs are solved as by LongRun.
+// Source: Liggett and Lippman, Stochastic games with perfect information and time average payoff (1969).
 func (game *Game) LongRun(ctx context.Context, reward *sparse.Reward, opts Options) (*Values, error) {
 	if dir, ok := game.Direction(); ok {
 		return LongRun(ctx, game.graph, reward, dir, opts)
 	}
 	opts.Within, opts.Classic = nil, false
 	n := game.graph.NumStates()
-	all := sparse.FullSet(n)
-	improvement, err := game.newRewardImprovement(ctx, reward, all, opts)
+	improvement, err := game.newRewardImprovement(ctx, reward, sparse.FullSet(n), opts)
 	if err != nil {
 		return nil, err
 	}
-	improvement.sys.maybe = all
+	improvement.sys.maybe = sparse.FullSet(n)
 	improvement.solve = func(g *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*Values, error) {
 		return LongRun(ctx, g, reward, dir, opts)
 	}
@@ -42,14 +37,25 @@ func (game *Game) LongRun(ctx context.Context, reward *sparse.Reward, opts Optio
 	for s := range n {
 		values.Upper[s] = math.Inf(1)
 	}
+	optimal, err := improvement.iterateLongRun(reward)
+	if optimal != nil || err != nil {
+		return optimal, err
+	}
+	if opts.Exact {
+		return nil, ErrNoStrategies
+	}
+	return values, nil
+}
+
+// iterateLongRun evaluates the strategies that value iteration suggests. It returns the values of optimal strategies, or nil.
+func (improvement *strategyImprovement) iterateLongRun(reward *sparse.Reward) (optimal *Values, err error) {
+	game := improvement.game
+	n := game.graph.NumStates()
 	total := make([]float64, n)
 	var strategy []uint32
-	for steps, taken := 64, 0; steps <= maxLongRunSteps; steps *= 2 {
-		for ; taken < steps; taken++ {
-			if taken%64 == 0 && ctx.Err() != nil {
-				return nil, ctx.Err()
-			}
-			total = game.lazyStep(reward, total, nil)
+	for taken, steps := 0, 64; steps <= maxLongRunSteps; taken, steps = steps, 2*steps {
+		if total, err = game.lazySteps(improvement.ctx, reward, total, steps-taken); err != nil {
+			return nil, err
 		}
 		next := make([]uint32, n)
 		game.lazyStep(reward, total, next)
@@ -61,14 +67,11 @@ func (game *Game) LongRun(ctx context.Context, reward *sparse.Reward, opts Optio
 			return optimal, err
 		}
 	}
-	if opts.Exact {
-		return nil, ErrNoStrategies
-	}
-	return values, nil
+	return nil, nil
 }
 
-// valuesIfOptimal evaluates the strategies of both sides. It returns the values of the game if they prove each other optimal: their
-// fractions are equal, or their bounds narrow. Otherwise it tightens the bounds on the values of the game, and returns nil.
+// valuesIfOptimal evaluates the strategies of both sides. If the values prove both optimal, it returns them.
+// Otherwise it tightens the bounds of the game and returns nil.
 func (improvement *strategyImprovement) valuesIfOptimal(strategy []uint32) (*Values, error) {
 	least, err := improvement.evaluate(Max, strategy)
 	if err != nil {
@@ -95,32 +98,42 @@ func (improvement *strategyImprovement) valuesIfOptimal(strategy []uint32) (*Val
 	return values, nil
 }
 
-// lazyStep returns the optimal total reward of each state after one more step, from the total rewards of the steps before. A
-// step stays in its state with probability 1/2, which makes periodic games converge. The optimal choices are written to
-// strategy, unless strategy is nil.
+// lazySteps takes some lazy steps of value iteration. total has the optimal total rewards before.
+func (game *Game) lazySteps(ctx context.Context, reward *sparse.Reward, total []float64, steps int) ([]float64, error) {
+	for i := range steps {
+		if i%64 == 0 && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		total = game.lazyStep(reward, total, nil)
+	}
+	return total, nil
+}
+
+// lazyStep returns the optimal total reward of each state after one more step. The optimal choices are written to strategy, if it is not nil.
 func (game *Game) lazyStep(reward *sparse.Reward, total []float64, strategy []uint32) []float64 {
-	graph, next := game.graph, make([]float64, len(total))
+	next := make([]float64, len(total))
 	for s := range total {
-		first, end := graph.Choices(s)
+		first, end := game.graph.Choices(s)
+		best := first
 		for c := first; c < end; c++ {
-			sum := 0.0
-			firstTransition, endTransition := graph.Row(c)
-			for i := firstTransition; i < endTransition; i++ {
-				sum += graph.Prob(i) * total[graph.Target[i]]
+			value := game.lazyValue(reward, s, c, total)
+			if c == first || isBetter(value, next[s], !game.maximizer.Has(s)) {
+				best, next[s] = c, value
 			}
-			sum = reward.OfChoice(s, c) + (sum+total[s])/2
-			isBetter := sum < next[s]
-			if game.maximizer.Has(s) {
-				isBetter = sum > next[s]
-			}
-			if c > first && !isBetter {
-				continue
-			}
-			next[s] = sum
-			if strategy != nil {
-				strategy[s] = uint32(c)
-			}
+		}
+		if strategy != nil {
+			strategy[s] = uint32(best)
 		}
 	}
 	return next
+}
+
+// lazyValue returns the total reward of a choice that stays in its state with probability 1/2. Staying makes periodic games converge.
+func (game *Game) lazyValue(reward *sparse.Reward, s, c int, total []float64) float64 {
+	sum := 0.0
+	first, end := game.graph.Row(c)
+	for i := first; i < end; i++ {
+		sum += game.graph.Prob(i) * total[game.graph.Target[i]]
+	}
+	return reward.OfChoice(s, c) + (sum+total[s])/2
 }

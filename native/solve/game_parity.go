@@ -10,11 +10,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Parity returns bounds on the value of a parity objective: the probability that the least priority that occurs infinitely
-// often is even. priority has the priority of each state.
-//
-// Strategy improvement of each side gives one of the bounds: if one side has a fixed strategy, the game is an MDP of the
-// other side, whose bounds are sound. Fractions come from the maximizer alone. With opts.Scheduler, the strategies are those of the bounds.
+// Parity returns bounds on the value of a parity objective: the probability that the least priority that occurs infinitely often is even.
+// priority has the priority of each state. With opts.Scheduler, the strategies attain the bounds.
 //
 // Source: Chatterjee and Henzinger, Strategy improvement for stochastic Rabin and Streett games (CONCUR 2006); the case of
 // parity games.
@@ -22,18 +19,16 @@ func (game *Game) Parity(ctx context.Context, priority []int, opts Options) (*Va
 	wantsStrategies := opts.Scheduler
 	opts.Within, opts.Scheduler, opts.Classic = nil, false, false
 	priority = compressPriorities(priority)
-	improvement := &parityImprovement{game: game, ctx: ctx, opts: opts, priority: priority, strategy: game.firstChoices()}
+	// Strategy improvement of each side gives one of the bounds.
+	improvement := game.newParityImprovement(ctx, priority, opts)
 	lower, err := improvement.run()
 	if err != nil || opts.Exact && !wantsStrategies {
 		return lower, err
 	}
-	// For the minimizer, the least priority must be odd; so it is even after adding 1.
-	shifted := make([]int, len(priority))
-	for s, statePriority := range priority {
-		shifted[s] = statePriority + 1
+	for s := range priority {
+		priority[s]++ // the minimizer wants an odd least priority
 	}
-	opponentGame := NewGame(game.graph, game.maximizer.Complement())
-	opponent := &parityImprovement{game: opponentGame, ctx: ctx, opts: opts, priority: shifted, strategy: game.firstChoices()}
+	opponent := NewGame(game.graph, game.maximizer.Complement()).newParityImprovement(ctx, priority, opts)
 	upper, err := opponent.run()
 	if err != nil {
 		return nil, err
@@ -52,8 +47,12 @@ func (game *Game) Parity(ctx context.Context, priority []int, opts Options) (*Va
 	return lower, nil
 }
 
-// combineStrategies returns the choices of the first strategy in the states of the maximizer, and the choices of the second strategy
-// in the states of the minimizer.
+// newParityImprovement returns the strategy improvement of the maximizer, from the first choice of each state.
+func (game *Game) newParityImprovement(ctx context.Context, priority []int, opts Options) *parityImprovement {
+	return &parityImprovement{game: game, ctx: ctx, opts: opts, priority: priority, strategy: game.firstChoices()}
+}
+
+// combineStrategies joins the choices of a strategy of the maximizer and a strategy of the minimizer.
 func (game *Game) combineStrategies(maximizer, minimizer []uint32) []uint32 {
 	strategies := slices.Clone(minimizer)
 	for s := range game.maximizer.All() {
@@ -62,7 +61,7 @@ func (game *Game) combineStrategies(maximizer, minimizer []uint32) []uint32 {
 	return strategies
 }
 
-// compressPriorities replaces priorities by small numbers with the same order and the same parities.
+// compressPriorities replaces priorities by small numbers with the same order and parities.
 func compressPriorities(priority []int) []int {
 	distinct := slices.Compact(slices.Sorted(slices.Values(priority)))
 	compressedValue := map[int]int{}
@@ -80,7 +79,7 @@ func compressPriorities(priority []int) []int {
 	return result
 }
 
-// oneMinus returns 1-x for a probability, rounded towards an infinity.
+// oneMinus returns 1-x for a probability, rounded towards the given infinity.
 func oneMinus(x, towards float64) float64 {
 	if x == 0 || x == 1 {
 		return 1 - x
@@ -106,8 +105,7 @@ type parityImprovement struct {
 // maxParityStrategies limits the strategies for bounds.
 const maxParityStrategies = 200
 
-// run improves the strategy as long as possible. It returns the values of the game if fractions are asked for, and otherwise the
-// greatest lower bounds of all strategies that it evaluated.
+// run improves the strategy until no better strategy is found. It returns the exact values, or the greatest lower bounds of all strategies.
 func (improvement *parityImprovement) run() (*Values, error) {
 	best := newValues(improvement.game.graph.Model, improvement.opts)
 	for i := 0; improvement.opts.Exact || i < maxParityStrategies; i++ {
@@ -129,8 +127,8 @@ func (improvement *parityImprovement) run() (*Values, error) {
 	return best, nil
 }
 
-// evaluate computes the values of the strategy. A value is one minus the maximal probability that the minimizer reaches an
-// end component in which it can stay and whose least priority is odd.
+// evaluate computes the values of the strategy: one minus the maximal probability that the minimizer reaches an end component with an odd
+// least priority.
 func (improvement *parityImprovement) evaluate() error {
 	mdp := sparse.NewGraph(improvement.game.graph.Model.Restrict(improvement.strategyChoices()))
 	oddStates, err := oddEndComponentStates(improvement.ctx, mdp.Model, improvement.priority)
@@ -156,7 +154,7 @@ func (improvement *parityImprovement) evaluate() error {
 	return nil
 }
 
-// strategyChoices returns the choices of the strategy, and all choices of the minimizer.
+// strategyChoices returns the choices of the strategy and all choices of the minimizer.
 func (improvement *parityImprovement) strategyChoices() *sparse.Set {
 	graph := improvement.game.graph
 	choices := sparse.NewSet(graph.NumChoices())
@@ -173,30 +171,27 @@ func (improvement *parityImprovement) strategyChoices() *sparse.Set {
 	return choices
 }
 
-// oddEndComponentStates returns the states of the end components whose least priority is odd. In an end component whose least priority is
-// even, it looks for smaller end components without the states of that priority.
+// oddEndComponentStates returns the states of all end components with an odd least priority.
 func oddEndComponentStates(ctx context.Context, model *sparse.Model, priority []int) (*sparse.Set, error) {
-	result := sparse.NewSet(model.NumStates())
+	odd := sparse.NewSet(model.NumStates())
 	for states := sparse.FullSet(model.NumStates()); !states.Empty(); {
 		components, err := model.EndComponents(ctx, states, nil)
 		if err != nil {
 			return nil, err
 		}
-		states = sparse.NewSet(model.NumStates())
+		states = sparse.NewSet(model.NumStates()) // the next round finds smaller end components in these states
 		for i := range components.Num() {
 			members := components.Members(i)
 			least := leastPriority(members, priority)
-			isOdd := least%2 == 1
-			for _, s := range members {
-				if isOdd {
-					result.Add(int(s))
-				} else if priority[s] > least {
-					states.Add(int(s))
-				}
+			if least%2 == 1 {
+				addStates(odd, members)
+				continue
 			}
+			isLeast := func(s uint32) bool { return priority[s] == least }
+			addStates(states, slices.DeleteFunc(slices.Clone(members), isLeast))
 		}
 	}
-	return result, nil
+	return odd, nil
 }
 
 // leastPriority returns the least priority of some states.
@@ -208,8 +203,8 @@ func leastPriority(states []uint32, priority []int) int {
 	return least
 }
 
-// improve changes the strategy to a better one, and reports whether it found one. It switches to choices whose mean value exceeds the
-// value of their state. If there are none, it looks for winning strategies within classes of states with equal values.
+// improve switches to choices that raise a value. Without such a choice, it changes to winning strategies within value classes. It reports
+// whether the strategy changed.
 func (improvement *parityImprovement) improve() (changed bool) {
 	comparison := improvement.compareChoices()
 	for s := range improvement.game.maximizer.All() {
@@ -226,7 +221,7 @@ func (improvement *parityImprovement) improve() (changed bool) {
 	return changed
 }
 
-// compareChoices compares the mean value of each choice with the value of its state: the results are 1, 0 or -1.
+// compareChoices compares the mean value of each choice with the value of its state: 1, 0 or -1.
 func (improvement *parityImprovement) compareChoices() []int {
 	graph := improvement.game.graph
 	comparison := make([]int, graph.NumChoices())
@@ -239,10 +234,9 @@ func (improvement *parityImprovement) compareChoices() []int {
 	return comparison
 }
 
-// bestChoice returns the choice of a state with the greatest mean value among those that exceed the value of the state, or the first
-// choice if there are none.
-func (improvement *parityImprovement) bestChoice(s int, comparison []int) int {
-	first, end := improvement.game.graph.Choices(s)
+// bestChoice returns the choice of a state with the greatest mean value above the value of the state, or the first choice.
+func (improvement *parityImprovement) bestChoice(state int, comparison []int) int {
+	first, end := improvement.game.graph.Choices(state)
 	best := first
 	for c := first; c < end; c++ {
 		if comparison[c] > 0 && (comparison[best] <= 0 || improvement.meanOfChoice(c) > improvement.meanOfChoice(best)) {
@@ -256,7 +250,7 @@ func (improvement *parityImprovement) bestChoice(s int, comparison []int) int {
 // depends on it.
 const tolerance = 1e-10
 
-// compare returns 1, 0 or -1 if the mean value of choice c is greater than, equal to or less than the value of its state s.
+// compare compares the mean value of choice c with the value of its state s: 1, 0 or -1.
 func (improvement *parityImprovement) compare(c, s int) int {
 	if improvement.values.Exact != nil {
 		return meanRat(improvement.game.graph, c, improvement.values.Exact).Cmp(improvement.values.Exact[s])
@@ -271,7 +265,7 @@ func (improvement *parityImprovement) compare(c, s int) int {
 	return 0
 }
 
-// meanOfChoice returns the mean value of the successors of a choice, as a float64.
+// meanOfChoice returns the mean value of the successors of a choice.
 func (improvement *parityImprovement) meanOfChoice(c int) float64 {
 	first, end := improvement.game.graph.Row(c)
 	sum := 0.0
@@ -281,12 +275,12 @@ func (improvement *parityImprovement) meanOfChoice(c int) float64 {
 	return sum
 }
 
-// classes returns the states with values below 1, grouped into classes of equal values.
+// classes groups the states with values below 1 into classes of equal values.
 func (improvement *parityImprovement) classes() [][]uint32 {
 	var order []uint32
 	for s, lower := range improvement.values.Lower {
-		roundedToOne := improvement.values.Exact != nil && !improvement.values.Exact[s].IsInt()
-		if lower < 1 || roundedToOne {
+		isRoundedToOne := improvement.values.Exact != nil && !improvement.values.Exact[s].IsInt()
+		if lower < 1 || isRoundedToOne {
 			order = append(order, uint32(s))
 		}
 	}
@@ -303,7 +297,7 @@ func (improvement *parityImprovement) classes() [][]uint32 {
 	return classes
 }
 
-// compareValues compares the values of two states as cmp.Compare does.
+// compareValues compares the values of two states: 1, 0 or -1.
 func (improvement *parityImprovement) compareValues(a, b uint32) int {
 	if improvement.values.Exact != nil {
 		return improvement.values.Exact[a].Cmp(improvement.values.Exact[b])
@@ -311,8 +305,7 @@ func (improvement *parityImprovement) compareValues(a, b uint32) int {
 	return cmp.Compare(improvement.values.Lower[a], improvement.values.Lower[b])
 }
 
-// equalValues reports whether the values of two states are equal, up to a tolerance if there are no exact values. The value of
-// b must be at least the value of a.
+// equalValues reports whether two states have equal values, or nearly equal float64 values. The value of b must be at least the value of a.
 func (improvement *parityImprovement) equalValues(a, b uint32) bool {
 	if improvement.values.Exact != nil {
 		return improvement.values.Exact[a].Cmp(improvement.values.Exact[b]) == 0
@@ -320,8 +313,7 @@ func (improvement *parityImprovement) equalValues(a, b uint32) bool {
 	return improvement.values.Lower[b]-improvement.values.Lower[a] <= tolerance
 }
 
-// winClass finds the states of a value class from which the maximizer can win almost surely unless the minimizer raises the
-// value, and changes the strategy there. It reports whether there are such states.
+// winClass changes the strategy in the states of a value class that the maximizer wins almost surely. It reports whether there are such states.
 func (improvement *parityImprovement) winClass(class []uint32, comparison []int) bool {
 	solver := improvement.classGame(class, comparison)
 	won := solver.solve()
@@ -331,37 +323,39 @@ func (improvement *parityImprovement) winClass(class []uint32, comparison []int)
 	return !won.Empty()
 }
 
-// classGame returns the parity game within a value class, of the choices that keep the value. A state of the minimizer with a choice
-// that keeps the value, but leaves the class, is not in the game: the minimizer wins there.
+// classGame returns the parity game within a value class. It has the choices that preserve the value.
 func (improvement *parityImprovement) classGame(class []uint32, comparison []int) *almostSure {
 	graph := improvement.game.graph
 	inside := sparse.NewSet(graph.NumStates())
-	for _, s := range class {
-		inside.Add(int(s))
-	}
+	addStates(inside, class)
 	solver := &almostSure{
 		game: improvement.game, region: inside, choices: sparse.NewSet(graph.NumChoices()),
 		priority: make([]int, graph.NumChoices()), strategy: slices.Clone(improvement.strategy),
 	}
 	for _, s := range class {
-		first, end := graph.Choices(int(s))
-		canLeave := false
-		for c := first; c < end; c++ {
-			if comparison[c] != 0 {
-				continue
-			}
-			if improvement.game.staysIn(c, inside) {
-				solver.choices.Add(c)
-				solver.priority[c] = improvement.priority[s]
-			} else {
-				canLeave = true
-			}
-		}
-		if canLeave && !improvement.game.maximizer.Has(int(s)) {
+		canLeave := improvement.addClassChoices(solver, int(s), comparison)
+		if canLeave && !improvement.game.maximizer.Has(int(s)) { // the minimizer wins here
 			inside.Remove(int(s))
 		}
 	}
 	return solver
+}
+
+// addClassChoices adds the choices of a state that preserve the value and stay in the class. canLeave says that such a choice can leave it.
+func (improvement *parityImprovement) addClassChoices(solver *almostSure, s int, comparison []int) (canLeave bool) {
+	first, end := improvement.game.graph.Choices(s)
+	for c := first; c < end; c++ {
+		preservesValue := comparison[c] == 0
+		switch {
+		case !preservesValue:
+		case improvement.game.staysIn(c, solver.region):
+			solver.choices.Add(c)
+			solver.priority[c] = improvement.priority[s]
+		default:
+			canLeave = true
+		}
+	}
+	return canLeave
 }
 
 // almostSure computes the states from which the maximizer wins a parity game with probability one without leaving a set of
@@ -382,7 +376,7 @@ type almostSure struct {
 	variables []*sparse.Set // of each priority
 }
 
-// solve returns the states in which the maximizer wins.
+// solve returns the states that the maximizer wins.
 func (winning *almostSure) solve() *sparse.Set {
 	greatest := 0
 	for c := range winning.choices.All() {
@@ -392,8 +386,7 @@ func (winning *almostSure) solve() *sparse.Set {
 	return winning.fixedPoint(0)
 }
 
-// fixedPoint returns the fixed point of the variable of a priority, for the current values of the variables of smaller
-// priorities. It is a least fixed point for an odd priority, and otherwise a greatest one.
+// fixedPoint returns the fixed point for a priority, given the variables of smaller priorities. It is a least fixed point if the priority is odd.
 func (winning *almostSure) fixedPoint(priority int) *sparse.Set {
 	if priority == len(winning.variables) {
 		return winning.step()
@@ -412,8 +405,7 @@ func (winning *almostSure) fixedPoint(priority int) *sparse.Set {
 	}
 }
 
-// step returns the states from which the maximizer wins in one step of the fixed-point iteration, and writes its choices to
-// the strategy.
+// step returns the states that the maximizer wins in one step of the fixed-point iteration.
 func (winning *almostSure) step() *sparse.Set {
 	won := sparse.NewSet(winning.region.Len())
 	for s := range winning.region.All() {
@@ -424,29 +416,32 @@ func (winning *almostSure) step() *sparse.Set {
 	return won
 }
 
-// isWon reports whether the maximizer wins from a state in one step of the fixed-point iteration: by some choice or, in a
-// state of the minimizer, by all choices. It writes the choice to the strategy, unless the state was already won in an
-// iteration for an odd priority.
+// isWon reports whether the maximizer wins a state in one step of the fixed-point iteration, and writes its choice to the strategy.
 func (winning *almostSure) isWon(s int) bool {
 	first, end := winning.game.graph.Choices(s)
 	if !winning.game.maximizer.Has(s) {
-		for c := first; c < end; c++ {
-			if winning.choices.Has(c) && !winning.isWonChoice(c) {
-				return false
-			}
-		}
-		return true
+		return winning.areAllWon(first, end)
 	}
 	for c := first; c < end; c++ {
 		if !winning.choices.Has(c) || !winning.isWonChoice(c) {
 			continue
 		}
-		if !winning.isWonForOddPriority(s) {
+		if !winning.isWonForOddPriority(s) { // an earlier iteration has not chosen yet
 			winning.strategy[s] = uint32(c)
 		}
 		return true
 	}
 	return false
+}
+
+// areAllWon reports whether the maximizer wins after all available choices from first to end-1.
+func (winning *almostSure) areAllWon(first, end int) bool {
+	for c := first; c < end; c++ {
+		if winning.choices.Has(c) && !winning.isWonChoice(c) {
+			return false
+		}
+	}
+	return true
 }
 
 // isWonForOddPriority reports whether a state is in the variable of an odd priority.
@@ -459,8 +454,8 @@ func (winning *almostSure) isWonForOddPriority(s int) bool {
 	return false
 }
 
-// isWonChoice reports whether the maximizer wins after a choice, for the current values of the variables. The condition is
-// described at almostSure.
+// isWonChoice reports whether the maximizer wins after a choice. The condition must hold for each even priority 2k up to the priority of
+// the choice: all successors are in the variable of 2k, or one successor is in the variable of 2k-1.
 func (winning *almostSure) isWonChoice(c int) bool {
 	priority := winning.priority[c]
 	for even := 0; even <= priority+1; even += 2 {

@@ -8,9 +8,9 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// ReachReward returns bounds on the value of the expected reward until target is reached, where a path
-// that never reaches it has an infinite reward. The value is infinite where the minimizer cannot reach
-// target almost surely.
+// ReachReward returns bounds on the value of the expected reward until target is reached. A path that never reaches target has an
+// infinite reward.
+// The value is infinite where the minimizer cannot reach target almost surely.
 //
 // Source: PRISM-games' R[F]; stochastic shortest path games, Patek and Bertsekas (1999); strategy
 // improvement of the minimizer from a strategy that reaches target almost surely.
@@ -58,8 +58,7 @@ func (game *Game) TotalReward(ctx context.Context, reward *sparse.Reward, opts O
 	return improvement.run(Max, game.firstChoices())
 }
 
-// finiteTotal returns the states with a finite total reward. From these states the minimizer can ensure that almost surely
-// only finitely many choices with a reward are made.
+// finiteTotal returns the states with a finite total reward. From these states the minimizer can almost surely stop all rewards.
 //
 // Source: Chatterjee and Henzinger (2012), section 3.2: almost-sure coBuchi objectives.
 func (game *Game) finiteTotal(reward *sparse.Reward) *sparse.Set {
@@ -112,22 +111,20 @@ func (game *Game) RewardUntilReached(ctx context.Context, reward *sparse.Reward,
 	return values, err
 }
 
-// withoutStates returns a copy of a slice of values of states, in which the values of the given states are zero. It returns nil
-// for nil.
+// withoutStates returns a copy of values by state, with zeros for the given states. It returns nil for nil.
 func withoutStates[T any](values []T, states *sparse.Set) []T {
 	if values == nil {
 		return nil
 	}
+	var zero T
 	result := slices.Clone(values)
 	for s := range states.All() {
-		var zero T
 		result[s] = zero
 	}
 	return result
 }
 
-// valuesOfOrigins returns, for each choice, the value of its original choice, or zero if it has none. values has the values of
-// the original choices; if it is nil, the result is nil.
+// valuesOfOrigins returns the value of the original choice for each choice, or zero without an original choice. It returns nil for nil.
 func valuesOfOrigins[T any](values []T, origin []uint32) []T {
 	if values == nil {
 		return nil
@@ -152,8 +149,7 @@ func originalStrategy(strategy, origin []uint32) []uint32 {
 	return original
 }
 
-// newRewardImprovement returns the strategy improvement for a reward. The states outside of finite have infinite values. Choices of the
-// other states that can lead there are not used: the minimizer would lose, and the maximizer has none.
+// newRewardImprovement returns the strategy improvement for a reward. The states outside of finite have infinite values.
 func (game *Game) newRewardImprovement(ctx context.Context, reward *sparse.Reward, finite *sparse.Set, opts Options) (*strategyImprovement, error) {
 	opts.Epsilon = opts.epsilon()
 	opts.Within, opts.Classic = nil, false
@@ -162,6 +158,7 @@ func (game *Game) newRewardImprovement(ctx context.Context, reward *sparse.Rewar
 		return nil, err
 	}
 	sys.values.setAll(finite.Complement(), math.Inf(1))
+	// The minimizer would lose outside of finite. The maximizer has no choice that leaves finite.
 	sys.choices = game.graph.ChoicesWithin(finite)
 	return &strategyImprovement{game: game, ctx: ctx, opts: opts, sys: sys, reward: reward}, nil
 }

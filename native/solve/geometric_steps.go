@@ -8,12 +8,12 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// geometricSteps takes many steps of a chain whose first values are 0. A step replaces the values x of the
-// maybe states by A x + b, so the values after k steps are the sum of the increments d(0), ..., d(k-1), where
-// d(0) = b and d(i+1) = A d(i). The increments are computed one by one. Once an increment is nearly a
-// multiple of the one p steps before, a geometric series bounds the later ones. A is monotone, so if A^p d <=
-// q d in every state, then A^(jp) d <= q^j d for every j, and likewise for lower bounds. Every p is sound; in
-// a periodic chain a multiple of the period gives narrow bounds.
+// geometricSteps takes many steps of a chain whose first values are 0. One step replaces the values x of the maybe states by A x + b.
+// So the values after k steps are the sum of the increments d(0), ..., d(k-1), with d(0) = b and d(i+1) = A d(i).
+//
+// The increments are computed until an increment is nearly a multiple of the increment p steps before. Then a geometric series bounds
+// all later increments: A is monotone, so A^p d <= q d in every state implies A^(jp) d <= q^j d for every j. The lower bounds are
+// symmetric. Every p is sound. In a periodic chain a multiple of the period gives narrow bounds.
 //
 // Source: Collatz and Wielandt (1942), for bounds on the spectral radius of A by such quotients q.
 type geometricSteps struct {
@@ -21,7 +21,7 @@ type geometricSteps struct {
 	epsilon       float64
 	numIncrements int // the number of increments to add
 	current       *increments
-	// reference has the increments at a power of two, with which later ones are compared; nil before the first.
+	// reference has the increments at a power of two. Later increments are compared with it. It is nil before the first power.
 	reference *increments
 }
 
@@ -35,18 +35,17 @@ type increments struct {
 	nextLower, nextUpper []float64
 }
 
-// geometricAfter is the number of steps after which geometricSteps replaces them, and begins again with the first step. Since
-// geometricRest times as many remain, the repeated ones take little time.
+// After geometricAfter steps, geometricSteps begins again with the first step. At least geometricMinFactor times as many steps must
+// remain, so the repeated steps take little time.
 const (
-	geometricAfter = 4096
-	geometricRest  = 16
+	geometricAfter     = 4096
+	geometricMinFactor = 16
 )
 
-// allowsGeometricSteps reports whether geometricSteps can take total steps of the given states, which must have their values
-// before the first step.
+// allowsGeometricSteps reports whether geometricSteps can take total steps of the given states. The states must have their first values.
 func (sys *system) allowsGeometricSteps(opts Options, states []uint32, total int) bool {
 	everyStepCounts := opts.Classic || sys.stepScheduler != nil || sys.rounding.grid != 0
-	if everyStepCounts || sys.graph.Kind == sparse.CTMC || total < geometricAfter*(1+geometricRest) {
+	if everyStepCounts || sys.graph.Kind == sparse.CTMC || total < geometricAfter*(1+geometricMinFactor) {
 		return false
 	}
 	for _, s := range states {
@@ -59,8 +58,7 @@ func (sys *system) allowsGeometricSteps(opts Options, states []uint32, total int
 	return true
 }
 
-// newGeometricSteps begins with the first step again: it sets the values of the given states to 0. The other states keep
-// their values.
+// newGeometricSteps begins again with the first step: it sets the values of the given states to 0.
 func (sys *system) newGeometricSteps(opts Options, states []uint32, total int) *geometricSteps {
 	for _, s := range states {
 		sys.values.Lower[s], sys.values.Upper[s] = 0, 0
@@ -77,8 +75,7 @@ func (sys *system) newGeometricSteps(opts Options, states []uint32, total int) *
 	return &geometricSteps{system: sys, epsilon: opts.epsilon(), numIncrements: total, current: current}
 }
 
-// run computes increments until a geometric series bounds the remaining ones, or until all are added. It
-// writes bounds on the values after all steps to the system.
+// run adds increments until all are added, or until a geometric series bounds the remaining increments.
 func (steps *geometricSteps) run(meter *meter) error {
 	for steps.current.count < steps.numIncrements {
 		if err := steps.current.advance(meter); err != nil {
@@ -97,38 +94,37 @@ func (steps *geometricSteps) run(meter *meter) error {
 	return nil
 }
 
-// advance adds the current increment to the sum, and computes the next one.
-func (d *increments) advance(meter *meter) error {
-	next := d.equations.values
-	for _, s := range d.states {
-		d.sumLower[s] += next.Lower[s]
-		d.sumUpper[s] += next.Upper[s]
+// advance adds the current increment to the sum, and computes the next increment.
+func (series *increments) advance(meter *meter) error {
+	next := series.equations.values
+	for _, s := range series.states {
+		series.sumLower[s] += next.Lower[s]
+		series.sumUpper[s] += next.Upper[s]
 	}
-	if _, err := d.equations.stepInBlocks(d.states, d.nextLower, d.nextUpper, meter); err != nil {
+	if _, err := series.equations.stepInBlocks(series.states, series.nextLower, series.nextUpper, meter); err != nil {
 		return err
 	}
-	next.Lower, d.nextLower = d.nextLower, next.Lower
-	next.Upper, d.nextUpper = d.nextUpper, next.Upper
-	d.count++
-	meter.progress.Done = max(meter.progress.Done, d.count)
+	next.Lower, series.nextLower = series.nextLower, next.Lower
+	next.Upper, series.nextUpper = series.nextUpper, next.Upper
+	series.count++
+	meter.progress.Done = max(meter.progress.Done, series.count)
 	return nil
 }
 
 // clone returns a deep copy.
-func (d *increments) clone() *increments {
-	copied, equations := *d, *d.equations
-	equations.values = &Values{Lower: slices.Clone(d.equations.values.Lower), Upper: slices.Clone(d.equations.values.Upper)}
+func (series *increments) clone() *increments {
+	copied, equations := *series, *series.equations
+	equations.values = &Values{Lower: slices.Clone(series.equations.values.Lower), Upper: slices.Clone(series.equations.values.Upper)}
 	copied.equations = &equations
-	copied.sumLower = slices.Clone(d.sumLower)
-	copied.sumUpper = slices.Clone(d.sumUpper)
-	copied.nextLower = make([]float64, len(d.nextLower)) // the next step writes them
-	copied.nextUpper = make([]float64, len(d.nextUpper))
+	copied.sumLower = slices.Clone(series.sumLower)
+	copied.sumUpper = slices.Clone(series.sumUpper)
+	copied.nextLower = make([]float64, len(series.nextLower)) // the next step writes them
+	copied.nextUpper = make([]float64, len(series.nextUpper))
 	return &copied
 }
 
-// tryFinish compares the current increments with the reference increments, which are one period of steps earlier. If the
-// geometric series of their quotients gives bounds as narrow as asked for, it writes these bounds and returns true.
-func (steps *geometricSteps) tryFinish(meter *meter) (bool, error) {
+// tryFinish bounds all remaining increments by a geometric series. It returns true if the bounds are narrow, and writes them.
+func (steps *geometricSteps) tryFinish(meter *meter) (finished bool, err error) {
 	period := steps.current.count - steps.reference.count
 	remaining := steps.numIncrements - steps.reference.count
 	if remaining < period {
@@ -145,18 +141,14 @@ func (steps *geometricSteps) tryFinish(meter *meter) (bool, error) {
 	}
 	// The remainder of the steps comes first: A^(jp) commutes with these steps.
 	before := steps.reference.clone()
-	for range remainder {
-		if err := before.advance(meter); err != nil {
-			return false, err
-		}
+	if err := before.advanceBy(remainder, meter); err != nil {
+		return false, err
 	}
 	firstPeriod := before.clone()
 	clear(firstPeriod.sumLower)
 	clear(firstPeriod.sumUpper)
-	for range period {
-		if err := firstPeriod.advance(meter); err != nil {
-			return false, err
-		}
+	if err := firstPeriod.advanceBy(period, meter); err != nil {
+		return false, err
 	}
 	if !steps.boundsAreNarrow(before, firstPeriod, series) {
 		return false, nil
@@ -165,9 +157,18 @@ func (steps *geometricSteps) tryFinish(meter *meter) (bool, error) {
 	return true, nil
 }
 
-// quotientBounds returns bounds on the quotients of the current increments by the reference increments, over all states. ok is
-// false if there is no upper bound, or if the bounds are too far apart for narrow results after the given number of periods.
-// If acceptAny is set, their distance does not matter.
+// advanceBy adds the given number of increments.
+func (series *increments) advanceBy(count int, meter *meter) error {
+	for range count {
+		if err := series.advance(meter); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// quotientBounds bounds the quotients of the current increments by the reference increments, over all states.
+// ok is false without an upper bound, or if the bounds are too far apart after the given number of periods. acceptAny allows any distance.
 func (steps *geometricSteps) quotientBounds(periods float64, acceptAny bool) (low, high float64, ok bool) {
 	const allowedSpread = 8 // in units of epsilon; greater distances cannot give narrow bounds
 	low = math.Inf(1)
@@ -182,11 +183,11 @@ func (steps *geometricSteps) quotientBounds(periods float64, acceptAny bool) (lo
 		case current.Upper[s] > 0:
 			return 0, 0, false
 		}
-		counted := periods
+		effectivePeriods := periods
 		if high < 1 {
-			counted = min(counted, 1/(1-high))
+			effectivePeriods = min(effectivePeriods, 1/(1-high))
 		}
-		if !acceptAny && (high-low)*counted > allowedSpread*steps.epsilon {
+		if !acceptAny && (high-low)*effectivePeriods > allowedSpread*steps.epsilon {
 			return 0, 0, false
 		}
 	}
@@ -199,18 +200,18 @@ func (steps *geometricSteps) quotientBounds(periods float64, acceptAny bool) (lo
 // geometricSum has bounds on the sum 1 + q + q² + ... with one term for each period.
 type geometricSum struct{ low, high float64 }
 
-// newGeometricSum returns bounds on the sum for a quotient between low and high.
+// newGeometricSum bounds the sum for a quotient between low and high.
 func newGeometricSum(low, high float64, terms int) geometricSum {
 	return geometricSum{low: sumOfPowers(low, terms) * (1 - 2*unit), high: sumOfPowers(high, terms) * (1 + 2*unit)}
 }
 
-// sumOfPowers returns 1 + ratio + ratio² + ... + ratio^(terms-1), rounded to nearest. It evaluates (1 - ratio^terms) / (1 - ratio)
-// with 256 bits. The differences lose at most 54 of them.
+// sumOfPowers returns 1 + ratio + ratio² + ... + ratio^(terms-1), rounded to nearest.
 func sumOfPowers(ratio float64, terms int) float64 {
 	number := func(x float64) *big.Float { return new(big.Float).SetPrec(256).SetFloat64(x) }
 	if ratio == 1 {
 		return float64(terms)
 	}
+	// Of the 256 bits of (1 - ratio^terms) / (1 - ratio), the differences lose at most 54.
 	power, square := number(1), number(ratio)
 	for exponent := terms; exponent > 0; exponent >>= 1 {
 		if exponent&1 != 0 {
@@ -224,9 +225,9 @@ func sumOfPowers(ratio float64, terms int) float64 {
 	return sum
 }
 
-// estimateIsNarrow estimates cheaply whether the bounds will be narrow. It uses the sum of the increments
-// since the reference in place of the increments of the first period.
+// estimateIsNarrow estimates cheaply whether the bounds will be narrow.
 func (steps *geometricSteps) estimateIsNarrow(series geometricSum) bool {
+	// The increments since the reference approximate the first period.
 	for _, s := range steps.current.states {
 		lower, upper := steps.reference.sumLower[s], steps.reference.sumUpper[s]
 		lower += series.low * (steps.current.sumLower[s] - lower)
@@ -238,13 +239,13 @@ func (steps *geometricSteps) estimateIsNarrow(series geometricSum) bool {
 	return true
 }
 
-// isNarrow reports whether bounds are as narrow as asked for.
+// isNarrow reports whether bounds are narrow enough.
 func (steps *geometricSteps) isNarrow(lower, upper float64) bool {
 	return upper-lower <= steps.epsilon/2*upper && upper < math.MaxFloat64
 }
 
-// bounds returns bounds on the value of state s: the sum before the periods, plus the increments of the first
-// period times the series. firstPeriod is nil if no increments are skipped.
+// bounds returns bounds on the value of state s: the sum before the periods, plus the increments of the first period times the series.
+// firstPeriod is nil if no increments are skipped.
 func (steps *geometricSteps) bounds(s uint32, before, firstPeriod *increments, series geometricSum) (lower, upper float64) {
 	lower, upper = before.sumLower[s], before.sumUpper[s]
 	numAdditions := before.count
@@ -261,7 +262,7 @@ func (steps *geometricSteps) bounds(s uint32, before, firstPeriod *increments, s
 	return min(lower, upper), upper
 }
 
-// boundsAreNarrow reports whether the bounds of all states are as narrow as asked for.
+// boundsAreNarrow reports whether the bounds of all states are narrow enough.
 func (steps *geometricSteps) boundsAreNarrow(before, firstPeriod *increments, series geometricSum) bool {
 	for _, s := range steps.current.states {
 		if !steps.isNarrow(steps.bounds(s, before, firstPeriod, series)) {

@@ -7,11 +7,10 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// acceleratedIteration returns bounds that are at least as tight as the known ones. It improves the bias by restarted GMRES, and
-// gives up after four restarts that halve neither the residual nor the width of the bounds. It does about as much work as the given
-// number of sweeps at most. It leaves bscc.bias unchanged.
+// acceleratedIteration improves the known bounds by restarted GMRES, with about the work of the given number of sweeps.
+// It stops after four slow restarts. It leaves bscc.bias unchanged.
 func (bscc *bsccGain) acceleratedIteration(members []uint32, work int, known gainInterval, sweeps int) (lower, upper float64, err error) {
-	// In reverse order of discovery: most transitions lead to states found before, or soon after.
+	// In reverse order of discovery, most transitions lead backwards, or to states nearby.
 	ordered := slices.Sorted(slices.Values(members))
 	slices.Reverse(ordered)
 	saved := bscc.bias
@@ -30,10 +29,10 @@ func (bscc *bsccGain) acceleratedIteration(members []uint32, work int, known gai
 	return known.lower, known.upper, err
 }
 
-// iterateGMRES tightens the bounds by restarted GMRES. ordered has the members in the order of their unknowns.
-func (bscc *bsccGain) iterateGMRES(ordered []uint32, work int, bounds *gainInterval, sweeps int) error {
-	const maxSlowRestarts, sweepsPerRestart = 4, 4
-	solver, err := newGMRES(bscc, ordered)
+// iterateGMRES tightens the bounds by restarted GMRES. The order of the members is the order of the unknowns.
+func (bscc *bsccGain) iterateGMRES(members []uint32, work int, bounds *gainInterval, sweeps int) error {
+	const maxSlowRestarts = 4
+	solver, err := newGMRES(bscc, members)
 	if err != nil {
 		return err
 	}
@@ -49,13 +48,10 @@ func (bscc *bsccGain) iterateGMRES(ordered []uint32, work int, bounds *gainInter
 			return err
 		}
 		gain = newGain
-		for range sweepsPerRestart {
-			bscc.sweep(ordered, gain)
-			if err := countSweep(); err != nil {
-				return err
-			}
+		if err := bscc.smooth(members, gain, countSweep); err != nil {
+			return err
 		}
-		lower, upper := bscc.gainBounds(ordered)
+		lower, upper := bscc.gainBounds(members)
 		if math.IsNaN(lower) || math.IsNaN(upper) {
 			return nil
 		}
@@ -68,6 +64,18 @@ func (bscc *bsccGain) iterateGMRES(ordered []uint32, work int, bounds *gainInter
 			slowRestarts++
 		}
 		residual = newResidual
+	}
+	return nil
+}
+
+// smooth applies a few sweeps with the given gain to the bias. countSweep is called for each sweep.
+func (bscc *bsccGain) smooth(members []uint32, gain float64, countSweep func() error) error {
+	const sweepsPerRestart = 4
+	for range sweepsPerRestart {
+		bscc.sweep(members, gain)
+		if err := countSweep(); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -105,120 +113,124 @@ func newGMRES(bscc *bsccGain, members []uint32) (*gmres, error) {
 	return &gmres{bscc: bscc, members: members, preconditioner: lu, basis: make([]basisVector, krylovDimension+1)}, err
 }
 
-// restartCycle runs GMRES from the current bias until its restart. It updates the bias, and returns a better gain and
-// the residual at its start. The residual is 0 if nothing changed, because it was 0 or a number overflowed. countSweep
-// is called once for each step.
-func (gm *gmres) restartCycle(gain float64, countSweep func() error) (newGain, residual float64, err error) {
-	gm.triangle, gm.cos, gm.sin, gm.rhs = nil, nil, nil, nil
-	first := gm.basisVector(0)
-	gm.solveResidual(first.bias, gm.bscc.bias, gain, gm.bscc.rewardSystem.reward)
+// restartCycle runs GMRES from the current bias until its restart, and updates the bias. It returns a better gain and the initial residual.
+// The residual is 0 if nothing changed. countSweep is called for each step.
+func (solver *gmres) restartCycle(gain float64, countSweep func() error) (newGain, residual float64, err error) {
+	solver.triangle, solver.cos, solver.sin, solver.rhs = nil, nil, nil, nil
+	first := solver.basisVector(0)
+	solver.solveResidual(first.bias, solver.bscc.bias, gain, solver.bscc.rewardSystem.reward)
 	first.gain = 0 // so the sum of the bias does not change
-	norm := math.Sqrt(gm.dot(first, first))
+	norm := math.Sqrt(solver.dot(first, first))
 	if !(norm > 0) || math.IsInf(norm, 1) {
 		return gain, 0, countSweep()
 	}
-	gm.scale(first, 1/norm)
-	gm.rhs = append(gm.rhs, norm)
-	for j, more := 0, true; more && j < krylovDimension; j++ {
+	solver.scale(first, 1/norm)
+	solver.rhs = append(solver.rhs, norm)
+	for j := range krylovDimension {
 		if err := countSweep(); err != nil {
 			return gain, 0, err
 		}
-		more = gm.arnoldiStep(j)
+		if !solver.arnoldiStep(j) {
+			break
+		}
 	}
-	coeffs := gm.backSubstitute()
+	coeffs := solver.backSubstitute()
 	newGain = gain
 	for j, coeff := range coeffs {
-		newGain += coeff * gm.basis[j].gain
+		newGain += coeff * solver.basis[j].gain
 	}
 	if math.IsNaN(newGain) || math.IsInf(newGain, 0) {
 		return gain, 0, nil
 	}
-	gm.forEachBlock(func(_, from, to int) {
-		for j, coeff := range coeffs {
-			basisBias := gm.basis[j].bias
-			for i := from; i < to; i++ {
-				gm.bscc.bias[i] += coeff * basisBias[i]
-			}
-		}
-	})
+	solver.updateBias(coeffs)
 	return newGain, norm, nil
 }
 
-// basisVector returns basis vector j, which it allocates at the first use.
-func (gm *gmres) basisVector(j int) *basisVector {
-	if gm.basis[j].bias == nil {
-		gm.basis[j].bias = make([]float64, len(gm.members))
-	}
-	return &gm.basis[j]
+// updateBias adds a linear combination of the basis vectors to the bias.
+func (solver *gmres) updateBias(coeffs []float64) {
+	solver.forEachBlock(func(_, from, to int) {
+		for j, coeff := range coeffs {
+			basisBias := solver.basis[j].bias
+			for i := from; i < to; i++ {
+				solver.bscc.bias[i] += coeff * basisBias[i]
+			}
+		}
+	})
 }
 
-// arnoldiStep adds basis vector j+1, which is the preconditioned matrix times vector j, orthogonalized against the earlier
-// vectors. Then it updates the least-squares problem. It returns false if the basis is complete or the residual is small
-// enough.
-func (gm *gmres) arnoldiStep(j int) bool {
-	current, next := &gm.basis[j], gm.basisVector(j+1)
-	gm.solveResidual(next.bias, current.bias, current.gain, nil)
+// basisVector returns basis vector j. The first call allocates it.
+func (solver *gmres) basisVector(j int) *basisVector {
+	if solver.basis[j].bias == nil {
+		solver.basis[j].bias = make([]float64, len(solver.members))
+	}
+	return &solver.basis[j]
+}
+
+// arnoldiStep adds basis vector j+1: the preconditioned matrix times vector j, orthogonalized against the earlier vectors.
+// It returns false if the basis is complete or the residual is small enough.
+func (solver *gmres) arnoldiStep(j int) bool {
+	current, next := &solver.basis[j], solver.basisVector(j+1)
+	solver.solveResidual(next.bias, current.bias, current.gain, nil)
 	var sums [vectorBlocks]float64
-	gm.forEachBlock(func(part, first, end int) {
+	solver.forEachBlock(func(block, first, end int) {
 		for i := first; i < end; i++ {
 			next.bias[i] = -next.bias[i]
-			sums[part] += current.bias[i]
+			sums[block] += current.bias[i]
 		}
 	})
 	next.gain = sumBlocks(sums) / math.Sqrt(float64(len(current.bias)))
 	column := make([]float64, j+2)
 	for i := range column[:j+1] {
-		column[i] = gm.dot(&gm.basis[i], next)
-		gm.add(next, -column[i], &gm.basis[i])
+		column[i] = solver.dot(&solver.basis[i], next)
+		solver.add(next, -column[i], &solver.basis[i])
 	}
-	norm := math.Sqrt(gm.dot(next, next))
+	norm := math.Sqrt(solver.dot(next, next))
 	column[j+1] = norm
 	if norm > 0 {
-		gm.scale(next, 1/norm)
+		solver.scale(next, 1/norm)
 	}
-	isRegular := gm.addColumn(j, column)
-	return isRegular && norm > 0 && math.Abs(gm.rhs[j+1]) > residualReduction*math.Abs(gm.rhs[0])
+	isRegular := solver.addColumn(j, column)
+	return isRegular && norm > 0 && math.Abs(solver.rhs[j+1]) > residualReduction*math.Abs(solver.rhs[0])
 }
 
-// addColumn adds column j, of j+2 entries, to the triangular factor of the least-squares problem. A new Givens rotation makes
-// its last entry zero. It returns false, and adds nothing, if the last two entries are zero or overflow.
-func (gm *gmres) addColumn(j int, column []float64) bool {
+// addColumn adds column j to the triangular factor of the least-squares problem. A new Givens rotation eliminates its last entry.
+// It returns false, and adds nothing, if the last two entries are zero or overflow.
+func (solver *gmres) addColumn(j int, column []float64) bool {
 	for i := range j { // the earlier Givens rotations
-		column[i], column[i+1] = gm.cos[i]*column[i]+gm.sin[i]*column[i+1], gm.cos[i]*column[i+1]-gm.sin[i]*column[i]
+		column[i], column[i+1] = solver.cos[i]*column[i]+solver.sin[i]*column[i+1], solver.cos[i]*column[i+1]-solver.sin[i]*column[i]
 	}
 	radius := math.Hypot(column[j], column[j+1])
 	if !(radius > 0) || math.IsInf(radius, 1) {
 		return false
 	}
-	gm.cos = append(gm.cos, column[j]/radius)
-	gm.sin = append(gm.sin, column[j+1]/radius)
+	solver.cos = append(solver.cos, column[j]/radius)
+	solver.sin = append(solver.sin, column[j+1]/radius)
 	column[j] = radius
-	gm.triangle = append(gm.triangle, column[:j+1])
-	gm.rhs = append(gm.rhs, -gm.sin[j]*gm.rhs[j])
-	gm.rhs[j] *= gm.cos[j]
+	solver.triangle = append(solver.triangle, column[:j+1])
+	solver.rhs = append(solver.rhs, -solver.sin[j]*solver.rhs[j])
+	solver.rhs[j] *= solver.cos[j]
 	return true
 }
 
-// backSubstitute returns the coefficients of the basis vectors that minimize the residual, by back
-// substitution in the triangular factor.
-func (gm *gmres) backSubstitute() []float64 {
-	coeffs := make([]float64, len(gm.triangle))
+// backSubstitute returns the coefficients of the basis vectors that minimize the residual.
+func (solver *gmres) backSubstitute() []float64 {
+	coeffs := make([]float64, len(solver.triangle))
 	for i := len(coeffs) - 1; i >= 0; i-- {
-		coeffs[i] = gm.rhs[i]
+		coeffs[i] = solver.rhs[i]
 		for j := i + 1; j < len(coeffs); j++ {
-			coeffs[i] -= gm.triangle[j][i] * coeffs[j]
+			coeffs[i] -= solver.triangle[j][i] * coeffs[j]
 		}
-		coeffs[i] /= gm.triangle[i][i]
+		coeffs[i] /= solver.triangle[i][i]
 	}
 	return coeffs
 }
 
-// solveResidual applies the preconditioner to the residual reward - gain - (D - R) bias, and writes the result to result. D is
-// the diagonal matrix of the exit rates, and R has the weights of the transitions between different members.
-func (gm *gmres) solveResidual(result, bias []float64, gain float64, reward *sparse.Reward) {
-	model, unknownOf := gm.bscc.rewardSystem.graph.Model, gm.bscc.index.ofState
-	gm.forEachBlock(func(_, from, to int) {
-		for k, s := range gm.members[from:to] {
+// solveResidual sets result to the preconditioned residual of reward - gain - (D - R) bias. D has the exit rates, and R the weights between
+// different members.
+func (solver *gmres) solveResidual(result, bias []float64, gain float64, reward *sparse.Reward) {
+	model, unknownOf := solver.bscc.rewardSystem.graph.Model, solver.bscc.index.ofState
+	solver.forEachBlock(func(_, from, to int) {
+		for k, s := range solver.members[from:to] {
 			k += from
 			sum, current := reward.OfChoice(int(s), int(s))-gain, bias[k]
 			first, end := model.Start[s], model.Start[s+1]
@@ -229,20 +241,19 @@ func (gm *gmres) solveResidual(result, bias []float64, gain float64, reward *spa
 			result[k] = sum
 		}
 	})
-	gm.preconditioner.solve(result)
+	solver.preconditioner.solve(result)
 }
 
 // vectorBlocks is the number of blocks of a vector that are computed concurrently. It must not depend on the machine,
 // since results do depend on it.
 const vectorBlocks = 2
 
-// forEachBlock calls handleBlock for each block of the members, concurrently. The blocks do not depend on the
-// number of processors.
-func (gm *gmres) forEachBlock(handleBlock func(part, from, to int)) {
-	n := len(gm.members)
+// forEachBlock calls handleBlock for each block of the members, concurrently. The blocks are the same on every machine.
+func (solver *gmres) forEachBlock(handleBlock func(block, from, to int)) {
+	n := len(solver.members)
 	inParallelParts(vectorBlocks, 1, func(from, to int) {
-		for part := from; part < to; part++ {
-			handleBlock(part, part*n/vectorBlocks, (part+1)*n/vectorBlocks)
+		for block := from; block < to; block++ {
+			handleBlock(block, block*n/vectorBlocks, (block+1)*n/vectorBlocks)
 		}
 	})
 }
@@ -255,24 +266,23 @@ func sumBlocks(sums [vectorBlocks]float64) (sum float64) {
 	return sum
 }
 
-// dot returns the scalar product of two vectors of biases and gain. It sums each block by itself, so the
-// result does not depend on the machine.
-func (gm *gmres) dot(leftVector, rightVector *basisVector) float64 {
+// dot returns the scalar product of two vectors. It sums each block separately, so the result is the same on every machine.
+func (solver *gmres) dot(leftVector, rightVector *basisVector) float64 {
 	var sums [vectorBlocks]float64
-	gm.forEachBlock(func(part, from, to int) {
+	solver.forEachBlock(func(block, from, to int) {
 		sum, rightBias := 0.0, rightVector.bias[from:to]
 		for i, leftBias := range leftVector.bias[from:to] {
 			sum += leftBias * rightBias[i]
 		}
-		sums[part] = sum
+		sums[block] = sum
 	})
 	return sumBlocks(sums) + leftVector.gain*rightVector.gain
 }
 
 // add adds factor times term to sum.
-func (gm *gmres) add(sum *basisVector, factor float64, term *basisVector) {
+func (solver *gmres) add(sum *basisVector, factor float64, term *basisVector) {
 	sum.gain += factor * term.gain
-	gm.forEachBlock(func(_, from, end int) {
+	solver.forEachBlock(func(_, from, end int) {
 		sumBias := sum.bias[from:end]
 		for i, bias := range term.bias[from:end] {
 			sumBias[i] += factor * bias
@@ -281,9 +291,9 @@ func (gm *gmres) add(sum *basisVector, factor float64, term *basisVector) {
 }
 
 // scale multiplies a basis vector by a factor.
-func (gm *gmres) scale(vector *basisVector, factor float64) {
+func (solver *gmres) scale(vector *basisVector, factor float64) {
 	vector.gain *= factor
-	gm.forEachBlock(func(_, from, to int) {
+	solver.forEachBlock(func(_, from, to int) {
 		for i := from; i < to; i++ {
 			vector.bias[i] *= factor
 		}

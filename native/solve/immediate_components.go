@@ -6,38 +6,21 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// markovUntilOfQuotient is MarkovUntil for an automaton in which several immediate states form cycles. Each maximal end component of
-// immediate states becomes one immediate state. A scheduler can move within it as long as it wants while no time passes, so all its
-// states have the same value. A scheduler that stays in it forever never reaches right. The error is ErrImmediate if other cycles
-// remain.
+// markovUntilOfQuotient solves MarkovUntil for an automaton with cycles of immediate states. Each maximal end component of immediate
+// states becomes one state. The error is ErrImmediate if other cycles remain.
 func markovUntilOfQuotient(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*Values, error) {
-	immediate := sparse.NewSet(graph.NumStates())
-	for s := range left.Minus(right).All() {
-		if rates.High[s] == 0 {
-			immediate.Add(s)
-		}
-	}
+	// All states of such a component have the same value: a scheduler can move within it while no time passes.
+	// A scheduler that stays in it forever never reaches right.
+	immediate := selectStates(graph.NumStates(), func(s int) bool { return rates.High[s] == 0 && left.Has(s) && !right.Has(s) })
 	components, err := graph.EndComponents(ctx, immediate, nil)
 	if err != nil {
 		return nil, err
 	}
 	quotient := newMECQuotient(graph, components)
-	n := quotient.graph.NumStates()
-	quotientRates := Rates{Low: make([]float64, n), High: make([]float64, n)}
-	quotientLeft, quotientRight := sparse.NewSet(n), sparse.NewSet(n)
-	for s, state := range quotient.stateOf {
-		quotientRates.Low[state], quotientRates.High[state] = rates.Low[s], rates.High[s]
-		if left.Has(s) {
-			quotientLeft.Add(int(state))
-		}
-		if right.Has(s) {
-			quotientRight.Add(int(state))
-		}
-	}
 	for _, s := range graph.Initial {
 		quotient.graph.Initial = append(quotient.graph.Initial, quotient.stateOf[s])
 	}
-	values, err := markovUntil(ctx, quotient.graph, quotientLeft, quotientRight, quotientRates, time, dir, opts)
+	values, err := markovUntil(ctx, quotient.graph, quotient.image(left), quotient.image(right), quotient.ratesOf(rates), time, dir, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -47,4 +30,25 @@ func markovUntilOfQuotient(ctx context.Context, graph *sparse.Graph, left, right
 	}
 	values.Lower, values.Upper = lower, upper
 	return values, nil
+}
+
+// image returns the states of the quotient that represent the given states.
+func (quotient *mecQuotient) image(states *sparse.Set) *sparse.Set {
+	image := sparse.NewSet(quotient.graph.NumStates())
+	for s, state := range quotient.stateOf {
+		if states.Has(s) {
+			image.Add(int(state))
+		}
+	}
+	return image
+}
+
+// ratesOf returns the rates of the states of the quotient.
+func (quotient *mecQuotient) ratesOf(rates Rates) Rates {
+	n := quotient.graph.NumStates()
+	result := Rates{Low: make([]float64, n), High: make([]float64, n)}
+	for s, state := range quotient.stateOf {
+		result.Low[state], result.High[state] = rates.Low[s], rates.High[s]
+	}
+	return result
 }

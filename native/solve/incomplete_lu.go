@@ -38,24 +38,23 @@ func newTriangularFactor(rows int) triangularFactor {
 	return triangularFactor{start: make([]int, 1, rows+1)}
 }
 
-func (f *triangularFactor) add(column uint32, value float64) {
-	f.column, f.value = append(f.column, column), append(f.value, value)
+func (factor *triangularFactor) add(column uint32, value float64) {
+	factor.column, factor.value = append(factor.column, column), append(factor.value, value)
 }
 
-func (f *triangularFactor) endRow() { f.start = append(f.start, len(f.column)) }
+func (factor *triangularFactor) endRow() { factor.start = append(factor.start, len(factor.column)) }
 
 // sumRow returns the product of row i and x.
-func (f *triangularFactor) sumRow(i int, x []float64) (sum float64) {
-	first, end := f.start[i], f.start[i+1]
-	columns := f.column[first:end]
-	for k, value := range f.value[first:end] {
+func (factor *triangularFactor) sumRow(i int, x []float64) (sum float64) {
+	first, end := factor.start[i], factor.start[i+1]
+	columns := factor.column[first:end]
+	for k, value := range factor.value[first:end] {
 		sum += value * x[columns[k]]
 	}
 	return sum
 }
 
-// newIncompleteLU computes an incomplete LU factorization of the matrix of the members. Rows and columns have the order of
-// the members, as in index.
+// newIncompleteLU computes an incomplete LU factorization of the matrix of the members. Rows and columns have the order of the members.
 func newIncompleteLU(graph *sparse.Graph, members []uint32, index *unknownIndex, meter *meter) (*incompleteLU, error) {
 	n := len(members)
 	lu := &incompleteLU{lower: newTriangularFactor(n), upper: newTriangularFactor(n), pivot: make([]float64, n)}
@@ -71,8 +70,8 @@ func newIncompleteLU(graph *sparse.Graph, members []uint32, index *unknownIndex,
 	return lu, nil
 }
 
-// eliminate subtracts multiples of the earlier rows from row i, until no entries of at least the size smallest remain left of
-// the diagonal. It adds the multipliers to the lower factor. It returns the number of entries that it read.
+// eliminate subtracts multiples of earlier rows from row i until no entry left of the diagonal is at least smallest.
+// It adds the multipliers to the lower factor. work is the number of entries read.
 func (lu *incompleteLU) eliminate(row *eliminationRow, i int, smallest float64) (work int) {
 	firstEntry := len(lu.lower.column)
 	for next := 0; ; next++ { // the loop may add columns after the next one
@@ -96,8 +95,8 @@ func (lu *incompleteLU) eliminate(row *eliminationRow, i int, smallest float64) 
 	return work
 }
 
-// finishRow adds the entries right of the diagonal to the upper factor, and clears the row. The matrix D - R is singular, so
-// the last pivot can be zero; finishRow replaces a small pivot by the exit rate.
+// finishRow adds the entries right of the diagonal to the upper factor, and clears the row. The exit rate replaces a small pivot, because D -
+// R is singular.
 func (lu *incompleteLU) finishRow(row *eliminationRow, i int, exitRate float64) {
 	const smallestPivot = 1e-10
 	lu.pivot[i] = row.value[i]
@@ -148,7 +147,7 @@ func (row *eliminationRow) load(graph *sparse.Graph, s uint32, index *unknownInd
 	return exitRate
 }
 
-// add adds a value to the entry of a column. A new entry keeps the columns sorted.
+// add adds a value to the entry of a column. The columns stay sorted.
 func (row *eliminationRow) add(column uint32, value float64) {
 	if !row.present[column] {
 		position, _ := slices.BinarySearch(row.columns, column)

@@ -3,6 +3,7 @@ package solve
 import (
 	"cmp"
 	"context"
+	"iter"
 	"math"
 	"math/big"
 	"slices"
@@ -40,8 +41,8 @@ type intervalSystem struct {
 // adjustableTarget is a target whose interval has a positive width, so it can get free probability.
 type adjustableTarget struct{ value, intervalWidth float64 }
 
-// newIntervalSystem returns the equations for the values of the states of an interval model: expected rewards, or probabilities if
-// reward is nil. The error is ErrNotExact if the weights or the rewards have no fractions.
+// newIntervalSystem returns the equations of an interval model: for expected rewards, or for probabilities if reward is nil.
+// The error is ErrNotExact if the weights or the rewards have no fractions.
 func newIntervalSystem(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*intervalSystem, error) {
 	if !graph.Exact() || !hasFractions(reward) {
 		return nil, ErrNotExact
@@ -52,10 +53,10 @@ func newIntervalSystem(ctx context.Context, graph *sparse.Graph, reward *sparse.
 }
 
 // computeFreeProbability sets the width of each probability interval, and the free probability of each choice.
-func (iv *intervalSystem) computeFreeProbability() error {
-	model := iv.graph.Model
-	iv.intervalWidth = make([]float64, model.NumTransitions())
-	iv.freeProbability = make([]float64, model.NumChoices())
+func (sys *intervalSystem) computeFreeProbability() error {
+	model := sys.graph.Model
+	sys.intervalWidth = make([]float64, model.NumTransitions())
+	sys.freeProbability = make([]float64, model.NumChoices())
 	widthOf := map[[2]uint32]float64{}
 	free := new(big.Rat)
 	for c := range model.NumChoices() {
@@ -63,26 +64,31 @@ func (iv *intervalSystem) computeFreeProbability() error {
 		free.SetInt64(1)
 		for i := first; i < end; i++ {
 			free.Sub(free, model.Rat(i))
-			interval := [2]uint32{model.Weight[i], model.High[i]}
-			if interval[0] == interval[1] {
-				continue
-			}
-			width, ok := widthOf[interval]
-			if !ok {
-				width = nonzeroFloat(new(big.Rat).Sub(model.HighRat(i), model.Rat(i)))
-				widthOf[interval] = width
-			}
-			iv.intervalWidth[i] = width
+			sys.intervalWidth[i] = intervalWidth(model, i, widthOf)
 		}
-		iv.freeProbability[c] = nonzeroFloat(free)
-		if err := iv.meter.addWork(1000); err != nil {
+		sys.freeProbability[c] = nonzeroFloat(free)
+		if err := sys.meter.addWork(1000); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// nonzeroFloat rounds a nonnegative fraction to a float64. The result is 0 only if the fraction is 0.
+// intervalWidth returns the width of the interval of transition i. It stores the width of each different interval in widthOf.
+func intervalWidth(model *sparse.Model, i int, widthOf map[[2]uint32]float64) float64 {
+	ends := [2]uint32{model.Weight[i], model.High[i]}
+	if ends[0] == ends[1] {
+		return 0
+	}
+	width, found := widthOf[ends]
+	if !found {
+		width = nonzeroFloat(new(big.Rat).Sub(model.HighRat(i), model.Rat(i)))
+		widthOf[ends] = width
+	}
+	return width
+}
+
+// nonzeroFloat rounds a nonnegative fraction to a float64. Only 0 gives 0.
 func nonzeroFloat(fraction *big.Rat) float64 {
 	if fraction.Sign() == 0 {
 		return 0
@@ -95,46 +101,62 @@ func nonzeroFloat(fraction *big.Rat) float64 {
 const robustFloor = 0x1p-900
 
 // choiceBound returns a lower or upper bound on the value of choice c of state s, from the bounds of its targets.
-//
-// Free probabilities and widths are rounded towards the wanted bound. A greater free probability raises the value, whether nature
-// minimizes or maximizes. Greater widths raise it if nature maximizes, and lower it if nature minimizes.
-func (iv *intervalSystem) choiceBound(s, c int, upper bool) float64 {
-	model, values := iv.graph.Model, iv.values.Lower
+func (sys *intervalSystem) choiceBound(s, c int, upper bool) float64 {
+	values := sys.values.Lower
 	if upper {
-		values = iv.values.Upper
+		values = sys.values.Upper
 	}
-	reward := iv.reward.OfChoice(s, c)
-	sum, minimum, maximum := reward, math.Inf(1), 0.0
-	first, end := model.Row(c)
-	iv.adjustable = iv.adjustable[:0]
-	for i := first; i < end; i++ {
-		value := values[iv.representativeOf(model.Target[i])]
-		sum += model.Prob(i) * value
-		minimum, maximum = min(minimum, value), max(maximum, value)
-		if iv.intervalWidth[i] > 0 {
-			iv.adjustable = append(iv.adjustable, adjustableTarget{value, iv.intervalWidth[i]})
-		}
-	}
+	reward := sys.reward.OfChoice(s, c)
+	sum, minimum, maximum := sys.addLowerEnds(reward, c, values)
 	if maximum == 0 && reward == 0 {
 		return 0
-	}
-	if iv.freeProbability[c] > 0 {
-		sum += iv.distributeFreeProbability(iv.freeProbability[c], upper)
-	}
-	relErr := 1.05 * float64(4*(end-first)+24) * unit
-	if iv.reward != nil {
-		relErr += 1.05 * iv.reward.Err
 	}
 	if reward > 0 {
 		minimum, maximum = 0, math.Inf(1) // the value is no mean of the values of the targets
 	}
-	if upper {
-		bound := min(max(sum+sum*relErr, robustFloor), maximum)
-		if iv.isProbability {
-			bound = min(bound, 1)
-		}
-		return bound
+	if sys.freeProbability[c] > 0 {
+		sum += sys.distributeFreeProbability(sys.freeProbability[c], upper)
 	}
+	first, end := sys.graph.Row(c)
+	relErr := 1.05 * float64(4*(end-first)+24) * unit
+	if sys.reward != nil {
+		relErr += 1.05 * sys.reward.Err
+	}
+	if upper {
+		return sys.roundUp(sum, relErr, maximum)
+	}
+	return sys.roundDown(sum, relErr, minimum)
+}
+
+// addLowerEnds adds the values of the targets of choice c, weighted by the lower ends of the intervals, to a reward.
+// It also returns the least and the greatest value, and sets the adjustable targets.
+func (sys *intervalSystem) addLowerEnds(reward float64, c int, values []float64) (sum, minimum, maximum float64) {
+	model := sys.graph.Model
+	sum, minimum = reward, math.Inf(1)
+	sys.adjustable = sys.adjustable[:0]
+	first, end := model.Row(c)
+	for i := first; i < end; i++ {
+		value := values[sys.representativeOf(model.Target[i])]
+		sum += model.Prob(i) * value
+		minimum, maximum = min(minimum, value), max(maximum, value)
+		if sys.intervalWidth[i] > 0 {
+			sys.adjustable = append(sys.adjustable, adjustableTarget{value, sys.intervalWidth[i]})
+		}
+	}
+	return sum, minimum, maximum
+}
+
+// roundUp returns an upper bound on a sum with the given relative error, at most maximum.
+func (sys *intervalSystem) roundUp(sum, relErr, maximum float64) float64 {
+	bound := min(max(sum+sum*relErr, robustFloor), maximum)
+	if sys.isProbability {
+		return min(bound, 1)
+	}
+	return bound
+}
+
+// roundDown returns a lower bound on a sum with the given relative error, at least minimum.
+func (sys *intervalSystem) roundDown(sum, relErr, minimum float64) float64 {
 	sum = min(sum, math.MaxFloat64)
 	bound := sum - sum*relErr
 	if !(bound >= robustFloor) {
@@ -143,16 +165,17 @@ func (iv *intervalSystem) choiceBound(s, c int, upper bool) float64 {
 	return max(bound, minimum)
 }
 
-// distributeFreeProbability returns the value that the free probability adds, rounded up or down. It distributes the free probability
-// over the adjustable targets, in the order that is best for nature, to each up to the width of its interval.
-func (iv *intervalSystem) distributeFreeProbability(remaining float64, upper bool) float64 {
-	natureMinimizes := iv.dir.nature() == Min
-	slices.SortFunc(iv.adjustable, func(a, b adjustableTarget) int {
+// distributeFreeProbability returns the value that the free probability adds, rounded up or down.
+// Nature gives it to the adjustable targets in its order of preference, to each at most the width of the interval.
+func (sys *intervalSystem) distributeFreeProbability(remaining float64, upper bool) float64 {
+	natureMinimizes := sys.dir.nature() == Min
+	slices.SortFunc(sys.adjustable, func(a, b adjustableTarget) int {
 		if natureMinimizes {
 			return cmp.Compare(a.value, b.value)
 		}
 		return cmp.Compare(b.value, a.value)
 	})
+	// A greater free probability raises the value. Greater widths raise it if nature maximizes, and lower it if nature minimizes.
 	budgetFactor, widthFactor := 1-4*unit, 1-4*unit
 	if upper {
 		budgetFactor = 1 + 4*unit
@@ -162,7 +185,7 @@ func (iv *intervalSystem) distributeFreeProbability(remaining float64, upper boo
 	}
 	remaining *= budgetFactor
 	sum := 0.0
-	for _, target := range iv.adjustable {
+	for _, target := range sys.adjustable {
 		amount := min(target.intervalWidth*widthFactor, remaining)
 		sum += amount * target.value
 		remaining = (remaining - amount) * budgetFactor
@@ -173,49 +196,48 @@ func (iv *intervalSystem) distributeFreeProbability(remaining float64, upper boo
 	return sum
 }
 
-// representativeOf returns the state whose equation gives the value of state s: the representative of its end component, or s.
-func (iv *intervalSystem) representativeOf(s uint32) uint32 {
-	if iv.representative == nil {
+// representativeOf returns the state with the equation of state s: the representative of its end component, or s itself.
+func (sys *intervalSystem) representativeOf(s uint32) uint32 {
+	if sys.representative == nil {
 		return s
 	}
-	return iv.representative[s]
+	return sys.representative[s]
 }
 
-// mergeEndComponents replaces each end component of the maybe states, in which the scheduler can stay without reward, by one
-// unknown. Only the choices that leave the component remain for this unknown.
-func (iv *intervalSystem) mergeEndComponents(ctx context.Context) error {
-	model := iv.graph.Model
-	components, err := model.EndComponents(ctx, iv.maybe, iv.zeroRewardChoices())
+// mergeEndComponents replaces each end component without reward by one unknown. Only choices that leave the component remain.
+func (sys *intervalSystem) mergeEndComponents(ctx context.Context) error {
+	model := sys.graph.Model
+	components, err := model.EndComponents(ctx, sys.maybe, sys.zeroRewardChoices())
 	if err != nil || components.Num() == 0 {
 		return err
 	}
-	iv.representative = make([]uint32, model.NumStates())
-	iv.endComponentOf = map[uint32][]uint32{}
-	for s := range iv.representative {
-		iv.representative[s] = uint32(s)
+	sys.representative = make([]uint32, model.NumStates())
+	sys.endComponentOf = map[uint32][]uint32{}
+	for s := range sys.representative {
+		sys.representative[s] = uint32(s)
 	}
 	for i := range components.Num() {
 		members := components.Members(i)
-		iv.endComponentOf[members[0]] = members
+		sys.endComponentOf[members[0]] = members
 		for _, s := range members {
-			iv.representative[s] = members[0]
+			sys.representative[s] = members[0]
 		}
 	}
-	if iv.choices == nil {
-		iv.choices = sparse.FullSet(model.NumChoices())
+	if sys.choices == nil {
+		sys.choices = sparse.FullSet(model.NumChoices())
 	}
-	iv.choices = iv.choices.Minus(components.Choices)
+	sys.choices = sys.choices.Minus(components.Choices)
 	return nil
 }
 
-// zeroRewardChoices returns the choices of the maybe states that have no reward.
-func (iv *intervalSystem) zeroRewardChoices() *sparse.Set {
-	choices := sparse.NewSet(iv.graph.NumChoices())
-	for s := range iv.maybe.All() {
-		first, end := iv.graph.Choices(s)
+// zeroRewardChoices returns the allowed choices of the maybe states without reward.
+func (sys *intervalSystem) zeroRewardChoices() *sparse.Set {
+	choices := sparse.NewSet(sys.graph.NumChoices())
+	for s := range sys.maybe.All() {
+		first, end := sys.graph.Choices(s)
 		for c := first; c < end; c++ {
-			isAllowed := iv.choices == nil || iv.choices.Has(c)
-			if isAllowed && iv.reward.OfChoice(s, c) == 0 {
+			isAllowed := sys.choices == nil || sys.choices.Has(c)
+			if isAllowed && sys.reward.OfChoice(s, c) == 0 {
 				choices.Add(c)
 			}
 		}
@@ -223,93 +245,91 @@ func (iv *intervalSystem) zeroRewardChoices() *sparse.Set {
 	return choices
 }
 
-// forEachChoice calls visit for the allowed choices of the unknown that state s represents.
-func (iv *intervalSystem) forEachChoice(s uint32, visit func(s, c int)) {
-	members := iv.endComponentOf[s]
-	if members == nil {
-		members = []uint32{s}
-	}
-	for _, member := range members {
-		first, end := iv.graph.Choices(int(member))
-		for c := first; c < end; c++ {
-			if iv.choices == nil || iv.choices.Has(c) {
-				visit(int(member), c)
+// allowedChoices returns the allowed choices of the unknown of state s, each with its state.
+func (sys *intervalSystem) allowedChoices(s uint32) iter.Seq2[int, int] {
+	return func(yield func(state, choice int) bool) {
+		members := sys.endComponentOf[s]
+		if members == nil {
+			members = []uint32{s}
+		}
+		for _, member := range members {
+			first, end := sys.graph.Choices(int(member))
+			for c := first; c < end; c++ {
+				isAllowed := sys.choices == nil || sys.choices.Has(c)
+				if isAllowed && !yield(int(member), c) {
+					return
+				}
 			}
 		}
 	}
 }
 
-// optimum returns the upper or lower bound on the value of an unknown, which it computes from the bounds of its successors,
-// and the number of operations.
-func (iv *intervalSystem) optimum(s uint32, upper bool) (bound float64, work int) {
-	minimize := iv.dir.Scheduler() == Min
-	first := true
-	iv.forEachChoice(s, func(member, c int) {
-		value := iv.choiceBound(member, c, upper)
-		if first || isBetter(value, bound, minimize) {
-			bound, first = value, false
+// optimum returns the upper or lower bound on the value of an unknown from the bounds of its successors, and the number of operations.
+func (sys *intervalSystem) optimum(s uint32, upper bool) (bound float64, work int) {
+	minimize := sys.dir.Scheduler() == Min
+	for state, c := range sys.allowedChoices(s) {
+		value := sys.choiceBound(state, c, upper)
+		isFirst := work == 0
+		if isFirst || isBetter(value, bound, minimize) {
+			bound = value
 		}
-		work += 4 * int(iv.graph.Start[c+1]-iv.graph.Start[c])
-	})
+		work += 4 * int(sys.graph.Start[c+1]-sys.graph.Start[c])
+	}
 	return bound, work
 }
 
-// solve computes bounds on the values of the maybe states, component by component, and then the exact values
-// if they are asked for.
-func (iv *intervalSystem) solve(ctx context.Context, opts Options) (*Values, error) {
-	components := iv.graph.Model.Components(iv.maybe, nil)
+// solve computes bounds on the values of the maybe states, one component after the other. Then it computes exact values if they are requested.
+func (sys *intervalSystem) solve(ctx context.Context, opts Options) (*Values, error) {
+	components := sys.graph.Model.Components(sys.maybe, nil)
 	for i := range components.Num() {
-		var unknowns []uint32
-		for _, s := range components.Members(i) {
-			if iv.representativeOf(s) == s {
-				unknowns = append(unknowns, s)
-			}
-		}
-		if err := iv.solveComponent(unknowns, opts); err != nil {
+		members := components.Members(i)
+		isOther := func(s uint32) bool { return sys.representativeOf(s) != s }
+		unknowns := slices.DeleteFunc(slices.Clone(members), isOther)
+		if err := sys.solveComponent(unknowns, opts); err != nil {
 			return nil, err
 		}
-		for _, s := range components.Members(i) {
-			representative := iv.representativeOf(s)
-			iv.values.Lower[s] = iv.values.Lower[representative]
-			iv.values.Upper[s] = iv.values.Upper[representative]
+		for _, s := range members {
+			representative := sys.representativeOf(s)
+			sys.values.Lower[s] = sys.values.Lower[representative]
+			sys.values.Upper[s] = sys.values.Upper[representative]
 		}
-		iv.meter.progress.Done += len(components.Members(i))
+		sys.meter.progress.Done += len(members)
 	}
-	if iv.values.Exact != nil {
-		if err := iv.exactStrategyIteration(ctx, opts); err != nil {
+	if sys.values.Exact != nil {
+		if err := sys.exactStrategyIteration(ctx, opts); err != nil {
 			return nil, err
 		}
 	}
-	return iv.values, nil
+	return sys.values, nil
 }
 
-// solveComponent bounds the values of a component whose successors are solved, by optimistic value iteration.
+// solveComponent bounds the values of a component by optimistic value iteration. All successors must be solved.
 //
 // Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
-func (iv *intervalSystem) solveComponent(unknowns []uint32, opts Options) error {
-	if len(unknowns) == 1 && !iv.hasSelfLoop(unknowns[0]) {
+func (sys *intervalSystem) solveComponent(unknowns []uint32, opts Options) error {
+	if len(unknowns) == 1 && !sys.hasSelfLoop(unknowns[0]) {
 		s := unknowns[0]
 		var work int
-		iv.values.Lower[s], work = iv.optimum(s, false)
-		iv.values.Upper[s], _ = iv.optimum(s, true)
-		return iv.meter.addWork(2 * work)
+		sys.values.Lower[s], work = sys.optimum(s, false)
+		sys.values.Upper[s], _ = sys.optimum(s, true)
+		return sys.meter.addWork(2 * work)
 	}
 	margin, precision := opts.epsilon()/2, opts.epsilon()/8
 	for sweeps := 1; ; sweeps++ {
-		change, err := iv.sweepLower(unknowns)
+		change, err := sys.sweepLower(unknowns)
 		if err != nil {
 			return err
 		}
 		if change > precision && sweeps < opts.maxSweeps() {
 			continue
 		}
-		proved, err := iv.proveUpper(unknowns, margin, 10+sweeps/2)
+		proved, err := sys.proveUpper(unknowns, margin, 10+sweeps/2)
 		if proved || err != nil {
 			return err
 		}
 		switch {
 		case sweeps >= opts.maxSweeps() || margin > 1:
-			iv.useTrivialBounds(unknowns)
+			sys.useTrivialBounds(unknowns)
 			return nil
 		case change == 0: // as tight as float64 allows
 			margin *= 8
@@ -319,78 +339,84 @@ func (iv *intervalSystem) solveComponent(unknowns []uint32, opts Options) error 
 	}
 }
 
-// hasSelfLoop reports whether a choice of an unknown leads back to it.
-func (iv *intervalSystem) hasSelfLoop(s uint32) bool {
-	isSelf := func(target uint32) bool { return iv.representativeOf(target) == s }
-	found := false
-	iv.forEachChoice(s, func(_, c int) {
-		first, end := iv.graph.Row(c)
-		found = found || slices.ContainsFunc(iv.graph.Target[first:end], isSelf)
-	})
-	return found
+// hasSelfLoop reports whether a choice of an unknown can return to it.
+func (sys *intervalSystem) hasSelfLoop(s uint32) bool {
+	isSelf := func(target uint32) bool { return sys.representativeOf(target) == s }
+	for _, c := range sys.allowedChoices(s) {
+		first, end := sys.graph.Row(c)
+		if slices.ContainsFunc(sys.graph.Target[first:end], isSelf) {
+			return true
+		}
+	}
+	return false
 }
 
 // sweepLower raises the lower bounds by one Gauss-Seidel sweep. It returns the greatest relative change.
-func (iv *intervalSystem) sweepLower(unknowns []uint32) (change float64, err error) {
-	iv.values.Sweeps++
-	iv.meter.progress.Sweeps++
+func (sys *intervalSystem) sweepLower(unknowns []uint32) (change float64, err error) {
+	sys.values.Sweeps++
+	sys.meter.progress.Sweeps++
 	for _, s := range unknowns {
-		bound, work := iv.optimum(s, false)
-		if old := iv.values.Lower[s]; bound > old {
+		bound, work := sys.optimum(s, false)
+		if old := sys.values.Lower[s]; bound > old {
 			change = max(change, (bound-old)/bound)
-			iv.values.Lower[s] = bound
+			sys.values.Lower[s] = bound
 		}
-		if err := iv.meter.addWork(work); err != nil {
+		if err := sys.meter.addWork(work); err != nil {
 			return 0, err
 		}
 	}
-	iv.meter.progress.Change = change
+	sys.meter.progress.Change = change
 	return change, nil
 }
 
-// proveUpper guesses upper bounds by a relative margin above the lower bounds, and reports whether it can prove them. It sweeps
-// until a sweep raises no bound, which proves the guess, or lowers no bound, which refutes it. It gives up after the given
-// number of sweeps.
+// proveUpper guesses upper bounds by a relative margin above the lower bounds, and reports whether it can prove them.
+// A sweep that raises no bound proves the guess. A sweep that lowers no bound refutes it.
 //
 // Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
-func (iv *intervalSystem) proveUpper(unknowns []uint32, margin float64, sweeps int) (proved bool, err error) {
+func (sys *intervalSystem) proveUpper(unknowns []uint32, margin float64, maxSweeps int) (proved bool, err error) {
 	for _, s := range unknowns {
-		bound := max(iv.values.Lower[s]*(1+margin), robustFloor)
-		if iv.isProbability {
+		bound := max(sys.values.Lower[s]*(1+margin), robustFloor)
+		if sys.isProbability {
 			bound = min(bound, 1)
 		}
-		iv.values.Upper[s] = bound
+		sys.values.Upper[s] = bound
 	}
-	for range sweeps {
-		iv.values.Sweeps++
-		neverRose, neverFell := true, true
-		for _, s := range unknowns {
-			bound, work := iv.optimum(s, true)
-			neverRose = neverRose && bound <= iv.values.Upper[s]
-			neverFell = neverFell && bound >= iv.values.Upper[s]
-			iv.values.Upper[s] = bound
-			if err := iv.meter.addWork(work); err != nil {
-				return false, err
-			}
-		}
-		if neverRose {
+	for range maxSweeps {
+		raised, lowered, err := sys.sweepUpper(unknowns)
+		switch {
+		case err != nil:
+			return false, err
+		case !raised:
 			return true, nil
-		}
-		if neverFell {
+		case !lowered:
 			return false, nil
 		}
 	}
 	return false, nil
 }
 
-// useTrivialBounds replaces the upper bounds by the trivial ones: 1 for probabilities, infinity for rewards. It keeps
-// the lower bounds.
-func (iv *intervalSystem) useTrivialBounds(unknowns []uint32) {
-	iv.values.Converged = false
+// sweepUpper replaces the upper bounds by one Gauss-Seidel sweep. It reports whether it raised or lowered a bound.
+func (sys *intervalSystem) sweepUpper(unknowns []uint32) (raised, lowered bool, err error) {
+	sys.values.Sweeps++
 	for _, s := range unknowns {
-		iv.values.Upper[s] = math.Inf(1)
-		if iv.isProbability {
-			iv.values.Upper[s] = 1
+		bound, work := sys.optimum(s, true)
+		raised = raised || !(bound <= sys.values.Upper[s])
+		lowered = lowered || !(bound >= sys.values.Upper[s])
+		sys.values.Upper[s] = bound
+		if err := sys.meter.addWork(work); err != nil {
+			return raised, lowered, err
+		}
+	}
+	return raised, lowered, nil
+}
+
+// useTrivialBounds sets the upper bounds to 1 for probabilities, or infinity for rewards.
+func (sys *intervalSystem) useTrivialBounds(unknowns []uint32) {
+	sys.values.Converged = false
+	for _, s := range unknowns {
+		sys.values.Upper[s] = math.Inf(1)
+		if sys.isProbability {
+			sys.values.Upper[s] = 1
 		}
 	}
 }
@@ -414,19 +440,18 @@ func robustUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 	return sys.solve(ctx, opts)
 }
 
-// canEarnReward returns the maybe states from which a reward can be earned in maybe states. All other maybe states have
-// value 0.
-func (iv *intervalSystem) canEarnReward(maybe *sparse.Set) *sparse.Set {
-	earning := sparse.NewSet(iv.graph.NumStates())
+// canEarnReward returns the maybe states from which a reward can be earned. All other maybe states have the value 0.
+func (sys *intervalSystem) canEarnReward(maybe *sparse.Set) *sparse.Set {
+	earning := sparse.NewSet(sys.graph.NumStates())
 	for s := range maybe.All() {
-		first, end := iv.graph.Choices(s)
+		first, end := sys.graph.Choices(s)
 		for c := first; c < end; c++ {
-			if iv.reward.OfChoice(s, c) > 0 {
+			if sys.reward.OfChoice(s, c) > 0 {
 				earning.Add(s)
 			}
 		}
 	}
-	return iv.graph.ExistsUntil(maybe, earning).Intersect(maybe)
+	return sys.graph.ExistsUntil(maybe, earning).Intersect(maybe)
 }
 
 // robustReach returns bounds on the reachability reward in an interval model.

@@ -16,87 +16,92 @@ type strategyPair struct {
 	distribution  []*big.Rat
 }
 
-// exactStrategyIteration computes the exact values of the maybe states. It evaluates the Markov chain that the strategies of the
-// scheduler and of nature induce. Then it improves the strategy of nature or, if this is not possible, the scheduler, and repeats this
-// until neither improves. The first strategies are those that are best for the computed bounds. If a minimizing scheduler could stay in
-// the component forever, proper strategies replace them.
+// exactStrategyIteration computes the exact values of the maybe states. It solves the Markov chain that the strategies of the scheduler
+// and of nature induce, and improves the strategies, until both are optimal.
 //
 // Source: Hoffman and Karp, On nonterminating stochastic games (1966).
-func (iv *intervalSystem) exactStrategyIteration(ctx context.Context, opts Options) error {
+func (sys *intervalSystem) exactStrategyIteration(ctx context.Context, opts Options) error {
 	var unknowns []uint32
-	for s := range iv.maybe.All() {
-		if iv.representativeOf(uint32(s)) == uint32(s) {
+	for s := range sys.maybe.All() {
+		if sys.representativeOf(uint32(s)) == uint32(s) {
 			unknowns = append(unknowns, uint32(s))
 		}
 	}
-	strategies := make(map[uint32]*strategyPair, len(unknowns))
-	iv.setExactGuess(unknowns)
-	for _, s := range unknowns {
-		strategies[s] = iv.initialStrategy(s)
+	strategies, err := sys.solveInitial(ctx, unknowns, opts)
+	if err != nil {
+		return err
 	}
-	for first := true; ; first = false {
-		err := iv.solveInduced(ctx, unknowns, strategies, opts)
-		if errors.Is(err, errImproper) && first {
-			iv.properStrategies(unknowns, strategies)
-			err = iv.solveInduced(ctx, unknowns, strategies, opts)
-		}
+	for {
+		improved, err := sys.improve(unknowns, strategies)
 		if err != nil {
 			return err
 		}
-		better, err := iv.improve(unknowns, strategies)
-		if err != nil {
-			return err
-		}
-		if !better {
+		if !improved {
 			break
 		}
+		if err := sys.solveInduced(ctx, unknowns, strategies, opts); err != nil {
+			return err
+		}
 	}
-	for s := range iv.maybe.All() {
-		iv.values.assign(s, iv.values.Exact[iv.representativeOf(uint32(s))])
+	for s := range sys.maybe.All() {
+		sys.values.assign(s, sys.values.Exact[sys.representativeOf(uint32(s))])
 	}
 	return nil
 }
 
-// setExactGuess sets the exact values to the computed bounds, so that distribution can order the targets by
-// them.
-func (iv *intervalSystem) setExactGuess(unknowns []uint32) {
-	bounds := iv.values.Lower
-	if iv.dir.Scheduler() == Min && iv.values.Converged {
-		bounds = iv.values.Upper
+// solveInitial returns the optimal strategies for the computed bounds, and computes their exact values.
+// If a minimizing scheduler can stay forever, proper strategies replace them.
+func (sys *intervalSystem) solveInitial(ctx context.Context, unknowns []uint32, opts Options) (map[uint32]*strategyPair, error) {
+	strategies := make(map[uint32]*strategyPair, len(unknowns))
+	sys.setExactGuess(unknowns)
+	for _, s := range unknowns {
+		strategies[s] = sys.initialStrategy(s)
+	}
+	err := sys.solveInduced(ctx, unknowns, strategies, opts)
+	if errors.Is(err, errImproper) {
+		sys.properStrategies(unknowns, strategies)
+		err = sys.solveInduced(ctx, unknowns, strategies, opts)
+	}
+	return strategies, err
+}
+
+// setExactGuess sets the exact values to computed bounds, for the first order of the targets.
+func (sys *intervalSystem) setExactGuess(unknowns []uint32) {
+	bounds := sys.values.Lower
+	if sys.dir.Scheduler() == Min && sys.values.Converged {
+		bounds = sys.values.Upper
 	}
 	for _, s := range unknowns {
-		iv.values.Exact[s] = new(big.Rat).SetFloat64(bounds[s])
+		sys.values.Exact[s] = new(big.Rat).SetFloat64(bounds[s])
 	}
 }
 
-// initialStrategy returns the choice of an unknown that is optimal for the computed bounds, with nature's
-// best distribution.
-func (iv *intervalSystem) initialStrategy(s uint32) *strategyPair {
-	minimize := iv.dir.Scheduler() == Min
-	useUpper := minimize && iv.values.Converged
+// initialStrategy returns the optimal choice of an unknown for the computed bounds, with the optimal distribution of nature.
+func (sys *intervalSystem) initialStrategy(s uint32) *strategyPair {
+	minimize := sys.dir.Scheduler() == Min
+	useUpper := minimize && sys.values.Converged
 	var strategy *strategyPair
 	best := 0.0
-	iv.forEachChoice(s, func(member, c int) {
-		bound := iv.choiceBound(member, c, useUpper)
+	for state, c := range sys.allowedChoices(s) {
+		bound := sys.choiceBound(state, c, useUpper)
 		if strategy == nil || isBetter(bound, best, minimize) {
-			strategy, best = &strategyPair{state: member, choice: c}, bound
+			strategy, best = &strategyPair{state: state, choice: c}, bound
 		}
-	})
-	strategy.distribution = iv.distribution(strategy.choice)
+	}
+	strategy.distribution = sys.distribution(strategy.choice)
 	return strategy
 }
 
-// properStrategies sets strategies that leave the unknowns with probability one. The choice of each unknown has a target that is
-// outside of the unknowns, or that was found earlier to leave them.
-func (iv *intervalSystem) properStrategies(unknowns []uint32, strategies map[uint32]*strategyPair) {
-	proper := sparse.NewSet(iv.graph.NumStates())
+// properStrategies sets strategies that leave the unknowns with probability one. It adds one unknown after the other.
+func (sys *intervalSystem) properStrategies(unknowns []uint32, strategies map[uint32]*strategyPair) {
+	proper := sparse.NewSet(sys.graph.NumStates())
 	for changed := true; changed; {
 		changed = false
 		for _, s := range unknowns {
 			if proper.Has(int(s)) {
 				continue
 			}
-			if strategy := iv.strategyTowards(s, proper); strategy != nil {
+			if strategy := sys.strategyTowards(s, proper); strategy != nil {
 				proper.Add(int(s))
 				strategies[s] = strategy
 				changed = true
@@ -105,118 +110,113 @@ func (iv *intervalSystem) properStrategies(unknowns []uint32, strategies map[uin
 	}
 }
 
-// strategyTowards returns the first choice of an unknown that can lead to a proper unknown or out of the maybe states, with
-// nature's optimal distribution. It returns nil if there is none.
-func (iv *intervalSystem) strategyTowards(s uint32, proper *sparse.Set) *strategyPair {
-	var strategy *strategyPair
-	iv.forEachChoice(s, func(member, c int) {
-		if strategy == nil && iv.canLead(c, proper) {
-			strategy = &strategyPair{state: member, choice: c, distribution: iv.distribution(c)}
+// strategyTowards returns the first choice of an unknown that can lead to a proper unknown or out of the maybe states, or nil.
+func (sys *intervalSystem) strategyTowards(s uint32, proper *sparse.Set) *strategyPair {
+	for state, c := range sys.allowedChoices(s) {
+		if sys.canLead(c, proper) {
+			return &strategyPair{state: state, choice: c, distribution: sys.distribution(c)}
 		}
-	})
-	return strategy
+	}
+	return nil
 }
 
-// canLead reports whether a choice has a target that is a proper unknown, or outside of the maybe states.
-func (iv *intervalSystem) canLead(c int, proper *sparse.Set) bool {
-	first, end := iv.graph.Row(c)
-	for _, target := range iv.graph.Target[first:end] {
-		unknown := int(iv.representativeOf(target))
-		if proper.Has(unknown) || !iv.maybe.Has(unknown) {
+// canLead reports whether a choice can lead to a proper unknown or out of the maybe states.
+func (sys *intervalSystem) canLead(c int, proper *sparse.Set) bool {
+	first, end := sys.graph.Row(c)
+	for _, target := range sys.graph.Target[first:end] {
+		unknown := int(sys.representativeOf(target))
+		if proper.Has(unknown) || !sys.maybe.Has(unknown) {
 			return true
 		}
 	}
 	return false
 }
 
-// improve switches nature to better distributions under the current choices. If there are none, it switches
-// the scheduler to better choices. It reports whether anything changed.
-func (iv *intervalSystem) improve(unknowns []uint32, strategies map[uint32]*strategyPair) (bool, error) {
-	better, err := iv.improveNature(unknowns, strategies)
-	if better || err != nil {
-		return better, err
+// improve switches nature to better distributions, or else the scheduler to better choices. It reports whether a strategy changed.
+func (sys *intervalSystem) improve(unknowns []uint32, strategies map[uint32]*strategyPair) (improved bool, err error) {
+	improved, err = sys.improveNature(unknowns, strategies)
+	if improved || err != nil {
+		return improved, err
 	}
-	return iv.improveScheduler(unknowns, strategies)
+	return sys.improveScheduler(unknowns, strategies)
 }
 
-// improveNature switches nature to better distributions under the current choices, and reports whether any changed.
-func (iv *intervalSystem) improveNature(unknowns []uint32, strategies map[uint32]*strategyPair) (better bool, err error) {
+// improveNature switches nature to better distributions of the current choices. It reports whether a distribution changed.
+func (sys *intervalSystem) improveNature(unknowns []uint32, strategies map[uint32]*strategyPair) (improved bool, err error) {
 	for _, s := range unknowns {
 		current := strategies[s]
-		distribution := iv.distribution(current.choice)
-		if iv.choiceValue(current.state, current.choice, distribution).Cmp(iv.values.Exact[s]) != 0 {
-			current.distribution, better = distribution, true
+		distribution := sys.distribution(current.choice)
+		if sys.choiceValue(current.state, current.choice, distribution).Cmp(sys.values.Exact[s]) != 0 {
+			current.distribution, improved = distribution, true
 		}
-		if err := iv.meter.addWork(1000 + reductionCost(iv.values.Exact[s])); err != nil {
+		if err := sys.meter.addWork(1000 + reductionCost(sys.values.Exact[s])); err != nil {
 			return false, err
 		}
 	}
-	return better, nil
+	return improved, nil
 }
 
-// improveScheduler switches the scheduler to better choices, and reports whether any changed.
-func (iv *intervalSystem) improveScheduler(unknowns []uint32, strategies map[uint32]*strategyPair) (better bool, err error) {
+// improveScheduler switches the scheduler to better choices. It reports whether a choice changed.
+func (sys *intervalSystem) improveScheduler(unknowns []uint32, strategies map[uint32]*strategyPair) (improved bool, err error) {
 	wantedOrder := 1
-	if iv.dir.Scheduler() == Min {
+	if sys.dir.Scheduler() == Min {
 		wantedOrder = -1
 	}
 	for _, s := range unknowns {
-		best := iv.values.Exact[s]
-		iv.forEachChoice(s, func(member, c int) {
-			distribution := iv.distribution(c)
-			if value := iv.choiceValue(member, c, distribution); value.Cmp(best) == wantedOrder {
-				best, better = value, true
-				*strategies[s] = strategyPair{member, c, distribution}
+		best := sys.values.Exact[s]
+		for state, c := range sys.allowedChoices(s) {
+			distribution := sys.distribution(c)
+			if value := sys.choiceValue(state, c, distribution); value.Cmp(best) == wantedOrder {
+				best, improved = value, true
+				*strategies[s] = strategyPair{state, c, distribution}
 			}
-		})
-		if err := iv.meter.addWork(4000 + reductionCost(best)); err != nil {
+		}
+		if err := sys.meter.addWork(4000 + reductionCost(best)); err != nil {
 			return false, err
 		}
 	}
-	return better, nil
+	return improved, nil
 }
 
-// distribution returns nature's optimal distribution of choice c for the exact values: the lower ends of the
-// intervals, plus the free probability given to the best targets first.
-func (iv *intervalSystem) distribution(c int) []*big.Rat {
-	model := iv.graph.Model
+// distribution returns the optimal distribution of nature for choice c and the exact values.
+func (sys *intervalSystem) distribution(c int) []*big.Rat {
+	model := sys.graph.Model
 	first, end := model.Row(c)
 	probs := make([]*big.Rat, end-first)
-	if iv.freeProbability[c] == 0 {
-		for i := range probs {
-			probs[i] = model.Rat(first + i)
-		}
+	for i := range probs {
+		probs[i] = model.Rat(first + i) // the lower end of the interval
+	}
+	if sys.freeProbability[c] == 0 {
 		return probs
 	}
-	remaining := big.NewRat(1, 1)
-	for i := range probs {
-		probs[i] = model.Rat(first + i)
-		remaining.Sub(remaining, probs[i])
+	free := big.NewRat(1, 1)
+	for _, prob := range probs {
+		free.Sub(free, prob)
 	}
-	for _, i := range iv.preferredTargets(c) {
-		width := new(big.Rat).Sub(model.HighRat(first+i), probs[i])
-		if width.Cmp(remaining) > 0 {
-			width.Set(remaining)
+	for _, i := range sys.preferredTargets(c) {
+		amount := new(big.Rat).Sub(model.HighRat(first+i), probs[i])
+		if amount.Cmp(free) > 0 {
+			amount.Set(free)
 		}
-		probs[i] = new(big.Rat).Add(probs[i], width)
-		remaining.Sub(remaining, width)
-		if remaining.Sign() == 0 {
+		probs[i] = new(big.Rat).Add(probs[i], amount)
+		free.Sub(free, amount)
+		if free.Sign() == 0 {
 			break
 		}
 	}
 	return probs
 }
 
-// preferredTargets returns the indices of the targets of choice c, in the order in which nature prefers their exact values.
-func (iv *intervalSystem) preferredTargets(c int) []int {
-	first, end := iv.graph.Row(c)
+// preferredTargets returns the indices of the targets of choice c in nature's order of preference.
+func (sys *intervalSystem) preferredTargets(c int) []int {
+	first, end := sys.graph.Row(c)
 	order := make([]int, end-first)
 	for i := range order {
 		order[i] = i
 	}
-	value := func(i int) *big.Rat { return iv.values.Exact[iv.representativeOf(iv.graph.Target[first+i])] }
+	value := func(i int) *big.Rat { return sys.values.Exact[sys.representativeOf(sys.graph.Target[first+i])] }
 	slices.SortStableFunc(order, func(i, j int) int {
-		if iv.dir.nature() == Min {
+		if sys.dir.nature() == Min {
 			return value(i).Cmp(value(j))
 		}
 		return value(j).Cmp(value(i))
@@ -224,13 +224,13 @@ func (iv *intervalSystem) preferredTargets(c int) []int {
 	return order
 }
 
-// choiceValue returns the exact value of choice c of state s under the given distribution over its targets.
-func (iv *intervalSystem) choiceValue(s, c int, distribution []*big.Rat) *big.Rat {
-	sum := iv.reward.OfChoiceRat(s, c)
-	first, _ := iv.graph.Row(c)
+// choiceValue returns the exact value of choice c of state s under a distribution over its targets.
+func (sys *intervalSystem) choiceValue(s, c int, distribution []*big.Rat) *big.Rat {
+	sum := sys.reward.OfChoiceRat(s, c)
+	first, _ := sys.graph.Row(c)
 	term := new(big.Rat)
 	for i, prob := range distribution {
-		sum.Add(sum, term.Mul(prob, iv.values.Exact[iv.representativeOf(iv.graph.Target[first+i])]))
+		sum.Add(sum, term.Mul(prob, sys.values.Exact[sys.representativeOf(sys.graph.Target[first+i])]))
 	}
 	return sum
 }
@@ -238,10 +238,9 @@ func (iv *intervalSystem) choiceValue(s, c int, distribution []*big.Rat) *big.Ra
 // errImproper says that the value of an unknown is infinite, because the scheduler can stay in the component forever.
 var errImproper = errors.New("no initial scheduler that leaves the component was found")
 
-// solveInduced sets the exact values of the unknowns to their values in the Markov chain that the strategies induce. The error
-// is errImproper if a value is infinite.
-func (iv *intervalSystem) solveInduced(ctx context.Context, unknowns []uint32, strategies map[uint32]*strategyPair, opts Options) error {
-	model, reward, err := iv.inducedChain(unknowns, strategies)
+// solveInduced computes the exact values of the unknowns in the induced Markov chain. The error is errImproper if a value is infinite.
+func (sys *intervalSystem) solveInduced(ctx context.Context, unknowns []uint32, strategies map[uint32]*strategyPair, opts Options) error {
+	model, reward, err := sys.inducedChain(unknowns, strategies)
 	if err != nil {
 		return err
 	}
@@ -249,7 +248,7 @@ func (iv *intervalSystem) solveInduced(ctx context.Context, unknowns []uint32, s
 	graph, target := sparse.NewGraph(model), sparse.SetOf(n+2, n)
 	opts = Options{Exact: true, MaxWork: opts.MaxWork, MaxSweeps: opts.MaxSweeps}
 	var values *Values
-	if iv.isProbability {
+	if sys.isProbability {
 		values, err = Until(ctx, graph, sparse.FullSet(n+2), target, Max, opts)
 	} else {
 		values, err = ReachReward(ctx, graph, reward, target, Max, opts)
@@ -261,14 +260,14 @@ func (iv *intervalSystem) solveInduced(ctx context.Context, unknowns []uint32, s
 		if values.Exact[i] == nil {
 			return errImproper
 		}
-		iv.values.Exact[s] = values.Exact[i]
+		sys.values.Exact[s] = values.Exact[i]
 	}
 	return nil
 }
 
-// inducedChain returns the Markov chain that the strategies induce, and its state rewards. With n unknowns, states 0 to n-1 are
-// the unknowns. State n is the absorbing target, and state n+1 an absorbing state with value 0.
-func (iv *intervalSystem) inducedChain(unknowns []uint32, strategies map[uint32]*strategyPair) (*sparse.Model, *sparse.Reward, error) {
+// inducedChain returns the Markov chain that the strategies induce, and its state rewards. The n unknowns are states 0 to n-1.
+// State n is the absorbing target, and state n+1 is absorbing with value 0.
+func (sys *intervalSystem) inducedChain(unknowns []uint32, strategies map[uint32]*strategyPair) (*sparse.Model, *sparse.Reward, error) {
 	n := len(unknowns)
 	number := make(map[uint32]int, n)
 	for i, s := range unknowns {
@@ -279,11 +278,11 @@ func (iv *intervalSystem) inducedChain(unknowns []uint32, strategies map[uint32]
 	for i, s := range unknowns {
 		strategy := strategies[s]
 		builder.State()
-		first, _ := iv.graph.Row(strategy.choice)
+		first, _ := sys.graph.Row(strategy.choice)
 		for j, prob := range strategy.distribution {
-			builder.AddRat(iv.inducedState(iv.graph.Target[first+j], number, n), prob, sparse.NoAction)
+			builder.AddRat(sys.inducedState(sys.graph.Target[first+j], number, n), prob, sparse.NoAction)
 		}
-		if reward := iv.reward.OfChoiceRat(strategy.state, strategy.choice); reward.Sign() != 0 {
+		if reward := sys.reward.OfChoiceRat(strategy.state, strategy.choice); reward.Sign() != 0 {
 			rewards.StateRat[i] = reward
 			rewards.State[i], _ = sparse.NormalFloat(reward)
 		}
@@ -296,13 +295,13 @@ func (iv *intervalSystem) inducedChain(unknowns []uint32, strategies map[uint32]
 	return model, rewards, err
 }
 
-// inducedState returns the state of the induced chain for a target of the interval model. A target in number has its own state.
-// Other targets have known values, and share two absorbing states: numUnknowns+1 for probability 0, and numUnknowns otherwise.
-func (iv *intervalSystem) inducedState(target uint32, number map[uint32]int, numUnknowns int) int {
-	if i, ok := number[iv.representativeOf(target)]; ok {
+// inducedState returns the state of the induced chain for a target. number has the states of the unknowns.
+// A target with a known value becomes absorbing state numUnknowns+1 for probability 0, and numUnknowns for other values.
+func (sys *intervalSystem) inducedState(target uint32, number map[uint32]int, numUnknowns int) int {
+	if i, ok := number[sys.representativeOf(target)]; ok {
 		return i
 	}
-	if iv.isProbability && iv.values.Exact[target].Sign() == 0 {
+	if sys.isProbability && sys.values.Exact[target].Sign() == 0 {
 		return numUnknowns + 1
 	}
 	return numUnknowns

@@ -5,6 +5,7 @@ import (
 	"math"
 	"math/big"
 	"math/bits"
+	"slices"
 )
 
 // ErrFill says that an exact solution would take too much memory.
@@ -33,7 +34,7 @@ type smallRow struct {
 	coefficient []uint64
 }
 
-// newLifting factorizes the equations modulo a prime. It uses only the scales and coefficients of the rows; solve gets the constants.
+// newLifting factorizes the equations modulo a prime. It uses only the scales and coefficients of the rows.
 func newLifting(meter *meter, rows []*exactRow) (*lifting, error) {
 	lift := &lifting{rows: rows, smallRows: make([]smallRow, len(rows))}
 	for k, row := range rows {
@@ -41,16 +42,20 @@ func newLifting(meter *meter, rows []*exactRow) (*lifting, error) {
 	}
 	var err error
 	lift.eliminationOrder, err = markowitzOrder(meter, len(rows), func(k int) []uint32 { return rows[k].column }, math.Inf(1))
-	if err == nil && lift.eliminationOrder == nil {
-		err = ErrFill
-	}
 	if err != nil {
 		return nil, err
+	}
+	if lift.eliminationOrder == nil {
+		return nil, ErrFill
 	}
 	lift.upper = make([]uint64, len(lift.upperCols))
 	lift.lower = make([]uint64, len(lift.lowerCols))
 	lift.pivot = make([]uint64, len(rows))
-	// The first prime nearly always works. It fails only if a pivot is a multiple of it.
+	return lift, lift.choosePrime(meter)
+}
+
+// choosePrime factorizes the equations modulo a prime of 63 bits. Nearly always the first prime works.
+func (lift *lifting) choosePrime(meter *meter) error {
 	for prime := uint64(1<<63 - 25); ; prime -= 2 {
 		lift.primeInt = new(big.Int).SetUint64(prime)
 		if !lift.primeInt.ProbablyPrime(0) {
@@ -58,12 +63,12 @@ func newLifting(meter *meter, rows []*exactRow) (*lifting, error) {
 		}
 		lift.setPrime(prime)
 		if ok, err := lift.factorize(meter); ok || err != nil {
-			return lift, err
+			return err
 		}
 	}
 }
 
-// newSmallRow returns a row with coefficients of 64 bits. It is empty if the scale or the sum of the coefficients is too large.
+// newSmallRow returns a row with coefficients of 64 bits. It is empty if the scale or the sum of coefficients is too large.
 func newSmallRow(row *exactRow) smallRow {
 	sum := new(big.Int)
 	for _, coefficient := range row.coefficient {
@@ -79,13 +84,12 @@ func newSmallRow(row *exactRow) smallRow {
 	return small
 }
 
-// setPrime prepares Montgomery arithmetic modulo the prime p. The Montgomery form of a residue x is x * 2^64 mod p.
+// setPrime prepares Montgomery arithmetic modulo p. The Montgomery form of x is x * 2^64 mod p.
 //
 // Source: Montgomery, Modular multiplication without trial division (1985).
 func (lift *lifting) setPrime(p uint64) {
 	lift.prime = p
-	// Newton iteration for the inverse of p modulo 2^64. p is its own inverse modulo 2^3, and each step doubles the number of
-	// correct bits.
+	// Newton iteration for the inverse of p modulo 2^64: p is its own inverse modulo 2^3. Each step doubles the correct bits.
 	inverse := p
 	for range 5 {
 		inverse *= 2 - p*inverse
@@ -144,7 +148,7 @@ func (lift *lifting) residue(x *big.Int) uint64 {
 }
 
 // factorize computes the triangular factors modulo the prime. It returns false if a pivot is zero.
-func (lift *lifting) factorize(meter *meter) (bool, error) {
+func (lift *lifting) factorize(meter *meter) (ok bool, err error) {
 	workRow := make([]uint64, len(lift.order)) // the current row, by position
 	for p, k := range lift.order {
 		row := lift.rows[k]
@@ -165,8 +169,8 @@ func (lift *lifting) factorize(meter *meter) (bool, error) {
 	return true, nil
 }
 
-// eliminateRow subtracts multiples of the earlier rows from the row at position p, which workRow has, and stores the row of both
-// factors. Afterwards workRow is zero except for the pivot at p. It returns the number of operations.
+// eliminateRow subtracts multiples of earlier rows from workRow, the row at position p, and stores the row of both factors.
+// Only the pivot remains in workRow. It returns the number of operations.
 func (lift *lifting) eliminateRow(p int, workRow []uint64) (work int) {
 	for i := lift.lowerStart[p]; i < lift.lowerStart[p+1]; i++ {
 		earlier := lift.lowerCols[i]
@@ -186,8 +190,7 @@ func (lift *lifting) eliminateRow(p int, workRow []uint64) (work int) {
 	return work
 }
 
-// solveModPrime returns the solution modulo the prime for the given constants, by forward and back
-// substitution.
+// solveModPrime returns the solution modulo the prime for the given constants, by forward and back substitution.
 func (lift *lifting) solveModPrime(constants []*big.Int) []uint64 {
 	intermediate := make([]uint64, len(lift.order)) // by position
 	for p, k := range lift.order {
@@ -209,8 +212,8 @@ func (lift *lifting) solveModPrime(constants []*big.Int) []uint64 {
 	return x
 }
 
-// solve returns the numerators of the exact solution and their common denominator. It computes p-adic digits,
-// and from time to time tries to reconstruct fractions from them, until these satisfy the equations.
+// solve returns the numerators of the exact solution and their common denominator. It computes p-adic digits until the
+// reconstructed fractions satisfy the equations.
 func (lift *lifting) solve(meter *meter, constant func(k int) *big.Int) (numerators []*big.Int, denominator *big.Int, err error) {
 	remainder := make([]*big.Int, len(lift.rows))
 	for k := range remainder {
@@ -220,14 +223,7 @@ func (lift *lifting) solve(meter *meter, constant func(k int) *big.Int) (numerat
 	for nextAttempt := 2; ; {
 		digit := lift.solveModPrime(remainder)
 		digits = append(digits, digit)
-		for k := range remainder {
-			if lift.smallRows[k].scale == 0 {
-				lift.subtractDigit(remainder[k], k, digit)
-			} else {
-				lift.subtractDigitInWords(remainder[k], k, digit)
-			}
-			remainder[k].Quo(remainder[k], lift.primeInt)
-		}
+		lift.nextRemainder(remainder, digit)
 		if err := meter.addWork(16 * (len(lift.upper) + len(lift.lower) + len(lift.order))); err != nil {
 			return nil, nil, err
 		}
@@ -245,8 +241,21 @@ func (lift *lifting) solve(meter *meter, constant func(k int) *big.Int) (numerat
 	}
 }
 
-// subtractDigit subtracts the contribution of one p-adic digit of the solution from the remainder of equation k. digit has the
-// digit of each unknown.
+// nextRemainder subtracts the contribution of one p-adic digit of the solution from the constants, and divides by the prime.
+func (lift *lifting) nextRemainder(remainder []*big.Int, digit []uint64) {
+	for k := range remainder {
+		isSmall := lift.smallRows[k].scale != 0
+		if isSmall {
+			lift.subtractDigitInWords(remainder[k], k, digit)
+		} else {
+			lift.subtractDigit(remainder[k], k, digit)
+		}
+		remainder[k].Quo(remainder[k], lift.primeInt)
+	}
+}
+
+// subtractDigit subtracts the contribution of one p-adic digit of the solution from the remainder of equation k. digit has the digit of each
+// unknown.
 func (lift *lifting) subtractDigit(remainder *big.Int, k int, digit []uint64) {
 	row := lift.rows[k]
 	var digitInt, product big.Int
@@ -256,7 +265,7 @@ func (lift *lifting) subtractDigit(remainder *big.Int, k int, digit []uint64) {
 	}
 }
 
-// subtractDigitInWords is subtractDigit for a small row, whose sums fit into two words.
+// subtractDigitInWords subtracts the contribution of one p-adic digit from the remainder of small row k, in two-word arithmetic.
 func (lift *lifting) subtractDigitInWords(remainder *big.Int, k int, digit []uint64) {
 	row := &lift.smallRows[k]
 	var low, high uint64 // the words of the sum of coefficients times digits
@@ -285,49 +294,59 @@ func twoWords(hi, lo uint64) *big.Int {
 	return x.Lsh(x, 64).Or(x, new(big.Int).SetUint64(lo))
 }
 
-// reconstruct returns the fractions with the given p-adic digits, as numerators and a common denominator. It
-// returns nil if the digits do not suffice.
-func (lift *lifting) reconstruct(meter *meter, digits [][]uint64) ([]*big.Int, *big.Int, error) {
+// reconstruct returns the fractions with the given p-adic digits, as numerators and a common denominator. It returns nil if the
+// digits do not suffice.
+func (lift *lifting) reconstruct(meter *meter, digits [][]uint64) (numerators []*big.Int, denominator *big.Int, err error) {
 	modulus := new(big.Int).Exp(lift.primeInt, big.NewInt(int64(len(digits))), nil)
-	half := new(big.Int).Rsh(modulus, 1)
 	numerators, denominatorOf := make([]*big.Int, len(lift.order)), make([]*big.Int, len(lift.order))
-	denominatorProduct := big.NewInt(1)
-	var digit big.Int
+	denominator = big.NewInt(1) // the product of the denominators so far
 	for k := range numerators {
-		x := new(big.Int)
-		for i := len(digits) - 1; i >= 0; i-- {
-			x.Mul(x, lift.primeInt).Add(x, digit.SetUint64(digits[i][k]))
-		}
-		// Try the denominators of earlier unknowns first: x times their product is a small integer then.
-		x.Mul(x, denominatorProduct).Mod(x, modulus)
-		if x.Cmp(half) > 0 {
-			x.Sub(x, modulus)
-		}
-		needsDenominator := x.BitLen()+denominatorProduct.BitLen()+32 > modulus.BitLen()
-		if needsDenominator {
-			numerator, denominator := reconstructFraction(x, modulus)
+		// If the product is a multiple of the denominator, x times the product is a small integer.
+		x := lift.valueOfDigits(digits, k)
+		x = symmetricResidue(x.Mul(x, denominator), modulus)
+		needsFactor := x.BitLen()+denominator.BitLen()+32 > modulus.BitLen()
+		if needsFactor {
+			numerator, factor := reconstructFraction(x, modulus)
 			if numerator == nil {
 				return nil, nil, nil
 			}
 			x = numerator
-			denominatorProduct = new(big.Int).Mul(denominatorProduct, denominator)
+			denominator = new(big.Int).Mul(denominator, factor)
 		}
-		numerators[k] = x
-		denominatorOf[k] = denominatorProduct
+		numerators[k], denominatorOf[k] = x, denominator
 		if err := meter.addWork(len(digits) * len(digits)); err != nil {
 			return nil, nil, err
 		}
 	}
 	for k := range numerators {
-		if denominatorOf[k] != denominatorProduct {
-			numerators[k].Mul(numerators[k], digit.Quo(denominatorProduct, denominatorOf[k]))
+		if denominatorOf[k] != denominator {
+			numerators[k].Mul(numerators[k], new(big.Int).Quo(denominator, denominatorOf[k]))
 		}
 	}
-	return numerators, denominatorProduct, nil
+	return numerators, denominator, nil
 }
 
-// reconstructFraction returns the fraction numerator/denominator that equals x modulo the modulus and has the
-// smallest product of both. It returns nil if this product is not much smaller than the modulus.
+// symmetricResidue replaces x by its residue between -modulus/2 and modulus/2.
+func symmetricResidue(x, modulus *big.Int) *big.Int {
+	x.Mod(x, modulus)
+	if half := new(big.Int).Rsh(modulus, 1); x.Cmp(half) > 0 {
+		x.Sub(x, modulus)
+	}
+	return x
+}
+
+// valueOfDigits returns the number with the given p-adic digits of unknown k.
+func (lift *lifting) valueOfDigits(digits [][]uint64, k int) *big.Int {
+	var digit big.Int
+	value := new(big.Int)
+	for _, digitOf := range slices.Backward(digits) {
+		value.Mul(value, lift.primeInt).Add(value, digit.SetUint64(digitOf[k]))
+	}
+	return value
+}
+
+// reconstructFraction returns the fraction that equals x modulo the modulus and has the smallest product of numerator and denominator.
+// It returns nil if this product is not much smaller than the modulus.
 //
 // Source: Monagan, Maximal quotient rational reconstruction (2004).
 func reconstructFraction(x, modulus *big.Int) (numerator, denominator *big.Int) {
@@ -357,8 +376,7 @@ func reconstructFraction(x, modulus *big.Int) (numerator, denominator *big.Int) 
 	return numerator, denominator
 }
 
-// satisfies reports whether the fractions numerators[k]/denominator are the exact solution of the system: in each row,
-// scale * x[k] must be the constant plus the sum of the coefficients times the unknowns of their columns.
+// satisfies reports whether the fractions numerators[k]/denominator solve the equations exactly.
 func (lift *lifting) satisfies(numerators []*big.Int, denominator *big.Int, constant func(k int) *big.Int) bool {
 	var left, right, product big.Int
 	for k, row := range lift.rows {

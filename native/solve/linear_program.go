@@ -29,28 +29,27 @@ var (
 )
 
 // Variable adds a variable with objective coefficient 0, and returns its number.
-func (p *LinearProgram) Variable() int {
-	p.Objective = append(p.Objective, nil)
-	return len(p.Objective) - 1
+func (program *LinearProgram) Variable() int {
+	program.Objective = append(program.Objective, nil)
+	return len(program.Objective) - 1
 }
 
 // Row adds an equation.
-func (p *LinearProgram) Row(right *big.Rat, terms ...Term) {
-	p.Rows = append(p.Rows, terms)
-	p.Right = append(p.Right, right)
+func (program *LinearProgram) Row(right *big.Rat, terms ...Term) {
+	program.Rows = append(program.Rows, terms)
+	program.Right = append(program.Right, right)
 }
 
 // Maximize returns the maximum of the objective and a solution that attains it. The error is ErrInfeasible, ErrUnbounded or
 // the error of the context.
 //
-// Source: the two-phase simplex method. The variable with the greatest reduced cost enters the basis. After a step without
-// progress Bland's rule (1977) selects it instead, which excludes cycles.
-func (p *LinearProgram) Maximize(ctx context.Context) (maximum *big.Rat, solution []*big.Rat, err error) {
-	tab := p.tableau()
+// Source: the two-phase simplex method with Bland's rule (1977).
+func (program *LinearProgram) Maximize(ctx context.Context) (maximum *big.Rat, solution []*big.Rat, err error) {
+	tab := program.tableau()
 	if err := tab.findFeasible(ctx); err != nil {
 		return nil, nil, err
 	}
-	tab.setObjective(p.Objective)
+	tab.setObjective(program.Objective)
 	if err := tab.run(ctx); err != nil {
 		return nil, nil, err
 	}
@@ -64,38 +63,38 @@ func (p *LinearProgram) Maximize(ctx context.Context) (maximum *big.Rat, solutio
 	return tab.value, solution, nil
 }
 
-// findFeasible is the first phase of the simplex method: it minimizes the sum of the artificial variables, and removes them from
-// the basis. The error is ErrInfeasible if the minimum is not 0.
-func (t *tableau) findFeasible(ctx context.Context) error {
-	for i, row := range t.rows {
+// findFeasible is phase one of the simplex method: it minimizes the sum of the artificial variables. The error is ErrInfeasible if the minimum
+// is not 0.
+func (tab *tableau) findFeasible(ctx context.Context) error {
+	for i, row := range tab.rows {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		for _, term := range row {
-			t.addReducedCost(term.Var, term.Coeff)
+			tab.addReducedCost(term.Var, term.Coeff)
 		}
-		t.value.Sub(t.value, t.right[i])
+		tab.value.Sub(tab.value, tab.right[i])
 	}
-	if err := t.run(ctx); err != nil {
+	if err := tab.run(ctx); err != nil {
 		return err
 	}
-	if t.value.Sign() != 0 {
+	if tab.value.Sign() != 0 {
 		return ErrInfeasible
 	}
-	return t.dropArtificial(ctx)
+	return tab.dropArtificial(ctx)
 }
 
-// setObjective replaces the reduced costs by those of a new objective, whose nil coefficients stand for 0.
-func (t *tableau) setObjective(objective []*big.Rat) {
-	t.value.SetInt64(0)
+// setObjective computes the reduced costs of a new objective. A nil coefficient stands for 0.
+func (tab *tableau) setObjective(objective []*big.Rat) {
+	tab.value.SetInt64(0)
 	for j, coefficient := range objective {
-		t.reducedCost[j].SetInt64(0)
+		tab.reducedCost[j].SetInt64(0)
 		if coefficient != nil {
-			t.reducedCost[j].Set(coefficient)
+			tab.reducedCost[j].Set(coefficient)
 		}
 	}
-	for i, j := range t.basis {
-		t.eliminateReducedCost(i, new(big.Rat).Set(t.reducedCost[j]))
+	for i, j := range tab.basis {
+		tab.eliminateReducedCost(i, new(big.Rat).Set(tab.reducedCost[j]))
 	}
 }
 
@@ -110,141 +109,141 @@ type tableau struct {
 	value       *big.Rat
 }
 
-// tableau returns the initial simplex tableau. Each row has an artificial basis variable and a nonnegative right side. The
-// reduced costs are zero.
-func (p *LinearProgram) tableau() *tableau {
-	result := &tableau{value: new(big.Rat), reducedCost: make([]*big.Rat, len(p.Objective))}
+// tableau returns the initial simplex tableau. Each row has an artificial basis variable and a nonnegative right side.
+func (program *LinearProgram) tableau() *tableau {
+	result := &tableau{value: new(big.Rat), reducedCost: make([]*big.Rat, len(program.Objective))}
 	for j := range result.reducedCost {
 		result.reducedCost[j] = new(big.Rat)
 	}
-	for i, row := range p.Rows {
-		terms := make([]Term, len(row))
-		for k, term := range row {
-			terms[k] = Term{term.Var, new(big.Rat).Set(term.Coeff)}
-		}
-		right := new(big.Rat).Set(p.Right[i])
-		if right.Sign() < 0 {
-			right.Neg(right)
-			for k := range terms {
-				terms[k].Coeff.Neg(terms[k].Coeff)
-			}
-		}
+	for i, row := range program.Rows {
+		terms, right := normalizedRow(row, program.Right[i])
 		result.rows = append(result.rows, terms)
 		result.right = append(result.right, right)
-		result.basis = append(result.basis, len(p.Objective)+i)
+		result.basis = append(result.basis, len(program.Objective)+i)
 	}
 	return result
 }
 
+// normalizedRow returns a copy of an equation with a nonnegative right side.
+func normalizedRow(row []Term, right *big.Rat) ([]Term, *big.Rat) {
+	sign := big.NewRat(1, 1)
+	if right.Sign() < 0 {
+		sign.SetInt64(-1)
+	}
+	terms := make([]Term, len(row))
+	for k, term := range row {
+		terms[k] = Term{term.Var, new(big.Rat).Mul(sign, term.Coeff)}
+	}
+	return terms, new(big.Rat).Mul(sign, right)
+}
+
 // addReducedCost increases the reduced cost of variable j by the given amount.
-func (t *tableau) addReducedCost(j int, by *big.Rat) { t.reducedCost[j].Add(t.reducedCost[j], by) }
+func (tab *tableau) addReducedCost(j int, by *big.Rat) {
+	tab.reducedCost[j].Add(tab.reducedCost[j], by)
+}
 
 // coeff returns the coefficient of variable j in row i, or nil if it is 0.
-func (t *tableau) coeff(i, j int) *big.Rat {
-	k, ok := slices.BinarySearchFunc(t.rows[i], j, func(term Term, variable int) int { return term.Var - variable })
+func (tab *tableau) coeff(i, j int) *big.Rat {
+	k, ok := slices.BinarySearchFunc(tab.rows[i], j, func(term Term, variable int) int { return term.Var - variable })
 	if !ok {
 		return nil
 	}
-	return t.rows[i][k].Coeff
+	return tab.rows[i][k].Coeff
 }
 
-// run pivots until no variable has a positive reduced cost. The entering variable has the greatest reduced
-// cost, or the smallest index after a degenerate pivot (Bland's rule, which excludes cycles). The error is
-// ErrUnbounded if the objective has no maximum.
-func (t *tableau) run(ctx context.Context) error {
+// run pivots until no variable has a positive reduced cost. The error is ErrUnbounded if the objective has no maximum.
+func (tab *tableau) run(ctx context.Context) error {
 	stalled := false
 	for {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		j := t.enteringVariable(stalled)
+		j := tab.enteringVariable(stalled)
 		if j < 0 {
 			return nil
 		}
-		i := t.leavingRow(j)
+		i := tab.leavingRow(j)
 		if i < 0 {
 			return ErrUnbounded
 		}
-		stalled = t.right[i].Sign() == 0
-		if err := t.pivot(ctx, i, j); err != nil {
+		stalled = tab.right[i].Sign() == 0 // a degenerate pivot; Bland's rule excludes cycles
+		if err := tab.pivot(ctx, i, j); err != nil {
 			return err
 		}
 	}
 }
 
-// enteringVariable returns the variable with the greatest positive reduced cost or, if firstOnly is true, the first variable with a
-// positive reduced cost (Bland's rule). It returns -1 if there is none.
-func (t *tableau) enteringVariable(firstOnly bool) int {
+// enteringVariable returns the variable with the greatest positive reduced cost, or -1. firstOnly selects the first such variable (Bland's rule).
+func (tab *tableau) enteringVariable(firstOnly bool) int {
 	best := -1
-	for j, cost := range t.reducedCost {
+	for j, cost := range tab.reducedCost {
 		if cost.Sign() <= 0 {
 			continue
 		}
 		if firstOnly {
 			return j
 		}
-		if best < 0 || cost.Cmp(t.reducedCost[best]) > 0 {
+		if best < 0 || cost.Cmp(tab.reducedCost[best]) > 0 {
 			best = j
 		}
 	}
 	return best
 }
 
-// leavingRow returns the row whose basis variable becomes 0 first if variable j grows (the ratio test). Among equal ratios it
-// selects the basis variable with the smallest number. It returns -1 if no basis variable becomes 0.
-func (t *tableau) leavingRow(j int) int {
+// leavingRow returns the row of the ratio test for variable j, or -1. Among equal ratios it selects the basis variable with the smallest number.
+func (tab *tableau) leavingRow(j int) int {
 	best := -1
 	var minRatio *big.Rat
-	for i := range t.rows {
-		coeff := t.coeff(i, j)
+	for i := range tab.rows {
+		coeff := tab.coeff(i, j)
 		if coeff == nil || coeff.Sign() <= 0 {
 			continue
 		}
-		ratio := new(big.Rat).Quo(t.right[i], coeff)
+		ratio := new(big.Rat).Quo(tab.right[i], coeff)
 		if best < 0 {
 			best, minRatio = i, ratio
 			continue
 		}
 		order := ratio.Cmp(minRatio)
-		if order < 0 || order == 0 && t.basis[i] < t.basis[best] {
+		if order < 0 || order == 0 && tab.basis[i] < tab.basis[best] {
 			best, minRatio = i, ratio
 		}
 	}
 	return best
 }
 
-// pivot makes variable j the basis variable of row i. It polls the context, since one pivot can take seconds.
-func (t *tableau) pivot(ctx context.Context, i, j int) error {
-	inverse := new(big.Rat).Inv(t.coeff(i, j))
-	for k := range t.rows[i] {
-		t.rows[i][k].Coeff.Mul(t.rows[i][k].Coeff, inverse)
+// pivot makes variable j the basis variable of row i.
+func (tab *tableau) pivot(ctx context.Context, i, j int) error {
+	inverse := new(big.Rat).Inv(tab.coeff(i, j))
+	for k := range tab.rows[i] {
+		tab.rows[i][k].Coeff.Mul(tab.rows[i][k].Coeff, inverse)
 	}
-	t.right[i].Mul(t.right[i], inverse)
-	for other := range t.rows {
+	tab.right[i].Mul(tab.right[i], inverse)
+	for other := range tab.rows {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if coeff := t.coeff(other, j); other != i && coeff != nil {
+		if coeff := tab.coeff(other, j); other != i && coeff != nil {
 			factor := new(big.Rat).Neg(coeff)
-			t.rows[other] = addMultiple(t.rows[other], t.rows[i], factor)
-			t.right[other].Add(t.right[other], factor.Mul(factor, t.right[i]))
+			tab.rows[other] = addMultiple(tab.rows[other], tab.rows[i], factor)
+			tab.right[other].Add(tab.right[other], factor.Mul(factor, tab.right[i]))
 		}
 	}
-	t.eliminateReducedCost(i, new(big.Rat).Set(t.reducedCost[j]))
-	t.basis[i] = j
+	tab.eliminateReducedCost(i, new(big.Rat).Set(tab.reducedCost[j]))
+	tab.basis[i] = j
 	return nil
 }
 
-// eliminateReducedCost makes the reduced cost of the basis variable of row i zero. cost is its present value.
-func (t *tableau) eliminateReducedCost(i int, cost *big.Rat) {
+// eliminateReducedCost makes the reduced cost of the basis variable of row i zero. cost is its current value.
+func (tab *tableau) eliminateReducedCost(i int, cost *big.Rat) {
 	if cost.Sign() == 0 {
 		return
 	}
 	var product big.Rat
-	for _, term := range t.rows[i] {
-		t.reducedCost[term.Var].Sub(t.reducedCost[term.Var], product.Mul(cost, term.Coeff))
+	for _, term := range tab.rows[i] {
+		tab.reducedCost[term.Var].Sub(tab.reducedCost[term.Var], product.Mul(cost, term.Coeff))
 	}
-	t.value.Add(t.value, product.Mul(cost, t.right[i]))
+	tab.value.Add(tab.value, product.Mul(cost, tab.right[i]))
 }
 
 // addMultiple returns row + factor*other, sorted by variable and without zero terms. It may change row.
@@ -270,21 +269,20 @@ func addMultiple(row, other []Term, factor *big.Rat) []Term {
 	return result
 }
 
-// dropArtificial pivots the artificial variables, whose values are 0, out of the basis, and removes the rows
-// of redundant equations.
-func (t *tableau) dropArtificial(ctx context.Context) error {
-	for i := 0; i < len(t.rows); {
+// dropArtificial removes the artificial variables from the basis, and the redundant equations. All artificial variables must be 0.
+func (tab *tableau) dropArtificial(ctx context.Context) error {
+	for i := 0; i < len(tab.rows); {
 		switch {
-		case t.basis[i] < len(t.reducedCost):
+		case tab.basis[i] < len(tab.reducedCost):
 			i++
-		case len(t.rows[i]) > 0:
-			if err := t.pivot(ctx, i, t.rows[i][0].Var); err != nil {
+		case len(tab.rows[i]) > 0:
+			if err := tab.pivot(ctx, i, tab.rows[i][0].Var); err != nil {
 				return err
 			}
 		default:
-			t.rows = slices.Delete(t.rows, i, i+1)
-			t.right = slices.Delete(t.right, i, i+1)
-			t.basis = slices.Delete(t.basis, i, i+1)
+			tab.rows = slices.Delete(tab.rows, i, i+1)
+			tab.right = slices.Delete(tab.right, i, i+1)
+			tab.basis = slices.Delete(tab.basis, i, i+1)
 		}
 	}
 	return nil

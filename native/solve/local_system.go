@@ -38,17 +38,18 @@ type localSystem struct {
 	scheduler    []uint32 // a choice of each unknown that attains a value within the bounds; nil if not asked for
 }
 
-// init sets the bounds to zero and, if a scheduler is asked for, selects the first choice of each unknown.
-func (local *localSystem) init(scheduler bool) {
+// init sets the bounds to zero. If wantsScheduler is set, it selects the first choice of each unknown.
+func (local *localSystem) init(wantsScheduler bool) {
 	n := len(local.choiceStart) - 1
 	local.lower, local.upper = make([]float64, n), make([]float64, n)
-	if scheduler {
-		local.scheduler = make([]uint32, n)
-		for k := range local.scheduler {
-			local.scheduler[k] = sparse.None
-			if local.choiceStart[k] < local.choiceStart[k+1] {
-				local.scheduler[k] = local.choiceStart[k]
-			}
+	if !wantsScheduler {
+		return
+	}
+	local.scheduler = make([]uint32, n)
+	for k := range local.scheduler {
+		local.scheduler[k] = sparse.None
+		if local.choiceStart[k] < local.choiceStart[k+1] {
+			local.scheduler[k] = local.choiceStart[k]
 		}
 	}
 }
@@ -72,16 +73,16 @@ func (local *localSystem) constantMidpoint(j uint32) float64 {
 	return local.constLower[j] + (local.constUpper[j]-local.constLower[j])/2
 }
 
-// lowerUpdate returns the optimum over the choices of unknown k, rounded down to the grid, and the choice that attains it.
-// values has a lower bound of each unknown. If k has no choice, the result is 0 and sparse.None.
-func (local *localSystem) lowerUpdate(k int, values []float64) (float64, uint32) {
-	value, choice := local.lowerUpdateOffGrid(k, values)
+// lowerUpdate returns the optimum over the choices of unknown k, rounded down to the grid, and the optimal choice.
+// values has lower bounds. Without choices the result is 0 and sparse.None.
+func (local *localSystem) lowerUpdate(k int, values []float64) (value float64, choice uint32) {
+	value, choice = local.lowerUpdateOffGrid(k, values)
 	return local.rounding.floorToGrid(value), choice
 }
 
-// lowerUpdateOffGrid is lowerUpdate without the rounding to the grid.
-func (local *localSystem) lowerUpdateOffGrid(k int, values []float64) (float64, uint32) {
-	best, choice := 0.0, uint32(sparse.None)
+// lowerUpdateOffGrid returns the optimum over the choices of unknown k, rounded down, and the optimal choice. values has lower bounds.
+func (local *localSystem) lowerUpdateOffGrid(k int, values []float64) (best float64, choice uint32) {
+	choice = sparse.None
 	for j := local.choiceStart[k]; j < local.choiceStart[k+1]; j++ {
 		value := local.rounding.down(local.constLower[j]+local.sumTerms(j, values), local.evalErr[j])
 		if choice == sparse.None || isBetter(value, best, local.minimize) {
@@ -91,10 +92,9 @@ func (local *localSystem) lowerUpdateOffGrid(k int, values []float64) (float64, 
 	return best, choice
 }
 
-// upperUpdate returns the optimum over the choices of unknown k, rounded up, and the choice that attains it. values has an upper
-// bound of each unknown.
-func (local *localSystem) upperUpdate(k int, values []float64) (float64, uint32) {
-	best, choice := 0.0, uint32(sparse.None)
+// upperUpdate returns the optimum over the choices of unknown k, rounded up, and the optimal choice. values has upper bounds.
+func (local *localSystem) upperUpdate(k int, values []float64) (best float64, choice uint32) {
+	choice = sparse.None
 	for j := local.choiceStart[k]; j < local.choiceStart[k+1]; j++ {
 		value := local.rounding.up(local.constUpper[j]+local.sumTerms(j, values), local.evalErr[j])
 		if choice == sparse.None || isBetter(value, best, local.minimize) {
@@ -107,7 +107,7 @@ func (local *localSystem) upperUpdate(k int, values []float64) (float64, uint32)
 	return best, choice
 }
 
-// isBetter reports whether value is less than best if minimize is set, and otherwise whether it is greater.
+// isBetter reports whether value is less than best for a minimum, or greater for a maximum.
 func isBetter(value, best float64, minimize bool) bool {
 	if minimize {
 		return value < best
@@ -115,8 +115,8 @@ func isBetter(value, best float64, minimize bool) bool {
 	return value > best
 }
 
-// sweepLower raises the lower bounds by one Gauss-Seidel sweep and returns the greatest relative change. For a maximum it records
-// each choice that raises a bound, so that the values of the recorded scheduler are at least the lower bounds.
+// sweepLower raises the lower bounds by one Gauss-Seidel sweep, and returns the greatest relative change.
+// For a maximum it records each choice that raises a bound, so the scheduler attains the lower bounds.
 func (local *localSystem) sweepLower() float64 {
 	change, threshold := 0.0, local.gridThreshold()
 	for k := range local.lower {
@@ -136,8 +136,7 @@ func (local *localSystem) sweepLower() float64 {
 // gridThreshold is the value below which the grid leaves too few digits for relative changes.
 func (local *localSystem) gridThreshold() float64 { return local.rounding.grid * 0x1p30 }
 
-// makeInductiveNear calls makeInductive. If the grid is as fine as float64, it tries without a margin first, because lower
-// bounds from sweeps are inductive then, or nearly so.
+// makeInductiveNear calls makeInductive. On a fine grid it tries without a margin first.
 func (local *localSystem) makeInductiveNear(meter *meter, relMargin, absMargin float64, maxSweeps int) (bool, error) {
 	if local.rounding.grid > 0 && !local.rounding.coarseGrid() {
 		if ok, err := local.makeInductive(meter, 0, 0, 2); ok || err != nil {
@@ -147,9 +146,9 @@ func (local *localSystem) makeInductiveNear(meter *meter, relMargin, absMargin f
 	return local.makeInductive(meter, relMargin, absMargin, maxSweeps)
 }
 
-// makeInductive subtracts a margin from the lower bounds, rounds them down to the grid, and lowers them until they are inductive: no
-// equation gives a smaller value. If this takes more than maxSweeps sweeps, it restores the bounds and returns false.
-func (local *localSystem) makeInductive(meter *meter, relMargin, absMargin float64, maxSweeps int) (bool, error) {
+// makeInductive subtracts a margin from the lower bounds and lowers them until they are inductive: no equation gives a smaller value.
+// If this takes more than maxSweeps sweeps, it restores the bounds and returns false.
+func (local *localSystem) makeInductive(meter *meter, relMargin, absMargin float64, maxSweeps int) (isInductive bool, err error) {
 	if local.rounding.grid == 0 {
 		return true, nil
 	}
@@ -158,15 +157,7 @@ func (local *localSystem) makeInductive(meter *meter, relMargin, absMargin float
 		local.lower[k] = local.rounding.floorToGrid(max(x-relMargin*x-absMargin, 0))
 	}
 	for range maxSweeps {
-		inductive := true
-		for k, x := range local.lower {
-			if value, choice := local.lowerUpdate(k, local.lower); value < x {
-				local.lower[k], inductive = value, false
-			} else if local.scheduler != nil && !local.minimize {
-				local.scheduler[k] = choice
-			}
-		}
-		if inductive {
+		if !local.sweepDown() {
 			return true, nil
 		}
 		meter.progress.Sweeps++
@@ -178,6 +169,20 @@ func (local *localSystem) makeInductive(meter *meter, relMargin, absMargin float
 	return false, nil
 }
 
+// sweepDown lowers each lower bound to the value of its equation, if the value is smaller. It reports whether a bound changed.
+func (local *localSystem) sweepDown() (changed bool) {
+	for k, bound := range local.lower {
+		value, choice := local.lowerUpdate(k, local.lower)
+		switch {
+		case value < bound:
+			local.lower[k], changed = value, true
+		case local.scheduler != nil && !local.minimize:
+			local.scheduler[k] = choice
+		}
+	}
+	return changed
+}
+
 // sweepVerdict is the result of one sweep over guessed upper bounds.
 type sweepVerdict uint8
 
@@ -187,9 +192,8 @@ const (
 	refuted                // a bound fell below a lower bound, or the sweep lowered no bound
 )
 
-// sweepUpper lowers the guessed upper bounds by one Gauss-Seidel sweep. If no equation raises a bound, the
-// guess is proved: it is a pre-fixed point, and the solution is the least one. The guess is refuted if a
-// bound falls below the lower bound, or if no bound falls.
+// sweepUpper lowers the guessed upper bounds by one Gauss-Seidel sweep. The guess is proved if no equation raises a bound.
+// It is refuted if a bound falls below the lower bound, or if no bound falls.
 //
 // Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
 func (local *localSystem) sweepUpper() sweepVerdict {
@@ -237,8 +241,8 @@ const finalBudget = 1 << 36
 // firstSweeps is the number of sweeps before elimination is tried for the first time.
 const firstSweeps = 30
 
-// solve computes bounds on all unknowns. Their relative width is at most the width inherited from the constants plus eps, unless
-// converged is false afterwards. It tries elimination first for small systems, and then optimistic value iteration.
+// solve computes bounds on all unknowns. Their relative width is at most eps plus the inherited width, unless converged is false.
+// Small systems are solved by elimination, others by optimistic value iteration.
 func (local *localSystem) solve(meter *meter, opts Options, eps float64) error {
 	if opts.Classic {
 		return local.classicIteration(meter, opts)
@@ -263,10 +267,10 @@ func (local *localSystem) solve(meter *meter, opts Options, eps float64) error {
 	return local.optimisticIteration(meter, relMargin, limit)
 }
 
-// optimisticIteration computes bounds by optimistic value iteration, or falls back to trivial upper bounds.
+// optimisticIteration computes bounds by optimistic value iteration. Without a proof it uses trivial upper bounds.
 func (local *localSystem) optimisticIteration(meter *meter, relMargin float64, limit int) error {
-	ok, err := local.iterateUntilProved(meter, relMargin, limit)
-	if ok || err != nil {
+	proved, err := local.iterateUntilProved(meter, relMargin, limit)
+	if proved || err != nil {
 		local.converged = true
 		return err
 	}
@@ -274,9 +278,8 @@ func (local *localSystem) optimisticIteration(meter *meter, relMargin float64, l
 	return nil
 }
 
-// iterateUntilProved sweeps the lower bounds until they change little, guesses upper bounds by a margin, and proves or refutes the
-// guess by sweeps. It reports whether it proved the bounds. Between the sweeps it tries elimination, within a budget of about the work
-// of the sweeps so far.
+// iterateUntilProved sweeps the lower bounds, guesses upper bounds by a margin, and tries to prove the guess by sweeps. Between the sweeps it
+// tries elimination.
 //
 // Source: Hartmanns and Kaminski, Optimistic value iteration (CAV 2020).
 func (local *localSystem) iterateUntilProved(meter *meter, relMargin float64, limit int) (proved bool, err error) {
@@ -334,29 +337,30 @@ func (local *localSystem) iterateUntilProved(meter *meter, relMargin float64, li
 	return false, nil
 }
 
-// guessAndProve guesses upper bounds, and sweeps until they are proved inductive or refuted. sweeps is the number of sweeps so far,
-// and limit their greatest number. It returns the number of sweeps over the upper bounds.
-func (local *localSystem) guessAndProve(meter *meter, relMargin, absMargin float64, sweeps, limit int) (n int, ok bool, err error) {
+// guessAndProve guesses upper bounds, and sweeps until they are proved or refuted. sweeps is the number of earlier sweeps, and limit the
+// greatest number.
+// It returns the number of its own sweeps.
+func (local *localSystem) guessAndProve(meter *meter, relMargin, absMargin float64, sweeps, limit int) (newSweeps int, proved bool, err error) {
 	local.guessUpper(relMargin, absMargin)
-	n, ok, err = local.iterateUpper(meter, min(limit-sweeps, sweeps+100))
-	if ok && err == nil {
-		ok, err = local.makeInductiveNear(meter, relMargin, absMargin, sweeps+n+100)
+	newSweeps, proved, err = local.iterateUpper(meter, min(limit-sweeps, sweeps+100))
+	if proved && err == nil {
+		proved, err = local.makeInductiveNear(meter, relMargin, absMargin, sweeps+newSweeps+100)
 	}
-	return n, ok, err
+	return newSweeps, proved, err
 }
 
-// tryElimination tries elimination within a budget of operations. If there are several choices, it tries policy iteration first.
-func (local *localSystem) tryElimination(meter *meter, eps, budget float64) (ok, overBudget bool, err error) {
+// tryElimination tries policy iteration if there are several choices, and then elimination, within a budget of operations.
+func (local *localSystem) tryElimination(meter *meter, eps, budget float64) (proved, overBudget bool, err error) {
 	if len(local.termStart) > len(local.choiceStart) { // several choices
-		if ok, overBudget, err = local.solveByPolicyIteration(meter, eps, 2*budget); ok || overBudget || err != nil {
-			return ok, overBudget, err
+		if proved, overBudget, err = local.solveByPolicyIteration(meter, eps, 2*budget); proved || overBudget || err != nil {
+			return proved, overBudget, err
 		}
 	}
 	return local.solveByElimination(meter, eps, budget)
 }
 
-// classicIteration sweeps until the greatest relative change is at most epsilon, and takes the lower bounds as the solution, without
-// a proof, as PRISM does.
+// classicIteration sweeps until the greatest relative change is at most epsilon, as PRISM does. The lower bounds become the solution, without
+// a proof.
 func (local *localSystem) classicIteration(meter *meter, opts Options) error {
 	_, change, err := local.iterateLower(meter, opts.epsilon(), opts.maxSweeps())
 	if err != nil {
@@ -372,8 +376,8 @@ func (local *localSystem) classicIteration(meter *meter, opts Options) error {
 	return nil
 }
 
-// iterateLower sweeps the lower bounds until the greatest relative change is at most precision, or until maxSweeps is reached. It
-// returns the number of sweeps and the last change.
+// iterateLower sweeps the lower bounds until the greatest relative change is at most precision, or maxSweeps is reached.
+// It returns the number of sweeps and the last change.
 func (local *localSystem) iterateLower(meter *meter, precision float64, maxSweeps int) (sweeps int, change float64, err error) {
 	change = math.Inf(1)
 	for change > precision && sweeps < maxSweeps {
@@ -388,8 +392,7 @@ func (local *localSystem) iterateLower(meter *meter, precision float64, maxSweep
 	return sweeps, change, nil
 }
 
-// guessUpper sets the upper bounds to the lower bounds plus a relative and an absolute margin. The absolute
-// margin covers the amount that underflow may have lost.
+// guessUpper sets the upper bounds to the lower bounds plus a relative and an absolute margin. The absolute margin covers underflow.
 func (local *localSystem) guessUpper(relMargin, absMargin float64) {
 	for k, value := range local.lower {
 		value = value*(1+relMargin) + absMargin
@@ -405,9 +408,8 @@ func (local *localSystem) nearUnderflow() bool {
 	return slices.Min(local.lower) < local.rounding.underflowThreshold()
 }
 
-// iterateUpper sweeps the guessed upper bounds until they are proved or refuted, or until maxSweeps is reached. ok says that they are
-// proved.
-func (local *localSystem) iterateUpper(meter *meter, maxSweeps int) (sweeps int, ok bool, err error) {
+// iterateUpper sweeps the guessed upper bounds until they are proved or refuted, or maxSweeps is reached.
+func (local *localSystem) iterateUpper(meter *meter, maxSweeps int) (sweeps int, isProved bool, err error) {
 	for sweeps < maxSweeps {
 		verdict := local.sweepUpper()
 		sweeps++
@@ -423,10 +425,9 @@ func (local *localSystem) iterateUpper(meter *meter, maxSweeps int) (sweeps int,
 	return sweeps, false, nil
 }
 
-// useTrivialBounds sets the upper bounds to the trivial ones: 1 for probabilities, infinity for rewards. If values are rounded
-// to a grid, it also sets the lower bounds to 0, because rounded bounds may not be inductive.
+// useTrivialBounds sets the upper bounds to 1 for probabilities, or infinity for rewards.
 func (local *localSystem) useTrivialBounds() {
-	if local.rounding.grid > 0 {
+	if local.rounding.grid > 0 { // rounded lower bounds may not be inductive
 		clear(local.lower)
 	}
 	bound := math.Inf(1)

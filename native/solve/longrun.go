@@ -12,8 +12,7 @@ import (
 )
 
 // LongRun returns bounds on the extremal long-run average reward (the gain): per step of a DTMC or an
-// MDP, per unit of time of a CTMC. A reward of 1 in the states of a set gives the long-run probability
-// of that set.
+// MDP, per unit of time of a CTMC. A reward of 1 in a set of states gives the long-run probability of the set.
 //
 // Source: PRISM's R[S], Storm's R[LRA].
 func LongRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*Values, error) {
@@ -28,7 +27,7 @@ func SteadyState(ctx context.Context, graph *sparse.Graph, rewarded *sparse.Set,
 	return longRun(ctx, graph, indicatorReward(rewarded), rewarded, dir, opts)
 }
 
-// indicatorReward returns the reward structure with reward 1 in the states of a set, and 0 elsewhere.
+// indicatorReward returns the reward structure with reward 1 in the states of a set.
 func indicatorReward(rewarded *sparse.Set) *sparse.Reward {
 	reward := &sparse.Reward{State: make([]float64, rewarded.Len()), StateRat: make([]*big.Rat, rewarded.Len())}
 	one := big.NewRat(1, 1)
@@ -38,8 +37,8 @@ func indicatorReward(rewarded *sparse.Set) *sparse.Reward {
 	return reward
 }
 
-// longRun computes the long-run average of a reward from each state of a Markov chain or an MDP. If the reward is 1 in the
-// states of a set and 0 elsewhere, rewarded is this set; otherwise rewarded is nil.
+// longRun computes the long-run average of a reward from each state of a Markov chain or an MDP. For a long-run probability,
+// rewarded is the set of states with reward 1. For other rewards it is nil.
 func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, rewarded *sparse.Set, dir Direction, opts Options) (*Values, error) {
 	if graph.First != nil {
 		return optimalLongRun(ctx, graph, reward, rewarded, dir, opts)
@@ -62,24 +61,24 @@ func longRun(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, re
 		if err := bscc.assignGain(members, rewarded); err != nil {
 			return nil, err
 		}
-		for _, s := range members {
-			recurrent.Add(int(s))
-		}
+		addStates(recurrent, members)
 	}
 	sys.values.Sweeps = bscc.meter.progress.Sweeps
-	// The values of transient states are absorption probabilities times gains.
-	sys.maybe = recurrent.Complement()
-	sys.reward = nil
-	sys.isProbability = rewarded != nil
-	if rewarded != nil && !sys.isExact() {
-		zero, one := sys.values.certainStates(graph, sys.maybe, recurrent)
-		sys.values.setAll(one, 1)
-		sys.maybe = sys.maybe.Minus(zero).Minus(one)
-	}
-	return sys.solve(ctx, opts, false)
+	return sys.absorptionSystem(recurrent, rewarded != nil).solve(ctx, opts, false)
 }
 
-// assignGain computes the gain (long-run average reward) of a BSCC and makes it the value of its states.
+// absorptionSystem returns the equations of the transient states. Their values are absorption probabilities times gains.
+func (sys *system) absorptionSystem(recurrent *sparse.Set, areProbabilities bool) *system {
+	maybe := recurrent.Complement()
+	if areProbabilities && !sys.isExact() {
+		zero, one := sys.values.certainStates(sys.graph, maybe, recurrent)
+		sys.values.setAll(one, 1)
+		maybe = maybe.Minus(zero).Minus(one)
+	}
+	return &system{graph: sys.graph, minimize: sys.minimize, isProbability: areProbabilities, maybe: maybe, rounding: sys.rounding, values: sys.values}
+}
+
+// assignGain makes the gain (long-run average reward) of a BSCC the value of its states.
 func (bscc *bsccGain) assignGain(members []uint32, rewarded *sparse.Set) error {
 	values := bscc.rewardSystem.values
 	if values.Exact != nil {
@@ -126,8 +125,7 @@ func (cycle *exactCycle) bias(i int) *big.Rat {
 }
 
 // solveCycleRat solves the cycle equations of a recurrent class under the given choices: the expected reward and time until the
-// reference state is reached. The reference state is the last member. The gain is the quotient of both for a cycle from the
-// reference state to itself (renewal-reward theorem).
+// reference state, the last member, is reached. The gain follows from the renewal-reward theorem.
 func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32, index *unknownIndex, meter *meter) (*exactCycle, error) {
 	reference, others := last(members), members[:len(members)-1]
 	index.init(sys.graph.NumStates())
@@ -135,13 +133,7 @@ func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32,
 		index.ofState[s] = uint32(i)
 	}
 	defer index.reset(others)
-	rows, equations := make([]*exactRow, len(others)), make([]exactRow, len(others))
-	for i, s := range others {
-		c := int(choice(s))
-		equations[i] = sys.exactRow(int(s), c, uint32(i), index, sys.reward.OfChoiceRat(int(s), c))
-		rows[i] = &equations[i]
-	}
-	rewardDen := scaleConstants(equations)
+	rows, rewardDen := sys.cycleRows(others, choice, index)
 	lift, err := newLifting(meter, rows)
 	if err != nil {
 		return nil, err
@@ -162,8 +154,18 @@ func (sys *system) solveCycleRat(members []uint32, choice func(s uint32) uint32,
 	return cycle, nil
 }
 
-// expectation returns sum plus the weighted sum of the values of the targets of choice c. Targets that are not in index have
-// value 0.
+// cycleRows returns the equations of the states under the given choices, and the common denominator of their constants.
+func (sys *system) cycleRows(states []uint32, choice func(s uint32) uint32, index *unknownIndex) (rows []*exactRow, denominator *big.Int) {
+	equations := make([]exactRow, len(states))
+	for i, s := range states {
+		c := int(choice(s))
+		equations[i] = sys.exactRow(int(s), c, uint32(i), index, sys.reward.OfChoiceRat(int(s), c))
+		rows = append(rows, &equations[i])
+	}
+	return rows, scaleConstants(equations)
+}
+
+// expectation returns sum plus the expected value after choice c. Targets outside of index have the value 0.
 func (sys *system) expectation(c int, sum float64, values []float64, index *unknownIndex) float64 {
 	first, end := sys.graph.Row(c)
 	for i := first; i < end; i++ {
@@ -174,8 +176,7 @@ func (sys *system) expectation(c int, sum float64, values []float64, index *unkn
 	return sum
 }
 
-// expectationRat returns sum plus the weighted sum of the values of the targets of choice c in rational arithmetic. The
-// value of unknown k is numerators[k]/denominator. It changes sum.
+// expectationRat adds the expected value after choice c to sum. The value of unknown k is numerators[k]/denominator.
 func (sys *system) expectationRat(c int, sum *big.Rat, numerators []*big.Int, denominator *big.Int, index *unknownIndex) *big.Rat {
 	product := new(big.Rat)
 	first, end := sys.graph.Row(c)
@@ -203,26 +204,26 @@ func (sys *system) countingSteps() *system {
 	return &system{graph: sys.graph, reward: reward, rounding: sys.rounding, values: sys.values, choices: sys.choices}
 }
 
-// newBSCCGain prepares the computation of the gains of bottom strongly connected components. All values of sys must be zero.
+// newBSCCGain prepares the computation of gains. All values of sys must be zero.
 func newBSCCGain(ctx context.Context, sys *system, opts Options) *bsccGain {
 	bscc := &bsccGain{rewardSystem: sys, stepSystem: sys.countingSteps(), opts: opts, meter: newMeter(ctx, opts, sys.graph.NumStates())}
 	bscc.index.init(sys.graph.NumStates())
 	return bscc
 }
 
-// gainOfComponent returns bounds on the gain of a BSCC. converged is true if they are narrow enough. If the reward is that of a set
-// of states, rewarded is this set; the gain is then 1 if all members are in the set, and 0 if no member is.
+// gainOfComponent returns bounds on the gain of a BSCC, and reports whether they are narrow enough. For a long-run probability,
+// rewarded is the set of states; the gain is 1 if it contains all members, and 0 if it contains none.
 func (bscc *bsccGain) gainOfComponent(members []uint32, rewarded *sparse.Set) (bounds gainInterval, converged bool, err error) {
 	if rewarded == nil {
 		return bscc.solve(members)
 	}
-	inside := 0
+	numRewarded := 0
 	for _, s := range members {
 		if rewarded.Has(int(s)) {
-			inside++
+			numRewarded++
 		}
 	}
-	switch inside {
+	switch numRewarded {
 	case 0:
 		return gainInterval{0, 0}, true, nil
 	case len(members):
@@ -255,12 +256,12 @@ func (bounds gainInterval) nearlyConverged(eps float64) bool {
 // bytes a state.
 const krylovMinStates, krylovMaxStates = 1000, 1 << 24
 
-// solve returns bounds on the gain of a BSCC. converged is true if they are narrow enough. It alternates value iteration with
-// elimination. It limits the elimination to about the work of the sweeps so far.
+// solve returns bounds on the gain of a BSCC, and reports whether they are narrow enough. It alternates value iteration and
+// elimination. The elimination takes about the work of the sweeps before it.
 func (bscc *bsccGain) solve(members []uint32) (bounds gainInterval, converged bool, err error) {
 	bscc.bias = make([]float64, len(members))
 	eps, work := bscc.opts.epsilon(), bscc.rewardSystem.numTransitions(members)
-	sweepsDone, limit, eliminable := 0, bscc.opts.maxSweeps(), len(members) > 1
+	sweepsDone, limit, canEliminate := 0, bscc.opts.maxSweeps(), len(members) > 1
 	bounds = gainInterval{0, math.Inf(1)}
 	for sweeps := firstSweeps; ; sweeps *= 4 {
 		sweeps = min(sweeps, limit)
@@ -269,7 +270,7 @@ func (bscc *bsccGain) solve(members []uint32) (bounds gainInterval, converged bo
 		if err != nil || bounds.converged(eps) || sweepsDone == limit {
 			return bounds, bounds.converged(eps), err
 		}
-		if !eliminable {
+		if !canEliminate {
 			continue
 		}
 		// A sweep of bsccGain does more work per transition than one of localSystem.
@@ -279,17 +280,17 @@ func (bscc *bsccGain) solve(members []uint32) (bounds gainInterval, converged bo
 		if err != nil || bounds.converged(eps) || nearlyConverged {
 			return bounds, true, err
 		}
-		eliminable = overBudget
+		canEliminate = overBudget
 	}
 }
 
-// iterate tightens the bounds by value iteration until the given total number of sweeps. After the first sweeps it also uses GMRES
-// if the size of the component is suitable. work is the cost of one sweep.
+// iterate tightens the bounds by value iteration until the given total number of sweeps. For large components it also uses GMRES once.
+// work is the cost of one sweep.
 func (bscc *bsccGain) iterate(members []uint32, bounds *gainInterval, work, sweepsDone, sweeps int) error {
 	lower, upper, err := bscc.relaxedValueIteration(members, work, sweeps-sweepsDone)
 	bounds.tighten(lower, upper)
-	suitable := len(members) >= krylovMinStates && len(members) < krylovMaxStates
-	if err != nil || sweeps != firstSweeps || !suitable {
+	hasSuitableSize := len(members) >= krylovMinStates && len(members) < krylovMaxStates
+	if err != nil || sweeps != firstSweeps || !hasSuitableSize {
 		return err
 	}
 	lower, upper, err = bscc.acceleratedIteration(members, work, *bounds, bscc.opts.maxSweeps()-sweeps)
@@ -297,8 +298,7 @@ func (bscc *bsccGain) iterate(members []uint32, bounds *gainInterval, work, swee
 	return err
 }
 
-// relaxedValueIteration improves the bias by at most the given number of sweeps, and returns bounds on the gain. For any vector h,
-// the gain lies between the minimum and the maximum of r(s) + (P h)(s) - h(s) over all states s. work is the cost of one sweep.
+// relaxedValueIteration improves the bias by at most the given number of sweeps, and returns bounds on the gain. work is the cost of one sweep.
 //
 // Source: Odoni, On finding the maximal gain for Markov decision processes (1969).
 func (bscc *bsccGain) relaxedValueIteration(members []uint32, work, sweeps int) (lower, upper float64, err error) {
@@ -309,52 +309,57 @@ func (bscc *bsccGain) relaxedValueIteration(members []uint32, work, sweeps int) 
 	defer bscc.index.reset(members)
 	bounds := gainInterval{0, math.Inf(1)}
 	gainGuess := secant{}
-	for remaining := sweeps; remaining > 0; {
+	for remaining := sweeps; remaining > 0; remaining -= sweepsPerCheck {
 		newLower, newUpper := bscc.gainBounds(members)
-		if newLower <= newUpper { // false if one is NaN
+		if newLower <= newUpper { // false for NaN
 			bounds.tighten(newLower, newUpper)
 		}
 		overflowed := !(newUpper < math.Inf(1)) // further sweeps are useless
 		if overflowed || bounds.converged(bscc.opts.epsilon()) {
 			break
 		}
-		gain, drift := gainGuess.next(bounds.lower, bounds.upper), 0.0
-		for range min(remaining, sweepsPerCheck) {
-			drift = bscc.sweep(members, gain)
-			remaining--
-			bscc.meter.progress.Sweeps++
-			if err := bscc.meter.addWork(work); err != nil {
-				return bounds.lower, bounds.upper, err
-			}
+		gain := gainGuess.next(bounds.lower, bounds.upper)
+		drift, err := bscc.sweepTimes(members, gain, min(remaining, sweepsPerCheck), work)
+		if err != nil {
+			return bounds.lower, bounds.upper, err
 		}
 		gainGuess.record(gain, drift)
 	}
 	return bounds.lower, bounds.upper, nil
 }
 
+// sweepTimes applies some sweeps with the given gain to the bias, and returns the drift of the last sweep. work is the cost of one sweep.
+func (bscc *bsccGain) sweepTimes(members []uint32, gain float64, sweeps, work int) (drift float64, err error) {
+	for range sweeps {
+		drift = bscc.sweep(members, gain)
+		bscc.meter.progress.Sweeps++
+		if err := bscc.meter.addWork(work); err != nil {
+			return drift, err
+		}
+	}
+	return drift, nil
+}
+
 // secant finds the gain as the root of the drift by the secant method. The drift is the mean change of
 // the bias in one sweep: it is proportional to the error of the gain that the sweep assumes.
 type secant struct{ last, lastDrift, previous, previousDrift float64 }
 
-// record adds a point: a gain, and the drift of a sweep that assumes this gain.
-func (s *secant) record(gain, drift float64) {
-	s.previous, s.previousDrift = s.last, s.lastDrift
-	s.last, s.lastDrift = gain, drift
+// record adds a gain, and the drift of a sweep with this gain.
+func (points *secant) record(gain, drift float64) {
+	points.previous, points.previousDrift = points.last, points.lastDrift
+	points.last, points.lastDrift = gain, drift
 }
 
-// next returns the root of the line through the last two points, or the midpoint of the interval if the
-// root is outside.
-func (s *secant) next(lower, upper float64) float64 {
-	root := s.last - s.lastDrift*(s.last-s.previous)/(s.lastDrift-s.previousDrift)
-	if root > lower && root < upper { // false if there are no two points yet
+// next returns the root of the line through the last two points. If the root is outside of the interval, it returns the midpoint.
+func (points *secant) next(lower, upper float64) float64 {
+	root := points.last - points.lastDrift*(points.last-points.previous)/(points.lastDrift-points.previousDrift)
+	if root > lower && root < upper { // false before two points are known
 		return root
 	}
 	return lower + (upper-lower)/2
 }
 
-// sweep applies one damped Gauss-Seidel sweep of the equations bias = reward - gain + P bias, and returns the mean change of the
-// bias. Because it divides by the exit rate of each state, stiff chains converge as fast as others. The damping makes periodic
-// chains converge.
+// sweep applies one damped Gauss-Seidel sweep of the equations bias = reward - gain + P bias. It returns the mean change of the bias.
 //
 // Source: Stewart, Introduction to the Numerical Solution of Markov Chains (1994), section 3.2.
 func (bscc *bsccGain) sweep(members []uint32, gain float64) (drift float64) {
@@ -372,7 +377,7 @@ func (bscc *bsccGain) sweep(members []uint32, gain float64) (drift float64) {
 			}
 		}
 		if exitRate > 0 {
-			change := sum / (exitRate * (1 + slack))
+			change := sum / (exitRate * (1 + slack)) // damping makes periodic chains converge
 			drift += change
 			bias[k] += change
 		}
@@ -388,8 +393,7 @@ func (sys *system) numTransitions(members []uint32) (n int) {
 	return n
 }
 
-// gainBounds returns the minimum and the maximum over all members of r + P h - h, rounded outwards, where h
-// is the bias. They are bounds on the gain.
+// gainBounds returns the minimum and the maximum of r + P h - h over all members, rounded outwards. h is the bias. They bound the gain.
 func (bscc *bsccGain) gainBounds(members []uint32) (minimum, maximum float64) {
 	minimum, maximum = math.Inf(1), 0
 	var merge sync.Mutex
@@ -402,7 +406,7 @@ func (bscc *bsccGain) gainBounds(members []uint32) (minimum, maximum float64) {
 	return max(minimum, 0), maximum
 }
 
-// gainBoundsOfPart is gainBounds for members[from:to].
+// gainBoundsOfPart returns the minimum and the maximum of r + P h - h over members[from:to], rounded outwards.
 func (bscc *bsccGain) gainBoundsOfPart(members []uint32, from, to int) (minimum, maximum float64) {
 	minimum, maximum = math.Inf(1), 0
 	for _, s := range members[from:to] {
@@ -412,8 +416,7 @@ func (bscc *bsccGain) gainBoundsOfPart(members []uint32, from, to int) (minimum,
 	return minimum, maximum
 }
 
-// oneStepGain returns r(s,c) + sum over t of p(c,t) (h(t) - h(s)), where h is the bias, and a bound on its absolute rounding
-// error.
+// oneStepGain returns r(s,c) plus the sum over t of p(c,t) (h(t) - h(s)), with a bound on its rounding error. h is the bias.
 func (sys *system) oneStepGain(s, c int, bias []float64, index *unknownIndex) (change, absErr float64) {
 	reward, current, unknownOf := sys.reward.OfChoice(s, c), bias[index.ofState[s]], index.ofState
 	sum, magnitude, hasTerms := reward, reward, false
@@ -432,11 +435,10 @@ func (sys *system) oneStepGain(s, c int, bias []float64, index *unknownIndex) (c
 	return sum, sys.rounding.sumErr(end-first+1)*magnitude + sys.rounding.floor
 }
 
-// gainByElimination returns bounds on the gain from the solution of the cycle equations, or 0 and infinity if it finds no solution.
+// gainByElimination returns bounds on the gain from the cycle equations, or 0 and infinity without a solution.
 // overBudget says that a larger budget may help.
 func (bscc *bsccGain) gainByElimination(members []uint32, budget float64) (lower, upper float64, overBudget bool, err error) {
-	// The cycles of an unlikely reference state are so long that their numbers leave the range of float64. The
-	// last member, at which Tarjan's algorithm found the component, often is a likely state.
+	// The cycles of an unlikely reference state are long, and their numbers can leave the range of float64.
 	lower, upper, reliable, overBudget, err := bscc.gainByCycles(members, last(members), budget)
 	if !reliable && !overBudget && err == nil {
 		lower, upper, _, overBudget, err = bscc.gainByCycles(members, bscc.likelyState(members), budget)
@@ -444,31 +446,35 @@ func (bscc *bsccGain) gainByElimination(members []uint32, budget float64) (lower
 	return lower, upper, overBudget, err
 }
 
-// likelyState returns the last state of a long simulated path, which most likely has a high stationary probability. The seed is
-// fixed.
+// likelyState returns the last state of a long simulated path. Most likely this state has a high stationary probability.
 func (bscc *bsccGain) likelyState(members []uint32) uint32 {
 	rng := rand.New(rand.NewPCG(1, 1))
-	graph := bscc.rewardSystem.graph
 	current := members[0]
 	for range 32*len(members) + 1000 {
-		first, end := graph.Row(int(current))
-		exitRate := 0.0
-		for i := first; i < end; i++ {
-			exitRate += graph.Prob(i)
-		}
-		remaining := exitRate * rng.Float64()
-		i := first
-		for ; i < end-1 && remaining >= graph.Prob(i); i++ {
-			remaining -= graph.Prob(i)
-		}
-		current = graph.Target[i]
+		current = randomSuccessor(bscc.rewardSystem.graph, current, rng)
 	}
 	return current
 }
 
-// gainByCycles returns bounds on the gain. The gain is the expected reward of a cycle from the reference state to itself,
-// divided by the expected time of the cycle (renewal-reward theorem). reliable is false if a number leaves the range of
-// float64. overBudget says that elimination exceeds the budget.
+// randomSuccessor draws a successor of a state of a Markov chain by the weights of the transitions.
+func randomSuccessor(graph *sparse.Graph, s uint32, rng *rand.Rand) uint32 {
+	first, end := graph.Row(int(s))
+	exitRate := 0.0
+	for i := first; i < end; i++ {
+		exitRate += graph.Prob(i)
+	}
+	remaining := exitRate * rng.Float64()
+	for i := first; i < end-1; i++ {
+		if remaining < graph.Prob(i) {
+			return graph.Target[i]
+		}
+		remaining -= graph.Prob(i)
+	}
+	return graph.Target[end-1]
+}
+
+// gainByCycles returns bounds on the gain by the renewal-reward theorem, for cycles from a reference state to itself.
+// reliable is false if a number leaves the range of float64. overBudget says that elimination exceeds the budget.
 func (bscc *bsccGain) gainByCycles(members []uint32, reference uint32, budget float64) (lower, upper float64, reliable, overBudget bool, err error) {
 	lower, upper = 0, math.Inf(1)
 	cycle, overBudget, err := solveCycle(bscc.rewardSystem, bscc.stepSystem, withLast(members, reference), reference, &bscc.index, bscc.meter, budget)
@@ -496,9 +502,9 @@ type cycleSolution struct {
 	solver                 *eliminationSolver // nil if there are no other states
 }
 
-// solveCycle solves the cycle equations of a recurrent class in floating-point arithmetic, by elimination. In both systems each
-// member has one choice. The last member is the reference state, and referenceChoice its choice. cycle is nil if a number leaves the
-// range of float64, or if elimination exceeds the budget, which overBudget says.
+// solveCycle solves the cycle equations of a recurrent class in floating-point arithmetic, by elimination. The last member is the
+// reference state, and referenceChoice its choice; every other member has one choice.
+// cycle is nil if a number leaves the range of float64, or if elimination exceeds the budget.
 func solveCycle(rewardSystem, stepSystem *system, members []uint32, referenceChoice uint32, index *unknownIndex, meter *meter, budget float64) (cycle *cycleSolution, overBudget bool, err error) {
 	reference, others := last(members), members[:len(members)-1]
 	cycle = &cycleSolution{}
@@ -511,7 +517,7 @@ func solveCycle(rewardSystem, stepSystem *system, members []uint32, referenceCho
 		cycle.solver.factorsOnly = true
 		cycle.reward, err = cycle.solver.solve(meter, cycle.solver.constant)
 		if cycle.reward == nil || err != nil {
-			return nil, cycle.solver.iterative, err
+			return nil, cycle.solver.exceedsBudget, err
 		}
 		cycle.time = cycle.solver.substitute(func(k int) float64 { return stepEquations.constLower[k] })
 		if cycle.time == nil {

@@ -13,12 +13,8 @@ import (
 // ErrTimeStands says that a scheduler can stop the time: it can stay forever in states in which no time passes.
 var ErrTimeStands = errors.New("some scheduler can stop the time: it stays forever in states in which no time passes")
 
-// LongRunPerTime returns bounds on the optimal long-run average reward per unit of time of an MDP whose steps take time, such as the
-// embedded MDP of a Markov automaton. time has the mean time of each step.
-//
-// In a maximal end component, a scheduler that earns R and takes the time T in an average step earns R/T per unit of time. For a guess
-// g, let D be the optimal long-run average of R-g*T. Then the optimum of R/T lies between the values of g+D/T for the least and the
-// greatest T. The next guess is the average R/T of the scheduler that attains D.
+// LongRunPerTime returns bounds on the optimal long-run average reward per unit of time of an MDP. time has the mean time of each step.
+// An example is the embedded MDP of a Markov automaton.
 //
 // Source: Dinkelbach, On nonlinear fractional programming (1967); Butkova, Wimmer and Hermanns, Long-run rewards for Markov automata
 // (TACAS 2017) for the components.
@@ -35,8 +31,7 @@ func LongRunPerTime(ctx context.Context, graph *sparse.Graph, reward, time *spar
 	})
 }
 
-// SteadyStatePerTime returns bounds on the optimal long-run fraction of the time that is spent in a set of states. It is the long-run
-// average of the time in these states.
+// SteadyStatePerTime returns bounds on the optimal long-run fraction of the time in a set of states.
 func SteadyStatePerTime(ctx context.Context, graph *sparse.Graph, rewarded *sparse.Set, time *sparse.Reward, dir Direction, opts Options) (*Values, error) {
 	values, err := LongRunPerTime(ctx, graph, time.Within(rewarded), time, dir, opts)
 	if err != nil {
@@ -49,6 +44,10 @@ func SteadyStatePerTime(ctx context.Context, graph *sparse.Graph, rewarded *spar
 }
 
 // timedComponent is a maximal end component as a separate model. All of its states have the same optimal average.
+//
+// A scheduler that earns R and takes the time T in an average step earns R/T per unit of time. For a guess g, let D be the optimal
+// long-run average of R-g*T. Then the optimum of R/T lies between the values of g+D/T for the least and the greatest T.
+// The next guess is the average R/T of the scheduler that attains D.
 type timedComponent struct {
 	ctx          context.Context
 	members      []uint32 // the original states
@@ -63,7 +62,7 @@ type timedComponent struct {
 	scheduler    []uint32 // the choice of each state that was optimal for the last guess
 }
 
-// newTimedComponent returns maximal end component i as a separate model with its rewards and times.
+// newTimedComponent returns maximal end component i as a separate model with rewards and times.
 func newTimedComponent(ctx context.Context, graph *sparse.Graph, mecs *sparse.EndComponents, i int, reward, time *sparse.Reward, dir Direction, opts Options) *timedComponent {
 	members := mecs.Members(i)
 	indexOf := make(map[uint32]uint32, len(members))
@@ -86,7 +85,7 @@ func newTimedComponent(ctx context.Context, graph *sparse.Graph, mecs *sparse.En
 	return component
 }
 
-// restrictReward returns the rewards of some choices of a graph. It adds state rewards to the rewards of the choices.
+// restrictReward returns the rewards of some choices of a graph, including state rewards.
 func restrictReward(graph *sparse.Graph, reward *sparse.Reward, choices []uint32) *sparse.Reward {
 	restricted := &sparse.Reward{Choice: make([]float64, len(choices)), Err: reward.Err + 2*unit, Unfit: reward.Unfit}
 	if reward.StateRat != nil || reward.ChoiceRat != nil {
@@ -105,15 +104,15 @@ func restrictReward(graph *sparse.Graph, reward *sparse.Reward, choices []uint32
 // maxGuesses is the greatest number of guesses of timedComponent.solve.
 const maxGuesses = 100
 
-// solve computes the optimal average per unit of time, with guesses that begin at 0.
-func (tc *timedComponent) solve() error {
-	opts := tc.opts
+// solve computes the optimal average per unit of time. The first guess is 0.
+func (component *timedComponent) solve() error {
+	opts := component.opts
 	opts.Exact, opts.Scheduler = false, false
-	shortest, err := LongRun(tc.ctx, tc.graph, tc.time, Min, opts)
+	shortest, err := LongRun(component.ctx, component.graph, component.time, Min, opts)
 	if err != nil {
 		return err
 	}
-	longest, err := LongRun(tc.ctx, tc.graph, tc.time, Max, opts)
+	longest, err := LongRun(component.ctx, component.graph, component.time, Max, opts)
 	if err != nil {
 		return err
 	}
@@ -121,12 +120,12 @@ func (tc *timedComponent) solve() error {
 		return ErrTimeStands
 	}
 	guess := new(big.Rat)
-	if slices.Max(tc.reward.Choice) == 0 {
-		tc.upper, tc.exact = 0, guess
+	if slices.Max(component.reward.Choice) == 0 {
+		component.upper, component.exact = 0, guess
 		return nil
 	}
 	for range maxGuesses {
-		next, err := tc.improve(guess, shortest.Lower[0], longest.Upper[0])
+		next, err := component.improve(guess, shortest.Lower[0], longest.Upper[0])
 		if err != nil || next == nil {
 			return err
 		}
@@ -135,48 +134,48 @@ func (tc *timedComponent) solve() error {
 	return nil
 }
 
-// improve tightens the bounds with a guess of the optimal average, and returns the next guess. It returns nil if the bounds are
-// narrow enough, or if the guess is the exact optimum. minTime and maxTime bound the mean time of a step.
-func (tc *timedComponent) improve(guess *big.Rat, minTime, maxTime float64) (*big.Rat, error) {
-	scale := tc.scale(guess)
-	rewards := Signed{Earned: scaled(tc.reward, scale), Lost: scaled(tc.time, new(big.Rat).Mul(scale, guess))}
+// improve tightens the bounds with a guess of the optimal average, and returns the next guess. It returns nil if no better guess is needed.
+// minTime and maxTime bound the mean time of a step.
+func (component *timedComponent) improve(guess *big.Rat, minTime, maxTime float64) (*big.Rat, error) {
+	scale := component.scale(guess)
+	rewards := Signed{Earned: scaled(component.reward, scale), Lost: scaled(component.time, new(big.Rat).Mul(scale, guess))}
 	if rewards.Large() {
 		return nil, ErrRates
 	}
-	shifted, shift := rewards.Shifted(tc.graph.Model, false)
-	opts := tc.opts
+	shifted, shift := rewards.Shifted(component.graph.Model, false)
+	opts := component.opts
 	opts.Scheduler, opts.Epsilon = true, min(opts.epsilon()/100, 1e-11)
-	difference, err := LongRun(tc.ctx, tc.graph, shifted, tc.dir, opts)
+	difference, err := LongRun(component.ctx, component.graph, shifted, component.dir, opts)
 	if err != nil {
 		return nil, err
 	}
-	tc.setScheduler(difference.Scheduler)
+	component.setScheduler(difference.Scheduler)
 	if difference.Exact != nil {
 		if difference.Exact[0].Cmp(shift) == 0 {
-			tc.exact = guess
+			component.exact = guess
 			return nil, nil
 		}
-		return tc.averageOfScheduler()
+		return component.averageOfScheduler()
 	}
 	factor, _ := scale.Float64() // no rounding: it is a power of two
-	tc.tighten(guess, shift, difference, minTime*factor, maxTime*factor)
-	if tc.upper-tc.lower <= tc.opts.epsilon()*tc.upper {
+	component.tighten(guess, shift, difference, minTime*factor, maxTime*factor)
+	if component.upper-component.lower <= component.opts.epsilon()*component.upper {
 		return nil, nil
 	}
-	next, err := tc.averageOfScheduler()
+	next, err := component.averageOfScheduler()
 	if err == nil && next.Cmp(guess) == 0 {
 		return nil, nil // another guess would not be better
 	}
 	return next, err
 }
 
-// scale returns a power of two. Multiplied by it, the greatest terms of R-g*T are about 1, so shifting the rewards loses no digits.
-func (tc *timedComponent) scale(guess *big.Rat) *big.Rat {
+// scale returns a power of two that makes the greatest terms of R-g*T about 1. Shifting these rewards loses no digits.
+func (component *timedComponent) scale(guess *big.Rat) *big.Rat {
 	const maxExponent = 1000
 	guessFloat, _ := guess.Float64()
 	greatest := 0.0
-	for c, earned := range tc.reward.Choice {
-		greatest = max(greatest, earned, guessFloat*tc.time.Choice[c])
+	for c, earned := range component.reward.Choice {
+		greatest = max(greatest, earned, guessFloat*component.time.Choice[c])
 	}
 	_, exponent := math.Frexp(greatest)
 	exponent = min(max(exponent, -maxExponent), maxExponent)
@@ -198,21 +197,20 @@ func scaled(reward *sparse.Reward, factor *big.Rat) *sparse.Reward {
 	return &product
 }
 
-// setScheduler sets the current scheduler. A state in which every choice is optimal gets its first choice.
-func (tc *timedComponent) setScheduler(scheduler []uint32) {
-	tc.scheduler = slices.Clone(scheduler)
-	for s, choice := range tc.scheduler {
+// setScheduler sets the current scheduler. A state without a choice gets its first choice.
+func (component *timedComponent) setScheduler(scheduler []uint32) {
+	component.scheduler = slices.Clone(scheduler)
+	for s, choice := range component.scheduler {
 		if choice == sparse.None {
-			first, _ := tc.graph.Choices(s)
-			tc.scheduler[s] = uint32(first)
+			first, _ := component.graph.Choices(s)
+			component.scheduler[s] = uint32(first)
 		}
 	}
 }
 
-// tighten tightens the bounds on the optimal average, which is between the least and the greatest value of g+D/T. guess is g, minTime
-// and maxTime are bounds on T, and difference has bounds on D plus the shift. The sums are rounded outwards by more than their
-// rounding errors.
-func (tc *timedComponent) tighten(guess, shift *big.Rat, difference *Values, minTime, maxTime float64) {
+// tighten tightens the bounds on the optimal average by the bounds on g+D/T. guess is g, minTime and maxTime bound T,
+// and difference bounds D plus the shift. The sums are rounded outwards.
+func (component *timedComponent) tighten(guess, shift *big.Rat, difference *Values, minTime, maxTime float64) {
 	guessFloat, _ := guess.Float64()
 	shiftFloat, _ := shift.Float64() // no rounding: it is an integer
 	lowDifference := difference.Lower[0]*(1-4*unit) - shiftFloat
@@ -225,39 +223,37 @@ func (tc *timedComponent) tighten(guess, shift *big.Rat, difference *Values, min
 	if highDifference < 0 {
 		high = highDifference / maxTime
 	}
-	tc.lower = max(tc.lower, guessFloat+low-8*unit*(guessFloat+math.Abs(low)))
-	tc.upper = min(tc.upper, guessFloat+high+8*unit*(guessFloat+math.Abs(high)))
+	component.lower = max(component.lower, guessFloat+low-8*unit*(guessFloat+math.Abs(low)))
+	component.upper = min(component.upper, guessFloat+high+8*unit*(guessFloat+math.Abs(high)))
 }
 
-// averageOfScheduler returns the average reward per unit of time of the current scheduler. It is rounded to a float64, unless the
-// options ask for fractions.
-func (tc *timedComponent) averageOfScheduler() (*big.Rat, error) {
-	builder := sparse.NewDerivedBuilder(tc.graph.Model, sparse.DTMC)
-	for s := range tc.graph.NumStates() {
+// averageOfScheduler returns the average reward per unit of time of the current scheduler. It is rounded, unless the options request fractions.
+func (component *timedComponent) averageOfScheduler() (*big.Rat, error) {
+	builder := sparse.NewDerivedBuilder(component.graph.Model, sparse.DTMC)
+	for s := range component.graph.NumStates() {
 		builder.State()
-		builder.Copy(int(tc.scheduler[s]), func(t int) uint32 { return tc.graph.Target[t] })
+		builder.Copy(int(component.scheduler[s]), func(t int) uint32 { return component.graph.Target[t] })
 	}
 	chain := sparse.NewGraph(builder.Finish())
-	earned, err := tc.averagePerStep(chain, restrictReward(tc.graph, tc.reward, builder.Origin))
+	earned, err := component.averagePerStep(chain, restrictReward(component.graph, component.reward, builder.Origin))
 	if err != nil {
 		return nil, err
 	}
-	duration, err := tc.averagePerStep(chain, restrictReward(tc.graph, tc.time, builder.Origin))
+	duration, err := component.averagePerStep(chain, restrictReward(component.graph, component.time, builder.Origin))
 	if err != nil || duration.Sign() == 0 {
 		return nil, errors.Join(err, ErrTimeStands)
 	}
 	quotient := new(big.Rat).Quo(earned, duration)
-	if tc.opts.Exact {
+	if component.opts.Exact {
 		return quotient, nil
 	}
 	rounded, _ := quotient.Float64()
 	return new(big.Rat).SetFloat64(rounded), nil
 }
 
-// averagePerStep returns the long-run average of a reward per step of an induced chain: the fraction if the options ask for it, and
-// otherwise its lower bound.
-func (tc *timedComponent) averagePerStep(chain *sparse.Graph, reward *sparse.Reward) (*big.Rat, error) {
-	values, err := LongRun(tc.ctx, chain, reward, tc.dir, tc.opts)
+// averagePerStep returns the long-run average of a reward per step of an induced chain: the exact value, or a lower bound.
+func (component *timedComponent) averagePerStep(chain *sparse.Graph, reward *sparse.Reward) (*big.Rat, error) {
+	values, err := LongRun(component.ctx, chain, reward, component.dir, component.opts)
 	if err != nil {
 		return nil, err
 	}
@@ -267,18 +263,18 @@ func (tc *timedComponent) averagePerStep(chain *sparse.Graph, reward *sparse.Rew
 	return new(big.Rat).SetFloat64(values.Lower[0]), nil
 }
 
-// writeTo writes the optimum and the scheduler of the component to mec, in which it is component i.
-func (tc *timedComponent) writeTo(mec *mecGain, i int) {
-	mec.gain.Lower[i], mec.gain.Upper[i] = max(tc.lower, 0), tc.upper
+// writeTo writes the optimum and the scheduler to component i of mec.
+func (component *timedComponent) writeTo(mec *mecGain, i int) {
+	mec.gain.Lower[i], mec.gain.Upper[i] = max(component.lower, 0), component.upper
 	if mec.gain.Exact != nil {
-		mec.gain.Exact[i] = tc.exact
+		mec.gain.Exact[i] = component.exact
 	}
-	if tc.lower == 0 && tc.upper == 0 {
+	if component.lower == 0 && component.upper == 0 {
 		mec.knownMECs.Add(i)
 	}
-	mec.gain.Converged = mec.gain.Converged && tc.upper-tc.lower <= 10*tc.opts.epsilon()*tc.upper
-	for k := range tc.scheduler {
-		s := tc.members[k]
-		mec.stayChoice[s] = tc.origin[tc.scheduler[k]]
+	mec.gain.Converged = mec.gain.Converged && component.upper-component.lower <= 10*component.opts.epsilon()*component.upper
+	for k := range component.scheduler {
+		s := component.members[k]
+		mec.stayChoice[s] = component.origin[component.scheduler[k]]
 	}
 }

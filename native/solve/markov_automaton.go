@@ -21,12 +21,10 @@ var ErrRates = errors.New("the rate of a state is unknown, too imprecise, or out
 var ErrImmediate = errors.New("several immediate states (in which no time passes) form a cycle that is left by chance")
 
 // MarkovUntil returns bounds on the minimal or maximal probability of `left U right` within a time, for a Markov automaton
-// whose embedded MDP is graph. Schedulers may depend on the time.
+// with the embedded MDP graph. Schedulers may depend on the time.
 //
-// The time is cut into pieces, which are solved backwards from the end. Each piece is uniformised. Schedulers that count
-// the steps of a piece are less powerful than schedulers that know the time. Schedulers that know in advance the number of steps in
-// the piece are more powerful. So their optimal values bound the true value from both sides. These bounds agree if one choice is
-// optimal throughout the piece. A piece that widens the bounds too much is halved.
+// The time is cut into pieces, which are solved backwards. Schedulers that count the steps of a piece and schedulers that know the
+// number of steps in advance bound the optimum from both sides. A piece that widens the bounds too much is halved.
 //
 // Source: Butkova, Hatefi, Hermanns and Krcal, Optimal Continuous Time Control (Unif+), ATVA 2015, for one piece; they raise
 // the uniformisation rate instead of cutting the time.
@@ -38,7 +36,7 @@ func MarkovUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.S
 	return values, err
 }
 
-// markovUntil is MarkovUntil for an automaton without cycles of several immediate states.
+// markovUntil solves an automaton without cycles of several immediate states.
 func markovUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*Values, error) {
 	automaton, err := newMarkovAutomaton(ctx, graph, left, right, rates, time, dir, opts)
 	if err != nil {
@@ -79,9 +77,8 @@ type markovAutomaton struct {
 	meter            *meter
 }
 
-// newMarkovAutomaton prepares the computation of the probability of `left U right` within a time. It sets the values that are 0 or 1,
-// uniformises the maybe states in which time passes, and orders the immediate ones. If there are no maybe states, the values have
-// converged.
+// newMarkovAutomaton prepares the computation of the probability of `left U right` within a time. It sets the values that are 0 or 1.
+// Without maybe states, the values have converged.
 func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, rates Rates, time Time, dir Direction, opts Options) (*markovAutomaton, error) {
 	n := graph.NumStates()
 	automaton := &markovAutomaton{uniformisation: *newUniform(graph, nil, opts), dir: dir, leaveProb: make([]float64, n), meter: newMeter(ctx, opts, 0)}
@@ -105,6 +102,17 @@ func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *s
 	automaton.values.setAll(automaton.immediatelyRight, 1)
 	maybe := canContinue.Minus(prob01.zero).Minus(automaton.immediatelyRight)
 	automaton.values.Converged = maybe.Empty()
+	automaton.uniformise(maybe, timeless, rates)
+	maxRow := longestRow(graph)
+	if err := automaton.orderImmediate(maybe.Intersect(timeless), maxRow); err != nil {
+		return nil, err
+	}
+	automaton.relErrPerStep = 1.05*(float64(maxRow+8)*unit+automaton.rounding.err+rateErr)*(1+1/slack) + automaton.immediateRelErr
+	return automaton, nil
+}
+
+// uniformise sets the probabilities to leave the maybe states in one step, and the trivial upper bounds.
+func (automaton *markovAutomaton) uniformise(maybe, timeless *sparse.Set, rates Rates) {
 	for s := range maybe.Minus(timeless).All() {
 		automaton.maybeStates = append(automaton.maybeStates, uint32(s))
 		automaton.leaveProb[s] = rates.Low[s] / automaton.rate
@@ -112,15 +120,9 @@ func newMarkovAutomaton(ctx context.Context, graph *sparse.Graph, left, right *s
 	}
 	for s := range maybe.All() {
 		automaton.values.Upper[s] = 1
-		first, end := graph.Choices(s)
-		automaton.numTransitions += int(graph.Start[end]-graph.Start[first]) + 1
+		first, end := automaton.graph.Choices(s)
+		automaton.numTransitions += int(automaton.graph.Start[end]-automaton.graph.Start[first]) + 1
 	}
-	maxRow := longestRow(graph)
-	if err := automaton.orderImmediate(maybe.Intersect(timeless), maxRow); err != nil {
-		return nil, err
-	}
-	automaton.relErrPerStep = 1.05*(float64(maxRow+8)*unit+automaton.rounding.err+rateErr)*(1+1/slack) + automaton.immediateRelErr
-	return automaton, nil
 }
 
 // longestRow returns the greatest number of transitions of a choice.
@@ -133,14 +135,14 @@ func longestRow(graph *sparse.Graph) int {
 	return longest
 }
 
-// chooseRate sets the uniformisation rate to slightly more than the greatest exit rate. It returns the
-// immediate states, in which no time passes, and the greatest relative width of the bounds of an exit rate.
-func (ma *markovAutomaton) chooseRate(rates Rates) (timeless *sparse.Set, rateErr float64, err error) {
-	timeless = sparse.NewSet(ma.graph.NumStates())
+// chooseRate sets the uniformisation rate to slightly more than the greatest exit rate.
+// It returns the immediate states, and the greatest relative width of the bounds of an exit rate.
+func (automaton *markovAutomaton) chooseRate(rates Rates) (timeless *sparse.Set, rateErr float64, err error) {
+	timeless = sparse.NewSet(automaton.graph.NumStates())
 	fastest := 0.0
-	for s := range ma.graph.NumStates() {
+	for s := range automaton.graph.NumStates() {
 		lower, upper := rates.Low[s], rates.High[s]
-		first, end := ma.graph.Choices(s)
+		first, end := automaton.graph.Choices(s)
 		switch {
 		case lower == 0 && upper == 0:
 			timeless.Add(s)
@@ -154,88 +156,77 @@ func (ma *markovAutomaton) chooseRate(rates Rates) (timeless *sparse.Set, rateEr
 	if !(rateErr < 0x1p-20) {
 		return nil, 0, ErrRates
 	}
-	ma.rate = fastest * (1 + slack)
+	automaton.rate = fastest * (1 + slack)
 	return timeless, rateErr, nil
 }
 
-// orderImmediate stores the immediate states such that each state comes after all its other successors. It also bounds the relative error
-// of their values. The error is ErrImmediate if several immediate states form a cycle.
-func (ma *markovAutomaton) orderImmediate(states *sparse.Set, maxRow int) error {
-	components := ma.graph.Components(states, nil)
-	depth := make([]int, ma.graph.NumStates())
+// orderImmediate orders the immediate states, successors first, and bounds the relative error of their values.
+// The error is ErrImmediate if several immediate states form a cycle.
+func (automaton *markovAutomaton) orderImmediate(states *sparse.Set, maxRow int) error {
+	components := automaton.graph.Components(states, nil)
+	depth := make([]int, automaton.graph.NumStates())
 	deepest := 0
 	for i := range components.Num() {
 		members := components.Members(i)
-		s := int(members[0])
-		first, end := ma.graph.Choices(s)
-		for c := first; c < end; c++ {
-			if ma.onlySelfLoop(s, c) {
-				continue
-			}
-			if len(members) > 1 {
-				return ErrImmediate
-			}
-			firstTransition, endTransition := ma.graph.Row(c)
-			for _, target := range ma.graph.Target[firstTransition:endTransition] {
-				if int(target) != s {
-					depth[s] = max(depth[s], depth[target]+1)
-				}
+		if len(members) > 1 {
+			return ErrImmediate
+		}
+		s := members[0]
+		first, end := automaton.graph.Choices(int(s))
+		for _, target := range automaton.graph.Target[automaton.graph.Start[first]:automaton.graph.Start[end]] {
+			if target != s {
+				depth[s] = max(depth[s], depth[target]+1)
 			}
 		}
 		deepest = max(deepest, depth[s])
-		ma.immediate = append(ma.immediate, uint32(s))
+		automaton.immediate = append(automaton.immediate, s)
 	}
-	// In units of rounding, with a margin: the sums over two rows, one of which is divided by the probability to leave.
+	// With a margin: the sums over two rows, and a division by the probability to leave.
 	const operationsPerChoice, margin = 8, 1.05
-	errPerState := float64(2*maxRow+operationsPerChoice)*unit + 2*ma.rounding.err
-	ma.immediateRelErr = margin * float64(deepest+1) * errPerState
+	errPerState := float64(2*maxRow+operationsPerChoice)*unit + 2*automaton.rounding.err
+	automaton.immediateRelErr = margin * float64(deepest+1) * errPerState
 	return nil
 }
 
-// onlySelfLoop reports whether choice c of state s leads to s only. In an immediate state it stops the
-// time forever.
-func (ma *markovAutomaton) onlySelfLoop(s, c int) bool {
-	first, end := ma.graph.Row(c)
-	return end == first+1 && int(ma.graph.Target[first]) == s
-}
-
-// optimizeImmediate sets the value of each immediate state to the optimum over its choices. A choice that only leads back to
-// the state has value 0. A choice with a self-loop and other targets is repeated until it leaves the state, so its value is
-// divided by the probability of leaving.
-func (ma *markovAutomaton) optimizeImmediate(values []float64) {
-	graph := ma.graph
-	for _, s := range ma.immediate {
-		first, end := graph.Choices(int(s))
-		best := -1.0
+// optimizeImmediate sets the value of each immediate state to the optimum over its choices.
+func (automaton *markovAutomaton) optimizeImmediate(values []float64) {
+	for _, s := range automaton.immediate {
+		first, end := automaton.graph.Choices(int(s))
+		best := 0.0
 		for c := first; c < end; c++ {
-			sum, leaving, loops := 0.0, 0.0, false
-			for i := graph.Start[c]; i < graph.Start[c+1]; i++ {
-				if graph.Target[i] == s {
-					loops = true
-					continue
-				}
-				prob := graph.Prob(int(i))
-				sum += prob * values[graph.Target[i]]
-				leaving += prob
-			}
-			if loops && leaving > 0 {
-				sum /= leaving
-			}
-			isFirst := best < 0
-			if isFirst || isBetter(sum, best, ma.dir != Max) {
-				best = sum
+			value := automaton.immediateValue(s, c, values)
+			if c == first || isBetter(value, best, automaton.dir != Max) {
+				best = value
 			}
 		}
 		values[s] = best
 	}
 }
 
-// stepTimed writes to next the values before one uniformised step, for the states in which time passes.
-// values has the values after the step.
-func (ma *markovAutomaton) stepTimed(values, next []float64) error {
-	graph := ma.graph
-	inParallelParts(len(ma.maybeStates), 1<<12, func(from, to int) {
-		for _, s := range ma.maybeStates[from:to] {
+// immediateValue returns the value of choice c of immediate state s, without self-loops. It is 0 if there are only self-loops.
+func (automaton *markovAutomaton) immediateValue(s uint32, c int, values []float64) float64 {
+	sum, leaving, hasLoop := 0.0, 0.0, false
+	first, end := automaton.graph.Row(c)
+	for i := first; i < end; i++ {
+		if automaton.graph.Target[i] == s {
+			hasLoop = true
+			continue
+		}
+		prob := automaton.graph.Prob(i)
+		sum += prob * values[automaton.graph.Target[i]]
+		leaving += prob
+	}
+	if hasLoop && leaving > 0 {
+		return sum / leaving
+	}
+	return sum
+}
+
+// stepTimed writes to next the values before one uniformised step of the maybe states. values has the values after the step.
+func (automaton *markovAutomaton) stepTimed(values, next []float64) error {
+	graph := automaton.graph
+	inParallelParts(len(automaton.maybeStates), 1<<12, func(from, to int) {
+		for _, s := range automaton.maybeStates[from:to] {
 			c := graph.Start[s]
 			if graph.First != nil {
 				c = graph.First[s]
@@ -244,10 +235,10 @@ func (ma *markovAutomaton) stepTimed(values, next []float64) error {
 			for i, end := graph.Start[c], graph.Start[c+1]; i < end; i++ {
 				sum += graph.Prob(int(i)) * values[graph.Target[i]]
 			}
-			next[s] = ma.leaveProb[s]*sum + ma.stayProb[s]*values[s]
+			next[s] = automaton.leaveProb[s]*sum + automaton.stayProb[s]*values[s]
 		}
 	})
-	return ma.meter.addWork(ma.numTransitions)
+	return automaton.meter.addWork(automaton.numTransitions)
 }
 
 // maxMarkovWork limits the transitions that are evaluated to make the bounds tighter.
@@ -257,15 +248,15 @@ const maxMarkovWork = 1 << 32
 // of two.
 const timeBits = 40
 
-// computeBounds computes bounds, with pieces of time that widen them by at most allowedWidening in total, and keeps the tighter ones of
-// these and the earlier bounds. It returns false if it gives up.
-func (ma *markovAutomaton) computeBounds(ctx context.Context, time Time, allowedWidening float64) (bool, error) {
-	low, high := ma.boundsAtEnd()
-	if ma.rate == 0 || time.High.Sign() == 0 {
-		ma.keepTighter(low, high)
+// computeBounds tightens the stored bounds by new bounds, with pieces of time that widen them by at most allowedWidening in total.
+// It returns false if this takes too much work.
+func (automaton *markovAutomaton) computeBounds(ctx context.Context, time Time, allowedWidening float64) (finished bool, err error) {
+	low, high := automaton.boundsAtEnd()
+	if automaton.rate == 0 || time.High.Sign() == 0 {
+		automaton.tighten(low, high)
 		return true, nil
 	}
-	mean, meanErr, err := ma.meanSteps(time)
+	mean, meanErr, err := automaton.meanSteps(time)
 	switch {
 	case err != nil:
 		return false, err
@@ -274,17 +265,27 @@ func (ma *markovAutomaton) computeBounds(ctx context.Context, time Time, allowed
 	case !(meanErr*max(mean, 1) < 0x1p-18):
 		return false, ErrTime
 	}
-	stepCounts := pieceStepCounts{mean: mean, relErr: meanErr, known: map[int]*poisson{}}
+	stepCounts := &pieceStepCounts{mean: mean, relErr: meanErr, known: map[int]*poisson{}}
+	low, high, finished, err = automaton.solvePieces(ctx, low, high, stepCounts, allowedWidening)
+	if finished {
+		automaton.tighten(low, high)
+	}
+	return finished, err
+}
+
+// solvePieces goes backwards through pieces of the time, and returns the bounds at the beginning. low and high are the bounds at the end.
+// It halves a piece that widens the bounds too much.
+func (automaton *markovAutomaton) solvePieces(ctx context.Context, low, high []float64, stepCounts *pieceStepCounts, allowedWidening float64) (newLow, newHigh []float64, finished bool, err error) {
 	logLength := timeBits
 	for remaining := int64(1) << timeBits; remaining > 0; {
 		logLength = min(logLength, bits.Len64(uint64(remaining))-1)
 		stepCount, err := stepCounts.ofPiece(ctx, logLength)
 		if err != nil {
-			return false, err
+			return nil, nil, false, err
 		}
-		newLow, newHigh, roundingErr, err := ma.boundsBeforePiece(low, high, stepCount)
+		newLow, newHigh, roundingErr, err := automaton.boundsBeforePiece(low, high, stepCount)
 		if err != nil {
-			return false, err
+			return nil, nil, false, err
 		}
 		widening := widest(newLow, newHigh) - widest(low, high)
 		isTooWide := widening > math.Ldexp(allowedWidening, logLength-timeBits) && widening > 4*roundingErr
@@ -295,23 +296,22 @@ func (ma *markovAutomaton) computeBounds(ctx context.Context, time Time, allowed
 			remaining -= int64(1) << logLength
 			logLength++
 		}
-		if ma.meter.totalWork() > maxMarkovWork && !math.IsInf(allowedWidening, 1) {
-			return false, nil
+		if automaton.meter.totalWork() > maxMarkovWork && !math.IsInf(allowedWidening, 1) {
+			return nil, nil, false, nil
 		}
 	}
-	ma.keepTighter(low, high)
-	return true, nil
+	return low, high, true, nil
 }
 
-// boundsAtEnd returns bounds on the values at the end of the time, when no time remains.
-func (ma *markovAutomaton) boundsAtEnd() (low, high []float64) {
-	high = make([]float64, len(ma.leaveProb))
-	for s := range ma.immediatelyRight.All() {
+// boundsAtEnd returns bounds on the values when no time remains.
+func (automaton *markovAutomaton) boundsAtEnd() (low, high []float64) {
+	high = make([]float64, len(automaton.leaveProb))
+	for s := range automaton.immediatelyRight.All() {
 		high[s] = 1
 	}
-	ma.optimizeImmediate(high)
+	automaton.optimizeImmediate(high)
 	low = slices.Clone(high)
-	ma.widen(low, high, ma.immediateRelErr, 0)
+	automaton.widen(low, high, automaton.immediateRelErr, 0)
 	return low, high
 }
 
@@ -341,11 +341,11 @@ func widest(low, high []float64) float64 {
 	return maxWidth
 }
 
-// boundsBeforePiece returns the bounds before a piece of time, given the bounds after it, and the part of their width that rounding
-// causes. stepCount is the distribution of the number of steps in the piece.
-func (ma *markovAutomaton) boundsBeforePiece(low, high []float64, stepCount *poisson) (newLow, newHigh []float64, roundingWidth float64, err error) {
-	lowerValue, upperValue := ma.stepCountingValue, ma.propheticValue
-	if ma.dir != Max {
+// boundsBeforePiece returns the bounds before a piece of time from the bounds after it, and the width that rounding causes.
+// stepCount is the distribution of the number of steps in the piece.
+func (automaton *markovAutomaton) boundsBeforePiece(low, high []float64, stepCount *poisson) (newLow, newHigh []float64, roundingWidth float64, err error) {
+	lowerValue, upperValue := automaton.stepCountingValue, automaton.propheticValue
+	if automaton.dir != Max {
 		lowerValue, upperValue = upperValue, lowerValue
 	}
 	if newLow, err = lowerValue(low, stepCount); err != nil {
@@ -354,36 +354,35 @@ func (ma *markovAutomaton) boundsBeforePiece(low, high []float64, stepCount *poi
 	if newHigh, err = upperValue(high, stepCount); err != nil {
 		return nil, nil, 0, err
 	}
-	relErr := compound(stepCount.relErr + ma.relErrPerStep*float64(stepCount.last()+2) + unit*float64(len(stepCount.weight)+8))
-	absErr := 1.01*stepCount.truncatedProb + ma.rounding.floor
-	ma.widen(newLow, newHigh, relErr, absErr)
+	relErr := compound(stepCount.relErr + automaton.relErrPerStep*float64(stepCount.last()+2) + unit*float64(len(stepCount.weight)+8))
+	absErr := 1.01*stepCount.truncatedProb + automaton.rounding.floor
+	automaton.widen(newLow, newHigh, relErr, absErr)
 	return newLow, newHigh, relErr + absErr, nil
 }
 
-// widen widens the computed bounds of the maybe states by a relative error, and the upper bounds by an absolute error too.
-func (ma *markovAutomaton) widen(low, high []float64, relErr, absErr float64) {
-	for _, states := range [][]uint32{ma.maybeStates, ma.immediate} {
+// widen widens the bounds of the maybe states by a relative error, and the upper bounds also by an absolute error.
+func (automaton *markovAutomaton) widen(low, high []float64, relErr, absErr float64) {
+	for _, states := range [][]uint32{automaton.maybeStates, automaton.immediate} {
 		for _, s := range states {
-			low[s] = ma.rounding.down(low[s], relErr)
-			high[s] = min(ma.rounding.up(high[s], relErr)+absErr, 1)
+			low[s] = automaton.rounding.down(low[s], relErr)
+			high[s] = min(automaton.rounding.up(high[s], relErr)+absErr, 1)
 		}
 	}
 }
 
-// keepTighter intersects the stored bounds with new ones.
-func (ma *markovAutomaton) keepTighter(low, high []float64) {
+// tighten intersects the stored bounds with new bounds.
+func (automaton *markovAutomaton) tighten(low, high []float64) {
 	for s := range low {
-		ma.values.Lower[s] = max(ma.values.Lower[s], low[s])
-		ma.values.Upper[s] = min(ma.values.Upper[s], high[s])
+		automaton.values.Lower[s] = max(automaton.values.Lower[s], low[s])
+		automaton.values.Upper[s] = min(automaton.values.Upper[s], high[s])
 	}
 }
 
-// width returns the greatest width of the bounds of an initial state, and the least positive upper bound of
-// an initial state.
-func (ma *markovAutomaton) width() (width, minUpper float64) {
+// width returns the greatest width and the least positive upper bound of the initial states.
+func (automaton *markovAutomaton) width() (width, minUpper float64) {
 	minUpper = 1
-	for _, s := range ma.graph.Initial {
-		lower, upper := ma.values.Lower[s], ma.values.Upper[s]
+	for _, s := range automaton.graph.Initial {
+		lower, upper := automaton.values.Lower[s], automaton.values.Upper[s]
 		width = max(width, upper-lower)
 		if upper > 0 {
 			minUpper = min(minUpper, upper)
@@ -392,57 +391,56 @@ func (ma *markovAutomaton) width() (width, minUpper float64) {
 	return width, minUpper
 }
 
-// propheticValue returns the optimal value of schedulers that know in advance the number of steps in the piece. It is the
-// mean of the optimal values for each number of steps, weighted by the Poisson distribution.
-func (ma *markovAutomaton) propheticValue(values []float64, stepCount *poisson) ([]float64, error) {
+// propheticValue returns the optimal value of schedulers that know the number of steps in advance: the mean of the optimal values over
+// the Poisson distribution.
+func (automaton *markovAutomaton) propheticValue(values []float64, stepCount *poisson) ([]float64, error) {
 	values, next, mean := slices.Clone(values), slices.Clone(values), slices.Clone(values)
-	for _, s := range ma.maybeStates {
+	for _, s := range automaton.maybeStates {
 		mean[s] = 0
 	}
-	for k := range stepCount.last() + 1 {
-		weight := stepCount.prob(k)
-		if weight > 0 {
-			for _, s := range ma.maybeStates {
+	for k := 0; ; k++ {
+		if weight := stepCount.prob(k); weight > 0 {
+			for _, s := range automaton.maybeStates {
 				mean[s] += weight * values[s]
 			}
 		}
 		if k == stepCount.last() {
 			break
 		}
-		if err := ma.stepTimed(values, next); err != nil {
+		if err := automaton.stepTimed(values, next); err != nil {
 			return nil, err
 		}
-		ma.optimizeImmediate(next)
+		automaton.optimizeImmediate(next)
 		values, next = next, values
 	}
-	ma.optimizeImmediate(mean)
+	automaton.optimizeImmediate(mean)
 	return mean, nil
 }
 
-// stepCountingValue returns the optimal value of schedulers that only know how many steps have happened in the piece. It goes
-// backwards through the steps. At each step it adds the final values, times the probability that the piece has this number of steps.
-func (ma *markovAutomaton) stepCountingValue(finalValues []float64, stepCount *poisson) ([]float64, error) {
+// stepCountingValue returns the optimal value of schedulers that know only the number of steps so far in the piece.
+// It goes backwards through the steps, and adds the final values times the probability of each number of steps.
+func (automaton *markovAutomaton) stepCountingValue(finalValues []float64, stepCount *poisson) ([]float64, error) {
 	after, next := make([]float64, len(finalValues)), make([]float64, len(finalValues))
 	tailProb := 0.0 // probability of at least k steps
 	for k := stepCount.last(); k >= 0; k-- {
-		if err := ma.stepTimed(after, next); err != nil {
+		if err := automaton.stepTimed(after, next); err != nil {
 			return nil, err
 		}
 		if weight := stepCount.prob(k); weight > 0 {
-			for _, s := range ma.maybeStates {
+			for _, s := range automaton.maybeStates {
 				next[s] += weight * finalValues[s]
 			}
 			tailProb = min(tailProb+weight, 1)
 		} else {
 			tailProb = 1 // fewer than k steps have a negligible probability
 		}
-		for s := range ma.immediatelyRight.All() {
+		for s := range automaton.immediatelyRight.All() {
 			next[s] = tailProb
 		}
-		ma.optimizeImmediate(next)
+		automaton.optimizeImmediate(next)
 		after, next = next, after
 	}
-	for s := range ma.immediatelyRight.All() {
+	for s := range automaton.immediatelyRight.All() {
 		after[s] = 1
 	}
 	return after, nil

@@ -76,7 +76,7 @@ var ErrWork = errors.New("the solution takes too long")
 // DefaultEpsilon replaces an Epsilon of 0, unless Classic is set.
 const DefaultEpsilon = 1e-8
 
-// epsilon returns the greatest relative width that is accepted for bounds: Epsilon, or its default if that is 0.
+// epsilon returns Epsilon or its default: the greatest accepted relative width of bounds.
 func (o Options) epsilon() float64 {
 	switch {
 	case o.Epsilon > 0:
@@ -87,7 +87,7 @@ func (o Options) epsilon() float64 {
 	return DefaultEpsilon
 }
 
-// maxSweeps returns the greatest number of sweeps over a component: MaxSweeps, or its default if that is 0.
+// maxSweeps returns MaxSweeps or its default.
 func (o Options) maxSweeps() int {
 	if o.MaxSweeps <= 0 {
 		return 1_000_000
@@ -142,8 +142,7 @@ func (v *Values) Number(s int) interval.Number {
 	return interval.Fraction(v.Exact[s])
 }
 
-// newValues returns values of zero for every state: bounds, or fractions if opts.Exact is set. The scheduler
-// has no choices yet.
+// newValues returns zero for every state: bounds, and fractions if opts.Exact is set. The scheduler has no choices.
 func newValues(model *sparse.Model, opts Options) *Values {
 	n := model.NumStates()
 	values := &Values{Lower: make([]float64, n), Upper: make([]float64, n), Converged: true}
@@ -159,32 +158,32 @@ func newValues(model *sparse.Model, opts Options) *Values {
 	return values
 }
 
-// setAll gives all states of a set the same value, which must be an integer or infinity.
+// setAll gives all states of a set the same value, an integer or infinity.
 func (v *Values) setAll(states *sparse.Set, value float64) {
 	for s := range states.All() {
 		v.Lower[s], v.Upper[s] = value, value
 	}
-	if v.Exact != nil {
-		var exact *big.Rat
-		if !math.IsInf(value, 1) {
-			exact = new(big.Rat).SetFloat64(value)
-		}
-		for s := range states.All() {
-			v.Exact[s] = exact
-		}
+	if v.Exact == nil {
+		return
+	}
+	var exact *big.Rat // nil for infinity
+	if !math.IsInf(value, 1) {
+		exact = new(big.Rat).SetFloat64(value)
+	}
+	for s := range states.All() {
+		v.Exact[s] = exact
 	}
 }
 
-// assign gives a state an exact value. Its bounds are set to the nearest float64, as a guide for other
-// states.
+// assign gives a state an exact value. Its bounds become the nearest float64.
 func (v *Values) assign(s int, value *big.Rat) {
 	v.Exact[s] = value
 	f, _ := value.Float64()
 	v.Lower[s], v.Upper[s] = f, f
 }
 
-// certainStates returns the states whose value must be exactly 0, and the states whose value must be exactly 1, because
-// every relevant state that they reach through maybe states has this value.
+// certainStates returns the states with value 0 and the states with value 1: every relevant state that they can reach through maybe states has
+// this value.
 func (v *Values) certainStates(graph *sparse.Graph, maybe, relevant *sparse.Set) (zero, one *sparse.Set) {
 	positive, belowOne := sparse.NewSet(graph.NumStates()), sparse.NewSet(graph.NumStates())
 	for s := range relevant.All() {
@@ -206,7 +205,7 @@ type progressCount struct {
 	Change float64
 }
 
-// detail describes the progress of iterations for the user. It is empty before the first sweep.
+// detail describes the progress of iterations. It is empty before the first sweep.
 func (p progressCount) detail() string {
 	switch {
 	case p.Sweeps == 0:
@@ -245,8 +244,8 @@ func newStepMeter(ctx context.Context, opts Options, total int) *meter {
 	return m
 }
 
-// addWork counts work, which is measured in evaluated transitions. At regular intervals it reports progress and polls the
-// context. It returns ErrWork if the work exceeds Options.MaxWork, or the error of the context.
+// addWork counts evaluated transitions. It regularly reports progress and polls the context.
+// It returns ErrWork if the work exceeds Options.MaxWork, or the error of the context.
 func (t *meter) addWork(work int) error {
 	t.workSincePoll += work
 	if t.workSincePoll < workPerPoll {
@@ -268,7 +267,7 @@ func (t *meter) addWork(work int) error {
 	return nil
 }
 
-// interruption adds to an error of the context how far the computation got.
+// interruption adds the progress of the computation to an error of the context.
 func (t *meter) interruption(err error) error {
 	unit := strings.TrimSuffix(string(t.unit), "s")
 	total, sweeps := noun.Count(t.progress.Total, unit), noun.Count(t.progress.Sweeps, "sweep")

@@ -5,9 +5,8 @@ import (
 	"sync"
 )
 
-// inParallelParts splits the numbers from 0 to n-1 into consecutive parts, and calls handlePart for each part, concurrently
-// if there are several processors. Each part has at least minPart numbers. Results must not depend on the borders of the
-// parts, because these depend on the number of processors.
+// inParallelParts splits the numbers from 0 to n-1 into consecutive parts of at least minPart numbers, and calls handlePart for each part,
+// concurrently. Results must not depend on the number of processors.
 func inParallelParts(n, minPart int, handlePart func(from, to int)) {
 	size := n
 	if workers := min(runtime.GOMAXPROCS(0), n/minPart); workers > 1 {

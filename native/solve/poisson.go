@@ -5,39 +5,37 @@ import (
 	"slices"
 )
 
-// truncation bounds the Poisson probability of the numbers that poisson omits, relative to the probability of the numbers that it
-// keeps. It is far below the rounding errors, so small probabilities have small relative errors, too.
+// truncation bounds the Poisson probability of the omitted numbers, relative to the other numbers. It is far below the rounding
+// errors, so small probabilities also have small relative errors.
 const truncation = 0x1p-66
 
 // fineTruncation replaces truncation where the computed values may be as small as truncation.
 const fineTruncation = 0x1p-900
 
-// leastRest is the least bound on the probability of the omitted numbers, so that the bound keeps all its digits.
-const leastRest = 0x1p-1000
+// minTruncated is the least bound on the probability of the omitted numbers. It is a normal float64.
+const minTruncated = 0x1p-1000
 
 // poisson holds the probabilities of a Poisson distribution around its mode:
-// weight[i] is the probability of firstKept+i.
+// weight[i] is the probability of firstNumber+i.
 type poisson struct {
-	mean      float64
-	firstKept int
-	weight    []float64
+	mean        float64
+	firstNumber int
+	weight      []float64
 	// relErr bounds the relative error of every weight, including the effect of the
 	// relative error of the mean.
 	relErr float64
 	// truncatedProb bounds the probability of all truncated numbers.
 	truncatedProb float64
-	// truncatedExcess bounds the expected excess of a number over the last one kept.
+	// truncatedExcess bounds the expected excess of a number over the last number with a weight.
 	truncatedExcess float64
 }
 
-// newPoisson computes Poisson probabilities by their recurrence. It begins at the mode, whose weight is one, and divides all
-// weights by their sum at the end. In each direction it stops when the geometric series that bounds the remaining weights is
-// below cut. meanErr is the relative error of the mean.
+// newPoisson computes Poisson probabilities by their recurrence from the mode. It omits numbers with a total probability below cut.
+// meanErr is the relative error of the mean.
 //
-// Source: Fox and Glynn, Computing Poisson probabilities (CACM 1988), the weighter. The geometric bounds replace its finder,
-// whose bounds Jansen (2011) corrects; they are sharper and need no normal approximation.
+// Source: Fox and Glynn, Computing Poisson probabilities (CACM 1988), the weighter. Sharper geometric bounds replace the finder;
+// Jansen (2011) corrects its bounds.
 func newPoisson(ctx context.Context, mean, meanErr, cut float64) (*poisson, error) {
-	distribution := &poisson{mean: mean}
 	mode := int(mean)
 	below, belowRemainder, err := poissonTail(ctx, mean, mode, -1, cut)
 	if err != nil {
@@ -47,28 +45,27 @@ func newPoisson(ctx context.Context, mean, meanErr, cut float64) (*poisson, erro
 	if err != nil {
 		return nil, err
 	}
-	distribution.firstKept = mode - len(below)
+	distribution := &poisson{mean: mean, firstNumber: mode - len(below)}
 	for _, weight := range slices.Backward(below) {
 		distribution.weight = append(distribution.weight, weight)
 	}
-	distribution.weight = append(distribution.weight, 1)
+	distribution.weight = append(distribution.weight, 1) // the weight of the mode
 	distribution.weight = append(distribution.weight, above...)
 	sum := sumFromEnds(distribution.weight)
 	for i := range distribution.weight {
 		distribution.weight[i] /= sum
 	}
-	distribution.truncatedProb = max(1.01*(belowRemainder+aboveRemainder)/sum, leastRest)
-	lastKept := float64(distribution.firstKept + len(distribution.weight) - 1)
-	ratio := mean / (lastKept + 1)
-	distribution.truncatedExcess = max(1.01*distribution.weight[len(distribution.weight)-1]*ratio/((1-ratio)*(1-ratio)), leastRest)
+	distribution.truncatedProb = max(1.01*(belowRemainder+aboveRemainder)/sum, minTruncated)
+	ratio := mean / float64(distribution.last()+1)
+	distribution.truncatedExcess = max(1.01*last(distribution.weight)*ratio/((1-ratio)*(1-ratio)), minTruncated)
 	// Each step of the recurrence rounds twice. The derivative of the logarithm
-	// of the weight of k by that of the mean is k - mean.
+	// of the weight of k by the logarithm of the mean is k - mean.
 	steps := float64(max(len(below), len(above)) + 1)
 	distribution.relErr = 1.05 * (unit*(2*steps+float64(len(distribution.weight))+2) + meanErr*(steps+1) + distribution.truncatedProb)
 	return distribution, nil
 }
 
-// sumFromEnds returns the sum of weights that increase and then decrease. It adds small weights first, for accuracy.
+// sumFromEnds returns the sum of weights that increase and then decrease. It adds small weights first.
 func sumFromEnds(weights []float64) float64 {
 	sum := 0.0
 	for i, j := 0, len(weights)-1; i <= j; {
@@ -83,12 +80,12 @@ func sumFromEnds(weights []float64) float64 {
 	return sum
 }
 
-// poissonTail returns the Poisson weights beyond the mode in one direction (direction is 1 or -1), relative
-// to the weight of the mode. remainder bounds the sum of the weights that follow.
+// poissonTail returns the Poisson weights beyond the mode in one direction (1 or -1), relative to the weight of the mode.
+// remainder bounds the sum of the omitted weights.
 func poissonTail(ctx context.Context, mean float64, mode, direction int, cut float64) (weights []float64, remainder float64, err error) {
 	weight, sum := 1.0, 1.0
 	for k := mode; ; k += direction {
-		ratio := mean / float64(k+1) // of the weight of k+1 to that of k
+		ratio := mean / float64(k+1) // weight of k+1 divided by weight of k
 		if direction < 0 {
 			ratio = float64(k) / mean
 		}
@@ -100,31 +97,32 @@ func poissonTail(ctx context.Context, mean float64, mode, direction int, cut flo
 		weight *= ratio
 		sum += weight
 		weights = append(weights, weight)
-		if len(weights)%workPerPoll == 0 && ctx.Err() != nil { // there are as many as the root of the mean
+		if len(weights)%workPerPoll == 0 && ctx.Err() != nil { // the number of weights is about the root of the mean
 			return nil, 0, ctx.Err()
 		}
 	}
 }
 
-// last returns the greatest number kept.
-func (p *poisson) last() int { return p.firstKept + len(p.weight) - 1 }
-
-// prob returns the probability of k, or zero if k is truncated.
-func (p *poisson) prob(k int) float64 {
-	if k < p.firstKept || k > p.last() {
-		return 0
-	}
-	return p.weight[k-p.firstKept]
+// last returns the greatest number with a weight.
+func (distribution *poisson) last() int {
+	return distribution.firstNumber + len(distribution.weight) - 1
 }
 
-// tailProbs returns, for each number k from firstKept on, the probability of more than k steps. Its relative error is that
-// of the weights. For smaller k this probability is one.
-func (p *poisson) tailProbs() []float64 {
-	probs := make([]float64, len(p.weight))
+// prob returns the probability of k, or zero if k is omitted.
+func (distribution *poisson) prob(k int) float64 {
+	if k < distribution.firstNumber || k > distribution.last() {
+		return 0
+	}
+	return distribution.weight[k-distribution.firstNumber]
+}
+
+// tailProbs returns, for each number k from firstNumber on, the probability of more than k steps.
+func (distribution *poisson) tailProbs() []float64 {
+	probs := make([]float64, len(distribution.weight))
 	sum := 0.0
 	for i := len(probs) - 1; i >= 0; i-- {
 		probs[i] = min(sum, 1)
-		sum += p.weight[i]
+		sum += distribution.weight[i]
 	}
 	return probs
 }

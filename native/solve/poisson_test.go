@@ -48,7 +48,7 @@ func TestPoisson(t *testing.T) {
 			case k > distribution.last():
 				excess.Add(excess, new(big.Float).Mul(w, big.NewFloat(float64(k-distribution.last()))))
 				continue
-			case k < distribution.firstKept:
+			case k < distribution.firstNumber:
 				continue
 			}
 			kept.Add(kept, w)
@@ -79,7 +79,7 @@ func TestPoissonBeyond(t *testing.T) {
 		}
 		beyond := distribution.tailProbs()
 		for i := range beyond {
-			k, want := distribution.firstKept+i, 0.0
+			k, want := distribution.firstNumber+i, 0.0
 			for j := distribution.last(); j > k; j-- {
 				want += distribution.prob(j)
 			}

@@ -7,10 +7,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// solveByPolicyIteration solves a component with several choices per unknown by policy iteration for large components. It
-// decomposes the chain that each scheduler induces into strongly connected components, which usually are small. Each
-// improvement takes several sweeps, so that it spreads further than with one sweep. The result must be proved inductive;
-// otherwise ok is false, and the bounds are unchanged. overBudget reports that a larger budget may help.
+// solveByPolicyIteration solves a component with several choices by policy iteration. ok says that it proved new bounds.
+// overBudget says that a larger budget may help.
 //
 // Source: Puterman, Markov Decision Processes (1994), section 6.5.
 func (local *localSystem) solveByPolicyIteration(meter *meter, eps, budget float64) (ok, overBudget bool, err error) {
@@ -35,8 +33,8 @@ func (local *localSystem) solveByPolicyIteration(meter *meter, eps, budget float
 	return local.proveInductive(low, high, slack, 1e-3, eps), false, meter.addWork(2 * local.work())
 }
 
-// policyIteration holds the current scheduler of a component, and the solver of the chain that it
-// induces.
+// policyIteration holds the current scheduler of a component, and the solver of the induced chain. The chain is decomposed into strongly
+// connected components, which usually are small.
 type policyIteration struct {
 	equations *localSystem
 	meter     *meter
@@ -51,8 +49,7 @@ type policyIteration struct {
 	indexInComponent     []uint32             // of each unknown in its component
 }
 
-// newPolicyIteration starts with the scheduler that is optimal for the lower bounds. For a minimal reward it
-// makes this scheduler proper, so that every component is left.
+// newPolicyIteration starts with the optimal scheduler for the lower bounds. For a minimal reward it makes the scheduler proper.
 func newPolicyIteration(local *localSystem, meter *meter, budget float64) *policyIteration {
 	n := len(local.choiceStart) - 1
 	iteration := &policyIteration{
@@ -68,18 +65,16 @@ func newPolicyIteration(local *localSystem, meter *meter, budget float64) *polic
 	return iteration
 }
 
-// makeProper makes the current scheduler proper: it leaves the system with probability one. In each component of the induced
-// chain from which no path leaves the system, the choices are replaced by those of a proper scheduler.
+// makeProper makes the current scheduler proper: it leaves the system with probability one. Components without an exit get the
+// choices of a proper scheduler.
 func (iteration *policyIteration) makeProper() {
 	iteration.decompose()
 	proper := iteration.equations.properScheduler()
 	leaving := sparse.NewSet(len(iteration.choice))
 	for i := range iteration.decomposition.Num() { // successors first
 		members := iteration.decomposition.Members(i)
-		if slices.ContainsFunc(members, func(k uint32) bool { return iteration.leads(k, leaving) }) {
-			for _, k := range members {
-				leaving.Add(int(k))
-			}
+		if slices.ContainsFunc(members, func(k uint32) bool { return iteration.canLead(k, leaving) }) {
+			addStates(leaving, members)
 			continue
 		}
 		for _, k := range members {
@@ -89,9 +84,8 @@ func (iteration *policyIteration) makeProper() {
 	}
 }
 
-// leads reports whether the current choice of unknown k leads out of the system or to one of the given unknowns. An unknown
-// without a choice is outside of the system.
-func (iteration *policyIteration) leads(k uint32, unknowns *sparse.Set) bool {
+// canLead reports whether the current choice of unknown k can leave the system or reach one of the given unknowns.
+func (iteration *policyIteration) canLead(k uint32, unknowns *sparse.Set) bool {
 	choice := iteration.choice[k]
 	if choice == sparse.None || iteration.equations.exitWeight[choice] > 0 {
 		return true
@@ -104,28 +98,27 @@ func (iteration *policyIteration) isExhausted() bool {
 	return iteration.meter.totalWork() > iteration.workLimit
 }
 
-// row returns the columns of the current choice of k.
+// row returns the columns of the current choice of unknown k.
 func (iteration *policyIteration) row(k uint32) []uint32 {
-	j := iteration.choice[k]
-	if j == sparse.None {
+	choice := iteration.choice[k]
+	if choice == sparse.None {
 		return nil
 	}
-	return iteration.equations.columns(j)
+	return iteration.equations.columns(choice)
 }
 
-// chosenConstant returns the constant of the current choice of k, from a list with a constant for each choice. It is 0 if k has
-// no choice.
+// chosenConstant returns the constant of the current choice of unknown k, or 0 without a choice. constants has one entry for each choice.
 func (iteration *policyIteration) chosenConstant(constants []float64, k int) float64 {
-	if j := iteration.choice[k]; j != sparse.None {
-		return constants[j]
+	if choice := iteration.choice[k]; choice != sparse.None {
+		return constants[choice]
 	}
 	return 0
 }
 
-// constant returns the midpoint of the constant of the current choice of k.
+// constant returns the midpoint of the constant of the current choice of unknown k.
 func (iteration *policyIteration) constant(k int) float64 {
-	if j := iteration.choice[k]; j != sparse.None {
-		return iteration.equations.constantMidpoint(j)
+	if choice := iteration.choice[k]; choice != sparse.None {
+		return iteration.equations.constantMidpoint(choice)
 	}
 	return 0
 }
@@ -134,8 +127,8 @@ func (iteration *policyIteration) constant(k int) float64 {
 // rounding errors, schedulers may repeat without end.
 const maxSchedulers = 1000
 
-// run alternates solving and improving until improve finds no better choice. It returns the solution of values = P
-// values + rhs for the last scheduler, or nil if it gives up.
+// run alternates solving and improving until no choice is better. It returns the solution of values = P values + rhs for the last
+// scheduler, or nil beyond the work limit.
 func (iteration *policyIteration) run(values []float64, rhs func(k int) float64, improve func(values []float64) (bool, error)) ([]float64, error) {
 	for range maxSchedulers {
 		var err error
@@ -157,60 +150,63 @@ func (iteration *policyIteration) run(values []float64, rhs func(k int) float64,
 // sweepsPerImprovement is the number of sweeps between two evaluations.
 const sweepsPerImprovement = 4
 
-// improve switches to better choices in a few sweeps, which start from values and change them. It reports whether any choice
-// changed.
+// improve switches to better choices in a few sweeps. The sweeps change values. It reports whether any choice changed.
 func (iteration *policyIteration) improve(values []float64) (changed bool, err error) {
 	threshold := 1 - iteration.tolerance()
 	for range sweepsPerImprovement {
-		changedNow := iteration.improveInSweep(values, threshold)
-		changed = changed || changedNow
-		if err := iteration.meter.addWork(iteration.equations.work()); err != nil || !changedNow {
+		changedInSweep := iteration.improveInSweep(values, threshold)
+		changed = changed || changedInSweep
+		if err := iteration.meter.addWork(iteration.equations.work()); err != nil || !changedInSweep {
 			return changed, err
 		}
 	}
 	return changed, nil
 }
 
-// improveInSweep updates each value by its best choice, and switches to this choice. It reports whether any choice changed. A choice
-// replaces another one only if the relative difference of their values exceeds 1-threshold.
+// improveInSweep updates each value by its best choice, and switches to this choice. It reports whether any choice changed.
 func (iteration *policyIteration) improveInSweep(values []float64, threshold float64) (changed bool) {
-	local := iteration.equations
-	for unknown, currentChoice := range iteration.choice {
-		if currentChoice == sparse.None {
+	for unknown, current := range iteration.choice {
+		if current == sparse.None {
 			continue
 		}
-		best, value := currentChoice, local.constantMidpoint(currentChoice)+local.sumTerms(currentChoice, values)
-		for choice := local.choiceStart[unknown]; choice < local.choiceStart[unknown+1]; choice++ {
-			newValue := local.constantMidpoint(choice) + local.sumTerms(choice, values)
-			better := newValue*threshold > value
-			if local.minimize {
-				better = newValue < value*threshold
-			}
-			if better {
-				best, value = choice, newValue
-			}
-		}
+		best, value := iteration.bestChoice(unknown, values, threshold)
 		values[unknown] = value
-		if best != currentChoice {
+		if best != current {
 			iteration.choice[unknown], changed = best, true
 		}
 	}
 	return changed
 }
 
-// tolerance returns the relative difference of values above which a choice counts as better. It exceeds the error of the
-// values, which is greater if some component was solved iteratively.
+// bestChoice returns the best choice of an unknown and its value. The relative difference to a worse choice must exceed 1-threshold.
+func (iteration *policyIteration) bestChoice(unknown int, values []float64, threshold float64) (best uint32, value float64) {
+	local := iteration.equations
+	best = iteration.choice[unknown]
+	value = local.constantMidpoint(best) + local.sumTerms(best, values)
+	for choice := local.choiceStart[unknown]; choice < local.choiceStart[unknown+1]; choice++ {
+		newValue := local.constantMidpoint(choice) + local.sumTerms(choice, values)
+		isBetter := newValue*threshold > value
+		if local.minimize {
+			isBetter = newValue < value*threshold
+		}
+		if isBetter {
+			best, value = choice, newValue
+		}
+	}
+	return best, value
+}
+
+// tolerance returns the relative difference of values above which a choice counts as better. It exceeds the error of the values.
 func (iteration *policyIteration) tolerance() float64 {
 	for _, solver := range iteration.components {
-		if solver.iterative {
+		if solver.exceedsBudget { // its values come from Bi-CGSTAB
 			return 1e-9
 		}
 	}
 	return 1e-12
 }
 
-// nearOptimalChoices returns the choices whose value differs from the value of their unknown by a relative error of 1e-9 at
-// most. The choices of unknown k are choices[start[k]:start[k+1]].
+// nearOptimalChoices returns the choices with nearly the value of their unknown. choices[start[k]:start[k+1]] are the choices of unknown k.
 func (iteration *policyIteration) nearOptimalChoices(values []float64) (choices, start []uint32) {
 	const relTolerance = 1e-9
 	local := iteration.equations
@@ -227,9 +223,8 @@ func (iteration *policyIteration) nearOptimalChoices(values []float64) (choices,
 	return choices, start
 }
 
-// solveSlack returns the slack vector w for proveInductive. It solves w = P w + values, plus a multiple of the grid, by policy
-// iteration over the choices that are nearly optimal for values. Thus w is roughly an upper bound of P w + values for each of these
-// choices.
+// solveSlack returns a slack vector w for a proof of inductive bounds. It solves w = P w + values, plus a multiple of the grid, by
+// policy iteration over the nearly optimal choices. w is roughly an upper bound of P w + values for each of these choices.
 func (iteration *policyIteration) solveSlack(values []float64) ([]float64, error) {
 	nearOptimal, start := iteration.nearOptimalChoices(values)
 	rhs := func(unknown int) float64 { return values[unknown] + iteration.equations.rounding.grid*gridSlack }
@@ -242,8 +237,8 @@ func (iteration *policyIteration) solveSlack(values []float64) ([]float64, error
 	})
 }
 
-// improveSlack switches an unknown to the choice with the greatest slack, and reports whether the choice changed. A choice must
-// exceed the best slack so far by more than margin.
+// improveSlack switches an unknown to the choice with the greatest slack, and reports whether the choice changed. A better slack must exceed
+// the best slack by more than margin.
 func (iteration *policyIteration) improveSlack(slack []float64, unknown int, choices []uint32, constant, margin float64) (changed bool) {
 	current, best := iteration.choice[unknown], slack[unknown]
 	for _, choice := range choices {
@@ -271,10 +266,7 @@ func (iteration *policyIteration) solve(guess []float64, rhs func(k int) float64
 		members := iteration.decomposition.Members(i)
 		if len(members) == 1 {
 			k := members[0]
-			values[k] = rhs(int(k))
-			if iteration.choice[k] != sparse.None {
-				values[k] += iteration.equations.sumTerms(iteration.choice[k], values)
-			}
+			values[k] = rhs(int(k)) + iteration.sumTerms(k, values)
 			continue
 		}
 		if nextComponent == len(iteration.components) {
@@ -289,9 +281,17 @@ func (iteration *policyIteration) solve(guess []float64, rhs func(k int) float64
 	return values, iteration.meter.addWork(len(iteration.equations.choiceStart) * 8)
 }
 
-// solveComponent solves a component whose successors are solved, and writes the solution to values. It returns
-// false if that takes too long or overflows.
-func (iteration *policyIteration) solveComponent(solver *eliminationSolver, members []uint32, values, guess []float64, rhs func(unknown int) float64) (bool, error) {
+// sumTerms returns the value of the current choice of unknown k without its constant.
+func (iteration *policyIteration) sumTerms(k uint32, values []float64) float64 {
+	if choice := iteration.choice[k]; choice != sparse.None {
+		return iteration.equations.sumTerms(choice, values)
+	}
+	return 0
+}
+
+// solveComponent writes the solution of a component to values. All successors must be solved. It returns false if this takes too long
+// or overflows.
+func (iteration *policyIteration) solveComponent(solver *eliminationSolver, members []uint32, values, guess []float64, rhs func(unknown int) float64) (ok bool, err error) {
 	solver.guess = make([]float64, len(members))
 	localRHS := make([]float64, len(members))
 	for i, unknown := range members {
@@ -318,33 +318,39 @@ func (iteration *policyIteration) decompose() {
 	iteration.decomposition = model.Components(nil, nil)
 }
 
-// componentSolver builds the equations of a component with several unknowns. The weights of terms outside of
-// the component are added up in the exit weights.
+// componentSolver builds the equations of a component with several unknowns.
 func (iteration *policyIteration) componentSolver(members []uint32) *eliminationSolver {
-	equations := iteration.equations
-	local := &localSystem{choiceStart: make([]uint32, 0, len(members)+1), termStart: make([]uint32, 0, len(members)+1), exitWeight: make([]float64, 0, len(members))}
-	solver := &eliminationSolver{equations: local, choice: make([]uint32, len(members)), budget: iteration.budget, precision: 4 * unit}
+	n := len(members)
+	local := &localSystem{choiceStart: make([]uint32, 0, n+1), termStart: make([]uint32, 0, n+1), exitWeight: make([]float64, 0, n)}
+	solver := &eliminationSolver{equations: local, choice: make([]uint32, n), budget: iteration.budget, precision: 4 * unit}
 	for i, k := range members {
 		iteration.indexInComponent[k] = uint32(i)
 	}
-	id := iteration.decomposition.ID[members[0]]
 	for i, k := range members {
-		j := iteration.choice[k]
 		solver.choice[i] = uint32(i)
 		local.choiceStart = append(local.choiceStart, uint32(i))
-		local.termStart = append(local.termStart, uint32(len(local.column)))
-		exit := equations.exitWeight[j]
-		for term := equations.termStart[j]; term < equations.termStart[j+1]; term++ {
-			if target := equations.column[term]; iteration.decomposition.ID[target] == id {
-				local.column = append(local.column, iteration.indexInComponent[target])
-				local.weight = append(local.weight, equations.weight[term])
-			} else {
-				exit += equations.weight[term]
-			}
-		}
-		local.exitWeight = append(local.exitWeight, exit)
+		iteration.addComponentRow(local, k)
 	}
-	local.choiceStart = append(local.choiceStart, uint32(len(members)))
+	local.choiceStart = append(local.choiceStart, uint32(n))
 	local.termStart = append(local.termStart, uint32(len(local.column)))
 	return solver
+}
+
+// addComponentRow appends the current choice of unknown k to the equations of its component. Terms outside of the component add to the
+// exit weight.
+func (iteration *policyIteration) addComponentRow(local *localSystem, k uint32) {
+	equations, choice := iteration.equations, iteration.choice[k]
+	component := iteration.decomposition.ID[k]
+	local.termStart = append(local.termStart, uint32(len(local.column)))
+	exit := equations.exitWeight[choice]
+	for term := equations.termStart[choice]; term < equations.termStart[choice+1]; term++ {
+		target, weight := equations.column[term], equations.weight[term]
+		if iteration.decomposition.ID[target] != component {
+			exit += weight
+			continue
+		}
+		local.column = append(local.column, iteration.indexInComponent[target])
+		local.weight = append(local.weight, weight)
+	}
+	local.exitWeight = append(local.exitWeight, exit)
 }

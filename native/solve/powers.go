@@ -30,8 +30,8 @@ type baseFractionSteps struct {
 	scratchProduct, scratchRemainder big.Int // scratch
 }
 
-// newBaseFractionSteps returns a solver that computes with fractions whose denominators are powers of a common base. It
-// returns nil if the weights, or the initial values and rewards, have no small common denominator.
+// newBaseFractionSteps returns a solver for fractions over powers of a common base.
+// It returns nil if the numbers of the model have no small common denominator.
 func (sys *system) newBaseFractionSteps() *baseFractionSteps {
 	base := commonDenominator(big.NewInt(1), sys.graph.Rats)
 	if sys.maximizer != nil || sys.graph.Kind == sparse.CTMC || base.BitLen() > 62 || base.BitLen() == 1 {
@@ -60,8 +60,8 @@ func (sys *system) newBaseFractionSteps() *baseFractionSteps {
 	return steps
 }
 
-// commonDenominator returns the least common multiple of n and the denominators of the given fractions. It skips nil. If the
-// result has more than 64 bits, it may be any number of more than 64 bits.
+// commonDenominator returns the least common multiple of n and the denominators of the fractions, ignoring nil.
+// Above 64 bits, the result is only some number of more than 64 bits.
 func commonDenominator(n *big.Int, fractions []*big.Rat) *big.Int {
 	for _, value := range fractions {
 		if value != nil && n.BitLen() <= 64 {
@@ -71,8 +71,7 @@ func commonDenominator(n *big.Int, fractions []*big.Rat) *big.Int {
 	return n
 }
 
-// reduce returns numerator/base^exponent in lowest terms: it cancels powers of the base. It changes
-// numerator.
+// reduce cancels powers of the base in numerator/base^exponent. It changes numerator.
 func (steps *baseFractionSteps) reduce(numerator *big.Int, exponent int) baseFraction {
 	if numerator.Sign() == 0 {
 		return baseFraction{}
@@ -103,18 +102,15 @@ func (steps *baseFractionSteps) timesBasePower(number *big.Int, exponent int) *b
 // evaluateScaled returns the value of choice c of state s after one more step.
 func (steps *baseFractionSteps) evaluateScaled(s, c int) baseFraction {
 	first, end := steps.graph.Row(c)
-	var reward *big.Int
+	reward := new(big.Int)
 	if steps.scaledReward != nil {
 		reward = steps.scaledReward(s, c)
 	}
-	hasReward := reward != nil && reward.Sign() != 0
+	hasReward := reward.Sign() != 0
 	if !hasReward && end-first == 1 && steps.graph.Weight[first] == steps.weightOne {
 		return steps.scaledValues[steps.graph.Target[first]]
 	}
-	exponent := 0
-	for i := first; i < end; i++ {
-		exponent = max(exponent, steps.scaledValues[steps.graph.Target[i]].exponent)
-	}
+	exponent := steps.maxExponent(steps.graph.Target[first:end])
 	sum := new(big.Int)
 	for i := first; i < end; i++ {
 		target := steps.scaledValues[steps.graph.Target[i]]
@@ -130,6 +126,15 @@ func (steps *baseFractionSteps) evaluateScaled(s, c int) baseFraction {
 	return steps.reduce(sum, exponent+1)
 }
 
+// maxExponent returns the greatest exponent of the values of some states.
+func (steps *baseFractionSteps) maxExponent(states []uint32) int {
+	exponent := 0
+	for _, s := range states {
+		exponent = max(exponent, steps.scaledValues[s].exponent)
+	}
+	return exponent
+}
+
 // compare returns -1, 0 or 1 if left is less than, equal to or greater than right.
 func (steps *baseFractionSteps) compare(left, right baseFraction) int {
 	switch {
@@ -141,7 +146,7 @@ func (steps *baseFractionSteps) compare(left, right baseFraction) int {
 	return -steps.timesBasePower(right.numerator, left.exponent-right.exponent).Cmp(left.numerator)
 }
 
-// numeratorOf returns the numerator of a value, which is 0 instead of nil for zero.
+// numeratorOf returns the numerator of a value, or 0 for nil.
 func (steps *baseFractionSteps) numeratorOf(value baseFraction) *big.Int {
 	if value.numerator == nil {
 		return new(big.Int)
@@ -149,7 +154,7 @@ func (steps *baseFractionSteps) numeratorOf(value baseFraction) *big.Int {
 	return value.numerator
 }
 
-// optimumScaled returns the optimal value and choice of state s, as fractions over a power of the base.
+// optimumScaled returns the optimal value and choice of state s.
 func (steps *baseFractionSteps) optimumScaled(s int) (value baseFraction, choice uint32) {
 	choice = sparse.None
 	first, end := steps.graph.Choices(s)
@@ -158,16 +163,19 @@ func (steps *baseFractionSteps) optimumScaled(s int) (value baseFraction, choice
 			continue
 		}
 		candidate := steps.evaluateScaled(s, c)
-		if choice == sparse.None {
-			value, choice = candidate, uint32(c)
-			continue
-		}
-		order := steps.compare(candidate, value)
-		if order < 0 && steps.minimize || order > 0 && !steps.minimize {
+		if choice == sparse.None || steps.isBetter(candidate, value) {
 			value, choice = candidate, uint32(c)
 		}
 	}
 	return value, choice
+}
+
+// isBetter reports whether value is less than best for a minimum, or greater for a maximum.
+func (steps *baseFractionSteps) isBetter(value, best baseFraction) bool {
+	if steps.minimize {
+		return steps.compare(value, best) < 0
+	}
+	return steps.compare(value, best) > 0
 }
 
 // rat returns a number as a fraction.
@@ -179,8 +187,7 @@ func (steps *baseFractionSteps) rat(value baseFraction) *big.Rat {
 	return new(big.Rat).SetFrac(value.numerator, denominator)
 }
 
-// run applies the equations n times to the states of the window, and stores the values that are wanted as
-// fractions.
+// run applies the equations n times to the states of the window, and stores the wanted values as fractions.
 func (steps *baseFractionSteps) run(meter *meter, window *stepWindow, n int) error {
 	next := slices.Clone(steps.scaledValues)
 	visit := func(s uint32) (choice uint32, work int) {
@@ -192,11 +199,13 @@ func (steps *baseFractionSteps) run(meter *meter, window *stepWindow, n int) err
 		return err
 	}
 	for _, s := range window.states {
-		if !window.restricted || window.queryDistance[s] == 0 {
-			steps.values.Exact[s] = steps.rat(steps.scaledValues[s])
-			if err := meter.addWork(1000 + reductionCost(steps.values.Exact[s])); err != nil {
-				return err
-			}
+		isWanted := !window.restricted || window.queryDistance[s] == 0
+		if !isWanted {
+			continue
+		}
+		steps.values.Exact[s] = steps.rat(steps.scaledValues[s])
+		if err := meter.addWork(1000 + reductionCost(steps.values.Exact[s])); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -10,9 +10,9 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// PreciseUntil is TimedUntil, or NotTimedUntil if negated is true, in double-word arithmetic. It is for exact models whose rates are so
-// large that the rounding errors of float64 steps add up. The error is ErrTooManySteps if it would take too long, and ErrTime if
-// a time is not known exactly.
+// PreciseUntil returns bounds on the probability of `left U right` within a time interval, or of its negation, in double-word arithmetic.
+// It is for exact models with large rates, because the rounding errors of float64 steps add up.
+// The error is ErrTooManySteps if it would take too long, and ErrTime if a time is not known exactly.
 func PreciseUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound Interval, negated bool, opts Options) (*Values, error) {
 	transient, err := newPreciseTransient(ctx, graph, opts)
 	if err != nil {
@@ -61,8 +61,8 @@ func (transient *preciseTransient) setUnboundedUntil(ctx context.Context, left, 
 	return nil
 }
 
-// PreciseInstantReward returns bounds on the expected state reward of a CTMC at a time. It computes in double-word arithmetic, which
-// has about 30 decimal digits. Its errors are those of PreciseUntil.
+// PreciseInstantReward returns bounds on the expected state reward of a CTMC at a time, in double-word arithmetic (about 30 decimal digits).
+// The error is ErrTooManySteps if it would take too long, and ErrTime if the time is not known exactly.
 func PreciseInstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, time Time, opts Options) (*Values, error) {
 	transient, err := newPreciseTransient(ctx, graph, opts)
 	if err != nil {
@@ -78,9 +78,8 @@ func PreciseInstantReward(ctx context.Context, graph *sparse.Graph, reward *spar
 	return transient.bounds(scale), nil
 }
 
-// PreciseCumulReward returns bounds on the expected reward of a CTMC up to a time. It computes in double-word arithmetic, which has
-// about 30 decimal digits. The accumulated reward is the value of an additional state, to which every state has a transition
-// with its reward as rate. Its errors are those of PreciseUntil.
+// PreciseCumulReward returns bounds on the expected reward of a CTMC up to a time, in double-word arithmetic (about 30 decimal digits).
+// The error is ErrTooManySteps if it would take too long, and ErrTime if the time is not known exactly.
 func PreciseCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, time Time, opts Options) (*Values, error) {
 	transient, err := newPreciseTransient(ctx, graph, opts)
 	if err != nil {
@@ -99,6 +98,7 @@ func PreciseCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse
 		stateRewards[s] = sys.reward.OfChoiceRat(s, s)
 	}
 	scale := transient.setScaledRewards(stateRewards)
+	// The accumulated reward is the value of an additional state. Every state has a transition to it with the reward as rate.
 	transient.rewardRate = transient.value
 	all := sparse.FullSet(graph.NumStates())
 	transient.zeroStates = graph.ExistsUntil(all, transient.zeroStates.Complement()).Complement()
@@ -137,8 +137,7 @@ type preciseTransition struct {
 	prob   doubleWord
 }
 
-// newPreciseTransient returns values of zero for every state. The error is ErrNotExact if the weights of the
-// model are not fractions.
+// newPreciseTransient returns zero for every state. The error is ErrNotExact if the weights of the model are not fractions.
 func newPreciseTransient(ctx context.Context, graph *sparse.Graph, opts Options) (*preciseTransient, error) {
 	if !graph.Exact() {
 		return nil, ErrNotExact
@@ -157,7 +156,7 @@ func (transient *preciseTransient) setAll(states *sparse.Set, value *big.Rat) {
 	}
 }
 
-// set gives state s a value, and records whether it is exactly zero or one.
+// set gives state s a value, and records whether the value is exactly zero or one.
 func (transient *preciseTransient) set(s int, value *big.Rat) {
 	transient.value[s] = newDoubleWord(value).flush()
 	transient.zeroStates.Remove(s)
@@ -170,8 +169,7 @@ func (transient *preciseTransient) set(s int, value *big.Rat) {
 	}
 }
 
-// setScaledRewards sets the values to the rewards divided by the greatest reward, which it returns as the
-// scale.
+// setScaledRewards sets the values to the rewards divided by scale, the greatest reward.
 func (transient *preciseTransient) setScaledRewards(rewards []*big.Rat) (scale *big.Rat) {
 	maximum := new(big.Rat)
 	for _, reward := range rewards {
@@ -190,7 +188,7 @@ func (transient *preciseTransient) setScaledRewards(rewards []*big.Rat) (scale *
 	return maximum
 }
 
-// evolve replaces the values of the maybe states by their expectation after some time. The other states are absorbing.
+// evolve replaces the values of the maybe states by their expectation after some time. All other states are absorbing.
 func (transient *preciseTransient) evolve(maybe *sparse.Set, time *big.Rat) error {
 	zero, one := transient.certainStates(maybe)
 	if err := transient.uniformise(maybe); err != nil {
@@ -227,18 +225,17 @@ func (transient *preciseTransient) certainStates(maybe *sparse.Set) (zero, one *
 	return zero, one
 }
 
-// takeSteps replaces the values by their expectation after a Poisson-distributed number of steps with the given mean. It either
-// takes all steps of the uniformised chain, or computes the transition matrix of a short slice of time and squares it
-// repeatedly, whichever is cheaper.
+// takeSteps replaces the values by their expectation after a Poisson-distributed number of steps with the given mean.
+// It takes single steps or squares the transition matrix of a slice of time, whichever is cheaper.
 func (transient *preciseTransient) takeSteps(mean doubleWord) (err error) {
-	const sliceSteps = 300.0 // steps for a slice of time, whose mean number of steps is at most 1
+	const sliceSteps = 300.0 // greatest number of steps in a slice of time; the mean is at most 1
 	maxRow, terms := 0, 0
 	for _, row := range transient.rows {
 		maxRow, terms = max(maxRow, len(row)), terms+len(row)
 	}
 	n := len(transient.value)
 	steps := mean.hi + 40*math.Sqrt(mean.hi) + sliceSteps
-	squarings := max(0, math.Ilogb(mean.hi)+1) // so many double the slice until it covers all the time
+	squarings := max(0, math.Ilogb(mean.hi)+1) // each squaring doubles the slice
 	stepWork := steps * float64(terms+n)
 	squaringWork := float64(n) * (sliceSteps*float64(terms+n) + float64(squarings)*float64(n)*float64(n))
 	if min(stepWork, squaringWork) > maxPreciseWork {
@@ -258,25 +255,17 @@ func (transient *preciseTransient) takeSteps(mean doubleWord) (err error) {
 // maxPreciseWork limits the operations of takeSteps, to about ten seconds.
 const maxPreciseWork = 1 << 30
 
-// uniformise sets the rows of the uniformised chain and its rate. All states but the maybe states are absorbing.
+// uniformise sets the rows of the uniformised chain and its rate. All states except the maybe states are absorbing.
 func (transient *preciseTransient) uniformise(maybe *sparse.Set) error {
-	graph := transient.graph
-	rates := make([]doubleWord, len(graph.Rats)) // of each weight
-	for i, fraction := range graph.Rats {
-		rates[i] = newDoubleWord(fraction)
-		if rates[i].hi < doubleWordFloor || rates[i].hi > 1/doubleWordFloor {
-			return fmt.Errorf("%w: found the rate %.4g, want one from 2^-900 to 2^900", ErrTooManySteps, rates[i].hi)
-		}
+	rates, err := transient.weightRates()
+	if err != nil {
+		return err
 	}
-	exitRates := make([]doubleWord, graph.NumStates())
+	numStates := transient.graph.NumStates()
+	exitRates := make([]doubleWord, numStates)
 	fastest := doubleWord{}
 	for s := range maybe.All() {
-		first, end := graph.Row(s)
-		for i := first; i < end; i++ {
-			if int(graph.Target[i]) != s {
-				exitRates[s] = exitRates[s].add(rates[graph.Weight[i]])
-			}
-		}
+		exitRates[s] = transient.exitRate(s, rates)
 		if exitRates[s].hi > fastest.hi {
 			fastest = exitRates[s]
 		}
@@ -284,7 +273,7 @@ func (transient *preciseTransient) uniformise(maybe *sparse.Set) error {
 	transient.rate = fastest.mul(doubleWord{1 + slack, 0})
 	transient.rows = make([][]preciseTransition, len(transient.value))
 	for s := range transient.rows {
-		if s < graph.NumStates() && maybe.Has(s) && transient.rate.hi > 0 {
+		if s < numStates && maybe.Has(s) && transient.rate.hi > 0 {
 			transient.rows[s] = transient.uniformRow(s, exitRates[s], rates)
 		} else {
 			transient.rows[s] = []preciseTransition{{s, doubleWord{1, 0}}}
@@ -293,8 +282,31 @@ func (transient *preciseTransient) uniformise(maybe *sparse.Set) error {
 	return nil
 }
 
-// uniformRow returns the transitions of a state in the uniformised chain. If rewards accumulate, one of them leads to the additional
-// state, whose number is the number of states.
+// weightRates returns the rate of each weight as a double word. The error is ErrTooManySteps if a rate is out of range.
+func (transient *preciseTransient) weightRates() ([]doubleWord, error) {
+	rates := make([]doubleWord, len(transient.graph.Rats))
+	for i, fraction := range transient.graph.Rats {
+		rates[i] = newDoubleWord(fraction)
+		if rates[i].hi < doubleWordFloor || rates[i].hi > 1/doubleWordFloor {
+			return nil, fmt.Errorf("%w: found the rate %.4g, want one from 2^-900 to 2^900", ErrTooManySteps, rates[i].hi)
+		}
+	}
+	return rates, nil
+}
+
+// exitRate returns the exit rate of a state, without self-loops. rates has the rate of each weight.
+func (transient *preciseTransient) exitRate(s int, rates []doubleWord) doubleWord {
+	sum := doubleWord{}
+	first, end := transient.graph.Row(s)
+	for i := first; i < end; i++ {
+		if int(transient.graph.Target[i]) != s {
+			sum = sum.add(rates[transient.graph.Weight[i]])
+		}
+	}
+	return sum
+}
+
+// uniformRow returns the transitions of a state in the uniformised chain. rates has the rate of each weight.
 func (transient *preciseTransient) uniformRow(s int, exitRate doubleWord, rates []doubleWord) []preciseTransition {
 	graph := transient.graph
 	row := []preciseTransition{{s, transient.rate.sub(exitRate).quo(transient.rate)}}
@@ -304,23 +316,22 @@ func (transient *preciseTransient) uniformRow(s int, exitRate doubleWord, rates 
 			row = append(row, preciseTransition{target, rates[graph.Weight[i]].quo(transient.rate)})
 		}
 	}
-	if transient.rewardRate != nil {
+	if transient.rewardRate != nil { // a transition to the additional state, which accumulates rewards
 		row = append(row, preciseTransition{graph.NumStates(), transient.rewardRate[s]})
 	}
 	return row
 }
 
-// poissonMean returns the expected value of each column of values (state by state, column by column) after a
-// Poisson-distributed number of steps.
+// poissonMean returns the expectation of each column of values after a Poisson-distributed number of steps. values has a row for each state.
 func (transient *preciseTransient) poissonMean(values []doubleWord, columns int, mean doubleWord) ([]doubleWord, error) {
-	firstKept, weights := doubleWordPoisson(mean)
+	firstNumber, weights := doubleWordPoisson(mean)
 	next, sum := make([]doubleWord, len(values)), make([]doubleWord, len(values))
 	workPerStep := 0
 	for _, row := range transient.rows {
 		workPerStep += len(row) * columns * 4
 	}
-	lastKept := firstKept + len(weights) - 1
-	for k := 0; k <= lastKept; k++ {
+	lastNumber := firstNumber + len(weights) - 1
+	for k := 0; k <= lastNumber; k++ {
 		if k > 0 {
 			transient.step(values, next, columns)
 			values, next = next, values
@@ -328,8 +339,8 @@ func (transient *preciseTransient) poissonMean(values []doubleWord, columns int,
 				return nil, err
 			}
 		}
-		if k >= firstKept {
-			addWeighted(sum, weights[k-firstKept], values)
+		if k >= firstNumber {
+			addWeighted(sum, weights[k-firstNumber], values)
 		}
 	}
 	for i := range sum {
@@ -338,23 +349,28 @@ func (transient *preciseTransient) poissonMean(values []doubleWord, columns int,
 	return sum, nil
 }
 
-// step writes to next the values after one more step. values has a row for each state and a column for each vector that evolves;
-// values below the floor of double words become 0.
+// step writes to next the values after one more step. values has a row for each state and the given number of columns.
 func (transient *preciseTransient) step(values, next []doubleWord, columns int) {
 	for s, row := range transient.rows {
 		for column := range columns {
-			value := doubleWord{}
-			for _, transition := range row {
-				if targetValue := values[transition.target*columns+column]; targetValue.hi > 0 {
-					value = value.add(transition.prob.mul(targetValue))
-				}
-			}
-			next[s*columns+column] = value.flush()
+			next[s*columns+column] = rowValue(row, values[column:], columns)
 		}
 	}
 }
 
-// addWeighted adds the positive values times a weight to a sum.
+// rowValue returns the expected value after a step with the given transitions. values has the value of state s at index s*stride.
+// A value below doubleWordFloor becomes 0.
+func rowValue(row []preciseTransition, values []doubleWord, stride int) doubleWord {
+	sum := doubleWord{}
+	for _, transition := range row {
+		if value := values[transition.target*stride]; value.hi > 0 {
+			sum = sum.add(transition.prob.mul(value))
+		}
+	}
+	return sum.flush()
+}
+
+// addWeighted adds weight times each positive value to the sums.
 func addWeighted(sum []doubleWord, weight doubleWord, values []doubleWord) {
 	for i, value := range values {
 		if value.hi > 0 {
@@ -363,28 +379,23 @@ func addWeighted(sum []doubleWord, weight doubleWord, values []doubleWord) {
 	}
 }
 
-// squareMatrix evolves the values over all the time. It computes the transition matrix of a slice of time, squares it until it
-// covers all the time, and applies it to the values. mean is the mean number of steps in all the time.
+// squareMatrix evolves the values over the whole time: it squares the transition matrix of a slice of time, and applies it to the values.
+// mean is the mean number of steps in the whole time.
 func (transient *preciseTransient) squareMatrix(mean doubleWord, squarings int) error {
 	n := len(transient.value)
-	matrix := make([]doubleWord, n*n)
+	identity := make([]doubleWord, n*n)
 	for s := range n {
-		matrix[s*n+s] = doubleWord{1, 0}
+		identity[s*n+s] = doubleWord{1, 0}
 	}
 	scale := math.Ldexp(1, -squarings)
-	matrix, err := transient.poissonMean(matrix, n, doubleWord{mean.hi * scale, mean.lo * scale})
+	matrix, err := transient.poissonMean(identity, n, doubleWord{mean.hi * scale, mean.lo * scale})
 	if err != nil {
 		return err
 	}
 	for range squarings {
-		squared := make([]doubleWord, n*n)
-		for s := range n {
-			addRowProduct(squared[s*n:(s+1)*n], matrix[s*n:(s+1)*n], matrix)
-			if err := transient.meter.addWork(4 * n * n); err != nil {
-				return err
-			}
+		if matrix, err = transient.squared(matrix); err != nil {
+			return err
 		}
-		matrix = squared
 	}
 	values := make([]doubleWord, n)
 	for s := range n {
@@ -394,7 +405,20 @@ func (transient *preciseTransient) squareMatrix(mean doubleWord, squarings int) 
 	return nil
 }
 
-// addRowProduct adds the product of a row and a square matrix to result, and flushes small numbers to zero.
+// squared returns the square of a matrix with a row and a column for each value.
+func (transient *preciseTransient) squared(matrix []doubleWord) ([]doubleWord, error) {
+	n := len(transient.value)
+	product := make([]doubleWord, n*n)
+	for s := range n {
+		addRowProduct(product[s*n:(s+1)*n], matrix[s*n:(s+1)*n], matrix)
+		if err := transient.meter.addWork(4 * n * n); err != nil {
+			return nil, err
+		}
+	}
+	return product, nil
+}
+
+// addRowProduct adds the product of a row and a square matrix to result. Numbers below doubleWordFloor become 0.
 func addRowProduct(result, row, matrix []doubleWord) {
 	n := len(row)
 	for k, weight := range row {
@@ -407,7 +431,7 @@ func addRowProduct(result, row, matrix []doubleWord) {
 	}
 }
 
-// addWeightedValues adds the sum of the products of weights and positive values to sum, and flushes a small result to zero.
+// addWeightedValues adds the products of weights and positive values to sum. A result below doubleWordFloor becomes 0.
 func addWeightedValues(sum *doubleWord, weights, values []doubleWord) {
 	for i, value := range values {
 		if value.hi > 0 {
@@ -417,9 +441,9 @@ func addWeightedValues(sum *doubleWord, weights, values []doubleWord) {
 	*sum = sum.flush()
 }
 
-// doubleWordPoisson returns the Poisson probabilities of firstKept, firstKept+1 and so on in double-word arithmetic. It computes them
-// by the recurrence of newPoisson, and omits negligible probabilities.
-func doubleWordPoisson(mean doubleWord) (firstKept int, weights []doubleWord) {
+// doubleWordPoisson returns the Poisson probabilities of firstNumber, firstNumber+1 and so on in double-word arithmetic. It omits negligible
+// probabilities.
+func doubleWordPoisson(mean doubleWord) (firstNumber int, weights []doubleWord) {
 	below, above := doubleWordPoissonTail(mean, -1), doubleWordPoissonTail(mean, +1)
 	for _, weight := range slices.Backward(below) {
 		weights = append(weights, weight)
@@ -436,12 +460,12 @@ func doubleWordPoisson(mean doubleWord) (firstKept int, weights []doubleWord) {
 	return int(mean.hi) - len(below), weights
 }
 
-// doubleWordPoissonTail returns the Poisson weights beyond the mode in one direction (direction is 1 or -1), relative to the weight
-// of the mode, until the geometric series that bounds the remaining weights is negligible.
+// doubleWordPoissonTail returns the Poisson weights beyond the mode in one direction (1 or -1), relative to the weight of the mode.
+// It stops when a geometric series bounds the remaining weights by doubleWordFloor.
 func doubleWordPoissonTail(mean doubleWord, direction int) (tail []doubleWord) {
 	weight, sum := doubleWord{1, 0}, 1.0
 	for k := int(mean.hi); ; k += direction {
-		ratio := mean.quo(doubleWord{float64(k + 1), 0}) // of the weight of k+1 to the weight of k
+		ratio := mean.quo(doubleWord{float64(k + 1), 0}) // weight of k+1 divided by weight of k
 		if direction < 0 {
 			ratio = doubleWord{float64(k), 0}.quo(mean)
 		}
@@ -454,8 +478,7 @@ func doubleWordPoissonTail(mean doubleWord, direction int) (tail []doubleWord) {
 	}
 }
 
-// bounds returns bounds on the values times factor. The absolute error covers underflow and the Poisson probabilities that were
-// omitted.
+// bounds returns bounds on the values times factor. The absolute error covers underflow and the omitted Poisson probabilities.
 func (transient *preciseTransient) bounds(factor *big.Rat) *Values {
 	values := newValues(transient.graph.Model, Options{})
 	if factor.Sign() == 0 {
@@ -476,7 +499,7 @@ func (transient *preciseTransient) bounds(factor *big.Rat) *Values {
 	return values
 }
 
-// ldexp returns the bounds multiplied by 2^exp. Where the results are not normal numbers, it rounds them outwards.
+// ldexp multiplies bounds by 2^exp. It rounds subnormal results outwards.
 func ldexp(lower, upper float64, exp int) (float64, float64) {
 	const minNormal = 0x1p-1022
 	lower = min(math.Ldexp(lower, exp), math.MaxFloat64)

@@ -7,10 +7,10 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// ReachReward returns bounds on the minimal or maximal expected reward until target is reached. The maximum is infinite
-// where some scheduler misses target with positive probability. The minimum is over the schedulers that reach target with
-// probability one, and infinite where no scheduler does so. Rewards of target states do not count. In a CTMC, state
-// rewards are per unit of time.
+// ReachReward returns bounds on the minimal or maximal expected reward until target is reached. Rewards of target states do not count.
+// The maximum is infinite where some scheduler misses target with positive probability.
+// The minimum is over schedulers that reach target with probability one, and infinite where no scheduler does.
+// In a CTMC, state rewards are per unit of time.
 //
 // Source: PRISM's R[F]; de Alfaro (CONCUR 1999) for end components without reward; bounds as for Until.
 func ReachReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, target *sparse.Set, dir Direction, opts Options) (*Values, error) {
@@ -41,8 +41,7 @@ type rewardAnalysis struct {
 	choices         *sparse.Set
 }
 
-// analyzeReachReward finds, by graph analysis, the states in which the expected reward until target is
-// infinite, the maybe states, and the choices that the scheduler may use.
+// analyzeReachReward finds the states with infinite reward, the maybe states, and the allowed choices by graph analysis.
 func analyzeReachReward(ctx context.Context, graph *sparse.Graph, target *sparse.Set, dir Direction) (rewardAnalysis, error) {
 	all := sparse.FullSet(graph.NumStates())
 	if dir == Max || graph.First == nil {
@@ -58,8 +57,8 @@ func analyzeReachReward(ctx context.Context, graph *sparse.Graph, target *sparse
 }
 
 // schedule writes choices that attain an infinite maximum.
-func (p rewardAnalysis) schedule(graph *sparse.Graph, target *sparse.Set, scheduler []uint32) {
-	if p.dir == Min {
+func (analysis rewardAnalysis) schedule(graph *sparse.Graph, target *sparse.Set, scheduler []uint32) {
+	if analysis.dir == Min {
 		return
 	}
 	never := graph.Prob0E(sparse.FullSet(graph.NumStates()), target)
@@ -68,7 +67,7 @@ func (p rewardAnalysis) schedule(graph *sparse.Graph, target *sparse.Set, schedu
 }
 
 // TotalReward returns bounds on the minimal or maximal expected total reward. The maximum is infinite where some scheduler
-// collects positive rewards forever with positive probability, the minimum where every scheduler does so.
+// collects positive rewards forever with positive probability. The minimum is infinite where every scheduler does.
 //
 // Source: PRISM's R[C].
 func TotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*Values, error) {
@@ -92,8 +91,7 @@ func TotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 	return sys.solve(ctx, opts, true)
 }
 
-// minimalTotalReward computes the minimal total reward as a reachability reward: under a scheduler with a finite total reward, almost
-// every path ends in an end component without reward.
+// minimalTotalReward computes the minimal total reward as the reward until an end component without reward is reached.
 func minimalTotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, opts Options) (*Values, error) {
 	components, zeroRewardStates, err := zeroRewardEndComponents(ctx, graph, reward)
 	if err != nil {
@@ -106,8 +104,7 @@ func minimalTotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse
 	return values, err
 }
 
-// zeroRewardEndComponents returns the end components in which a scheduler earns no reward, and the set of their
-// states.
+// zeroRewardEndComponents returns the end components without reward, and their states.
 func zeroRewardEndComponents(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward) (*sparse.EndComponents, *sparse.Set, error) {
 	zeroReward := sparse.NewSet(graph.NumChoices())
 	for s := range graph.NumStates() {
@@ -125,16 +122,14 @@ func zeroRewardEndComponents(ctx context.Context, graph *sparse.Graph, reward *s
 	return components, endStates(graph, components), nil
 }
 
-// endStates returns the states that are in some end component.
+// endStates returns the states of all end components.
 func endStates(graph *sparse.Graph, components *sparse.EndComponents) *sparse.Set {
 	states := sparse.NewSet(graph.NumStates())
-	for _, s := range components.States {
-		states.Add(int(s))
-	}
+	addStates(states, components.States)
 	return states
 }
 
-// stayInEndComponents sets, for each state of an end component, the first choice that stays in the component.
+// stayInEndComponents schedules the first choice that stays in the component, for each state of an end component.
 func stayInEndComponents(graph *sparse.Graph, components *sparse.EndComponents, scheduler []uint32) {
 	for _, s := range components.States {
 		first, end := graph.Choices(int(s))
@@ -155,8 +150,7 @@ type totalAnalysis struct {
 	choice        []uint32    // of each earning state: that choice
 }
 
-// analyzeTotalReward finds the states that can earn a reward at all, and the states that can earn rewards
-// forever.
+// analyzeTotalReward finds the states that can earn a reward, and the states that can earn rewards forever.
 func analyzeTotalReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward) (totalAnalysis, error) {
 	n := graph.NumStates()
 	components, err := graph.EndComponents(ctx, nil, nil)
@@ -187,8 +181,7 @@ func (analysis totalAnalysis) infinite(graph *sparse.Graph) *sparse.Set {
 	return graph.ExistsUntil(sparse.FullSet(graph.NumStates()), analysis.earning)
 }
 
-// schedule sets choices that earn an infinite reward: they lead to an end component with a reward, and there
-// to a state that earns it.
+// schedule sets choices that earn an infinite reward: they reach an end component with a reward, and earn it again and again.
 func (analysis totalAnalysis) schedule(graph *sparse.Graph, scheduler []uint32) {
 	for s := range analysis.earning.All() {
 		scheduler[s] = analysis.choice[s]

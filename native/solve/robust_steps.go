@@ -13,8 +13,7 @@ func robustNext(ctx context.Context, graph *sparse.Graph, states *sparse.Set, di
 	return robustBounded(ctx, graph, sparse.FullSet(graph.NumStates()), states, Steps{Low: 1, High: 1}, dir, opts)
 }
 
-// robustBounded returns bounds on the probability of `left U right` with a step bound in an interval model. Scheduler and
-// nature may count steps.
+// robustBounded returns bounds on the probability of `left U right` with a step bound in an interval model.
 func robustBounded(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound Steps, dir Direction, opts Options) (*Values, error) {
 	sys, err := newIntervalSystem(ctx, graph, nil, dir, opts)
 	if err != nil {
@@ -38,19 +37,19 @@ func robustCumul(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 	return sys.values, sys.steps(sparse.FullSet(graph.NumStates()), steps)
 }
 
-// steps applies the equations of the maybe states n times, to all of them at once.
-func (iv *intervalSystem) steps(maybe *sparse.Set, n int) error {
-	if iv.values.Exact != nil {
-		return iv.exactSteps(maybe, n)
+// steps applies the equations of all maybe states n times.
+func (sys *intervalSystem) steps(maybe *sparse.Set, n int) error {
+	if sys.values.Exact != nil {
+		return sys.exactSteps(maybe, n)
 	}
-	return iv.values.applySteps(iv.meter, n, func(_ int, lower, upper []float64) (last bool, err error) {
+	return sys.values.applySteps(sys.meter, n, func(_ int, lower, upper []float64) (last bool, err error) {
 		changed := false
 		for s := range maybe.All() {
 			var work int
-			lower[s], work = iv.optimum(uint32(s), false)
-			upper[s], _ = iv.optimum(uint32(s), true)
-			changed = changed || lower[s] != iv.values.Lower[s] || upper[s] != iv.values.Upper[s]
-			if err := iv.meter.addWork(2 * work); err != nil {
+			lower[s], work = sys.optimum(uint32(s), false)
+			upper[s], _ = sys.optimum(uint32(s), true)
+			changed = changed || lower[s] != sys.values.Lower[s] || upper[s] != sys.values.Upper[s]
+			if err := sys.meter.addWork(2 * work); err != nil {
 				return true, err
 			}
 		}
@@ -59,19 +58,19 @@ func (iv *intervalSystem) steps(maybe *sparse.Set, n int) error {
 }
 
 // exactSteps applies the equations of the maybe states n times in rational arithmetic.
-func (iv *intervalSystem) exactSteps(maybe *sparse.Set, n int) error {
-	next := slices.Clone(iv.values.Exact)
+func (sys *intervalSystem) exactSteps(maybe *sparse.Set, n int) error {
+	next := slices.Clone(sys.values.Exact)
 	visit := func(s uint32) (choice uint32, work int) {
 		var best *big.Rat
-		iv.forEachChoice(s, func(member, c int) {
-			value := iv.choiceValue(member, c, iv.distribution(c))
-			if isBetterRat(value, best, iv.dir.Scheduler() == Min) {
+		for state, c := range sys.allowedChoices(s) {
+			value := sys.choiceValue(state, c, sys.distribution(c))
+			if isBetterRat(value, best, sys.dir.Scheduler() == Min) {
 				best = value
 			}
-		})
+		}
 		next[s] = best
 		return sparse.None, 1000 + reductionCost(best)
 	}
-	endStep := func() { iv.values.Exact, next = next, iv.values.Exact }
-	return newStepWindow(maybe).forEachStep(nil, iv.meter, n, visit, endStep)
+	endStep := func() { sys.values.Exact, next = next, sys.values.Exact }
+	return newStepWindow(maybe).forEachStep(nil, sys.meter, n, visit, endStep)
 }

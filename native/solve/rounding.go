@@ -24,8 +24,7 @@ type rounding struct {
 	grid float64
 }
 
-// newRounding returns the relative error of the weights and rewards, and the least positive bound (the
-// floor), below which products could underflow.
+// newRounding returns the rounding for the weights of a model and for its rewards.
 func newRounding(model *sparse.Model, reward *sparse.Reward) rounding {
 	minWeight, maxWeight := 1.0, 1.0
 	for _, weight := range model.Weights {
@@ -38,8 +37,7 @@ func newRounding(model *sparse.Model, reward *sparse.Reward) rounding {
 	return roundingOf(err, minWeight, maxWeight)
 }
 
-// roundingOf returns the rounding for weights with a relative error of err, from minWeight, which is at most 1, to maxWeight, which is at
-// least 1.
+// roundingOf returns the rounding for weights with a relative error of err. minWeight is at most 1, and maxWeight at least 1.
 func roundingOf(err, minWeight, maxWeight float64) rounding {
 	return rounding{err: err, floor: max(0x1p-900, 0x1p-1000/minWeight*maxWeight*0x1p32)}
 }
@@ -53,22 +51,20 @@ func (r rounding) sumErr(n int) float64 {
 	return 1.05 * (float64(2*n+8)*unit + 2*r.err)
 }
 
-// down returns a lower bound on a number that was computed as value with a relative error of at most e. An overflow counts as the
-// greatest float64.
-func (r rounding) down(value, e float64) float64 {
+// down returns a lower bound on a number with the given computed value and relative error. Infinity counts as the greatest float64.
+func (r rounding) down(value, relErr float64) float64 {
 	value = min(value, math.MaxFloat64)
-	bound := value - value*e
+	bound := value - value*relErr
 	if bound >= r.floor {
 		return bound
 	}
-	return 0 // also if the bound is not a number, because e is infinite
+	return 0 // also for NaN, the bound with an infinite error
 }
 
 // coarseGrid reports whether the grid is coarser than float64 for some bounds.
 func (r rounding) coarseGrid() bool { return r.grid*0x1p30 >= r.floor }
 
-// floorToGrid rounds value down to a multiple of the grid. It returns value itself if the spacing of float64 there is
-// at least the grid.
+// floorToGrid rounds value down to a multiple of the grid. It returns value itself if float64 is at least as coarse as the grid.
 func (r rounding) floorToGrid(value float64) float64 {
 	if r.grid > 0 && value < r.grid*0x1p53 {
 		return math.Floor(value/r.grid) * r.grid
@@ -76,8 +72,7 @@ func (r rounding) floorToGrid(value float64) float64 {
 	return value
 }
 
-// ceilToGrid rounds value up to a multiple of the grid. It returns value itself if the spacing of float64 there is at
-// least the grid.
+// ceilToGrid rounds value up to a multiple of the grid. It returns value itself if float64 is at least as coarse as the grid.
 func (r rounding) ceilToGrid(value float64) float64 {
 	if r.grid > 0 && value < r.grid*0x1p53 {
 		return math.Ceil(value/r.grid) * r.grid
@@ -85,26 +80,24 @@ func (r rounding) ceilToGrid(value float64) float64 {
 	return value
 }
 
-// up returns an upper bound on a number that was computed as value with a relative error of at most e.
-func (r rounding) up(value, e float64) float64 {
+// up returns an upper bound on a number with the given computed value and relative error.
+func (r rounding) up(value, relErr float64) float64 {
 	if value == 0 {
 		return 0
 	}
-	return r.ceilToGrid(max(value+value*e, r.floor))
+	return r.ceilToGrid(max(value+value*relErr, r.floor))
 }
 
-// rewardBounds returns bounds on the reward that value represents. The error of the value is applied here, because it may be
-// lost when value is added to a greater number.
+// rewardBounds returns bounds on a reward. They include the error of the reward, which could be lost in a sum with a greater number.
 func (r rounding) rewardBounds(value float64) (lower, upper float64) {
 	if r.err == 0 {
 		return r.floorToGrid(value), r.ceilToGrid(value)
 	}
-	e := 1.05 * (r.err + 4*unit)
-	return r.floorToGrid(r.down(value, e)), r.up(value, e)
+	relErr := 1.05 * (r.err + 4*unit)
+	return r.floorToGrid(r.down(value, relErr)), r.up(value, relErr)
 }
 
-// quotient returns the bounds divided by sum. An overflow of lower counts as the greatest float64. If upper is positive and
-// its quotient underflows, the result is floor.
+// quotient divides bounds by sum. It avoids an infinite lower bound, and an upper bound that underflows to 0.
 func (r rounding) quotient(lower, upper, sum float64) (float64, float64) {
 	lower = min(lower, math.MaxFloat64) / sum
 	if upper > 0 {

@@ -16,16 +16,15 @@ type Signed struct{ Earned, Lost *sparse.Reward }
 // ErrMayMiss says that some scheduler misses the target with positive probability, or that this could not be excluded.
 var ErrMayMiss = errors.New("some scheduler misses the target with positive probability")
 
-// greatestLoss returns twice the greatest loss of a step, and at least 1. If onlyStates is true, it considers state rewards
-// only.
-func (r Signed) greatestLoss(model *sparse.Model, onlyStates bool) float64 {
+// greatestLoss returns twice the greatest loss of a step, and at least 1. onlyStates restricts it to state rewards.
+func (rewards Signed) greatestLoss(model *sparse.Model, onlyStates bool) float64 {
 	greatest := 0.5
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			loss := r.Lost.OfChoice(s, c)
+			loss := rewards.Lost.OfChoice(s, c)
 			if onlyStates {
-				loss = valueAt(r.Lost.State, s)
+				loss = valueAt(rewards.Lost.State, s)
 			}
 			greatest = max(greatest, loss)
 		}
@@ -33,19 +32,14 @@ func (r Signed) greatestLoss(model *sparse.Model, onlyStates bool) float64 {
 	return 2 * math.Ceil(greatest)
 }
 
-// Large reports whether a reward or a loss exceeds sparse.MaxNumber, so that Shifted and Potential could overflow.
-func (r Signed) Large() bool {
-	for _, rewards := range [][]float64{r.Earned.State, r.Earned.Choice, r.Lost.State, r.Lost.Choice} {
-		for _, reward := range rewards {
-			if reward > sparse.MaxNumber {
-				return true
-			}
-		}
-	}
-	return false
+// Large reports whether a reward or a loss exceeds sparse.MaxNumber. Shifted and Potential could then overflow.
+func (rewards Signed) Large() bool {
+	isLarge := func(reward float64) bool { return reward > sparse.MaxNumber }
+	return slices.ContainsFunc(rewards.Earned.State, isLarge) || slices.ContainsFunc(rewards.Earned.Choice, isLarge) ||
+		slices.ContainsFunc(rewards.Lost.State, isLarge) || slices.ContainsFunc(rewards.Lost.Choice, isLarge)
 }
 
-// valueAt returns list[i]; 0 for a nil list.
+// valueAt returns list[i], or 0 for a nil list.
 func valueAt(list []float64, i int) float64 {
 	if list == nil {
 		return 0
@@ -53,10 +47,10 @@ func valueAt(list []float64, i int) float64 {
 	return list[i]
 }
 
-// addToSteps returns a reward structure in which every step earns offset(s, c) in addition. The offset is at least the loss of the step,
-// so that no reward is negative. floatOffset returns the rounded offset.
-func (r Signed) addToSteps(model *sparse.Model, offset func(s, c int) *big.Rat, floatOffset func(s, c int) float64) *sparse.Reward {
-	reward := r.emptySum()
+// addToSteps adds an offset to the reward of every step. The offset must be at least the loss of the step.
+// floatOffset returns the rounded offset.
+func (rewards Signed) addToSteps(model *sparse.Model, offset func(s, c int) *big.Rat, floatOffset func(s, c int) float64) *sparse.Reward {
+	reward := rewards.emptySum()
 	reward.Choice = make([]float64, model.NumChoices())
 	if model.Exact() {
 		reward.ChoiceRat = make([]*big.Rat, model.NumChoices())
@@ -64,9 +58,9 @@ func (r Signed) addToSteps(model *sparse.Model, offset func(s, c int) *big.Rat, 
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			reward.Choice[c] = r.Earned.OfChoice(s, c) + floatOffset(s, c) - r.Lost.OfChoice(s, c)
+			reward.Choice[c] = rewards.Earned.OfChoice(s, c) + floatOffset(s, c) - rewards.Lost.OfChoice(s, c)
 			if reward.ChoiceRat != nil {
-				sum := new(big.Rat).Sub(r.Earned.OfChoiceRat(s, c), r.Lost.OfChoiceRat(s, c))
+				sum := new(big.Rat).Sub(rewards.Earned.OfChoiceRat(s, c), rewards.Lost.OfChoiceRat(s, c))
 				reward.ChoiceRat[c] = sum.Add(sum, offset(s, c))
 			}
 		}
@@ -74,35 +68,34 @@ func (r Signed) addToSteps(model *sparse.Model, offset func(s, c int) *big.Rat, 
 	return reward
 }
 
-// addToStates returns the structure of the state rewards, in which every state earns the offset in addition. floatOffset is the same
-// number.
-func (r Signed) addToStates(model *sparse.Model, offset *big.Rat, floatOffset float64) *sparse.Reward {
-	reward := r.emptySum()
+// addToStates returns the structure of the state rewards plus an offset. floatOffset is the same number.
+func (rewards Signed) addToStates(model *sparse.Model, offset *big.Rat, floatOffset float64) *sparse.Reward {
+	reward := rewards.emptySum()
 	reward.State = make([]float64, model.NumStates())
 	if model.Exact() {
 		reward.StateRat = make([]*big.Rat, model.NumStates())
 	}
 	for s := range reward.State {
-		reward.State[s] = valueAt(r.Earned.State, s) + floatOffset - valueAt(r.Lost.State, s)
+		reward.State[s] = valueAt(rewards.Earned.State, s) + floatOffset - valueAt(rewards.Lost.State, s)
 		if reward.StateRat != nil {
-			sum := new(big.Rat).Sub(ratAt(r.Earned.StateRat, s), ratAt(r.Lost.StateRat, s))
+			sum := new(big.Rat).Sub(ratAt(rewards.Earned.StateRat, s), ratAt(rewards.Lost.StateRat, s))
 			reward.StateRat[s] = sum.Add(sum, offset)
 		}
 	}
 	return reward
 }
 
-// emptySum returns a reward structure without rewards, for the sums of addToSteps and addToStates.
-func (r Signed) emptySum() *sparse.Reward {
-	unfit := r.Earned.Unfit
-	if r.Lost.Unfit != nil {
-		unfit = r.Lost.Unfit
+// emptySum returns a structure without rewards, with the relative error of the sums that the caller adds.
+func (rewards Signed) emptySum() *sparse.Reward {
+	unfit := rewards.Earned.Unfit
+	if rewards.Lost.Unfit != nil {
+		unfit = rewards.Lost.Unfit
 	}
-	// The offset is at least twice the loss. So the sum of all terms without their signs is at most three times the reward.
-	return &sparse.Reward{Name: r.Earned.Name, Unfit: unfit, Err: 3.1 * (max(r.Earned.Err, r.Lost.Err) + 8*unit)}
+	// The offset is at least twice the loss, so the sum of the absolute terms is at most three times the reward.
+	return &sparse.Reward{Name: rewards.Earned.Name, Unfit: unfit, Err: 3.1 * (max(rewards.Earned.Err, rewards.Lost.Err) + 8*unit)}
 }
 
-// ratAt returns list[i], or 0 if the list or its element is nil. The caller may change the 0, but not list[i].
+// ratAt returns list[i], or a new 0 if the list or its element is nil.
 func ratAt(list []*big.Rat, i int) *big.Rat {
 	if list == nil || list[i] == nil {
 		return new(big.Rat)
@@ -110,27 +103,23 @@ func ratAt(list []*big.Rat, i int) *big.Rat {
 	return list[i]
 }
 
-// Shifted returns a structure without negative rewards: every step earns the same amount more. If onlyStates is true, the structure
-// has the state rewards only, and every state earns the amount.
-func (r Signed) Shifted(model *sparse.Model, onlyStates bool) (shifted *sparse.Reward, by *big.Rat) {
-	offset := r.greatestLoss(model, onlyStates)
+// Shifted adds the same amount to the reward of every step, so no reward is negative. onlyStates restricts the structure to state rewards.
+func (rewards Signed) Shifted(model *sparse.Model, onlyStates bool) (shifted *sparse.Reward, by *big.Rat) {
+	offset := rewards.greatestLoss(model, onlyStates)
 	by = new(big.Rat).SetFloat64(offset)
 	if onlyStates {
-		return r.addToStates(model, by, offset), by
+		return rewards.addToStates(model, by, offset), by
 	}
-	return r.addToSteps(model, func(int, int) *big.Rat { return by }, func(int, int) float64 { return offset }), by
+	return rewards.addToSteps(model, func(int, int) *big.Rat { return by }, func(int, int) float64 { return offset }), by
 }
 
-// Potential returns a structure without negative rewards. Until target is reached, its expected rewards under every scheduler are those
-// of r plus the potential of the state in which a path begins. The error is ErrMayMiss if some scheduler does not reach target with
-// probability one from a state of from.
-//
-// Every step earns the expected decrease of the potential more. The potential is a multiple of the greatest expected number of
-// steps to the target, which decreases by at least one.
+// Potential returns a structure without negative rewards. Its expected rewards until target is reached are the expected rewards of r plus
+// the potential of the first state, under every scheduler. The error is ErrMayMiss if some scheduler can miss target from a state of from.
 //
 // Source: Ng, Harada and Russell, Policy invariance under reward transformations (ICML 1999); Bertsekas and Tsitsiklis (1991) for
 // the steps to the target.
-func (r Signed) Potential(ctx context.Context, graph *sparse.Graph, target, from *sparse.Set, opts Options) (shaped *sparse.Reward, potential []float64, err error) {
+func (rewards Signed) Potential(ctx context.Context, graph *sparse.Graph, target, from *sparse.Set, opts Options) (shaped *sparse.Reward, potential []float64, err error) {
+	// The potential is a multiple of the greatest expected number of steps to the target, which decreases by at least one per step.
 	opts.Exact, opts.Within, opts.Scheduler = false, nil, false
 	oneEach := &sparse.Reward{Choice: slices.Repeat([]float64{1}, graph.NumChoices())}
 	steps, err := ReachReward(ctx, graph, oneEach, target, Max, opts)
@@ -139,7 +128,7 @@ func (r Signed) Potential(ctx context.Context, graph *sparse.Graph, target, from
 	}
 	shaping := &potentialShaping{
 		model: graph.Model, target: target, maxSteps: steps.Upper,
-		scale: 4 * r.greatestLoss(graph.Model, false), potential: make([]float64, graph.NumStates()),
+		scale: 4 * rewards.greatestLoss(graph.Model, false), potential: make([]float64, graph.NumStates()),
 	}
 	for s, maxSteps := range steps.Upper {
 		switch {
@@ -153,12 +142,12 @@ func (r Signed) Potential(ctx context.Context, graph *sparse.Graph, target, from
 	if err != nil {
 		return nil, nil, err
 	}
-	shaped = r.addToSteps(graph.Model, shaping.offset, shaping.floatOffset)
+	shaped = rewards.addToSteps(graph.Model, shaping.offset, shaping.floatOffset)
 	shaped.Err += 3.1 * relErr
 	return shaped, shaping.potential, nil
 }
 
-// potentialShaping has the potential of each state, by whose decrease the rewards increase.
+// potentialShaping has the potential of each state. The rewards increase by the decrease of the potential.
 type potentialShaping struct {
 	model     *sparse.Model
 	target    *sparse.Set
@@ -167,12 +156,12 @@ type potentialShaping struct {
 	potential []float64 // maxSteps times scale, or 0 if maxSteps is infinite
 }
 
-// isActive reports whether the potential decreases in the steps from a state.
+// isActive reports whether steps from a state decrease the potential.
 func (shaping *potentialShaping) isActive(s int) bool {
 	return !shaping.target.Has(s) && !math.IsInf(shaping.maxSteps[s], 1)
 }
 
-// decrease returns the expected decrease of the potential in a step, and the sum of the absolute values of its terms.
+// decrease returns the expected decrease of the potential in a step, and the sum of the absolute terms.
 func (shaping *potentialShaping) decrease(s, c int) (decrease, magnitude float64) {
 	decrease, magnitude = shaping.potential[s], shaping.potential[s]
 	first, end := shaping.model.Row(c)
@@ -184,7 +173,7 @@ func (shaping *potentialShaping) decrease(s, c int) (decrease, magnitude float64
 	return decrease, magnitude
 }
 
-// check returns a bound on the relative error of each decrease. The error is ErrMayMiss if some decrease is too small.
+// check bounds the relative error of each decrease. The error is ErrMayMiss if a decrease is too small.
 func (shaping *potentialShaping) check() (relErr float64, err error) {
 	for s := range shaping.model.NumStates() {
 		if !shaping.isActive(s) {
@@ -204,8 +193,7 @@ func (shaping *potentialShaping) check() (relErr float64, err error) {
 	return relErr, nil
 }
 
-// floatOffset returns the amount that a step earns in addition: the decrease of the potential, or scale in a state in which it does not
-// decrease.
+// floatOffset returns the additional reward of a step: the decrease of the potential, or scale if the potential does not decrease.
 func (shaping *potentialShaping) floatOffset(s, c int) float64 {
 	if !shaping.isActive(s) {
 		return shaping.scale
@@ -214,7 +202,7 @@ func (shaping *potentialShaping) floatOffset(s, c int) float64 {
 	return decrease
 }
 
-// offset is floatOffset in rational arithmetic.
+// offset returns the additional reward of a step in rational arithmetic: the decrease of the potential, or scale.
 func (shaping *potentialShaping) offset(s, c int) *big.Rat {
 	if !shaping.isActive(s) {
 		return new(big.Rat).SetFloat64(shaping.scale)

@@ -11,23 +11,21 @@ import (
 )
 
 // SteadyState computes the long-run probability of each state from the initial states: for a DTMC the
-// long-run fraction of steps, for a CTMC the long-run fraction of time. Values returns these probabilities
-// afterwards; earlier calls of Steps and Time do not matter.
-//
-// It multiplies the absorption probability of each bottom strongly connected component (BSCC) with the
-// stationary distribution of the component. Both follow from expected numbers of visits.
+// long-run fraction of steps, for a CTMC the long-run fraction of time. Values then returns these probabilities.
+// Earlier calls of Steps and Time do not matter.
 //
 // Source: Kemeny and Snell, Finite Markov Chains (1960), chapters 3 and 6.
-func (f *Forward) SteadyState(ctx context.Context) error {
-	sys, err := newSystem(f.graph, nil, Max, Options{})
+func (forward *Forward) SteadyState(ctx context.Context) error {
+	sys, err := newSystem(forward.graph, nil, Max, Options{})
 	if err != nil {
 		return err
 	}
 	solver := &steadyStateSolver{
-		Forward: f, system: sys, bscc: newBSCCGain(ctx, sys, f.opts), values: newValues(f.graph.Model, Options{Exact: f.exact != nil}),
+		Forward: forward, system: sys, bscc: newBSCCGain(ctx, sys, forward.opts), values: newValues(forward.graph.Model, Options{Exact: forward.exact != nil}),
 	}
-	components := f.graph.Components(f.reachable, nil)
-	bottom := components.Bottom(f.graph.Model)
+	// The probability of a state is the absorption probability of its BSCC times its stationary probability.
+	components := forward.graph.Components(forward.reachable, nil)
+	bottom := components.Bottom(forward.graph.Model)
 	absorption, err := solver.absorptionProbabilities(components, bottom)
 	if err != nil {
 		return err
@@ -37,7 +35,7 @@ func (f *Forward) SteadyState(ctx context.Context) error {
 			return err
 		}
 	}
-	f.steadyState = solver.values
+	forward.steadyState = solver.values
 	return nil
 }
 
@@ -49,8 +47,7 @@ type steadyStateSolver struct {
 	values *Values
 }
 
-// absorptionProbabilities returns, for each BSCC, the probability that the chain ends up in it. This is the expected number of
-// transitions into the component from transient states, plus the probability that the chain begins in it.
+// absorptionProbabilities returns the probability that the chain ends up in each BSCC.
 func (solver *steadyStateSolver) absorptionProbabilities(components *sparse.Components, bottom []int) ([]interval.Number, error) {
 	if len(bottom) == 1 {
 		return []interval.Number{interval.Fraction(big.NewRat(1, 1))}, nil
@@ -70,25 +67,29 @@ func (solver *steadyStateSolver) absorptionProbabilities(components *sparse.Comp
 	}
 	probs := make([]interval.Number, len(bottom))
 	for i, component := range bottom {
-		probs[i].Exact = new(big.Rat)
-		terms := 0
-		for _, s := range components.Members(component) {
-			terms += solver.addInflow(&probs[i], s, initial[s], visitsOf)
-		}
-		sumErr := solver.system.rounding.sumErr(2 * terms)
-		probs[i].Lo = solver.system.rounding.down(probs[i].Lo, sumErr)
-		probs[i].Hi = min(solver.system.rounding.up(probs[i].Hi, sumErr), 1)
+		probs[i] = solver.entryProbability(components.Members(component), initial, visitsOf)
 	}
 	return probs, nil
+}
+
+// entryProbability returns the probability that the chain begins in a BSCC or enters it. visits has the expected visits of transient states.
+func (solver *steadyStateSolver) entryProbability(members []uint32, initial map[uint32]*big.Rat, visits map[uint32]interval.Number) interval.Number {
+	prob := interval.Number{Exact: new(big.Rat)}
+	terms := 0
+	for _, s := range members {
+		terms += solver.addInflow(&prob, s, initial[s], visits)
+	}
+	sumErr := solver.system.rounding.sumErr(2 * terms)
+	prob.Lo = solver.system.rounding.down(prob.Lo, sumErr)
+	prob.Hi = min(solver.system.rounding.up(prob.Hi, sumErr), 1)
+	return prob
 }
 
 // transientStates returns the states outside the BSCCs, predecessors first.
 func (solver *steadyStateSolver) transientStates(components *sparse.Components, bottom []int) []uint32 {
 	recurrent := sparse.NewSet(solver.graph.NumStates())
 	for _, component := range bottom {
-		for _, s := range components.Members(component) {
-			recurrent.Add(int(s))
-		}
+		addStates(recurrent, components.Members(component))
 	}
 	var transient []uint32
 	for _, s := range slices.Backward(components.States) {
@@ -100,8 +101,8 @@ func (solver *steadyStateSolver) transientStates(components *sparse.Components, 
 }
 
 // addInflow adds to total the probability that the chain begins in s, and the expected number of transitions to s from the
-// states in visits. It returns the number n of floating-point operations, from which the caller bounds the rounding error.
-func (solver *steadyStateSolver) addInflow(total *interval.Number, s uint32, initial *big.Rat, visits map[uint32]interval.Number) (n int) {
+// states in visits. It returns the number of floating-point operations, for a bound on the rounding error.
+func (solver *steadyStateSolver) addInflow(total *interval.Number, s uint32, initial *big.Rat, visits map[uint32]interval.Number) (operations int) {
 	if initial != nil {
 		prob, _ := initial.Float64()
 		total.Lo, total.Hi = total.Lo+prob, total.Hi+prob
@@ -111,26 +112,24 @@ func (solver *steadyStateSolver) addInflow(total *interval.Number, s uint32, ini
 	first, end := incoming.Row(int(s))
 	for i := first; i < end; i++ {
 		source := incoming.Target[i] // the transitions of incoming are reversed
-		sourceVisits, ok := visits[source]
-		if !ok {
-			continue
+		sourceVisits, isTransient := visits[source]
+		switch {
+		case !isTransient: // no inflow
+		case solver.exact != nil:
+			prob := new(big.Rat).Quo(incoming.Rat(i), solver.exitRateRat(source))
+			total.Exact.Add(total.Exact, prob.Mul(prob, sourceVisits.Exact))
+		default:
+			exit, terms := solver.exitRate(source)
+			prob := incoming.Prob(i) / exit
+			total.Lo += prob * sourceVisits.Lo
+			total.Hi += prob * sourceVisits.Hi
+			operations += 1 + terms
 		}
-		if solver.exact != nil {
-			probability := new(big.Rat).Quo(incoming.Rat(i), solver.exitRateRat(source))
-			total.Exact.Add(total.Exact, probability.Mul(probability, sourceVisits.Exact))
-			continue
-		}
-		exit, terms := solver.exitRate(source)
-		prob := incoming.Prob(i) / exit
-		total.Lo += prob * sourceVisits.Lo
-		total.Hi += prob * sourceVisits.Hi
-		n += 1 + terms
 	}
-	return n
+	return operations
 }
 
-// exitRate returns the sum of the off-diagonal weights of s, and a bound on the number of its terms. In a DTMC this sum is the
-// probability to leave s in one step. Self-loops do not count, because expected visits are those of the chain without self-loops.
+// exitRate returns the sum of the weights of s without self-loops, and a bound on the number of terms.
 func (solver *steadyStateSolver) exitRate(s uint32) (sum float64, terms int) {
 	first, end := solver.graph.Row(int(s))
 	for i := first; i < end; i++ {
@@ -141,7 +140,7 @@ func (solver *steadyStateSolver) exitRate(s uint32) (sum float64, terms int) {
 	return sum, end - first
 }
 
-// exitRateRat is exitRate in rational arithmetic.
+// exitRateRat returns the sum of the weights of s without self-loops in rational arithmetic.
 func (solver *steadyStateSolver) exitRateRat(s uint32) *big.Rat {
 	sum := new(big.Rat)
 	first, end := solver.graph.Row(int(s))
@@ -153,14 +152,14 @@ func (solver *steadyStateSolver) exitRateRat(s uint32) *big.Rat {
 	return sum
 }
 
-// solveBottomComponent distributes the absorption probability of a BSCC over its states. The stationary distribution of the chain
-// without self-loops is proportional to the expected visits between two visits of a reference state.
+// solveBottomComponent distributes the absorption probability of a BSCC over its states. The stationary distribution is proportional to
+// the expected visits between two visits of a reference state.
 func (solver *steadyStateSolver) solveBottomComponent(members []uint32, total interval.Number) error {
 	if len(members) == 1 {
 		solver.assign(members[0], total)
 		return nil
 	}
-	reference := members[len(members)-1] // any state would do
+	reference := last(members) // any state would be correct
 	if solver.exact == nil {
 		reference = solver.bscc.likelyState(members)
 	}
@@ -184,7 +183,7 @@ func (solver *steadyStateSolver) solveBottomComponent(members []uint32, total in
 	return nil
 }
 
-// jumpDistribution returns the distribution of the next state when the chain leaves state s. Self-loops do not count.
+// jumpDistribution returns the distribution of the next state when the chain leaves state s.
 func (solver *steadyStateSolver) jumpDistribution(s uint32) map[uint32]*big.Rat {
 	distribution := make(map[uint32]*big.Rat)
 	exit := new(big.Rat)
@@ -207,8 +206,7 @@ func (solver *steadyStateSolver) jumpDistribution(s uint32) map[uint32]*big.Rat 
 	return distribution
 }
 
-// weightRat returns the weight of transition i: the exact weight if the computation is exact, and otherwise the value of
-// the float64.
+// weightRat returns the exact weight of transition i, or its float64 as a fraction if the computation is not exact.
 func (solver *steadyStateSolver) weightRat(i int) *big.Rat {
 	if solver.exact != nil {
 		return solver.graph.Rat(i)
@@ -225,8 +223,7 @@ func (solver *steadyStateSolver) assign(s uint32, prob interval.Number) {
 	solver.values.Lower[s], solver.values.Upper[s] = prob.Lo, prob.Hi
 }
 
-// normalize sets the value of each state to its share of total. The shares are proportional to the expected time in the
-// states: visits divided by exit rate.
+// normalize distributes total over the states in proportion to the expected time in each state: visits divided by exit rate.
 func (solver *steadyStateSolver) normalize(states []uint32, visits []interval.Number, total interval.Number) {
 	sum := interval.Number{}
 	maxTerms := 0
@@ -251,7 +248,7 @@ func (solver *steadyStateSolver) normalize(states []uint32, visits []interval.Nu
 	}
 }
 
-// normalizeRat is normalize in rational arithmetic.
+// normalizeRat distributes total over the states in proportion to visits divided by exit rate, in rational arithmetic.
 func (solver *steadyStateSolver) normalizeRat(states []uint32, visits []interval.Number, total *big.Rat) {
 	sum := new(big.Rat)
 	for k, s := range states {
@@ -264,7 +261,7 @@ func (solver *steadyStateSolver) normalizeRat(states []uint32, visits []interval
 	}
 }
 
-// expectedVisits returns, for each of the given states, the expected number of visits before the chain leaves all of them.
+// expectedVisits returns the expected number of visits of each state before the chain leaves all of them.
 // The chain begins in state s with probability initial[s]. Self-loops do not count as visits.
 func (solver *steadyStateSolver) expectedVisits(states []uint32, initial map[uint32]*big.Rat) ([]interval.Number, error) {
 	if len(states) == 0 {
@@ -286,27 +283,12 @@ func (solver *steadyStateSolver) expectedVisits(states []uint32, initial map[uin
 	return visits, err
 }
 
-// expectedVisitsRat is expectedVisits in rational arithmetic.
+// expectedVisitsRat returns the expected number of visits of each state in rational arithmetic.
 func (solver *steadyStateSolver) expectedVisitsRat(states []uint32, initial map[uint32]*big.Rat) ([]interval.Number, error) {
-	index, incoming := &solver.bscc.index, solver.uniformisation.graph.Model
-	for k, s := range states {
-		index.ofState[s] = uint32(k)
+	rows, constantDenominator, err := solver.visitRows(states, initial)
+	if err != nil {
+		return nil, err
 	}
-	defer index.reset(states)
-	exitRates := make([]*big.Rat, len(states))
-	for k, s := range states {
-		exitRates[k] = solver.exitRateRat(s)
-	}
-	rows, equations := make([]*exactRow, len(states)), make([]exactRow, len(states))
-	for k, s := range states {
-		equations[k] = solver.visitRow(s, initial[s], exitRates)
-		rows[k] = &equations[k]
-		first, end := incoming.Row(int(s))
-		if err := solver.bscc.meter.addWork(100 * (1 + end - first)); err != nil {
-			return nil, err
-		}
-	}
-	constantDenominator := scaleConstants(equations)
 	lift, err := newLifting(solver.bscc.meter, rows)
 	if err != nil {
 		return nil, err
@@ -323,8 +305,29 @@ func (solver *steadyStateSolver) expectedVisitsRat(states []uint32, initial map[
 	return visits, nil
 }
 
-// visitRow returns the equation of the expected visits of state s: its initial probability, which may be nil for 0, plus the
-// visits of the other states times their probabilities of moving to s. exitRates has the exit rate of each unknown.
+// visitRows returns the equations of the expected visits of the states, and the common denominator of their constants.
+func (solver *steadyStateSolver) visitRows(states []uint32, initial map[uint32]*big.Rat) (rows []*exactRow, denominator *big.Int, err error) {
+	index, incoming := &solver.bscc.index, solver.uniformisation.graph.Model
+	exitRates := make([]*big.Rat, len(states))
+	for k, s := range states {
+		index.ofState[s] = uint32(k)
+		exitRates[k] = solver.exitRateRat(s)
+	}
+	defer index.reset(states)
+	equations := make([]exactRow, len(states))
+	for k, s := range states {
+		equations[k] = solver.visitRow(s, initial[s], exitRates)
+		rows = append(rows, &equations[k])
+		first, end := incoming.Row(int(s))
+		if err := solver.bscc.meter.addWork(100 * (1 + end - first)); err != nil {
+			return nil, nil, err
+		}
+	}
+	return rows, scaleConstants(equations), nil
+}
+
+// visitRow returns the equation of the expected visits of state s: its initial probability plus the visits of the other states times
+// their probabilities to move to s. exitRates has the exit rate of each unknown. A nil initial stands for 0.
 func (solver *steadyStateSolver) visitRow(s uint32, initial *big.Rat, exitRates []*big.Rat) exactRow {
 	incoming := solver.uniformisation.graph.Model
 	row := exactRow{constant: new(big.Rat)}

@@ -33,22 +33,22 @@ const (
 	// extrapolationFirst is the first number of steps after which values are saved. It doubles after each attempt that fails.
 	// A period has half as many steps: a multiple of 60, which is a multiple of most periods of models.
 	extrapolationFirst = 1920
-	// extrapolationRest is the least number of steps that remain, as a multiple of those that were taken.
-	extrapolationRest = 3
+	// extrapolationMinFactor is the least number of steps that remain, as a multiple of those that were taken.
+	extrapolationMinFactor = 3
 )
 
 // newStepExtrapolation returns an extrapolation for the given total number of steps, or nil if every step must be taken.
 func (sys *system) newStepExtrapolation(opts Options, states []uint32, total int) *stepExtrapolation {
 	everyStepCounts := opts.Classic || sys.stepScheduler != nil || sys.rounding.grid != 0
 	isChainOrMDP := sys.graph.Kind != sparse.CTMC && sys.maximizer == nil
-	if everyStepCounts || !isChainOrMDP || total < extrapolationFirst*2*(1+extrapolationRest) {
+	if everyStepCounts || !isChainOrMDP || total < extrapolationFirst*2*(1+extrapolationMinFactor) {
 		return nil
 	}
 	return &stepExtrapolation{system: sys, states: states, epsilon: opts.epsilon(), total: total, referenceSteps: extrapolationFirst}
 }
 
-// tryToExtrapolate is called before each step. If it can bound the values after whole periods of the remaining steps narrowly enough, it
-// writes these bounds to the system and returns the number of steps that remain. Otherwise ok is false.
+// tryToExtrapolate is called before each step. If narrow bounds after whole periods can be computed, it writes these bounds to the
+// system and returns the number of remaining steps. Otherwise ok is false.
 func (extrapolation *stepExtrapolation) tryToExtrapolate(done int, meter *meter) (remaining int, ok bool, err error) {
 	if extrapolation == nil {
 		return 0, false, nil
@@ -59,7 +59,7 @@ func (extrapolation *stepExtrapolation) tryToExtrapolate(done int, meter *meter)
 	case extrapolation.referenceSteps + extrapolation.referenceSteps/2:
 		extrapolation.middle = extrapolation.system.values.copyBounds()
 	}
-	if done != 2*extrapolation.referenceSteps || extrapolation.total-done < extrapolationRest*done {
+	if done != 2*extrapolation.referenceSteps || extrapolation.total-done < extrapolationMinFactor*done {
 		return 0, false, nil
 	}
 	attempt := extrapolation.newPeriodChange(done, meter)
@@ -80,8 +80,7 @@ func (v *Values) copyBounds() *Values {
 	return &Values{Lower: slices.Clone(v.Lower), Upper: slices.Clone(v.Upper)}
 }
 
-// newPeriodChange returns the change of the values in the last period, from the middle to the current values. It returns nil
-// if the change is not steady, or if the optimal choices change.
+// newPeriodChange returns the change of the values in the last period, or nil if the change or the optimal choices are not steady.
 func (extrapolation *stepExtrapolation) newPeriodChange(done int, meter *meter) *periodChange {
 	steps := done / 4
 	periods := (extrapolation.total - done + steps) / steps
@@ -96,9 +95,8 @@ func (extrapolation *stepExtrapolation) newPeriodChange(done int, meter *meter) 
 	return result
 }
 
-// lastChange returns the change of each value in the last period, and the quotient of these changes by those in the previous
-// period. ok is false if the quotient is not the same in all states, up to rounding errors. periods is the number of periods
-// to extrapolate.
+// lastChange returns the change of each value in the last period, and the ratio to the change in the previous period.
+// ok is false if the ratio differs between states by more than rounding errors. periods is the number of periods to extrapolate.
 func (extrapolation *stepExtrapolation) lastChange(periods int) (change []float64, ratio float64, ok bool) {
 	values := extrapolation.system.values
 	previousChange := make([]float64, len(values.Lower))
@@ -121,8 +119,7 @@ func (extrapolation *stepExtrapolation) lastChange(periods int) (change []float6
 	return change, ratio, true
 }
 
-// quotientOf returns the number q between 0 and 1 for which q times the first vector is nearest to the second vector. Only the
-// entries of the given states count.
+// quotientOf returns the number q in [0,1] that brings q times the first vector nearest to the second vector (least squares).
 func quotientOf(first, second []float64, states []uint32) float64 {
 	product, square := 0.0, 0.0
 	for _, s := range states {
@@ -147,7 +144,7 @@ type periodChange struct {
 	choices        []uint32  // a choice for each state that is optimal in all periods; nil for a chain
 }
 
-// extrapolate writes bounds on the values after all periods, if they are as narrow as asked for.
+// extrapolate writes bounds on the values after all periods if they are narrow enough.
 func (change *periodChange) extrapolate() (ok bool, err error) {
 	if err := change.smoothChange(); err != nil {
 		return false, err
@@ -156,11 +153,8 @@ func (change *periodChange) extrapolate() (ok bool, err error) {
 	return ok && err == nil && change.writeBounds(upper, lower), err
 }
 
-// fixChoices fixes one choice for each state that is optimal in all periods. It checks that the choices are optimal, up to a
-// small loss, for the first and for the last values, and returns false if they are not.
-//
-// It selects the choices that are optimal for values in the middle between the first and the last ones. If a state has only
-// one optimal choice, the same for the first and the last values, it selects this choice.
+// fixChoices fixes a choice for each state that is optimal for values in the middle of all periods. It reports whether the choices
+// are also optimal, up to a small loss, for the first and for the last values.
 func (change *periodChange) fixChoices() bool {
 	sum := sumOfPowers(change.ratio, change.periods)
 	middle := change.equations(change.estimate(sum / 2))
@@ -178,7 +172,7 @@ func (change *periodChange) fixChoices() bool {
 	return change.choicesAreOptimal(0) && change.choicesAreOptimal(sum)
 }
 
-// estimate returns, for each state, the midpoint of the middle bounds plus factor times the change in one period.
+// estimate returns the midpoint of the middle bounds plus factor times the change in one period.
 func (change *periodChange) estimate(factor float64) *Values {
 	values := change.middle.copyBounds()
 	for _, s := range change.states {
@@ -188,7 +182,7 @@ func (change *periodChange) estimate(factor float64) *Values {
 	return values
 }
 
-// choicesAreOptimal reports whether the choices are optimal for an estimate of the values. A small loss is allowed.
+// choicesAreOptimal reports whether the fixed choices are optimal, up to a small loss, for an estimate of the values.
 func (change *periodChange) choicesAreOptimal(factor float64) bool {
 	allowed := change.epsilon/float64(change.total) + 64*unit
 	equations := change.equations(change.estimate(factor))
@@ -201,8 +195,7 @@ func (change *periodChange) choicesAreOptimal(factor float64) bool {
 	return true
 }
 
-// smoothChange removes rounding errors from the change, and computes the ratio and its sums again. An error of the ratio makes the
-// bounds wider, but not wrong.
+// smoothChange removes rounding errors from the change, and computes the ratio and its sums again.
 func (change *periodChange) smoothChange() error {
 	for range 2 {
 		next, err := change.applyLinear(change.delta)
@@ -223,13 +216,13 @@ func (change *periodChange) smoothChange() error {
 	return nil
 }
 
-// equations returns the equations of one step for other values, which may exceed 1.
+// equations returns the equations of one step for other values. The values may exceed 1.
 func (change *periodChange) equations(values *Values) *system {
 	sys := change.system
 	return &system{graph: sys.graph, minimize: sys.minimize, reward: sys.reward, oneStep: true, rounding: sys.rounding, values: values}
 }
 
-// applyLinear applies the probabilities of the choices to a vector, for one period.
+// applyLinear multiplies a vector by the transition matrix of the fixed choices, for one period.
 func (change *periodChange) applyLinear(vector []float64) ([]float64, error) {
 	graph := change.system.graph
 	current, next := slices.Clone(vector), make([]float64, len(vector))
@@ -249,8 +242,7 @@ func (change *periodChange) applyLinear(vector []float64) ([]float64, error) {
 	return current, err
 }
 
-// apply returns bounds on the values after one period: under the fixed choices if fixed is true, and otherwise under the
-// optimal choices.
+// apply returns bounds on the values after one period: under the fixed choices if fixed is set, or under optimal choices.
 func (change *periodChange) apply(values *Values, fixed bool) (*Values, error) {
 	equations, next := change.equations(values.copyBounds()), values.copyBounds()
 	graph := change.system.graph
@@ -269,12 +261,12 @@ func (change *periodChange) apply(values *Values, fixed bool) (*Values, error) {
 	return equations.values, err
 }
 
-// forEachStep calls step for all states, in parallel, and then swap, once for each step of a period. step returns the number
-// of transitions that it evaluates.
+// forEachStep calls step for all states in parallel, and then swap, for each step of a period. step returns the number
+// of evaluated transitions.
 func (change *periodChange) forEachStep(step func(s uint32) (work int), swap func()) error {
 	for range change.steps {
-		err := inBlocks(change.states, change.meter, func(part []uint32) (work int) {
-			for _, s := range part {
+		err := inBlocks(change.states, change.meter, func(block []uint32) (work int) {
+			for _, s := range block {
 				work += step(s)
 			}
 			return work
@@ -328,8 +320,7 @@ func (change *periodChange) errors() (upper, lower sideErrors, ok bool, err erro
 // periodEnds has the values after the first and after the last period.
 type periodEnds struct{ first, last *Values }
 
-// fixedPeriodEnds returns the values after the first and the last period under the fixed choices. For a chain they are the optimal
-// ones. last has the values before the last period.
+// fixedPeriodEnds returns the values after the first and the last period under the fixed choices. last has the values before the last period.
 func (change *periodChange) fixedPeriodEnds(optimal periodEnds, last *Values) (fixed periodEnds, err error) {
 	if change.choices == nil {
 		return optimal, nil
@@ -341,7 +332,7 @@ func (change *periodChange) fixedPeriodEnds(optimal periodEnds, last *Values) (f
 	return fixed, err
 }
 
-// constantVector returns n numbers x.
+// constantVector returns a vector of n equal numbers.
 func constantVector(n int, x float64) []float64 {
 	vector := make([]float64, n)
 	for i := range vector {
@@ -350,8 +341,8 @@ func constantVector(n int, x float64) []float64 {
 	return vector
 }
 
-// lastValues returns bounds on L + s D and U + s D, where s is the factor s(m) before the last period. ok is false if a lower
-// bound is negative, because the equations cannot round negative numbers.
+// lastValues returns bounds on the values before the last period. ok is false if a lower bound is negative, because the
+// equations cannot round negative numbers.
 func (change *periodChange) lastValues() (last *Values, ok bool) {
 	last = change.middle.copyBounds()
 	for _, s := range change.states {
@@ -367,8 +358,8 @@ func (change *periodChange) lastValues() (last *Values, ok bool) {
 // absolute values of the operands.
 const extraUnits = 16
 
-// boundsAfterGrowth returns bounds on L + factor D - below and U + factor D + above, where L and U are the middle bounds and D is the
-// change of one period.
+// boundsAfterGrowth returns bounds on L + factor D - below and U + factor D + above. L and U are the middle bounds, and D is the
+// change in one period.
 func (change *periodChange) boundsAfterGrowth(s uint32, factor, below, above float64) (lower, upper float64) {
 	growth := factor * change.delta[s]
 	lower, upper = change.middle.Lower[s], change.middle.Upper[s]
@@ -385,7 +376,7 @@ func (change *periodChange) boundsAfterGrowth(s uint32, factor, below, above flo
 	return lower, upper
 }
 
-// growth returns the greatest quotient of two vectors.
+// growth returns the greatest quotient of two vectors, rounded up.
 func (change *periodChange) growth(after, before []float64) float64 {
 	greatest := 0.0
 	for _, s := range change.states {
@@ -396,8 +387,8 @@ func (change *periodChange) growth(after, before []float64) float64 {
 	return greatest * (1 + 2*unit)
 }
 
-// sumOfErrors returns the sum of the errors over all periods. start is U with sign 1, or L with sign -1. afterFirst and
-// afterLast are the values after the first and the last period.
+// sumOfErrors returns the sum of the errors over all periods. start has the upper bounds for sign 1, or the lower bounds for sign -1.
+// afterFirst and afterLast are the values after the first and the last period.
 func (change *periodChange) sumOfErrors(sign float64, start, afterFirst, afterLast, weights []float64, growth float64) float64 {
 	const maxGrowth = 2 // a greater one makes the bounds useless
 	if !(growth < maxGrowth) {
@@ -415,8 +406,7 @@ func (change *periodChange) sumOfErrors(sign float64, start, afterFirst, afterLa
 	return greatest * sumOfPowers(growth, change.periods) * (1 + 8*unit)
 }
 
-// excess returns how far a value is above start + growth if sign is 1, or below it if sign is -1. The result is rounded up. It is
-// 0 if the value is on the other side.
+// excess returns how far a value is above start + growth for sign 1, or below it for sign -1. The result is rounded up, and at least 0.
 func excess(sign, value, start, growth float64) float64 {
 	size := value + start + math.Abs(growth)
 	if size == 0 {

@@ -15,7 +15,7 @@ const fewestSteps = 256
 // before those of the system. If the bounds are as narrow as asked for, it writes them and returns true.
 type stepLimit func(oldLower, oldUpper []float64, remaining int) (bool, error)
 
-// triesLimit reports whether to call sys.stepLimit after done steps: after each power of two, if at least as many steps remain.
+// triesLimit reports whether to call sys.stepLimit now: after each power of two, if more steps remain.
 func (sys *system) triesLimit(done, remaining int) bool {
 	if sys.stepLimit == nil || sys.stepScheduler != nil || sys.rounding.grid > 0 {
 		return false
@@ -26,12 +26,9 @@ func (sys *system) triesLimit(done, remaining int) bool {
 // isPowerOfTwo reports whether a positive number is a power of two.
 func isPowerOfTwo(n int) bool { return n&(n-1) == 0 }
 
-// untilLimit returns a stepLimit that bounds the probabilities of left U<=k right for large k. The probabilities for fewer
-// steps are lower bounds, and the probabilities of left U right are upper bounds. The system must start with value 1 in
-// right and 0 elsewhere.
-//
-// Under every scheduler the probability does not decrease with k, and does not exceed that of the unbounded formula. So the
-// same holds for minima and maxima.
+// untilLimit returns a stepLimit for the probabilities of left U<=k right with large k. The probabilities for fewer
+// steps are lower bounds, and the probabilities of left U right are upper bounds.
+// The system must start with value 1 in right and 0 elsewhere.
 func (sys *system) untilLimit(ctx context.Context, left, right *sparse.Set, dir Direction, opts Options) stepLimit {
 	if opts.Classic {
 		return nil
@@ -91,7 +88,7 @@ func (sys *system) newStepSkipper(opts Options) *stepSkipper {
 }
 
 // trySkip tries to replace the remaining steps by a multiple of the growth since the saved bounds. It reports
-// whether it has written the final bounds to values. steps is the number of steps already taken.
+// whether it wrote the final bounds to values. steps is the number of earlier steps.
 func (skipper *stepSkipper) trySkip(values *Values, steps, remaining int) bool {
 	switch {
 	case skipper.jumpSteps > 0:
@@ -114,8 +111,8 @@ func (skipper *stepSkipper) trySkip(values *Values, steps, remaining int) bool {
 	return remaining == skipper.jumpSteps && skipper.addGrowth(values)
 }
 
-// boundGrowth sets lowerGrowth and upperGrowth to bounds on the growth in the given number of periods, where
-// one period lies between the saved bounds and values. It reports whether they are close enough to be useful.
+// boundGrowth bounds the growth in the given number of periods, from the growth since the saved bounds. It reports
+// whether the bounds are close enough to be useful.
 func (skipper *stepSkipper) boundGrowth(values *Values, periods float64) bool {
 	const minProduct = 0x1p-960 // below it a product of positive numbers may lose its digits
 	minGrowth, maxGrowth := math.Inf(1), 0.0
@@ -142,13 +139,13 @@ func (skipper *stepSkipper) boundGrowth(values *Values, periods float64) bool {
 	return true
 }
 
-// grown returns the bounds of a state after lowerGrowth and upperGrowth are added to them.
+// grown returns the bounds of a state plus lowerGrowth and upperGrowth.
 func (skipper *stepSkipper) grown(values *Values, s int) (lower, upper float64) {
 	lower = (values.Lower[s] + skipper.lowerGrowth) - 4*unit*(values.Lower[s]+math.Abs(skipper.lowerGrowth))
 	return max(lower, 0), (values.Upper[s] + skipper.upperGrowth) * (1 + 4*unit)
 }
 
-// grownIsNarrow reports whether the bounds of all states are as narrow as asked for after the growth is added to them.
+// grownIsNarrow reports whether the bounds of all states are narrow enough after the growth.
 func (skipper *stepSkipper) grownIsNarrow(values *Values) bool {
 	for s := range values.Upper {
 		lower, upper := skipper.grown(values, s)
@@ -160,7 +157,7 @@ func (skipper *stepSkipper) grownIsNarrow(values *Values) bool {
 	return true
 }
 
-// addGrowth adds the growth to the bounds. It returns false and forgets the growth if the bounds would become too wide.
+// addGrowth adds the growth to the bounds. It returns false if the bounds would become too wide.
 func (skipper *stepSkipper) addGrowth(values *Values) bool {
 	skipper.jumpSteps = 0
 	if !skipper.grownIsNarrow(values) {

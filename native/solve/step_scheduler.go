@@ -29,7 +29,7 @@ func newStepScheduler(model *sparse.Model, opts Options) *stepScheduler {
 	return &stepScheduler{numStates: model.NumStates()}
 }
 
-// beginStep starts a step, in which no state has a choice yet.
+// beginStep begins a step without choices.
 func (scheduler *stepScheduler) beginStep() {
 	if scheduler == nil || scheduler.tooLarge {
 		return
@@ -49,8 +49,7 @@ func (scheduler *stepScheduler) setChoice(s int, choice uint32) {
 	}
 }
 
-// endStep records the choices of the current step, which is repeated the given number of times. If there are too many steps or
-// choices to store, it discards the scheduler.
+// endStep records the choices of the current step the given number of times. It discards the scheduler if it becomes too large.
 func (scheduler *stepScheduler) endStep(times int) {
 	if scheduler == nil || scheduler.tooLarge {
 		return
@@ -89,8 +88,8 @@ func (scheduler *stepScheduler) first() []uint32 {
 	return scheduler.pastSteps[0]
 }
 
-// steps returns the choices of all recorded steps, from the first step of a path on, followed by finalChoices
-// for all later steps. If finalChoices is nil, no state has a choice in the later steps.
+// steps returns the choices of all recorded steps, in the order of a path, and finalChoices
+// for all later steps. A nil finalChoices stands for no choices.
 func (scheduler *stepScheduler) steps(finalChoices []uint32) [][]uint32 {
 	if scheduler == nil || scheduler.tooLarge {
 		return nil

@@ -15,8 +15,7 @@ const Unbounded = -1
 // Unbounded.
 type Steps struct{ Low, High int }
 
-// Next returns bounds on the minimal or maximal probability that the first step, or in a CTMC the first transition, leads to
-// the given states.
+// Next returns bounds on the minimal or maximal probability that the first transition leads to the given states.
 func Next(ctx context.Context, graph *sparse.Graph, states *sparse.Set, dir Direction, opts Options) (*Values, error) {
 	if graph.Intervals() {
 		return robustNext(ctx, graph, states, dir, opts)
@@ -33,7 +32,7 @@ func Next(ctx context.Context, graph *sparse.Graph, states *sparse.Set, dir Dire
 }
 
 // BoundedUntil returns bounds on the minimal or maximal probability of `left U right` with a bound on the number of steps,
-// in a DTMC or MDP. Schedulers may count steps; Values.Steps has the optimal one.
+// in a DTMC or MDP. Schedulers may count steps; Values.Steps has an optimal scheduler.
 func BoundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound Steps, dir Direction, opts Options) (*Values, error) {
 	if graph.Intervals() {
 		return robustBounded(ctx, graph, left, right, bound, dir, opts)
@@ -70,9 +69,8 @@ func BoundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.
 	return sys.values, nil
 }
 
-// boundedUntil computes `left U right` with a bound on the number of steps, backwards from the last step. If there is no upper bound,
-// values must be those of `left U right` without any bound. The function steps applies the equations of the maybe states n times to
-// values.
+// boundedUntil computes `left U right` with a bound on the number of steps, backwards from the last step. steps applies the
+// equations of the maybe states n times to values. Without an upper bound, values must be the values of `left U right`.
 func boundedUntil(values *Values, left, right *sparse.Set, bound Steps, steps func(maybe *sparse.Set, n int) error) error {
 	if bound.High != Unbounded {
 		values.setAll(right, 1)
@@ -106,8 +104,7 @@ func CumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward
 	return sys.values, err
 }
 
-// InstantReward returns bounds on the minimal or maximal expected state reward after the given number of steps of a DTMC or
-// MDP. It ignores rewards of choices.
+// InstantReward returns bounds on the minimal or maximal expected state reward after the given number of steps of a DTMC or MDP.
 func InstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, steps int, dir Direction, opts Options) (*Values, error) {
 	sys, err := newStepwise(graph, reward, dir, opts)
 	if err != nil {
@@ -120,7 +117,7 @@ func InstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Rewa
 	return sys.values, err
 }
 
-// setStateRewards makes the state rewards the values after the last step. No step earns a reward any more.
+// setStateRewards makes the state rewards the values after the last step. Steps earn no reward.
 func (sys *system) setStateRewards(reward *sparse.Reward) {
 	sys.reward = nil
 	for s, x := range reward.State {
@@ -137,13 +134,14 @@ func newStepwise(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts
 	recorder := newStepScheduler(graph.Model, opts)
 	opts.Scheduler = false
 	sys, err := newSystem(graph, reward, dir, opts)
-	if err == nil {
-		sys.oneStep, sys.stepScheduler = true, recorder
+	if err != nil {
+		return nil, err
 	}
-	return sys, err
+	sys.oneStep, sys.stepScheduler = true, recorder
+	return sys, nil
 }
 
-// steps applies the equations of the maybe states n times, to all of them at once. The other states keep their values.
+// steps applies the equations of all maybe states n times. The other states keep their values.
 func (sys *system) steps(ctx context.Context, opts Options, maybe *sparse.Set, n int) error {
 	if sys.isExact() {
 		return sys.exactSteps(ctx, opts, maybe, n)
@@ -166,7 +164,7 @@ type stepRun struct {
 	extrapolation *stepExtrapolation
 }
 
-// newStepRun prepares the given number of steps, and selects how to take many of them at once.
+// newStepRun prepares the given number of steps, and selects a method that takes many steps at once.
 func (sys *system) newStepRun(opts Options, maybe *sparse.Set, meter *meter, total int) *stepRun {
 	run := &stepRun{system: sys, opts: opts, total: total, meter: meter, states: make([]uint32, 0, maybe.Count())}
 	for s := range maybe.All() {
@@ -197,7 +195,7 @@ func (run *stepRun) step(done int, lower, upper []float64) (last bool, err error
 	if err != nil {
 		return true, err
 	}
-	if !changed { // so no later step changes anything
+	if !changed { // no later step changes a bound
 		recorder.endStep(run.total - done)
 		return true, nil
 	}
@@ -205,8 +203,8 @@ func (run *stepRun) step(done int, lower, upper []float64) (last bool, err error
 	return false, nil
 }
 
-// takeRemaining tries to take all remaining steps at once, and reports whether it did. Then the current bounds are final. lower and
-// upper have the bounds before the last step.
+// takeRemaining tries to take all remaining steps at once. It returns true if the current bounds are final.
+// lower and upper have the bounds before the last step.
 func (run *stepRun) takeRemaining(done int, lower, upper []float64) (last bool, err error) {
 	sys, remaining := run.system, run.total-done
 	maySkip := sys.stepSkipper != nil && sys.stepScheduler == nil && sys.rounding.grid == 0
@@ -218,12 +216,12 @@ func (run *stepRun) takeRemaining(done int, lower, upper []float64) (last bool, 
 			return enough, err
 		}
 	}
-	rest, extrapolated, err := run.extrapolation.tryToExtrapolate(done, run.meter)
+	stepsLeft, extrapolated, err := run.extrapolation.tryToExtrapolate(done, run.meter)
 	switch {
 	case err != nil:
 		return false, err
 	case extrapolated:
-		return true, sys.takeSteps(run.states, rest, run.meter)
+		return true, sys.takeSteps(run.states, stepsLeft, run.meter)
 	case run.geometric && done == geometricAfter:
 		return true, sys.newGeometricSteps(run.opts, run.states, run.total).run(run.meter)
 	case run.dense == nil || done != run.denseAfter:
@@ -236,7 +234,7 @@ func (run *stepRun) takeRemaining(done int, lower, upper []float64) (last bool, 
 	return finite, err
 }
 
-// takeSteps applies the equations of the given states n times, and records no scheduler.
+// takeSteps applies the equations of the given states n times, without recording a scheduler.
 func (sys *system) takeSteps(states []uint32, n int, meter *meter) error {
 	return sys.values.applySteps(meter, n, func(_ int, lower, upper []float64) (last bool, err error) {
 		_, err = sys.stepInBlocks(states, lower, upper, meter)
@@ -244,8 +242,8 @@ func (sys *system) takeSteps(states []uint32, n int, meter *meter) error {
 	})
 }
 
-// applySteps replaces the bounds n times by the bounds after one more step. step gets the number of earlier steps, and writes the new
-// bounds to lower and upper. It returns true if the current bounds are final.
+// applySteps replaces the bounds n times by the bounds after one more step. step writes the new bounds to lower and upper;
+// done is the number of earlier steps. It returns true if the current bounds are final.
 func (v *Values) applySteps(meter *meter, n int, step func(done int, lower, upper []float64) (last bool, err error)) error {
 	lower, upper := slices.Clone(v.Lower), slices.Clone(v.Upper)
 	for i := range n {
@@ -263,8 +261,8 @@ func (v *Values) applySteps(meter *meter, n int, step func(done int, lower, uppe
 // reports whether any bound changed.
 func (sys *system) stepInBlocks(states []uint32, lower, upper []float64, meter *meter) (changed bool, err error) {
 	var anyChanged atomic.Bool
-	err = inBlocks(states, meter, func(part []uint32) (work int) {
-		changed, work := sys.stepBlock(part, lower, upper)
+	err = inBlocks(states, meter, func(block []uint32) (work int) {
+		changed, work := sys.stepBlock(block, lower, upper)
 		if changed {
 			anyChanged.Store(true)
 		}
@@ -273,9 +271,9 @@ func (sys *system) stepInBlocks(states []uint32, lower, upper []float64, meter *
 	return anyChanged.Load(), err
 }
 
-// inBlocks calls handle for disjoint parts of the states, some of them in parallel. handle returns its work, which is added to
-// the meter. The error is that of the meter.
-func inBlocks(states []uint32, meter *meter, handle func(part []uint32) (work int)) error {
+// inBlocks calls handle for disjoint blocks of the states, some of them in parallel. handle returns its work, which is added to
+// the meter. The error comes from the meter.
+func inBlocks(states []uint32, meter *meter, handle func(block []uint32) (work int)) error {
 	const block = 1 << 16
 	for from := 0; from < len(states); from += block {
 		blockStates := states[from:min(from+block, len(states))]
@@ -291,7 +289,7 @@ func inBlocks(states []uint32, meter *meter, handle func(part []uint32) (work in
 }
 
 // stepBlock writes the bounds of the given states after one step. It reports whether any bound changed, and
-// returns the number of transitions.
+// returns the number of evaluated transitions.
 func (sys *system) stepBlock(states []uint32, lower, upper []float64) (changed bool, work int) {
 	for _, s := range states {
 		bounds := sys.stepOptimum(int(s))
@@ -304,24 +302,23 @@ func (sys *system) stepBlock(states []uint32, lower, upper []float64) (changed b
 	return changed, work
 }
 
-// stepOptimum returns bounds on the optimum over the choices of state s for one step. For speed, it copies the bounds of the target
-// if a choice has one target and no reward.
+// stepOptimum returns bounds on the optimum over the choices of state s for one step.
 func (sys *system) stepOptimum(s int) bestBounds {
 	graph, lower, upper := sys.graph, sys.values.Lower, sys.values.Upper
-	least := sys.minimizes(s)
-	bounds := emptyBestBounds(least)
+	minimize := sys.minimizes(s)
+	bounds := emptyBestBounds(minimize)
 	first, end := graph.Choices(s)
 	for c := first; c < end; c++ {
 		firstTransition := graph.Start[c]
 		hasReward := sys.reward != nil && sys.reward.OfChoice(s, c) != 0
 		if hasReward || graph.Start[c+1]-firstTransition != 1 {
-			bounds.include(sys.evaluateChoice(s, c), uint32(c), least)
+			bounds.include(sys.evaluateChoice(s, c), uint32(c), minimize)
 			continue
 		}
-		// The rest is bestBounds.include, inlined for speed.
+		// The choice has the value of its only target. This is bestBounds.include, inlined for speed.
 		target := graph.Target[firstTransition]
 		targetLower, targetUpper := lower[target], upper[target]
-		if least {
+		if minimize {
 			if targetUpper < bounds.upper || bounds.choice == sparse.None {
 				bounds.upper, bounds.choice = targetUpper, uint32(c)
 			}

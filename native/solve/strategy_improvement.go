@@ -50,7 +50,7 @@ func (improvement *strategyImprovement) run(side Direction, strategy []uint32) (
 	return improvement.sys.values, improvement.narrowBounds(side, strategy)
 }
 
-// restrictedGraph returns the MDP in which one side makes the choices of its strategy, and the rewards of this MDP.
+// restrictedGraph returns the MDP in which one side follows its strategy, with its rewards.
 func (improvement *strategyImprovement) restrictedGraph(side Direction, strategy []uint32) (*sparse.Graph, *sparse.Reward) {
 	graph := improvement.game.graph
 	choices := sparse.NewSet(graph.NumChoices())
@@ -83,7 +83,7 @@ func (improvement *strategyImprovement) evaluate(side Direction, strategy []uint
 	return improvement.solve(graph, reward, side.Opposite(), opts)
 }
 
-// solveExactly computes fractions. It improves the strategy of a side until no choice is better.
+// solveExactly computes exact values. It improves the strategy of a side until no choice is better.
 func (improvement *strategyImprovement) solveExactly(side Direction, strategy []uint32) error {
 	for {
 		values, err := improvement.evaluate(side, strategy)
@@ -104,8 +104,7 @@ func (improvement *strategyImprovement) solveExactly(side Direction, strategy []
 	}
 }
 
-// improve changes the strategy of a side: in each state in which a choice is better than the value of the state, it switches
-// to the best choice. It reports whether any choice changed.
+// improve switches a strategy to the best choice in each state with a better choice. It reports whether any choice changed.
 func (improvement *strategyImprovement) improve(side Direction, strategy []uint32) (changed bool) {
 	improvement.sys.oneStep = true // a choice is compared as one step
 	defer func() { improvement.sys.oneStep = false }()
@@ -125,8 +124,7 @@ func (improvement *strategyImprovement) improve(side Direction, strategy []uint3
 	return changed
 }
 
-// setOptimal sets the choices of a side to choices that attain the values. It is for the side that does not improve its strategy,
-// because each choice of this side that attains the value of its state is optimal.
+// setOptimal gives a side choices that attain the values. It is for the side that does not improve its strategy.
 func (improvement *strategyImprovement) setOptimal(side Direction, strategy []uint32) {
 	improvement.sys.oneStep = true
 	defer func() { improvement.sys.oneStep = false }()
@@ -148,9 +146,8 @@ func greater(left, right *big.Rat) bool {
 	return left.Cmp(right) > 0
 }
 
-// narrowBounds improves a strategy of one side, until the bounds on the values of the game are narrow enough or the strategy does not
-// change. The values of the strategy are bounds on one side. The best responses to it are a strategy of the other side, whose values
-// are bounds on the other side.
+// narrowBounds improves a strategy of one side until the bounds on the game are narrow, or the strategy does not change.
+// The strategy gives bounds on one side, and the best responses to it give bounds on the other side.
 func (improvement *strategyImprovement) narrowBounds(side Direction, strategy []uint32) error {
 	values := improvement.sys.values
 	for range maxStrategies {
@@ -171,11 +168,7 @@ func (improvement *strategyImprovement) narrowBounds(side Direction, strategy []
 			return nil
 		}
 		if values.Converged && improvement.setIfNarrow(side, strategyValues, responseValues) {
-			if side == Max {
-				values.Scheduler = improvement.game.combineStrategies(evaluated, strategy)
-			} else {
-				values.Scheduler = improvement.game.combineStrategies(strategy, evaluated)
-			}
+			values.Scheduler = improvement.game.joinStrategies(side, evaluated, strategy)
 			return nil
 		}
 		if !changed {
@@ -185,8 +178,16 @@ func (improvement *strategyImprovement) narrowBounds(side Direction, strategy []
 	return nil
 }
 
-// setIfNarrow sets the bounds to the values of two strategies, one of each side, if these bounds are narrow. It reports whether
-// they are. strategyValues are the values of the strategy of the given side.
+// joinStrategies joins a strategy of one side and a response of the other side.
+func (game *Game) joinStrategies(side Direction, strategy, response []uint32) []uint32 {
+	if side == Max {
+		return game.combineStrategies(strategy, response)
+	}
+	return game.combineStrategies(response, strategy)
+}
+
+// setIfNarrow sets the bounds to the values of a strategy of the given side and of a response, if these bounds are narrow. It reports whether
+// they are.
 func (improvement *strategyImprovement) setIfNarrow(side Direction, strategyValues, responseValues *Values) bool {
 	values, pair := improvement.sys.values, Values{Lower: strategyValues.Lower, Upper: responseValues.Upper}
 	if side == Min {
@@ -204,8 +205,7 @@ func (improvement *strategyImprovement) setIfNarrow(side Direction, strategyValu
 // maxStrategies limits the strategies for bounds; known games need a few.
 const maxStrategies = 100
 
-// tighten narrows the bounds on the game's values. The values of a strategy of the maximizer are lower bounds; the values of a
-// strategy of the minimizer are upper bounds.
+// tighten narrows the bounds on the game. A strategy of the maximizer gives lower bounds, and a strategy of the minimizer upper bounds.
 func (improvement *strategyImprovement) tighten(strategyValues *Values, side Direction) {
 	values := improvement.sys.values
 	values.Sweeps, values.Extended = values.Sweeps+strategyValues.Sweeps, values.Extended || strategyValues.Extended
@@ -218,9 +218,8 @@ func (improvement *strategyImprovement) tighten(strategyValues *Values, side Dir
 	}
 }
 
-// respond switches a strategy to the best choices for the given values, which are those of the strategy of one side. The other side
-// always switches to its best choice. The side itself only switches to a choice that is better by more than the rounding error.
-// changed reports whether it did.
+// respond switches a strategy to the best choices for the values of the strategy of one side.
+// That side switches only if a choice is noticeably better; changed says that it did.
 func (improvement *strategyImprovement) respond(side Direction, strategy []uint32, values *Values) (changed bool) {
 	sys := *improvement.sys
 	sys.values = values
@@ -234,34 +233,39 @@ func (improvement *strategyImprovement) respond(side Direction, strategy []uint3
 			continue
 		}
 		current := values.Lower[s]/2 + values.Upper[s]/2
-		isBetter := bestValue > current*(1+1e-12)
-		if sys.minimizes(s) {
-			isBetter = bestValue < current*(1-1e-12)
-		}
-		if isBetter {
+		if isNoticeablyBetter(bestValue, current, sys.minimizes(s)) {
 			strategy[s], changed = best, true
 		}
 	}
 	return changed
 }
 
-// bestResponse returns the best choice of a state for the values of a strategy of the given side, and the midpoint of its bounds. The
-// choice is sparse.None if no choice is usable. It ignores choices that only lead back to their state, if the side is the minimizer,
-// because they never reach the target, or if they have a reward, because they earn it without end.
+// isNoticeablyBetter reports whether value is better than best by more than the rounding error.
+func isNoticeablyBetter(value, best float64, minimize bool) bool {
+	const threshold = 1e-12
+	if minimize {
+		return value < best*(1-threshold)
+	}
+	return value > best*(1+threshold)
+}
+
+// bestResponse returns the best choice of a state for the values of a strategy of the given side, and the midpoint of its bounds.
+// The choice is sparse.None if no choice is usable.
 func (sys *system) bestResponse(s int, side Direction) (best uint32, bestValue float64) {
 	best = sparse.None
-	least := sys.minimizes(s)
+	minimize := sys.minimizes(s)
 	first, end := sys.graph.Choices(s)
 	for c := first; c < end; c++ {
 		if !sys.usable(c) {
 			continue
 		}
 		candidate := sys.evaluateChoice(s, c)
+		// A choice with only self-loops never reaches the target, or earns its reward without end.
 		if !candidate.leaves && (side == Min || sys.reward.OfChoice(s, c) > 0) {
 			continue
 		}
 		value := candidate.lower/2 + candidate.upper/2
-		if best == sparse.None || isBetter(value, bestValue, least) {
+		if best == sparse.None || isBetter(value, bestValue, minimize) {
 			best, bestValue = uint32(c), value
 		}
 	}

@@ -39,8 +39,8 @@ type system struct {
 	scratchSum, scratchTerm, scratchWeights fraction // scratch of exact computations
 }
 
-// newSystem returns the equations for the values of a model's states: expected rewards, or probabilities if reward is nil. The
-// error is ErrNotExact if exact values are asked for and the model or the rewards have no fractions.
+// newSystem returns the equations for the values of a model's states: expected rewards, or probabilities if reward is nil.
+// The error is ErrNotExact if opts.Exact is set and the model or the rewards have no fractions.
 func newSystem(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts Options) (*system, error) {
 	if opts.Exact && !(graph.Exact() && hasFractions(reward)) {
 		return nil, ErrNotExact
@@ -50,7 +50,7 @@ func newSystem(graph *sparse.Graph, reward *sparse.Reward, dir Direction, opts O
 	return &system{graph: graph, minimize: dir == Min, reward: reward, rounding: round, values: newValues(graph.Model, opts)}, nil
 }
 
-// hasFractions reports whether all rewards are given as fractions. A nil reward structure has no rewards, so it is true.
+// hasFractions reports whether all rewards are given as fractions. It is true for nil.
 func hasFractions(reward *sparse.Reward) bool {
 	if reward == nil {
 		return true
@@ -72,8 +72,7 @@ func (sys *system) endComponentOf(s int) uint32 {
 	return sys.endComponents.ID[s]
 }
 
-// usable reports whether choice c of a maybe state is allowed and does not stay in an end component of
-// sys.endComponents.
+// usable reports whether choice c of a maybe state is allowed and does not stay in a zero-reward end component.
 func (sys *system) usable(c int) bool {
 	return (sys.choices == nil || sys.choices.Has(c)) && (sys.endComponents == nil || !sys.endComponents.Choices.Has(c))
 }
@@ -93,19 +92,19 @@ func (sys *system) minimizes(s int) bool {
 	return !sys.maximizer.Has(s)
 }
 
-// evaluateChoice returns bounds on the value of choice c of state s, rounded outwards, from the bounds of its successors. Unless
-// sys.oneStep is set, it removes self-loops, and transitions within the end component of s, by dividing by the sum of the other weights.
+// evaluateChoice returns bounds on the value of choice c of state s from the bounds of its successors, rounded outwards.
+// Unless sys.oneStep is set, it eliminates self-loops and transitions within the end component of s.
 func (sys *system) evaluateChoice(s, c int) choiceBounds {
-	model, ownEC := sys.graph.Model, sys.endComponentOf(s)
+	model, endComponent := sys.graph.Model, sys.endComponentOf(s)
 	reward := sys.reward.OfChoice(s, c)
 	lower, upper, weightSum := reward, reward, 0.0
 	minLower, maxUpper := math.Inf(1), 0.0
 	first, end := model.Row(c)
-	returns := false
+	hasLoop := false
 	for i := first; i < end; i++ {
 		target, weight := int(model.Target[i]), model.Prob(i)
-		if !sys.oneStep && (target == s || ownEC != sparse.None && sys.endComponents.ID[target] == ownEC) {
-			returns = true
+		if !sys.oneStep && (target == s || endComponent != sparse.None && sys.endComponents.ID[target] == endComponent) {
+			hasLoop = true
 			continue
 		}
 		targetLower, targetUpper := sys.values.Lower[target], sys.values.Upper[target]
@@ -117,10 +116,10 @@ func (sys *system) evaluateChoice(s, c int) choiceBounds {
 	if weightSum == 0 {
 		return choiceBounds{}
 	}
-	if returns || model.Kind == sparse.CTMC {
+	if hasLoop || model.Kind == sparse.CTMC {
 		lower, upper = sys.rounding.quotient(lower, upper, weightSum)
 	}
-	if maxUpper > 0 { // even if its products underflow
+	if maxUpper > 0 { // even if the products underflow
 		upper = max(upper, sys.rounding.floor)
 	}
 	relErr := sys.rounding.sumErr(end - first + 1)
@@ -132,11 +131,11 @@ func (sys *system) evaluateChoice(s, c int) choiceBounds {
 	return choiceBounds{lower, upper, true}
 }
 
-// solveState sets the value of a maybe state. All its successors, except the state itself, must have values. It returns
-// the number of transitions of the state as a measure of work.
+// solveState sets the value of a maybe state. All its other successors must be solved. It returns the number of transitions, as work.
 func (sys *system) solveState(s int) int {
 	bounds := sys.optimalBounds(s)
-	if bounds.choice != sparse.None { // otherwise no choice leaves the state, and its value stays 0
+	canLeave := bounds.choice != sparse.None
+	if canLeave { // a state that is never left has the value 0
 		sys.values.Lower[s], sys.values.Upper[s] = bounds.lower, bounds.upper
 		if sys.values.Scheduler != nil {
 			sys.values.Scheduler[s] = bounds.choice
@@ -147,14 +146,14 @@ func (sys *system) solveState(s int) int {
 	return int(endTransition - firstTransition)
 }
 
-// optimalBounds returns the minimum or maximum of the bounds over the usable choices of state s.
+// optimalBounds returns the optimum of the bounds over the usable choices of state s.
 func (sys *system) optimalBounds(s int) bestBounds {
 	first, end := sys.graph.Choices(s)
-	least := sys.minimizes(s)
-	bounds := emptyBestBounds(least)
+	minimize := sys.minimizes(s)
+	bounds := emptyBestBounds(minimize)
 	for c := first; c < end; c++ {
 		if sys.usable(c) {
-			bounds.include(sys.evaluateChoice(s, c), uint32(c), least)
+			bounds.include(sys.evaluateChoice(s, c), uint32(c), minimize)
 		}
 	}
 	if sys.isProbability {
@@ -171,8 +170,7 @@ type bestBounds struct {
 	choice       uint32
 }
 
-// emptyBestBounds returns the optimum over no choices: plus infinity for the minimum, minus infinity for the
-// maximum.
+// emptyBestBounds returns the optimum over no choices: plus infinity for a minimum, minus infinity for a maximum.
 func emptyBestBounds(minimize bool) bestBounds {
 	bound := math.Inf(-1)
 	if minimize {
@@ -181,20 +179,20 @@ func emptyBestBounds(minimize bool) bestBounds {
 	return bestBounds{lower: bound, upper: bound, choice: sparse.None}
 }
 
-// include updates the optimum with the bounds of choice c. It ignores a choice that does not leave its state.
-func (b *bestBounds) include(bounds choiceBounds, c uint32, minimize bool) {
+// include updates the optimum with the bounds of choice c. It ignores a choice that cannot leave its state.
+func (best *bestBounds) include(bounds choiceBounds, c uint32, minimize bool) {
 	if !bounds.leaves {
 		return
 	}
 	if minimize {
-		if bounds.upper < b.upper || b.choice == sparse.None {
-			b.upper, b.choice = bounds.upper, c
+		if bounds.upper < best.upper || best.choice == sparse.None {
+			best.upper, best.choice = bounds.upper, c
 		}
-		b.lower = min(b.lower, bounds.lower)
+		best.lower = min(best.lower, bounds.lower)
 		return
 	}
-	if bounds.lower > b.lower {
-		b.lower, b.choice = bounds.lower, c
+	if bounds.lower > best.lower {
+		best.lower, best.choice = bounds.lower, c
 	}
-	b.upper = max(b.upper, bounds.upper)
+	best.upper = max(best.upper, bounds.upper)
 }

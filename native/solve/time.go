@@ -60,8 +60,7 @@ func timesRat(factor float64, fraction *big.Rat) float64 {
 	return rounded
 }
 
-// meanSteps returns the mean number of uniformised steps in a time, and its relative error. It rounds a mean
-// that underflows up to the least normal float64, which changes no bound.
+// meanSteps returns the mean number of uniformised steps in a time, with its relative error. An underflow becomes the least normal float64.
 func (uniform *uniformisation) meanSteps(time Time) (mean, relErr float64, err error) {
 	if time.Low.Sign() > 0 {
 		width := new(big.Rat).Sub(time.High, time.Low)
@@ -75,8 +74,8 @@ func (uniform *uniformisation) meanSteps(time Time) (mean, relErr float64, err e
 	return max(timesRat(uniform.rate, time.Low), 0x1p-1022), relErr*(1+unit) + 2*unit, nil
 }
 
-// evolveUntil sets the values of the states in left but not in right to the probability that a path reaches right within
-// the time. If negated is set, it is the probability that the path misses right.
+// evolveUntil sets the values of the states in left but not in right to the probability of reaching right within the time.
+// If negated is set, it is the probability of missing right.
 func (uniform *uniformisation) evolveUntil(ctx context.Context, left, right *sparse.Set, time Time, negated bool) error {
 	maybe := left.Minus(right)
 	uniform.prepare(maybe)
@@ -95,9 +94,9 @@ func (uniform *uniformisation) evolveUntil(ctx context.Context, left, right *spa
 	return uniform.absorptionWithin(ctx, maybe, right, time)
 }
 
-// boundLongUntil is evolveUntil for a time with at least 2*maxStableSteps steps. The probability of reaching right increases with the
-// time. So it is bounded by its value after fewer steps and by its value without a time bound.
+// boundLongUntil bounds the probability of an until formula, or of its negation, for a time with at least 2*maxStableSteps steps.
 func (uniform *uniformisation) boundLongUntil(ctx context.Context, left, right *sparse.Set, negated bool) error {
+	// The probability of reaching right increases with the time. It lies between the value after fewer steps and the unbounded value.
 	maybe := left.Minus(right)
 	opts := uniform.opts
 	opts.Classic = false
@@ -127,8 +126,8 @@ func (uniform *uniformisation) boundLongUntil(ctx context.Context, left, right *
 	return nil
 }
 
-// stepUntilStable takes uniformised steps until a step changes no value. It returns the values and the number of steps. If it
-// reaches a limit on the steps or on the work, it sets Converged of the values to false.
+// stepUntilStable takes uniformised steps until no value changes. It returns the values and the number of steps. At a limit on the
+// steps or on the work it sets Converged of the values to false.
 func (uniform *uniformisation) stepUntilStable(ctx context.Context) (values []float64, steps int, err error) {
 	const maxWork = 1 << 32 // in evaluated transitions
 	limit := min(maxStableSteps, max(1<<10, maxWork/(len(uniform.graph.Target)+1)))

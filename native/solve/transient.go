@@ -18,14 +18,14 @@ func TimedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Se
 	return timedUntil(ctx, graph, left, right, bound, false, opts)
 }
 
-// NotTimedUntil returns bounds on the probability that `left U right` with a time bound does not hold, in a CTMC. It does not
-// compute 1 minus the probability of the formula, because the difference may lose all digits.
+// NotTimedUntil returns bounds on the probability that `left U right` with a time bound does not hold, in a CTMC.
+// Its digits are more precise than in 1 minus the probability of the formula.
 func NotTimedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound Interval, opts Options) (*Values, error) {
 	return timedUntil(ctx, graph, left, right, bound, true, opts)
 }
 
 // timedUntil returns bounds on the probability of `left U right` within a time interval in a CTMC, or of its
-// negation. It goes backwards: first from the end of the interval to its start, then to time 0.
+// negation. It goes backwards: from the end of the interval to its start, then to time 0.
 func timedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, bound Interval, negated bool, opts Options) (*Values, error) {
 	transient := newUniform(graph, nil, opts)
 	valueIfMet, valueIfMissed := 1.0, 0.0
@@ -53,11 +53,9 @@ func timedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Se
 	return transient.values, nil
 }
 
-// unboundedUntil returns bounds on the probability of an until formula without an upper time bound, or of its negation. The negation
-// is an until formula, too: with probability one a chain reaches a state in which the formula holds, or in which it cannot hold any
-// more.
+// unboundedUntil returns bounds on the probability of an until formula without an upper time bound, or of its negation.
 func unboundedUntil(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, negated bool, opts Options) (*Values, error) {
-	if negated {
+	if negated { // almost surely a chain reaches right, or a state from which the formula cannot hold
 		left, right = right.Complement(), graph.Prob0A(left, right)
 	}
 	opts.Scheduler = false
@@ -81,7 +79,7 @@ func TimedInstantReward(ctx context.Context, graph *sparse.Graph, reward *sparse
 	return transient.values, nil
 }
 
-// TimedCumulReward returns bounds on the expected reward that is earned until the given time.
+// TimedCumulReward returns bounds on the expected reward up to the given time.
 func TimedCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.Reward, time Time, opts Options) (*Values, error) {
 	transient := newUniform(graph, reward, opts)
 	n := graph.NumStates()
@@ -100,8 +98,8 @@ func TimedCumulReward(ctx context.Context, graph *sparse.Graph, reward *sparse.R
 	return transient.values, nil
 }
 
-// scaledRewards returns, for each state, the sum of both rewards multiplied by 2^scale. The scale is 0, or a negative number for which
-// products of the sums with rates do not overflow. A nil list stands for zeros.
+// scaledRewards returns the sum of both rewards of each state, multiplied by 2^scale. The scale prevents an overflow of products with rates.
+// A nil list stands for zeros.
 func scaledRewards(state, choice []float64, numStates int) (sums []float64, scale int) {
 	const maxExponent = 100
 	greatest := 0.0
@@ -124,8 +122,7 @@ func scaledRewards(state, choice []float64, numStates int) (sums []float64, scal
 	return sums, scale
 }
 
-// unscale divides the bounds by 2^scale, where scale comes from scaledRewards. A lower bound that overflows
-// becomes the greatest float64.
+// unscale divides the bounds by 2^scale. A lower bound that overflows becomes the greatest float64.
 func (v *Values) unscale(scale int) {
 	if scale == 0 {
 		return
@@ -158,7 +155,7 @@ type uniformisation struct {
 	forward bool
 }
 
-// newUniform returns a solver for time-bounded properties of a CTMC by uniformisation, still without exit rates.
+// newUniform returns a solver for time-bounded properties of a CTMC by uniformisation. It has no exit rates yet.
 func newUniform(graph *sparse.Graph, reward *sparse.Reward, opts Options) *uniformisation {
 	opts.Scheduler = false
 	n := graph.NumStates()
@@ -168,7 +165,7 @@ func newUniform(graph *sparse.Graph, reward *sparse.Reward, opts Options) *unifo
 	}
 }
 
-// capUpper lowers all upper bounds above a limit to the limit.
+// capUpper limits all upper bounds.
 func (uniform *uniformisation) capUpper(limit float64) {
 	for s, upper := range uniform.values.Upper {
 		uniform.values.Upper[s] = min(upper, limit)
@@ -183,17 +180,12 @@ const slack = 0.05
 func (uniform *uniformisation) prepare(maybe *sparse.Set) {
 	fastest, maxRow := 0.0, 0
 	uniform.maybeStates = uniform.maybeStates[:0]
-	var exitRates []doubleWord // of the maybe states, without self-loops
+	var exitRates []doubleWord // of the maybe states
 	for s := range maybe.All() {
-		var exitRate doubleWord
-		first, end := uniform.graph.Row(s)
-		for i := first; i < end; i++ {
-			if int(uniform.graph.Target[i]) != s {
-				exitRate = exitRate.add(doubleWord{hi: uniform.graph.Prob(i)})
-			}
-		}
+		exitRate := uniform.exitRate(s)
 		uniform.maybeStates = append(uniform.maybeStates, uint32(s))
 		exitRates = append(exitRates, exitRate)
+		first, end := uniform.graph.Row(s)
 		fastest, maxRow = max(fastest, exitRate.hi), max(maxRow, end-first)
 	}
 	uniform.rate = fastest * (1 + slack)
@@ -209,32 +201,33 @@ func (uniform *uniformisation) prepare(maybe *sparse.Set) {
 	}
 }
 
-// stepErr returns the relative error of a step in a chain with at most maxRow transitions from each state. The probability to stay is
-// computed in double words, so its rounding error is as small as that of the other probabilities. Only the error of the rates
-// grows in it.
+// exitRate returns the exit rate of a state without self-loops, as a double word.
+func (uniform *uniformisation) exitRate(s int) doubleWord {
+	var sum doubleWord
+	first, end := uniform.graph.Row(s)
+	for i := first; i < end; i++ {
+		if int(uniform.graph.Target[i]) != s {
+			sum = sum.add(doubleWord{hi: uniform.graph.Prob(i)})
+		}
+	}
+	return sum
+}
+
+// stepErr returns the relative error of a step in a chain with at most maxRow transitions from each state. The probability to stay
+// amplifies the error of the rates.
 func (uniform *uniformisation) stepErr(maxRow int) float64 {
 	return 1.05 * (uniform.rounding.err*(1+1/slack) + float64(maxRow+8)*unit)
 }
 
-// step computes one uniformised step backwards for the maybe states: next gets the mean of values after one
-// step. It reports whether any value changed.
+// step sets next to the values before one uniformised step of the maybe states. It reports whether any value changed.
 func (uniform *uniformisation) step(values, next []float64, meter *meter) (changed bool, err error) {
 	const block = 1 << 16
 	uniform.lostSmallValue = false
 	for from := 0; from < len(uniform.maybeStates); from += block {
 		states := uniform.maybeStates[from:min(from+block, len(uniform.maybeStates))]
-		var anyChanged, anyLost atomic.Bool
-		inParallelParts(len(states), 1<<12, func(from, to int) {
-			changed, lost := uniform.stepBlock(states[from:to], values, next)
-			if changed {
-				anyChanged.Store(true)
-			}
-			if lost {
-				anyLost.Store(true)
-			}
-		})
-		changed = changed || anyChanged.Load()
-		if anyLost.Load() {
+		changedInBlock, lost := uniform.stepInParallel(states, values, next)
+		changed = changed || changedInBlock
+		if lost {
 			uniform.lostSmallValue, uniform.lossPerStep = true, uniform.rounding.floor
 		}
 		// An estimate: rows have about the mean length.
@@ -245,8 +238,24 @@ func (uniform *uniformisation) step(values, next []float64, meter *meter) (chang
 	return changed, nil
 }
 
-// stepBlock computes one uniformised step backwards for some of the states. changed says that a value changed, and lost that a value
-// fell below the floor and became 0.
+// stepInParallel computes one uniformised step of the given states in parallel. changed says that a value changed, and lost that a value
+// fell below the floor.
+func (uniform *uniformisation) stepInParallel(states []uint32, values, next []float64) (changed, lost bool) {
+	var anyChanged, anyLost atomic.Bool
+	inParallelParts(len(states), 1<<12, func(from, to int) {
+		partChanged, partLost := uniform.stepBlock(states[from:to], values, next)
+		if partChanged {
+			anyChanged.Store(true)
+		}
+		if partLost {
+			anyLost.Store(true)
+		}
+	})
+	return anyChanged.Load(), anyLost.Load()
+}
+
+// stepBlock computes one uniformised step of the given states. changed says that a value changed, and lost that a value
+// below the floor became 0.
 func (uniform *uniformisation) stepBlock(states []uint32, values, next []float64) (changed, lost bool) {
 	start := uniform.graph.Start
 	target := uniform.graph.Target
@@ -273,14 +282,14 @@ func (uniform *uniformisation) stepBlock(states []uint32, values, next []float64
 // cost nothing.
 const checkInterval = 64
 
-// nearlyEqual reports whether all values are so close together that later steps can be skipped: after any number of steps, each value is
-// between the minimum and the maximum. It records the relative error of skipping them in skippedErr.
+// nearlyEqual reports whether all values are so close that later steps can be skipped. It records the relative error of skipping them.
 func (uniform *uniformisation) nearlyEqual(values []float64) bool {
 	if uniform.forward {
 		return false
 	}
+	// After any number of steps, each value is between the minimum and the maximum.
 	minimum, maximum := slices.Min(values), slices.Max(values)
-	const errorShare, margin = 1.0 / 8, 1.01 // the part of the allowed error; for the rounding of the error itself
+	const errorShare, margin = 1.0 / 8, 1.01 // margin is for the rounding of the error itself
 	isNarrow := minimum > 0 && maximum-minimum <= minimum*uniform.opts.epsilon()*errorShare
 	if isNarrow {
 		uniform.skippedErr = max(uniform.skippedErr, margin*(maximum-minimum)/minimum)
@@ -299,22 +308,12 @@ func (uniform *uniformisation) evolve(ctx context.Context, maybe *sparse.Set, ti
 	if err != nil {
 		return err
 	}
-	all := sparse.FullSet(uniform.graph.NumStates())
-	zero, one := uniform.values.certainStates(uniform.graph, maybe, all)
-	upperMean, err := uniform.poissonMean(ctx, uniform.values.Upper, distribution)
+	zero, one := uniform.values.certainStates(uniform.graph, maybe, sparse.FullSet(uniform.graph.NumStates()))
+	lowerMean, upperMean, err := uniform.meanBounds(ctx, distribution)
 	if err != nil {
 		return err
 	}
-	lowerMean := upperMean
-	if !slices.Equal(uniform.values.Lower, uniform.values.Upper) {
-		if lowerMean, err = uniform.poissonMean(ctx, uniform.values.Lower, distribution); err != nil {
-			return err
-		}
-	}
-	maxUpper := 0.0
-	for _, upper := range uniform.values.Upper {
-		maxUpper = max(maxUpper, upper)
-	}
+	maxUpper := max(0, slices.Max(uniform.values.Upper))
 	relErr := compound(distribution.relErr + uniform.relErrPerStep*(uniform.stepsTaken+1) + unit*float64(len(distribution.weight)+4) + uniform.skippedErr)
 	absErr := 1.01*distribution.truncatedProb*maxUpper + uniform.lossPerStep*(uniform.stepsTaken+1)
 	for s := range maybe.All() {
@@ -326,12 +325,21 @@ func (uniform *uniformisation) evolve(ctx context.Context, maybe *sparse.Set, ti
 	return nil
 }
 
-// compound bounds the relative error of a product of many factors, whose errors have the given sum. The sum need not be
-// small.
+// meanBounds returns the means of the lower and of the upper bounds after a Poisson-distributed number of steps.
+func (uniform *uniformisation) meanBounds(ctx context.Context, distribution *poisson) (lowerMean, upperMean []float64, err error) {
+	upperMean, err = uniform.poissonMean(ctx, uniform.values.Upper, distribution)
+	if err != nil || slices.Equal(uniform.values.Lower, uniform.values.Upper) {
+		return upperMean, upperMean, err
+	}
+	lowerMean, err = uniform.poissonMean(ctx, uniform.values.Lower, distribution)
+	return lowerMean, upperMean, err
+}
+
+// compound bounds the relative error of a product of many factors by the sum of their errors. The sum need not be small.
 func compound(sum float64) float64 { return math.Expm1(1.01 * sum) }
 
 // poissonSteps returns the distribution of the number of uniformised steps in the given time. It fails if there are too many steps,
-// or if the time is not known precisely enough.
+// or if the time is too imprecise.
 func (uniform *uniformisation) poissonSteps(ctx context.Context, time Time) (*poisson, error) {
 	mean, relErr, err := uniform.meanSteps(time)
 	if err != nil {
@@ -361,74 +369,75 @@ func (uniform *uniformisation) poissonTotal(ctx context.Context, values []float6
 	return uniform.weightedSum(ctx, values, distribution, 1, distribution.tailProbs())
 }
 
-// weightedSum returns the weighted sum of the values after 0 to distribution.last() uniformised steps. The weight of the values after
-// k steps is weights[k-firstKept], or flatWeight if k is less than distribution.firstKept. It skips the steps that change little.
+// weightedSum returns the weighted sum of the values after 0 to distribution.last() uniformised steps. The weight for
+// k steps is weights[k-firstNumber], or flatWeight if k is less than firstNumber. It skips steps that change little.
 func (uniform *uniformisation) weightedSum(ctx context.Context, values []float64, distribution *poisson, flatWeight float64, weights []float64) ([]float64, error) {
 	meter := newStepMeter(ctx, uniform.opts, distribution.last())
 	values = slices.Clone(values)
 	next, sum := slices.Clone(values), make([]float64, len(values))
-	isLast := false
-	for k := 0; !isLast; k++ {
+	for k := 0; ; k++ {
 		weight := flatWeight
-		if k >= distribution.firstKept {
-			weight = weights[k-distribution.firstKept]
+		if k >= distribution.firstNumber {
+			weight = weights[k-distribution.firstNumber]
 		}
-		isLast = k == distribution.last()
+		isLast := k == distribution.last()
 		if !isLast {
 			changed, err := uniform.step(values, next, meter)
 			if err != nil {
 				return nil, err
 			}
-			rest := remainingWeights{flatWeight, max(0, distribution.firstKept-k), weights[max(0, k-distribution.firstKept):]}
-			restWeight, ok := uniform.weightOfRest(k, changed, values, next, sum, rest)
-			if ok {
-				weight, isLast = restWeight, true
+			remaining := remainingWeights{flatWeight, max(0, distribution.firstNumber-k), weights[max(0, k-distribution.firstNumber):]}
+			if remainingWeight, ok := uniform.weightOfRemaining(k, changed, values, next, sum, remaining); ok {
+				weight, isLast = remainingWeight, true
 			}
 		}
-		if weight > 0 {
-			inParallelParts(len(uniform.maybeStates), 1<<14, func(from, to int) {
-				for _, s := range uniform.maybeStates[from:to] {
-					sum[s] += weight * values[s]
-				}
-			})
-		}
+		uniform.addWeighted(sum, weight, values)
 		uniform.stepsTaken = max(uniform.stepsTaken, float64(k))
-		values, next = next, values
 		meter.progress.Done = k
+		if isLast {
+			return sum, nil
+		}
+		values, next = next, values
 	}
-	return sum, nil
 }
 
-// weightOfRest returns the weight of the current values in the rest of a weighted sum. ok is false if the later values cannot be
-// computed from the current ones. step is the number of steps taken. next has the values after one more step, and changed says
-// whether they differ. sum is the weighted sum of the earlier steps.
-func (uniform *uniformisation) weightOfRest(step int, changed bool, values, next, sum []float64, rest remainingWeights) (weight float64, ok bool) {
+// addWeighted adds weight times the values of the maybe states to sum.
+func (uniform *uniformisation) addWeighted(sum []float64, weight float64, values []float64) {
+	if !(weight > 0) {
+		return
+	}
+	inParallelParts(len(uniform.maybeStates), 1<<14, func(from, to int) {
+		for _, s := range uniform.maybeStates[from:to] {
+			sum[s] += weight * values[s]
+		}
+	})
+}
+
+// weightOfRemaining returns the weight of the current values if they stand for all remaining steps of a weighted sum. ok is false if they cannot.
+// next has the values after one more step, and changed says that they differ. sum is the weighted sum of the earlier steps.
+func (uniform *uniformisation) weightOfRemaining(step int, changed bool, values, next, sum []float64, remaining remainingWeights) (weight float64, ok bool) {
 	isCheck := !changed || step%checkInterval == 0
 	if isCheck && uniform.nearlyEqual(values) {
-		weight, _ = rest.sum(1)
+		weight, _ = remaining.sum(1)
 		return weight, true
 	}
-	if !changed { // in float64: each later step has the same rounding error again
-		uniform.stepsTaken = float64(step + rest.flatSteps + len(rest.weights) - 1)
-		weight, _ = rest.sum(1)
+	if !changed { // each later step has the same rounding error
+		uniform.stepsTaken = float64(step + remaining.flatSteps + len(remaining.weights) - 1)
+		weight, _ = remaining.sum(1)
 		return weight, true
 	}
-	return uniform.extrapolate(step, values, next, sum, rest)
+	return uniform.extrapolate(step, values, next, sum, remaining)
 }
 
 // accumulate sets the values to the expected reward in the given time. rewardRate has the reward per unit of
 // time of each state.
 func (uniform *uniformisation) accumulate(ctx context.Context, rewardRate []float64, time Time) error {
-	all := sparse.FullSet(len(rewardRate))
-	uniform.prepare(all)
+	uniform.prepare(sparse.FullSet(len(rewardRate)))
 	if time.High.Sign() == 0 {
 		return nil
 	}
 	if uniform.rate == 0 {
-		for s, rate := range rewardRate {
-			uniform.values.Lower[s] = uniform.rounding.down(timesRat(rate, time.Low), 3*unit+uniform.rounding.err)
-			uniform.values.Upper[s] = max(uniform.rounding.up(timesRat(rate, time.High), 3*unit+uniform.rounding.err), uniform.rounding.floor)
-		}
+		uniform.accumulateInPlace(rewardRate, time)
 		return nil
 	}
 	distribution, err := uniform.poissonSteps(ctx, time)
@@ -439,11 +448,8 @@ func (uniform *uniformisation) accumulate(ctx context.Context, rewardRate []floa
 	if err != nil {
 		return err
 	}
-	maxReward := 0.0
-	for _, rate := range rewardRate {
-		maxReward = max(maxReward, rate)
-	}
-	// The sum has one positive term for each step. The weight of the last term is a sum of up to len(p.weight) terms.
+	maxReward := max(0, slices.Max(rewardRate))
+	// The sum has one positive term for each step. The weight of the last term is a sum of up to len(distribution.weight) terms.
 	relErr := uniform.totalErr(distribution) + uniform.rounding.err
 	absErr := 1.01*(distribution.truncatedExcess+distribution.truncatedProb*float64(len(distribution.weight)))*maxReward + uniform.totalLost(distribution)
 	for s := range sum {
@@ -453,36 +459,36 @@ func (uniform *uniformisation) accumulate(ctx context.Context, rewardRate []floa
 	return nil
 }
 
-// totalErr returns a bound on the relative error of poissonTotal.
+// accumulateInPlace sets the values to the reward in the given time if no state is ever left.
+func (uniform *uniformisation) accumulateInPlace(rewardRate []float64, time Time) {
+	relErr := 3*unit + uniform.rounding.err
+	for s, rate := range rewardRate {
+		uniform.values.Lower[s] = uniform.rounding.down(timesRat(rate, time.Low), relErr)
+		uniform.values.Upper[s] = max(uniform.rounding.up(timesRat(rate, time.High), relErr), uniform.rounding.floor)
+	}
+}
+
+// totalErr bounds the relative error of poissonTotal.
 func (uniform *uniformisation) totalErr(distribution *poisson) float64 {
 	steps := uniform.stepsTaken + 1
 	sumErr := unit * (steps + float64(len(distribution.weight)) + 8)
 	return compound(distribution.relErr + uniform.relErrPerStep*steps + sumErr + uniform.skippedErr)
 }
 
-// totalLost returns a bound on the sum of the values that poissonTotal loses because they fall below the floor.
+// totalLost bounds the sum of the values that poissonTotal loses below the floor.
 func (uniform *uniformisation) totalLost(distribution *poisson) float64 {
 	return uniform.lossPerStep * (uniform.stepsTaken + 1) * float64(distribution.last()+1)
 }
 
-// absorptionWithin sets the values of the maybe states to the probability that right is reached in the given time. It is the
-// sum over all k of the probability that right is reached in step k, times the probability of at least k steps.
+// absorptionWithin sets the values of the maybe states to the probability of reaching right in the given time.
 func (uniform *uniformisation) absorptionWithin(ctx context.Context, maybe, right *sparse.Set, time Time) error {
 	distribution, err := uniform.poissonSteps(ctx, time)
 	if err != nil {
 		return err
 	}
 	zero, one := uniform.values.certainStates(uniform.graph, maybe, sparse.FullSet(uniform.graph.NumStates()))
-	values := make([]float64, uniform.graph.NumStates())
-	for _, s := range uniform.maybeStates {
-		first, end := uniform.graph.Row(int(s))
-		for i := first; i < end; i++ {
-			if right.Has(int(uniform.graph.Target[i])) {
-				values[s] += uniform.stepProb[uniform.graph.Weight[i]]
-			}
-		}
-	}
-	sum, err := uniform.poissonTotal(ctx, values, distribution)
+	// The sum over all k of the probability to reach right in step k, times the probability of at least k steps.
+	sum, err := uniform.poissonTotal(ctx, uniform.stepProbabilities(right), distribution)
 	if err != nil {
 		return err
 	}
@@ -496,4 +502,18 @@ func (uniform *uniformisation) absorptionWithin(ctx context.Context, maybe, righ
 	uniform.values.setAll(zero, 0)
 	uniform.values.setAll(one, 1)
 	return nil
+}
+
+// stepProbabilities returns the probability of each maybe state to move to the given states in one step.
+func (uniform *uniformisation) stepProbabilities(states *sparse.Set) []float64 {
+	probs := make([]float64, uniform.graph.NumStates())
+	for _, s := range uniform.maybeStates {
+		first, end := uniform.graph.Row(int(s))
+		for i := first; i < end; i++ {
+			if states.Has(int(uniform.graph.Target[i])) {
+				probs[s] += uniform.stepProb[uniform.graph.Weight[i]]
+			}
+		}
+	}
+	return probs
 }

@@ -7,8 +7,7 @@ import (
 )
 
 // Until returns bounds on the extremal probability of `left U right` from each state. In a CTMC it is the
-// probability in the embedded chain. The scheduler, if asked for, reaches right where it can: it never waits
-// forever in an end component.
+// probability in the embedded chain. If a scheduler is requested, it never waits forever in an end component.
 //
 // Source: graph precomputation as in Baier and Katoen (2008), section 10.6; components in topological order,
 // Ciesinski et al. (QEST 2008); end components collapsed for the maximum, Haddad and Monmege (2018); upper
@@ -48,8 +47,7 @@ type prob01 struct {
 	zero, one *sparse.Set
 }
 
-// computeProb01 finds the states whose extremal probability of `left U right` is 0 or 1. It uses the graph algorithms
-// Prob0 and Prob1.
+// computeProb01 finds the states whose extremal probability of `left U right` is 0 or 1, by the graph algorithms Prob0 and Prob1.
 func computeProb01(ctx context.Context, graph *sparse.Graph, left, right *sparse.Set, dir Direction) (prob01, error) {
 	if dir == Min {
 		return prob01{dir, graph.Prob0E(left, right), graph.Prob1A(left, right)}, nil
@@ -61,8 +59,7 @@ func computeProb01(ctx context.Context, graph *sparse.Graph, left, right *sparse
 // maybe returns the states whose probability is between 0 and 1.
 func (analysis prob01) maybe() *sparse.Set { return analysis.zero.Union(analysis.one).Complement() }
 
-// schedule writes choices to scheduler that attain the minimum 0 or the maximum 1. Any choice attains a minimum of 1 or a
-// maximum of 0.
+// schedule writes choices that attain the minimum 0 or the maximum 1.
 func (analysis prob01) schedule(graph *sparse.Graph, right *sparse.Set, scheduler []uint32) {
 	if analysis.dir == Min {
 		graph.Remain(analysis.zero, scheduler)

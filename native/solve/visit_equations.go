@@ -19,14 +19,14 @@ type visitEquations struct {
 	err     float64   // bound on the relative rounding error of evaluating an equation
 }
 
-// newVisitEquations returns the equations for the expected visits of the unknowns of a local system with one choice for each
-// unknown. It transposes the matrix of the system. The caller sets initial.
+// newVisitEquations returns the equations for the expected visits of the unknowns of a local system with one choice per unknown.
+// The caller sets initial.
 func newVisitEquations(local *localSystem) *visitEquations {
 	n := len(local.choiceStart) - 1
 	equations := &visitEquations{
 		localSystem: local, initial: make([]float64, n), start: make([]uint32, n+2), from: make([]uint32, len(local.column)), prob: make([]float64, len(local.column)),
 	}
-	// Counting sort: start[t+1] is the next free place of equation t. In the end it is the start of equation t+1.
+	// Transposition by counting sort: start[t+1] is the next free index of equation t. At the end it is the start of equation t+1.
 	for _, target := range local.column {
 		equations.start[target+2]++
 	}
@@ -50,55 +50,68 @@ func newVisitEquations(local *localSystem) *visitEquations {
 // visitBudget limits the operations of an elimination, to some seconds.
 const visitBudget = 1 << 32
 
-// solve returns bounds on the expected visits: by elimination if that is cheap, and by iteration otherwise.
+// solve returns bounds on the expected visits, by elimination if it is cheap, or by iteration.
 // ok says that their relative width is at most epsilon.
 func (equations *visitEquations) solve(meter *meter, opts Options) (bounds []interval.Number, ok bool, err error) {
-	solver := newEliminationSolver(equations.localSystem, visitBudget)
-	if solver.eliminationOrder, err = markowitzOrder(meter, len(equations.initial), solver.row, solver.budget); err != nil {
-		return nil, false, err
-	}
-	if solver.eliminationOrder != nil {
-		factorized, err := solver.factorizeFloat(meter)
-		if err != nil {
-			return nil, false, err
-		}
-		if factorized {
-			visits := solver.solveTransposed(equations.initial)
-			if bounds, ok = equations.bounds(visits, solver.solveTransposed(visits), opts.epsilon()); bounds != nil { // as narrow as rounding allows
-				return bounds, ok, nil
-			}
-		}
+	bounds, ok, err = equations.eliminate(meter, opts.epsilon())
+	if bounds != nil || err != nil {
+		return bounds, ok, err
 	}
 	return equations.iterate(meter, opts)
 }
 
-// iterate returns bounds on the expected visits by Gauss-Seidel sweeps, which it checks from time to time. ok
-// says that their relative width is at most epsilon.
+// eliminate returns bounds on the expected visits by elimination, or nil if elimination is too expensive or proves no bounds.
+// ok says that their relative width is at most epsilon.
+func (equations *visitEquations) eliminate(meter *meter, epsilon float64) (bounds []interval.Number, ok bool, err error) {
+	solver := newEliminationSolver(equations.localSystem, visitBudget)
+	solver.eliminationOrder, err = markowitzOrder(meter, len(equations.initial), solver.row, solver.budget)
+	if solver.eliminationOrder == nil || err != nil {
+		return nil, false, err
+	}
+	factorized, err := solver.factorizeFloat(meter)
+	if !factorized || err != nil {
+		return nil, false, err
+	}
+	visits := solver.solveTransposed(equations.initial)
+	bounds, ok = equations.bounds(visits, solver.solveTransposed(visits), epsilon)
+	return bounds, ok, nil
+}
+
+// iterate returns bounds on the expected visits by Gauss-Seidel sweeps. ok says that their relative width is at most epsilon.
 func (equations *visitEquations) iterate(meter *meter, opts Options) (bounds []interval.Number, ok bool, err error) {
 	visits, potential := slices.Clone(equations.initial), make([]float64, len(equations.initial))
 	sweepsDone, limit := 0, opts.maxSweeps()
 	for sweeps := firstSweeps; sweepsDone < limit; sweeps *= 2 {
-		for range min(sweeps, limit-sweepsDone) {
-			equations.sweep(visits, equations.initial)
-			equations.sweep(potential, visits)
-			sweepsDone++
-			meter.progress.Sweeps++
-			if err := meter.addWork(2 * equations.work()); err != nil {
-				return nil, false, err
-			}
+		count := min(sweeps, limit-sweepsDone)
+		if err := equations.sweepTimes(visits, potential, count, meter); err != nil {
+			return nil, false, err
 		}
-		newBounds, narrow := equations.bounds(visits, potential, opts.epsilon())
+		sweepsDone += count
+		newBounds, isNarrow := equations.bounds(visits, potential, opts.epsilon())
+		if isNarrow {
+			return newBounds, true, nil
+		}
 		if newBounds != nil {
 			bounds = newBounds
-		}
-		if narrow {
-			return bounds, true, nil
 		}
 	}
 	if bounds == nil {
 		bounds = slices.Repeat([]interval.Number{{Interval: interval.Interval{Hi: math.Inf(1)}}}, len(visits))
 	}
 	return bounds, false, nil
+}
+
+// sweepTimes applies some sweeps to the visits, and to their potential: the solution of potential = visits + potential P.
+func (equations *visitEquations) sweepTimes(visits, potential []float64, sweeps int, meter *meter) error {
+	for range sweeps {
+		equations.sweep(visits, equations.initial)
+		equations.sweep(potential, visits)
+		meter.progress.Sweeps++
+		if err := meter.addWork(2 * equations.work()); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // sweep applies one Gauss-Seidel sweep of values = initial + values P.
@@ -117,19 +130,17 @@ func (equations *visitEquations) inflow(k int, visits []float64) float64 {
 	return sum
 }
 
-// bounds returns bounds on the solution around the approximation visits, and reports whether their relative
-// width is at most epsilon. It returns nil if it cannot prove any bounds.
-//
-// If every equation holds for visits up to the relative residual r, the error of visits is at most the
-// solution of e = r visits + e P. That is at most r f u for any potential u and factor f with f (u - u P) >=
-// visits. The potential should be near the solution of u = visits + u P.
-func (equations *visitEquations) bounds(visits, potential []float64, epsilon float64) (result []interval.Number, narrow bool) {
+// bounds returns bounds on the solution around the approximation visits, or nil without a proof. isNarrow says that their relative
+// width is at most epsilon. potential should approximate the solution of u = visits + u P.
+func (equations *visitEquations) bounds(visits, potential []float64, epsilon float64) (result []interval.Number, isNarrow bool) {
 	if visits == nil || potential == nil {
 		return nil, false
 	}
 	if !allWithin(visits, 0x1p-300, 0x1p300) || !allWithin(potential, 0x1p-300, 0x1p300) { // the error bounds assume no underflow
 		return nil, false
 	}
+	// With the relative residual r, the error of visits is at most the solution of e = r visits + e P. This solution is at most r f u,
+	// for any potential u and factor f with f (u - u P) >= visits.
 	residual, factor := 0.0, 0.0
 	for k := range visits {
 		expected := equations.initial[k] + equations.inflow(k, visits)
@@ -140,16 +151,16 @@ func (equations *visitEquations) bounds(visits, potential []float64, epsilon flo
 		}
 		factor = max(factor, visits[k]/slack)
 	}
-	narrow = true
+	isNarrow = true
 	for k := range visits {
 		spread := 1.01 * residual * factor * potential[k]
 		result = append(result, interval.Number{Interval: interval.Interval{Lo: equations.rounding.down(visits[k]-spread, 2*unit), Hi: equations.rounding.up(visits[k]+spread, 2*unit)}})
-		narrow = narrow && spread <= epsilon/2*visits[k]
+		isNarrow = isNarrow && spread <= epsilon/2*visits[k]
 	}
-	return result, narrow
+	return result, isNarrow
 }
 
-// solveTransposed solves w = initial + w P with the factors of I - P, where w and initial are row vectors.
+// solveTransposed solves w = initial + w P with the factors of I - P. w and initial are row vectors.
 func (elim *eliminationSolver) solveTransposed(initial []float64) []float64 {
 	intermediate := make([]float64, len(elim.order)) // by position
 	for p, k := range elim.order {

@@ -45,11 +45,11 @@ type chain struct {
 	initial     []int32
 }
 
-// maxKept is the number of states above which a chain forgets its states before the next path.
-const maxKept = 1 << 18
+// maxStoredStates is the number of states above which a chain forgets its states before the next path.
+const maxStoredStates = 1 << 18
 
-// newChain returns the chain of a model with its initial state. function is the importance function, or nil while it is computed.
-func newChain(ctx context.Context, model *compile.Model, monitor *compile.Monitor, function *importance) (*chain, error) {
+// newChain returns the chain of a model with its initial state. The importance function may be nil.
+func newChain(ctx context.Context, model *compile.Model, monitor *compile.Monitor, importanceFunction *importance) (*chain, error) {
 	initial, err := model.InitialStates(ctx)
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func newChain(ctx context.Context, model *compile.Model, monitor *compile.Monito
 		message := fmt.Sprintf("found %d initial states, a random path wants a single one", len(initial))
 		return nil, &result.Failure{Class: result.Unsupported, File: program.File, Pos: program.Init.Pos(), Message: message}
 	}
-	c := &chain{expander: model.NewExpanderUntil(ctx), continuous: model.Program().Type == syntax.CTMC, importance: function, initial: initial[0]}
+	c := &chain{expander: model.NewExpanderUntil(ctx), continuous: model.Program().Type == syntax.CTMC, importance: importanceFunction, initial: initial[0]}
 	if c.right, err = model.Evaluator(monitor.Right); err != nil {
 		return nil, err
 	}
@@ -83,7 +83,7 @@ func (c *chain) reset() error {
 	return err
 }
 
-// number returns the number of a state. It adds a node for a new state.
+// number returns the number of a state. A new state gets a node.
 func (c *chain) number(state []int32) (int32, error) {
 	c.key = c.key[:0]
 	for _, value := range state {
@@ -109,8 +109,7 @@ func (c *chain) number(state []int32) (int32, error) {
 	return n, nil
 }
 
-// statusOf evaluates the until formula in a state. The status is reached if the right operand holds, failed if neither operand
-// holds, and otherwise undecided.
+// statusOf evaluates an until formula in a state: reached if the right operand holds, failed if no operand holds.
 func (c *chain) statusOf(state []int32) (status, error) {
 	isTarget, err := c.right.Bool(state)
 	if err != nil || isTarget {
@@ -126,8 +125,8 @@ func (c *chain) statusOf(state []int32) (status, error) {
 	return failed, nil
 }
 
-// successors returns the successors of a state, and the weight of each. In a CTMC the weights are rates. In other models they are
-// probabilities, in which all choices are equally likely.
+// successors returns the successors of a state and their weights. The weights are rates in a CTMC, and probabilities under the uniform
+// scheduler in other models.
 func (c *chain) successors(choices *compile.Choices) (successors []int32, weights []float64, err error) {
 	for i := range choices.List {
 		scale := 1.0
@@ -150,7 +149,7 @@ func (c *chain) successors(choices *compile.Choices) (successors []int32, weight
 	return successors, weights, nil
 }
 
-// expand computes the successors of a node and their probabilities. A state that is never left gets the status failed.
+// expand computes the successors of a node and their cumulative probabilities. An absorbing state gets the status failed.
 func (c *chain) expand(n int32) error {
 	choices, err := c.expander.Expand(c.nodes[n].state)
 	if err != nil {
@@ -160,20 +159,20 @@ func (c *chain) expand(n int32) error {
 	if err != nil {
 		return err
 	}
-	expanded := &c.nodes[n]
-	expanded.expanded, expanded.choices, expanded.successors = true, len(choices.List), successors
+	current := &c.nodes[n]
+	current.expanded, current.choices, current.successors = true, len(choices.List), successors
 	if len(successors) == 0 || len(successors) == 1 && successors[0] == n {
-		expanded.status = failed
+		current.status = failed
 		return nil
 	}
 	for k := 1; k < len(weights); k++ {
 		weights[k] += weights[k-1]
 	}
-	expanded.rate = weights[len(weights)-1]
+	current.rate = weights[len(weights)-1]
 	for k := range weights {
-		weights[k] /= expanded.rate
+		weights[k] /= current.rate
 	}
-	expanded.cumulative = weights
+	current.cumulative = weights
 	return nil
 }
 

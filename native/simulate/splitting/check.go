@@ -34,11 +34,11 @@ const (
 	maxShare = 0.1
 )
 
-// Check estimates the probability of a property by importance splitting. Options.Samples is the number of replications, and
-// Options.Width the half-width; without both, the half-width is 5 % of the estimate. Replication i depends only on
-// the seed and i, so that the result is the same for every number of workers.
+// Check estimates the probability of a property by importance splitting. Options.Samples is the number of replications.
+// Options.Width is the half-width. Without both, the half-width is 5 % of the estimate.
+// The result does not depend on the number of workers.
 func Check(ctx context.Context, model *compile.Model, property *simulate.Property, options simulate.Options) result.Verdict {
-	begun := time.Now()
+	start := time.Now()
 	c := &check{model: model, property: property, options: options}
 	c.options.MaxPath = cmp.Or(options.MaxPath, simulate.DefaultMaxPath)
 	c.verdict = result.Verdict{Property: property.Text, Name: property.Name, Seed: &options.Seed, Method: Method}
@@ -48,7 +48,7 @@ func Check(ctx context.Context, model *compile.Model, property *simulate.Propert
 			c.verdict.Err.File, c.verdict.Err.Pos = property.File, property.Pos
 		}
 	}
-	c.verdict.Seconds = time.Since(begun).Seconds()
+	c.verdict.Seconds = time.Since(start).Seconds()
 	return c.verdict
 }
 
@@ -64,8 +64,7 @@ type check struct {
 	verdict    result.Verdict
 }
 
-// run estimates the probability by importance splitting: it chooses the levels in pilot runs, then repeats the splitting
-// with these levels, and sets the value of the verdict to the mean.
+// run chooses levels in a pilot run, repeats the splitting with these levels, and sets the verdict to the mean.
 func (c *check) run(ctx context.Context) error {
 	objective, err := c.objective()
 	if err != nil {
@@ -85,15 +84,15 @@ func (c *check) run(ctx context.Context) error {
 	if c.levels, err = pilot.chooseLevels(ctx); err != nil {
 		return err
 	}
-	n, err := c.replications(ctx)
+	count, err := c.replications(ctx)
 	if err != nil {
 		return err
 	}
-	estimates, err := c.replicate(ctx, pilotReplications+1, n)
+	estimates, err := c.replicate(ctx, pilotReplications+1, count)
 	if err != nil {
 		return err
 	}
-	c.verdict.Samples = n
+	c.verdict.Samples = count
 	if err := estimates.checkTrust(); err != nil {
 		return err
 	}
@@ -102,30 +101,29 @@ func (c *check) run(ctx context.Context) error {
 	return nil
 }
 
-// decidedInitially sets the value of a property that the initial state decides: 1 if it is in the target, and otherwise 0. It returns
-// the error that the property is not rare.
-func (c *check) decidedInitially(initial status) error {
+// decidedInitially sets the value, 0 or 1, of a property that the initial state decides. It returns an error, because the property is not rare.
+func (c *check) decidedInitially(initialStatus status) error {
 	probability := 0.0
-	if initial == reached {
+	if initialStatus == reached {
 		probability = 1
 	}
 	c.verdict.Value = result.Value{Kind: result.Number, Num: probability}
 	return refusal(fmt.Sprintf("the initial state decides the property, whose value is %v: it is not rare, want another method", probability))
 }
 
-// objective returns the objective of the property. It refuses properties other than P=? of an until formula without a lower bound.
+// objective returns the objective of the property. Only P=? of an until formula without a lower bound is supported.
 func (c *check) objective() (*simulate.Objective, error) {
 	objective, err := simulate.NewObjective(c.property, c.options.MaxPath)
 	if err != nil {
 		return nil, err
 	}
-	if found := c.unsupported(objective); found != "" {
-		return nil, result.Refuse(c.property, result.Unsupported, c.property.X.Pos(), "found %s, splitting wants P=? of F or U without a lower bound", found)
+	if feature := c.unsupported(objective); feature != "" {
+		return nil, result.Refuse(c.property, result.Unsupported, c.property.X.Pos(), "found %s, splitting wants P=? of F or U without a lower bound", feature)
 	}
 	return objective, nil
 }
 
-// unsupported describes what splitting does not support in an objective or in the options. It is empty if there is nothing.
+// unsupported names an unsupported feature of the objective or of the options, or returns "".
 func (c *check) unsupported(objective *simulate.Objective) string {
 	monitor := &objective.Monitor
 	switch {
@@ -147,37 +145,41 @@ func (c *check) unsupported(objective *simulate.Objective) string {
 	return ""
 }
 
-// walker returns a walker that draws from the stream of random numbers with the given number.
+// walker returns a walker with its own stream of random numbers.
 func (c *check) walker(ctx context.Context, stream uint64) (*walker, error) {
 	chain, err := newChain(ctx, c.model, c.monitor, c.importance)
 	return &walker{chain: chain, monitor: c.monitor, random: compile.NewStream(c.options.Seed, stream)}, err
 }
 
-// replications returns the number of replications that the options ask for. If they ask for none, it computes the number that the
-// half-width needs from pilot replications. These are not part of the estimate, so the number is independent of the estimate.
+// replications returns the number of replications: from the options, or from the half-width and the variance of pilot replications.
 func (c *check) replications(ctx context.Context) (int64, error) {
 	if c.options.Samples > 0 {
 		return c.options.Samples, nil
 	}
+	// Pilot replications are not part of the estimate, so the number is independent of the estimate.
 	pilot, err := c.replicate(ctx, 1, pilotReplications)
 	if err != nil {
 		return 0, err
 	}
-	mean := pilot.moments.Mean()
 	if pilot.positive < pilotReplications/2 {
 		return 0, &result.Failure{Class: result.NonConverge, Message: fmt.Sprintf("only %d of %d replications reached the target: the variance of splitting is not trustworthy here", pilot.positive, pilotReplications)}
 	}
-	halfWidth := cmp.Or(c.options.Width, relativeHalfWidth*mean)
+	halfWidth := cmp.Or(c.options.Width, relativeHalfWidth*pilot.moments.Mean())
+	return c.replicationsFor(halfWidth, pilot.moments.Variance())
+}
+
+// replicationsFor returns the number of replications for a half-width. The variance is estimated from pilot replications.
+func (c *check) replicationsFor(halfWidth, variance float64) (int64, error) {
 	const reserve = 1.3 // because the variance is estimated from few replications
 	quantile := stats.StudentQuantile(c.confidence(), pilotReplications-1)
-	needed := math.Ceil(reserve * pilot.moments.Variance() * math.Pow(quantile/halfWidth, 2))
+	needed := math.Ceil(reserve * variance * math.Pow(quantile/halfWidth, 2))
 	if needed > maxReplications {
 		return 0, &result.Failure{Class: result.NonConverge, Message: fmt.Sprintf("a half-width of %.3g takes about %.0f replications, at most %d are drawn: the variance of splitting is too large here; want a greater --width, or the number of replications (--samples)", halfWidth, needed, maxReplications)}
 	}
 	return max(int64(needed), minReplications), nil
 }
 
-// confidence returns the confidence that the options ask for, or its default.
+// confidence returns the confidence in the options, or the default.
 func (c *check) confidence() float64 { return cmp.Or(c.options.Confidence, stats.DefaultConfidence) }
 
 // estimates summarizes the estimates of independent replications.
@@ -187,21 +189,22 @@ type estimates struct {
 	greatest float64 // the greatest estimate
 }
 
-// checkTrust returns an error if the probability is not small, or if the variance of the estimates is not a reliable estimate of the
-// variance of the replications.
+// checkTrust returns an error if the probability is not small, or if the variance is not reliable.
 func (e *estimates) checkTrust() error {
-	n, sum := e.moments.Count(), e.moments.Mean()*float64(e.moments.Count())
+	n, mean := e.moments.Count(), e.moments.Mean()
+	if mean > maxProbability {
+		return &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf("the property is not rare: its probability is about %.2g, and splitting is for at most %v; want --method sim", mean, maxProbability)}
+	}
+	sum := mean * float64(n)
 	message := ""
 	switch {
-	case e.moments.Mean() > maxProbability:
-		return &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf("the property is not rare: its probability is about %.2g, and splitting is for at most %v; want --method sim", e.moments.Mean(), maxProbability)}
-	case e.moments.Mean() > 0 && e.moments.Variance() == 0:
+	case mean > 0 && e.moments.Variance() == 0:
 		message = fmt.Sprintf("the estimates of %d replications are equal", n)
 	case n < minReplications/2:
 		message = fmt.Sprintf("%d replications are too few for an interval, want at least %d", n, minReplications/2)
 	case e.positive < n/2:
 		message = fmt.Sprintf("only %d of %d replications reached the target", e.positive, n)
-	case e.greatest > maxShare*sum && e.greatest > 5*e.moments.Mean():
+	case e.greatest > maxShare*sum && e.greatest > 5*mean:
 		message = fmt.Sprintf("one of %d replications has %.0f %% of the sum of their estimates", n, 100*e.greatest/sum)
 	default:
 		return nil
@@ -209,32 +212,32 @@ func (e *estimates) checkTrust() error {
 	return &result.Failure{Class: result.NonConverge, Message: message + ": the variance of splitting is not trustworthy here; want more replications (--samples)"}
 }
 
-// replicate draws the replications with the numbers first to first+n-1.
+// replicate draws n replications and summarizes their estimates. first is the number of the first replication.
 func (c *check) replicate(ctx context.Context, first, n int64) (*estimates, error) {
-	found := &estimates{}
+	summary := &estimates{}
 	lastReport := time.Now()
 	err := inorder.Run(ctx, inorder.Jobs[replication]{
 		End: n, Workers: c.options.Workers,
 		Start: func(ctx context.Context) (inorder.Worker[replication], error) {
-			w, err := c.walker(ctx, 0)
-			return &worker{w, c, first}, err
+			walker, err := c.walker(ctx, 0)
+			return &worker{walker, c, first}, err
 		},
-		Take: func(_ int64, r *replication) bool {
-			found.add(r.estimate)
-			c.nondet = c.nondet || r.nondet
+		Take: func(_ int64, drawn *replication) bool {
+			summary.add(drawn.estimate)
+			c.nondet = c.nondet || drawn.nondet
 			return true
 		},
 		Tick: func() {
 			if c.options.Progress != nil && time.Since(lastReport) > 100*time.Millisecond {
 				lastReport = time.Now()
-				c.options.Progress(progress.Progress{Done: found.moments.Count(), Target: n, Unit: progress.Samples, Estimate: found.moments.Mean()})
+				c.options.Progress(progress.Progress{Done: summary.moments.Count(), Target: n, Unit: progress.Samples, Estimate: summary.moments.Mean()})
 			}
 		},
 	})
-	return found, cmp.Or(err, ctx.Err())
+	return summary, cmp.Or(err, ctx.Err())
 }
 
-// add includes the estimate of one more replication.
+// add includes the estimate of a replication.
 func (e *estimates) add(estimate float64) {
 	e.moments.Add(estimate)
 	if estimate > 0 {
@@ -256,7 +259,7 @@ type worker struct {
 	first int64
 }
 
-// Do draws n replications, of which first is the number of the first one within the current job.
+// Do draws n replications. first is the number of the first replication in the current job.
 func (w *worker) Do(ctx context.Context, first, n int64) ([]replication, error) {
 	var replications []replication
 	for i := range n {
@@ -273,16 +276,16 @@ func (w *worker) Do(ctx context.Context, first, n int64) ([]replication, error) 
 // Close implements inorder.Worker.
 func (w *worker) Close() error { return nil }
 
-// setValue sets the estimate and its nominal half-width.
-func (c *check) setValue(found *estimates) {
-	mean := found.moments.Mean()
+// setValue sets the verdict to the mean of the estimates, with its nominal half-width.
+func (c *check) setValue(replications *estimates) {
+	mean := replications.moments.Mean()
 	c.verdict.Value = result.Value{Kind: result.Number, Num: mean}
 	c.verdict.Accuracy, c.verdict.Confidence = result.Probable, c.confidence()
-	halfWidth := stats.SkewedHalfWidth(&found.moments, c.confidence())
+	halfWidth := stats.SkewedHalfWidth(&replications.moments, c.confidence())
 	c.verdict.HalfWidth = &halfWidth
 }
 
-// paths returns the number of paths of a replication.
+// paths returns the number of paths in one replication.
 func (c *check) paths() int {
 	total := 0
 	for _, level := range c.levels {
@@ -291,23 +294,23 @@ func (c *check) paths() int {
 	return total
 }
 
-// warn adds warnings about the half-width and about random choices, and sets the resolution of choices.
+// warn sets the resolution of choices, and warns about the half-width and about random choices.
 func (c *check) warn(objective *simulate.Objective) {
-	kind := "the variables of the property"
+	domain := "the variables of the property"
 	if c.importance.complete {
-		kind = "all states"
+		domain = "all states"
 	}
-	c.verdict.Warnings = append(c.verdict.Warnings, fmt.Sprintf("the half-width is nominal, by Student's t for independent replications of importance splitting with %s and %d paths each; the importance function is of %s", noun.Count(len(c.levels), "level"), c.paths(), kind))
+	c.verdict.Warnings = append(c.verdict.Warnings, fmt.Sprintf("the half-width is nominal, by Student's t for independent replications of importance splitting with %s and %d paths each; the importance function is of %s", noun.Count(len(c.levels), "level"), c.paths(), domain))
 	isMDP := c.property.Program.Type != syntax.DTMC && c.property.Program.Type != syntax.CTMC
 	c.verdict.Resolution = result.NoNondet
 	if c.nondet {
 		c.verdict.Resolution = result.Uniform
 	}
 	if c.nondet && isMDP {
-		text := "P"
+		operator := "P"
 		if objective.Extremum != syntax.NoExtremum {
-			text += objective.Extremum.String()
+			operator += objective.Extremum.String()
 		}
-		c.verdict.Warnings = append(c.verdict.Warnings, text+"=?: every choice was made at random, so this is the value of random choices")
+		c.verdict.Warnings = append(c.verdict.Warnings, operator+"=?: every choice was made at random, so this is the value of random choices")
 	}
 }

@@ -32,34 +32,34 @@ const (
 	representatives = 16
 )
 
-// refusal returns the error of a property for which there is no importance function.
+// refusal returns the error of a property without an importance function.
 func refusal(message string) error {
 	return &result.Failure{Class: result.Unsupported, Message: message}
 }
 
-// of returns the importance of a state. possible is false if the target cannot be reached from it.
-func (f *importance) of(state []int32) (value float64, possible bool) {
-	value, found := f.values[f.keyOf(state)]
+// of returns the importance of a state. possible is false if the state cannot reach the target.
+func (function *importance) of(state []int32) (value float64, possible bool) {
+	value, found := function.values[function.keyOf(state)]
 	switch {
 	case found:
 		return value, true
-	case f.complete:
+	case function.complete:
 		return math.Inf(-1), false
 	}
-	return f.unknown, true
+	return function.unknown, true
 }
 
-// keyOf returns a string that identifies the values of the variables of the importance function in a state.
-func (f *importance) keyOf(state []int32) string {
+// keyOf returns a map key for the values of the relevant variables in a state.
+func (function *importance) keyOf(state []int32) string {
 	key := make([]byte, 0, 64)
-	for _, slot := range f.slots {
+	for _, slot := range function.slots {
 		key = binary.LittleEndian.AppendUint32(key, uint32(state[slot]))
 	}
 	return string(key)
 }
 
-// derive computes the importance function for a monitor. If the model has few states, it explores all of them. Otherwise it explores
-// some states for each valuation of the variables in the property.
+// derive computes the importance function of a monitor. A small model is explored completely.
+// For a large model, derive explores some states for each valuation of the variables in the property.
 func derive(ctx context.Context, model *compile.Model, monitor *compile.Monitor) (*importance, error) {
 	chain, err := newChain(ctx, model, monitor, nil)
 	if err != nil {
@@ -87,7 +87,7 @@ func derive(ctx context.Context, model *compile.Model, monitor *compile.Monitor)
 	return valuations.function, valuations.computeImportance(ctx, monitor.High)
 }
 
-// variables returns the slots of the variables in the formulas of a monitor.
+// variables returns the slots of the variables in the formulas of a monitor, in increasing order.
 func variables(monitor *compile.Monitor) []int {
 	var slots []int
 	for _, formula := range []sema.Expr{monitor.Left, monitor.Right} {
@@ -118,14 +118,14 @@ func newGraph(c *chain, function *importance) *graph {
 	return &graph{chain: c, function: function, vertices: map[string]int32{}}
 }
 
-// vertex returns the vertex of a node, and adds the vertex if it is new.
-func (g *graph) vertex(n int32) int32 {
-	node := &g.chain.nodes[n]
+// vertex returns the vertex of a node. A new vertex is added.
+func (g *graph) vertex(number int32) int32 {
+	node := &g.chain.nodes[number]
 	key := g.function.keyOf(node.state)
-	v, ok := g.vertices[key]
-	if !ok {
-		v = int32(len(g.keys))
-		g.vertices[key] = v
+	vertex, found := g.vertices[key]
+	if !found {
+		vertex = int32(len(g.keys))
+		g.vertices[key] = vertex
 		g.keys = append(g.keys, key)
 		g.isTarget = append(g.isTarget, false)
 		g.expanded = append(g.expanded, 0)
@@ -133,20 +133,19 @@ func (g *graph) vertex(n int32) int32 {
 		g.edges = append(g.edges, map[int32]float64{})
 	}
 	if node.status == reached {
-		g.isTarget[v] = true
+		g.isTarget[vertex] = true
 	}
-	return v
+	return vertex
 }
 
-// explore expands states breadth-first, at most perVertex states of each vertex. complete is false if there are more states than
-// the limit.
+// explore expands states breadth-first, at most perVertex states of each vertex. complete is false if it stopped at the limit.
 func (g *graph) explore(ctx context.Context, limit, perVertex int) (complete bool, err error) {
 	queue := []int32{0}
 	queued := map[int32]bool{0: true}
 	for next := 0; next < len(queue); next++ {
 		n := queue[next]
-		v := g.vertex(n)
-		if g.chain.nodes[n].status != undecided || g.expanded[v] >= perVertex {
+		vertex := g.vertex(n)
+		if g.chain.nodes[n].status != undecided || g.expanded[vertex] >= perVertex {
 			continue
 		}
 		if next >= limit || len(g.chain.nodes) > 5*limit {
@@ -155,11 +154,11 @@ func (g *graph) explore(ctx context.Context, limit, perVertex int) (complete boo
 		if next%1024 == 0 && ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		g.expanded[v]++
+		g.expanded[vertex]++
 		if err := g.chain.expand(n); err != nil {
 			return false, err
 		}
-		g.addEdges(n, v)
+		g.addEdges(n, vertex)
 		for _, successor := range g.chain.nodes[n].successors {
 			if !queued[successor] {
 				queued[successor] = true
@@ -175,42 +174,40 @@ func (g *graph) addEdges(n, from int32) {
 	expanded := &g.chain.nodes[n]
 	g.rates[from] += expanded.rate
 	for k, successor := range expanded.successors {
+		to := g.vertex(successor)
 		if expanded.status == undecided {
-			g.edges[from][g.vertex(successor)] += expanded.probability(k)
-		} else {
-			g.vertex(successor)
+			g.edges[from][to] += expanded.probability(k)
 		}
 	}
 }
 
-// order returns the vertices from which the target can be reached, without the target itself, in the order of a backward breadth-first
-// search from the target.
+// order returns the vertices that can reach the target, without the target. They are in the order of a backward breadth-first search.
 func (g *graph) order() []int32 {
 	predecessors := make([][]int32, len(g.keys))
 	var order []int32
 	visited := make([]bool, len(g.keys))
-	for v := range g.keys {
-		for successor := range g.edges[v] {
-			predecessors[successor] = append(predecessors[successor], int32(v))
+	for vertex := range g.keys {
+		for successor := range g.edges[vertex] {
+			predecessors[successor] = append(predecessors[successor], int32(vertex))
 		}
-		if g.isTarget[v] {
-			visited[v] = true
-			order = append(order, int32(v))
+		if g.isTarget[vertex] {
+			visited[vertex] = true
+			order = append(order, int32(vertex))
 		}
 	}
 	targets := len(order)
 	for next := 0; next < len(order); next++ {
-		for _, v := range predecessors[order[next]] {
-			if !visited[v] {
-				visited[v] = true
-				order = append(order, v)
+		for _, vertex := range predecessors[order[next]] {
+			if !visited[vertex] {
+				visited[vertex] = true
+				order = append(order, vertex)
 			}
 		}
 	}
 	return order[targets:]
 }
 
-// survival returns the probability that a path leaves a vertex before it ends because of the time bound.
+// survival returns the probability that a path leaves a vertex before the time bound ends the path.
 func (g *graph) survival(v int32, bound float64) float64 {
 	if math.IsInf(bound, 1) {
 		return 1
@@ -229,17 +226,17 @@ type row struct {
 	factors    []float64
 }
 
-// rows returns the equations of the vertices from which the target can be reached.
+// rows returns the equations of the vertices that can reach the target. Self-loops are eliminated.
 func (g *graph) rows(bound float64) []row {
 	var rows []row
 	for _, v := range g.order() {
-		survival := g.survival(v, bound) / float64(g.expanded[v])
-		leaving := g.leaving(v, bound)
+		scale := g.survival(v, bound) / float64(g.expanded[v])
+		leaveProbability := g.leaveProbability(v, bound)
 		equation := row{vertex: v}
 		for _, successor := range slices.Sorted(maps.Keys(g.edges[v])) {
 			if successor != v {
 				equation.successors = append(equation.successors, successor)
-				equation.factors = append(equation.factors, survival*g.edges[v][successor]/leaving)
+				equation.factors = append(equation.factors, scale*g.edges[v][successor]/leaveProbability)
 			}
 		}
 		rows = append(rows, equation)
@@ -247,30 +244,30 @@ func (g *graph) rows(bound float64) []row {
 	return rows
 }
 
-// leaving returns the probability that a path does not go on with a step from the vertex to itself. It adds up the probabilities of
-// the other successors, because subtracting the probability of the self-loop from 1 loses digits if the self-loop is likely.
-func (g *graph) leaving(v int32, bound float64) float64 {
+// leaveProbability returns the probability that the next step does not return to the vertex.
+func (g *graph) leaveProbability(v int32, bound float64) float64 {
 	survival, expanded := g.survival(v, bound), float64(g.expanded[v])
+	// A sum of the other probabilities is more precise than 1 minus the probability of a likely self-loop.
 	others := 0.0
 	for _, successor := range slices.Sorted(maps.Keys(g.edges[v])) {
 		if successor != v {
 			others += g.edges[v][successor] / expanded
 		}
 	}
-	failing := max(0, 1-others-g.edges[v][v]/expanded) // moves that no edge stands for, because the state failed
+	failing := max(0, 1-others-g.edges[v][v]/expanded) // steps from failed states have no edge
 	return max(1-survival+survival*(others+failing), math.SmallestNonzeroFloat64)
 }
 
 // resolution is the number of values of importance in one unit. Values are rounded to it, so that rounding errors do not distinguish values.
 const resolution = 1 << 20
 
-// solve approximates the solution of the equations by sweeps that begin near the target.
+// solve approximates the solution of the equations by Gauss-Seidel sweeps.
 func (g *graph) solve(ctx context.Context, rows []row) (values []float64, err error) {
 	const maxSweeps, precision = 300, 0.01
 	values = make([]float64, len(g.keys))
-	for v, isTarget := range g.isTarget {
+	for vertex, isTarget := range g.isTarget {
 		if isTarget {
-			values[v] = 1
+			values[vertex] = 1
 		}
 	}
 	for range maxSweeps {
@@ -286,37 +283,30 @@ func (g *graph) solve(ctx context.Context, rows []row) (values []float64, err er
 
 // sweep updates each value by its equation, and returns the greatest relative change.
 func sweep(rows []row, values []float64) (change float64) {
-	for _, r := range rows {
+	for _, equation := range rows {
 		value := 0.0
-		for k, successor := range r.successors {
-			value += r.factors[k] * values[successor]
+		for k, successor := range equation.successors {
+			value += equation.factors[k] * values[successor]
 		}
 		if value > 0 {
-			change = max(change, (value-values[r.vertex])/value)
+			change = max(change, (value-values[equation.vertex])/value)
 		}
-		values[r.vertex] = value
+		values[equation.vertex] = value
 	}
 	return change
 }
 
-// computeImportance sets the values of the importance function to the logarithms of approximate probabilities of reaching the target. They
-// need not be precise: every importance function gives unbiased estimates, if each state from which the target can be reached has
-// an importance. The error says that the target cannot be reached, or that a probability underflows.
+// computeImportance sets the importance function to logarithms of approximate probabilities of reaching the target.
+// It returns an error if the target cannot be reached, or if a probability underflows.
 func (g *graph) computeImportance(ctx context.Context, bound float64) error {
 	rows := g.rows(bound)
+	// The values need not be precise: every importance function gives unbiased estimates.
 	values, err := g.solve(ctx, rows)
 	if err != nil {
 		return err
 	}
-	const initialVertex = 0
-	isReachable := g.isTarget[initialVertex] || slices.ContainsFunc(rows, func(r row) bool { return r.vertex == initialVertex })
-	switch {
-	case g.function.complete && (!isReachable || bound == 0):
-		return refusal("the target cannot be reached: its probability is 0, and nothing is left to sample, want --method states")
-	case !isReachable:
-		return refusal("found no path to the target among the states that were explored, so there is no importance function; want another method, or a property over variables that approach the target step by step")
-	case values[initialVertex] == 0:
-		return refusal("the estimate of the probability for the importance function is less than any double, want another method")
+	if err := g.checkInitial(rows, values, bound); err != nil {
+		return err
 	}
 	g.function.values = map[string]float64{}
 	for v, isTarget := range g.isTarget {
@@ -324,18 +314,32 @@ func (g *graph) computeImportance(ctx context.Context, bound float64) error {
 			g.function.set(g.keys[v], values[v])
 		}
 	}
-	for _, r := range rows {
-		g.function.set(g.keys[r.vertex], values[r.vertex])
+	for _, equation := range rows {
+		g.function.set(g.keys[equation.vertex], values[equation.vertex])
 	}
 	return nil
 }
 
-// set sets the importance of a valuation to the rounded logarithm of a value. The value is limited to the range from the least
-// positive float64 to 1, because an underflow must not make the importance infinite, and no state may have a greater importance
-// than the target.
-func (f *importance) set(key string, value float64) {
-	value = min(max(value, math.SmallestNonzeroFloat64), 1)
-	logarithm := math.Round(math.Log(value)*resolution) / resolution
-	f.values[key] = logarithm
-	f.unknown = min(f.unknown, logarithm)
+// checkInitial returns an error if the value of the initial vertex is 0.
+func (g *graph) checkInitial(rows []row, values []float64, bound float64) error {
+	const initial = 0
+	isReachable := g.isTarget[initial] || slices.ContainsFunc(rows, func(equation row) bool { return equation.vertex == initial })
+	switch {
+	case g.function.complete && (!isReachable || bound == 0):
+		return refusal("the target cannot be reached: its probability is 0, and nothing is left to sample, want --method states")
+	case !isReachable:
+		return refusal("found no path to the target among the states that were explored, so there is no importance function; want another method, or a property over variables that approach the target step by step")
+	case values[initial] == 0:
+		return refusal("the estimate of the probability for the importance function is less than any double, want another method")
+	}
+	return nil
+}
+
+// set sets the importance of a valuation to the rounded logarithm of a probability.
+func (function *importance) set(key string, probability float64) {
+	// The importance must be finite even after an underflow, and at most the importance of the target.
+	probability = min(max(probability, math.SmallestNonzeroFloat64), 1)
+	logarithm := math.Round(math.Log(probability)*resolution) / resolution
+	function.values[key] = logarithm
+	function.unknown = min(function.unknown, logarithm)
 }

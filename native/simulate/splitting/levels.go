@@ -30,14 +30,14 @@ type level struct {
 	paths      int // the number of paths that a replication starts to attain the level
 }
 
-// record is the position at which a path first attained an importance.
+// record is a position of a path with a greater importance than all earlier positions.
 type record struct {
 	importance float64
 	at         position
 }
 
-// chooseLevels returns increasing levels of importance. The last level is the target. It chooses each level so that about the same share
-// of the paths from the level before attains it.
+// chooseLevels returns increasing levels of importance; the last level is the target.
+// About the same share of the paths from each level attains the next level.
 func (w *walker) chooseLevels(ctx context.Context) ([]level, error) {
 	var levels []level
 	importance, starts := math.Inf(-1), []position{{state: w.chain.initial}}
@@ -49,12 +49,8 @@ func (w *walker) chooseLevels(ctx context.Context) ([]level, error) {
 		if len(paths) == 0 {
 			return nil, &result.Failure{Class: result.NonConverge, Message: fmt.Sprintf("no path of %d reached more than level %d: the importance function does not lead to the target", maxPilotPaths, len(levels))}
 		}
-		importance, starts = nextLevel(drawn, paths), starts[:0]
-		for _, path := range paths {
-			if k := slices.IndexFunc(path, func(r record) bool { return r.importance >= importance }); k >= 0 {
-				starts = append(starts, path[k].at)
-			}
-		}
+		importance = nextLevel(drawn, paths)
+		starts = firstPositions(paths, importance)
 		levels = append(levels, level{importance, effort(drawn, len(starts))})
 		if math.IsInf(importance, 1) {
 			return levels, nil
@@ -63,16 +59,26 @@ func (w *walker) chooseLevels(ctx context.Context) ([]level, error) {
 	return nil, &result.Failure{Class: result.NonConverge, Message: fmt.Sprintf("the target was not reached in %d levels", maxLevels)}
 }
 
-// effort returns the number of paths that a replication starts, so that about expectedHits of them attain a level. drawn and attained
-// are the numbers of paths in the pilot run that were drawn and that attained the level. Their quotient can be small although levels
-// are chosen for a fixed share, because there may be no state between two levels.
-func effort(drawn, attained int) int {
-	const least, most, expectedHits = 500, 100_000, 100
-	return min(max(least, expectedHits*drawn/attained), most)
+// firstPositions returns the first position of each path with at least the given importance.
+func firstPositions(paths [][]record, importance float64) []position {
+	var positions []position
+	for _, path := range paths {
+		if k := slices.IndexFunc(path, func(r record) bool { return r.importance >= importance }); k >= 0 {
+			positions = append(positions, path[k].at)
+		}
+	}
+	return positions
 }
 
-// nextLevel returns the importance that the given share of the drawn paths attains. If fewer paths got ahead, it returns the least importance that
-// all of them attained. paths has the records of the paths that got ahead.
+// effort returns the number of paths that a replication starts at a level, so about expectedHits paths attain the level.
+// In the pilot run, attained of the drawn paths attained the level.
+func effort(drawn, attained int) int {
+	const minPaths, maxPaths, expectedHits = 500, 100_000, 100
+	return min(max(minPaths, expectedHits*drawn/attained), maxPaths)
+}
+
+// nextLevel returns the importance that the given share of the drawn paths attains. paths has the records of each path with a record.
+// If there are too few records, nextLevel returns the importance that all paths with a record attain.
 func nextLevel(drawn int, paths [][]record) float64 {
 	var greatest []float64
 	for _, path := range paths {
@@ -82,15 +88,15 @@ func nextLevel(drawn int, paths [][]record) float64 {
 	return greatest[max(len(greatest)-int(share*float64(drawn)), 0)]
 }
 
-// recordPaths draws paths from the starts, and returns their number and the records of the paths that got ahead: they attained a
-// sufficiently greater importance than the level. If too few paths got ahead, it draws more.
+// recordPaths draws paths from the starts. It returns their number, and the records of the paths that exceed the level.
+// It draws more paths if too few exceed the level.
 func (w *walker) recordPaths(ctx context.Context, starts []position, level float64) (drawn int, paths [][]record, err error) {
+	minImportance := max(level, w.chain.nodes[0].importance) + leastProgress
 	for n := pilotPaths; n <= maxPilotPaths && len(paths) < leastPaths; n *= 4 {
 		drawn, paths = n, nil
 		start := w.spread(starts, n)
 		for i := range n {
-			least := max(level, w.chain.nodes[0].importance) + leastProgress
-			path, err := w.recordPath(ctx, start(i), least)
+			path, err := w.recordPath(ctx, start(i), minImportance)
 			if err != nil {
 				return 0, nil, err
 			}
@@ -102,15 +108,14 @@ func (w *walker) recordPaths(ctx context.Context, starts []position, level float
 	return drawn, paths, nil
 }
 
-// recordPath draws a path from a position until it reaches the target or fails. It returns the records of increasing importance, of
-// at least the given importance. The target has infinite importance.
-func (w *walker) recordPath(ctx context.Context, from position, least float64) ([]record, error) {
+// recordPath draws a path until it reaches the target or fails. It returns the positions of increasing importance, from the given importance on.
+func (w *walker) recordPath(ctx context.Context, from position, minImportance float64) ([]record, error) {
 	var records []record
-	greatest := least
+	greatest := minImportance
 	_, _, err := w.walk(ctx, from, math.Inf(1), func(n int32, time float64) {
 		entered := &w.chain.nodes[n]
 		importance := entered.importance
-		if entered.status == reached {
+		if entered.status == reached { // the target has infinite importance
 			importance = math.Inf(1)
 		}
 		isRecord := importance > greatest || len(records) == 0 && importance == greatest

@@ -25,16 +25,16 @@ type walker struct {
 	nondet  bool  // a path has entered a state with several choices
 }
 
-// attains reports whether the importance of a node is at least the given one. A node of the target always attains it.
+// attains reports whether a node has at least the given importance. A target node has every importance.
 func (w *walker) attains(n int32, importance float64) bool {
 	entered := &w.chain.nodes[n]
 	return entered.status == reached || entered.status == undecided && entered.importance >= importance
 }
 
-// walk draws a path until it attains an importance or fails. It returns the position at which the path attained the importance;
-// attained is false if the path failed. If visit is not nil, walk calls it with each node and the time at which the path entered it.
+// walk draws a path until it attains an importance or fails. at is the position where the path attained the importance.
+// If visit is not nil, it is called with each node and its entry time.
 func (w *walker) walk(ctx context.Context, from position, importance float64, visit func(n int32, time float64)) (at position, attained bool, err error) {
-	if len(w.chain.nodes) > maxKept {
+	if len(w.chain.nodes) > maxStoredStates {
 		if err := w.chain.reset(); err != nil {
 			return from, false, err
 		}
@@ -50,7 +50,7 @@ func (w *walker) walk(ctx context.Context, from position, importance float64, vi
 		if w.attains(n, importance) {
 			return position{w.chain.nodes[n].state, time}, true, nil
 		}
-		if err := w.checkStep(ctx, n, steps); err != nil {
+		if err := w.prepareStep(ctx, n, steps); err != nil {
 			return from, false, err
 		}
 		current := &w.chain.nodes[n]
@@ -66,7 +66,7 @@ func (w *walker) walk(ctx context.Context, from position, importance float64, vi
 	}
 }
 
-// draw draws a successor by the probabilities and returns its index.
+// draw draws the index of a successor from the cumulative probabilities.
 func (w *walker) draw(current *node) int {
 	random := w.random.Unit()
 	index, _ := slices.BinarySearchFunc(current.cumulative, random, func(sum, random float64) int {
@@ -78,8 +78,8 @@ func (w *walker) draw(current *node) int {
 	return min(index, len(current.successors)-1)
 }
 
-// checkStep expands the current node, and returns an error if the path is too long or the context ends.
-func (w *walker) checkStep(ctx context.Context, n int32, steps int64) error {
+// prepareStep expands the current node. It returns an error if the path is too long or the context ends.
+func (w *walker) prepareStep(ctx context.Context, n int32, steps int64) error {
 	w.steps++
 	if w.steps%1024 == 0 && ctx.Err() != nil {
 		return ctx.Err()
@@ -104,8 +104,8 @@ func (w *walker) duration(current *node) float64 {
 	return 1
 }
 
-// spread returns a function that selects the start of each of n paths, by systematic sampling. The starts are at equal distances in
-// the list of positions, after a random offset. In expectation each position is selected equally often, so the estimate is unbiased.
+// spread returns a function that selects the start of each of n paths by systematic sampling.
+// Each position is equally likely, so the estimate is unbiased.
 func (w *walker) spread(positions []position, n int) func(i int) position {
 	offset := w.random.Unit()
 	return func(i int) position {
@@ -118,23 +118,29 @@ func (w *walker) spread(positions []position, n int) func(i int) position {
 // replicate returns the estimate of one replication: the product of the fractions of paths that attain each level.
 func (w *walker) replicate(ctx context.Context, levels []level) (float64, error) {
 	starts, estimate := []position{{state: w.chain.initial}}, 1.0
-	for _, level := range levels {
-		var attained []position
-		start := w.spread(starts, level.paths)
-		for i := range level.paths {
-			at, ok, err := w.walk(ctx, start(i), level.importance, nil)
-			if err != nil {
-				return 0, err
-			}
-			if ok {
-				attained = append(attained, at)
-			}
+	for i := range levels {
+		attained, err := w.attainLevel(ctx, starts, &levels[i])
+		if err != nil || len(attained) == 0 {
+			return 0, err
 		}
-		if len(attained) == 0 {
-			return 0, nil
-		}
-		estimate *= float64(len(attained)) / float64(level.paths)
+		estimate *= float64(len(attained)) / float64(levels[i].paths)
 		starts = attained
 	}
 	return estimate, nil
+}
+
+// attainLevel starts the paths of a level, and returns the positions where paths attain the level.
+func (w *walker) attainLevel(ctx context.Context, starts []position, level *level) ([]position, error) {
+	var positions []position
+	start := w.spread(starts, level.paths)
+	for i := range level.paths {
+		at, attained, err := w.walk(ctx, start(i), level.importance, nil)
+		if err != nil {
+			return nil, err
+		}
+		if attained {
+			positions = append(positions, at)
+		}
+	}
+	return positions, nil
 }

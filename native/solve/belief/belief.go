@@ -20,8 +20,7 @@ func point(s uint32) *belief {
 	return &belief{[]uint32{s}, []*big.Int{big.NewInt(1)}, big.NewInt(1)}
 }
 
-// newBelief returns the belief in which the probability of each state is proportional to its weight. It
-// divides the weights by their greatest common divisor, in place.
+// newBelief returns a belief with probabilities proportional to the weights. It divides the weights by their gcd, in place.
 func newBelief(states []uint32, weights []*big.Int) *belief {
 	gcd := new(big.Int).Set(weights[0])
 	for _, weight := range weights[1:] {
@@ -38,7 +37,7 @@ func newBelief(states []uint32, weights []*big.Int) *belief {
 	return result
 }
 
-// key returns a string that identifies the belief in maps: two beliefs have the same key only if they are equal.
+// key returns a map key that identifies the belief.
 func (b *belief) key() string {
 	var key []byte
 	for i, s := range b.states {
@@ -62,8 +61,7 @@ func (b *belief) expectation(value func(s uint32) *big.Rat) *big.Rat {
 	return sum.Quo(sum, term.SetInt(b.total))
 }
 
-// expectationFloat is expectation for nonnegative float64 values, with a bound on its relative error. If a
-// value is infinite, so is the result.
+// expectationFloat returns the expectation of nonnegative float64 values, with a bound on its relative error.
 func (b *belief) expectationFloat(value func(s uint32) float64) (sum, relErr float64) {
 	total, _ := new(big.Float).SetInt(b.total).Float64()
 	if math.IsInf(total, 1) {
@@ -76,8 +74,7 @@ func (b *belief) expectationFloat(value func(s uint32) float64) (sum, relErr flo
 	return sum / total, float64(len(b.states)+6) * 0x1p-53
 }
 
-// roundedExpectation is expectationFloat for weights that exceed the range of float64: it rounds the exact
-// expectation.
+// roundedExpectation rounds the exact expectation. It is for weights beyond the range of float64.
 func (b *belief) roundedExpectation(value func(s uint32) float64) (sum, relErr float64) {
 	for _, s := range b.states {
 		if math.IsInf(value(s), 1) {
@@ -115,8 +112,7 @@ func newUpdater(problem *pomdp) *updater {
 	return &updater{pomdp: problem, weightOf: make([]big.Int, problem.model.NumStates())}
 }
 
-// step returns the outcomes of an action in a belief: the weights of reaching the target and of failing, and
-// the next belief for each observation.
+// step returns the outcomes of an action in a belief.
 func (u *updater) step(b *belief, action int) outcomes {
 	result := outcomes{goal: new(big.Int), fail: new(big.Int), total: new(big.Int).Mul(u.scale, b.total)}
 	weight := new(big.Int)
@@ -124,26 +120,29 @@ func (u *updater) step(b *belief, action int) outcomes {
 		first, end := u.model.Row(u.choiceOf(s, action))
 		for j := first; j < end; j++ {
 			weight.Mul(b.weights[i], u.scaledWeights[u.model.Weight[j]])
-			target := u.model.Target[j]
-			switch {
-			case u.Target.Has(int(target)):
-				result.goal.Add(result.goal, weight)
-			case u.terminal.Has(int(target)):
-				result.fail.Add(result.fail, weight)
-			default:
-				if u.weightOf[target].Sign() == 0 {
-					u.touchedStates = append(u.touchedStates, target)
-				}
-				u.weightOf[target].Add(&u.weightOf[target], weight)
-			}
+			u.addWeight(&result, u.model.Target[j], weight)
 		}
 	}
 	result.continuing = u.splitByObservation()
 	return result
 }
 
-// splitByObservation returns the outcome of each observation of the touched states, and resets the weights of
-// these states to zero.
+// addWeight adds the weight of a transition to the target, to failure, or to the next state.
+func (u *updater) addWeight(result *outcomes, next uint32, weight *big.Int) {
+	switch {
+	case u.Target.Has(int(next)):
+		result.goal.Add(result.goal, weight)
+	case u.terminal.Has(int(next)):
+		result.fail.Add(result.fail, weight)
+	default:
+		if u.weightOf[next].Sign() == 0 {
+			u.touchedStates = append(u.touchedStates, next)
+		}
+		u.weightOf[next].Add(&u.weightOf[next], weight)
+	}
+}
+
+// splitByObservation returns an outcome for each observation of the touched states. It resets the weights of the states to zero.
 func (u *updater) splitByObservation() []outcome {
 	slices.SortFunc(u.touchedStates, func(s1, s2 uint32) int {
 		return cmp.Or(cmp.Compare(u.Observation[s1], u.Observation[s2]), cmp.Compare(s1, s2))
@@ -161,7 +160,7 @@ func (u *updater) splitByObservation() []outcome {
 	return outcomes
 }
 
-// takeOutcome returns the outcome that leads to the given states, and resets their weights to zero.
+// takeOutcome returns the outcome with the given states, and resets their weights to zero.
 func (u *updater) takeOutcome(states []uint32) outcome {
 	weights := make([]*big.Int, len(states))
 	sum := new(big.Int)

@@ -59,8 +59,8 @@ type Chain struct {
 // errTooLarge says that a chain has more states than allowed.
 var errTooLarge = fmt.Errorf("the chain of the strategy is too large")
 
-// inducedChain returns the Markov chain of a controller that starts in a state. Terminal states are absorbing. The error is errTooLarge
-// if the chain has more than limit states.
+// inducedChain returns the Markov chain of a controller from a start state. Terminal states are absorbing.
+// The error is errTooLarge if the chain has more than limit states.
 func (problem *pomdp) inducedChain(ctx context.Context, controller *Controller, start uint32, limit int) (*Chain, error) {
 	builder := &chainBuilder{pomdp: problem, controller: controller, number: map[chainState]int{}, chain: &Chain{}, rows: sparse.NewBuilder(sparse.DTMC)}
 	if _, err := builder.stateNumber(start, 0); err != nil {
@@ -101,39 +101,38 @@ type chainState struct {
 	node  int
 }
 
-// stateNumber returns the number of a state of the chain, and adds the state if it is new. A terminal state is in
-// the chain once, with node 0.
-func (b *chainBuilder) stateNumber(s uint32, node int) (int, error) {
-	if b.terminal.Has(int(s)) {
+// stateNumber returns the number of a chain state, and adds a new state. A terminal state is stored once, with node 0.
+func (builder *chainBuilder) stateNumber(s uint32, node int) (int, error) {
+	if builder.terminal.Has(int(s)) {
 		node = 0
 	}
 	if node < 0 {
-		return 0, fmt.Errorf("the strategy has no action for observation %d", b.Observation[s])
+		return 0, fmt.Errorf("the strategy has no action for observation %d", builder.Observation[s])
 	}
-	number, found := b.number[chainState{s, node}]
+	number, found := builder.number[chainState{s, node}]
 	if !found {
-		number = len(b.chain.State)
-		b.number[chainState{s, node}] = number
-		b.chain.State = append(b.chain.State, s)
-		b.chain.Node = append(b.chain.Node, node)
+		number = len(builder.chain.State)
+		builder.number[chainState{s, node}] = number
+		builder.chain.State = append(builder.chain.State, s)
+		builder.chain.Node = append(builder.chain.Node, node)
 	}
 	return number, nil
 }
 
 // addTransitions adds the transitions of state i of the chain.
-func (b *chainBuilder) addTransitions(i int) error {
-	b.rows.State()
-	s, node := b.chain.State[i], &b.controller.Nodes[b.chain.Node[i]]
-	if b.terminal.Has(int(s)) {
-		b.rows.AddRat(i, big.NewRat(1, 1), sparse.NoAction)
+func (builder *chainBuilder) addTransitions(i int) error {
+	builder.rows.State()
+	s, node := builder.chain.State[i], &builder.controller.Nodes[builder.chain.Node[i]]
+	if builder.terminal.Has(int(s)) {
+		builder.rows.AddRat(i, big.NewRat(1, 1), sparse.NoAction)
 		return nil
 	}
-	for _, t := range b.transitions(s, node.Action) {
-		target, err := b.stateNumber(t.target, node.next(b.Observation[t.target]))
+	for _, next := range builder.transitions(s, node.Action) {
+		target, err := builder.stateNumber(next.target, node.next(builder.Observation[next.target]))
 		if err != nil {
 			return err
 		}
-		b.rows.AddRat(target, t.prob, sparse.NoAction)
+		builder.rows.AddRat(target, next.prob, sparse.NoAction)
 	}
 	return nil
 }
@@ -144,8 +143,7 @@ type transition struct {
 	prob   *big.Rat
 }
 
-// transitions returns the transitions of an action in a state, sorted and merged by target. For Any all
-// actions are equally likely.
+// transitions returns the transitions of an action in a state, sorted and merged by target. Any makes all actions equally likely.
 func (problem *pomdp) transitions(s uint32, action int) []transition {
 	var all []transition
 	choices := problem.choicesOf(s, action)
@@ -162,7 +160,7 @@ func (problem *pomdp) transitions(s uint32, action int) []transition {
 	return mergeTargets(all)
 }
 
-// choicesOf returns the choice of an action in a state, or for Any all its choices in the order of the actions.
+// choicesOf returns the choice of an action in a state. For Any it returns all choices.
 func (problem *pomdp) choicesOf(s uint32, action int) []int {
 	if action != Any {
 		return []int{problem.choiceOf(s, action)}
@@ -174,8 +172,7 @@ func (problem *pomdp) choicesOf(s uint32, action int) []int {
 	return choices
 }
 
-// mergeTargets sorts transitions by target, and replaces those with the same target by one with the sum of
-// their probabilities.
+// mergeTargets sorts transitions by target, and adds the probabilities of equal targets.
 func mergeTargets(transitions []transition) []transition {
 	slices.SortStableFunc(transitions, func(a, b transition) int { return int(a.target) - int(b.target) })
 	merged := transitions[:0]
@@ -189,27 +186,33 @@ func mergeTargets(transitions []transition) []transition {
 	return merged
 }
 
-// possibleObservations returns the observations that can follow an action in some of the states, in increasing order, without those of
-// terminal states.
+// possibleObservations returns the observations of nonterminal successors of the states under an action, in increasing order.
 func (problem *pomdp) possibleObservations(states []uint32, action int) []uint32 {
 	observations := map[uint32]bool{}
 	for _, s := range states {
-		if problem.terminal.Has(int(s)) {
-			continue
-		}
-		for _, choice := range problem.choicesOf(s, action) {
-			first, end := problem.model.Row(choice)
-			for _, target := range problem.model.Target[first:end] {
-				if !problem.terminal.Has(int(target)) {
-					observations[problem.Observation[target]] = true
-				}
+		for _, target := range problem.targetsOf(s, action) {
+			if !problem.terminal.Has(int(target)) {
+				observations[problem.Observation[target]] = true
 			}
 		}
 	}
 	return slices.Sorted(maps.Keys(observations))
 }
 
-// chainReward returns the state rewards of the Markov chain that a controller induces.
+// targetsOf returns the targets of an action in a state. A terminal state has none.
+func (problem *pomdp) targetsOf(s uint32, action int) []uint32 {
+	if problem.terminal.Has(int(s)) {
+		return nil
+	}
+	var targets []uint32
+	for _, choice := range problem.choicesOf(s, action) {
+		first, end := problem.model.Row(choice)
+		targets = append(targets, problem.model.Target[first:end]...)
+	}
+	return targets
+}
+
+// chainReward returns the state rewards of an induced Markov chain, or nil without a reward.
 func (problem *pomdp) chainReward(controller *Controller, chain *Chain) *sparse.Reward {
 	if problem.Reward == nil {
 		return nil
@@ -245,8 +248,7 @@ func (problem *pomdp) expectedReward(s uint32, action int) *big.Rat {
 	return sum.Quo(sum, big.NewRat(int64(len(choices)), 1))
 }
 
-// evaluate solves the Markov chain that a controller induces from the start state. limit is the greatest
-// number of states of this chain.
+// evaluate solves the Markov chain that a controller induces from a start state. The chain may have at most limit states.
 func (problem *pomdp) evaluate(ctx context.Context, controller *Controller, start uint32, limit int, opts solve.Options) (*solve.Values, *Chain, error) {
 	chain, err := problem.inducedChain(ctx, controller, start, limit)
 	if err != nil {
@@ -259,18 +261,18 @@ func (problem *pomdp) evaluate(ctx context.Context, controller *Controller, star
 // solveChain solves the problem in an induced chain; reward is nil for a probability.
 func (problem *pomdp) solveChain(ctx context.Context, chain *Chain, reward *sparse.Reward, opts solve.Options) (*solve.Values, error) {
 	n := len(chain.State)
-	left, target := sparse.NewSet(n), sparse.NewSet(n)
+	nonterminal, target := sparse.NewSet(n), sparse.NewSet(n)
 	for i, s := range chain.State {
 		switch {
 		case problem.Target.Has(int(s)):
 			target.Add(i)
 		case !problem.terminal.Has(int(s)):
-			left.Add(i)
+			nonterminal.Add(i)
 		}
 	}
 	graph := sparse.NewGraph(chain.Model)
 	if reward != nil {
 		return solve.ReachReward(ctx, graph, reward, target, problem.Direction, opts)
 	}
-	return solve.Until(ctx, graph, left, target, problem.Direction, opts)
+	return solve.Until(ctx, graph, nonterminal, target, problem.Direction, opts)
 }

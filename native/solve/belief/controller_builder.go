@@ -20,10 +20,8 @@ type controllerState struct {
 	observation    uint32
 }
 
-// controller returns the controller that follows a scheduler of the finite MDP; choice has the choice of each
-// state. In a belief that was cut off the controller goes on with the best strategy of the pool. If grid points
-// replace a belief, it goes on from the grid point of greatest weight; for an observation that is impossible
-// there it follows the fallback strategy.
+// controller returns the controller that follows a scheduler of the finite MDP, given by the choice of each state.
+// After a cut-off belief it follows the best strategy of the pool. After a replaced belief it follows the grid point of greatest weight.
 func (search *exploration) controller(mdp *finiteMDP, choice []uint32, optimistic bool) *Controller {
 	builder := &controllerBuilder{exploration: search, model: mdp, choice: choice, optimistic: optimistic, nodeOf: map[controllerState]int{}}
 	if len(search.nodes) > 0 && search.nodes[0].belief != nil {
@@ -36,7 +34,7 @@ func (search *exploration) controller(mdp *finiteMDP, choice []uint32, optimisti
 	return &builder.controller
 }
 
-// nodeFor returns the number of a controller state, and queues the state if it is new.
+// nodeFor returns the number of a controller state. A new state is queued. A cut-off belief becomes its strategy.
 func (builder *controllerBuilder) nodeFor(state controllerState) int {
 	if state.node >= 0 && builder.nodes[state.node].belief == nil {
 		cutOff := &builder.nodes[state.node]
@@ -51,7 +49,7 @@ func (builder *controllerBuilder) nodeFor(state controllerState) int {
 	return number
 }
 
-// newNode returns the controller node of a state: its action, and the next node for each possible observation.
+// newNode returns the controller node of a state, with an edge for each possible observation.
 func (builder *controllerBuilder) newNode(state controllerState) Node {
 	if state.node < 0 {
 		action := builder.pool.strategies[state.strategy][state.observation]
@@ -61,30 +59,34 @@ func (builder *controllerBuilder) newNode(state controllerState) Node {
 	result := Node{Observation: explored.observation}
 	mdpState := firstNode + state.node
 	choice := builder.choice[mdpState]
-	isSet := int(choice) < builder.model.graph.NumChoices() // otherwise every choice is optimal
-	if isSet {
+	isSet := int(choice) < builder.model.graph.NumChoices()
+	if isSet { // if no choice is set, every choice is optimal
 		first, _ := builder.model.graph.Choices(mdpState)
 		result.Action = int(choice) - first
 	}
 	return builder.withEdges(result, explored.actions[result.Action].successors, builder.fallback)
 }
 
-// withEdges adds an edge to a node for each possible observation. An observation of a successor leads to the
-// state that continues after it; any other observation leads to the fallback strategy.
+// withEdges adds an edge to a node for each possible observation.
 func (builder *controllerBuilder) withEdges(node Node, successors []successor, fallback int) Node {
 	for _, observation := range builder.observationsAfter(node.Observation, node.Action) {
-		next := controllerState{-1, fallback, observation}
-		for i := range successors {
-			if successors[i].observation == observation {
-				next = builder.stateAfter(&successors[i])
-			}
-		}
+		next := builder.stateOn(observation, successors, fallback)
 		node.Next = append(node.Next, Edge{observation, builder.nodeFor(next)})
 	}
 	return node
 }
 
-// stateAfter returns the controller state that continues after a successor belief.
+// stateOn returns the controller state after an observation. Without a successor for the observation it is the fallback strategy.
+func (builder *controllerBuilder) stateOn(observation uint32, successors []successor, fallback int) controllerState {
+	for i := range successors {
+		if successors[i].observation == observation {
+			return builder.stateAfter(&successors[i])
+		}
+	}
+	return controllerState{-1, fallback, observation}
+}
+
+// stateAfter returns the controller state after a successor belief.
 func (builder *controllerBuilder) stateAfter(next *successor) controllerState {
 	if !next.isReplaced() {
 		return controllerState{node: next.representatives[0].node}
@@ -101,8 +103,7 @@ func (builder *controllerBuilder) stateAfter(next *successor) controllerState {
 	return controllerState{node: best.node}
 }
 
-// observationsAfter returns the observations that are possible after an action in a state with the given observation, in increasing
-// order.
+// observationsAfter returns the observations that can follow an action in the states with an observation, in increasing order.
 func (builder *controllerBuilder) observationsAfter(observation uint32, action int) []uint32 {
 	var states []uint32
 	for s, stateObservation := range builder.Observation {

@@ -104,8 +104,7 @@ func (search *exploration) explore(ctx context.Context, start *belief) error {
 	return nil
 }
 
-// addNode returns the number of the node of a belief, and adds the node if it is new. A belief beyond the
-// limits is cut off: it gets bounds instead of successors.
+// addNode returns the number of the node of a belief, and adds a new node. A belief beyond the limits gets bounds instead of successors.
 func (search *exploration) addNode(b *belief, onGrid bool) int {
 	key := b.key()
 	if i, found := search.nodeIndex[key]; found {
@@ -122,7 +121,7 @@ func (search *exploration) addNode(b *belief, onGrid bool) int {
 	return len(search.nodes) - 1
 }
 
-// countExpansion counts a belief that will be expanded. It reports false if the limit is reached.
+// countExpansion counts the expansion of a belief. It returns false if the limit is reached.
 func (search *exploration) countExpansion(onGrid bool) bool {
 	count, limit := &search.exactNodes, search.maxExactNodes
 	if onGrid {
@@ -155,7 +154,7 @@ func (search *exploration) expand(current *belief) []actionResult {
 	return results
 }
 
-// newSuccessor returns the successor for an outcome, whose probability is its weight divided by total.
+// newSuccessor returns the successor for an outcome. Its probability is the weight of the outcome divided by total.
 func (search *exploration) newSuccessor(outcome *outcome, total *big.Int) successor {
 	next := successor{
 		prob:            new(big.Rat).SetFrac(outcome.weight, total),
@@ -168,8 +167,7 @@ func (search *exploration) newSuccessor(outcome *outcome, total *big.Int) succes
 	return next
 }
 
-// represent returns the nodes that stand for a belief: its own node, or the grid points around it with their
-// weights.
+// represent returns the node of a belief, or the grid points around the belief with their weights.
 func (search *exploration) represent(b *belief) []weightedNode {
 	if i, found := search.nodeIndex[b.key()]; found {
 		return []weightedNode{{node: i}}
@@ -203,8 +201,9 @@ type finiteMDP struct {
 	reward *sparse.Reward
 }
 
-// finiteMDP builds the MDP of the explored beliefs. In the optimistic one, grid points replace beliefs, and beliefs
-// that were cut off have their optimistic bounds. In the pessimistic one, both have their pessimistic bounds.
+// finiteMDP builds the MDP of the explored beliefs. The optimistic MDP has the grid points of replaced beliefs and optimistic bounds of
+// cut-off beliefs.
+// The pessimistic MDP has pessimistic bounds of all these beliefs.
 func (search *exploration) finiteMDP(optimistic, exact bool) (*finiteMDP, error) {
 	writer := &mdpWriter{exploration: search, optimistic: optimistic, exact: exact, builder: sparse.NewBuilder(sparse.MDP)}
 	for range firstNode {
@@ -277,7 +276,7 @@ func (writer *mdpWriter) writeTransition(to int, prob *big.Rat) {
 	writer.builder.Add(to, toFloat(prob))
 }
 
-// writeNode writes the state of a node with the choices of all actions, or the bound of a belief that was cut off.
+// writeNode writes the state of a node with all actions. A cut-off belief has one choice with its bound.
 func (writer *mdpWriter) writeNode(node *node) {
 	writer.builder.State()
 	if node.belief == nil {
@@ -308,8 +307,7 @@ func (writer *mdpWriter) newAction() *mdpAction {
 	return result
 }
 
-// abstractAction returns the choice for the result of an action. A successor that is replaced by grid points becomes
-// transitions to these grid points in the optimistic MDP, and its pessimistic bound in the pessimistic MDP.
+// abstractAction returns the choice for the result of an action.
 func (writer *mdpWriter) abstractAction(action *actionResult) *mdpAction {
 	result := writer.newAction()
 	result.goal.Set(action.goal)
@@ -318,20 +316,24 @@ func (writer *mdpWriter) abstractAction(action *actionResult) *mdpAction {
 		result.reward.Set(action.reward)
 	}
 	for i := range action.successors {
-		successor := &action.successors[i]
-		if !writer.optimistic && successor.isReplaced() {
-			writer.addCutoff(result, successor.cutoff, successor.prob)
-			continue
-		}
-		for _, part := range successor.representatives {
-			share := successor.prob
-			if part.weight != nil {
-				share = new(big.Rat).Mul(share, part.weight)
-			}
-			result.nodes = append(result.nodes, weightedNode{part.node, share})
-		}
+		writer.addSuccessor(result, &action.successors[i])
 	}
 	return result
+}
+
+// addSuccessor adds the transitions to a successor belief. A replaced belief becomes its grid points, or its bound in the pessimistic MDP.
+func (writer *mdpWriter) addSuccessor(action *mdpAction, next *successor) {
+	if !writer.optimistic && next.isReplaced() {
+		writer.addCutoff(action, next.cutoff, next.prob)
+		return
+	}
+	for _, representative := range next.representatives {
+		prob := next.prob
+		if representative.weight != nil {
+			prob = new(big.Rat).Mul(prob, representative.weight)
+		}
+		action.nodes = append(action.nodes, weightedNode{representative.node, prob})
+	}
 }
 
 // writeAction writes a choice with its reward and transitions.
@@ -344,25 +346,23 @@ func (writer *mdpWriter) writeAction(action *mdpAction) {
 	}
 }
 
-// addCutoff adds the bound on the value of a belief, which the action reaches with probability prob. A bound on
-// a probability becomes transitions to goal and failed. A finite bound on a reward becomes a reward and a transition
-// to goal. An infinite one becomes a transition to failed.
+// addCutoff adds the bound on the value of a belief that the action reaches with probability prob.
 func (writer *mdpWriter) addCutoff(action *mdpAction, end cutoff, prob *big.Rat) {
 	value := writer.cutoffValue(end)
 	switch {
-	case writer.Reward == nil:
+	case writer.Reward == nil: // a bound on a probability becomes transitions to goal and failed
 		goalShare := new(big.Rat).Mul(prob, new(big.Rat).SetFloat64(value))
 		action.goal.Add(action.goal, goalShare)
 		action.fail.Add(action.fail, goalShare.Sub(prob, goalShare))
 	case math.IsInf(value, 1):
 		action.fail.Add(action.fail, prob)
-	default:
+	default: // a bound on a reward becomes a reward before goal
 		action.goal.Add(action.goal, prob)
 		action.reward.Add(action.reward, new(big.Rat).Mul(prob, new(big.Rat).SetFloat64(value)))
 	}
 }
 
-// solveMDP returns the values of the nodes.
+// solveMDP returns bounds on the value of each state of a finite MDP.
 func (search *exploration) solveMDP(ctx context.Context, mdp *finiteMDP, opts solve.Options) (*solve.Values, error) {
 	n := mdp.graph.NumStates()
 	target := sparse.SetOf(n, goal)

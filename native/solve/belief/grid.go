@@ -11,42 +11,47 @@ type gridCorner struct {
 	weight *big.Rat
 }
 
-// triangulate writes a belief as a convex combination of grid points, whose probabilities are multiples of
-// 1/resolution. The grid points are the corners of the simplex of Freudenthal's triangulation that contains
-// the belief. All weights are positive.
+// triangulate writes a belief as a convex combination of grid points: their probabilities are multiples of 1/resolution.
+// The grid points are corners of a simplex of Freudenthal's triangulation. All weights are positive.
 //
 // Source: Lovejoy, Computationally feasible bounds for partially observed Markov decision processes,
 // Operations Research 39 (1991), section 2.
 func (b *belief) triangulate(resolution int) []gridCorner {
+	// The first corner has the integer parts of the cumulative weights. Each next corner rounds one more coordinate up, in the
+	// order of decreasing fractional parts. The weight of a corner is the difference of two successive fractional parts.
 	corner, fractions := b.cumulativeWeights(resolution)
-	// The first corner is the integer part of the cumulative weights. Each next corner has one coordinate more
-	// rounded up, in the order of decreasing fractional parts.
-	order := make([]int, 0, len(fractions))
-	for i := range fractions {
-		if fractions[i].Sign() > 0 {
-			order = append(order, i)
-		}
-	}
-	slices.SortStableFunc(order, func(i, j int) int { return fractions[j].Cmp(fractions[i]) })
 	var corners []gridCorner
-	addCorner := func(greater, smaller *big.Int) { // the weight of the corner is the difference of two fractional parts
-		difference := new(big.Int).Sub(greater, smaller)
-		if difference.Sign() > 0 {
-			corners = append(corners, gridCorner{b.gridPoint(corner), new(big.Rat).SetFrac(difference, b.total)})
-		}
-	}
 	previous := b.total
-	for _, i := range order {
-		addCorner(previous, fractions[i])
+	for _, i := range decreasingOrder(fractions) {
+		corners = b.appendCorner(corners, corner, new(big.Int).Sub(previous, fractions[i]))
 		corner[i] = new(big.Int).Add(corner[i], big.NewInt(1))
 		previous = fractions[i]
 	}
-	addCorner(previous, new(big.Int))
-	return corners
+	return b.appendCorner(corners, corner, previous)
 }
 
-// cumulativeWeights returns for each i the product of resolution and the probability of states i and later: its
-// integer part, and its fractional part times the total weight.
+// appendCorner appends the grid point with the given cumulative weights, unless its weight is zero.
+func (b *belief) appendCorner(corners []gridCorner, sums []*big.Int, weight *big.Int) []gridCorner {
+	if weight.Sign() == 0 {
+		return corners
+	}
+	return append(corners, gridCorner{b.gridPoint(sums), new(big.Rat).SetFrac(weight, b.total)})
+}
+
+// decreasingOrder returns the indices of the positive numbers, in the order of decreasing numbers.
+func decreasingOrder(numbers []*big.Int) []int {
+	order := make([]int, 0, len(numbers))
+	for i := range numbers {
+		if numbers[i].Sign() > 0 {
+			order = append(order, i)
+		}
+	}
+	slices.SortStableFunc(order, func(i, j int) int { return numbers[j].Cmp(numbers[i]) })
+	return order
+}
+
+// cumulativeWeights multiplies the cumulative probability of states i and later by resolution, for each i.
+// It returns the integer parts, and the fractional parts times the total weight.
 func (b *belief) cumulativeWeights(resolution int) (integers, fractions []*big.Int) {
 	n := len(b.states)
 	integers, fractions = make([]*big.Int, n), make([]*big.Int, n)
@@ -60,8 +65,7 @@ func (b *belief) cumulativeWeights(resolution int) (integers, fractions []*big.I
 	return integers, fractions
 }
 
-// gridPoint returns the grid point with the given cumulative weights: sums[i] is the weight of states i and
-// later.
+// gridPoint returns the grid point with the given cumulative weights: sums[i] is the weight of states i and later.
 func (b *belief) gridPoint(sums []*big.Int) *belief {
 	var states []uint32
 	var weights []*big.Int

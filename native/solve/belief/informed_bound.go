@@ -53,8 +53,7 @@ func (bound *informedBound) index(s, action int) int {
 	return first + action
 }
 
-// backupFullyObserved returns the value of an action in a state, for given values of the next states, rounded
-// optimistically.
+// backupFullyObserved returns the value of an action in a state from the values of the next states, rounded optimistically.
 func (bound *informedBound) backupFullyObserved(s, action int, values []float64) float64 {
 	choice := bound.choiceOf(uint32(s), action)
 	first, end := bound.model.Row(choice)
@@ -67,8 +66,7 @@ func (bound *informedBound) backupFullyObserved(s, action int, values []float64)
 	return bound.addImmediate(s, choice, sum)
 }
 
-// addImmediate adds to laterValue the immediate reward of a choice or, for probabilities, its probability to
-// reach the target. The sum is rounded optimistically.
+// addImmediate adds the reward of a choice, or its probability to reach the target, to laterValue. The sum is rounded optimistically.
 func (bound *informedBound) addImmediate(s, choice int, laterValue float64) float64 {
 	first, end := bound.model.Row(choice)
 	relErr := float64(end-first+8) * 0x1p-53
@@ -85,8 +83,7 @@ func (bound *informedBound) addImmediate(s, choice int, laterValue float64) floa
 	return bound.roundOptimistic(value, relErr)
 }
 
-// roundOptimistic moves a value by a relative error to the player's advantage: down for the minimum, up for
-// the maximum.
+// roundOptimistic moves a value by a relative error: down for a minimum, up for a maximum.
 func (problem *pomdp) roundOptimistic(value, relErr float64) float64 {
 	if problem.Direction == solve.Min {
 		return math.Max(0, value*(1-2*relErr))
@@ -98,23 +95,15 @@ func (problem *pomdp) roundOptimistic(value, relErr float64) float64 {
 	return value
 }
 
-// improve applies one round of the fast informed bound, and reports whether a value changed noticeably.
-func (bound *informedBound) improve() bool {
-	const noticeable = 1e-9 // relative
-	changed := false
+// improve applies one round of the fast informed bound. It reports whether a value changed noticeably.
+func (bound *informedBound) improve() (changed bool) {
 	next := slices.Clone(bound.actionValue)
 	for s := range bound.model.NumStates() {
 		if bound.terminal.Has(s) {
 			continue
 		}
 		for action := range bound.numActions(uint32(s)) {
-			i := bound.index(s, action)
-			oldValue, value := bound.actionValue[i], bound.informedBackup(s, action)
-			if !bound.isBetter(oldValue, value) { // the bound is not tighter
-				continue
-			}
-			next[i] = value
-			if math.Abs(value-oldValue) > noticeable*math.Abs(value) {
+			if bound.improveAction(next, s, action) {
 				changed = true
 			}
 		}
@@ -123,8 +112,19 @@ func (bound *informedBound) improve() bool {
 	return changed
 }
 
-// informedBackup returns a new bound on the value of an action in state s. The player knows s when it takes the action, and sees the
-// next observation before it takes the next one. The values of next actions are those of the last sweep.
+// improveAction stores a tighter value of an action in next. It reports whether the value changed noticeably.
+func (bound *informedBound) improveAction(next []float64, s, action int) (changed bool) {
+	const noticeable = 1e-9 // relative
+	i := bound.index(s, action)
+	oldValue, value := bound.actionValue[i], bound.informedBackup(s, action)
+	if !bound.isBetter(oldValue, value) { // the new bound is not tighter
+		return false
+	}
+	next[i] = value
+	return math.Abs(value-oldValue) > noticeable*math.Abs(value)
+}
+
+// informedBackup returns a new bound on the value of an action for a player who knows state s and the next observation.
 func (bound *informedBound) informedBackup(s, action int) float64 {
 	choice := bound.choiceOf(uint32(s), action)
 	first, end := bound.model.Row(choice)
@@ -142,8 +142,7 @@ func (bound *informedBound) informedBackup(s, action int) float64 {
 	return bound.addImmediate(s, choice, laterValue)
 }
 
-// bestNextValue returns the value of the best next action for a player who sees the given observation. The
-// transitions from first to end-1 include all that lead to the observation.
+// bestNextValue returns the value of the best next action after an observation. All transitions with the observation are between first and end.
 func (bound *informedBound) bestNextValue(first, end int, observation uint32) float64 {
 	actionValues := make([]float64, bound.numActions(bound.model.Target[first]))
 	for j := first; j < end; j++ {
@@ -158,8 +157,7 @@ func (bound *informedBound) bestNextValue(first, end int, observation uint32) fl
 	return bound.bestOf(actionValues...)
 }
 
-// bound returns an optimistic bound on the value of a belief: the best expected value of an action, rounded outwards. It is an
-// upper bound for a maximum, and a lower bound for a minimum.
+// bound returns an optimistic bound on the value of a belief: the best expected value of an action, rounded optimistically.
 func (bound *informedBound) bound(current *belief) float64 {
 	var values []float64
 	for action := range bound.numActions(current.states[0]) {

@@ -43,11 +43,10 @@ type floatBelief struct {
 	weight []float64
 }
 
-// newPointBased prepares point-based value iteration. It starts without vectors: the values of the strategies
-// in the pool are the first lower bounds.
-func newPointBased(informed *informedBound, p *pool) *pointBased {
+// newPointBased prepares point-based value iteration without vectors. The first lower bounds are the values of the pool's strategies.
+func newPointBased(informed *informedBound, strategies *pool) *pointBased {
 	search := &pointBased{
-		pomdp: informed.pomdp, informedBound: informed, pool: p,
+		pomdp: informed.pomdp, informedBound: informed, pool: strategies,
 		rng: rand.New(rand.NewPCG(1, 1)), knownObservations: map[[2]int][]uint32{},
 	}
 	numObservations := search.numObservations()
@@ -61,15 +60,16 @@ func newPointBased(informed *informedBound, p *pool) *pointBased {
 	return search
 }
 
-// strategyNode returns the node number of strategy i of the pool, which is negative. Applied to such a node number, it returns
-// the number of the strategy.
+// strategyNode converts the number of a pool strategy to its negative node number, and back.
 func strategyNode(i int) int { return -2 - i }
+
+// isVector reports whether a node number is a vector and not a strategy of the pool.
+func isVector(node int) bool { return node >= 0 }
 
 // maxVectors limits the vectors of one observation.
 const maxVectors = 512
 
-// improve simulates paths with about the given number of moves in total, and backs up the beliefs of each
-// path from the last to the first. It stops early when its work limit is reached.
+// improve simulates paths with about the given number of moves in total. It backs up the beliefs of each path from the last to the first.
 //
 // Source: Smith and Simmons, Heuristic search value iteration for POMDPs (UAI 2004).
 func (search *pointBased) improve(ctx context.Context, start uint32, moves int) error {
@@ -91,8 +91,7 @@ func (search *pointBased) improve(ctx context.Context, start uint32, moves int) 
 	return nil
 }
 
-// simulatePath returns the beliefs of a random path. The path ends in a terminal state, in a belief whose value
-// cannot improve, or at a maximal length.
+// simulatePath returns the beliefs of a random path. It stops at a terminal state, at a belief that cannot improve, or at a maximal length.
 func (search *pointBased) simulatePath(ctx context.Context, start uint32) ([]floatBelief, error) {
 	const maxLength = 1000
 	var path []floatBelief
@@ -107,8 +106,7 @@ func (search *pointBased) simulatePath(ctx context.Context, start uint32) ([]flo
 	return path, nil
 }
 
-// cannotImprove reports whether no action can improve the value of a belief: its minimum is already 0, or the
-// informed bound of its maximum is 0.
+// cannotImprove reports whether a belief already has the best possible value: the minimum is 0, or the upper bound of the maximum is 0.
 func (search *pointBased) cannotImprove(belief floatBelief) bool {
 	if search.Direction == solve.Min {
 		_, value := search.bestContinuation(belief)
@@ -124,8 +122,7 @@ func (search *pointBased) cannotImprove(belief floatBelief) bool {
 	return true
 }
 
-// chooseAction returns the action of a simulated move: a random one, the action of the best vector, or the
-// best action by the informed bound.
+// chooseAction returns a random action, the action of the best vector, or the best action by the informed bound.
 func (search *pointBased) chooseAction(belief floatBelief) int {
 	const randomShare, vectorShare = 0.15, 0.45
 	random := search.rng.Float64()
@@ -133,9 +130,7 @@ func (search *pointBased) chooseAction(belief floatBelief) int {
 		return search.rng.IntN(search.numActions(belief.states[0]))
 	}
 	if random < randomShare+vectorShare {
-		i, _ := search.bestContinuation(belief)
-		isVector := i >= 0
-		if isVector {
+		if i, _ := search.bestContinuation(belief); isVector(i) {
 			return search.vectors[i].action
 		}
 	}
@@ -157,8 +152,7 @@ func (search *pointBased) bestInformedAction(belief floatBelief) int {
 	return best
 }
 
-// step returns the beliefs after an action, one for each observation. They are not normalized: the weights of
-// each sum to the probability of its observation.
+// step returns a belief for each observation after an action. The weights of a belief sum to the probability of its observation.
 func (search *pointBased) step(belief floatBelief, action int) []floatBelief {
 	var reached []weightedState
 	for i, s := range belief.states {
@@ -178,7 +172,7 @@ type weightedState struct {
 	weight float64
 }
 
-// splitByObservation returns a belief for each observation of the reached states. Equal states are merged.
+// splitByObservation returns a belief for each observation of the reached states. It merges equal states.
 func (search *pointBased) splitByObservation(reached []weightedState) []floatBelief {
 	slices.SortStableFunc(reached, func(a, b weightedState) int {
 		return cmp.Or(cmp.Compare(search.Observation[a.state], search.Observation[b.state]), cmp.Compare(a.state, b.state))
@@ -199,8 +193,7 @@ func (search *pointBased) splitByObservation(reached []weightedState) []floatBel
 	return beliefs
 }
 
-// sample draws one of the beliefs with its probability, and normalizes it. It returns an empty belief if the
-// path ends.
+// sample draws a belief by its probability, and normalizes it. It returns an empty belief if the path ends.
 func (search *pointBased) sample(beliefs []floatBelief) floatBelief {
 	random := search.rng.Float64()
 	for _, belief := range beliefs {
@@ -220,8 +213,7 @@ func (search *pointBased) sample(beliefs []floatBelief) floatBelief {
 	return floatBelief{}
 }
 
-// bestContinuation returns the vector, or the strategy of the pool, with the best value for a belief, and
-// this value.
+// bestContinuation returns the vector or strategy node with the best value for a belief, and this value.
 func (search *pointBased) bestContinuation(belief floatBelief) (best int, bestValue float64) {
 	vectors := search.byObservation[search.Observation[belief.states[0]]]
 	search.work += len(belief.states) * (len(search.pool.values) + len(vectors))
@@ -252,7 +244,7 @@ func (b floatBelief) expectation(value func(s uint32) float64) float64 {
 	return sum
 }
 
-// backup adds the alpha vector of the best action for a belief, if it improves the value of the belief.
+// backup adds the alpha vector of the best action for a belief if it improves the value.
 func (search *pointBased) backup(belief floatBelief) {
 	observation := search.Observation[belief.states[0]]
 	action, edges := search.improvingAction(belief)
@@ -264,27 +256,26 @@ func (search *pointBased) backup(belief floatBelief) {
 		added.values = append(added.values, search.alphaValue(&added, s))
 	}
 	// Dominated vectors leave byObservation. They stay in search.vectors, since other vectors may continue with them.
-	kept := slices.DeleteFunc(search.byObservation[observation], func(i int) bool { return search.dominates(&added, &search.vectors[i]) })
-	search.byObservation[observation] = append(kept, len(search.vectors))
+	undominated := slices.DeleteFunc(search.byObservation[observation], func(i int) bool { return search.dominates(&added, &search.vectors[i]) })
+	search.byObservation[observation] = append(undominated, len(search.vectors))
 	search.vectors = append(search.vectors, added)
 }
 
-// improvingAction returns the best action for a belief, and the best vector or strategy after each observation.
-// It returns -1 if no action improves the value of the belief noticeably.
+// improvingAction returns the best action for a belief, with an edge for each next observation. It returns -1 if no action is noticeably better.
 func (search *pointBased) improvingAction(belief floatBelief) (best int, bestEdges []Edge) {
 	_, oldValue := search.bestContinuation(belief)
 	best, bestValue := -1, oldValue
 	for action := range search.numActions(belief.states[0]) {
 		value, edges := search.backupAction(belief, action)
-		improves := !search.isBetter(oldValue+search.margin(oldValue), value)
-		if improves && search.isBetter(value, bestValue) {
+		isNoticeable := !search.isBetter(oldValue+search.margin(oldValue), value)
+		if isNoticeable && search.isBetter(value, bestValue) {
 			best, bestValue, bestEdges = action, value, edges
 		}
 	}
 	return best, bestEdges
 }
 
-// backupAction returns the value of an action for a belief, and the best vector or strategy after each observation.
+// backupAction returns the value of an action for a belief, with the best edge for each next observation.
 func (search *pointBased) backupAction(belief floatBelief, action int) (value float64, edges []Edge) {
 	value = belief.expectation(func(s uint32) float64 { return search.immediateValue(s, action) })
 	for _, next := range search.step(belief, action) {
@@ -295,7 +286,7 @@ func (search *pointBased) backupAction(belief floatBelief, action int) (value fl
 	return value, edges
 }
 
-// dominates reports whether a vector is at least as good as another one in all states with their observation.
+// dominates reports whether a vector is at least as good as another vector in all states.
 func (search *pointBased) dominates(vector, other *alphaVector) bool {
 	for i, value := range other.values {
 		if search.isBetter(value, vector.values[i]) {
@@ -305,7 +296,7 @@ func (search *pointBased) dominates(vector, other *alphaVector) bool {
 	return true
 }
 
-// margin returns the least improvement of a value that counts. It is negative for a minimum.
+// margin returns the least noticeable change of a value. It is negative for a minimum.
 func (search *pointBased) margin(value float64) float64 {
 	const relative = 1e-9
 	if search.Direction == solve.Max {
@@ -314,8 +305,7 @@ func (search *pointBased) margin(value float64) float64 {
 	return -relative * value
 }
 
-// immediateValue returns the immediate value of an action in a state: its reward or, for probabilities, its
-// probability to reach the target.
+// immediateValue returns the reward of an action in a state or, for probabilities, the probability to reach the target.
 func (search *pointBased) immediateValue(s uint32, action int) float64 {
 	choice := search.choiceOf(s, action)
 	if search.Reward != nil {
@@ -331,7 +321,7 @@ func (search *pointBased) immediateValue(s uint32, action int) float64 {
 	return sum
 }
 
-// alphaValue computes the value of an alpha vector in a state from the vectors that continue it.
+// alphaValue computes the value of an alpha vector in a state from the next vectors.
 func (search *pointBased) alphaValue(vector *alphaVector, s uint32) float64 {
 	sum := search.immediateValue(s, vector.action)
 	first, end := search.model.Row(search.choiceOf(s, vector.action))
@@ -343,35 +333,32 @@ func (search *pointBased) alphaValue(vector *alphaVector, s uint32) float64 {
 	return sum
 }
 
-// valueAfter returns the value in a state if the player then follows the edge for the observation of this state.
+// valueAfter returns the value in a state if the player follows the edge for the observation of the state.
 func (search *pointBased) valueAfter(edges []Edge, s uint32) float64 {
 	controllerNode := Node{Next: edges}
 	next := controllerNode.next(search.Observation[s])
-	isVector := next >= 0
-	if isVector {
+	if isVector(next) {
 		return search.vectors[next].values[search.indexInObservation[s]]
 	}
 	return search.pool.values[strategyNode(next)][s]
 }
 
-// completeEdges returns edges for all observations that can follow an action in states with the given observation. It takes the
-// edges of next where they exist. The other observations get the strategy of the pool that is best if all states with that
-// observation are equally likely.
+// completeEdges returns an edge for each observation that can follow an action. Without an edge in next, an observation gets the best strategy
+// of the pool.
 func (search *pointBased) completeEdges(observation uint32, action int, next []Edge) []Edge {
 	var edges []Edge
-	for _, possible := range search.observationsAfter(observation, action) {
-		i := slices.IndexFunc(next, func(edge Edge) bool { return edge.Observation == possible })
+	for _, nextObservation := range search.observationsAfter(observation, action) {
+		i := slices.IndexFunc(next, func(edge Edge) bool { return edge.Observation == nextObservation })
 		if i >= 0 {
 			edges = append(edges, next[i])
 		} else {
-			edges = append(edges, Edge{possible, strategyNode(search.bestUniformStrategy(possible))})
+			edges = append(edges, Edge{nextObservation, strategyNode(search.bestUniformStrategy(nextObservation))})
 		}
 	}
 	return edges
 }
 
-// bestUniformStrategy returns the strategy of the pool that is best if all states with an observation are equally
-// likely.
+// bestUniformStrategy returns the best strategy of the pool for the uniform belief over the states with an observation.
 func (search *pointBased) bestUniformStrategy(observation uint32) int {
 	best, bestSum := 0, 0.0
 	for i, values := range search.pool.values {
@@ -386,7 +373,7 @@ func (search *pointBased) bestUniformStrategy(observation uint32) int {
 	return best
 }
 
-// observationsAfter returns the observations that can follow an action, in increasing order.
+// observationsAfter returns the observations that can follow an action, in increasing order. It stores the results.
 func (search *pointBased) observationsAfter(observation uint32, action int) []uint32 {
 	key := [2]int{int(observation), action}
 	observations, found := search.knownObservations[key]
@@ -397,8 +384,7 @@ func (search *pointBased) observationsAfter(observation uint32, action int) []ui
 	return observations
 }
 
-// controller returns the controller that starts with the best vector for a state. It is finite, since vectors
-// are followed by older ones.
+// controller returns the controller that starts with the best vector for a state. It is finite, because each vector is followed by older vectors.
 func (search *pointBased) controller(start uint32) *Controller {
 	best, _ := search.bestContinuation(floatBelief{[]uint32{start}, []float64{1}})
 	queue := []vectorNode{{best, search.Observation[start]}}
@@ -427,9 +413,9 @@ type vectorNode struct {
 	observation uint32
 }
 
-// continuation returns the action of a node, and the vector or strategy that follows each observation.
+// continuation returns the action of a node, and the next node for each observation.
 func (search *pointBased) continuation(current vectorNode) (action int, next []Edge) {
-	if current.node >= 0 {
+	if isVector(current.node) {
 		vector := &search.vectors[current.node]
 		return vector.action, vector.next
 	}

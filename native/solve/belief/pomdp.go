@@ -28,8 +28,7 @@ type Problem struct {
 // errProblem says that a Problem is not of the supported kind.
 var errProblem = errors.New("want an MDP with exact weights, and the direction Max or Min")
 
-// Observable reports whether a set of states is a union of observations: states with the same observation are
-// all in it, or all outside.
+// Observable reports whether a set of states is a union of observations: it contains all or none of the states with the same observation.
 func Observable(set *sparse.Set, observation []uint32) bool {
 	inSet := map[uint32]bool{} // whether the states with an observation are in the set
 	for s, stateObservation := range observation {
@@ -83,7 +82,7 @@ func newPOMDP(problem Problem) (*pomdp, error) {
 	return result, nil
 }
 
-// commonDenominator returns the least common denominator of the probabilities. The error says that it is too large.
+// commonDenominator returns the least common denominator of the probabilities, or an error if it is too large.
 func commonDenominator(probabilities []*big.Rat) (*big.Int, error) {
 	result := big.NewInt(1)
 	for _, probability := range probabilities {
@@ -109,7 +108,7 @@ func (problem *pomdp) choiceOf(s uint32, k int) int {
 	return int(problem.choice[first+k])
 }
 
-// rewardOf returns the reward of a choice in a state: state reward plus choice reward.
+// rewardOf returns the state reward plus the choice reward.
 func (problem *pomdp) rewardOf(s uint32, c int) *big.Rat {
 	reward := new(big.Rat)
 	if values := problem.Reward.StateRat; values != nil && values[s] != nil {
@@ -129,7 +128,7 @@ func (problem *pomdp) isBetter(left, right float64) bool {
 	return left < right
 }
 
-// bestOf returns the best of the values for the player's direction.
+// bestOf returns the best of the values for the player.
 func (problem *pomdp) bestOf(values ...float64) float64 {
 	return slices.MaxFunc(values, func(a, b float64) int {
 		switch {

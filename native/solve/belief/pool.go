@@ -36,8 +36,7 @@ func (problem *pomdp) numObservations() int {
 	return int(n)
 }
 
-// newPool evaluates the uniformly random strategy, the strategy that is greedy for the informed bound, and
-// improvements of the latter by local search for the start state.
+// newPool returns a pool of the uniform strategy, the greedy strategy of the informed bound, and its improvements by local search.
 func newPool(ctx context.Context, informed *informedBound, start uint32, opts solve.Options) (*pool, error) {
 	p := &pool{pomdp: informed.pomdp}
 	numObservations := informed.numObservations()
@@ -54,8 +53,7 @@ func newPool(ctx context.Context, informed *informedBound, start uint32, opts so
 	return p, p.improveLocally(ctx, greedy, start, opts)
 }
 
-// greedyStrategy returns the memoryless strategy that is best for the informed bound if all states with the
-// same observation are equally likely.
+// greedyStrategy returns the best memoryless strategy for the informed bound under uniform beliefs.
 func (bound *informedBound) greedyStrategy(numObservations int) memoryless {
 	sums := make([][]float64, numObservations) // by observation and action
 	for s, observation := range bound.Observation {
@@ -73,7 +71,7 @@ func (bound *informedBound) greedyStrategy(numObservations int) memoryless {
 	return strategy
 }
 
-// bestIndex returns the index of the first best value, or 0 if there are no values.
+// bestIndex returns the first index of the best value, or 0 without values.
 func (problem *pomdp) bestIndex(values []float64) int {
 	best := 0
 	for i := range values {
@@ -128,7 +126,7 @@ func (problem *pomdp) solve(ctx context.Context, graph *sparse.Graph, opts solve
 	return solve.Until(ctx, graph, problem.Left, problem.Target, problem.Direction, opts)
 }
 
-// pessimistic returns the bounds that are worse for the player: the lower bounds of a maximum, the upper bounds of a minimum.
+// pessimistic returns the lower bounds of a maximum, or the upper bounds of a minimum.
 func (problem *pomdp) pessimistic(values *solve.Values) []float64 {
 	if problem.Direction == solve.Max {
 		return values.Lower
@@ -136,7 +134,7 @@ func (problem *pomdp) pessimistic(values *solve.Values) []float64 {
 	return values.Upper
 }
 
-// optimistic returns the bounds that are better for the player.
+// optimistic returns the upper bounds of a maximum, or the lower bounds of a minimum.
 func (problem *pomdp) optimistic(values *solve.Values) []float64 {
 	if problem.Direction == solve.Max {
 		return values.Upper
@@ -144,33 +142,30 @@ func (problem *pomdp) optimistic(values *solve.Values) []float64 {
 	return values.Lower
 }
 
-// improveLocally changes the action of one observation at a time, as long as that improves the value of the
-// start state. Each improvement is added to the pool.
+// improveLocally changes the action of one observation at a time while this improves the value of the start state.
+// It adds each improved strategy to the pool.
 func (p *pool) improveLocally(ctx context.Context, current memoryless, start uint32, opts solve.Options) error {
 	if p.model.NumStates() > pooledStates {
 		return nil
 	}
 	changes := p.possibleChanges()
 	tries := 0
-	for changed := true; changed; {
-		changed = false
-		for _, change := range changes {
-			if change.action == current[change.observation] {
-				continue
-			}
-			if tries == maxTries {
-				return nil
-			}
-			tries++
-			candidate := slices.Clone(current)
-			candidate[change.observation] = change.action
-			improved, err := p.addIfBetter(ctx, candidate, start, opts)
-			if err != nil {
-				return err
-			}
-			if improved {
-				current, changed = candidate, true
-			}
+	sinceImprovement := 0 // the number of changes since the last improvement
+	for i := 0; sinceImprovement < len(changes) && tries < maxTries; i = (i + 1) % len(changes) {
+		sinceImprovement++
+		change := changes[i]
+		if change.action == current[change.observation] {
+			continue
+		}
+		tries++
+		candidate := slices.Clone(current)
+		candidate[change.observation] = change.action
+		improved, err := p.addIfBetter(ctx, candidate, start, opts)
+		if err != nil {
+			return err
+		}
+		if improved {
+			current, sinceImprovement = candidate, 0
 		}
 	}
 	return nil
@@ -179,7 +174,7 @@ func (p *pool) improveLocally(ctx context.Context, current memoryless, start uin
 // strategyChange is an action for the states with an observation.
 type strategyChange struct{ observation, action int }
 
-// possibleChanges returns all actions for all observations of states that are not terminal.
+// possibleChanges returns all actions for all observations of nonterminal states.
 func (p *pool) possibleChanges() []strategyChange {
 	var changes []strategyChange
 	for observation, s := range p.stateOfObservation() {
@@ -193,9 +188,8 @@ func (p *pool) possibleChanges() []strategyChange {
 	return changes
 }
 
-// addIfBetter adds a strategy to the pool, and reports true, if its value in the start state is noticeably better
-// than the value of the strategy that was added last.
-func (p *pool) addIfBetter(ctx context.Context, strategy memoryless, start uint32, opts solve.Options) (bool, error) {
+// addIfBetter adds a strategy to the pool if it is noticeably better in the start state than the last strategy of the pool.
+func (p *pool) addIfBetter(ctx context.Context, strategy memoryless, start uint32, opts solve.Options) (added bool, err error) {
 	const noticeable = 1e-9 // relative
 	values, err := p.evaluateStrategy(ctx, strategy, opts)
 	if err != nil {
@@ -219,10 +213,8 @@ func (problem *pomdp) stateOfObservation() []uint32 {
 	return first
 }
 
-// bestStrategy returns the best pessimistic bound of a strategy of the pool for a belief, and the number of
-// that strategy.
-func (p *pool) bestStrategy(b *belief) (float64, int) {
-	best, strategy := 0.0, 0
+// bestStrategy returns the best pessimistic bound of the pool for a belief, and the number of its strategy.
+func (p *pool) bestStrategy(b *belief) (best float64, strategy int) {
 	for i := range p.strategies {
 		value, relErr := b.expectationFloat(func(s uint32) float64 { return p.values[i][s] })
 		value = p.roundPessimistic(value, relErr)
@@ -233,8 +225,7 @@ func (p *pool) bestStrategy(b *belief) (float64, int) {
 	return best, strategy
 }
 
-// roundPessimistic moves a value by a relative error to the player's disadvantage: down for the maximum, up
-// for the minimum.
+// roundPessimistic moves a value by a relative error: down for a maximum, up for a minimum.
 func (problem *pomdp) roundPessimistic(value, relErr float64) float64 {
 	if problem.Direction == solve.Max {
 		return math.Max(0, value*(1-2*relErr))

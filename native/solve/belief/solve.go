@@ -45,9 +45,9 @@ type Bounds struct {
 // chainStates limits the states of the chain that a strategy induces.
 const chainStates = 1 << 21
 
-// Solve bounds the value of a POMDP problem in a start state that the player knows. It expands more and more
-// beliefs, until the bounds are narrow enough or Options.Beliefs is reached. The error comes from the
-// context, is a *sparse.ActionsError, or says that the probabilities have too large denominators.
+// Solve bounds the value of a POMDP problem in a start state that the player knows.
+// It expands beliefs with growing limits, until the bounds are narrow enough or Options.Beliefs is reached.
+// The error comes from the context, is a *sparse.ActionsError, or says that the probabilities have too large denominators.
 func Solve(ctx context.Context, problem Problem, start int, opts Options) (*Bounds, error) {
 	pomdp, err := newPOMDP(problem)
 	if err != nil {
@@ -108,165 +108,161 @@ const (
 	growth          = 4
 )
 
-// run alternates exploration and refinement of the bounds with growing limits, until the bounds are narrow
-// enough, all reachable beliefs are expanded, or the limit of the options is reached.
-func (r *refinement) run(ctx context.Context) (*Bounds, error) {
-	r.optimisticBound = r.informedBound.bound(point(r.start))
-	if err := r.tryMemoryless(ctx); err != nil {
+// run explores beliefs with growing limits. It stops when the bounds are narrow enough, all reachable beliefs are expanded, or the limit is
+// reached.
+func (search *refinement) run(ctx context.Context) (*Bounds, error) {
+	search.optimisticBound = search.informedBound.bound(point(search.start))
+	if err := search.tryMemoryless(ctx); err != nil {
 		return nil, err
 	}
-	beliefs, resolution := min(firstBeliefs, r.opts.Beliefs), firstResolution
+	beliefs, resolution := min(firstBeliefs, search.opts.Beliefs), firstResolution
 	for {
-		r.reportProgress(beliefs)
+		search.reportProgress(beliefs)
 		explored := &exploration{
-			updater: newUpdater(r.pomdp), informedBound: r.informedBound, pool: r.pool,
+			updater: newUpdater(search.pomdp), informedBound: search.informedBound, pool: search.pool,
 			maxExactNodes: beliefs, maxGridNodes: beliefs, resolution: resolution,
 		}
-		if err := r.exploreAndRefine(ctx, explored); err != nil {
+		if err := search.exploreAndRefine(ctx, explored); err != nil {
 			return nil, err
 		}
-		if !explored.partial || r.hasConverged() || beliefs == r.opts.Beliefs {
-			return r.bounds(), nil
+		if !explored.partial || search.hasConverged() || beliefs == search.opts.Beliefs {
+			return search.bounds(), nil
 		}
-		beliefs, resolution = min(beliefs*growth, r.opts.Beliefs), resolution*2
+		beliefs, resolution = min(beliefs*growth, search.opts.Beliefs), resolution*2
 	}
 }
 
 // reportProgress reports the number of beliefs that the next exploration may expand.
-func (r *refinement) reportProgress(beliefs int) {
-	if r.opts.Progress != nil {
-		r.opts.Progress(progress.Progress{Done: int64(beliefs), Target: int64(r.opts.Beliefs), Unit: progress.States})
+func (search *refinement) reportProgress(beliefs int) {
+	if search.opts.Progress != nil {
+		search.opts.Progress(progress.Progress{Done: int64(beliefs), Target: int64(search.opts.Beliefs), Unit: progress.States})
 	}
 }
 
-// exploreAndRefine explores beliefs up to the limits of the exploration, and improves both bounds. An error has
-// the bounds from before the exploration.
-func (r *refinement) exploreAndRefine(ctx context.Context, explored *exploration) error {
-	earlier := *r.bounds()
-	err := explored.explore(ctx, point(r.start))
+// exploreAndRefine explores beliefs and improves the bounds. An error mentions the bounds from before.
+func (search *refinement) exploreAndRefine(ctx context.Context, explored *exploration) error {
+	oldBounds := *search.bounds()
+	err := explored.explore(ctx, point(search.start))
 	if err == nil {
-		err = r.refine(ctx, explored)
+		err = search.refine(ctx, explored)
 	}
 	if err != nil {
-		return soFar(earlier, err)
+		return soFar(oldBounds, err)
 	}
 	return nil
 }
 
-// soFar adds the bounds known so far to an error.
+// soFar adds the known bounds to an error.
 func soFar(b Bounds, err error) error {
 	return fmt.Errorf("%w; so far the value is known to lie in [%v, %v]", err, b.Lo, b.Hi)
 }
 
-// tryMemoryless starts with the best memoryless strategy of the pool.
-func (r *refinement) tryMemoryless(ctx context.Context) error {
-	empty := &exploration{updater: newUpdater(r.pomdp), informedBound: r.informedBound, pool: r.pool}
-	empty.addNode(point(r.start), false) // cut off at once, since the limits are 0
-	return r.tryController(ctx, empty.controller(nil, nil, false))
+// tryMemoryless evaluates the best memoryless strategy of the pool.
+func (search *refinement) tryMemoryless(ctx context.Context) error {
+	empty := &exploration{updater: newUpdater(search.pomdp), informedBound: search.informedBound, pool: search.pool}
+	empty.addNode(point(search.start), false) // cut off at once, since the limits are 0
+	return search.tryController(ctx, empty.controller(nil, nil, false))
 }
 
-// hasConverged reports whether the bounds are as narrow as wanted.
-func (r *refinement) hasConverged() bool {
-	if r.optimisticBound == r.pessimisticBound {
+// hasConverged reports whether the relative width of the bounds is at most epsilon.
+func (search *refinement) hasConverged() bool {
+	if search.optimisticBound == search.pessimisticBound {
 		return true
 	}
-	greatest := max(r.optimisticBound, r.pessimisticBound)
-	width := math.Abs(r.optimisticBound - r.pessimisticBound)
-	return width <= r.opts.Epsilon*greatest && !math.IsInf(greatest, 1)
+	greatest := max(search.optimisticBound, search.pessimisticBound)
+	width := math.Abs(search.optimisticBound - search.pessimisticBound)
+	return width <= search.opts.Epsilon*greatest && !math.IsInf(greatest, 1)
 }
 
-// bounds returns the exact value if it is known, and otherwise the best bounds so far. The optimistic bound is the upper one of a
-// maximum, and the lower one of a minimum.
-func (r *refinement) bounds() *Bounds {
+// bounds returns the exact value if it is known, or the best bounds.
+func (search *refinement) bounds() *Bounds {
 	switch {
-	case r.exact != nil:
-		r.result.Number = *r.exact
-	case r.Direction == solve.Max:
-		r.result.Lo, r.result.Hi = r.pessimisticBound, r.optimisticBound
+	case search.exact != nil:
+		search.result.Number = *search.exact
+	case search.Direction == solve.Max:
+		search.result.Lo, search.result.Hi = search.pessimisticBound, search.optimisticBound
 	default:
-		r.result.Lo, r.result.Hi = r.optimisticBound, r.pessimisticBound
+		search.result.Lo, search.result.Hi = search.optimisticBound, search.pessimisticBound
 	}
-	return &r.result
+	return &search.result
 }
 
-// refine improves both bounds by an exploration. It uses the optimistic MDP for the optimistic bound, and the
-// controllers of both MDPs and of point-based value iteration for the pessimistic one.
-func (r *refinement) refine(ctx context.Context, explored *exploration) error {
-	r.result.Beliefs = explored.exactNodes + explored.gridNodes
-	r.result.Resolution = 0
+// refine improves the optimistic bound by the optimistic MDP, and the pessimistic bound by controllers.
+func (search *refinement) refine(ctx context.Context, explored *exploration) error {
+	search.result.Beliefs = explored.exactNodes + explored.gridNodes
+	search.result.Resolution = 0
 	if explored.gridNodes > 0 {
-		r.result.Resolution = explored.resolution
+		search.result.Resolution = explored.resolution
 	}
-	r.result.Complete = !explored.partial
-	if err := r.refineOptimistic(ctx, explored); err != nil {
+	search.result.Complete = !explored.partial
+	if err := search.refineOptimistic(ctx, explored); err != nil {
 		return err
 	}
 	if !explored.partial {
-		return r.solveExactly(ctx, explored)
+		return search.solveExactly(ctx, explored)
 	}
-	if err := r.refinePessimistic(ctx, explored); err != nil {
+	if err := search.refinePessimistic(ctx, explored); err != nil {
 		return err
 	}
-	if err := r.vectors.improve(ctx, r.start, movesPerBelief*explored.maxExactNodes); err != nil {
+	if err := search.vectors.improve(ctx, search.start, movesPerBelief*explored.maxExactNodes); err != nil {
 		return err
 	}
-	return r.tryController(ctx, r.vectors.controller(r.start))
+	return search.tryController(ctx, search.vectors.controller(search.start))
 }
 
-// refineOptimistic improves the optimistic bound by the optimistic MDP, and tries the controller of its best
-// scheduler.
-func (r *refinement) refineOptimistic(ctx context.Context, explored *exploration) error {
-	mdp, values, err := r.solveAbstraction(ctx, explored, true)
+// refineOptimistic improves the optimistic bound by the optimistic MDP, and evaluates the controller of its best scheduler.
+func (search *refinement) refineOptimistic(ctx context.Context, explored *exploration) error {
+	mdp, values, err := search.solveAbstraction(ctx, explored, true)
 	if err != nil {
 		return err
 	}
-	if bound := r.optimistic(values)[firstNode]; r.isBetter(r.optimisticBound, bound) {
-		r.optimisticBound = bound
+	if bound := search.optimistic(values)[firstNode]; search.isBetter(search.optimisticBound, bound) {
+		search.optimisticBound = bound
 	}
-	return r.tryController(ctx, explored.controller(mdp, values.Scheduler, true))
+	return search.tryController(ctx, explored.controller(mdp, values.Scheduler, true))
 }
 
-// refinePessimistic tries the controller of the best scheduler of the pessimistic MDP.
-func (r *refinement) refinePessimistic(ctx context.Context, explored *exploration) error {
-	mdp, values, err := r.solveAbstraction(ctx, explored, false)
+// refinePessimistic evaluates the controller of the best scheduler of the pessimistic MDP.
+func (search *refinement) refinePessimistic(ctx context.Context, explored *exploration) error {
+	mdp, values, err := search.solveAbstraction(ctx, explored, false)
 	if err != nil {
 		return err
 	}
-	return r.tryController(ctx, explored.controller(mdp, values.Scheduler, false))
+	return search.tryController(ctx, explored.controller(mdp, values.Scheduler, false))
 }
 
-// solveAbstraction builds the optimistic or the pessimistic MDP and solves it with a scheduler.
-func (r *refinement) solveAbstraction(ctx context.Context, explored *exploration, optimistic bool) (*finiteMDP, *solve.Values, error) {
+// solveAbstraction builds the optimistic or the pessimistic MDP, and solves it with a scheduler.
+func (search *refinement) solveAbstraction(ctx context.Context, explored *exploration, optimistic bool) (*finiteMDP, *solve.Values, error) {
 	mdp, err := explored.finiteMDP(optimistic, false)
 	if err != nil {
 		return nil, nil, err
 	}
-	opts := r.solveOptions
+	opts := search.solveOptions
 	opts.Scheduler = true
 	values, err := explored.solveMDP(ctx, mdp, opts)
 	return mdp, values, err
 }
 
-// tryController evaluates a controller, and keeps it if it gives the best pessimistic bound so far.
-func (r *refinement) tryController(ctx context.Context, controller *Controller) error {
-	values, chain, err := r.evaluate(ctx, controller, r.start, chainStates, r.solveOptions)
+// tryController evaluates a controller, and stores it if it gives the best pessimistic bound.
+func (search *refinement) tryController(ctx context.Context, controller *Controller) error {
+	values, chain, err := search.evaluate(ctx, controller, search.start, chainStates, search.solveOptions)
 	if errors.Is(err, errTooLarge) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	if bound := r.pessimistic(values)[0]; r.result.Strategy == nil || r.isBetter(bound, r.pessimisticBound) {
-		r.pessimisticBound = bound
-		r.result.Strategy = controller
-		r.result.Chain = chain
+	if bound := search.pessimistic(values)[0]; search.result.Strategy == nil || search.isBetter(bound, search.pessimisticBound) {
+		search.pessimisticBound = bound
+		search.result.Strategy = controller
+		search.result.Chain = chain
 	}
 	return nil
 }
 
 // solveExactly computes the exact value from a complete exploration, if the options ask for it.
-func (r *refinement) solveExactly(ctx context.Context, explored *exploration) error {
-	if !r.opts.Exact {
+func (search *refinement) solveExactly(ctx context.Context, explored *exploration) error {
+	if !search.opts.Exact {
 		return nil
 	}
 	mdp, err := explored.finiteMDP(true, true)
@@ -276,7 +272,7 @@ func (r *refinement) solveExactly(ctx context.Context, explored *exploration) er
 	values, err := explored.solveMDP(ctx, mdp, solve.Options{Exact: true})
 	if err == nil {
 		exact := values.Number(firstNode)
-		r.exact = &exact
+		search.exact = &exact
 	}
 	return err
 }

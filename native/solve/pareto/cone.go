@@ -24,9 +24,8 @@ type ray struct {
 	tight  *big.Int
 }
 
-// outerCone returns the cone of the intersection of half-spaces, the outer approximation of the achievable
-// points. The first half-spaces must belong to the single objectives: their intersection has one vertex and is
-// unbounded downwards.
+// outerCone returns the cone of an intersection of half-spaces. The first half-spaces must belong to the single objectives:
+// their intersection has one vertex and is unbounded downwards.
 func outerCone(planes []halfSpace, objectives int) *cone {
 	lastCoordinate := func(vector []*big.Rat) *big.Rat { return vector[objectives] }
 	vertex := append(zeros(objectives), one())
@@ -49,9 +48,7 @@ func (half halfSpace) constraint() []*big.Rat {
 	return append(slices.Clone(half.weights), new(big.Rat).Neg(half.bound))
 }
 
-// innerCone returns the dual cone of the known points: each ray is a half-space that contains all points, as
-// its weights and its bound. One ray has weights 0 and bound 1: it is not a half-space, but the cone is not
-// simplicial without it.
+// innerCone returns the dual cone of the known points. Each ray has the weights and the bound of a half-space that contains all points.
 func innerCone(points [][]*big.Rat, objectives int) *cone {
 	weightSum := func(vector []*big.Rat) *big.Rat {
 		sum := new(big.Rat)
@@ -60,7 +57,7 @@ func innerCone(points [][]*big.Rat, objectives int) *cone {
 		}
 		return sum
 	}
-	rays := [][]*big.Rat{append(zeros(objectives), one())}
+	rays := [][]*big.Rat{append(zeros(objectives), one())} // no half-space, but it makes the cone simplicial
 	for i := range objectives {
 		rays = append(rays, append(unitVector(objectives, i), points[0][i]))
 	}
@@ -71,14 +68,13 @@ func innerCone(points [][]*big.Rat, objectives int) *cone {
 	return c
 }
 
-// pointConstraint returns a linear function of half-spaces, given by their weights and bound. It is at most zero for the
-// half-spaces that contain a point, whose coordinates are values.
+// pointConstraint returns a linear function of half-spaces. It is at most zero for the half-spaces that contain the point.
 func pointConstraint(values []*big.Rat) []*big.Rat {
 	return append(slices.Clone(values), big.NewRat(-1, 1))
 }
 
-// simplicialCone returns the cone of linearly independent rays, one for each coordinate. Constraint i of the cone is zero on all
-// rays except ray i. norm returns the number by which a new ray is divided.
+// simplicialCone returns the cone of linearly independent rays. Constraint i is zero on all rays except ray i.
+// norm returns the divisor of a new ray.
 func simplicialCone(rays [][]*big.Rat, norm func(vector []*big.Rat) *big.Rat) *cone {
 	result := &cone{numConstraints: len(rays), norm: norm}
 	for i, vector := range rays {
@@ -89,53 +85,50 @@ func simplicialCone(rays [][]*big.Rat, norm func(vector []*big.Rat) *big.Rat) *c
 	return result
 }
 
-// addConstraint restricts the cone to the vectors on which a linear function is at most zero (one step of the
-// double description method). New rays lie on the edges between a removed and a kept ray.
+// addConstraint restricts the cone to vectors with a nonpositive value of a linear function: one step of the double description method.
 func (c *cone) addConstraint(constraint []*big.Rat) {
-	var removed, kept []*ray
+	var outside, remaining []*ray
 	values := map[*ray]*big.Rat{}
 	for _, current := range c.rays {
 		values[current] = dot(constraint, current.vector)
 		switch values[current].Sign() {
 		case 1:
-			removed = append(removed, current)
+			outside = append(outside, current)
 		case 0:
 			current.tight.SetBit(current.tight, c.numConstraints, 1)
-			kept = append(kept, current)
+			remaining = append(remaining, current)
 		case -1:
-			kept = append(kept, current)
+			remaining = append(remaining, current)
 		}
 	}
 	var added []*ray
-	for _, outside := range removed {
-		for _, inside := range kept {
-			common := new(big.Int).And(outside.tight, inside.tight)
-			if values[inside].Sign() == 0 || !c.spanEdge(common) {
-				continue
+	for _, first := range outside {
+		for _, second := range remaining {
+			common := new(big.Int).And(first.tight, second.tight)
+			if values[second].Sign() < 0 && c.spanEdge(common) { // a new ray lies on the edge
+				vector := c.intersection(first, second, values[first], values[second])
+				added = append(added, &ray{vector, common.SetBit(common, c.numConstraints, 1)})
 			}
-			vector := c.intersection(outside, inside, values[outside], values[inside])
-			added = append(added, &ray{vector, common.SetBit(common, c.numConstraints, 1)})
 		}
 	}
 	c.numConstraints++
-	c.rays = append(kept, added...)
+	c.rays = append(remaining, added...)
 }
 
-// spanEdge reports whether two rays span an edge of the cone. This is so if no third ray is zero on all constraints that are
-// zero on both. common has these constraints.
+// spanEdge reports whether two rays span an edge of the cone: no third ray is zero on all their common constraints.
 func (c *cone) spanEdge(common *big.Int) bool {
-	satisfying := 0
+	count := 0
 	intersection := new(big.Int)
 	for _, ray := range c.rays {
 		if intersection.And(common, ray.tight).Cmp(common) == 0 {
-			satisfying++
+			count++
 		}
 	}
-	return satisfying == 2
+	return count == 2
 }
 
-// intersection returns the point of the edge between two rays at which a constraint is zero. firstValue > 0
-// and secondValue < 0 are the values of the constraint on the two rays.
+// intersection returns the point on the edge of two rays where a constraint is zero.
+// The values of the constraint on the rays are firstValue > 0 and secondValue < 0.
 func (c *cone) intersection(first, second *ray, firstValue, secondValue *big.Rat) []*big.Rat {
 	point := make([]*big.Rat, len(first.vector))
 	term := new(big.Rat)

@@ -54,8 +54,8 @@ var ErrOpen = errors.New("the limits are too near the boundary of the achievable
 // maxQueries exceeds the number of queries for any curve that ends.
 const maxQueries = 10_000
 
-// Maximize maximizes objective·x over the achievable points x with x >= limits, where a nil limit stands for no limit. The
-// coefficients of objective must not be negative. The relative difference of the resulting bounds is at most width, unless
+// Maximize maximizes objective·x over the achievable points x with x >= limits. A nil limit stands for no limit.
+// The coefficients of objective must not be negative. The relative difference of the bounds is at most width, unless
 // the bounds of the oracle are wider.
 func (c *Curve) Maximize(ctx context.Context, objective, limits []*big.Rat, width float64) (*Best, error) {
 	if err := c.querySingleObjectives(ctx); err != nil {
@@ -88,7 +88,7 @@ func (c *Curve) Maximize(ctx context.Context, objective, limits []*big.Rat, widt
 	return nil, ErrOpen
 }
 
-// querySingleObjectives asks the oracle for the maximum of each objective, unless it has been asked before.
+// querySingleObjectives queries the oracle for the maximum of each objective at the first call.
 func (c *Curve) querySingleObjectives(ctx context.Context) error {
 	for i := len(c.halfSpaces); i < c.objectives; i++ {
 		if _, err := c.queryOracle(ctx, unitVector(c.objectives, i)); err != nil {
@@ -109,7 +109,7 @@ func withinWidth(lower, upper *big.Rat, width float64) bool {
 	return difference.Cmp(tolerance) <= 0
 }
 
-// maxAbs returns the greatest absolute value of some numbers.
+// maxAbs returns the greatest absolute value.
 func maxAbs(values []*big.Rat) *big.Rat {
 	greatest := new(big.Rat)
 	for _, value := range values {
@@ -145,8 +145,7 @@ func dot(x, y []*big.Rat) *big.Rat {
 	return sum
 }
 
-// queryOracle asks the oracle for the maximum in the direction of weights, and records the point and the half-space
-// that it returns.
+// queryOracle queries the oracle for the maximum in a direction, and records the point and the half-space of the answer.
 func (c *Curve) queryOracle(ctx context.Context, weights []*big.Rat) (*Answer, error) {
 	answer, err := c.oracle(ctx, weights)
 	if err != nil {
@@ -157,10 +156,10 @@ func (c *Curve) queryOracle(ctx context.Context, weights []*big.Rat) (*Answer, e
 	return answer, nil
 }
 
-// outerOptimum maximizes the objective over the intersection of all half-spaces, which contains the
-// achievable points, by linear programming. It returns nil if no point of the intersection satisfies the limits.
-// The variables are the distances of the coordinates from their own maxima, and the slack of each inequality.
+// outerOptimum maximizes the objective over the intersection of all half-spaces by linear programming.
+// It returns nil if no point of the intersection satisfies the limits.
 func (c *Curve) outerOptimum(ctx context.Context, objective, limits []*big.Rat) (*big.Rat, error) {
+	// The variables are the distances of the coordinates from their maxima, and the slack of each inequality.
 	program := &solve.LinearProgram{}
 	ideal := make([]*big.Rat, c.objectives) // the maximum of each coordinate
 	for i := range ideal {
@@ -189,7 +188,7 @@ func (c *Curve) outerOptimum(ctx context.Context, objective, limits []*big.Rat) 
 	return best.Add(best, dot(objective, ideal)), nil
 }
 
-// terms returns the terms of a row whose variables 0, 1, ... have the given coefficients.
+// terms returns the terms of a row with the given coefficients of variables 0, 1, ...
 func terms(coefficients []*big.Rat) []solve.Term {
 	var row []solve.Term
 	for i, coefficient := range coefficients {
@@ -204,8 +203,8 @@ func minusOne() *big.Rat { return big.NewRat(-1, 1) }
 
 func one() *big.Rat { return big.NewRat(1, 1) }
 
-// innerOptimum maximizes the objective over the convex combinations of the known points, by a linear program whose variables
-// are the coefficients. It returns the best point and its coefficients, or nil if no combination satisfies the limits.
+// innerOptimum maximizes the objective over the convex combinations of the known points by linear programming.
+// It returns the best point and its coefficients, or nil if no combination satisfies the limits.
 func (c *Curve) innerOptimum(ctx context.Context, objective, limits []*big.Rat) (point, coefficients []*big.Rat, err error) {
 	program := &solve.LinearProgram{}
 	var sum []solve.Term
@@ -241,7 +240,7 @@ func (c *Curve) coordinates(i int) []*big.Rat {
 	return values
 }
 
-// combine returns the linear combination of some vectors with the given coefficients.
+// combine returns the linear combination of vectors with the given coefficients.
 func (c *Curve) combine(coefficients []*big.Rat, vectors [][]*big.Rat) []*big.Rat {
 	sum := zeros(c.objectives)
 	term := new(big.Rat)
@@ -253,10 +252,9 @@ func (c *Curve) combine(coefficients []*big.Rat, vectors [][]*big.Rat) []*big.Ra
 	return sum
 }
 
-// refine queries the oracle with the weights of a separating hyperplane, and reports whether the approximation improved. The
-// hyperplane separates the known points from the outer optimum. If feasible is false, that is, no combination of known points
-// satisfies the limits, it separates them from the points that do. upper is the outer optimum.
-func (c *Curve) refine(ctx context.Context, objective, limits []*big.Rat, feasible bool, upper *big.Rat) (bool, error) {
+// refine queries the oracle with the weights of a separating hyperplane, and reports whether an approximation improved.
+// feasible says that a combination of known points satisfies the limits. upper is the outer optimum.
+func (c *Curve) refine(ctx context.Context, objective, limits []*big.Rat, feasible bool, upper *big.Rat) (improved bool, err error) {
 	weights, _, err := c.separatingWeights(ctx, objective, limits, feasible, upper)
 	if weights == nil || err != nil {
 		return false, err
@@ -270,14 +268,14 @@ func (c *Curve) refine(ctx context.Context, objective, limits []*big.Rat, feasib
 	if dot(weights, answer.Point).Cmp(oldBest) > 0 {
 		return true, nil
 	}
-	// If the point is not better than the known ones, the new half-space must tighten the outer approximation.
+	// If the point is not better than the known points, the new half-space must tighten the outer approximation.
 	newUpper, err := c.outerOptimum(ctx, objective, limits)
 	return newUpper == nil || newUpper.Cmp(upper) < 0, err
 }
 
-// separatingWeights returns the weights of a hyperplane that separates the known points from the target by the greatest margin,
-// and this margin. They are nil if there is no such hyperplane. The weights are a combination of the objective, with the target
-// upper (if feasible is set), and of the limited coordinates, with their limits as targets.
+// separatingWeights returns the weights and the margin of the hyperplane that best separates the known points from the target.
+// The target has the limits as coordinates and, if feasible is set, upper as the value of the objective. Without such a hyperplane the results
+// are nil.
 func (c *Curve) separatingWeights(ctx context.Context, objective, limits []*big.Rat, feasible bool, upper *big.Rat) (weights []*big.Rat, margin *big.Rat, err error) {
 	var normals [][]*big.Rat // the directions that the weights combine
 	var targets []*big.Rat   // the value of the target in each direction
@@ -297,8 +295,7 @@ func (c *Curve) separatingWeights(ctx context.Context, objective, limits []*big.
 }
 
 // separatingMargin returns the greatest margin by which a convex combination of the targets exceeds the same combination
-// of the normals at all known points, and the solution of the linear program, which begins with the coefficients. The
-// margin is nil if there is none.
+// of the normals at all known points. The solution of the linear program begins with the coefficients. The margin is nil without a solution.
 func (c *Curve) separatingMargin(ctx context.Context, normals [][]*big.Rat, targets []*big.Rat) (margin *big.Rat, solution []*big.Rat, err error) {
 	program := &solve.LinearProgram{}
 	var sum []solve.Term
@@ -334,8 +331,7 @@ func (c *Curve) greatestKnownValue(weights []*big.Rat) *big.Rat {
 	return greatest
 }
 
-// roundWeights divides the weights by the greatest one and rounds them to c.weightBits bits. The oracle
-// accepts any weights; rounding only makes the direction slightly less useful.
+// roundWeights divides the weights by the greatest weight, and rounds them to c.weightBits bits.
 func (c *Curve) roundWeights(weights []*big.Rat) []*big.Rat {
 	greatest := slices.MaxFunc(weights, (*big.Rat).Cmp)
 	rounded := make([]*big.Rat, len(weights))

@@ -16,12 +16,8 @@ type Surface struct {
 // maxVertices limits the vertices of the approximations.
 const maxVertices = 2_000
 
-// Surface computes the extreme achievable points. It repeatedly queries the oracle in the direction of the
-// outer vertex that is farthest from the inner approximation. It stops when no vertex is farther than width
-// times its greatest coordinate, or after the given number of queries.
-//
-// The distance from a convex set is a convex function, so no achievable point is farther away than the
-// farthest vertex.
+// Surface computes the extreme achievable points. It repeatedly queries the oracle in the direction of the farthest outer vertex.
+// It stops if no vertex is farther from the inner approximation than width times its greatest coordinate, or if the queries are used up.
 func (c *Curve) Surface(ctx context.Context, width float64, queries int) (*Surface, error) {
 	if err := c.querySingleObjectives(ctx); err != nil {
 		return nil, err
@@ -39,6 +35,7 @@ func (c *Curve) Surface(ctx context.Context, width float64, queries int) (*Surfa
 			return nil, err
 		}
 	}
+	// The distance from a convex set is convex, so no achievable point is farther away than the farthest vertex.
 	surface := &Surface{Points: approx.extremePoints(c.points), Beyond: new(big.Rat)}
 	for _, ray := range approx.outer.rays {
 		vertexDist := approx.distanceOf(ray)
@@ -49,8 +46,8 @@ func (c *Curve) Surface(ctx context.Context, width float64, queries int) (*Surfa
 	return surface, ctx.Err()
 }
 
-// queryVertex queries the oracle in the direction of the facet that is nearest to a vertex, and improves both
-// approximations by the answer. If the answer does not help, it marks the vertex.
+// queryVertex queries the oracle in the direction of the nearest facet of a vertex, and improves both approximations.
+// If the answer does not help, it marks the vertex.
 func (c *Curve) queryVertex(ctx context.Context, approx *approximations, vertex *ray, distance *vertexDistance) error {
 	weights := c.roundWeights(distance.facet.vector[:c.objectives])
 	oldBest := c.greatestKnownValue(weights)
@@ -84,15 +81,15 @@ type vertexDistance struct {
 	noProgress bool // the oracle cannot reduce it
 }
 
-// farthestVertex returns the vertex of the outer approximation with the greatest distance from the inner one. It returns nil if
-// all distances are within the relative width.
-func (s *approximations) farthestVertex(width float64) (vertex *ray, farthest *vertexDistance) {
-	for _, candidate := range s.outer.rays {
-		vertexDist := s.distanceOf(candidate)
+// farthestVertex returns the outer vertex with the greatest distance from the inner approximation, or nil if all distances are within the
+// relative width.
+func (approx *approximations) farthestVertex(width float64) (vertex *ray, farthest *vertexDistance) {
+	for _, candidate := range approx.outer.rays {
+		vertexDist := approx.distanceOf(candidate)
 		if vertexDist == nil || vertexDist.noProgress {
 			continue
 		}
-		tolerance := maxAbs(candidate.vector[:s.objectives])
+		tolerance := maxAbs(candidate.vector[:approx.objectives])
 		tolerance.Mul(tolerance, new(big.Rat).SetFloat64(width))
 		if vertexDist.distance.Cmp(tolerance) <= 0 {
 			continue
@@ -104,18 +101,17 @@ func (s *approximations) farthestVertex(width float64) (vertex *ray, farthest *v
 	return vertex, farthest
 }
 
-// distanceOf returns the distance of a vertex of the outer approximation from the inner one, and nil for a ray. A cached
-// distance stays valid as long as its facet exists, because new facets are nearer.
-func (s *approximations) distanceOf(vertex *ray) *vertexDistance {
-	if vertex.vector[s.objectives].Sign() == 0 {
+// distanceOf returns the distance of an outer vertex from the inner approximation, or nil for a ray.
+func (approx *approximations) distanceOf(vertex *ray) *vertexDistance {
+	if vertex.vector[approx.objectives].Sign() == 0 {
 		return nil
 	}
-	if vertexDist := s.distances[vertex]; vertexDist != nil && slices.Contains(s.inner.rays, vertexDist.facet) {
-		return vertexDist
+	if vertexDist := approx.distances[vertex]; vertexDist != nil && slices.Contains(approx.inner.rays, vertexDist.facet) {
+		return vertexDist // new facets are nearer
 	}
 	vertexDist := &vertexDistance{distance: new(big.Rat)}
-	constraint := pointConstraint(vertex.vector[:s.objectives])
-	for _, facet := range s.inner.rays {
+	constraint := pointConstraint(vertex.vector[:approx.objectives])
+	for _, facet := range approx.inner.rays {
 		distance := dot(constraint, facet.vector)
 		if vertexDist.facet == nil || distance.Cmp(vertexDist.distance) > 0 {
 			vertexDist.facet = facet
@@ -125,29 +121,27 @@ func (s *approximations) distanceOf(vertex *ray) *vertexDistance {
 	if vertexDist.distance.Sign() < 0 {
 		vertexDist.distance = new(big.Rat)
 	}
-	s.distances[vertex] = vertexDist
+	approx.distances[vertex] = vertexDist
 	return vertexDist
 }
 
-// extremePoints returns the points that no convex combination of other points dominates. Such a point is the only point that is
-// on all of its facets, and its facets together give every objective a positive weight. Of several equal points only the first
-// is returned.
-func (s *approximations) extremePoints(points [][]*big.Rat) [][]*big.Rat {
+// extremePoints returns the points that no convex combination of other points dominates. Of equal points it returns only the first.
+func (approx *approximations) extremePoints(points [][]*big.Rat) [][]*big.Rat {
+	// An extreme point is the only point on all of its facets, and its facets weight every objective.
 	facets := make([]*big.Int, len(points))
 	for j, point := range points {
-		facets[j] = s.facetsThrough(point)
+		facets[j] = approx.facetsThrough(point)
 	}
 	var extreme [][]*big.Rat
 	for j, point := range points {
-		if s.weightsAllObjectives(facets[j]) && !hasOtherPoint(facets, j) {
+		if approx.weightsAllObjectives(facets[j]) && !hasOtherPoint(facets, j) {
 			extreme = append(extreme, point)
 		}
 	}
 	return extreme
 }
 
-// hasOtherPoint reports whether another point is on all facets of point j. Of equal points, which are on the same facets, only
-// those before j count. facets has the facets of each point.
+// hasOtherPoint reports whether another point is on all facets of point j. Of equal points, only points before j count.
 func hasOtherPoint(facets []*big.Int, j int) bool {
 	for k := range facets {
 		isOnFacets := new(big.Int).And(facets[j], facets[k]).Cmp(facets[j]) == 0
@@ -160,10 +154,10 @@ func hasOtherPoint(facets []*big.Int, j int) bool {
 }
 
 // facetsThrough returns the set of the facets of the inner approximation that contain a point.
-func (s *approximations) facetsThrough(point []*big.Rat) *big.Int {
+func (approx *approximations) facetsThrough(point []*big.Rat) *big.Int {
 	facets := new(big.Int)
 	constraint := pointConstraint(point)
-	for k, facet := range s.inner.rays {
+	for k, facet := range approx.inner.rays {
 		if dot(constraint, facet.vector).Sign() == 0 {
 			facets.SetBit(facets, k, 1)
 		}
@@ -172,18 +166,21 @@ func (s *approximations) facetsThrough(point []*big.Rat) *big.Int {
 }
 
 // weightsAllObjectives reports whether each objective has a positive weight in some facet of the set.
-func (s *approximations) weightsAllObjectives(facets *big.Int) bool {
-	for i := range s.objectives {
-		hasWeight := false
-		for k, facet := range s.inner.rays {
-			if facets.Bit(k) == 1 && facet.vector[i].Sign() > 0 {
-				hasWeight = true
-				break
-			}
-		}
-		if !hasWeight {
+func (approx *approximations) weightsAllObjectives(facets *big.Int) bool {
+	for i := range approx.objectives {
+		if !approx.weightsObjective(facets, i) {
 			return false
 		}
 	}
 	return true
+}
+
+// weightsObjective reports whether objective i has a positive weight in some facet of the set.
+func (approx *approximations) weightsObjective(facets *big.Int, i int) bool {
+	for k, facet := range approx.inner.rays {
+		if facets.Bit(k) == 1 && facet.vector[i].Sign() > 0 {
+			return true
+		}
+	}
+	return false
 }

@@ -96,8 +96,7 @@ func (f *Func) Add(other *Func) *Func {
 // Sub returns f - g.
 func (f *Func) Sub(g *Func) *Func { return f.Add(g.Neg()) }
 
-// Mul returns the product f · other in lowest terms: it cancels common factors of each numerator and the other
-// denominator before it multiplies.
+// Mul returns f · other in lowest terms. It cancels common factors before it multiplies.
 func (f *Func) Mul(other *Func) *Func {
 	if f.IsZero() || other.IsZero() {
 		return f.ring.Integer(0)
@@ -160,8 +159,7 @@ func (f *Func) Equal(g *Func) bool {
 	return f.numerator.mul(g.denominator).equal(g.numerator.mul(f.denominator))
 }
 
-// At returns the value at a point, in the order of the names. It reports false if the denominator is
-// zero there.
+// At returns the value at a point, in the order of the parameters. It returns false if the denominator is zero there.
 func (f *Func) At(point []*big.Rat) (*big.Rat, bool) {
 	denominator := f.denominator.evaluate(point)
 	if denominator.Sign() == 0 {
@@ -187,7 +185,7 @@ func parenthesize(text string) string {
 	return text
 }
 
-// writePolynomial returns the text of a polynomial in the parameters of f, such as -2*p^2*q+1.
+// writePolynomial formats a polynomial in the parameters of f, such as -2*p^2*q+1.
 func (f *Func) writePolynomial(p polynomial) string {
 	if len(p) == 0 {
 		return "0"
@@ -211,7 +209,7 @@ func (f *Func) writePolynomial(p polynomial) string {
 	return text.String()
 }
 
-// parameterPowers returns the texts of the powers in a monomial, such as p^2 and q.
+// parameterPowers formats the powers in a monomial, such as p^2 and q.
 func (f *Func) parameterPowers(m monomial) []string {
 	var powers []string
 	for i, name := range f.ring.names {

@@ -2,8 +2,8 @@ package ratfunc
 
 import "math/big"
 
-// gcd returns a common divisor of two polynomials. It is the greatest one, unless the heuristic search fails. Its
-// leading coefficient is positive.
+// gcd returns a common divisor of two polynomials, with a positive leading coefficient. It is the greatest common divisor unless the heuristic
+// fails.
 func gcd(p, q polynomial) polynomial {
 	if p.isOne() || q.isOne() {
 		return polynomial{{oneMonomial(p), one}}
@@ -38,15 +38,14 @@ func positiveLeading(p polynomial) polynomial {
 // maxBits limits the integers at which the heuristic evaluates polynomials.
 const maxBits = 400_000
 
-// heuristicGCD returns the greatest common divisor of two polynomials, including the common divisor of their
-// coefficients. It evaluates both at a large integer, computes the greatest common divisor there,
-// interpolates, and verifies by division. It returns false if it fails.
+// heuristicGCD returns the greatest common divisor of two polynomials. It evaluates them at a large integer, computes
+// the gcd of the values, interpolates, and verifies by division. It returns false if it fails.
 //
 // Source: Char, Geddes and Gonnet, GCDHEU (1989).
 func heuristicGCD(p, q polynomial) (polynomial, bool) {
 	const attempts = 6
 	parameter, degree := mainParameter(p, q)
-	if parameter < 0 {
+	if parameter < 0 { // two constants
 		pAbs, qAbs := new(big.Int).Abs(p[0].coefficient), new(big.Int).Abs(q[0].coefficient)
 		return polynomial{{oneMonomial(p), new(big.Int).GCD(nil, nil, pAbs, qAbs)}}, true
 	}
@@ -66,7 +65,7 @@ func heuristicGCD(p, q polynomial) (polynomial, bool) {
 	return nil, false
 }
 
-// evaluationPoint returns the first integer at which heuristicGCD evaluates: more than twice the lesser norm.
+// evaluationPoint returns the first integer at which heuristicGCD evaluates polynomials: more than twice the smaller norm.
 func evaluationPoint(p, q polynomial) *big.Int {
 	point := p.norm()
 	if qNorm := q.norm(); qNorm.Cmp(point) < 0 {
@@ -75,8 +74,8 @@ func evaluationPoint(p, q polynomial) *big.Int {
 	return point.Add(point.Lsh(point, 1), big.NewInt(29))
 }
 
-// divisorFromPoint interpolates a common divisor of p and q from the values for parameter = point. It returns
-// false if the interpolated polynomial does not divide both.
+// divisorFromPoint interpolates a common divisor of p and q from their values for parameter = point. It returns false if the
+// result does not divide both.
 func divisorFromPoint(p, q polynomial, parameter int, point *big.Int) (polynomial, bool) {
 	pAtPoint, qAtPoint := p.substitute(parameter, point), q.substitute(parameter, point)
 	if len(pAtPoint) == 0 || len(qAtPoint) == 0 {
@@ -107,9 +106,8 @@ func divides(divisor, p polynomial) bool {
 	return ok
 }
 
-// mainParameter returns the first parameter that occurs in p or q, and its greatest exponent. The index is -1
-// if both are constant.
-func mainParameter(p, q polynomial) (int, uint32) {
+// mainParameter returns the first parameter of p or q, and its greatest exponent. The parameter is -1 if both are constant.
+func mainParameter(p, q polynomial) (parameter int, degree uint32) {
 	for i := range p[0].monomial.numVars() {
 		if degree := max(p.degree(i), q.degree(i)); degree > 0 {
 			return i, degree
@@ -138,8 +136,8 @@ func (p polynomial) norm() *big.Int {
 	return maximum
 }
 
-// interpolate undoes the substitution of point for a parameter: it writes each coefficient in base point,
-// with digits between -point/2 and point/2, and replaces point by the parameter.
+// interpolate inverts the substitution of point for a parameter. The digits of each coefficient in base point, between -point/2 and point/2,
+// are the coefficients of the powers of the parameter.
 func interpolate(p polynomial, parameter int, point *big.Int) polynomial {
 	builder := polynomialBuilder{}
 	half := new(big.Int).Rsh(point, 1)

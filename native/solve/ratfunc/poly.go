@@ -41,8 +41,7 @@ func (m monomial) with(i int, exponent uint32) monomial {
 	return monomial(b)
 }
 
-// combine applies an operation to the exponents of two monomials, parameter by parameter. It returns false if
-// a result is negative.
+// combine applies an operation to the exponents of two monomials. It returns false if a result is negative.
 func (m monomial) combine(other monomial, operation func(a, b int64) int64) (monomial, bool) {
 	result := make([]byte, 0, len(m))
 	for i := range m.numVars() {
@@ -66,7 +65,7 @@ func (m monomial) isOne() bool { return strings.Trim(string(m), "\x00") == "" }
 // polynomialBuilder collects the terms of a polynomial.
 type polynomialBuilder map[monomial]*big.Int
 
-// add adds a term, whose coefficient it copies.
+// add adds a term. It copies the coefficient.
 func (builder polynomialBuilder) add(m monomial, coefficient *big.Int) {
 	if sum, ok := builder[m]; ok {
 		sum.Add(sum, coefficient)
@@ -101,7 +100,7 @@ func (p polynomial) equal(q polynomial) bool {
 	return slices.EqualFunc(p, q, func(x, y term) bool { return x.monomial == y.monomial && x.coefficient.Cmp(y.coefficient) == 0 })
 }
 
-// add returns p + factor · factorMonomial · other. It merges the two lists of terms, whose monomials decrease.
+// add returns p + factor · factorMonomial · other. It merges the terms in decreasing order of their monomials.
 func (p polynomial) add(other polynomial, factor *big.Int, factorMonomial monomial) polynomial {
 	sum := make(polynomial, 0, len(p)+len(other))
 	for _, otherTerm := range other {
@@ -146,12 +145,11 @@ func (p polynomial) neg() polynomial {
 	return p.mapCoefs(func(result, coefficient *big.Int) *big.Int { return result.Neg(coefficient) })
 }
 
-// mapCoefs replaces each coefficient by f(result, coefficient). f gets a new number as result, which it sets and returns; it must
-// not return 0.
+// mapCoefs applies f to each coefficient. f sets result, a new number, and returns it. The result must not be 0.
 func (p polynomial) mapCoefs(f func(result, coefficient *big.Int) *big.Int) polynomial {
 	mapped := make(polynomial, len(p))
-	for i, x := range p {
-		mapped[i] = term{x.monomial, f(new(big.Int), x.coefficient)}
+	for i, original := range p {
+		mapped[i] = term{original.monomial, f(new(big.Int), original.coefficient)}
 	}
 	return mapped
 }
@@ -175,7 +173,7 @@ func (p polynomial) quo(divisor polynomial) (polynomial, bool) {
 	return quotient, true
 }
 
-// content returns the greatest integer and monomial that divide all terms.
+// content returns the greatest integer and the greatest monomial that divide all terms.
 func (p polynomial) content() term {
 	content := term{p[0].monomial, new(big.Int)}
 	for _, x := range p {
@@ -212,7 +210,7 @@ func (p polynomial) evaluate(point []*big.Rat) *big.Rat {
 	return sum
 }
 
-// power returns a fraction to the power of an exponent.
+// power returns base to the power of exponent.
 func power(base *big.Rat, exponent uint32) *big.Rat {
 	n := big.NewInt(int64(exponent))
 	numerator := new(big.Int).Exp(base.Num(), n, nil)

@@ -59,7 +59,7 @@ func primitivePart(p Univariate) Univariate {
 	return result
 }
 
-// pseudoRemainder returns the remainder of the division of p by the divisor, times a positive number.
+// pseudoRemainder returns a positive multiple of the remainder of the division of p by the divisor.
 func (p Univariate) pseudoRemainder(divisor Univariate) Univariate {
 	for len(p) >= len(divisor) {
 		remainder, _ := p.cancelLeading(divisor)
@@ -68,9 +68,9 @@ func (p Univariate) pseudoRemainder(divisor Univariate) Univariate {
 	return primitivePart(p)
 }
 
-// cancelLeading performs one step of a pseudo-division, for which p must have at least the degree of the
-// divisor. With L the absolute value of the leading coefficient of the divisor, and k the difference of the
-// degrees, it returns L·p - factor·x^k·divisor, without the leading term, which is 0.
+// cancelLeading performs one step of a pseudo-division. The degree of p must be at least the degree of the divisor.
+// It returns L·p - factor·x^k·divisor without the leading term, which is 0. L is the absolute leading coefficient of the divisor,
+// and k the difference of the degrees.
 func (p Univariate) cancelLeading(divisor Univariate) (remainder Univariate, factor *big.Int) {
 	divisorLeading := divisor[len(divisor)-1]
 	scale := new(big.Int).Abs(divisorLeading)
@@ -89,7 +89,7 @@ func (p Univariate) cancelLeading(divisor Univariate) (remainder Univariate, fac
 	return remainder, factor
 }
 
-// pseudoQuotient returns the quotient of a division without remainder, times a number. The number is positive
+// pseudoQuotient returns a multiple of the quotient of a division without remainder. The factor is positive
 // if the leading coefficients have the same sign.
 func (p Univariate) pseudoQuotient(divisor Univariate) Univariate {
 	quotient := make(Univariate, len(p)-len(divisor)+1)
@@ -103,7 +103,7 @@ func (p Univariate) pseudoQuotient(divisor Univariate) Univariate {
 	return primitivePart(quotient)
 }
 
-// derivative returns the derivative of p, divided by the greatest common divisor of its coefficients.
+// derivative returns the derivative of p, divided by the gcd of its coefficients.
 func (p Univariate) derivative() Univariate {
 	var derivative Univariate
 	for i := 1; i < len(p); i++ {
@@ -112,8 +112,8 @@ func (p Univariate) derivative() Univariate {
 	return primitivePart(derivative)
 }
 
-// gcd returns a greatest common divisor of two polynomials that are not both zero, by Euclid's algorithm. Its
-// leading coefficient is positive.
+// gcd returns a greatest common divisor of two polynomials by Euclid's algorithm. Its leading coefficient is positive.
+// At least one polynomial must not be zero.
 func (p Univariate) gcd(q Univariate) Univariate {
 	for len(q) > 0 {
 		p, q = q, p.pseudoRemainder(q)
@@ -127,14 +127,14 @@ func (p Univariate) gcd(q Univariate) Univariate {
 	return p
 }
 
-// OddSquareFree returns a polynomial with simple roots only: the roots of p with odd multiplicity, at which
+// OddSquareFree returns a polynomial with simple roots: the roots of p with odd multiplicity, where
 // the sign of p changes. p must not be 0.
 //
-// Source: Yun, On square-free decomposition algorithms (1976), in its simplest form.
+// Source: Yun, On square-free decomposition algorithms (1976).
 func (p Univariate) OddSquareFree() Univariate {
 	odd := Univariate{big.NewInt(1)}
 	for multiplicity := 1; p.degree() > 0; multiplicity++ {
-		// simple has each root of p once; repeated has the roots of multiplicity two or more, once less than p.
+		// simple has each root of p once. The multiplicity of a root in repeated is one less than in p.
 		repeated := p.gcd(p.derivative())
 		simple := p.pseudoQuotient(repeated)
 		onlyOnce := simple
@@ -149,7 +149,7 @@ func (p Univariate) OddSquareFree() Univariate {
 	return odd
 }
 
-// Times returns p · q, divided by the greatest common divisor of its coefficients.
+// Times returns p · q, divided by the gcd of its coefficients.
 func (p Univariate) Times(q Univariate) Univariate {
 	if len(p) == 0 || len(q) == 0 {
 		return nil
@@ -175,7 +175,7 @@ type Sturm struct {
 	chain []Univariate
 }
 
-// NewSturm returns the Sturm chain of a nonzero polynomial without multiple roots: each member is the
+// NewSturm returns the Sturm chain of a nonzero polynomial without multiple roots. Each later polynomial is the
 // negative remainder of its two predecessors.
 func NewSturm(p Univariate) *Sturm {
 	sturm := &Sturm{P: p, chain: []Univariate{p}}
@@ -189,10 +189,10 @@ func NewSturm(p Univariate) *Sturm {
 	return sturm
 }
 
-// signChanges returns the number of sign changes in the Sturm chain at a point, without zeros.
-func (s *Sturm) signChanges(point *big.Rat) int {
+// signChanges returns the number of sign changes in the Sturm chain at a point. Zeros do not count.
+func (chain *Sturm) signChanges(point *big.Rat) int {
 	changes, last := 0, 0
-	for _, p := range s.chain {
+	for _, p := range chain.chain {
 		sign := p.Sign(point)
 		if sign == 0 {
 			continue
@@ -205,7 +205,7 @@ func (s *Sturm) signChanges(point *big.Rat) int {
 	return changes
 }
 
-// Count returns the number of roots between low and high, excluding both (Sturm's theorem).
+// Count returns the number of roots between low and high, without the ends (Sturm's theorem).
 func (chain *Sturm) Count(low, high *big.Rat) int {
 	if low.Cmp(high) >= 0 {
 		return 0
@@ -236,8 +236,7 @@ func midpoint(left, right *big.Rat) *big.Rat {
 	return sum.Mul(sum, big.NewRat(1, 2))
 }
 
-// FirstRoot returns the least root between low and high, excluding both, by bisection. It returns false if
-// there is no root.
+// FirstRoot returns the least root between low and high, without the ends, by bisection. It returns false without a root.
 func (chain *Sturm) FirstRoot(low, high *big.Rat) (Root, bool) {
 	for {
 		switch chain.Count(low, high) {
@@ -276,13 +275,13 @@ func (r Root) Narrow() Root {
 // maxFractionBits limits the leading coefficients for which rational roots are recognized.
 const maxFractionBits = 256
 
-// asFraction recognizes a rational root. Its denominator divides the leading coefficient. A sufficiently
-// narrow interval contains only one such fraction: the one with the least denominator.
+// asFraction recognizes a rational root. Its denominator divides the leading coefficient.
 func (r Root) asFraction() Root {
 	leading := r.sturm.P[len(r.sturm.P)-1]
 	if leading.BitLen() > maxFractionBits {
 		return r
 	}
+	// An interval of this width contains only one possible fraction: the fraction with the least denominator.
 	maxWidth := new(big.Rat).SetFrac(big.NewInt(1), new(big.Int).Mul(leading, leading))
 	for !r.Fraction() && new(big.Rat).Sub(r.High, r.Low).Cmp(maxWidth) > 0 {
 		r = r.Narrow()
@@ -296,8 +295,7 @@ func (r Root) asFraction() Root {
 	return r
 }
 
-// simplestBetween returns the fraction with the least denominator between low and high, excluding both, by
-// continued fractions.
+// simplestBetween returns the fraction with the least denominator between low and high, without the ends, by continued fractions.
 func simplestBetween(low, high *big.Rat) *big.Rat {
 	floor := new(big.Int).Div(low.Num(), low.Denom())
 	next := new(big.Rat).SetInt(new(big.Int).Add(floor, big.NewInt(1)))
@@ -313,14 +311,13 @@ func simplestBetween(low, high *big.Rat) *big.Rat {
 		k := new(big.Int).Div(highFraction.Denom(), highFraction.Num())
 		result.SetFrac(big.NewInt(1), k.Add(k, big.NewInt(1)))
 	} else {
-		// The reciprocal of the simplest fraction between the reciprocals, whose order is reversed.
+		// The reciprocal of the simplest fraction between the reciprocals. Their order is reversed.
 		result.Inv(simplestBetween(highFraction.Inv(highFraction), lowFraction.Inv(lowFraction)))
 	}
 	return result.Add(result, floorRat)
 }
 
-// Equal reports whether two roots are the same number. Two irrational roots are equal if a common factor of their
-// polynomials has a root where their intervals overlap.
+// Equal reports whether two roots are the same number.
 func (r Root) Equal(other Root) bool {
 	switch {
 	case r.Fraction() && other.Fraction():
@@ -330,6 +327,7 @@ func (r Root) Equal(other Root) bool {
 	case other.Fraction():
 		return r.Low.Cmp(other.Low) < 0 && other.Low.Cmp(r.High) < 0 && r.sturm.P.Sign(other.Low) == 0
 	}
+	// Equal irrational roots are roots of a common factor, in the intersection of both intervals.
 	low, high := r.Low, r.High
 	if other.Low.Cmp(low) > 0 {
 		low = other.Low
@@ -341,8 +339,7 @@ func (r Root) Equal(other Root) bool {
 	return common.degree() > 0 && NewSturm(common).Count(low, high) > 0
 }
 
-// CountAfter returns the number of roots of the chain's polynomial that are greater than root and less than high. high must be
-// greater than root.
+// CountAfter returns the number of roots greater than root and less than high. high must be greater than root.
 func (chain *Sturm) CountAfter(root Root, high *big.Rat) int {
 	for !root.Fraction() {
 		if root.High.Cmp(high) < 0 && chain.hasNoOtherRoot(root) {
@@ -357,20 +354,19 @@ func (chain *Sturm) CountAfter(root Root, high *big.Rat) int {
 	return chain.Count(root.Low, high)
 }
 
-// hasNoOtherRoot reports whether the chain's polynomial has no root inside the interval of root, except root itself.
+// hasNoOtherRoot reports whether the interval of root contains no other root of the polynomial.
 func (chain *Sturm) hasNoOtherRoot(root Root) bool {
 	inside := chain.Count(root.Low, root.High)
 	return inside == 0 || inside == 1 && root.isRootOf(chain)
 }
 
-// isRootOf reports whether r is a root of the polynomial of a chain, which must have one root in the interval of r.
+// isRootOf reports whether r is a root of the polynomial of a chain. The interval of r must contain one root of the polynomial.
 func (r Root) isRootOf(chain *Sturm) bool {
 	common := r.sturm.P.gcd(chain.P)
 	return common.degree() > 0 && NewSturm(common).Count(r.Low, r.High) > 0
 }
 
-// Less reports whether r is less than other. They must be different numbers: it narrows both until their
-// intervals are disjoint.
+// Less reports whether r is less than other. It narrows both until their intervals are disjoint, so they must be different numbers.
 func (r Root) Less(other Root) bool {
 	for {
 		switch {

@@ -6,8 +6,7 @@ import (
 )
 
 // Positive reports whether a function is defined and positive on the box from low to high. For one parameter
-// the answer is exact. For several parameters, false may also mean that the proof by Bernstein coefficients
-// failed.
+// the answer is exact. For several parameters, false may also mean that no proof was found.
 func (f *Func) Positive(low, high []*big.Rat) bool {
 	if len(low) == 1 {
 		return f.positiveBetween(low[0], high[0])
@@ -24,9 +23,8 @@ func (f *Func) Positive(low, high []*big.Rat) bool {
 	return true
 }
 
-// Sign returns 1 if it can prove that a function is positive at all points inside the box from low to high, -1 if it can prove
-// that it is negative there, and otherwise 0. The function must be defined inside the box. alsoOnBorder says that the function
-// has the same sign on the border of the box.
+// Sign returns 1 if the function is certainly positive inside the box from low to high, -1 if it is certainly negative, and otherwise 0.
+// The function must be defined inside the box. alsoOnBorder says that the sign is the same on the border.
 func (f *Func) Sign(low, high []*big.Rat) (sign int, alsoOnBorder bool) {
 	sign, alsoOnBorder = 1, true
 	for _, p := range []polynomial{f.numerator, f.denominator} {
@@ -46,7 +44,7 @@ func (f *Func) Sign(low, high []*big.Rat) (sign int, alsoOnBorder bool) {
 }
 
 // positiveBetween reports whether a function of one parameter is positive between low and high: it is positive in the middle, and
-// neither its numerator nor its denominator has a root between them.
+// its numerator and denominator have no root between them.
 func (f *Func) positiveBetween(low, high *big.Rat) bool {
 	numerator, denominator := f.Univariate()
 	product := numerator.Times(denominator) // it has the sign of the function
@@ -60,8 +58,7 @@ func (f *Func) positiveBetween(low, high *big.Rat) bool {
 // maxSubdivisionCoefs limits the Bernstein coefficients of all undecided parts of a box.
 const maxSubdivisionCoefs = 500_000
 
-// NotNegative reports whether it can prove that a function is at least 0 on the box from low to high, where it must be defined. False may
-// also mean that the proof takes too many Bernstein coefficients.
+// NotNegative reports whether it can prove that a function is at least 0 on the box from low to high. The function must be defined there.
 func (f *Func) NotNegative(low, high []*big.Rat) bool {
 	form, ok := bernstein(f.numerator, low, high)
 	if !ok {
@@ -80,9 +77,8 @@ func (f *Func) NotNegative(low, high []*big.Rat) bool {
 	return form.notNegative()
 }
 
-// notNegative reports whether it can prove that the polynomial is at least 0 on its box. A box is decided if no Bernstein coefficient is
-// negative, or if the polynomial is negative at a corner. It halves the undecided boxes along one parameter after the other. It gives
-// up, and returns false, if their coefficients exceed maxSubdivisionCoefs.
+// notNegative reports whether it can prove that the polynomial is at least 0 on its box. It halves undecided boxes along one parameter
+// after the other, up to a limit.
 func (form *bernsteinForm) notNegative() bool {
 	undecided := []*bernsteinForm{form}
 	for cut := 0; len(undecided) > 0; cut++ {
@@ -91,7 +87,7 @@ func (form *bernsteinForm) notNegative() bool {
 			if box.negativeAtCorner() {
 				return false
 			}
-			if box.noneOfSign(-1) {
+			if box.noneOfSign(-1) { // the polynomial is not negative in this box
 				continue
 			}
 			left, right := box.subdivide(cut % len(form.degree))
@@ -116,23 +112,13 @@ type bernsteinForm struct {
 // maxCoefs limits the coefficients of a bernsteinForm.
 const maxCoefs = 50_000
 
-// bernstein returns the Bernstein form of a polynomial on the box from low to high. It returns false if this
-// form has too many coefficients.
+// bernstein returns the Bernstein form of a polynomial on the box from low to high. It returns false if the form has too many coefficients.
 //
 // Source: Farouki, The Bernstein polynomial basis: a centennial retrospective (2012).
 func bernstein(p polynomial, low, high []*big.Rat) (*bernsteinForm, bool) {
-	form := &bernsteinForm{degree: make([]int, len(low))}
-	size := 1
-	for i := range low {
-		form.degree[i] = int(p.degree(i))
-		if form.degree[i] >= maxCoefs || size*(form.degree[i]+1) > maxCoefs {
-			return nil, false
-		}
-		size *= form.degree[i] + 1
-	}
-	form.coefficients = make([]*big.Rat, size)
-	for i := range form.coefficients {
-		form.coefficients[i] = new(big.Rat)
+	form, ok := newBernsteinForm(p, len(low))
+	if !ok {
+		return nil, false
 	}
 	for _, term := range p {
 		form.coefficients[form.index(term.monomial)].SetInt(term.coefficient)
@@ -147,6 +133,25 @@ func bernstein(p polynomial, low, high []*big.Rat) (*bernsteinForm, bool) {
 	return form, true
 }
 
+// newBernsteinForm returns a form with coefficients 0 for a polynomial of the given number of parameters. It returns false if the form
+// is too large.
+func newBernsteinForm(p polynomial, parameters int) (*bernsteinForm, bool) {
+	form := &bernsteinForm{degree: make([]int, parameters)}
+	size := 1
+	for i := range form.degree {
+		form.degree[i] = int(p.degree(i))
+		if form.degree[i] >= maxCoefs || size*(form.degree[i]+1) > maxCoefs {
+			return nil, false
+		}
+		size *= form.degree[i] + 1
+	}
+	form.coefficients = make([]*big.Rat, size)
+	for i := range form.coefficients {
+		form.coefficients[i] = new(big.Rat)
+	}
+	return form, true
+}
+
 // index returns the position of the coefficient with the exponents of a monomial.
 func (form *bernsteinForm) index(m monomial) int {
 	index := 0
@@ -156,8 +161,7 @@ func (form *bernsteinForm) index(m monomial) int {
 	return index
 }
 
-// alongAxis calls handle for each row of coefficients that only differ in the exponent of parameter i. handle may change the
-// coefficients, but must not keep the row.
+// alongAxis calls handle for each row of coefficients along parameter i. handle may change the coefficients, but must not store the row.
 func (form *bernsteinForm) alongAxis(i int, handle func(row []*big.Rat)) {
 	stride := 1
 	for _, degree := range form.degree[i+1:] {
@@ -166,7 +170,8 @@ func (form *bernsteinForm) alongAxis(i int, handle func(row []*big.Rat)) {
 	length := form.degree[i] + 1
 	row := make([]*big.Rat, length)
 	for first := range form.coefficients {
-		if first/stride%length != 0 {
+		isRowStart := first/stride%length == 0
+		if !isRowStart {
 			continue
 		}
 		for k := range row {
@@ -176,8 +181,7 @@ func (form *bernsteinForm) alongAxis(i int, handle func(row []*big.Rat)) {
 	}
 }
 
-// substituteLinear replaces x by low + width·t in a polynomial, given by its coefficients. It changes them in
-// place.
+// substituteLinear replaces x by low + width·t in a polynomial, in place, by repeated synthetic division.
 func substituteLinear(coefficients []*big.Rat, low, width *big.Rat) {
 	for i := range coefficients {
 		for k := len(coefficients) - 2; k >= i; k-- {
@@ -191,8 +195,8 @@ func substituteLinear(coefficients []*big.Rat, low, width *big.Rat) {
 	}
 }
 
-// powersToBernstein converts the coefficients of a polynomial of degree n on the interval from 0 to 1 to Bernstein coefficients,
-// in place. Bernstein coefficient k is the sum over j of C(k,j)/C(n,j) times coefficient j.
+// powersToBernstein converts the coefficients of a polynomial of degree n on [0,1] to Bernstein coefficients, in place.
+// Bernstein coefficient k is the sum over j of C(k,j)/C(n,j) times coefficient j.
 func powersToBernstein(coefficients []*big.Rat) {
 	n := int64(len(coefficients) - 1)
 	for j := range coefficients {
@@ -215,13 +219,12 @@ func (form *bernsteinForm) noneOfSign(sign int) bool {
 	return true
 }
 
-// allOfSign reports whether all nonzero coefficients have the given sign, and there are some.
+// allOfSign reports whether some coefficients have the given sign and all others are zero.
 func (form *bernsteinForm) allOfSign(sign int) bool {
 	return form.noneOfSign(-sign) && !form.noneOfSign(sign)
 }
 
-// negativeAtCorner reports whether the polynomial is negative at a corner of the box, where it equals a
-// Bernstein coefficient.
+// negativeAtCorner reports whether the polynomial is negative at a corner of the box. Its values there are Bernstein coefficients.
 func (form *bernsteinForm) negativeAtCorner() bool {
 	for corner := range 1 << len(form.degree) { // bit i selects the high end of parameter i
 		if form.coefficients[form.cornerIndex(corner)].Sign() < 0 {
@@ -231,7 +234,7 @@ func (form *bernsteinForm) negativeAtCorner() bool {
 	return false
 }
 
-// cornerIndex returns the position of the coefficient that belongs to a corner.
+// cornerIndex returns the index of the coefficient of a corner. Bit i of corner selects the high end of parameter i.
 func (form *bernsteinForm) cornerIndex(corner int) int {
 	index := 0
 	for i, degree := range form.degree {
@@ -243,8 +246,7 @@ func (form *bernsteinForm) cornerIndex(corner int) int {
 	return index
 }
 
-// subdivide returns the Bernstein forms on the two halves of the box along one parameter, by de Casteljau's
-// algorithm.
+// subdivide returns the Bernstein forms on the two halves of the box along one parameter, by de Casteljau's algorithm.
 func (form *bernsteinForm) subdivide(parameter int) (left, right *bernsteinForm) {
 	left = &bernsteinForm{form.degree, make([]*big.Rat, len(form.coefficients))}
 	right = &bernsteinForm{form.degree, make([]*big.Rat, len(form.coefficients))}
@@ -261,8 +263,8 @@ func (form *bernsteinForm) subdivide(parameter int) (left, right *bernsteinForm)
 	return left, right
 }
 
-// halveRow applies de Casteljau's algorithm to a row of Bernstein coefficients: it stores the coefficients on the
-// left half of the interval in left, and replaces the row by those on the right half.
+// halveRow splits a row of Bernstein coefficients by de Casteljau's algorithm. left gets the coefficients on the
+// left half of the interval, row the coefficients on the right half.
 func halveRow(left, row []*big.Rat) {
 	half := big.NewRat(1, 2)
 	for i := range row {

@@ -1,0 +1,235 @@
+package solve
+
+import (
+	"math"
+	"math/big"
+	"slices"
+
+	"tilecheck/native/space/sparse"
+)
+
+// policyIteration evaluates the current scheduler by elimination and improves it, until no choice is better. It tightens the bounds.
+// overBudget says that a larger budget may help.
+//
+// Source: Puterman, Markov Decision Processes (1994), section 8.6.
+func (mec *mecGain) policyIteration(members []uint32, bounds *gainInterval, budget float64) (overBudget bool, err error) {
+	const maxRounds = 20
+	for range maxRounds {
+		cycle, order, overBudget, err := mec.evaluateUnichain(members, budget)
+		if cycle == nil || err != nil {
+			return overBudget, err
+		}
+		oldBias, oldBounds, oldChoices := slices.Clone(mec.bias), *bounds, slices.Clone(mec.choice)
+		mec.setBias(cycle, order)
+		mec.sweep(members, bounds)
+		if *bounds == oldBounds { // the bias of value iteration is better
+			mec.bias = oldBias
+		}
+		if bounds.converged(mec.opts.epsilon()) || slices.Equal(oldChoices, mec.choice) {
+			break
+		}
+	}
+	return false, nil
+}
+
+// evaluateUnichain makes the chain of the current scheduler unichain, and solves its cycle equations.
+// order has the members with the reference state at the end. cycle is nil if elimination fails.
+func (mec *mecGain) evaluateUnichain(members []uint32, budget float64) (cycle *cycleSolution, order []uint32, overBudget bool, err error) {
+	reference, err := mec.makeUnichain(members, func(class []uint32) (*big.Rat, error) {
+		classCycle, isOverBudget, err := mec.solveCycle(class, budget)
+		overBudget = isOverBudget
+		if classCycle == nil || err != nil {
+			return nil, err
+		}
+		return new(big.Rat).SetFloat64(classCycle.gain), nil
+	})
+	if reference == sparse.None || err != nil {
+		return nil, nil, overBudget, err
+	}
+	order = withLast(members, reference)
+	cycle, overBudget, err = mec.solveCycle(order, budget)
+	return cycle, order, overBudget, err
+}
+
+// setBias sets the biases from the solution of the cycle equations. The bias of the reference state, the last one, is 0.
+func (mec *mecGain) setBias(cycle *cycleSolution, order []uint32) {
+	for i, s := range order[:len(order)-1] {
+		mec.bias[mec.index.ofState[s]] = cycle.reward[i] - cycle.gain*cycle.time[i]
+	}
+	mec.bias[mec.index.ofState[last(order)]] = 0
+}
+
+// withLast returns the members in an order with the given member at the end.
+func withLast(members []uint32, lastMember uint32) []uint32 {
+	others := slices.DeleteFunc(slices.Clone(members), func(s uint32) bool { return s == lastMember })
+	return append(others, lastMember)
+}
+
+// exactPolicyIteration sets the gain of MEC number i by policy iteration in rational arithmetic.
+//
+// Source: Puterman, Markov Decision Processes (1994), sections 8.6 and 9.5.1.
+func (mec *mecGain) exactPolicyIteration(i int, members []uint32) error {
+	if err := mec.valueIteration(members, &gainInterval{0, math.Inf(1)}, firstSweeps); err != nil {
+		return err
+	}
+	bias := make([]*big.Rat, mec.rewardSystem.graph.NumStates())
+	for { // every improvement raises the gain or a bias, so no scheduler is repeated
+		gain, err := mec.evaluateExactly(members, bias)
+		if err != nil {
+			return err
+		}
+		improved, err := mec.improveExactly(members, gain, bias)
+		if err != nil {
+			return err
+		}
+		if !improved {
+			for k, s := range members {
+				mec.stayChoice[s] = mec.choice[k]
+			}
+			mec.gain.Exact[i] = gain
+			return nil
+		}
+	}
+}
+
+// evaluateExactly makes the chain of the current scheduler unichain. It returns the gain, and writes the bias of each member to bias by
+// its state.
+func (mec *mecGain) evaluateExactly(members []uint32, bias []*big.Rat) (gain *big.Rat, err error) {
+	choice := func(s uint32) uint32 { return mec.choice[mec.index.ofState[s]] }
+	reference, err := mec.makeUnichain(members, func(class []uint32) (*big.Rat, error) {
+		cycle, err := mec.rewardSystem.solveCycleRat(class, choice, &mec.cycleIndex, mec.meter)
+		if err != nil {
+			return nil, err
+		}
+		return cycle.gain, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	order := withLast(members, reference)
+	cycle, err := mec.rewardSystem.solveCycleRat(order, choice, &mec.cycleIndex, mec.meter)
+	if err != nil {
+		return nil, err
+	}
+	for k, s := range order[:len(order)-1] {
+		bias[s] = cycle.bias(k)
+	}
+	bias[reference] = new(big.Rat)
+	return cycle.gain, nil
+}
+
+// improveExactly switches each member to its best choice for the given gain and biases. It reports whether a choice is better.
+func (mec *mecGain) improveExactly(members []uint32, gain *big.Rat, bias []*big.Rat) (improved bool, err error) {
+	equations := &system{
+		graph: mec.rewardSystem.graph, minimize: mec.rewardSystem.minimize, reward: mec.rewardSystem.reward,
+		choices: mec.endComponents.Choices, oneStep: true, values: &Values{Exact: bias},
+	}
+	current := new(big.Rat)
+	for k, s := range members {
+		best := equations.optimumRat(int(s))
+		if err := mec.meter.addWork(1000 + reductionCost(best.value)); err != nil {
+			return false, err
+		}
+		if current.Add(bias[s], gain); best.value.Cmp(current) != 0 {
+			mec.choice[k], improved = best.choice, true
+		}
+	}
+	return improved, nil
+}
+
+// makeUnichain changes the scheduler until only the recurrent class with the best gain remains, and returns a state of this class.
+// It returns sparse.None if gainOfClass returns nil for some class.
+func (mec *mecGain) makeUnichain(members []uint32, gainOfClass func(class []uint32) (*big.Rat, error)) (reference uint32, err error) {
+	classes := mec.recurrentClasses(members)
+	if len(classes) == 1 {
+		return last(classes[0]), nil
+	}
+	best, err := mec.bestClass(classes, gainOfClass)
+	if best == nil || err != nil {
+		return sparse.None, err
+	}
+	mec.reachClass(members, best)
+	return last(best), nil
+}
+
+// last returns the last element of a slice that is not empty.
+func last[T any](list []T) T { return list[len(list)-1] }
+
+// bestClass returns the recurrent class with the best gain, or nil if gainOfClass returns nil for some class.
+func (mec *mecGain) bestClass(classes [][]uint32, gainOfClass func(class []uint32) (*big.Rat, error)) ([]uint32, error) {
+	var best []uint32
+	var bestGain *big.Rat
+	for _, class := range classes {
+		gain, err := gainOfClass(class)
+		if gain == nil || err != nil {
+			return nil, err
+		}
+		if best == nil || mec.isBetter(gain, bestGain) {
+			best, bestGain = class, gain
+		}
+	}
+	return best, nil
+}
+
+// isBetter reports whether a gain is less than another gain for a minimum, or greater for a maximum.
+func (mec *mecGain) isBetter(gain, other *big.Rat) bool {
+	if mec.rewardSystem.minimize {
+		return gain.Cmp(other) < 0
+	}
+	return gain.Cmp(other) > 0
+}
+
+// reachClass makes the members outside of a class reach it with probability one.
+func (mec *mecGain) reachClass(members, class []uint32) {
+	inside := sparse.NewSet(mec.rewardSystem.graph.NumStates())
+	addStates(inside, class)
+	if mec.route == nil {
+		mec.route = make([]uint32, mec.rewardSystem.graph.NumStates())
+	}
+	mec.rewardSystem.graph.Approach(mec.endComponents.Choices, inside, mec.route)
+	for k, s := range members {
+		if !inside.Has(int(s)) {
+			mec.choice[k] = mec.route[s]
+		}
+	}
+}
+
+// recurrentClasses returns the recurrent classes of the chain that the current scheduler induces.
+func (mec *mecGain) recurrentClasses(members []uint32) [][]uint32 {
+	builder := sparse.NewDerivedBuilder(mec.rewardSystem.graph.Model, sparse.DTMC)
+	target := func(i int) uint32 { return mec.index.ofState[mec.rewardSystem.graph.Target[i]] }
+	for k := range members {
+		builder.State()
+		builder.Copy(int(mec.choice[k]), target)
+	}
+	induced := builder.Finish()
+	components := induced.Components(nil, nil)
+	var classes [][]uint32
+	for _, i := range components.Bottom(induced) {
+		class := slices.Clone(components.Members(i))
+		for j, k := range class {
+			class[j] = members[k]
+		}
+		classes = append(classes, class)
+	}
+	return classes
+}
+
+// solveCycle solves the cycle equations of a recurrent class under the current scheduler. The last member is the reference state.
+// cycle is nil if elimination exceeds the budget or a number is out of range.
+func (mec *mecGain) solveCycle(members []uint32, budget float64) (cycle *cycleSolution, overBudget bool, err error) {
+	for _, s := range members {
+		mec.schedulerChoices.Add(int(mec.choice[mec.index.ofState[s]]))
+	}
+	defer func() {
+		for _, s := range members {
+			mec.schedulerChoices.Remove(int(mec.choice[mec.index.ofState[s]]))
+		}
+	}()
+	reference := last(members)
+	cycle, overBudget, err = solveCycle(mec.rewardSystem, mec.stepSystem, members, mec.choice[mec.index.ofState[reference]], &mec.cycleIndex, mec.meter, budget)
+	if cycle != nil && (math.IsInf(cycle.gain, 0) || math.IsNaN(cycle.gain)) {
+		return nil, false, err
+	}
+	return cycle, overBudget, err
+}

@@ -1,0 +1,184 @@
+package solve
+
+import (
+	"context"
+	"slices"
+
+	"tilecheck/native/space/sparse"
+)
+
+// mecQuotient is an MDP in which each of n maximal end components is one state. States 0 to n-1 are the MECs. Their choices are those
+// that leave the MEC, and one for staying forever, which leads to an absorbing state. States n to 2n-1 are these absorbing states. The
+// remaining states belong to no MEC.
+type mecQuotient struct {
+	graph          *sparse.Graph
+	original       *sparse.Graph
+	mecs           *sparse.EndComponents
+	stateOf        []uint32 // of each original state: its state in the quotient
+	originalChoice []uint32 // of each choice: the original choice, or sparse.None for staying
+}
+
+// newMECQuotient builds the MEC quotient.
+func newMECQuotient(graph *sparse.Graph, mecs *sparse.EndComponents) *mecQuotient {
+	numMECs := mecs.Num()
+	quotient := &mecQuotient{original: graph, mecs: mecs, stateOf: slices.Clone(mecs.ID)}
+	count := 2 * numMECs
+	for s := range quotient.stateOf {
+		if quotient.stateOf[s] == sparse.None {
+			quotient.stateOf[s] = uint32(count)
+			count++
+		}
+	}
+	builder := sparse.NewDerivedBuilder(graph.Model, sparse.MDP)
+	for i := range numMECs {
+		builder.State()
+		for _, s := range mecs.Members(i) {
+			quotient.copyExits(builder, int(s))
+		}
+		builder.Loop(uint32(numMECs + i))
+	}
+	for i := range numMECs {
+		builder.State()
+		builder.Loop(uint32(numMECs + i))
+	}
+	for s, id := range mecs.ID {
+		if id == sparse.None {
+			builder.State()
+			quotient.copyExits(builder, s)
+		}
+	}
+	quotient.graph = sparse.NewGraph(builder.Finish())
+	quotient.originalChoice = builder.Origin
+	return quotient
+}
+
+// copyExits adds the choices of an original state outside of MECs to the current state of the builder.
+func (quotient *mecQuotient) copyExits(builder *sparse.DerivedBuilder, s int) {
+	target := func(i int) uint32 { return quotient.stateOf[quotient.original.Target[i]] }
+	first, end := quotient.original.Choices(s)
+	for c := first; c < end; c++ {
+		if !quotient.mecs.Choices.Has(c) {
+			builder.Copy(c, target)
+		}
+	}
+}
+
+// solve returns the values of the states of the quotient. gain has the gain of each MEC.
+// knownMECs are the MECs with a gain of 0 or 1 by graph analysis.
+func (quotient *mecQuotient) solve(ctx context.Context, gain *Values, knownMECs *sparse.Set, dir Direction, areProbabilities bool, opts Options) (*Values, error) {
+	sys, err := newSystem(quotient.graph, nil, dir, opts)
+	if err != nil {
+		return nil, err
+	}
+	absorbing := quotient.assignGains(sys.values, gain)
+	zero, one := quotient.knownStates(sys.values, knownMECs, areProbabilities)
+	sys.isProbability, sys.maybe = areProbabilities, absorbing.Complement()
+	if err := quotient.setCertain(ctx, sys, dir == Min, zero, absorbing.Minus(zero), 0); err != nil {
+		return nil, err
+	}
+	if err := quotient.setCertain(ctx, sys, dir == Max, one, absorbing.Minus(one), 1); err != nil {
+		return nil, err
+	}
+	return sys.solve(ctx, opts, false)
+}
+
+// assignGains makes the gain of each MEC the value of its absorbing state. It returns the absorbing states.
+func (quotient *mecQuotient) assignGains(values, gain *Values) (absorbing *sparse.Set) {
+	absorbing = sparse.NewSet(quotient.graph.NumStates())
+	for i := range quotient.mecs.Num() {
+		s := quotient.mecs.Num() + i
+		absorbing.Add(s)
+		if gain.Exact != nil {
+			values.assign(s, gain.Exact[i])
+		} else {
+			values.Lower[s], values.Upper[s] = gain.Lower[i], gain.Upper[i]
+		}
+	}
+	values.Converged = gain.Converged
+	return absorbing
+}
+
+// knownStates returns the absorbing states of the known MECs with gain 0 and, for probabilities, with gain 1.
+func (quotient *mecQuotient) knownStates(values *Values, knownMECs *sparse.Set, areProbabilities bool) (zero, one *sparse.Set) {
+	n := quotient.graph.NumStates()
+	zero, one = sparse.NewSet(n), sparse.NewSet(n)
+	for i := range knownMECs.All() {
+		s := quotient.mecs.Num() + i
+		if values.Upper[s] == 0 {
+			zero.Add(s)
+		} else if areProbabilities {
+			one.Add(s)
+		}
+	}
+	return zero, one
+}
+
+// setCertain gives a value to the maybe states that reach targets with probability one under some scheduler or, if existential is false,
+// under all schedulers. others are the other absorbing states.
+func (quotient *mecQuotient) setCertain(ctx context.Context, sys *system, existential bool, targets, others *sparse.Set, value float64) error {
+	if targets.Empty() {
+		return nil
+	}
+	all := sparse.FullSet(quotient.graph.NumStates())
+	certain := quotient.graph.ExistsUntil(all, others).Complement()
+	if existential {
+		var err error
+		if certain, err = quotient.graph.Prob1E(ctx, all, targets); err != nil {
+			return err
+		}
+		if sys.values.Scheduler != nil {
+			quotient.graph.Attract(certain, targets, sys.values.Scheduler)
+		}
+	}
+	certain = certain.Intersect(sys.maybe)
+	sys.values.setAll(certain, value)
+	sys.maybe = sys.maybe.Minus(certain)
+	return nil
+}
+
+// writeBack copies the values and the scheduler of the quotient to the original model.
+func (quotient *mecQuotient) writeBack(solved, values *Values, mec *mecGain) {
+	values.Converged = solved.Converged
+	values.Estimated = solved.Estimated
+	values.Extended = solved.Extended
+	values.Sweeps = solved.Sweeps + mec.meter.progress.Sweeps
+	for s, quotientState := range quotient.stateOf {
+		values.Lower[s] = solved.Lower[quotientState]
+		values.Upper[s] = solved.Upper[quotientState]
+		if values.Exact != nil {
+			values.Exact[s] = solved.Exact[quotientState]
+		}
+	}
+	if values.Scheduler != nil {
+		quotient.writeScheduler(values.Scheduler, solved.Scheduler, mec)
+	}
+}
+
+// writeScheduler translates a scheduler of the quotient to the model. Where it leaves a MEC, all states of the MEC approach the exit.
+// Where it stays in a MEC, the states get the choices of mec.
+func (quotient *mecQuotient) writeScheduler(scheduler, solved []uint32, mec *mecGain) {
+	exits := sparse.NewSet(len(quotient.stateOf))
+	for s, quotientState := range quotient.stateOf {
+		isInMEC := quotient.mecs.ID[s] != sparse.None
+		choice := quotient.originalOf(solved[quotientState])
+		switch {
+		case choice == sparse.None && isInMEC:
+			scheduler[s] = mec.stayChoice[s]
+		case choice == sparse.None || quotient.original.Owner(choice) != s: // another state of the MEC has the exit
+		default:
+			scheduler[s] = choice
+			if isInMEC {
+				exits.Add(s)
+			}
+		}
+	}
+	quotient.original.Approach(quotient.mecs.Choices, exits, scheduler)
+}
+
+// originalOf returns the original choice of a choice of the quotient. It is sparse.None if the scheduler stays in a MEC or has no choice.
+func (quotient *mecQuotient) originalOf(choice uint32) uint32 {
+	if choice == sparse.None {
+		return sparse.None
+	}
+	return quotient.originalChoice[choice]
+}
