@@ -23,8 +23,8 @@ func (c *column[T]) add(element T) {
 	c.page = append(c.page, element)
 }
 
-// newPage makes room for at least one more element. It grows the first page up to pageLen, and starts a
-// new page if the last one is full.
+// newPage makes room for at least one element. It lets the first page grow to pageLen, and starts a new page if
+// the current page is full.
 func (c *column[T]) newPage() {
 	switch length := len(c.page); {
 	case length >= pageLen:
@@ -36,7 +36,7 @@ func (c *column[T]) newPage() {
 	}
 }
 
-// reserve makes room for n more elements, if the current page is empty or can hold them.
+// reserve makes room for n elements if the current page is empty or can hold them.
 func (c *column[T]) reserve(n int) {
 	fits := len(c.page) == 0 || len(c.page)+n <= pageLen
 	if hasRoom := cap(c.page)-len(c.page) >= n; fits && !hasRoom {
@@ -47,9 +47,7 @@ func (c *column[T]) reserve(n int) {
 // cap returns the number of elements that fit without growing.
 func (c *column[T]) cap() int { return c.pagedLen + cap(c.page) }
 
-// flatten returns the sequence as one slice and empties the column. After copying a large column it returns the
-// memory of the pages to the operating system at once; otherwise a model, which has several columns, would be in
-// memory twice.
+// flatten returns the sequence as one slice and empties the column.
 func (c *column[T]) flatten() []T {
 	sequence := c.page
 	if len(c.pages) > 0 {
@@ -60,7 +58,7 @@ func (c *column[T]) flatten() []T {
 		sequence = append(sequence, c.page...)
 	}
 	*c = column[T]{}
-	if len(sequence) > freeLen {
+	if len(sequence) > freeLen { // otherwise the columns of a model would be in memory twice
 		debug.FreeOSMemory()
 	}
 	return sequence

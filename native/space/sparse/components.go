@@ -26,27 +26,27 @@ func (c *Components) Num() int { return len(c.Start) - 1 }
 // Members returns the states of component i, in the order of States.
 func (c *Components) Members(i int) []uint32 { return c.States[c.Start[i]:c.Start[i+1]] }
 
-// Components decomposes the part of the model that consists of the given states and choices, and the
-// transitions between these states; nil stands for all.
+// Components computes the strongly connected components of the part of a model with the given states and choices.
+// nil stands for all states, or all choices.
 //
-// Source: Pearce, A space-efficient algorithm for finding strongly connected components, Information
-// Processing Letters 116 (2016), without recursion.
+// Source: Pearce, A space-efficient algorithm for finding strongly connected components, Information Processing
+// Letters 116 (2016), without recursion.
 func (m *Model) Components(states, choices *Set) *Components {
 	n := m.NumStates()
 	search := &pearce{model: m, states: states, allowed: choices, index: 1, closedIndex: None - 1}
 	search.rindex = make([]uint32, n)
 	search.components.Start = []uint32{0}
-	for s := range n {
-		if search.rindex[s] == 0 && (states == nil || states.Has(s)) {
-			search.search(uint32(s))
+	for state := range n {
+		if search.rindex[state] == 0 && (states == nil || states.Has(state)) {
+			search.search(uint32(state))
 		}
 	}
-	// The components are numbered from None-1 downwards; turn these numbers into 0, 1, ....
-	for s, number := range search.rindex {
+	// The search numbers components from None-1 downwards. Convert these numbers to 0, 1, and so on.
+	for state, number := range search.rindex {
 		if number == 0 {
-			search.rindex[s] = None
+			search.rindex[state] = None
 		} else {
-			search.rindex[s] = None - 1 - number
+			search.rindex[state] = None - 1 - number
 		}
 	}
 	search.components.ID = search.rindex
@@ -73,17 +73,17 @@ type searchFrame struct {
 	root                bool
 }
 
-// search visits the states that are reachable from s in depth-first order. It completes every component
-// that it finds.
-func (search *pearce) search(s uint32) {
-	search.enter(s)
+// search visits the states that are reachable from a start state in depth-first order. It completes every
+// component that it finds.
+func (search *pearce) search(start uint32) {
+	search.enter(start)
 	for len(search.frames) > 0 {
 		frame := &search.frames[len(search.frames)-1]
-		successor, ok := search.successor(frame)
+		successor, hasNext := search.successor(frame)
 		switch {
-		case ok && search.rindex[successor] == 0:
+		case hasNext && search.rindex[successor] == 0:
 			search.enter(successor)
-		case ok:
+		case hasNext:
 			search.lowlink(frame, successor)
 		default:
 			search.leaveTop()
@@ -102,16 +102,16 @@ func (search *pearce) leaveTop() {
 	}
 }
 
-// enter gives state s the next index, and appends it to the search path.
-func (search *pearce) enter(s uint32) {
-	search.rindex[s] = search.index
+// enter gives a state the next index and appends it to the search path.
+func (search *pearce) enter(state uint32) {
+	search.rindex[state] = search.index
 	search.index++
-	first, _ := search.model.Choices(int(s))
-	search.frames = append(search.frames, searchFrame{s, uint32(first), search.model.Start[first], true})
+	first, _ := search.model.Choices(int(state))
+	search.frames = append(search.frames, searchFrame{state, uint32(first), search.model.Start[first], true})
 }
 
-// lowlink lowers the rindex of a frame's state to the rindex of a successor, if that is smaller. Then the state is not the root of
-// its component, because it reaches a state that was visited earlier.
+// lowlink lowers the rindex of a frame's state to the rindex of a successor. If that is a change, the state is not
+// the root of its component.
 func (search *pearce) lowlink(frame *searchFrame, successor uint32) {
 	if search.rindex[successor] < search.rindex[frame.state] {
 		search.rindex[frame.state] = search.rindex[successor]
@@ -119,8 +119,9 @@ func (search *pearce) lowlink(frame *searchFrame, successor uint32) {
 	}
 }
 
-// successor returns the next successor of the frame's state in the part of the model, and false after the last.
-func (search *pearce) successor(frame *searchFrame) (uint32, bool) {
+// successor returns the next successor of the frame's state in the part of the model. ok is false if there is
+// none.
+func (search *pearce) successor(frame *searchFrame) (next uint32, ok bool) {
 	_, end := search.model.Choices(int(frame.state))
 	for int(frame.choice) < end {
 		if search.allowed == nil || search.allowed.Has(int(frame.choice)) {
@@ -138,8 +139,8 @@ func (search *pearce) successor(frame *searchFrame) (uint32, bool) {
 	return 0, false
 }
 
-// leave completes the component of a state whose successors were all visited, if the state is its root: the component
-// consists of the root and of the states on top of the stack. Any other state goes onto the stack.
+// leave completes the component of a state if the state is its root. All successors must have been visited. The
+// component consists of the root and states on top of the stack. A state that is not a root goes onto the stack.
 func (search *pearce) leave(frame searchFrame) {
 	if !frame.root {
 		search.stack = append(search.stack, frame.state)
@@ -162,7 +163,7 @@ func (search *pearce) leave(frame searchFrame) {
 	search.closedIndex--
 }
 
-// Bottom returns the components that no transition of the model leaves, in increasing order.
+// Bottom returns the bottom components, in increasing order. No transition of the model leaves them.
 func (c *Components) Bottom(model *Model) []int {
 	var bottom []int
 	for i := range c.Num() {
@@ -175,8 +176,8 @@ func (c *Components) Bottom(model *Model) []int {
 
 // hasExit reports whether a transition of the model leaves component i.
 func (c *Components) hasExit(model *Model, i int) bool {
-	for _, s := range c.Members(i) {
-		for _, target := range model.successors(int(s)) {
+	for _, state := range c.Members(i) {
+		for _, target := range model.successors(int(state)) {
 			if c.ID[target] != uint32(i) {
 				return true
 			}

@@ -6,8 +6,8 @@ package sparse
 func (g *Graph) ExistsNext(set *Set) *Set {
 	predecessors := NewSet(g.NumStates())
 	for target := range set.All() {
-		for _, c := range g.Into(target) {
-			predecessors.Add(g.Owner(c))
+		for _, choice := range g.Into(target) {
+			predecessors.Add(g.Owner(choice))
 		}
 	}
 	return predecessors
@@ -20,33 +20,33 @@ func (g *Graph) ForallNext(set *Set) *Set { return g.ExistsNext(set.Complement()
 func (g *Graph) ExistsUntil(left, right *Set) *Set {
 	satisfying := right.Clone()
 	g.backwardSearch(right, func(c uint32) (int, bool) {
-		s := g.Owner(c)
-		if satisfying.Has(s) || !left.Has(s) {
-			return s, false
+		state := g.Owner(c)
+		if satisfying.Has(state) || !left.Has(state) {
+			return state, false
 		}
-		satisfying.Add(s)
-		return s, true
+		satisfying.Add(state)
+		return state, true
 	})
 	return satisfying
 }
 
-// ForallUntil returns the states all of whose paths satisfy left U right. A backward search counts, for each state, the
-// transitions that do not yet lead to such a state.
+// ForallUntil returns the states with only paths that satisfy left U right. A backward search finds the states
+// with only transitions to such states.
 func (g *Graph) ForallUntil(left, right *Set) *Set {
 	satisfying := right.Clone()
-	remaining := make([]uint32, g.NumStates())
-	for s := range remaining {
-		first, end := g.Choices(s)
-		remaining[s] = g.Start[end] - g.Start[first]
+	remaining := make([]uint32, g.NumStates()) // the number of transitions to other states
+	for state := range remaining {
+		first, end := g.Choices(state)
+		remaining[state] = g.Start[end] - g.Start[first]
 	}
 	g.backwardSearch(right, func(c uint32) (int, bool) {
-		s := g.Owner(c)
-		remaining[s]--
-		if remaining[s] > 0 || satisfying.Has(s) || !left.Has(s) {
-			return s, false
+		state := g.Owner(c)
+		remaining[state]--
+		if remaining[state] > 0 || satisfying.Has(state) || !left.Has(state) {
+			return state, false
 		}
-		satisfying.Add(s)
-		return s, true
+		satisfying.Add(state)
+		return state, true
 	})
 	return satisfying
 }
@@ -56,7 +56,7 @@ func (g *Graph) ExistsGlobally(set *Set) *Set {
 	return g.ForallUntil(FullSet(set.Len()), set.Complement()).Complement()
 }
 
-// ForallGlobally returns the states all of whose paths stay in the set forever.
+// ForallGlobally returns the states with only paths that stay in the set forever.
 func (g *Graph) ForallGlobally(set *Set) *Set {
 	return g.ExistsUntil(FullSet(set.Len()), set.Complement()).Complement()
 }

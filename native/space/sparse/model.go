@@ -102,22 +102,22 @@ type Reward struct {
 	StateRat, ChoiceRat []*big.Rat
 }
 
-// Within returns the structure whose rewards of states are those of the set, and 0 elsewhere.
+// Within returns the structure with the state rewards of a set of states. Other states have the state reward 0.
 func (r *Reward) Within(states *Set) *Reward {
 	restricted := *r
 	restricted.State, restricted.StateRat = slices.Clone(r.State), slices.Clone(r.StateRat)
-	for s := range states.Complement().All() {
+	for state := range states.Complement().All() {
 		if restricted.State != nil {
-			restricted.State[s] = 0
+			restricted.State[state] = 0
 		}
 		if restricted.StateRat != nil {
-			restricted.StateRat[s] = nil
+			restricted.StateRat[state] = nil
 		}
 	}
 	return &restricted
 }
 
-// OfChoice returns the reward of a state plus that of one of its choices. It is 0 for a nil Reward.
+// OfChoice returns the reward of a state plus the reward of one of its choices. It returns 0 for a nil Reward.
 func (r *Reward) OfChoice(state, choice int) float64 {
 	sum := 0.0
 	if r != nil && r.State != nil {
@@ -129,7 +129,7 @@ func (r *Reward) OfChoice(state, choice int) float64 {
 	return sum
 }
 
-// OfChoiceRat returns the reward of a state plus that of one of its choices, as a new fraction. It is 0
+// OfChoiceRat returns the reward of a state plus the reward of one of its choices, as a new fraction. It returns 0
 // for a nil Reward.
 func (r *Reward) OfChoiceRat(state, choice int) *big.Rat {
 	sum := new(big.Rat)
@@ -142,18 +142,17 @@ func (r *Reward) OfChoiceRat(state, choice int) *big.Rat {
 	return sum
 }
 
-// One returns the index of weight 1 in Weights, and adds the weight if it is missing. It copies the tables
-// of weights before it adds to them, as other models may share them. An exact model is searched for the
-// fraction 1, because a fraction slightly below 1 has the float64 1 too.
+// One returns the index of weight 1 in Weights. It adds the weight if it is missing.
 func (m *Model) One() uint32 {
 	index := slices.Index(m.Weights, 1)
-	if m.Rats != nil {
+	if m.Rats != nil { // a fraction slightly below 1 also has the float64 1
 		one := big.NewRat(1, 1)
 		index = slices.IndexFunc(m.Rats, func(weight *big.Rat) bool { return weight.Cmp(one) == 0 })
 	}
 	if index >= 0 {
 		return uint32(index)
 	}
+	// Clip makes append copy the tables, because other models may share them.
 	m.Weights = append(slices.Clip(m.Weights), 1)
 	if m.Rats != nil {
 		m.Rats = append(slices.Clip(m.Rats), big.NewRat(1, 1))
@@ -175,6 +174,9 @@ func (m *Model) NumChoices() int { return len(m.Start) - 1 }
 // NumTransitions returns the number of transitions of all choices.
 func (m *Model) NumTransitions() int { return len(m.Target) }
 
+// IsDeadlock reports whether a state had no choice before it got a self-loop.
+func (m *Model) IsDeadlock(state int) bool { return m.Deadlocks != nil && m.Deadlocks.Has(state) }
+
 // NumDeadlocks returns the number of deadlocks.
 func (m *Model) NumDeadlocks() int {
 	if m.Deadlocks == nil {
@@ -183,24 +185,24 @@ func (m *Model) NumDeadlocks() int {
 	return m.Deadlocks.Count()
 }
 
-// NumDeciding returns the number of states with several choices, in which a scheduler decides.
+// NumDeciding returns the number of states with several choices.
 func (m *Model) NumDeciding() int {
 	count := 0
-	for s := range m.NumStates() {
-		if first, end := m.Choices(s); end-first > 1 {
+	for state := range m.NumStates() {
+		if first, end := m.Choices(state); end-first > 1 {
 			count++
 		}
 	}
 	return count
 }
 
-// NumEdges returns the number of pairs of a state and one of its successors. Several transitions between
-// two states count once.
+// NumEdges returns the number of pairs of a state and a successor. Several transitions between two states count
+// once.
 func (m *Model) NumEdges() int {
 	count := 0
-	for s := range m.NumStates() {
+	for state := range m.NumStates() {
 		successors := map[uint32]bool{}
-		for _, target := range m.successors(s) {
+		for _, target := range m.successors(state) {
 			successors[target] = true
 		}
 		count += len(successors)

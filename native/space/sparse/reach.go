@@ -1,16 +1,16 @@
 package sparse
 
-// ReachableFrom returns the states that are reachable from a set of states, and the set itself.
+// ReachableFrom returns a set of states and all states that are reachable from it.
 func (m *Model) ReachableFrom(from *Set) *Set {
 	reached := from.Clone()
 	var stack []int
-	for s := range from.All() {
-		stack = append(stack, s)
+	for state := range from.All() {
+		stack = append(stack, state)
 	}
 	for len(stack) > 0 {
-		s := stack[len(stack)-1]
+		state := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		for _, target := range m.successors(s) {
+		for _, target := range m.successors(state) {
 			if !reached.Has(int(target)) {
 				reached.Add(int(target))
 				stack = append(stack, int(target))

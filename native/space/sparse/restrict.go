@@ -1,16 +1,16 @@
 package sparse
 
-// Restrict returns the MDP with the given choices only. They must contain at least one of every state.
-// States keep their numbers and choices their order; the tables of weights are shared.
+// Restrict returns the MDP with the given choices only. Every state must have at least one of them. States keep
+// their numbers, and choices keep their order. The models share the tables of weights.
 func (m *Model) Restrict(choices *Set) *Model {
 	builder := NewDerivedBuilder(m, m.Kind)
 	sameTarget := func(i int) uint32 { return m.Target[i] }
-	for s := range m.NumStates() {
+	for state := range m.NumStates() {
 		builder.State()
-		first, end := m.Choices(s)
-		for c := first; c < end; c++ {
-			if choices.Has(c) {
-				builder.Copy(c, sameTarget)
+		first, end := m.Choices(state)
+		for choice := first; choice < end; choice++ {
+			if choices.Has(choice) {
+				builder.Copy(choice, sameTarget)
 			}
 		}
 	}

@@ -40,27 +40,27 @@ func (s *Set) Remove(i int) { s.words[i>>6] &^= 1 << (i & 63) }
 
 // Count returns the number of members.
 func (s *Set) Count() int {
-	n := 0
-	for _, w := range s.words {
-		n += bits.OnesCount64(w)
+	count := 0
+	for _, word := range s.words {
+		count += bits.OnesCount64(word)
 	}
-	return n
+	return count
 }
 
-// Empty reports whether there are no members.
+// Empty reports whether the set has no members.
 func (s *Set) Empty() bool {
-	for _, w := range s.words {
-		if w != 0 {
+	for _, word := range s.words {
+		if word != 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// Equal reports whether s and other have the same members.
+// Equal reports whether two sets have the same members and the same universe.
 func (s *Set) Equal(other *Set) bool {
-	for i, w := range s.words {
-		if w != other.words[i] {
+	for i, word := range s.words {
+		if word != other.words[i] {
 			return false
 		}
 	}
@@ -72,13 +72,13 @@ func (s *Set) Clone() *Set {
 	return &Set{words: append([]uint64(nil), s.words...), n: s.n}
 }
 
-// Complement returns the numbers of the universe that are not in s.
+// Complement returns the numbers of the universe that are not in the set.
 func (s *Set) Complement() *Set {
 	result := NewSet(s.n)
 	for i, w := range s.words {
 		result.words[i] = ^w
 	}
-	if tail := s.n & 63; tail != 0 {
+	if tail := s.n & 63; tail != 0 { // clear the bits of numbers beyond the universe
 		result.words[len(result.words)-1] &= 1<<tail - 1
 	}
 	return result
@@ -99,11 +99,11 @@ func (s *Set) Minus(other *Set) *Set {
 	return s.combine(other, func(a, b uint64) uint64 { return a &^ b })
 }
 
-// combine applies f word by word; both sets have the same universe.
-func (s *Set) combine(other *Set, f func(a, b uint64) uint64) *Set {
+// combine applies an operation to the words of two sets with the same universe.
+func (s *Set) combine(other *Set, operation func(a, b uint64) uint64) *Set {
 	result := NewSet(s.n)
-	for i, w := range s.words {
-		result.words[i] = f(w, other.words[i])
+	for i, word := range s.words {
+		result.words[i] = operation(word, other.words[i])
 	}
 	return result
 }
@@ -111,9 +111,9 @@ func (s *Set) combine(other *Set, f func(a, b uint64) uint64) *Set {
 // All yields the members in increasing order.
 func (s *Set) All() iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for i, w := range s.words {
-			for ; w != 0; w &= w - 1 {
-				if !yield(i<<6 + bits.TrailingZeros64(w)) {
+		for i, word := range s.words {
+			for ; word != 0; word &= word - 1 { // clears the lowest bit
+				if !yield(i<<6 + bits.TrailingZeros64(word)) {
 					return
 				}
 			}

@@ -11,47 +11,47 @@ type Topological struct {
 	Start []int
 }
 
-// Topological returns the given states in reverse topological order, successors first. It reports false if
-// there is a cycle through several of them.
+// Topological returns the given states in reverse topological order, successors first. ok is false if a cycle
+// contains several of them.
 //
 // Source: Kahn, Topological sorting of large networks, CACM 5 (1962).
-func (m *Model) Topological(states *Set) (Topological, bool) {
+func (m *Model) Topological(states *Set) (order Topological, ok bool) {
 	indegree := m.indegrees(states) // the number of transitions from states that are not yet ordered
 	n := states.Count()
-	result := Topological{Order: make([]uint32, 0, n), Start: []int{n}}
-	for s := range states.All() {
-		if indegree[s] == 0 {
-			result.Order = append(result.Order, uint32(s))
+	order = Topological{Order: make([]uint32, 0, n), Start: []int{n}}
+	for state := range states.All() {
+		if indegree[state] == 0 {
+			order.Order = append(order.Order, uint32(state))
 		}
 	}
 	// Build the order from the last state to the first, level by level.
-	for levelStart := 0; levelStart < len(result.Order); {
-		levelEnd := len(result.Order)
-		result.Start = append(result.Start, n-levelEnd)
-		for _, s := range result.Order[levelStart:levelEnd] {
-			for _, target := range m.successors(int(s)) {
-				if target == s {
+	for levelStart := 0; levelStart < len(order.Order); {
+		levelEnd := len(order.Order)
+		order.Start = append(order.Start, n-levelEnd)
+		for _, state := range order.Order[levelStart:levelEnd] {
+			for _, target := range m.successors(int(state)) {
+				if target == state {
 					continue
 				}
 				indegree[target]--
 				if indegree[target] == 0 && states.Has(int(target)) {
-					result.Order = append(result.Order, target)
+					order.Order = append(order.Order, target)
 				}
 			}
 		}
 		levelStart = levelEnd
 	}
-	slices.Reverse(result.Order)
-	slices.Reverse(result.Start)
-	return result, len(result.Order) == n
+	slices.Reverse(order.Order)
+	slices.Reverse(order.Start)
+	return order, len(order.Order) == n
 }
 
-// indegrees returns for each state the number of transitions from the given states, without self-loops.
+// indegrees returns for each state the number of transitions from the given states. Self-loops do not count.
 func (m *Model) indegrees(states *Set) []uint32 {
 	indegree := make([]uint32, m.NumStates())
-	for s := range states.All() {
-		for _, target := range m.successors(s) {
-			if int(target) != s {
+	for state := range states.All() {
+		for _, target := range m.successors(state) {
+			if int(target) != state {
 				indegree[target]++
 			}
 		}
