@@ -7,9 +7,9 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Costs evaluates Program.Rewards[index] exactly, even if the space has only float64 weights.
-// stateCosts has an entry per state; moveCosts has an entry per choice of an MDP, or per
-// transition of a Markov chain. A reward that is not rational is an error.
+// Costs evaluates the reward structure Program.Rewards[index] with fractions, even if the weights of the space are
+// float64. stateCosts has an entry per state. moveCosts has an entry per choice of an MDP, or per transition of a
+// Markov chain. An irrational reward is an error.
 func (s *Space) Costs(index int) (stateCosts, moveCosts []*big.Rat, err error) {
 	if s.imported != nil {
 		return s.importedCosts(index)
@@ -31,7 +31,7 @@ func (s *Space) Costs(index int) (stateCosts, moveCosts []*big.Rat, err error) {
 		if stateCosts[i], err = evaluator.sum(state, isStateItem); err != nil {
 			return nil, nil, err
 		}
-		if !hasTransitionItems || s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
+		if !hasTransitionItems || s.model.IsDeadlock(i) {
 			continue
 		}
 		first, end := s.costRange(i)
@@ -44,8 +44,8 @@ func (s *Space) Costs(index int) (stateCosts, moveCosts []*big.Rat, err error) {
 	return stateCosts, moveCosts, nil
 }
 
-// costRange returns the range of moveCosts that belongs to state i: its choices in an MDP, its
-// transitions in a Markov chain.
+// costRange returns the range of indices into moveCosts that belongs to state i. The indices are choices of an
+// MDP, or transitions of a Markov chain.
 func (s *Space) costRange(i int) (first, end int) {
 	first, end = s.model.Choices(i)
 	if s.model.Kind == sparse.MDP {
@@ -54,8 +54,8 @@ func (s *Space) costRange(i int) (first, end int) {
 	return s.model.Row(i)
 }
 
-// importedCosts is Costs for an imported space: the fractions of the files, or their float64 values
-// if all of these are whole numbers.
+// importedCosts returns the costs of an imported space. If the files have no fractions, all rewards must be whole
+// numbers.
 func (s *Space) importedCosts(index int) (stateCosts, moveCosts []*big.Rat, err error) {
 	reward, err := s.importedReward(index)
 	if err != nil {
@@ -77,9 +77,8 @@ func (s *Space) importedCosts(index int) (stateCosts, moveCosts []*big.Rat, err 
 	return stateCosts, moveCosts, err
 }
 
-// rationalCosts returns rats if the files had fractions. Otherwise it converts the n values to
-// fractions, nil for zero. A value that is not a whole number is an error, because the file may
-// contain a rounded number.
+// rationalCosts returns rats, if the files have fractions. Otherwise it converts the n values to fractions, with
+// nil for zero. A value that is not a whole number is an error, because it may be rounded.
 func rationalCosts(values []float64, rats []*big.Rat, n int) ([]*big.Rat, error) {
 	if rats != nil {
 		return rats, nil

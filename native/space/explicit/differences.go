@@ -9,9 +9,9 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Differences counts the states in which the value of an expression of type Bool or Int in float64 arithmetic, which PRISM
-// uses, differs from its exact value. first is the first of these states. If guard is not nil, it counts only states that
-// satisfy guard.
+// Differences counts the states in which the float64 value of an expression differs from its exact value. first is
+// the first of these states. The expression has type Bool or Int. If guard is not nil, only states that satisfy
+// guard count. PRISM computes with float64 numbers.
 func (s *Space) Differences(expr, guard sema.Expr) (count, first int, err error) {
 	if s.floatAnalysis().Decided(expr) || !sema.NeedsOnlyVariables(expr) {
 		return 0, 0, nil
@@ -33,8 +33,8 @@ func (s *Space) Differences(expr, guard sema.Expr) (count, first int, err error)
 	return int(counter.Load()), int(smallest.Load()), err
 }
 
-// differs reports whether the value of an expression in float64 arithmetic differs from its exact value, in a state that
-// satisfies the guard (unless the guard is nil). It ignores errors, which are reported where the value is needed.
+// differs reports whether the float64 value of an expression differs from its exact value in a state. It returns
+// false if the state violates the guard, or if an exact evaluation fails. A nil guard holds in every state.
 func differs(expr, guard sema.Expr, state []int32) bool {
 	if guard != nil {
 		if holds, _, err := sema.EvalExact(guard, state); err != nil || !holds.Bool {
@@ -49,7 +49,7 @@ func differs(expr, guard sema.Expr, state []int32) bool {
 	return err != nil || value.Bool != exact.Bool || value.Int != exact.Int
 }
 
-// storeMin sets a variable to the smaller of its number and the value.
+// storeMin atomically sets a variable to the minimum of itself and value.
 func storeMin(variable *atomic.Int64, value int64) {
 	for {
 		old := variable.Load()
@@ -62,8 +62,8 @@ func storeMin(variable *atomic.Int64, value int64) {
 // floatAnalysis returns the analysis of rounding errors in the expressions of the program.
 func (s *Space) floatAnalysis() sema.FloatAnalysis { return sema.NewFloatAnalysis(s.Program()) }
 
-// comparePRISMArithmetic adds a warning for each guard and each update that has another value in
-// PRISM's float64 arithmetic than in exact arithmetic, in some reachable state.
+// comparePRISMArithmetic adds a warning for each guard and update whose float64 value, as in PRISM, differs from
+// the exact value in some state.
 func (s *Space) comparePRISMArithmetic() error {
 	for i := range s.Program().Modules {
 		commands := s.Program().Modules[i].Commands
@@ -76,7 +76,7 @@ func (s *Space) comparePRISMArithmetic() error {
 	return nil
 }
 
-// compareCommand compares the guard and the assigned values of a command.
+// compareCommand adds warnings about the guard and the assigned values of a command.
 func (s *Space) compareCommand(command *sema.Command) error {
 	if err := s.compareExpr("guard", command.Guard, nil); err != nil {
 		return err
@@ -91,8 +91,8 @@ func (s *Space) compareCommand(command *sema.Command) error {
 	return nil
 }
 
-// compareExpr adds a warning if expr differs between float64 and exact arithmetic in some state that
-// satisfies guard. kind says in the warning which part of a command expr is.
+// compareExpr adds a warning if the float64 value of expr differs from its exact value in some state that
+// satisfies guard. The warning names the kind of expr.
 func (s *Space) compareExpr(kind string, expr, guard sema.Expr) error {
 	count, first, err := s.Differences(expr, guard)
 	if count > 0 {
@@ -102,7 +102,8 @@ func (s *Space) compareExpr(kind string, expr, guard sema.Expr) error {
 	return err
 }
 
-// Difference returns the text of a warning about the count states found by Differences.
+// Difference returns the text of a warning. count is the number of states with a different value, and first is the
+// first of them.
 func (s *Space) Difference(kind string, count, first int) string {
 	return fmt.Sprintf("the %s is computed exactly and differs from PRISM's float64 arithmetic in %s, the first is %s",
 		kind, noun.Count(count, "state"), s.compiled.StateText(s.State(nil, first)))

@@ -35,7 +35,7 @@ func (s *Space) ExitRates() (*ExitRates, error) {
 	return rates, err
 }
 
-// exactExitRates evaluates the expression of the exit rates with fractions.
+// exactExitRates evaluates the exit rate of every state as a fraction.
 func (s *Space) exactExitRates(rate sema.Expr) (*ExitRates, error) {
 	n := s.store.n
 	rates := &ExitRates{Low: make([]float64, n), High: make([]float64, n), Rats: make([]*big.Rat, n)}
@@ -56,8 +56,8 @@ func (s *Space) exactExitRates(rate sema.Expr) (*ExitRates, error) {
 // Mean returns the middle of the bounds of the rate of a state.
 func (r *ExitRates) Mean(state int) float64 { return r.Low[state] + (r.High[state]-r.Low[state])/2 }
 
-// SojournTimes returns the mean time that a Markov automaton spends in each state: 0 in an immediate state, and 1 in a deadlock, as in
-// PRISM.
+// SojournTimes returns the mean time that a Markov automaton spends in each state. The time is 0 in an immediate
+// state. As in PRISM, it is 1 in a deadlock.
 func (s *Space) SojournTimes() (*sparse.Reward, error) {
 	rates, err := s.ExitRates()
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *Space) SojournTimes() (*sparse.Reward, error) {
 			if times.StateRat != nil {
 				times.StateRat[i] = new(big.Rat).Quo(one, rates.Rats[i])
 			}
-		case s.model.Deadlocks != nil && s.model.Deadlocks.Has(i):
+		case s.model.IsDeadlock(i):
 			times.State[i] = 1
 			if times.StateRat != nil {
 				times.StateRat[i] = one

@@ -26,8 +26,8 @@ type batch struct {
 	highs    []*big.Rat      // upper bounds in interval models; rats are the lower bounds
 	hashes   []uint32        // of Targets
 	owners   []uint16        // of the states of a game; shorter if the last ones are deadlocks
-	overlaps int             // states of a DTMC with several commands enabled
-	merged   int             // choices that were dropped because their state has an equal one
+	overlaps int             // number of states of a DTMC with several enabled commands
+	merged   int             // number of dropped choices, which equal an earlier choice of their state
 	relErr   float64         // bound on the relative error of Weights
 	rangeErr error           // a weight outside the range of float64
 	// normalised says that the fractions of some command, in this or an earlier batch of the same
@@ -73,8 +73,8 @@ type worker struct {
 	comparisons int
 }
 
-// newWorker returns a worker that expands states with the given expander; in an exact model,
-// with rational weights.
+// newWorker returns a worker that expands states with the given expander. If opts.Exact is set, the worker
+// computes fractions.
 func newWorker(ctx context.Context, model *compile.Model, codec *codec, expander compile.PackedExpander, opts Options) (*worker, error) {
 	program := model.Program()
 	if len(program.Actions) >= math.MaxUint16 {
@@ -104,7 +104,7 @@ func newWorker(ctx context.Context, model *compile.Model, codec *codec, expander
 	return created, nil
 }
 
-// newExactWorker returns the part of a worker that expands the states of an exact model. normalise says whether the probabilities of a command may
+// newExactWorker returns the expander of an exact model for a worker. normalise allows sums of probabilities that
 // differ from 1 by rounding.
 func newExactWorker(ctx context.Context, model *compile.Model, parent *worker, normalise bool) *exactWorker {
 	tolerance := 0.0
@@ -119,7 +119,7 @@ func newExactWorker(ctx context.Context, model *compile.Model, parent *worker, n
 	return exact
 }
 
-// newRationalWorker returns the part of a worker that expands single states with fractions, for a model with float64 weights.
+// newRationalWorker returns an expander of single states with fractions, for a model with float64 weights.
 func newRationalWorker(ctx context.Context, model *compile.Model, parent *worker) *exactWorker {
 	scratch := &worker{program: parent.program, codec: parent.codec, kind: parent.kind, owners: parent.owners, batch: &batch{}}
 	rational := &exactWorker{worker: scratch, interpreter: newExactExpander(ctx, model, compile.SumTolerance)}
@@ -135,7 +135,7 @@ func (w *worker) run(ctx context.Context, jobs <-chan *batch) {
 	}
 }
 
-// expand fills a batch with the choices of its states and the hashes of their targets.
+// expand computes the choices of the batch's states and the hashes of their targets.
 func (w *worker) expand(ctx context.Context, batch *batch) {
 	w.batch = batch
 	if w.exact != nil {
@@ -150,34 +150,34 @@ func (w *worker) expand(ctx context.Context, batch *batch) {
 	}
 }
 
-// expandFloats expands a batch with float64 weights. It merges the choices of each state of a
-// Markov chain into a row, and drops duplicate choices of an MDP. A state for which float64
-// arithmetic fails or is too inaccurate is expanded with fractions instead.
+// expandFloats expands a batch with float64 weights. It merges the choices of a Markov chain's state into a row,
+// and drops equal choices of an MDP's state. It uses fractions for a state if float64 arithmetic fails or is
+// inaccurate.
 func (w *worker) expandFloats(ctx context.Context) error {
 	batch, words := w.batch, w.codec.words
 	w.readChoices, w.readTransitions, w.keptChoices, w.keptTransitions = 0, 0, 0, 0
-	for n := 0; n < len(batch.states)/words; {
-		failed := w.expander.Expand(ctx, batch.states[n*words:], &batch.PackedChoices)
+	for state := 0; state < len(batch.states)/words; {
+		failed := w.expander.Expand(ctx, batch.states[state*words:], &batch.PackedChoices)
 		w.moves = w.expander.Moves()
-		for ; n < len(batch.Choices); n++ {
-			if err := w.mergeFloatChoices(ctx, n); err != nil {
-				return w.truncate(n, err)
+		for ; state < len(batch.Choices); state++ {
+			if err := w.mergeFloatChoices(ctx, state); err != nil {
+				return w.truncate(state, err)
 			}
 		}
 		if failed == nil {
 			break
 		}
-		// The expander stopped at state n. Fractions may succeed where float64 arithmetic failed.
+		// The expander stopped at this state. Fractions may succeed where float64 arithmetic failed.
 		batch.Choices = append(batch.Choices, 0)
-		if _, ok := errors.AsType[*compile.StateError](failed); !ok || w.expandWithFractions(ctx, n, 0, 0) != nil {
-			return w.truncate(n, cmp.Or(ctx.Err(), failed))
+		if _, ok := errors.AsType[*compile.StateError](failed); !ok || w.expandWithFractions(ctx, state, 0, 0) != nil {
+			return w.truncate(state, cmp.Or(ctx.Err(), failed))
 		}
-		n++
+		state++
 	}
 	return w.truncate(len(batch.Choices), nil)
 }
 
-// truncate cuts the batch to the entries that were kept. The first numStates states are complete.
+// truncate cuts the batch to its first numStates states and to the entries that were written back. It returns err.
 func (w *worker) truncate(numStates int, err error) error {
 	batch := w.batch
 	batch.Choices = batch.Choices[:numStates]
@@ -186,8 +186,8 @@ func (w *worker) truncate(numStates int, err error) error {
 	return err
 }
 
-// mergeFloatChoices rewrites the choices of one state of the batch as a row of a Markov chain, or as distinct choices of an MDP. It uses
-// fractions if float64 weights are too inaccurate for that.
+// mergeFloatChoices rewrites the choices of a state of the batch. In a Markov chain it merges them into a row. In
+// an MDP it drops equal choices. If float64 weights are too inaccurate, it uses fractions.
 func (w *worker) mergeFloatChoices(ctx context.Context, state int) error {
 	batch := w.batch
 	numChoices := int(batch.Choices[state])
@@ -202,11 +202,7 @@ func (w *worker) mergeFloatChoices(ctx context.Context, state int) error {
 	}
 	relErr, err := w.weightErrors.bound(w.currentState, w.moves, w.nextChoices(numChoices))
 	if _, ok := err.(needsFractions); ok {
-		numTransitions := 0
-		for _, count := range batch.Transitions[w.readChoices : w.readChoices+numChoices] {
-			numTransitions += int(count)
-		}
-		return w.expandWithFractions(ctx, state, numChoices, numTransitions)
+		return w.expandWithFractions(ctx, state, numChoices, w.countTransitions(numChoices))
 	}
 	if err != nil {
 		return err
@@ -226,18 +222,29 @@ func (w *worker) mergeFloatChoices(ctx context.Context, state int) error {
 	return w.compareWithFractions(ctx, state, firstChoice, firstTransition)
 }
 
-// compareWithFractions replaces the choices of a state, from firstChoice and firstTransition on, by the distinct choices with fractions.
-// Because of rounding, equal choices may look different, and different ones equal. If fractions fail, the choices stay.
+// countTransitions returns the number of transitions of the next n choices of the batch.
+func (w *worker) countTransitions(n int) int {
+	count := 0
+	for _, numTransitions := range w.batch.Transitions[w.readChoices : w.readChoices+n] {
+		count += int(numTransitions)
+	}
+	return count
+}
+
+// compareWithFractions computes the distinct choices of a state again, with fractions. Rounding can make equal
+// choices look different. The float64 choices, which begin at firstChoice and firstTransition, stay if fractions
+// fail.
 func (w *worker) compareWithFractions(ctx context.Context, state, firstChoice, firstTransition int) error {
 	endChoice, endTransition := w.keptChoices, w.keptTransitions
 	w.keptChoices, w.keptTransitions, w.batch.nearlyEqual = firstChoice, firstTransition, false
-	if w.expandWithFractions(ctx, state, 0, 0) != nil {
+	if w.expandWithFractions(ctx, state, 0, 0) != nil { // restore the float64 choices
 		w.keptChoices, w.keptTransitions = endChoice, endTransition
 	}
 	return ctx.Err()
 }
 
-// findOwner sets the owner of a state of a game, which has the next numChoices choices of the batch.
+// findOwner sets the owner of a state of a game. The next numChoices choices of the batch are the choices of the
+// state.
 func (w *worker) findOwner(state, numChoices int) error {
 	moves := w.batch.Moves[w.readChoices:]
 	owner, err := w.owners.stateOwner(w.currentState, numChoices, func(i int) ownedChoice {
@@ -251,9 +258,9 @@ func (w *worker) findOwner(state, numChoices int) error {
 	return nil
 }
 
-// expandWithFractions expands a state of the batch with fractions and stores the nearest float64
-// weights. It replaces the next oldChoices choices and oldTransitions transitions of the batch.
-// After an error the batch is unchanged.
+// expandWithFractions expands a state with fractions and stores the nearest float64 weights in the batch. They
+// replace the next oldChoices choices and oldTransitions transitions of the batch. After an error the batch is
+// unchanged.
 func (w *worker) expandWithFractions(ctx context.Context, state, oldChoices, oldTransitions int) error {
 	batch, exact := w.batch, w.rationalWorker
 	words := w.codec.words
@@ -292,8 +299,8 @@ func (w *worker) expandWithFractions(ctx context.Context, state, oldChoices, old
 	return nil
 }
 
-// makeRoom makes space for the given numbers of choices and transitions between the entries that
-// were kept and the entries that were not read yet.
+// makeRoom inserts space for new choices and transitions between the entries that were written back and the
+// entries that were not read.
 func (w *worker) makeRoom(newChoices, newTransitions int) {
 	batch, words := w.batch, w.codec.words
 	if gap := w.keptChoices + newChoices - w.readChoices; gap > 0 {
@@ -308,7 +315,7 @@ func (w *worker) makeRoom(newChoices, newTransitions int) {
 	}
 }
 
-// rangeError returns the error for a weight that is outside the range of float64.
+// rangeError returns the error for a weight outside the range of float64.
 func (w *worker) rangeError(state []uint64, weight *big.Rat) error {
 	quantity := "probability"
 	if w.kind == sparse.CTMC {
@@ -341,13 +348,13 @@ func actionOf(i int) sparse.Action {
 	return sparse.Action(i + 1)
 }
 
-// keepDistinctChoices reads the next n choices of a state of an MDP. It keeps a choice if no
-// earlier choice of the state has the same action and the same distribution.
+// keepDistinctChoices writes back the next n choices of an MDP's state. It skips a choice if an earlier one has
+// the same action and distribution.
 //
 // Source: PRISM's explicit engine (reference, section 4.7).
 func (w *worker) keepDistinctChoices(ctx context.Context, n int) error {
 	batch, words := w.batch, w.codec.words
-	firstChoice := w.keptChoices
+	firstChoice := w.keptChoices // of the state
 	for range n {
 		numTransitions := int(batch.Transitions[w.readChoices])
 		if w.keptTransitions < w.readTransitions {
@@ -375,8 +382,7 @@ func (w *worker) keepDistinctChoices(ctx context.Context, n int) error {
 // workPerPoll is the number of comparisons between two polls of the context, a few milliseconds.
 const workPerPoll = 1 << 18
 
-// countWork adds to the number of comparisons and polls the context after every workPerPoll of
-// them, because the choices of a single state can take very long.
+// countWork adds to the number of comparisons. It polls the context after every workPerPoll comparisons.
 func (w *worker) countWork(ctx context.Context, comparisons int) error {
 	w.comparisons += comparisons
 	if w.comparisons < workPerPoll {
@@ -386,12 +392,11 @@ func (w *worker) countWork(ctx context.Context, comparisons int) error {
 	return ctx.Err()
 }
 
-// isDuplicate reports whether one of the choices from firstChoice to endChoice has the given action
-// and the same distribution as the numTransitions transitions from firstTransition on. The
-// transitions of choice endChoice-1 must end at firstTransition. words is the size of a packed
-// state.
+// isDuplicate reports whether a choice from firstChoice to endChoice-1 has the given action and the same
+// distribution as the numTransitions transitions from firstTransition on. Choice endChoice-1 must end at
+// firstTransition. words is the size of a packed state.
 func (batch *batch) isDuplicate(firstChoice, endChoice, firstTransition, numTransitions int, action sparse.Action, words int) bool {
-	otherFirst := firstTransition // goes back to the first transition of each choice
+	otherFirst := firstTransition // becomes the first transition of each choice, from the last choice to the first
 	for choice := endChoice - 1; choice >= firstChoice; choice-- {
 		otherSize := int(batch.Transitions[choice])
 		otherFirst -= otherSize
@@ -402,15 +407,15 @@ func (batch *batch) isDuplicate(firstChoice, endChoice, firstTransition, numTran
 	return false
 }
 
-// sameTransitions reports whether the n transitions from first1 on equal those from first2 on, in
-// any order. Targets are distinct within each group.
+// sameTransitions reports whether the n transitions from first1 on equal the n transitions from first2 on, in any
+// order. Each group has distinct targets.
 func (batch *batch) sameTransitions(first1, first2, n, words int) bool {
 	for i := first1; i < first1+n; i++ {
-		found := false
-		for j := first2; j < first2+n && !found; j++ {
-			found = equalWords(batch.target(i, words), batch.target(j, words)) && batch.sameWeight(i, j)
+		j := first2 // becomes the transition with the same target
+		for j < first2+n && !equalWords(batch.target(i, words), batch.target(j, words)) {
+			j++
 		}
-		if !found {
+		if j == first2+n || !batch.sameWeight(i, j) {
 			return false
 		}
 	}
@@ -420,8 +425,8 @@ func (batch *batch) sameTransitions(first1, first2, n, words int) bool {
 // target returns the packed target of transition i.
 func (batch *batch) target(i, words int) []uint64 { return batch.Targets[i*words : (i+1)*words] }
 
-// sameWeight reports whether two transitions have equal weights. It sets nearlyEqual if two
-// float64 weights are different but rounding may be the reason.
+// sameWeight reports whether two transitions have equal weights. It sets nearlyEqual if rounding may explain the
+// difference of two float64 weights.
 func (batch *batch) sameWeight(i, j int) bool {
 	if len(batch.rats) > 0 {
 		return batch.rats[i].Cmp(batch.rats[j]) == 0 && (len(batch.highs) == 0 || batch.highs[i].Cmp(batch.highs[j]) == 0)
@@ -434,44 +439,44 @@ func (batch *batch) sameWeight(i, j int) bool {
 	return false
 }
 
-// mergeIntoRow merges the next numChoices choices of a state of a Markov chain into one row and
-// sums the weights of transitions with the same action and target. In a DTMC it divides all
-// probabilities by their total, so several enabled commands are equally likely.
+// mergeIntoRow merges the next numChoices choices of a Markov chain's state into one row. It sums the weights of
+// transitions with the same action and target. In a DTMC it divides all probabilities by their total, so all
+// enabled commands are equally likely.
 //
 // Source: PRISM's explicit engine (reference, sections 4.5 and 4.6).
 func (w *worker) mergeIntoRow(ctx context.Context, numChoices int) error {
 	batch := w.batch
-	first, total := w.keptTransitions, 0.0
+	rowStart, total := w.keptTransitions, 0.0
 	for i := range numChoices {
 		action := actionOf(w.moves[batch.Moves[w.readChoices]].Action)
-		if err := w.countWork(ctx, (w.keptTransitions-first)*int(batch.Transitions[w.readChoices])); err != nil {
+		if err := w.countWork(ctx, (w.keptTransitions-rowStart)*int(batch.Transitions[w.readChoices])); err != nil {
 			return err
 		}
 		for range batch.Transitions[w.readChoices] {
 			total += batch.Weights[w.readTransitions]
-			w.addToRow(first, action, i > 0)
+			w.addToRow(rowStart, action, i > 0)
 			w.readTransitions++
 		}
 		w.readChoices++
 	}
 	if w.kind == sparse.DTMC {
-		for i := first; i < w.keptTransitions; i++ {
+		for i := rowStart; i < w.keptTransitions; i++ {
 			batch.Weights[i] /= total
 		}
 		if numChoices > 1 {
 			batch.overlaps++
 		}
 	}
-	batch.Transitions[w.keptChoices] = uint32(w.keptTransitions - first)
+	batch.Transitions[w.keptChoices] = uint32(w.keptTransitions - rowStart)
 	w.keptChoices++
 	return nil
 }
 
-// addToRow adds the next transition to the row that begins at first. mayRepeat says that the row
-// may already contain a transition with the same action and target.
-func (w *worker) addToRow(first int, action sparse.Action, mayRepeat bool) {
+// addToRow adds the next transition to the row that begins at rowStart. mayRepeat says that the row may contain a
+// transition with the same action and target.
+func (w *worker) addToRow(rowStart int, action sparse.Action, mayRepeat bool) {
 	batch, words, next := w.batch, w.codec.words, w.readTransitions
-	for i := first; mayRepeat && i < w.keptTransitions; i++ {
+	for i := rowStart; mayRepeat && i < w.keptTransitions; i++ {
 		if batch.actions[i] == action && equalWords(batch.target(i, words), batch.target(next, words)) {
 			batch.Weights[i] += batch.Weights[next]
 			return
@@ -490,7 +495,7 @@ type exactWorker struct {
 	compiled    *compiledChoices // nil if every state is interpreted
 }
 
-// expand fills the batch with the choices of its states.
+// expand computes the choices of the batch's states with fractions.
 func (worker *exactWorker) expand(ctx context.Context) error {
 	if worker.state == nil {
 		worker.state = make([]int32, len(worker.program.Vars))
@@ -507,8 +512,8 @@ func (worker *exactWorker) expand(ctx context.Context) error {
 	return nil
 }
 
-// expandInterpreted appends the choices of the current state of an MDP, or its row in a Markov
-// chain.
+// expandInterpreted appends the distinct choices of the current state of an MDP, or its row in a Markov chain, to
+// the batch.
 func (worker *exactWorker) expandInterpreted(ctx context.Context) error {
 	batch := worker.batch
 	choices, numEnabled, err := worker.interpreter.expand(ctx, worker.state)
@@ -562,8 +567,8 @@ func (worker *exactWorker) addTarget(state []int32) {
 	worker.codec.pack(worker.batch.Targets[end:], state)
 }
 
-// endChoice makes the transitions from firstTransition on a choice with the given action. It drops
-// them if an earlier choice of the state, from firstChoice on, is equal.
+// endChoice makes the transitions from firstTransition on a choice with the given action. If an earlier choice
+// from firstChoice on is equal, it drops them instead.
 func (worker *exactWorker) endChoice(firstChoice, firstTransition int, action sparse.Action) {
 	batch := worker.batch
 	numTransitions := len(batch.rats) - firstTransition

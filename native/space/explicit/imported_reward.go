@@ -31,9 +31,9 @@ func (s *Space) importedTransitions(index int) TransitionReward {
 	return TransitionReward{}
 }
 
-// importedRewardsWithSign returns the positive rewards of Program.Rewards[index] of an imported space if sign is 1, and the absolute
-// values of its negative rewards if sign is -1. The rewards of the transitions of a Markov chain are split by sign before
-// they are summed.
+// importedRewardsWithSign returns Program.Rewards[index] of an imported space with only the positive rewards if
+// sign is 1, or only the negative ones if sign is -1. All results are absolute values. In a Markov chain, it
+// selects rewards of transitions before it sums them.
 func (s *Space) importedRewardsWithSign(index, sign int) *sparse.Reward {
 	result := s.model.Rewards[index] // a copy
 	result.State, result.StateRat = withSign(result.State, result.StateRat, sign)
@@ -43,33 +43,44 @@ func (s *Space) importedRewardsWithSign(index, sign int) *sparse.Reward {
 		return &result
 	}
 	values, rats := withSign(transitions.Values, transitions.Rats, sign)
-	if !s.model.Exact() { // Space.WithoutFractions
-		rats = nil
-	}
-	result.Choice, result.ChoiceRat = make([]float64, s.model.NumChoices()), nil
-	if rats != nil {
-		result.ChoiceRat = make([]*big.Rat, s.model.NumChoices())
-	}
-	for c := range result.Choice {
-		first, end := s.model.Row(c)
-		sum := new(big.Rat)
-		for transition := first; transition < end; transition++ {
-			switch {
-			case rats == nil:
-				result.Choice[c] += s.model.Prob(transition) * values[transition]
-			case rats[transition] != nil:
-				sum.Add(sum, new(big.Rat).Mul(s.model.Rat(transition), rats[transition]))
-			}
-		}
-		if rats != nil {
-			storeRational(result.Choice, result.ChoiceRat, c, sum)
-		}
+	if rats != nil && s.model.Exact() {
+		result.Choice, result.ChoiceRat = s.exactMeans(rats)
+	} else {
+		result.Choice, result.ChoiceRat = s.means(values), nil
 	}
 	return &result
 }
 
-// withSign returns the absolute values of the numbers with the given sign, and 0 for all other numbers. It returns nil for
-// nil.
+// means returns, for each choice, the sum of its transitions' values, weighted with their probabilities or rates.
+func (s *Space) means(values []float64) []float64 {
+	means := make([]float64, s.model.NumChoices())
+	for choice := range means {
+		first, end := s.model.Row(choice)
+		for transition := first; transition < end; transition++ {
+			means[choice] += s.model.Prob(transition) * values[transition]
+		}
+	}
+	return means
+}
+
+// exactMeans computes means with fractions. It also returns the nearest float64 numbers. A nil fraction stands for 0.
+func (s *Space) exactMeans(values []*big.Rat) ([]float64, []*big.Rat) {
+	floats, means := make([]float64, s.model.NumChoices()), make([]*big.Rat, s.model.NumChoices())
+	for choice := range means {
+		first, end := s.model.Row(choice)
+		sum := new(big.Rat)
+		for transition := first; transition < end; transition++ {
+			if values[transition] != nil {
+				sum.Add(sum, new(big.Rat).Mul(s.model.Rat(transition), values[transition]))
+			}
+		}
+		storeRational(floats, means, choice, sum)
+	}
+	return floats, means
+}
+
+// withSign returns the absolute values of the numbers with the given sign, and 0 for other numbers. sign is 1 or
+// -1. A nil list gives nil.
 func withSign(values []float64, rats []*big.Rat, sign int) ([]float64, []*big.Rat) {
 	if values == nil {
 		return nil, nil

@@ -36,8 +36,8 @@ func (e *ChoicesError) Error() string {
 	return fmt.Sprintf("states %s and %s have the same observation (%s) but different actions", e.Other, e.State, e.Observation)
 }
 
-// Observations returns the observation of every state; nil if the model is not a POMDP. The error
-// is a *ChoicesError, the context's, or the error of evaluating an observable.
+// Observations returns the observation of every state. It returns nil if the model is not a POMDP. The error is a
+// *ChoicesError, the error of the context, or the error of evaluating an observable.
 func (s *Space) Observations(ctx context.Context) (*Observations, error) {
 	observations, err := s.observations(ctx)
 	if err != nil || observations == nil {
@@ -51,7 +51,8 @@ func (s *Space) Observations(ctx context.Context) (*Observations, error) {
 	return observations, err
 }
 
-// observations is Observations without the check that equal observations have equal actions.
+// observations returns the observation of every state. It does not check the actions of states with the same
+// observation.
 func (s *Space) observations(ctx context.Context) (*Observations, error) {
 	if s.Program().Type != syntax.POMDP {
 		return nil, nil
@@ -71,8 +72,8 @@ func (s *Space) observations(ctx context.Context) (*Observations, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%w in state %s", err, s.compiled.StateText(state))
 		}
-		observation, found := numbers[observed]
-		if !found {
+		observation, isKnown := numbers[observed]
+		if !isKnown {
 			observation = uint32(len(observations.Texts))
 			numbers[observed] = observation
 			observations.Texts = append(observations.Texts, observed)

@@ -8,10 +8,9 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Restrict returns the space of an MDP with only the given choices. States keep their numbers, and
-// states that become unreachable stay in the space. Restrict returns an error if a state keeps no
-// choice. Rational weights cannot be computed later, because the commands of the model do not describe
-// the restricted space.
+// Restrict returns the space of an MDP with only the given choices. States keep their numbers, and unreachable
+// states stay in the space. It is an error if a state has no choice left. The space has no fractions unless s has
+// them.
 func (s *Space) Restrict(choices *sparse.Set) (*Space, error) {
 	if s.model.Kind != sparse.MDP {
 		return nil, fmt.Errorf("found %s, wanted an MDP to restrict its choices", noun.WithArticle(s.model.Kind.String()))
@@ -40,9 +39,8 @@ func (s *Space) Restrict(choices *sparse.Set) (*Space, error) {
 // if it was imported or restricted.
 func (s *Space) Closed() bool { return s.imported != nil || s.restricted }
 
-// WithoutFractions returns the space with each rational weight, and reward of a quotient, replaced by the nearest float64,
-// for callers that compute in floating point only. A space with interval weights, or with weights
-// outside the range of float64, is returned unchanged.
+// WithoutFractions returns the space with the nearest float64 numbers instead of fractions. It returns s unchanged
+// if its weights are intervals or outside the range of float64.
 func (s *Space) WithoutFractions() *Space {
 	if s.rangeErr != nil || !s.model.Exact() || s.model.Intervals() {
 		return s

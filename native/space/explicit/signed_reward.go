@@ -9,9 +9,9 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// SignedReward splits a reward structure into two structures without negative rewards: the reward is earned minus lost. index is the
-// index in Program.Rewards. earned has the sums of the nonnegative items of the structure, and lost the sums of the absolute values of
-// the negative items. It returns the same errors as Reward, and an error for a quotient.
+// SignedReward splits the reward structure Program.Rewards[index] into two structures without negative rewards.
+// earned sums the items that are not negative. lost sums the absolute values of the negative items. The structure
+// is earned minus lost. A quotient is an error.
 func (s *Space) SignedReward(index int) (earned, lost *sparse.Reward, err error) {
 	if s.imported != nil && s.quotient == nil {
 		return s.importedRewardsWithSign(index, 1), s.importedRewardsWithSign(index, -1), nil
@@ -33,8 +33,8 @@ const (
 	negativePart = 1
 )
 
-// signedParts returns the space with two other reward structures. For each item x of Program.Rewards[index], the first one has max(x, 0),
-// and the second one max(-x, 0).
+// signedParts returns the space with two other reward structures. For each item x of Program.Rewards[index], the
+// first structure has max(x, 0) and the second one max(-x, 0).
 func (s *Space) signedParts(index int) (*Space, error) {
 	if s.quotient != nil {
 		return nil, errors.New("found negative rewards in a quotient")
@@ -55,7 +55,7 @@ func (s *Space) signedParts(index int) (*Space, error) {
 	return &view, nil
 }
 
-// atLeastZero returns the expression max(value, 0), or its value if it is constant.
+// atLeastZero returns the expression max(value, 0). If that is a constant fraction, it returns the constant.
 func atLeastZero(value sema.Expr) sema.Expr {
 	base := sema.Base{ValueType: value.Type(), Position: value.Pos()}
 	zero := &sema.Const{Base: sema.Base{ValueType: sema.Int, Position: value.Pos()}, Val: sema.IntValue(0)}
@@ -81,8 +81,8 @@ func hasVariable(expr sema.Expr) (found bool) {
 	return found
 }
 
-// WrittenReward returns the reward structure Program.Rewards[index] as it is written to files, and the rewards of single transitions as
-// TransitionRewards returns them. Rewards may be negative. Unlike Reward, it does not bound the rounding errors of irrational rewards.
+// WrittenReward returns Program.Rewards[index] as it is written to files, and the rewards of single transitions.
+// Rewards may be negative. The rounding errors of irrational rewards have no bound.
 func (s *Space) WrittenReward(index int) (*sparse.Reward, TransitionReward, error) {
 	reward, err := s.Reward(index)
 	if s.imported != nil && s.quotient == nil {
@@ -106,7 +106,7 @@ func (s *Space) transitionReward(index int) (rewards TransitionReward, err error
 	return rewards, err
 }
 
-// subtractReward returns reward structure 0 minus reward structure 1 of a space that signedParts returned.
+// subtractReward returns reward structure 0 minus reward structure 1, for states, choices and transitions.
 func (s *Space) subtractReward() (*sparse.Reward, TransitionReward, error) {
 	var rewards [2]*sparse.Reward
 	var transitions [2]TransitionReward
@@ -143,7 +143,7 @@ func differences(left, right []float64) []float64 {
 	return results
 }
 
-// differencesRat returns left[i]-right[i] for all i, where a nil fraction stands for 0. It returns nil if left is nil.
+// differencesRat returns left[i]-right[i] for all i. A nil fraction stands for 0. It returns nil if left is nil.
 func differencesRat(left, right []*big.Rat) []*big.Rat {
 	if left == nil {
 		return nil

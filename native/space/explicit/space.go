@@ -83,7 +83,7 @@ func (s *Space) StateBits() int { return s.codec.bits }
 // Bytes returns the memory that the space uses, in bytes.
 func (s *Space) Bytes() int64 { return s.store.bytes() + s.model.Bytes() }
 
-// State writes the valuation of state i to dst and returns dst. It allocates dst if it is nil.
+// State writes the valuation of state i to dst and returns dst. If dst is nil, it allocates a slice.
 func (s *Space) State(dst []int32, i int) []int32 {
 	if dst == nil {
 		dst = make([]int32, len(s.codec.fields))
@@ -92,8 +92,8 @@ func (s *Space) State(dst []int32, i int) []int32 {
 	return dst
 }
 
-// Find returns the number of the state with the given valuation, and whether there is one.
-func (s *Space) Find(valuation []int32) (int, bool) {
+// Find returns the number of the state with the given valuation. found is false if there is no such state.
+func (s *Space) Find(valuation []int32) (number int, found bool) {
 	for i, variable := range s.Program().Vars {
 		if valuation[i] < variable.Low || valuation[i] > variable.High {
 			return 0, false
@@ -104,8 +104,8 @@ func (s *Space) Find(valuation []int32) (int, bool) {
 	return s.store.find(packed)
 }
 
-// Order lists the states in PRISM's order: sorted by the values of the variables, the first
-// variable first. Imported states keep their numbers. Order()[k] is PRISM's state k.
+// Order lists the states in PRISM's order, sorted by the values of the variables from the first to the last.
+// Imported states keep their numbers. Order()[k] is PRISM's state k.
 func (s *Space) Order() []uint32 {
 	order := make([]uint32, s.store.n)
 	for i := range order {
@@ -159,9 +159,8 @@ func (s *Space) deadlocks() int { return s.earlierDeadlocks + s.model.NumDeadloc
 // Fingerprint returns a 64-bit hash of state i.
 func (s *Space) Fingerprint(i int) uint64 { return hash64(s.store.state(i)) }
 
-// States returns the states that satisfy an expression of type Bool. The expression may use the
-// labels of the program, "init" and "deadlock". It must not use an operator such as P, which a
-// single state does not determine.
+// States returns the states that satisfy a Boolean expression. The expression may use the labels of the program,
+// "init" and "deadlock". It must not use operators such as P.
 func (s *Space) States(expr sema.Expr) (*sparse.Set, error) {
 	switch label, ok := expr.(*sema.Label); {
 	case ok && label.Index == sema.LabelDeadlock:
@@ -198,8 +197,8 @@ func (s *Space) evaluateInStates(expr sema.Expr) (*sparse.Set, error) {
 	return satisfying, err
 }
 
-// Values returns a lower and an upper bound on the value of a numeric expression in every state. Both bounds equal the value
-// if the expression has type Int, or if the value is infinite or NaN.
+// Values returns bounds on the value of a numeric expression in every state. The two bounds are equal if the
+// expression has type Int, or if the value is infinite or NaN.
 func (s *Space) Values(expr sema.Expr) (lower, upper []float64, err error) {
 	if !sema.NeedsOnlyVariables(expr) {
 		return nil, nil, s.unsupportedLabel(expr)
@@ -232,9 +231,8 @@ const minStatesPerGoroutine = 4096
 // visitState is called with the index and the valuation of a state.
 type visitState func(i int, valuation []int32) error
 
-// visitInParallel visits every state in several goroutines. newVisitor returns the function that one goroutine calls for its states.
-// The states of a goroutine are a range that begins at a multiple of 64, so different goroutines write to different words of a
-// sparse.Set. If several calls fail, visitInParallel returns the error of the first range.
+// visitInParallel visits every state in several goroutines. newVisitor returns the function that a goroutine calls
+// for its states. If several calls fail, it returns the error of the first states.
 func (s *Space) visitInParallel(newVisitor func() (visitState, error)) error {
 	numStates := s.store.n
 	goroutines := max(1, min(runtime.GOMAXPROCS(0), numStates/minStatesPerGoroutine))
@@ -245,6 +243,7 @@ func (s *Space) visitInParallel(newVisitor func() (visitState, error)) error {
 			return err
 		}
 	}
+	// Ranges begin at multiples of 64, so goroutines write to different words of a sparse.Set.
 	const wordSize = 64 // states in a word of a sparse.Set
 	rangeSize := wordSize * (numStates/goroutines/wordSize + 1)
 	errs := make([]error, goroutines)
@@ -256,7 +255,7 @@ func (s *Space) visitInParallel(newVisitor func() (visitState, error)) error {
 	return cmp.Or(errs...)
 }
 
-// visitRange calls visit for the states from first to end-1, until a call returns an error.
+// visitRange calls visit for the states from first to end-1. It stops at the first error.
 func (s *Space) visitRange(first, end int, visit visitState) error {
 	valuation := make([]int32, len(s.codec.fields))
 	for i := first; i < end; i++ {

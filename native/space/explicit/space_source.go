@@ -27,8 +27,8 @@ const (
 	StrictFractions
 )
 
-// FractionsFor returns the kind of fractions that a caller needs: none unless exact is true; fractions in rows that sum to 1
-// after normalisation if normalise is true; and otherwise fractions in rows that sum to exactly 1.
+// FractionsFor returns the kind of fractions that a caller needs. exact asks for fractions. normalise allows rows
+// whose sum differs from 1 by rounding.
 func FractionsFor(exact, normalise bool) Fractions {
 	switch {
 	case !exact:
@@ -39,13 +39,13 @@ func FractionsFor(exact, normalise bool) Fractions {
 	return StrictFractions
 }
 
-// SpaceOf returns the Space of a job's state space. It is an error if the job does not have its states.
-func SpaceOf(ctx context.Context, states runner.StateSpace, f Fractions) (*Space, error) {
+// SpaceOf returns the states of a job as a Space. It is an error if the job does not have its states.
+func SpaceOf(ctx context.Context, states runner.StateSpace, fractions Fractions) (*Space, error) {
 	source, ok := states.(SpaceSource)
 	if !ok {
 		return nil, errors.New("the files of the state space were not read")
 	}
-	return source.Space(ctx, f)
+	return source.Space(ctx, fractions)
 }
 
 var _ SpaceSource = (*Space)(nil)

@@ -54,7 +54,7 @@ func (s *store) state(i int) []uint64 {
 // hash32 returns a 32-bit hash of a packed state. A table with 2^k slots uses its upper k bits.
 func hash32(packed []uint64) uint32 { return uint32(hash64(packed) >> 32) }
 
-// hash64 returns a 64-bit hash of a packed state. It combines words by multiplication to 128 bits, as wyhash does.
+// hash64 returns a 64-bit hash of a packed state. It multiplies words to 128 bits, as wyhash does.
 func hash64(packed []uint64) uint64 {
 	const goldenRatio, multiplier = 0x9e3779b97f4a7c15, 0xe7037ed1a0b428db
 	hash := uint64(goldenRatio)
@@ -68,7 +68,7 @@ func hash64(packed []uint64) uint64 {
 // add adds a packed state unless the store has it. It returns the number of the state, and whether the state is new.
 func (s *store) add(packed []uint64) (int, bool) { return s.addHashed(packed, hash32(packed)) }
 
-// addHashed is add for a packed state whose hash32 is known.
+// addHashed adds a packed state with a known hash unless the store has it. It returns the number of the state.
 func (s *store) addHashed(packed []uint64, hash uint32) (number int, isNew bool) {
 	slot, number := s.probe(packed, hash)
 	if number >= 0 {
@@ -89,8 +89,8 @@ func (s *store) addHashed(packed []uint64, hash uint32) (number int, isNew bool)
 	return number, true
 }
 
-// probe looks up a packed state in the table and returns its number. If the state is new, the number is -1, and slot is
-// the free slot for it.
+// probe returns the number of a packed state. If the state is new, the number is -1, and slot is the free slot for
+// it.
 func (s *store) probe(packed []uint64, hash uint32) (slot uint32, number int) {
 	mask := uint32(len(s.slots) - 1)
 	for slot = hash >> s.shift & mask; ; slot = (slot + 1) & mask {
@@ -108,8 +108,8 @@ func (s *store) probe(packed []uint64, hash uint32) (slot uint32, number int) {
 // prefetchGroup is the number of states that addAll looks up together.
 const prefetchGroup = 64
 
-// addAll adds packed states with known hashes and appends their numbers to dst. It takes the states in groups. Before it adds a group, it
-// reads the memory that the group needs, so that cache misses overlap.
+// addAll adds packed states with known hashes and appends their numbers to dst. It prefetches the memory for a
+// group of states, so cache misses overlap.
 func (s *store) addAll(dst []uint32, packed []uint64, hashes []uint32) []uint32 {
 	for len(hashes) > 0 {
 		count := min(prefetchGroup, len(hashes))
@@ -123,7 +123,7 @@ func (s *store) addAll(dst []uint32, packed []uint64, hashes []uint32) []uint32 
 	return dst
 }
 
-// prefetch loads the slots of some hashes, and the stored states with these hashes, into the processor's cache.
+// prefetch reads the slots of some hashes and the states in them. So they are in the processor's cache.
 func (s *store) prefetch(hashes []uint32) {
 	var entries [prefetchGroup]uint64
 	for i, hash := range hashes {
@@ -135,19 +135,18 @@ func (s *store) prefetch(hashes []uint32) {
 			sum += s.state(int(uint32(entry) - 1))[0]
 		}
 	}
-	s.prefetched = sum // so that the reads are not optimised away
+	s.prefetched = sum // a use of the sum, so the compiler keeps the reads
 }
 
 // equalWords reports whether two packed states are equal.
-func equalWords(a, b []uint64) bool {
-	if len(a) == 1 && len(b) == 1 {
-		return a[0] == b[0]
+func equalWords(left, right []uint64) bool {
+	if len(left) == 1 && len(right) == 1 {
+		return left[0] == right[0]
 	}
-	return slices.Equal(a, b)
+	return slices.Equal(left, right)
 }
 
-// resize replaces the table by a table of 2^logSlots slots. Entries keep their order, except for entries that wrapped around
-// the end, which are first in the old table.
+// resize replaces the hash table by a table with 2^logSlots slots and the same entries.
 func (s *store) resize(logSlots uint) {
 	old := s.slots
 	s.slots, s.shift = make([]uint64, 1<<logSlots), 32-logSlots
@@ -156,11 +155,11 @@ func (s *store) resize(logSlots uint) {
 		if entry == 0 {
 			continue
 		}
-		i := uint32(entry>>32) >> s.shift
-		for s.slots[i] != 0 {
-			i = (i + 1) & mask
+		slot := uint32(entry>>32) >> s.shift
+		for s.slots[slot] != 0 {
+			slot = (slot + 1) & mask
 		}
-		s.slots[i] = entry
+		s.slots[slot] = entry
 	}
 }
 
@@ -174,7 +173,7 @@ func (s *store) find(packed []uint64) (int, bool) {
 	return max(number, 0), number >= 0
 }
 
-// unseal rebuilds the table if it was dropped.
+// unseal rebuilds the hash table if it was dropped.
 func (s *store) unseal() {
 	if s.slots != nil {
 		return
@@ -191,8 +190,8 @@ func (s *store) unseal() {
 // bytes returns the memory that the states use, in bytes.
 func (s *store) bytes() int64 { return int64(len(s.pages) * pageStates * s.words * 8) }
 
-// tableBytes returns the memory that the table uses, in bytes. If the table will grow soon, the
-// memory of the larger table is included.
+// tableBytes returns the memory that the hash table uses, in bytes. If the table will grow soon, it includes the
+// larger table.
 func (s *store) tableBytes() int64 {
 	size := int64(8 * len(s.slots))
 	if s.n*5 > len(s.slots)*3 {

@@ -27,8 +27,8 @@ type SuccessorRows struct {
 	Overlaps, Merged     int     // as Space.Overlaps and Space.Merged
 }
 
-// NewSuccessors returns an expander of packed states. It compiles the model to WebAssembly if possible; otherwise it interprets it, and
-// fallback says why.
+// NewSuccessors returns an expander of packed states. It compiles the model to WebAssembly if possible. Otherwise
+// it interprets the model, and fallback is the reason.
 func NewSuccessors(ctx context.Context, model *compile.Model, opts Options) (successors *Successors, fallback error, err error) {
 	search := newExploration(model, opts)
 	expander, err := search.newExpander(ctx)
@@ -39,7 +39,7 @@ func NewSuccessors(ctx context.Context, model *compile.Model, opts Options) (suc
 	return successors, search.fallback, err
 }
 
-// newSuccessors returns the Successors with a given expander.
+// newSuccessors returns an expander of packed states that uses the given expander of the model.
 func newSuccessors(ctx context.Context, model *compile.Model, opts Options, codec *codec, expander compile.PackedExpander) (*Successors, error) {
 	worker, err := newWorker(ctx, model, codec, expander, opts)
 	if err != nil {
@@ -60,8 +60,8 @@ func (s *Successors) Fork(ctx context.Context) (*Successors, error) {
 // Close releases the memory of the compiled model.
 func (s *Successors) Close() error { return s.worker.expander.Close() }
 
-// Expand returns the rows of some packed states, which are valid until the next call. The error is the error of the first state in which
-// the model is wrong, a *compile.StateError, or the error of the context.
+// Expand returns the rows of some packed states. The next call overwrites them. If the model is wrong in a state,
+// the error is a *compile.StateError about the first such state.
 func (s *Successors) Expand(ctx context.Context, states []uint64) (*SuccessorRows, error) {
 	s.batch.reset()
 	s.batch.states = append(s.batch.states, states...)

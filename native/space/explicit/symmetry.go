@@ -22,7 +22,7 @@ func newCanonicaliser(codec *codec, classes []symmetry.Class) *canonicaliser {
 	return &canonicaliser{codec: codec, classes: classes}
 }
 
-// canonicalise replaces each of some packed states, one after the other in a slice, by its representative.
+// canonicalise replaces each packed state in a list by its representative.
 func (c *canonicaliser) canonicalise(packed []uint64) {
 	if c == nil {
 		return
@@ -34,27 +34,27 @@ func (c *canonicaliser) canonicalise(packed []uint64) {
 	}
 }
 
-// sortModules sorts the local states of the modules of a class.
+// sortModules sorts the local states of the interchangeable modules of a class.
 func (c *canonicaliser) sortModules(state []uint64, class symmetry.Class) {
 	for len(c.states) < len(class.Slots) {
 		c.states = append(c.states, nil)
 	}
-	states := c.states[:len(class.Slots)]
+	localStates := c.states[:len(class.Slots)]
 	for i, slots := range class.Slots {
-		states[i] = states[i][:0]
+		localStates[i] = localStates[i][:0]
 		for _, slot := range slots {
 			field := &c.codec.fields[slot]
-			states[i] = append(states[i], state[field.Word]>>field.Shift&field.Mask)
+			localStates[i] = append(localStates[i], state[field.Word]>>field.Shift&field.Mask)
 		}
 	}
-	if slices.IsSortedFunc(states, slices.Compare) {
+	if slices.IsSortedFunc(localStates, slices.Compare) {
 		return
 	}
-	slices.SortFunc(states, slices.Compare)
+	slices.SortFunc(localStates, slices.Compare)
 	for i, slots := range class.Slots {
 		for j, slot := range slots {
 			field := &c.codec.fields[slot]
-			state[field.Word] = state[field.Word]&^(field.Mask<<field.Shift) | states[i][j]<<field.Shift
+			state[field.Word] = state[field.Word]&^(field.Mask<<field.Shift) | localStates[i][j]<<field.Shift
 		}
 	}
 }

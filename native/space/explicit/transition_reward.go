@@ -8,18 +8,17 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// TransitionRewards returns Program.Rewards[index] for every transition of a Markov chain, in the
-// order of Model. In an exact model the second slice has the same values as fractions, nil for
-// zero; otherwise it is nil. Both are nil for an MDP, whose rewards belong to choices, and for a
-// structure without transition rewards. Reward returns the means of these values.
+// TransitionRewards returns Program.Rewards[index] for every transition of a Markov chain, in the order of Model.
+// In an exact model, rats has the same values as fractions, with nil for zero. Otherwise rats is nil. In an MDP,
+// rewards belong to choices, and the two results are nil.
 //
 // Source: reference, sections 4.8 and 4.10.
-func (s *Space) TransitionRewards(index int) ([]float64, []*big.Rat, error) {
+func (s *Space) TransitionRewards(index int) (values []float64, rats []*big.Rat, err error) {
 	if s.model.Kind == sparse.MDP {
 		return nil, nil, nil
 	}
 	if s.quotient != nil {
-		values, rats := s.quotient.transitionRewards(s.model, index)
+		values, rats = s.quotient.transitionRewards(s.model, index)
 		return values, rats, nil
 	}
 	if s.imported != nil {
@@ -30,13 +29,13 @@ func (s *Space) TransitionRewards(index int) ([]float64, []*big.Rat, error) {
 	if !hasTransitionRewards(structure) {
 		return nil, nil, nil
 	}
-	values := make([]float64, s.model.NumTransitions())
+	values = make([]float64, s.model.NumTransitions())
 	if s.model.Exact() {
-		rats := make([]*big.Rat, len(values))
-		err := s.exactTransitionRewards(structure, func(transition int, value *big.Rat) { storeRational(values, rats, transition, value) })
+		rats = make([]*big.Rat, len(values))
+		err = s.exactTransitionRewards(structure, func(transition int, value *big.Rat) { storeRational(values, rats, transition, value) })
 		return values, rats, err
 	}
-	_, err := s.evaluateRewards(index, func(evaluator *rewardEvaluator, i int, state []int32) error {
+	_, err = s.evaluateRewards(index, func(evaluator *rewardEvaluator, i int, state []int32) error {
 		return s.rowRewards(values, evaluator, i, state)
 	})
 	return values, nil, err
@@ -52,9 +51,9 @@ func hasStateRewards(structure *sema.RewardStruct) bool {
 	return slices.ContainsFunc(structure.Items, func(item sema.RewardItem) bool { return !item.Transition })
 }
 
-// rowRewards stores the rewards of the transitions of state i. The self-loop of a deadlock has none.
+// rowRewards stores the rewards of the transitions of state i in values. A deadlock's self-loop has no reward.
 func (s *Space) rowRewards(values []float64, evaluator *rewardEvaluator, i int, state []int32) error {
-	if s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
+	if s.model.IsDeadlock(i) {
 		return nil
 	}
 	first, end := s.model.Row(i)
@@ -68,8 +67,8 @@ func (s *Space) rowRewards(values []float64, evaluator *rewardEvaluator, i int, 
 	return nil
 }
 
-// exactTransitionRewards calls set with the exact reward of every transition, except for self-loops
-// of deadlocks.
+// exactTransitionRewards calls set with the exact reward of every transition. It skips the self-loops of
+// deadlocks.
 func (s *Space) exactTransitionRewards(structure *sema.RewardStruct, set func(transition int, reward *big.Rat)) error {
 	state := s.State(nil, 0)
 	evaluator, err := s.newExactRewardEvaluator(structure)
@@ -77,7 +76,7 @@ func (s *Space) exactTransitionRewards(structure *sema.RewardStruct, set func(tr
 		return err
 	}
 	for i := range s.store.n {
-		if s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
+		if s.model.IsDeadlock(i) {
 			continue
 		}
 		s.State(state, i)
