@@ -115,16 +115,16 @@ type edgeSet struct {
 // shortRow is the length up to which a row is searched linearly.
 const shortRow = 16
 
-// add adds an edge to the set if it is new. It returns the number of the edge, and reports whether it was new. It searches a
-// short row linearly, and a long one by its index.
-func (set *edgeSet) add(added edge) (number int, isNew bool) {
-	next := len(set.list)
-	if next < shortRow {
-		if i := slices.Index(set.list, added); i >= 0 {
+// add adds an edge to the set if it is new, and returns the number of the edge. It searches a short row linearly,
+// and a long row by its index.
+func (set *edgeSet) add(newEdge edge) (number int, isNew bool) {
+	length := len(set.list)
+	if length < shortRow {
+		if i := slices.Index(set.list, newEdge); i >= 0 {
 			return i, false
 		}
-		set.list = append(set.list, added)
-		return next, true
+		set.list = append(set.list, newEdge)
+		return length, true
 	}
 	if set.index == nil {
 		set.index = make(map[edge]int)
@@ -132,18 +132,18 @@ func (set *edgeSet) add(added edge) (number int, isNew bool) {
 			set.index[other] = i
 		}
 	}
-	if i, ok := set.index[added]; ok {
+	if i, isKnown := set.index[newEdge]; isKnown {
 		return i, false
 	}
-	set.index[added] = next
-	set.list = append(set.list, added)
-	return next, true
+	set.index[newEdge] = length
+	set.list = append(set.list, newEdge)
+	return length, true
 }
 
 // clear removes all edges.
 func (e *edgeSet) clear() { e.list, e.index = e.list[:0], nil }
 
-// newAssembly returns an assembly for a model with the given kind and number of states. It records errors in l.
+// newAssembly returns an assembly for a model of the given kind and number of states. l collects its errors.
 func newAssembly(l *lines, kind sparse.Kind, numStates int, opts ReadOptions) *assembly {
 	return &assembly{
 		lines: l, kind: kind, numStates: numStates, exact: opts.Exact,
@@ -155,8 +155,8 @@ func newAssembly(l *lines, kind sparse.Kind, numStates int, opts ReadOptions) *a
 	}
 }
 
-// startState starts a state. The states before it that were not started become deadlocks with a self-loop. startState may be
-// called with the number of states, to end the model.
+// startState starts a state. States before it without a row become deadlocks with a self-loop. To end the model,
+// call it with the number of states.
 func (a *assembly) startState(state int) {
 	a.endRow()
 	for a.numStarted < state {
@@ -179,14 +179,14 @@ func (a *assembly) addDeadlock() {
 	a.numStarted++
 }
 
-// startBuilderRow starts a choice in the builder. In a Markov chain, the state is the row already.
+// startBuilderRow starts a choice in the builder. In a Markov chain, the builder has a row for each state.
 func (a *assembly) startBuilderRow(action sparse.Action) {
 	if a.kind == sparse.MDP {
 		a.builder.Choice(action)
 	}
 }
 
-// addToBuilder adds a transition to the builder: as an interval, a fraction or a float64.
+// addToBuilder adds a transition to the builder, with an interval, a fraction or a float64 as weight.
 func (a *assembly) addToBuilder(target int, weight number, action sparse.Action) {
 	switch {
 	case a.intervals:
@@ -210,8 +210,8 @@ func (a *assembly) startChoice(action sparse.Action, pos syntax.Pos) {
 	}
 }
 
-// addTransition checks a transition and adds it to the current row. It records an error if the weight is invalid or the row already
-// has a transition with this target and action. The errors refer to targetColumn and weightColumn, the columns of target and weight.
+// addTransition adds a transition to the current row. An invalid weight, or a second transition with the same
+// target and action, is an error at the given column of the target or the weight.
 func (a *assembly) addTransition(target int, weight number, action sparse.Action, targetColumn, weightColumn int) {
 	if !a.checkWeight(weight, weightColumn) {
 		return
@@ -232,8 +232,7 @@ func (a *assembly) addTransition(target int, weight number, action sparse.Action
 	}
 }
 
-// checkWeight reports whether a weight is a positive rate, or a positive probability. Intervals are checked when they
-// are read.
+// checkWeight reports whether a weight is a positive rate or probability. Intervals were checked before.
 func (a *assembly) checkWeight(weight number, column int) bool {
 	switch {
 	case a.kind == sparse.CTMC && !(weight.float > 0):
@@ -258,8 +257,8 @@ func (a *assembly) addToSum(weight number) {
 	}
 }
 
-// endRow checks that the probabilities of the current row sum to 1. With Normalise it divides them
-// by their sum.
+// endRow checks that the probabilities of the current row sum to 1. If Normalise is set, it divides them by their
+// sum.
 func (a *assembly) endRow() {
 	isEmpty := len(a.targets.list) == 0
 	a.targets.clear()
@@ -283,8 +282,8 @@ func (a *assembly) endRow() {
 	}
 }
 
-// checkSum adds an error if the probabilities of the current row do not sum to 1. deviation is the distance of the
-// sum from 1.
+// checkSum records an error if the probabilities of the current row do not sum to 1. deviation is the distance of
+// the sum from 1.
 func (a *assembly) checkSum(deviation float64) {
 	isNormalised := a.normalise && deviation <= maxSumError
 	switch {
@@ -298,7 +297,8 @@ func (a *assembly) checkSum(deviation float64) {
 	a.numSumErrors = len(a.errs)
 }
 
-// flushRow adds the buffered transitions of the current row to the builder, divided by their sum.
+// flushRow adds the buffered transitions of the current row to the builder. It divides their weights by the sum of
+// the row.
 func (a *assembly) flushRow() {
 	sumIsOne := a.sum.rat == nil || a.sum.rat.Cmp(a.one.rat) == 0
 	for _, buffered := range a.bufferedRow {
@@ -311,14 +311,14 @@ func (a *assembly) flushRow() {
 	a.bufferedRow = a.bufferedRow[:0]
 }
 
-// endIntervals checks that some distribution lies within the intervals of the current row.
+// endIntervals checks that the intervals of the current row contain a distribution.
 func (a *assembly) endIntervals() {
 	if one := big.NewRat(1, 1); a.sum.rat.Cmp(one) > 0 || a.highSum.Cmp(one) < 0 {
 		a.errorAtPos(a.rowPos, "the intervals from here on sum to exactly [%s,%s], wanted an interval that contains 1", a.sum.rat.RatString(), a.highSum.RatString())
 	}
 }
 
-// parseInterval parses an interval of probabilities such as [0.1,0.3]. It records an error and returns false for any other text.
+// parseInterval parses an interval of probabilities such as [0.1,0.3]. It records an error for any other text.
 func (a *assembly) parseInterval(entry field) (low, high number, ok bool) {
 	text, hasOpening := strings.CutPrefix(entry.String(), "[")
 	text, hasClosing := strings.CutSuffix(text, "]")
@@ -342,18 +342,18 @@ func (a *assembly) parseInterval(entry field) (low, high number, ok bool) {
 	return low, high, true
 }
 
-// isInterval reports whether low and high are bounds of a probability that may be positive.
+// isInterval reports whether low and high are bounds of a probability that can be positive.
 func isInterval(low, high number) bool {
 	return low.float >= 0 && high.float > 0 && low.rat.Cmp(high.rat) <= 0 && high.float <= 1
 }
 
-// actionNumber returns the number of the action with a name. A new name gets the next number. It records an error if there are too
-// many actions.
+// actionNumber returns the number of the action with a name. A new name gets the next number. Too many actions are
+// an error.
 func (a *assembly) actionNumber(name string) sparse.Action {
 	if name == "" {
 		return sparse.NoAction
 	}
-	if id, ok := a.actions[name]; ok {
+	if id, isKnown := a.actions[name]; isKnown {
 		return id
 	}
 	if len(a.names) >= math.MaxUint16-1 {
@@ -366,7 +366,7 @@ func (a *assembly) actionNumber(name string) sparse.Action {
 	return id
 }
 
-// finish ends the last state and returns the model; nil if there were errors.
+// finish ends the last state and returns the model. It returns nil if there were errors.
 func (a *assembly) finish() *sparse.Model {
 	a.endRow()
 	if len(a.errs) > 0 {
@@ -393,8 +393,8 @@ type declaredSets struct {
 	deadlock *sparse.Set // nil if not defined
 }
 
-// setLabels sets the labels, initial states and deadlocks of the model. Without a label init, state
-// 0 is the initial state.
+// setLabels sets the labels, initial states and deadlocks of the model. If there is no label init, state 0 is
+// initial.
 func (a *assembly) setLabels(model *sparse.Model, sets declaredSets) {
 	model.Labels = sets.labels
 	model.Initial = []uint32{0}

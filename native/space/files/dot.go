@@ -7,8 +7,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// DOT writes the graph for Graphviz, as PRISM does. A state is a box with its number and, unless
-// NoValuations is set, its valuation. A choice of an MDP is a point, a choice of an LTS is an edge.
+// DOT writes the graph for Graphviz, as PRISM does. A state is a box with its number and, unless NoValuations is
+// set, its valuation. A choice of an MDP is a point. A choice of an LTS is an edge.
 //
 // Source: prism -exportmodel model.dot.
 func (w *Writer) DOT(ctx context.Context, out io.Writer) error {
@@ -37,7 +37,7 @@ func (w *Writer) DOT(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// writeDOTState writes a state. The states of the first player of a game are boxes, and the states of other players are ovals.
+// writeDOTState writes a state. In a game, the states of the first player are boxes, and other states are ovals.
 //
 // Source: prism-games -exportmodel model.dot.
 func (p *printer) writeDOTState(number, state int, valuation []int32) {
@@ -64,8 +64,8 @@ func (p *printer) writePointName(state, choice int) {
 	p.writeInt(choice)
 }
 
-// writeDOTChoice writes the edges of a choice of a state, and in an MDP the point at which they begin. choice is the number of the choice
-// among the choices of the state, and modelChoice its index in the model.
+// writeDOTChoice writes the edges of a choice. In an MDP it also writes the point where they begin. choice is the
+// position of the choice in its state, and modelChoice is its index in the model.
 func (p *printer) writeDOTChoice(state, choice, modelChoice int) {
 	if p.nondeterministic() && p.probabilistic() {
 		p.writeChoicePoint(state, choice, p.actionName(modelChoice))
@@ -96,8 +96,8 @@ func (p *printer) writeChoicePoint(state, choice int, action string) {
 	p.endLine()
 }
 
-// writeDOTTransition writes the edge of a transition. It begins at the point of the choice in an MDP, at
-// the state in a Markov chain.
+// writeDOTTransition writes the edge of a transition. In an MDP it begins at the point of the choice, and in a
+// Markov chain at the state.
 func (p *printer) writeDOTTransition(state, choice int, transition writtenTransition) {
 	action := ""
 	if p.nondeterministic() {

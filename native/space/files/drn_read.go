@@ -21,28 +21,28 @@ const rateTolerance = 1e-5
 // noLabel is Storm's name for a missing action.
 const noLabel = "__NOLABEL__"
 
-// ReadDRN reads a model in Storm's format. The format has valuations only in comments, so the states
-// get one variable x, their number. A Markov automaton becomes its embedded MDP: rewards per unit of
-// time are multiplied by the mean time in the state, and a reward structure of the time is added.
+// ReadDRN reads a model in Storm's format. The states get one variable x, their number, because the format has
+// valuations only in comments. A Markov automaton becomes its embedded MDP, with a reward structure of the time.
+// Rewards per unit of time are multiplied by the mean time in the state.
 //
-// ReadDRN returns the same errors as Read, and an error if the file has parameters or placeholders.
+// It returns the same errors as Read. A file with parameters or placeholders is an error.
 //
 // Source: Storm's DirectEncodingParser.
 func ReadDRN(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
-	d := &drnFile{preambleLines: newLines(src), opts: opts, askedExact: opts.Exact, labelSets: map[string]*sparse.Set{}}
-	if !d.readPreamble() {
-		return nil, d.preambleLines.errs.Err()
+	file := &drnFile{preambleLines: newLines(src), opts: opts, askedExact: opts.Exact, labelSets: map[string]*sparse.Set{}}
+	if !file.readPreamble() {
+		return nil, file.preambleLines.errs.Err()
 	}
-	if err := opts.checkNumStates(d.declaredStates); err != nil {
+	if err := opts.checkNumStates(file.declaredStates); err != nil {
 		return nil, err
 	}
-	if err := d.readBody(ctx); err != nil {
+	if err := file.readBody(ctx); err != nil {
 		return nil, err
 	}
-	return d.importSpace()
+	return file.importSpace()
 }
 
 // drnFile reads a .drn file.
@@ -79,7 +79,7 @@ type drnFile struct {
 	rowRewards   [][]number // of the action, for every transition
 }
 
-// readPreamble reads the lines up to @model: keywords and their values. It returns false after an error.
+// readPreamble reads the lines up to @model. They have keywords and their values. It returns false after an error.
 func (file *drnFile) readPreamble() bool {
 	lines := file.preambleLines
 	file.declaredChoices = -1
@@ -91,7 +91,7 @@ func (file *drnFile) readPreamble() bool {
 			file.readEmptyLabels(emptyLabelNames)
 		case strings.TrimSpace(text) == "" || strings.HasPrefix(text, "//"):
 		case text == "@model":
-			return file.preambleComplete()
+			return file.checkPreamble()
 		case text[0] != '@':
 			lines.errorAt(0, "found %s, wanted a keyword such as @type: or @model", quote(lines.text))
 			return false
@@ -105,7 +105,8 @@ func (file *drnFile) readPreamble() bool {
 	return false
 }
 
-// readKeyword reads a line that begins with a keyword. The value of a keyword is in the same line, after a colon, or in the next line.
+// readKeyword reads a line that begins with a keyword. The value follows a colon in the same line, or is the next
+// line.
 func (file *drnFile) readKeyword(text string) {
 	key, value, _ := strings.Cut(text, ":")
 	switch key {
@@ -118,7 +119,7 @@ func (file *drnFile) readKeyword(text string) {
 	}
 }
 
-// readEmptyLabels reads the quoted names of the labels that hold in no state from a comment.
+// readEmptyLabels reads the quoted names of labels without states from a comment.
 func (file *drnFile) readEmptyLabels(text string) {
 	for i, name := range strings.Split(text, `"`) {
 		isQuoted := i%2 == 1
@@ -130,18 +131,18 @@ func (file *drnFile) readEmptyLabels(text string) {
 
 // readType sets the type of the model from the value of @type.
 func (file *drnFile) readType(name string) {
-	typ := syntax.TypeNone
+	modelType := syntax.TypeNone
 	switch strings.ToUpper(name) {
 	case "DTMC":
-		typ = syntax.DTMC
+		modelType = syntax.DTMC
 	case "MDP":
-		typ = syntax.MDP
+		modelType = syntax.MDP
 	case "CTMC":
-		typ = syntax.CTMC
+		modelType = syntax.CTMC
 	case "POMDP":
-		typ = syntax.POMDP
+		modelType = syntax.POMDP
 	case "MARKOV AUTOMATON", "MA":
-		typ, file.markov = syntax.MDP, true
+		modelType, file.markov = syntax.MDP, true
 	default:
 		file.preambleLines.errorAt(0, "found a model of type %s, only DTMCs, MDPs, CTMCs, POMDPs and Markov automata can be read", quote([]byte(name)))
 		return
@@ -149,15 +150,16 @@ func (file *drnFile) readType(name string) {
 	switch {
 	case file.modelType != syntax.TypeNone:
 		file.preambleLines.errorAt(0, "found a second @type, wanted one")
-	case file.opts.Type != syntax.TypeNone && file.opts.Type != typ && intervalType(typ) != file.opts.Type:
-		file.preambleLines.errorAt(0, "found a model of type %s, wanted the requested type %s", typ, file.opts.Type)
+	case file.opts.Type != syntax.TypeNone && file.opts.Type != modelType && intervalType(modelType) != file.opts.Type:
+		file.preambleLines.errorAt(0, "found a model of type %s, wanted the requested type %s", modelType, file.opts.Type)
 	}
-	file.modelType, file.typePos = typ, file.preambleLines.position(0)
+	file.modelType, file.typePos = modelType, file.preambleLines.position(0)
 }
 
-// intervalType returns the type of the models of type typ whose probabilities are intervals, or syntax.TypeNone if there are none.
-func intervalType(typ syntax.ModelType) syntax.ModelType {
-	switch typ {
+// intervalType returns the type of the interval models of a model type. It returns syntax.TypeNone if there are
+// none.
+func intervalType(modelType syntax.ModelType) syntax.ModelType {
+	switch modelType {
 	case syntax.DTMC:
 		return syntax.IDTMC
 	case syntax.MDP:
@@ -179,7 +181,7 @@ func (file *drnFile) readValueType(name string) {
 	}
 }
 
-// readSection reads the line after a keyword such as @nr_states, whose value it has.
+// readSection reads the line after a keyword such as @nr_states, which has its value.
 func (file *drnFile) readSection(key string) {
 	switch key {
 	case "@parameters", "@reward_models", "@nr_states", "@nr_choices":
@@ -206,16 +208,16 @@ func (file *drnFile) readSection(key string) {
 	case key == "@nr_states":
 		file.declaredStates, _ = file.preambleLines.parseCount(fields[0], "number of states")
 	default:
-		if n, ok := file.preambleLines.parseCount(fields[0], "number of choices"); ok {
-			file.declaredChoices = n
+		if count, ok := file.preambleLines.parseCount(fields[0], "number of choices"); ok {
+			file.declaredChoices = count
 		}
 	}
 }
 
-// readRewardNames splits the line with the names of the reward structures. If the line ends with a space, a last structure with an
-// empty name may follow, because Storm always writes a space there. mayHaveUnnamed says this until the first list of rewards shows how
-// many structures there are.
+// readRewardNames splits the line with the names of the reward structures.
 func (file *drnFile) readRewardNames(text string) {
+	// Storm writes a space after each name. After the last space, a structure without a name may follow.
+	// The first list of rewards shows whether there is one.
 	text, file.mayHaveUnnamed = strings.CutSuffix(text, " ")
 	file.mayHaveUnnamed = file.mayHaveUnnamed || text == ""
 	if text != "" {
@@ -223,8 +225,8 @@ func (file *drnFile) readRewardNames(text string) {
 	}
 }
 
-// preambleComplete reports whether the preamble has the type and the number of states.
-func (file *drnFile) preambleComplete() bool {
+// checkPreamble reports whether the preamble has the type and the number of states. It records an error if not.
+func (file *drnFile) checkPreamble() bool {
 	switch {
 	case len(file.preambleLines.errs) > 0:
 	case file.modelType == syntax.TypeNone:
@@ -250,8 +252,8 @@ func (file *drnFile) readBody(ctx context.Context) error {
 		file.observations = make([]uint32, file.declaredStates)
 	}
 	file.current = -1
-	for n := 0; file.next(); n++ {
-		if n&0xfff == 0 {
+	for line := 0; file.next(); line++ {
+		if line&0xfff == 0 {
 			if err := ctx.Err(); err != nil {
 				return err
 			}
@@ -287,31 +289,29 @@ func (c *cursor) skipBlanks() {
 	}
 }
 
-// skipWord moves the cursor behind the word w and the blanks after it. It reports whether the word
-// was there.
-func (c *cursor) skipWord(w string) bool {
-	rest, ok := bytes.CutPrefix(c.restOfLine(), []byte(w))
-	if !ok || len(rest) == 0 || rest[0] != ' ' && rest[0] != '\t' {
+// skipWord moves the cursor behind a word and the blanks after it. It returns false if the word is not there.
+func (c *cursor) skipWord(word string) bool {
+	after, ok := bytes.CutPrefix(c.restOfLine(), []byte(word))
+	if !ok || len(after) == 0 || after[0] != ' ' && after[0] != '\t' {
 		return false
 	}
-	c.column += len(w)
+	c.column += len(word)
 	c.skipBlanks()
 	return true
 }
 
-// nextField returns the text up to the next blank, and moves the cursor behind the blanks.
+// nextField returns the text up to the next blank. It moves the cursor behind the blanks.
 func (c *cursor) nextField() field {
-	f := field{c.restOfLine(), c.column}
-	if i := bytes.IndexAny(f.text, " \t"); i >= 0 {
-		f.text = f.text[:i]
+	word := field{c.restOfLine(), c.column}
+	if i := bytes.IndexAny(word.text, " \t"); i >= 0 {
+		word.text = word.text[:i]
 	}
-	c.column += len(f.text)
+	c.column += len(word.text)
 	c.skipBlanks()
-	return f
+	return word
 }
 
-// readState reads a line such as: state 0 !2.5 [1, 0] init "two words". The cursor is behind the
-// keyword.
+// readState reads a line such as: state 0 !2.5 [1, 0] init "two words". The cursor is behind the word state.
 func (c *cursor) readState() {
 	state, ok := c.readStateNumber()
 	if !ok {
@@ -332,11 +332,11 @@ func (c *cursor) readState() {
 	}
 }
 
-// readStateNumber reads the number of a state. It reports false if the state cannot be added: its number is invalid, or
-// not greater than the number of the current state.
-func (c *cursor) readStateNumber() (int, bool) {
+// readStateNumber reads the number of a state. ok is false if the number is invalid, or not greater than the
+// number of the current state.
+func (c *cursor) readStateNumber() (state int, ok bool) {
 	field := c.nextField()
-	state, ok := c.parseIndex(field, "state", c.numStates)
+	state, ok = c.parseIndex(field, "state", c.numStates)
 	if !ok {
 		return 0, false
 	}
@@ -346,7 +346,8 @@ func (c *cursor) readStateNumber() (int, bool) {
 	return state, state > c.current
 }
 
-// readExitRate reads the exit rate of a state, such as !2.5. A CTMC must have it, other models not.
+// readExitRate reads the exit rate of a state, such as !2.5. States of CTMCs and Markov automata have it, and
+// other states do not.
 func (c *cursor) readExitRate() {
 	hasRate := bytes.HasPrefix(c.restOfLine(), []byte("!"))
 	if hasRate != (c.kind == sparse.CTMC || c.markov) {
@@ -369,7 +370,8 @@ func (c *cursor) readExitRate() {
 	}
 }
 
-// readObservation reads the observation of a state of a POMDP, such as {3}. A POMDP must have it, other models not.
+// readObservation reads the observation of a state, such as {3}. States of a POMDP have it, and other states do
+// not.
 func (c *cursor) readObservation(state int) {
 	hasObservation := bytes.HasPrefix(c.restOfLine(), []byte("{"))
 	if hasObservation != (c.observations != nil) {
@@ -380,8 +382,8 @@ func (c *cursor) readObservation(state int) {
 		return
 	}
 	entry := c.nextField()
-	text, closed := bytes.CutSuffix(entry.text[1:], []byte("}"))
-	if !closed {
+	text, isClosed := bytes.CutSuffix(entry.text[1:], []byte("}"))
+	if !isClosed {
 		c.errorAt(entry.column, "found %s, wanted an observation such as {3}", quote(entry.text))
 		return
 	}
@@ -390,8 +392,8 @@ func (c *cursor) readObservation(state int) {
 	}
 }
 
-// readRewards reads a list of rewards such as [1, 0]. It returns false if there is no list, or after an error.
-func (c *cursor) readRewards() ([]number, bool) {
+// readRewards reads a list of rewards such as [1, 0]. ok is false if there is no list, or after an error.
+func (c *cursor) readRewards() (rewards []number, ok bool) {
 	if !bytes.HasPrefix(c.restOfLine(), []byte("[")) {
 		return nil, false
 	}
@@ -404,7 +406,6 @@ func (c *cursor) readRewards() ([]number, bool) {
 	}
 	c.column += length + 1
 	c.skipBlanks()
-	var rewards []number
 	column := begin + 1
 	for part := range bytes.SplitSeq(c.text[column:begin+length], []byte(",")) {
 		reward, ok := c.parseReward(part, column)
@@ -420,33 +421,33 @@ func (c *cursor) readRewards() ([]number, bool) {
 	return rewards, true
 }
 
-// parseReward parses a reward that begins at a column, with blanks around it.
+// parseReward parses a reward that begins at a column and may have spaces around it.
 func (c *cursor) parseReward(text []byte, column int) (number, bool) {
 	trimmed := bytes.TrimLeft(text, " ")
 	field := field{bytes.TrimRight(trimmed, " "), column + len(text) - len(trimmed)}
 	return c.parseValue(field, "reward", c.exact)
 }
 
-// checkNumRewards reports whether a list of rewards has one for each structure. The first list may have one more, for a
-// structure without a name.
-func (c *cursor) checkNumRewards(found, column int) bool {
-	if c.mayHaveUnnamed && found == len(c.drnFile.rewardNames)+1 {
+// checkNumRewards reports whether a list has one reward for each structure. The first list may have one more, for
+// a structure without a name.
+func (c *cursor) checkNumRewards(count, column int) bool {
+	if c.mayHaveUnnamed && count == len(c.drnFile.rewardNames)+1 {
 		c.drnFile.rewardNames = append(c.drnFile.rewardNames, "")
 	}
 	c.mayHaveUnnamed = false
-	if wanted := len(c.drnFile.rewardNames); found != wanted {
-		c.errorAt(column, "found %d rewards, wanted %d: one per name after @reward_models", found, wanted)
+	if wanted := len(c.drnFile.rewardNames); count != wanted {
+		c.errorAt(column, "found %d rewards, wanted %d: one per name after @reward_models", count, wanted)
 		return false
 	}
 	return true
 }
 
-// stateRewardColumn returns the state rewards of structure j.
-func (file *drnFile) stateRewardColumn(j int) *rewardColumn {
-	for len(file.stateRewards) <= j {
+// stateRewardColumn returns the state rewards of a structure.
+func (file *drnFile) stateRewardColumn(structure int) *rewardColumn {
+	for len(file.stateRewards) <= structure {
 		file.stateRewards = append(file.stateRewards, newColumn(file.numStates, file.exact))
 	}
-	return file.stateRewards[j]
+	return file.stateRewards[structure]
 }
 
 // readLabel reads a label of a state, with or without quotes.
@@ -476,8 +477,8 @@ func (c *cursor) readLabel(state int) {
 	set.Add(state)
 }
 
-// readAction reads a line such as: action left [1, 0]. The cursor is behind the keyword. The line
-// starts a choice of an MDP, or the row of a Markov chain.
+// readAction reads a line such as: action left [1, 0]. The cursor is behind the word action. The line starts a
+// choice of an MDP, or the row of a Markov chain.
 func (c *cursor) readAction() {
 	field := c.nextField()
 	switch {
@@ -506,9 +507,9 @@ func (c *cursor) readAction() {
 	}
 }
 
-// choiceName returns the name of a choice from the text behind the keyword action. Storm writes a number or noLabel for a choice without
-// a name. In a POMDP such a choice gets a name with its number among the choices of the state, because the player of a POMDP chooses by
-// this number. In other models its name is empty.
+// choiceName returns the name of a choice from the text behind the word action. A number or noLabel stands for a
+// choice without a name. In a POMDP it gets a name with its position in the state, because the player selects by
+// position.
 func (file *drnFile) choiceName(text string) string {
 	isNumber := onlyDigits([]byte(text))
 	if text != noLabel && !isNumber {
@@ -520,7 +521,7 @@ func (file *drnFile) choiceName(text string) string {
 	return ""
 }
 
-// checkRowNotEmpty reports an error if the current action has no transitions.
+// checkRowNotEmpty records an error if the current action has no transitions.
 func (file *drnFile) checkRowNotEmpty() {
 	if file.hasAction && len(file.targets.list) == 0 {
 		file.errorAtPos(file.assembly.rowPos, "found an action without transitions, wanted at least one")
@@ -545,12 +546,7 @@ func (c *cursor) readTransition() {
 	if !ok {
 		return
 	}
-	var weight number
-	if c.intervals {
-		weight, c.nextHigh, ok = c.parseInterval(weightField)
-	} else {
-		weight, ok = c.parseValue(weightField, "probability or rate", c.exact)
-	}
+	weight, ok := c.parseWeight(weightField)
 	if !ok {
 		return
 	}
@@ -562,7 +558,18 @@ func (c *cursor) readTransition() {
 	c.rowRewards = append(c.rowRewards, c.choiceRewards)
 }
 
-// endState checks the last row of the current state, and its exit rate.
+// parseWeight parses a probability, a rate, or the interval of a probability. It returns the lower bound of an interval and
+// stores the upper bound in nextHigh.
+func (c *cursor) parseWeight(word field) (weight number, ok bool) {
+	if c.intervals {
+		weight, c.nextHigh, ok = c.parseInterval(word)
+		return weight, ok
+	}
+	return c.parseValue(word, "probability or rate", c.exact)
+}
+
+// endState checks that the current state has an action, that its last row is not empty, and that its exit rate is
+// the sum of its rates.
 func (file *drnFile) endState() {
 	if file.current < 0 {
 		return
@@ -580,7 +587,7 @@ func (file *drnFile) endState() {
 	}
 }
 
-// importSpace checks the totals and makes a space of the model.
+// importSpace checks the numbers of states and choices, and makes a space of the model.
 func (file *drnFile) importSpace() (*explicit.Space, error) {
 	file.endState()
 	if len(file.errs) == 0 && file.current+1 != file.numStates {
@@ -598,7 +605,10 @@ func (file *drnFile) importSpace() (*explicit.Space, error) {
 		return nil, err
 	}
 	file.setLabels(model, sets)
-	imported := &explicit.Imported{File: file.src.Name, Type: file.modelType, Actions: file.assembly.names, Model: model, Warnings: file.warnings(), Normalised: file.normalised}
+	imported := &explicit.Imported{
+		File: file.src.Name, Type: file.modelType, Actions: file.assembly.names, Model: model,
+		Warnings: file.warnings(), Normalised: file.normalised,
+	}
 	imported.Vars, imported.Valuation = numberVariable(file.numStates)
 	imported.Rounded = file.intervals && !file.askedExact
 	file.addRewards(imported)
@@ -611,32 +621,32 @@ func (file *drnFile) importSpace() (*explicit.Space, error) {
 	return explicit.Import(imported)
 }
 
-// declaredSets returns the labels, the initial states and the deadlocks, and checks them.
+// declaredSets returns the labels, the initial states and the deadlocks. A model without initial states, and a
+// deadlock with transitions to other states, are errors.
 func (file *drnFile) declaredSets() (declaredSets, error) {
-	l := labFile{lines: file.lines}
+	labels := labFile{lines: file.lines}
 	for _, name := range file.emptyLabelNames {
 		if !slices.Contains(file.labelNames, name) {
 			file.labelNames, file.labelSets[name] = append(file.labelNames, name), sparse.NewSet(file.numStates)
 		}
 	}
-	l.names = file.labelNames
+	labels.names = file.labelNames
 	for _, name := range file.labelNames {
-		l.sets = append(l.sets, file.labelSets[name])
+		labels.sets = append(labels.sets, file.labelSets[name])
 	}
-	sets := l.declaredSets()
+	sets := labels.declaredSets()
 	if sets.init == nil {
 		return sets, syntax.ErrorList{{File: file.src.Name, Msg: `found no state with the label init, wanted at least one`}}
 	}
 	if sets.deadlock != nil {
-		for s := range sets.deadlock.Minus(file.selfLoops).All() {
-			return sets, syntax.ErrorList{{File: file.src.Name, Msg: fmt.Sprintf("state %d has the label deadlock and transitions to other states", s)}}
+		for state := range sets.deadlock.Minus(file.selfLoops).All() {
+			return sets, syntax.ErrorList{{File: file.src.Name, Msg: fmt.Sprintf("state %d has the label deadlock and transitions to other states", state)}}
 		}
 	}
 	return sets, nil
 }
 
-// addRewards adds the reward structures to the import. Each transition of an action has the reward
-// of the action.
+// addRewards adds the reward structures to the import. Each transition of an action gets the reward of the action.
 func (file *drnFile) addRewards(imported *explicit.Imported) {
 	for structure, name := range file.rewardNames {
 		var stateColumn, transitionColumn *rewardColumn
@@ -658,7 +668,7 @@ func (file *drnFile) addRewards(imported *explicit.Imported) {
 	}
 }
 
-// addObservations adds the observations of a POMDP to the import, numbered in order of appearance.
+// addObservations adds the observations of a POMDP to the import. It numbers them in order of appearance.
 func (file *drnFile) addObservations(imported *explicit.Imported) {
 	if file.observations == nil {
 		return
@@ -666,8 +676,8 @@ func (file *drnFile) addObservations(imported *explicit.Imported) {
 	observations := &explicit.Observations{}
 	numbers := make(map[uint32]uint32)
 	for _, observation := range file.observations {
-		number, found := numbers[observation]
-		if !found {
+		number, isKnown := numbers[observation]
+		if !isKnown {
 			number = uint32(len(observations.Texts))
 			numbers[observation] = number
 			observations.Texts = append(observations.Texts, fmt.Sprint(observation))

@@ -14,7 +14,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// computeObservations sets p.observations to the observations of a POMDP, nil for other models.
+// computeObservations sets p.observations to the observations of a POMDP. They are nil for other models.
 func (p *printer) computeObservations() (err error) {
 	p.observations, err = p.space.Observations(p.ctx)
 	if wrong, ok := errors.AsType[*explicit.ChoicesError](err); ok {
@@ -23,8 +23,8 @@ func (p *printer) computeObservations() (err error) {
 	return err
 }
 
-// importedObservations returns the observations of the states. Their texts are the values in the
-// .obs file; without this file, they are numbers.
+// importedObservations returns the observations of the states. Their texts are the values in the .obs file, or
+// numbers if obs is nil.
 func (file *traFile) importedObservations(obs *staFile) *explicit.Observations {
 	observations := &explicit.Observations{}
 	for observation := range file.totals.observations {
@@ -34,14 +34,13 @@ func (file *traFile) importedObservations(obs *staFile) *explicit.Observations {
 		}
 		observations.Texts = append(observations.Texts, text)
 	}
-	for _, o := range file.stateObservations {
-		observations.ByState = append(observations.ByState, uint32(o))
+	for _, observation := range file.stateObservations {
+		observations.ByState = append(observations.ByState, uint32(observation))
 	}
 	return observations
 }
 
-// valueText returns the values of the state or observation with the given index, separated by
-// commas.
+// valueText returns the values of a state or observation, separated by commas.
 func (s *staFile) valueText(index int) string {
 	var texts []string
 	for i, variable := range s.vars {
@@ -78,8 +77,8 @@ func (p *printer) writeInitialObservations() {
 	}
 }
 
-// Observations writes PRISM's .obs file: the observables and their values in every observation. A
-// model that is not a POMDP is a *compile.UnsupportedError.
+// Observations writes PRISM's .obs file. It has the observables and their values in every observation. A model
+// that is not a POMDP is a *compile.UnsupportedError.
 func (w *Writer) Observations(ctx context.Context, out io.Writer) error {
 	if w.program.Type != syntax.POMDP {
 		return &compile.UnsupportedError{File: w.program.File, Msg: fmt.Sprintf("found a model of type %s, only POMDPs have observations", w.program.Type)}

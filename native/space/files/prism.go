@@ -11,8 +11,8 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// Transitions writes PRISM's .tra file: one line per transition, with the number of the choice in
-// an MDP, and with its action if there is one.
+// Transitions writes PRISM's .tra file, with one line per transition. In an MDP a line has the number of the
+// choice. A line also has the action, if there is one.
 func (w *Writer) Transitions(ctx context.Context, out io.Writer) error {
 	return w.printTo(ctx, out, func(p *printer) error {
 		if p.opts.Format == Plain {
@@ -29,7 +29,7 @@ func (w *Writer) Transitions(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// writeTransitionsHeader writes the lines before the transitions: the totals or, in MATLAB code, the declarations.
+// writeTransitionsHeader writes the line with the totals or, in MATLAB code, the declarations.
 func (p *printer) writeTransitionsHeader() error {
 	if p.opts.Format == Matlab {
 		p.declareMatrices(p.matrixSymbol())
@@ -58,8 +58,7 @@ func (p *printer) matrixSymbol() string {
 	return "S"
 }
 
-// countTransitions returns the total number of transitions that the given function returns for the
-// choices of the model.
+// countTransitions returns the total number of transitions that a function returns for the choices of the model.
 func (p *printer) countTransitions(transitions rowFunc) (int, error) {
 	total := 0
 	var row []writtenTransition
@@ -75,8 +74,8 @@ func (p *printer) countTransitions(transitions rowFunc) (int, error) {
 	return total, nil
 }
 
-// writeTotals writes the line with the numbers of states, players (in a game), choices (in an MDP or
-// a game), transitions and observations (in a POMDP).
+// writeTotals writes the numbers of states, players, choices, transitions and observations, as far as the type of
+// the model has them.
 func (p *printer) writeTotals(numTransitions int) {
 	p.writeInt(p.model.NumStates())
 	if p.players {
@@ -93,12 +92,12 @@ func (p *printer) writeTotals(numTransitions int) {
 	p.endLine()
 }
 
-// declareMatrices declares sparse matrices in MATLAB code. A Markov chain has one matrix. An MDP has
-// one matrix for the first choices of all states, one for the second choices, and so on.
+// declareMatrices declares sparse matrices in MATLAB code. A Markov chain has one matrix. An MDP has one matrix
+// for the first choices of all states, one for the second choices, and so on.
 func (p *printer) declareMatrices(name string) {
 	maxChoices := 0
-	for i := range p.model.NumStates() {
-		first, end := p.model.Choices(i)
+	for state := range p.model.NumStates() {
+		first, end := p.model.Choices(state)
 		maxChoices = max(maxChoices, end-first)
 	}
 	for choice := range maxChoices {
@@ -120,8 +119,8 @@ func (p *printer) writeMatrixName(name string, choice int) {
 	}
 }
 
-// writeTransitions writes the transitions of all states with their probabilities or rates, in the format that the options ask for. The
-// formats for nondeterministic models have the action of each choice. MATLAB code assigns the matrix to the variable matrixName.
+// writeTransitions writes the weights of all transitions in the format of the options. In MATLAB code the matrix
+// is the variable matrixName.
 func (p *printer) writeTransitions(matrixName string) error {
 	withActions := p.nondeterministic()
 	return p.forEachChoice(p.writtenRow, func(at choicePosition, row []writtenTransition) {
@@ -144,8 +143,8 @@ func (p *printer) writeTransitions(matrixName string) error {
 	})
 }
 
-// writeTransitionRewards writes the transitions that rewardRow returns, with rewards in the place of probabilities, in the format that
-// the options ask for. MATLAB code assigns the matrix to the variable matrixName.
+// writeTransitionRewards writes the rewards of transitions in the format of the options. rewardRow returns the
+// rewards of a choice. In MATLAB code the matrix is the variable matrixName.
 func (p *printer) writeTransitionRewards(matrixName string, rewardRow rowFunc) error {
 	return p.forEachChoice(rewardRow, func(at choicePosition, row []writtenTransition) {
 		switch p.opts.Format {
@@ -195,7 +194,8 @@ func (p *printer) writeAssignments(matrixName string, at choicePosition, row []w
 	}
 }
 
-// writeChoiceLines writes a line for each transition of a choice. If action is not empty, it replaces the actions of the transitions.
+// writeChoiceLines writes a line for each transition of a choice. An action that is not empty replaces the actions
+// of the transitions.
 func (p *printer) writeChoiceLines(at choicePosition, row []writtenTransition, action string, withWeights bool) {
 	for _, transition := range row {
 		if action != "" {
@@ -229,7 +229,7 @@ func (p *printer) writeAssignment(name string, state, choice int, transition wri
 	p.endLine()
 }
 
-// writeTransition writes a line of a .tra or .trew file, with the weight if withWeight is set.
+// writeTransition writes a line of a .tra or .trew file. withWeight says whether it has the weight.
 func (p *printer) writeTransition(state, choice int, transition writtenTransition, withWeight bool) {
 	p.writeInt(state)
 	if p.players {
@@ -266,7 +266,7 @@ func (p *printer) writeWeight(transition writtenTransition) {
 	p.write("]")
 }
 
-// States writes PRISM's .sta file: the variables, and their values in every state.
+// States writes PRISM's .sta file. It has the variables and their values in every state.
 func (w *Writer) States(ctx context.Context, out io.Writer) error {
 	return w.printTo(ctx, out, func(p *printer) error {
 		if p.opts.Format == Matlab {
@@ -285,7 +285,7 @@ func (w *Writer) States(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// writeMatlabStates writes the matrix "states" in MATLAB code, which has a row of values for each state.
+// writeMatlabStates writes the matrix "states" in MATLAB code. It has a row of values for each state.
 func (p *printer) writeMatlabStates() error {
 	if p.opts.Symbolic {
 		p.writeComment("States")
@@ -339,8 +339,8 @@ func (p *printer) writeValues(state []int32) {
 	}
 }
 
-// Labels writes PRISM's .lab file: the names of the labels, including init and deadlock, and the
-// labels of every state that has any.
+// Labels writes PRISM's .lab file. It has the names of the labels, including init and deadlock, and the labels of
+// every state.
 func (w *Writer) Labels(ctx context.Context, out io.Writer) error {
 	labels, err := w.evaluateAllLabels(ctx)
 	if err != nil {
@@ -349,7 +349,7 @@ func (w *Writer) Labels(ctx context.Context, out io.Writer) error {
 	return w.writeLabels(ctx, out, labels)
 }
 
-// PropertyLabels writes a .lab file with the labels of Options.Program that the program of the space does not have.
+// PropertyLabels writes a .lab file with only the labels that Options.Program adds to the program of the space.
 //
 // Source: prism -exportproplabels.
 func (w *Writer) PropertyLabels(ctx context.Context, out io.Writer) error {
@@ -389,8 +389,8 @@ func (w *Writer) writeLabels(ctx context.Context, out io.Writer, labels []sparse
 	})
 }
 
-// writeStateLabels writes the line of a state with the numbers of its labels, such as "3: 0 2". A state without labels has
-// no line.
+// writeStateLabels writes a line with the numbers of a state's labels, such as "3: 0 2". It writes nothing for a
+// state without labels.
 func (p *printer) writeStateLabels(number, state int, labels []sparse.Label) {
 	hasLabels := false
 	for index, label := range labels {
@@ -409,7 +409,7 @@ func (p *printer) writeStateLabels(number, state int, labels []sparse.Label) {
 	}
 }
 
-// matlabLabels writes a vector of zeros and ones for each label in MATLAB code.
+// matlabLabels writes a sparse vector of ones for each label, in MATLAB code.
 func (w *Writer) matlabLabels(ctx context.Context, out io.Writer, labels []sparse.Label) error {
 	for _, label := range labels {
 		if !isWord(label.Name) {
@@ -425,29 +425,34 @@ func (w *Writer) matlabLabels(ctx context.Context, out io.Writer, labels []spars
 		}
 		p.endLine()
 		return p.forEachState(func(number, state int) error {
-			for _, label := range labels {
-				if label.States.Has(state) {
-					p.write("l_" + label.Name + "(")
-					p.writeInt(number + 1)
-					p.write(")=1;")
-					p.endLine()
-				}
-			}
+			p.writeLabelAssignments(number, state, labels)
 			return nil
 		})
 	})
 }
 
-// evaluateAllLabels returns the labels init and deadlock and the labels of the program, with the states
-// in which they hold.
+// writeLabelAssignments writes MATLAB code that sets the entry of a state in the vector of each of its labels.
+func (p *printer) writeLabelAssignments(number, state int, labels []sparse.Label) {
+	for _, label := range labels {
+		if label.States.Has(state) {
+			p.write("l_" + label.Name + "(")
+			p.writeInt(number + 1)
+			p.write(")=1;")
+			p.endLine()
+		}
+	}
+}
+
+// evaluateAllLabels returns the labels init and deadlock and the labels of the program, with their states.
 func (w *Writer) evaluateAllLabels(ctx context.Context) ([]sparse.Label, error) {
 	builtin := func(name string, index int) sema.LabelDef {
 		return sema.LabelDef{Name: name, X: &sema.Label{Base: sema.Base{ValueType: sema.Bool}, Name: name, Index: index}}
 	}
-	return w.evaluateLabels(ctx, append([]sema.LabelDef{builtin("init", sema.LabelInit), builtin("deadlock", sema.LabelDeadlock)}, w.program.Labels...))
+	definitions := []sema.LabelDef{builtin("init", sema.LabelInit), builtin("deadlock", sema.LabelDeadlock)}
+	return w.evaluateLabels(ctx, append(definitions, w.program.Labels...))
 }
 
-// evaluateLabels returns labels with the states in which they hold.
+// evaluateLabels returns labels with their states.
 func (w *Writer) evaluateLabels(ctx context.Context, definitions []sema.LabelDef) ([]sparse.Label, error) {
 	var labels []sparse.Label
 	for _, definition := range definitions {
@@ -463,7 +468,7 @@ func (w *Writer) evaluateLabels(ctx context.Context, definitions []sema.LabelDef
 	return labels, nil
 }
 
-// StateRewards writes PRISM's .srew file with the nonzero state rewards of Program.Rewards[index].
+// StateRewards writes PRISM's .srew file. It has the state rewards of Program.Rewards[index] that are not zero.
 func (w *Writer) StateRewards(ctx context.Context, out io.Writer, index int) error {
 	reward, _, err := w.space.WrittenReward(index)
 	if err != nil {
@@ -491,8 +496,7 @@ func (w *Writer) StateRewards(ctx context.Context, out io.Writer, index int) err
 	})
 }
 
-// writeMatlabStateRewards writes the vector of the state rewards in MATLAB code, which assigns it to
-// the variable vectorName.
+// writeMatlabStateRewards writes the vector of state rewards in MATLAB code, as the variable vectorName.
 func (p *printer) writeMatlabStateRewards(vectorName string, reward *sparse.Reward) error {
 	p.write(vectorName + " = sparse(")
 	p.writeInt(p.model.NumStates())
@@ -507,8 +511,8 @@ func (p *printer) writeMatlabStateRewards(vectorName string, reward *sparse.Rewa
 	})
 }
 
-// forEachStateReward calls writeLine with each state that has a nonzero reward, by its number in the
-// file, and ends the line.
+// forEachStateReward calls writeLine for each state with a nonzero reward, and then ends the line. state is the
+// number in the file.
 func (p *printer) forEachStateReward(reward *sparse.Reward, writeLine func(state int, value number)) error {
 	return p.forEachState(func(number, state int) error {
 		value := rewardAt(reward.State, reward.StateRat, state)
@@ -531,9 +535,8 @@ func (p *printer) writeRewardHeader(index int, kind string) {
 	p.writeComment(kind + " rewards")
 }
 
-// TransitionRewards writes PRISM's .trew file with the nonzero transition rewards of
-// Program.Rewards[index]. The reward of a choice of an MDP is repeated for each of its
-// transitions.
+// TransitionRewards writes PRISM's .trew file. It has the transition rewards of Program.Rewards[index] that are
+// not zero. In an MDP each transition has the reward of its choice.
 func (w *Writer) TransitionRewards(ctx context.Context, out io.Writer, index int) error {
 	reward, err := w.transitionReward(index)
 	if err != nil {
@@ -558,7 +561,7 @@ func (w *Writer) TransitionRewards(ctx context.Context, out io.Writer, index int
 	})
 }
 
-// transitionReward returns a function that returns the reward of a transition of a choice.
+// transitionReward returns a function that returns the reward of a choice's transition.
 func (w *Writer) transitionReward(index int) (func(choice, transition int) number, error) {
 	reward, transitions, err := w.space.WrittenReward(index)
 	if err != nil {

@@ -24,8 +24,8 @@ type Sources struct {
 	TransitionRewards []Source
 }
 
-// Read reads a model from PRISM's files. The error is a syntax.ErrorList for all files, an
-// *explicit.LimitError, an *explicit.DeadlockError, or the context's.
+// Read reads a model from PRISM's files. The error is a syntax.ErrorList for all files, an *explicit.LimitError,
+// an *explicit.DeadlockError, or the error of the context.
 //
 // Source: prism -importmodel (reference, section 6), which checks neither totals nor sums.
 func Read(ctx context.Context, src Sources, opts ReadOptions) (*explicit.Space, error) {
@@ -71,7 +71,7 @@ type spaceReader struct {
 	transitionRewards []explicit.TransitionReward
 }
 
-// readAll reads all files after the transitions and returns the space.
+// readAll reads all files after the transitions, and returns the space.
 func (reader *spaceReader) readAll() (*explicit.Space, error) {
 	for _, step := range []func() error{reader.readStates, reader.readObservations, reader.readLabelSets, reader.readRewardStructures} {
 		if err := step(); err != nil {
@@ -99,7 +99,7 @@ func (reader *spaceReader) readStates() error {
 	return err
 }
 
-// readObservations reads the .obs file, if there is one.
+// readObservations reads the .obs file, if there is one. Only a POMDP may have it.
 func (reader *spaceReader) readObservations() error {
 	if reader.src.Observations == nil {
 		return nil
@@ -117,8 +117,7 @@ func (reader *spaceReader) readObservations() error {
 	return err
 }
 
-// readLabelSets reads the .lab file, if there is one. It checks that states with the label deadlock
-// have only self-loops.
+// readLabelSets reads the .lab file, if there is one. A state with the label deadlock may have only self-loops.
 func (reader *spaceReader) readLabelSets() error {
 	if reader.src.Labels == nil {
 		return nil
@@ -151,7 +150,8 @@ func (reader *spaceReader) readRewardStructures() error {
 	return nil
 }
 
-// readRewardStructure reads the .srew and .trew files of the structure with the given index.
+// readRewardStructure reads the .srew and .trew files of a reward structure. index is its position in the lists of
+// files.
 func (reader *spaceReader) readRewardStructure(index int) error {
 	var stateFile, transitionFile *rewFile
 	var stateRewards, transitionRewards *rewardColumn
@@ -190,7 +190,7 @@ func sourceAt(sources []Source, index int) Source {
 	return Source{}
 }
 
-// structureName returns the name of a reward structure from the headers of its files, of which either may be nil. Two
+// structureName returns the name of a reward structure from the headers of its files. A file may be nil. Two
 // different names are an error.
 func (reader *spaceReader) structureName(stateFile, transitionFile *rewFile) string {
 	hasStateName := stateFile != nil && stateFile.hasHeader
@@ -218,7 +218,7 @@ func (a *assembly) checkDeadlocks(opts ReadOptions) error {
 	return nil
 }
 
-// importSpace makes a space from the parts that were read.
+// importSpace makes a space from the contents of the files.
 func (reader *spaceReader) importSpace() (*explicit.Space, error) {
 	imported := &explicit.Imported{
 		File: reader.src.Transitions.Name, Type: reader.traFile.modelType, Actions: reader.traFile.names, Model: reader.model,
@@ -241,16 +241,21 @@ func (reader *spaceReader) importSpace() (*explicit.Space, error) {
 	}
 	space, err := explicit.Import(imported)
 	if duplicate, ok := errors.AsType[*explicit.DuplicateError](err); ok && reader.staFile != nil {
-		return nil, syntax.ErrorList{{
-			File: reader.staFile.src.Name, Pos: reader.staFile.findState(duplicate.Second),
-			Msg: fmt.Sprintf("found the values of state %d again in state %d, wanted each once", duplicate.First, duplicate.Second),
-		}}
+		return nil, reader.staFile.duplicateError(duplicate)
 	}
 	return space, err
 }
 
-// numberVariable returns the variables and the valuation of n states without valuations: one
-// variable x whose value is the number of the state.
+// duplicateError returns the error for two states with the same values, at the second state.
+func (s *staFile) duplicateError(duplicate *explicit.DuplicateError) error {
+	return syntax.ErrorList{{
+		File: s.src.Name, Pos: s.findState(duplicate.Second),
+		Msg: fmt.Sprintf("found the values of state %d again in state %d, wanted each once", duplicate.First, duplicate.Second),
+	}}
+}
+
+// numberVariable returns the variables and the valuations of n states without valuations. They have one variable
+// x, the number of the state.
 func numberVariable(n int) ([]sema.Variable, func(i int) []int32) {
 	values := make([]int32, 1)
 	return []sema.Variable{{Name: "x", Type: sema.Int, Low: 0, High: int32(n - 1)}}, func(i int) []int32 {
@@ -259,7 +264,7 @@ func numberVariable(n int) ([]sema.Variable, func(i int) []int32) {
 	}
 }
 
-// warnings returns a warning if the sums of some rows differ from 1; nil if not.
+// warnings returns a warning if the sums of some rows differ from 1.
 func (a *assembly) warnings() []string {
 	if a.deviatingRows == 0 {
 		return nil

@@ -18,10 +18,10 @@ type writtenTransition struct {
 	action string
 }
 
-// writtenRow returns the transitions of a choice in the order of the file. If mergesParallel, the
-// weights of transitions with the same target are summed.
+// writtenRow returns the transitions of a choice in the order of the file. If parallel transitions are merged, it
+// adds the weights of transitions with the same target.
 func (w *Writer) writtenRow(dst []writtenTransition, choice int) []writtenTransition {
-	merges := w.mergesParallel()
+	isMerging := w.mergesParallel()
 	dst = dst[:0]
 	w.rowBuffer = w.sortedTransitions(w.rowBuffer, choice)
 	for _, i := range w.rowBuffer {
@@ -29,11 +29,11 @@ func (w *Writer) writtenRow(dst []writtenTransition, choice int) []writtenTransi
 		if w.model.Intervals() {
 			transition.high.rat = w.model.HighRat(i)
 		}
-		if !merges && !w.nondeterministic() {
+		if !isMerging && !w.nondeterministic() {
 			transition.action = w.actionName(i)
 		}
 		last := len(dst) - 1
-		if merges && last >= 0 && dst[last].target == transition.target {
+		if isMerging && last >= 0 && dst[last].target == transition.target {
 			dst[last].value = addNumbers(dst[last].value, transition.value)
 			dst[last].high = addNumbers(dst[last].high, transition.high)
 			continue
@@ -43,30 +43,30 @@ func (w *Writer) writtenRow(dst []writtenTransition, choice int) []writtenTransi
 	return dst
 }
 
-// mergesParallel reports whether transitions of a Markov chain with the same target become one line.
-// That is the case if actions, which distinguish them, are not written.
+// mergesParallel reports whether a Markov chain's transitions with the same target become one line. They do if the
+// file has no actions.
 func (w *Writer) mergesParallel() bool {
 	return !w.nondeterministic() && (w.opts.NoActions || w.opts.Format != Plain && !w.opts.Symbolic)
 }
 
-// rewardRow returns the nonzero transition rewards of a choice in the order of the file. reward returns the reward of a transition. With
-// Options.Zeros the result also has the zeros that a reader needs to assign the other rewards. PRISM's symbolic engines write one reward
-// per target.
+// rewardRow returns the nonzero transition rewards of a choice in the order of the file. With Options.Zeros it
+// also returns the zeros that a reader needs. reward returns the reward of a transition.
 func (w *Writer) rewardRow(dst []writtenTransition, choice int, reward func(choice, transition int) number) []writtenTransition {
-	merges := w.mergesParallel() || w.opts.Symbolic && !w.nondeterministic()
+	// PRISM's symbolic engines write one reward per target.
+	isMerging := w.mergesParallel() || w.opts.Symbolic && !w.nondeterministic()
 	dst = dst[:0]
 	w.rowBuffer = w.sortedTransitions(w.rowBuffer, choice)
 	transitions := w.rowBuffer
-	if merges {
+	if isMerging {
 		slices.SortStableFunc(transitions, w.compareTargets)
 	}
 	for len(transitions) > 0 {
 		numMerged := 1
-		for merges && numMerged < len(transitions) && w.compareTargets(transitions[0], transitions[numMerged]) == 0 {
+		for isMerging && numMerged < len(transitions) && w.compareTargets(transitions[0], transitions[numMerged]) == 0 {
 			numMerged++
 		}
 		mean := w.mean(transitions[:numMerged], func(transition int) number { return reward(choice, transition) })
-		if !mean.isZero() || !merges && w.isAmbiguous(transitions[0], choice, reward) {
+		if !mean.isZero() || !isMerging && w.isAmbiguous(transitions[0], choice, reward) {
 			target := w.stateNumbers[w.model.Target[transitions[0]]]
 			dst = append(dst, writtenTransition{target: int(target), value: mean})
 		}
@@ -75,9 +75,8 @@ func (w *Writer) rewardRow(dst []writtenTransition, choice int, reward func(choi
 	return dst
 }
 
-// isAmbiguous reports whether a reader of a .trew file could not know which transitions of a Markov
-// chain with the same target as the given one have a nonzero reward. Only actions distinguish them, and .trew
-// files have no actions.
+// isAmbiguous reports whether a reader needs the zero rewards of the transitions to the target of a given
+// transition. Without actions in the .trew file, it does not know which transitions have the other rewards.
 func (w *Writer) isAmbiguous(transition, choice int, reward func(choice, transition int) number) bool {
 	if !w.opts.Zeros || w.nondeterministic() || w.opts.Format != Plain {
 		return false
@@ -97,8 +96,7 @@ func (w *Writer) isAmbiguous(transition, choice int, reward func(choice, transit
 	return numRewards > 0 && numRewards < len(parallel) && !haveEqualWeights(w.model, parallel)
 }
 
-// haveEqualWeights reports whether transitions have the same weight. Then it does not matter which
-// of them has which reward.
+// haveEqualWeights reports whether some transitions have the same weight. Then their rewards can be exchanged.
 func haveEqualWeights(model *sparse.Model, transitions []int) bool {
 	first := transitions[0]
 	return !slices.ContainsFunc(transitions, func(target int) bool {
@@ -106,7 +104,7 @@ func haveEqualWeights(model *sparse.Model, transitions []int) bool {
 	})
 }
 
-// mean returns the mean of the values of transitions, weighted with their probabilities or rates.
+// mean returns the mean of the values of some transitions, weighted with their probabilities or rates.
 func (w *Writer) mean(transitions []int, value func(transition int) number) number {
 	if len(transitions) == 1 {
 		return value(transitions[0])
@@ -123,7 +121,8 @@ func (w *Writer) mean(transitions []int, value func(transition int) number) numb
 	return number{float: sum.float / totalWeight.float}
 }
 
-// multiply returns weight times value, as a fraction if weight is one. A value without a fraction then counts as zero.
+// multiply returns weight times value. If weight is a fraction, so is the result, and a value without a fraction
+// counts as zero.
 func multiply(weight, value number) number {
 	product := number{float: weight.float * value.float}
 	if weight.rat != nil {
@@ -132,18 +131,19 @@ func multiply(weight, value number) number {
 	return product
 }
 
-// addNumbers returns a+b. If one has a fraction, the other must have a fraction too or be zero.
-func addNumbers(a, b number) number {
-	sum := number{float: a.float + b.float}
-	if a.rat != nil || b.rat != nil {
-		sum.rat = new(big.Rat).Add(cmp.Or(a.rat, new(big.Rat)), cmp.Or(b.rat, new(big.Rat)))
+// addNumbers returns the sum of two numbers. If one of them has a fraction, the other one must have a fraction or
+// be zero.
+func addNumbers(left, right number) number {
+	sum := number{float: left.float + right.float}
+	if left.rat != nil || right.rat != nil {
+		sum.rat = new(big.Rat).Add(cmp.Or(left.rat, new(big.Rat)), cmp.Or(right.rat, new(big.Rat)))
 	}
 	return sum
 }
 
 // compareTargets compares the targets of two transitions in the order of the file.
-func (w *Writer) compareTargets(a, b int) int {
-	return cmp.Compare(w.stateNumbers[w.model.Target[a]], w.stateNumbers[w.model.Target[b]])
+func (w *Writer) compareTargets(left, right int) int {
+	return cmp.Compare(w.stateNumbers[w.model.Target[left]], w.stateNumbers[w.model.Target[right]])
 }
 
 // plainWriter returns a writer for a format that ignores Options.Symbolic and Options.Format.
@@ -153,9 +153,10 @@ func (w *Writer) plainWriter() *Writer {
 	return &out
 }
 
-// sortedTransitions returns the transitions of a choice, sorted by target and, in a Markov chain,
-// by the name of the action; a missing action sorts as "null". PRISM's symbolic engines write a
-// Markov chain's transitions sorted by action first, in the model's order of actions.
+// sortedTransitions returns the transitions of a choice, sorted by target. In a Markov chain it sorts transitions
+// with the same target by the name of the action. A missing action sorts as "null".
+//
+// PRISM's symbolic engines sort a Markov chain's transitions by action first, in the model's order of actions.
 //
 // Source: reference, section 6.
 func (w *Writer) sortedTransitions(dst []int, choice int) []int {
@@ -169,17 +170,17 @@ func (w *Writer) sortedTransitions(dst []int, choice int) []int {
 		return dst
 	}
 	sortsByAction := w.opts.Symbolic && !w.opts.NoActions && w.model.Actions != nil
-	slices.SortStableFunc(dst, func(a, b int) int {
-		byTarget := w.compareTargets(a, b)
+	slices.SortStableFunc(dst, func(left, right int) int {
+		byTarget := w.compareTargets(left, right)
 		if sortsByAction {
-			return cmp.Or(cmp.Compare(w.model.Actions[a], w.model.Actions[b]), byTarget)
+			return cmp.Or(cmp.Compare(w.model.Actions[left], w.model.Actions[right]), byTarget)
 		}
-		return cmp.Or(byTarget, cmp.Compare(cmp.Or(w.actionName(a), "null"), cmp.Or(w.actionName(b), "null")))
+		return cmp.Or(byTarget, cmp.Compare(cmp.Or(w.actionName(left), "null"), cmp.Or(w.actionName(right), "null")))
 	})
 	return dst
 }
 
-// sortByTarget sorts transitions by target. It sorts a short row by insertion, because most rows are short.
+// sortByTarget sorts transitions by target. It uses insertion sort for short rows, because most rows are short.
 func (w *Writer) sortByTarget(transitions []int) {
 	if len(transitions) >= shortRow {
 		slices.SortStableFunc(transitions, w.compareTargets)
@@ -192,14 +193,12 @@ func (w *Writer) sortByTarget(transitions []int) {
 	}
 }
 
-// sortedChoices returns the choices of a state in the order of the file. PRISM's symbolic engines
-// write choices without an action first, then the actions in the reverse order of their numbers; choices with the
-// same action keep their order. If the model has a system block, which can rename and hide actions, the order is
-// unknown, and sortedChoices returns a *compile.UnsupportedError.
+// sortedChoices returns the choices of a state in the order of the file. PRISM's symbolic engines write choices
+// without an action first, and then the actions in reverse order. A system block makes this order unknown, which
+// is a *compile.UnsupportedError.
 //
-// Source: class Modules2MTBDD of PRISM. The decision diagram has a Boolean variable for each action, in the order of the
-// actions. PRISM writes the branch in which a variable is 0 before the branch in which it is 1, so the choices of the
-// first action are the last ones.
+// Source: class Modules2MTBDD of PRISM. Its decision diagram has a variable for each action, and PRISM writes the
+// branch for 0 before the branch for 1.
 func (w *Writer) sortedChoices(dst []int, state int) ([]int, error) {
 	dst = dst[:0]
 	first, end := w.model.Choices(state)
@@ -215,20 +214,22 @@ func (w *Writer) sortedChoices(dst []int, state int) ([]int, error) {
 	if w.model.Actions == nil {
 		return dst, nil
 	}
-	slices.SortStableFunc(dst, func(a, b int) int { return compareActionsReversed(w.model.Actions[a], w.model.Actions[b]) })
+	slices.SortStableFunc(dst, func(left, right int) int {
+		return compareActionsReversed(w.model.Actions[left], w.model.Actions[right])
+	})
 	return dst, nil
 }
 
-// compareActionsReversed compares two actions in an order in which NoAction is first, and greater numbers of actions are before
-// smaller ones.
-func compareActionsReversed(a, b sparse.Action) int {
+// compareActionsReversed compares two actions by their numbers, with greater numbers first. NoAction is before all
+// of them.
+func compareActionsReversed(left, right sparse.Action) int {
 	switch {
-	case a == b:
+	case left == right:
 		return 0
-	case a == sparse.NoAction:
+	case left == sparse.NoAction:
 		return -1
-	case b == sparse.NoAction:
+	case right == sparse.NoAction:
 		return 1
 	}
-	return cmp.Compare(b, a)
+	return cmp.Compare(right, left)
 }

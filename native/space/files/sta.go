@@ -21,7 +21,8 @@ type staFile struct {
 	tupleFields []field
 }
 
-// readValues reads the valuations of count states or observations. noun is "state" or "observation".
+// readValues reads the valuations of states or observations. noun is "state" or "observation", and count is their
+// number in the .tra file.
 func readValues(ctx context.Context, src Source, noun string, count int) (*staFile, error) {
 	file := &staFile{lines: newLines(src), noun: noun}
 	if !file.nextData(noun+"s", nil) {
@@ -31,25 +32,26 @@ func readValues(ctx context.Context, src Source, noun string, count int) (*staFi
 	if !file.readNames() {
 		return file, nil
 	}
-	file.values = make([]int32, 0, len(file.vars)*min(count, len(src.Text)/(2*len(file.vars)))) // each value takes at least two bytes
-	found := 0
-	for ; file.nextData(noun+"s", nil); found++ {
-		if found&0xfff == 0 {
+	maxValuations := len(src.Text) / (2 * len(file.vars)) // a value takes at least two bytes
+	file.values = make([]int32, 0, len(file.vars)*min(count, maxValuations))
+	numRead := 0
+	for ; file.nextData(noun+"s", nil); numRead++ {
+		if numRead&0xfff == 0 {
 			if err := ctx.Err(); err != nil {
 				return file, err
 			}
 		}
-		file.readState(found, count)
+		file.readState(numRead, count)
 	}
-	if len(file.errs) == 0 && found != count {
-		file.errorAtEnd("found %d %ss, wanted %d as in the transitions", found, noun, count)
+	if len(file.errs) == 0 && numRead != count {
+		file.errorAtEnd("found %d %ss, wanted %d as in the transitions", numRead, noun, count)
 	}
 	return file, nil
 }
 
-// splitTuple splits a list in parentheses, such as (a,b), that starts at a column of the current
-// line. The next call overwrites the result.
-func (s *staFile) splitTuple(column int) ([]field, bool) {
+// splitTuple splits a list in parentheses, such as (a,b), at a column of the current line. The next call
+// overwrites the result.
+func (s *staFile) splitTuple(column int) (elements []field, ok bool) {
 	text := bytes.TrimRight(s.text[column:], " \t")
 	if len(text) < 2 || text[0] != '(' || text[len(text)-1] != ')' {
 		s.errorAt(column, "found %s, wanted values in parentheses, such as (0,true)", quote(text))
@@ -68,8 +70,7 @@ func (s *staFile) splitTuple(column int) ([]field, bool) {
 	return s.tupleFields, true
 }
 
-// readNames reads the names of the variables from the current line. It returns false after an
-// error.
+// readNames reads the names of the variables from the current line. It returns false after an error.
 func (s *staFile) readNames() bool {
 	names, ok := s.splitTuple(s.fields[0].column)
 	if !ok {
@@ -93,8 +94,7 @@ func (s *staFile) readNames() bool {
 	return len(s.errs) == 0
 }
 
-// readState reads the valuation of a state, such as 0:(1,false). The state must have the expected
-// number.
+// readState reads the valuation of a state, such as 0:(1,false). expected is the number that the state must have.
 func (s *staFile) readState(expected, numStates int) {
 	column := s.fields[0].column
 	colon := bytes.IndexByte(s.text, ':')
@@ -121,13 +121,13 @@ func (s *staFile) readState(expected, numStates int) {
 	if !s.hasTypes {
 		s.setTypes(values)
 	}
-	for j, f := range values {
-		s.addValue(j, f)
+	for slot, value := range values {
+		s.addValue(slot, value)
 	}
 }
 
-// setTypes sets the types of the variables from the values in the first state: true and false are
-// Boolean, other values are integers.
+// setTypes sets the types of the variables by their values in the first state. Variables with the value true or
+// false are Boolean. All others are integers.
 func (s *staFile) setTypes(values []field) {
 	s.hasTypes = true
 	for slot, field := range values {
@@ -139,8 +139,7 @@ func (s *staFile) setTypes(values []field) {
 	}
 }
 
-// addValue parses a value of a variable and appends it to the values. It extends the range of the
-// variable if necessary.
+// addValue parses and stores a value of a variable. It extends the range of the variable if necessary.
 func (s *staFile) addValue(slot int, field field) {
 	variable := &s.vars[slot]
 	text := field.String()

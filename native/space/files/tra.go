@@ -27,8 +27,9 @@ func partHeaders() []partHeader {
 	}
 }
 
-// nextData reads the next line with data and splits it into fields. It passes the comments before the line to visit, unless
-// visit is nil. It returns false at the end of the file, and after an error, such as the header of another kind of file.
+// nextData reads the next line with data and splits it into fields. It calls visit, unless it is nil, for each
+// comment before the line. It returns false at the end of the file, or after an error. The header of a file of
+// another kind is an error.
 func (l *lines) nextData(kind string, visit func(comment string)) bool {
 	for l.next() {
 		trimmed := bytes.TrimSpace(l.text)
@@ -51,7 +52,8 @@ func (l *lines) nextData(kind string, visit func(comment string)) bool {
 	return false
 }
 
-// otherKind returns the kind of contents that a comment begins, unless it is the wanted kind or the comment begins none.
+// otherKind returns the kind of file that starts with a comment. It returns "" for the wanted kind, and for a
+// comment that starts no file.
 func otherKind(comment, wanted string) string {
 	for _, header := range partHeaders() {
 		if header.kind != wanted && strings.HasPrefix(comment, header.text) {
@@ -79,8 +81,9 @@ type traFile struct {
 // observations unless the model is a POMDP.
 type traTotals struct{ states, choices, transitions, observations int }
 
-// readTransitions reads a .tra file. After errors the model is nil. If the number of states is
-// unknown, the traFile is nil too. The last result has the diagnostics.
+// readTransitions reads a .tra file. After an error in the file, the model is nil. If the error is in the totals,
+// the traFile is also nil. The lines have the errors of the file. The error is a *explicit.LimitError or the error
+// of the context.
 func readTransitions(ctx context.Context, src Source, opts ReadOptions) (*traFile, *sparse.Model, *lines, error) {
 	lines := newLines(src)
 	file, err := startTraFile(lines, opts)
@@ -89,8 +92,8 @@ func readTransitions(ctx context.Context, src Source, opts ReadOptions) (*traFil
 	}
 	maxRows := len(src.Text) / len("0 0 1\n") // the totals may be wrong
 	file.builder.Grow(min(file.totals.states, maxRows), min(file.totals.choices, maxRows), min(file.totals.transitions, maxRows))
-	for n := 0; lines.nextData("transitions", nil); n++ {
-		if n&0xfff == 0 {
+	for line := 0; lines.nextData("transitions", nil); line++ {
+		if line&0xfff == 0 {
 			if err := ctx.Err(); err != nil {
 				return nil, nil, lines, err
 			}
@@ -100,8 +103,8 @@ func readTransitions(ctx context.Context, src Source, opts ReadOptions) (*traFil
 	return file, file.finishModel(), lines, nil
 }
 
-// startTraFile reads the comments and the totals of a .tra file, and prepares the assembly of the model. It returns nil
-// after an error, which lines has recorded.
+// startTraFile reads the comments and the totals of a .tra file, and prepares the assembly of the model. It
+// returns nil if lines has recorded an error.
 func startTraFile(lines *lines, opts ReadOptions) (*traFile, error) {
 	file := &traFile{modelType: opts.Type, current: -1}
 	headerType := syntax.TypeNone
@@ -120,10 +123,10 @@ func startTraFile(lines *lines, opts ReadOptions) (*traFile, error) {
 	if err := opts.checkNumStates(file.totals.states); err != nil {
 		return nil, err
 	}
-	intervals := file.modelType == syntax.IDTMC || file.modelType == syntax.IMDP
-	opts.Exact = opts.Exact || intervals
+	hasIntervals := file.modelType == syntax.IDTMC || file.modelType == syntax.IMDP
+	opts.Exact = opts.Exact || hasIntervals
 	file.assembly = newAssembly(lines, sparseKind(file.modelType), file.totals.states, opts)
-	file.intervals, file.columns = intervals, columnsOf(file.modelType)
+	file.intervals, file.columns = hasIntervals, columnsOf(file.modelType)
 	if file.modelType == syntax.POMDP {
 		file.stateObservations = slices.Repeat([]int{-1}, file.totals.states)
 	}
@@ -144,11 +147,11 @@ func sparseKind(modelType syntax.ModelType) sparse.Kind {
 	return sparse.MDP
 }
 
-// typeOfComment returns the type of model in a comment such as # Transitions (MDP). It returns TypeNone for other comments, and
-// records an error for an unknown type.
+// typeOfComment returns the type of model in a comment such as # Transitions (MDP). It returns TypeNone for other
+// comments. An unknown type is an error.
 func typeOfComment(lines *lines, comment string) syntax.ModelType {
-	name, ok := strings.CutPrefix(comment, "# Transitions (")
-	if !ok {
+	name, isHeader := strings.CutPrefix(comment, "# Transitions (")
+	if !isHeader {
 		return syntax.TypeNone
 	}
 	switch name = strings.TrimSuffix(name, ")"); name {
@@ -173,9 +176,8 @@ func typeOfComment(lines *lines, comment string) syntax.ModelType {
 	return syntax.TypeNone
 }
 
-// readTotals reads the numbers of states and players (in a game), choices (in an MDP or a game), transitions
-// and observations (in a POMDP) from the current line. Their number determines the type of an unknown
-// model. It returns false after an error.
+// readTotals reads the totals from the current line, such as the numbers of states and transitions. If the type of
+// the model is unknown, the totals determine it. It returns false after an error.
 func (t *traFile) readTotals(lines *lines) bool {
 	if len(lines.errs) > 0 {
 		return false
@@ -185,11 +187,7 @@ func (t *traFile) readTotals(lines *lines) bool {
 	}
 	entries := t.totalEntries()
 	if len(lines.fields) != len(entries) {
-		var wanted []string
-		for _, entry := range entries {
-			wanted = append(wanted, entry.name)
-		}
-		lines.errorAt(0, "found %s, wanted the %s: the model is of type %s", quote(bytes.TrimSpace(lines.text)), strings.Join(wanted, " and the "), typeName(t.modelType))
+		t.errorNumTotals(lines, entries)
 		return false
 	}
 	if t.modelType == syntax.SMG && !t.readNumPlayers(lines) {
@@ -201,12 +199,26 @@ func (t *traFile) readTotals(lines *lines) bool {
 			return false
 		}
 	}
+	return t.checkTotals(lines)
+}
+
+// errorNumTotals records an error for a line with a wrong number of totals. entries are the correct ones.
+func (t *traFile) errorNumTotals(lines *lines, entries []totalEntry) {
+	var wanted []string
+	for _, entry := range entries {
+		wanted = append(wanted, entry.name)
+	}
+	lines.errorAt(0, "found %s, wanted the %s: the model is of type %s", quote(bytes.TrimSpace(lines.text)), strings.Join(wanted, " and the "), typeName(t.modelType))
+}
+
+// checkTotals checks that there are states, and no more observations than states. It returns false after an error.
+func (t *traFile) checkTotals(lines *lines) bool {
 	if t.totals.states == 0 {
 		lines.errorAt(lines.fields[0].column, "found 0 states, wanted at least one")
 		return false
 	}
 	if t.totals.observations > t.totals.states {
-		lines.errorAt(lines.fields[len(entries)-1].column, "found %d observations of %d states, wanted no more than states", t.totals.observations, t.totals.states)
+		lines.errorAt(lines.fields[len(lines.fields)-1].column, "found %d observations of %d states, wanted no more than states", t.totals.observations, t.totals.states)
 		return false
 	}
 	return true
@@ -218,7 +230,7 @@ type totalEntry struct {
 	total *int
 }
 
-// totalEntries returns the numbers in the first line of a file of the type of the model, in their order.
+// totalEntries returns the totals in the first line for the type of the model, in their order.
 func (t *traFile) totalEntries() []totalEntry {
 	states := totalEntry{"number of states", &t.totals.states}
 	choices := totalEntry{"number of choices", &t.totals.choices}
@@ -232,8 +244,9 @@ func (t *traFile) totalEntries() []totalEntry {
 	return []totalEntry{states, transitions}
 }
 
-// typeOfTotals returns the type of a model by its totals, which are the current line: in a game, the number of players follows the
-// number of states after a colon, and the other types have different numbers of totals. It returns TypeNone if no type fits.
+// typeOfTotals guesses the type of a model by the totals in the current line. In a game, a colon and the number of
+// players follow the number of states. Other types differ in the number of totals. It returns TypeNone if no type
+// fits.
 func typeOfTotals(lines *lines) syntax.ModelType {
 	isGame := bytes.Contains(lines.fields[0].text, []byte(":"))
 	switch numTotals := len(lines.fields); {
@@ -253,11 +266,12 @@ func typeOfTotals(lines *lines) syntax.ModelType {
 	return syntax.TypeNone
 }
 
-// hasInterval reports whether a field of the next row, by its index, is an interval. The current line stays the same.
-func (l *lines) hasInterval(entry int) bool {
+// hasInterval reports whether a field of the next row is an interval. index is the index of the field. The current
+// line stays the same.
+func (l *lines) hasInterval(index int) bool {
 	preview := *l
 	preview.fields, preview.errs = nil, nil
-	return preview.nextData("transitions", nil) && len(preview.fields) > entry && preview.fields[entry].text[0] == '['
+	return preview.nextData("transitions", nil) && len(preview.fields) > index && preview.fields[index].text[0] == '['
 }
 
 // typeName returns the name of a model type for diagnostics.
@@ -268,7 +282,7 @@ func typeName(modelType syntax.ModelType) string {
 	return modelType.String()
 }
 
-// guessType distinguishes a CTMC from a DTMC by the first rows: a number above 1 must be a rate.
+// guessType distinguishes a CTMC from a DTMC by the first rows. A number above 1 must be a rate.
 //
 // Source: PRISM's -importmodel, which reads six rows (reference, section 6).
 func guessType(lines *lines) syntax.ModelType {
@@ -293,7 +307,7 @@ type traColumns struct {
 	description                                 string // of the entries, for messages
 }
 
-// columnsOf returns the entries of the lines of a .tra file of a type of model.
+// columnsOf returns the columns of the lines of a .tra file for a type of model.
 func columnsOf(modelType syntax.ModelType) traColumns {
 	switch {
 	case modelType == syntax.LTS:
@@ -306,7 +320,8 @@ func columnsOf(modelType syntax.ModelType) traColumns {
 	return traColumns{target: 1, weight: 2, action: 3, description: "state, target, probability and perhaps an action"}
 }
 
-// readLine reads the transition in the current line. In a POMDP, the line may have the observation of an initial state instead.
+// readLine reads the transition in the current line. In a POMDP, the line may have the observation of an initial
+// state instead.
 func (t *traFile) readLine() {
 	if t.owners != nil && !t.readOwner() {
 		return
@@ -322,7 +337,7 @@ func (t *traFile) readLine() {
 	t.readTransition()
 }
 
-// readTransition reads the transition in the current line, which has a valid number of entries.
+// readTransition reads the transition in the current line. The line has a valid number of fields.
 func (t *traFile) readTransition() {
 	fields, columns := t.fields, &t.columns
 	state, ok := t.parseIndex(fields[0], "state", t.numStates)
@@ -354,7 +369,8 @@ func (t *traFile) readTransition() {
 	t.addTransition(target, weight, action, fields[columns.target].column, fields[columns.action-1].column)
 }
 
-// readWeight reads the probability, rate or interval of the transition in the current line. In an LTS, which has no weights, it returns 1.
+// readWeight reads the probability, rate or interval of the current line's transition. In an LTS, which has no
+// weights, it returns 1.
 func (t *traFile) readWeight() (weight, high number, ok bool) {
 	if t.columns.weight == 0 {
 		return t.one, number{}, true
@@ -367,15 +383,15 @@ func (t *traFile) readWeight() (weight, high number, ok bool) {
 	return weight, number{}, ok
 }
 
-// readActionName returns the number of the action of the transition in the current line; sparse.NoAction if it has none. It records an
-// error and returns false if the entry is not the name of an action.
+// readActionName returns the number of the action of the current line's transition, or sparse.NoAction. A text
+// that is not the name of an action is an error.
 func (t *traFile) readActionName() (action sparse.Action, ok bool) {
 	if len(t.fields) <= t.columns.action {
 		return sparse.NoAction, true
 	}
 	entry := t.fields[t.columns.action]
-	if action, ok := t.actions[string(entry.text)]; ok {
-		return action, true
+	if known, isKnown := t.actions[string(entry.text)]; isKnown {
+		return known, true
 	}
 	if !isWord(entry.String()) {
 		t.errorAt(entry.column, "found %s, wanted the name of an action", quote(entry.text))
@@ -384,8 +400,8 @@ func (t *traFile) readActionName() (action sparse.Action, ok bool) {
 	return t.actionNumber(entry.String()), true
 }
 
-// readInitialObservation reads a line with the observation of an initial state of a POMDP. Other states
-// get their observations from lines of incoming transitions, and an initial state may have none.
+// readInitialObservation reads a line with the observation of an initial state of a POMDP. Other states get their
+// observations from the lines of incoming transitions.
 func (t *traFile) readInitialObservation() {
 	if len(t.fields) != 5 {
 		t.errorAt(0, "found %d entries, wanted -, -, an initial state, - and its observation", len(t.fields))
@@ -397,8 +413,8 @@ func (t *traFile) readInitialObservation() {
 	}
 }
 
-// setObservation sets the observation of a state. It returns false after an error, also if an
-// earlier line has another observation of the same state.
+// setObservation sets the observation of a state. It returns false after an error. A second, different observation
+// of the state is an error.
 func (t *traFile) setObservation(state int, field field) bool {
 	observation, ok := t.parseIndex(field, "observation", t.totals.observations)
 	if !ok {
@@ -412,8 +428,8 @@ func (t *traFile) setObservation(state int, field field) bool {
 	return true
 }
 
-// startRow starts the given state and choice, unless they are the current state and choice. If they are not in order, it records
-// an error and returns false.
+// startRow starts a state and a choice, unless they are the current ones. It returns false after an error. Rows
+// must be in the order of states and choices.
 func (t *traFile) startRow(state, choice int, action sparse.Action) bool {
 	if state < t.current {
 		t.errorAt(t.fields[0].column, "found state %d after state %d, wanted rows in the order of states", state, t.current)
@@ -434,8 +450,8 @@ func (t *traFile) startRow(state, choice int, action sparse.Action) bool {
 	return true
 }
 
-// startChoiceRow starts a choice of the current state of an MDP, unless it is the current choice. If the choice is not in order, or
-// has another action than in the lines before, it records an error and returns false.
+// startChoiceRow starts a choice of an MDP's state, unless it is the current choice. It returns false after an
+// error. Choices must be in order, and all lines of a choice must have the same action.
 func (t *traFile) startChoiceRow(state, choice int, action sparse.Action) bool {
 	next := t.numStateChoices
 	last := next - 1
@@ -455,7 +471,7 @@ func (t *traFile) startChoiceRow(state, choice int, action sparse.Action) bool {
 	return true
 }
 
-// finishModel checks the totals and returns the model. It returns nil after errors.
+// finishModel checks the totals and returns the model. It returns nil after an error.
 func (t *traFile) finishModel() *sparse.Model {
 	if len(t.errs) > 0 {
 		return nil

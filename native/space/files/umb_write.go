@@ -21,10 +21,9 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// UMB writes the binary format that PRISM, Storm and Modest can read, compressed with gzip unless
-// Options.Raw is set. The file contains the states in PRISM's order, actions, labels, initial states
-// and valuations. Probabilities and rewards are float64, or fractions in an exact model. The same
-// space always gives the same bytes. The file is streamed, so memory does not grow with its size.
+// UMB writes the binary format that PRISM, Storm and Modest read. It is compressed with gzip unless Options.Raw is
+// set. The states are in PRISM's order. Numbers are float64, or fractions in an exact model. The same space always
+// gives the same bytes.
 func (w *Writer) UMB(ctx context.Context, out io.Writer) error {
 	plain, err := w.automatonWriter()
 	if err != nil {
@@ -47,8 +46,8 @@ func (w *Writer) UMB(ctx context.Context, out io.Writer) error {
 	return zip.Close()
 }
 
-// UMBMembers writes the members of the UMB format to an archive that may have other members too. A game is
-// written as an MDP, without its players: certificates have these as sets of states. A Markov automaton is written as its embedded MDP.
+// UMBMembers writes the members of the UMB format to an archive. A game is written as an MDP, because certificates
+// have the players as sets of states. A Markov automaton is written as its embedded MDP.
 func (w *Writer) UMBMembers(ctx context.Context, out *umb.Writer) error {
 	plain := w.plainWriter()
 	if plain.program.Type == syntax.SMG {
@@ -87,7 +86,7 @@ type umbField struct {
 	bitOffset, numBits int
 }
 
-// newUMBWriter evaluates labels and rewards and fills the index.
+// newUMBWriter returns a writer with labels, rewards and a complete index.
 func (w *Writer) newUMBWriter(ctx context.Context) (*umbWriter, error) {
 	if w.program.Type == syntax.POMDP {
 		return nil, w.requireNoIntervals("UMB")
@@ -108,7 +107,7 @@ func (w *Writer) newUMBWriter(ctx context.Context) (*umbWriter, error) {
 	return writer, writer.fillIndex()
 }
 
-// setRationalSize sets numberSize to the number of bytes that every fraction of the file fits in.
+// setRationalSize sets numberSize to a number of bytes that is enough for every fraction of the file.
 func (writer *umbWriter) setRationalSize() {
 	writer.numberSize = 16
 	writer.includeSizes(writer.model.Rats)
@@ -116,14 +115,7 @@ func (writer *umbWriter) setRationalSize() {
 		writer.includeSizes(writer.exitRates.Rats)
 	}
 	if writer.program.Type == syntax.CTMC {
-		for state := range writer.model.NumStates() {
-			exitRate := writer.exitRate(state).rat
-			writer.includeSize(exitRate)
-			first, end := writer.model.Row(state)
-			for transition := first; transition < end; transition++ {
-				writer.includeSize(new(big.Rat).Quo(writer.model.Rat(transition), exitRate))
-			}
-		}
+		writer.includeEmbeddedChain()
 	}
 	for _, reward := range writer.rewards {
 		writer.includeSizes(reward.StateRat)
@@ -132,7 +124,19 @@ func (writer *umbWriter) setRationalSize() {
 	}
 }
 
-// includeSizes increases numberSize to the size of the greatest of some fractions; nil stands for 0.
+// includeEmbeddedChain increases numberSize to the size of the greatest exit rate or probability of a CTMC.
+func (writer *umbWriter) includeEmbeddedChain() {
+	for state := range writer.model.NumStates() {
+		exitRate := writer.exitRate(state).rat
+		writer.includeSize(exitRate)
+		first, end := writer.model.Row(state)
+		for transition := first; transition < end; transition++ {
+			writer.includeSize(new(big.Rat).Quo(writer.model.Rat(transition), exitRate))
+		}
+	}
+}
+
+// includeSizes increases numberSize to the size of the greatest of some fractions. nil stands for 0.
 func (writer *umbWriter) includeSizes(fractions []*big.Rat) {
 	for _, fraction := range fractions {
 		if fraction != nil {
@@ -145,8 +149,8 @@ func (writer *umbWriter) includeSize(fraction *big.Rat) {
 	writer.numberSize = max(writer.numberSize, int64(umb.RatSize(fraction)))
 }
 
-// numberActions numbers the actions that occur in the model. If some choices or transitions have no
-// action, number 0 is the empty string.
+// numberActions numbers the actions of the model. If some choices or transitions have no action, number 0 is the
+// empty string.
 func (writer *umbWriter) numberActions() {
 	writer.actionNumber = make(map[string]int)
 	if writer.opts.NoActions || writer.model.Actions == nil {
@@ -175,13 +179,14 @@ func (writer *umbWriter) numberType() *umb.Type {
 	return &umb.Type{Type: "double", Size: 64}
 }
 
-// fillIndex fills the index of the file: the type and size of the model, the labels, the reward
-// structures and the layout of valuations.
+// fillIndex fills the index of the file. It has the type and size of the model, the labels, the reward structures
+// and the layout of valuations.
 func (writer *umbWriter) fillIndex() error {
 	index := &writer.index
 	index.Version, index.FileData = umb.Version, &umb.FileData{Tool: "tilecheck", ToolVersion: writer.opts.Version}
 	index.System = writer.systemIndex()
-	for _, group := range []umb.Named[umb.Group]{{Name: "aps", Value: writer.labelIndex()}, {Name: "rewards", Value: writer.rewardIndex()}} {
+	annotations := []umb.Named[umb.Group]{{Name: "aps", Value: writer.labelIndex()}, {Name: "rewards", Value: writer.rewardIndex()}}
+	for _, group := range annotations {
 		if len(group.Value) > 0 {
 			index.Annotations = append(index.Annotations, group)
 		}
@@ -192,7 +197,7 @@ func (writer *umbWriter) fillIndex() error {
 	return nil
 }
 
-// systemIndex returns the part of the index with the type and the size of the model.
+// systemIndex returns the entries of the index with the type and the size of the model.
 func (writer *umbWriter) systemIndex() umb.System {
 	model := writer.model
 	system := umb.System{
@@ -225,8 +230,8 @@ func (writer *umbWriter) systemIndex() umb.System {
 	return system
 }
 
-// labelIndex returns the part of the index with the labels, except init, which the file has in another place, and an empty label
-// deadlock.
+// labelIndex returns the entries of the index with the labels. It omits init, which has its own member, and a
+// label deadlock without states.
 func (writer *umbWriter) labelIndex() umb.Group {
 	var labels umb.Group
 	for _, label := range writer.labels {
@@ -239,14 +244,14 @@ func (writer *umbWriter) labelIndex() umb.Group {
 	return labels
 }
 
-// newIdentifier returns an identifier for a name that no member of a group has.
+// newIdentifier returns an identifier for a name. No member of the group has this identifier.
 func newIdentifier(name string, group umb.Group) string {
 	return umb.Identifier(name, func(id string) bool {
 		return slices.ContainsFunc(group, func(member umb.Named[umb.Annotation]) bool { return member.Name == id })
 	})
 }
 
-// rewardIndex returns the part of the index with the reward structures.
+// rewardIndex returns the entries of the index with the reward structures.
 func (writer *umbWriter) rewardIndex() umb.Group {
 	var rewards umb.Group
 	for i, reward := range writer.rewards {
@@ -264,8 +269,8 @@ func (writer *umbWriter) rewardIndex() umb.Group {
 	return rewards
 }
 
-// rewardKinds returns the parts of the model for which the file has rewards of a structure: those with a reward that is not 0, or the states if there
-// is none.
+// rewardKinds returns which of states, choices and branches have a nonzero reward in a structure. If none has, it
+// returns states.
 func (writer *umbWriter) rewardKinds(reward *drnReward) []string {
 	var kinds []string
 	if !writer.allZero(reward.State, reward.StateRat) {
@@ -293,8 +298,7 @@ func (writer *umbWriter) allZero(values []float64, rats []*big.Rat) bool {
 	return true
 }
 
-// layOutValuations chooses the number of bits of each variable in a packed valuation, which ends at
-// a byte.
+// layOutValuations chooses the number of bits of each variable in a packed valuation. A valuation ends at a byte.
 func (writer *umbWriter) layOutValuations() error {
 	var class umb.Class
 	bitOffset := 0
@@ -312,8 +316,8 @@ func (writer *umbWriter) layOutValuations() error {
 	return nil
 }
 
-// packedVariable returns the description of a variable in a packed valuation: its type, with as few bits as the range
-// needs, and its declared range.
+// packedVariable describes a variable in a packed valuation. It has the type, as few bits as the range needs, and
+// the declared range.
 func packedVariable(declared *sema.Variable) umb.Variable {
 	if declared.Type == sema.Bool {
 		return umb.Variable{Name: declared.Name, Type: &umb.Type{Type: "bool", Size: 1}}
@@ -332,14 +336,14 @@ func packedVariable(declared *sema.Variable) umb.Variable {
 
 // writeArchive writes the tar archive.
 func (writer *umbWriter) writeArchive(out io.Writer) error {
-	t := umb.NewWriter(writer.ctx, out)
-	if err := writer.writeMembers(t); err != nil {
+	archive := umb.NewWriter(writer.ctx, out)
+	if err := writer.writeMembers(archive); err != nil {
 		return err
 	}
-	return t.Close()
+	return archive.Close()
 }
 
-// writeMembers writes the members of the archive, the index first.
+// writeMembers writes the members of the archive. The first one is the index.
 func (writer *umbWriter) writeMembers(archive *umb.Writer) error {
 	text, err := json.MarshalIndent(writer.index, "", "  ")
 	if err != nil {
@@ -375,7 +379,7 @@ func (writer *umbWriter) writeMembers(archive *umb.Writer) error {
 	return nil
 }
 
-// writeChoiceRows writes the offset of the first branch of each choice, and the number of branches after the last offset.
+// writeChoiceRows writes the offset of the first branch of each choice, and finally the number of branches.
 func (members *umbMembers) writeChoiceRows() {
 	writer := members.writer
 	members.File(umb.ChoiceRows, int64(8*(writer.model.NumChoices()+1)), func(out *bufio.Writer) {
@@ -389,7 +393,8 @@ func (members *umbMembers) writeChoiceRows() {
 	})
 }
 
-// writeProbabilities writes the probability of each branch; in an interval model, its lower and its upper bound.
+// writeProbabilities writes the probability of each branch. In an interval model it writes the lower and the upper
+// bound.
 func (members *umbMembers) writeProbabilities() {
 	writer := members.writer
 	hasIntervals := writer.model.Intervals()
@@ -407,7 +412,7 @@ func (members *umbMembers) writeProbabilities() {
 	})
 }
 
-// writeStateColumns writes the players of the states of a game, and the exit rates of a CTMC or a Markov automaton.
+// writeStateColumns writes the players of a game's states, and the exit rates of a CTMC or a Markov automaton.
 func (members *umbMembers) writeStateColumns() {
 	writer := members.writer
 	numStates := int64(writer.model.NumStates())
@@ -450,9 +455,8 @@ func (writer *umbWriter) forEachBranch(visit func(state, transition int)) {
 	})
 }
 
-// exitRate returns the exit rate of a state of a CTMC or a Markov automaton. In an exact CTMC it is the sum of the rates. A reader of a
-// CTMC multiplies it by probabilities to get the rates. So in a CTMC with float64 rates it is a float64 near the sum with which a reader
-// gets exactly the same rates, or the sum if there is no such float64; see reproducingRate.
+// exitRate returns the exit rate of a state of a CTMC or a Markov automaton. In a CTMC it is the sum of the rates.
+// A float64 sum is changed slightly, if necessary, to make a reader compute exactly the same rates.
 func (writer *umbWriter) exitRate(state int) number {
 	if writer.exitRates != nil {
 		return writer.automatonRate(state)
@@ -468,8 +472,8 @@ func (writer *umbWriter) exitRate(state int) number {
 	return writer.cachedRate
 }
 
-// reproducingRate returns the exit rate nearest to sum from which a reader gets the rates of all transitions, or sum if
-// none of the nearest float64 is such a rate.
+// reproducingRate returns the exit rate nearest to sum from which a reader computes exactly the rates of all
+// transitions. It returns sum if it finds no such exit rate.
 func (writer *umbWriter) reproducingRate(transitions []int, sum float64) float64 {
 	const attempts = 8
 	above, below := sum, sum
@@ -484,19 +488,19 @@ func (writer *umbWriter) reproducingRate(transitions []int, sum float64) float64
 	return sum
 }
 
-// reproducesRates reports whether each rate is the rounded product of the exit rate and some probability.
+// reproducesRates reports whether each rate is, after rounding, the product of the exit rate and a probability.
 func (writer *umbWriter) reproducesRates(transitions []int, exitRate float64) bool {
 	for _, transition := range transitions {
-		if _, ok := branchProbability(writer.model.Prob(transition), exitRate); !ok {
+		if _, isExact := branchProbability(writer.model.Prob(transition), exitRate); !isExact {
 			return false
 		}
 	}
 	return true
 }
 
-// branchProbability returns a probability whose product with the exit rate is exactly the rate in float64 arithmetic. If
-// there is none, it returns the quotient and false.
-func branchProbability(rate, exitRate float64) (probability float64, ok bool) {
+// branchProbability returns a probability whose float64 product with the exit rate is exactly the rate. If there
+// is none, isExact is false, and the probability is the quotient.
+func branchProbability(rate, exitRate float64) (probability float64, isExact bool) {
 	quotient := rate / exitRate
 	for _, candidate := range []float64{quotient, math.Nextafter(quotient, 0), math.Nextafter(quotient, 1)} {
 		if candidate*exitRate == rate {
@@ -506,12 +510,12 @@ func branchProbability(rate, exitRate float64) (probability float64, ok bool) {
 	return quotient, false
 }
 
-// probability returns the probability of a transition of a state; in a CTMC, the rate divided by the
-// exit rate.
+// probability returns the probability of a transition of a state. In a CTMC it is the rate divided by the exit
+// rate.
 func (writer *umbWriter) probability(state, transition int) number {
 	weight := writer.weight(transition)
 	switch {
-	case writer.program.Type != syntax.CTMC:
+	case writer.program.Type != syntax.CTMC: // the weight is a probability
 	case weight.rat != nil:
 		weight.rat = new(big.Rat).Quo(weight.rat, writer.exitRate(state).rat)
 	default:
@@ -520,7 +524,7 @@ func (writer *umbWriter) probability(state, transition int) number {
 	return weight
 }
 
-// writeNumber writes a number: as a fraction if the file has fractions, and otherwise as a float64.
+// writeNumber writes a number in the type of the file's numbers, a fraction or a float64.
 func (writer *umbWriter) writeNumber(out *bufio.Writer, value number) {
 	if !writer.exact {
 		if value.rat != nil {
@@ -542,8 +546,8 @@ type umbMembers struct {
 	writer *umbWriter
 }
 
-// writeOffsets writes a member with the offset of each state's entries in another member. length
-// returns the number of entries of a state.
+// writeOffsets writes a member with the offset of each state's entries in another member. length returns a state's
+// number of entries.
 func (members *umbMembers) writeOffsets(name string, length func(i int) int) {
 	members.Offsets(name, len(members.writer.stateOrder), func(k int) int { return length(int(members.writer.stateOrder[k])) })
 }
@@ -553,7 +557,8 @@ func (members *umbMembers) writeBits(name string, has func(i int) bool) {
 	members.Bits(name, len(members.writer.stateOrder), func(k int) bool { return has(int(members.writer.stateOrder[k])) })
 }
 
-// writeActions writes the number of the action of each choice, or of each branch of a Markov chain, and the names of the actions.
+// writeActions writes the names of the actions, and the number of the action of each choice. In a Markov chain it
+// writes the number for each branch.
 func (members *umbMembers) writeActions() {
 	writer := members.writer
 	if len(writer.actions) == 0 {
@@ -581,8 +586,7 @@ func (writer *umbWriter) writeActionNumber(out *bufio.Writer, index int) {
 	_, _ = out.Write(binary.LittleEndian.AppendUint32(out.AvailableBuffer(), uint32(number)))
 }
 
-// writeStrings writes a list of strings: the offset of each string and the offset after the last one, and then the
-// strings.
+// writeStrings writes a list of strings and their offsets. The last offset is the total length.
 func (members *umbMembers) writeStrings(dir string, list []string) {
 	text := strings.Join(list, "")
 	members.File(dir+"string-mapping.bin", int64(8*(len(list)+1)), func(out *bufio.Writer) {
@@ -598,8 +602,7 @@ func (members *umbMembers) writeStrings(dir string, list []string) {
 	})
 }
 
-// writeAnnotations writes a file of bits for each label, and files of numbers for each reward structure: of the states, choices and
-// branches (transitions) that have rewards.
+// writeAnnotations writes a member with bits for each label, and members with numbers for each reward structure.
 func (members *umbMembers) writeAnnotations() {
 	writer := members.writer
 	labels := writer.index.Annotations.Get("aps")
@@ -618,7 +621,7 @@ func (members *umbMembers) writeAnnotations() {
 	}
 }
 
-// writeRewards writes the rewards of all states, choices or branches.
+// writeRewards writes the rewards of all states, choices or branches. kind says which.
 func (members *umbMembers) writeRewards(name, kind string, reward *drnReward) {
 	writer := members.writer
 	switch kind {
@@ -641,8 +644,8 @@ func (members *umbMembers) writeRewards(name, kind string, reward *drnReward) {
 	}
 }
 
-// writeValuations writes the packed values of the variables in every state. The first variable is in
-// the lowest bits.
+// writeValuations writes the packed values of the variables in every state. The first variable has the lowest
+// bits.
 func (members *umbMembers) writeValuations() {
 	writer := members.writer
 	members.File(umb.Valuations, int64(writer.valuationSize)*int64(len(writer.stateOrder)), func(out *bufio.Writer) {
@@ -662,7 +665,8 @@ func (members *umbMembers) writeValuations() {
 	})
 }
 
-// pack stores a value in the bits of the field, which must be zero. The valuation must be followed by 8 more bytes.
+// pack stores a value in the bits of the field. These bits must be zero, and 8 more bytes must follow the
+// valuation.
 func (field umbField) pack(packed []byte, value int32) {
 	mask := uint64(1)<<field.numBits - 1
 	shifted := uint64(value) & mask << (field.bitOffset % 8)

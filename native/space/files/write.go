@@ -88,14 +88,14 @@ type Writer struct {
 	exitRates *explicit.ExitRates
 }
 
-// NewWriter returns a writer for DTMCs, MDPs, CTMCs, LTSs, POMDPs, SMGs, and interval DTMCs and MDPs.
-// Other types are a *compile.UnsupportedError. LTSs, POMDPs, SMGs and interval models are written as
-// PRISM's explicit engine does, because its other engines do not support them.
+// NewWriter returns a writer for DTMCs, MDPs, CTMCs, LTSs, POMDPs, SMGs, and interval DTMCs and MDPs. Other types
+// are a *compile.UnsupportedError.
 func NewWriter(space *explicit.Space, opts Options) (*Writer, error) {
 	program := cmp.Or(opts.Program, space.Program())
 	switch program.Type {
 	case syntax.DTMC, syntax.MDP, syntax.CTMC:
 	case syntax.LTS, syntax.IDTMC, syntax.IMDP, syntax.POMDP, syntax.SMG:
+		// PRISM's symbolic engines do not support these types.
 		opts.Symbolic = false
 		if opts.Format != Plain {
 			return nil, &compile.UnsupportedError{File: program.File, Msg: fmt.Sprintf("%ss are exported in PRISM's explicit format only", program.Type)}
@@ -176,8 +176,7 @@ func (p *printer) endLine() {
 	p.line = p.line[:0]
 }
 
-// appendNumber appends a number: as a fraction if it has one, otherwise with the precision of the
-// options.
+// appendNumber appends a number, as a fraction or with the precision of the options.
 func (w *Writer) appendNumber(dst []byte, value number) []byte {
 	if value.rat != nil && !w.space.Rounded() {
 		return append(dst, value.rat.RatString()...)
@@ -200,26 +199,26 @@ func (w *Writer) weight(transition int) number {
 	return number{float: w.model.Prob(transition)}
 }
 
-// requireNoIntervals returns an error for an interval model, a POMDP and a game, which the format cannot
-// express.
+// requireNoIntervals returns an error for interval models, POMDPs and games, because the format cannot express
+// them.
 func (w *Writer) requireNoIntervals(format string) error {
-	others := ".tra or .pexp"
+	alternatives := ".tra or .pexp"
 	if w.program.Type == syntax.SMG {
-		others = ".tra, .pexp or .umb"
+		alternatives = ".tra, .pexp or .umb"
 	}
 	if w.model.Intervals() || w.program.Type == syntax.POMDP || w.program.Type == syntax.SMG {
-		return &compile.UnsupportedError{File: w.program.File, Msg: fmt.Sprintf("found a model of type %s, which cannot be written as %s, only as %s", w.program.Type, format, others)}
+		return &compile.UnsupportedError{File: w.program.File, Msg: fmt.Sprintf("found a model of type %s, which cannot be written as %s, only as %s", w.program.Type, format, alternatives)}
 	}
 	return nil
 }
 
-// actionName returns the name of the action of a choice of an MDP, or of a transition of a Markov
-// chain. It is "" if there is no action or actions are not written.
-func (w *Writer) actionName(i int) string {
-	if w.opts.NoActions || w.model.Actions == nil || w.model.Actions[i] == sparse.NoAction {
+// actionName returns the name of the action of a choice of an MDP, or of a transition of a Markov chain. It
+// returns "" if there is no action, or if actions are not written.
+func (w *Writer) actionName(index int) string {
+	if w.opts.NoActions || w.model.Actions == nil || w.model.Actions[index] == sparse.NoAction {
 		return ""
 	}
-	return w.space.Program().Actions[w.model.Actions[i]-1]
+	return w.space.Program().Actions[w.model.Actions[index]-1]
 }
 
 // nondeterministic reports whether states have choices.
@@ -228,7 +227,7 @@ func (w *Writer) nondeterministic() bool { return w.model.Kind == sparse.MDP }
 // probabilistic reports whether transitions have weights.
 func (w *Writer) probabilistic() bool { return w.program.Type != syntax.LTS }
 
-// rewardAt returns entry i of rewards whose slices may be nil. A nil fraction stands for zero.
+// rewardAt returns entry i of a list of rewards as a number. A list may be nil. A nil fraction stands for zero.
 func rewardAt(values []float64, rats []*big.Rat, i int) number {
 	switch {
 	case rats != nil && rats[i] != nil:

@@ -47,24 +47,24 @@ func Zip(name string) string {
 	return ""
 }
 
-// Split splits "dir/model.tra,sta" into "dir/model" and the formats. ok is false for any other
+// Split splits a name such as "dir/model.tra,sta" into "dir/model" and the formats. ok is false for any other
 // name.
 func Split(name string) (base string, exts []string, ok bool) {
 	dir, file := filepath.Split(name)
-	dot := strings.LastIndexByte(file, '.')
-	if dot < 0 {
+	dotAt := strings.LastIndexByte(file, '.')
+	if dotAt < 0 {
 		return name, nil, false
 	}
-	exts = strings.Split(file[dot+1:], ",")
+	exts = strings.Split(file[dotAt+1:], ",")
 	for _, ext := range exts {
 		if !IsFormat(ext) {
 			return name, nil, false
 		}
 	}
-	return dir + file[:dot], exts, true
+	return dir + file[:dotAt], exts, true
 }
 
-// Expand replaces "all" by the formats that it stands for, and removes duplicates.
+// Expand replaces the format "all" by several formats, and removes duplicates.
 func Expand(formats []string) []string {
 	var expanded []string
 	for _, format := range formats {
@@ -83,8 +83,8 @@ func Expand(formats []string) []string {
 	return unique
 }
 
-// Files returns the names of the files that a name on the command line stands for: the file of a
-// model, or the files of a state space.
+// Files returns the names of the files for a name on the command line. It stands for the file of a model, or for
+// the files of a state space.
 func Files(name string) []string {
 	zip := Zip(name)
 	base, exts, ok := Split(strings.TrimSuffix(name, zip))
@@ -98,8 +98,8 @@ func Files(name string) []string {
 	return names
 }
 
-// Part returns the names of the files for one part of a state space. Rewards have one file for each
-// of n structures; other parts have one file. If n is 0, the number of existing files decides.
+// Part returns the names of the files with one extension. If they have rewards, there is a file for each of n
+// structures. If n is 0, the number of existing files decides.
 func Part(base, ext, zip string, n int) []string {
 	plain := base + "." + ext + zip
 	hasRewards := ext == "srew" || ext == "trew"
@@ -126,8 +126,8 @@ func numberedName(base, ext, zip string, i int) string {
 	return fmt.Sprintf("%s%d.%s%s", base, i, ext, zip)
 }
 
-// Stale returns the existing files of one part of a state space that are left over: a set of files
-// with n reward structures does not include them.
+// Stale returns the existing files with one extension that do not belong to a set of files with n reward
+// structures.
 func Stale(base, ext, zip string, n int) []string {
 	var current, stale []string
 	if n > 0 {
@@ -148,7 +148,7 @@ func Stale(base, ext, zip string, n int) []string {
 	}
 }
 
-// Open reads the files of a state space that a name on the command line stands for.
+// Open reads the files of a state space for a name on the command line.
 func (r Reader) Open(ctx context.Context, name string, opts files.ReadOptions) (*files.StateFiles, error) {
 	zip := Zip(name)
 	base, exts, _ := Split(strings.TrimSuffix(name, zip))
@@ -166,24 +166,24 @@ func (r Reader) Open(ctx context.Context, name string, opts files.ReadOptions) (
 	return files.Open(ctx, src, "tra", opts)
 }
 
-// readSources reads the files with the given extensions in PRISM's formats. "all" means the files
-// that exist. Every file name ends with zip.
+// readSources reads the files with the given extensions in PRISM's formats. "all" stands for all existing files.
+// Every file name ends with zip.
 func (r Reader) readSources(base string, exts []string, zip string) (files.Sources, error) {
-	all := slices.Contains(exts, "all")
+	readsAll := slices.Contains(exts, "all")
 	if err := checkReadTogether(base, exts, zip); err != nil {
 		return files.Sources{}, err
 	}
-	if len(exts) > 1 || all {
+	if len(exts) > 1 || readsAll {
 		if err := atomicfile.Torn(base); err != nil {
 			return files.Sources{}, err
 		}
 	}
 	var sources files.Sources
 	for _, ext := range []string{"tra", "sta", "lab", "obs", "srew", "trew"} {
-		if !all && !slices.Contains(exts, ext) {
+		if !readsAll && !slices.Contains(exts, ext) {
 			continue
 		}
-		mayMiss := all && ext != "tra"
+		mayMiss := readsAll && ext != "tra"
 		if err := r.readPart(&sources, base, ext, zip, mayMiss); err != nil {
 			return sources, err
 		}
@@ -191,7 +191,7 @@ func (r Reader) readSources(base string, exts []string, zip string) (files.Sourc
 	return sources, nil
 }
 
-// checkReadTogether returns an error unless the extensions are those of PRISM's files, and include the transitions.
+// checkReadTogether returns an error unless the files have PRISM's formats and include the transitions.
 func checkReadTogether(base string, exts []string, zip string) error {
 	if !slices.Contains(exts, "all") && !slices.Contains(exts, "tra") {
 		return usage.Errorf("%s: no transitions, want %s.tra%s among the files", exts, base, zip)
@@ -204,7 +204,7 @@ func checkReadTogether(base string, exts []string, zip string) error {
 	return nil
 }
 
-// readPart reads one file in PRISM's formats, or the files of all reward structures.
+// readPart reads the files with one extension in PRISM's formats. If mayMiss is set, a file need not exist.
 func (r Reader) readPart(sources *files.Sources, base, ext, zip string, mayMiss bool) (err error) {
 	suffix := "." + ext + zip
 	switch ext {
@@ -227,7 +227,7 @@ func (r Reader) readPart(sources *files.Sources, base, ext, zip string, mayMiss 
 	return err
 }
 
-// readSource reads a file. If mayMiss is set and the file does not exist, the result is nil.
+// readSource reads a file. If mayMiss is set and the file does not exist, it returns nil.
 func (r Reader) readSource(name string, mayMiss bool) (*files.Source, error) {
 	if mayMiss && isMissing(name) {
 		return nil, nil
@@ -239,8 +239,8 @@ func (r Reader) readSource(name string, mayMiss bool) (*files.Source, error) {
 	return &files.Source{Name: name, Text: text}, nil
 }
 
-// readRewardFiles reads the rewards of one structure from model.srew, or the rewards of several
-// structures from model1.srew, model2.srew and so on.
+// readRewardFiles reads the rewards of one structure from model.srew, or of several structures from model1.srew,
+// model2.srew, and so on.
 func (r Reader) readRewardFiles(base, ext string, mayMiss bool) ([]files.Source, error) {
 	if isMissing(base+ext) && !isMissing(base+"1"+ext) {
 		return r.readNumberedFiles(base, ext)
@@ -252,7 +252,7 @@ func (r Reader) readRewardFiles(base, ext string, mayMiss bool) ([]files.Source,
 	return []files.Source{*src}, nil
 }
 
-// readNumberedFiles reads model1.srew, model2.srew and so on, up to the first that does not exist.
+// readNumberedFiles reads model1.srew, model2.srew, and so on, until a file does not exist.
 func (r Reader) readNumberedFiles(base, ext string) ([]files.Source, error) {
 	var sources []files.Source
 	for i := 1; ; i++ {
@@ -304,7 +304,7 @@ func checkDrawable(space *explicit.Space) error {
 
 // Writer returns a function that writes a space in the format.
 func (f Format) Writer(ctx context.Context, space *explicit.Space, opts files.Options) (func(io.Writer) error, error) {
-	opts.Raw = f.Zipped // compressed is called below
+	opts.Raw = f.Zipped // otherwise the file would be compressed twice
 	if opts.Precision == 0 && f.Name == "drn" {
 		opts.Precision = files.MaxPrecision
 	}
@@ -324,7 +324,7 @@ func (f Format) Writer(ctx context.Context, space *explicit.Space, opts files.Op
 	return write, nil
 }
 
-// writeFormat calls the method of w that writes the format.
+// writeFormat writes the format with the method of the writer for it.
 func (f Format) writeFormat(ctx context.Context, writer *files.Writer, out io.Writer) error {
 	switch f.Name {
 	case "sta":
