@@ -148,7 +148,7 @@ func (c *Columns) Close() error { return c.file.Close() }
 // describing another range.
 const rangeGap = 32
 
-// TargetRanges appends ranges that contain all targets of the states of a chunk, in ascending order.
+// TargetRanges appends ranges that contain all targets of a chunk, in ascending order.
 func (c *Columns) TargetRanges(dst []Range, chunk int) ([]Range, error) {
 	header := &c.Chunks[chunk]
 	data := make([]byte, header.rangesSize)
@@ -157,12 +157,12 @@ func (c *Columns) TargetRanges(dst []Range, chunk int) ([]Range, error) {
 	}
 	last := int64(0)
 	for len(data) > 0 {
-		gap, n := binary.Uvarint(data)
-		length, m := binary.Uvarint(data[max(n, 0):])
-		if n <= 0 || m <= 0 {
+		gap, gapBytes := binary.Uvarint(data)
+		length, lengthBytes := binary.Uvarint(data[max(gapBytes, 0):])
+		if gapBytes <= 0 || lengthBytes <= 0 {
 			return nil, fmt.Errorf("read %s: %w", c.file.Name(), errDamaged)
 		}
-		data = data[n+m:]
+		data = data[gapBytes+lengthBytes:]
 		first := last + int64(gap)
 		last = first + int64(length)
 		dst = append(dst, Range{first, last})
@@ -170,13 +170,13 @@ func (c *Columns) TargetRanges(dst []Range, chunk int) ([]Range, error) {
 	return dst, nil
 }
 
-// appendRanges encodes ranges.
+// appendRanges encodes ranges. For each range it appends the distance to the range before, and the length.
 func appendRanges(data []byte, ranges []Range) []byte {
 	last := int64(0)
-	for _, r := range ranges {
-		data = binary.AppendUvarint(data, uint64(r.First-last))
-		data = binary.AppendUvarint(data, uint64(r.End-r.First))
-		last = r.End
+	for _, current := range ranges {
+		data = binary.AppendUvarint(data, uint64(current.First-last))
+		data = binary.AppendUvarint(data, uint64(current.End-current.First))
+		last = current.End
 	}
 	return data
 }
@@ -190,7 +190,7 @@ type Rows struct {
 	Weights  []float64
 }
 
-// Reserve empties the rows and makes space for those of some chunks.
+// Reserve empties the rows and reserves memory for the rows of some chunks.
 func (r *Rows) Reserve(chunks []Chunk) {
 	var states, operands, weights int64
 	for i := range chunks {
@@ -204,7 +204,8 @@ func (r *Rows) Reserve(chunks []Chunk) {
 // MemoryOf returns the number of bytes of the rows of a chunk.
 func (c *Chunk) MemoryOf() int64 { return 4*c.States + 8*c.Operands + 8*c.Weights }
 
-// AppendRows appends the rows of a chunk. buffer is a buffer, which is returned.
+// AppendRows appends the rows of a chunk to rows. It reads them with the given buffer and returns the buffer for
+// the next call.
 func (c *Columns) AppendRows(rows *Rows, chunk int, buffer []byte) ([]byte, error) {
 	header := &c.Chunks[chunk]
 	size := header.weightsSize + header.rowsSize
@@ -237,14 +238,14 @@ type rowDecoder struct {
 // distribution has the position of its weights in Rows.Weights.
 type distribution struct{ first, length int64 }
 
-// weights decodes the distributions.
+// weights decodes the distributions of a chunk. A distribution is a list of weights.
 func (d *rowDecoder) weights(data []byte) error {
 	for len(data) > 0 {
-		length, n := binary.Uvarint(data)
-		if n <= 0 || uint64(len(data)-n) < 8*length {
+		length, size := binary.Uvarint(data)
+		if size <= 0 || uint64(len(data)-size) < 8*length {
 			return errDamaged
 		}
-		data = data[n:]
+		data = data[size:]
 		d.distributions = append(d.distributions, distribution{int64(len(d.rows.Weights)), int64(length)})
 		for range length {
 			d.rows.Weights = append(d.rows.Weights, math.Float64frombits(binary.LittleEndian.Uint64(data)))
@@ -257,14 +258,14 @@ func (d *rowDecoder) weights(data []byte) error {
 // maxTemplates is the number of rows of a chunk that get a number, to which later states refer.
 const maxTemplates = 1 << 12
 
-// decode decodes the rows of some states.
-func (d *rowDecoder) decode(data []byte, states int) error {
-	for range states {
-		code, n := shortUvarint(data) // 0 for a new row, or 1 + the number of an earlier one
-		if n <= 0 || code > uint64(len(d.templates)) {
+// decode decodes the rows of some states. A row is new, or equal to an earlier row.
+func (d *rowDecoder) decode(data []byte, numStates int) error {
+	for range numStates {
+		code, size := shortUvarint(data) // 0 for a new row, or 1 + the number of an earlier one
+		if size <= 0 || code > uint64(len(d.templates)) {
 			return errDamaged
 		}
-		data = data[n:]
+		data = data[size:]
 		if code > 0 {
 			d.rows.RowOf = append(d.rows.RowOf, d.templates[code-1])
 			continue
@@ -282,28 +283,28 @@ func (d *rowDecoder) decode(data []byte, states int) error {
 	return nil
 }
 
-// decodeRow decodes one row, and returns the data after it.
+// decodeRow decodes a row. It returns the data after the row.
 func (d *rowDecoder) decodeRow(data []byte) ([]byte, error) {
-	numChoices, n := binary.Uvarint(data)
-	if n <= 0 {
+	numChoices, size := binary.Uvarint(data)
+	if size <= 0 {
 		return nil, errDamaged
 	}
-	data = data[n:]
+	data = data[size:]
 	d.rows.Operands = append(d.rows.Operands, int64(numChoices))
 	for range numChoices {
-		number, n := binary.Uvarint(data)
-		if n <= 0 || number >= uint64(len(d.distributions)) {
+		number, size := binary.Uvarint(data)
+		if size <= 0 || number >= uint64(len(d.distributions)) {
 			return nil, errDamaged
 		}
-		data = data[n:]
-		weights := d.distributions[number]
-		d.rows.Operands = append(d.rows.Operands, weights.length, weights.first)
-		for range weights.length {
-			difference, n := binary.Varint(data)
-			if n <= 0 {
+		data = data[size:]
+		distribution := d.distributions[number]
+		d.rows.Operands = append(d.rows.Operands, distribution.length, distribution.first)
+		for range distribution.length {
+			difference, size := binary.Varint(data)
+			if size <= 0 {
 				return nil, errDamaged
 			}
-			data = data[n:]
+			data = data[size:]
 			d.rows.Operands = append(d.rows.Operands, difference)
 		}
 	}

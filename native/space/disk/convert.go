@@ -19,7 +19,7 @@ import (
 // defaultChunkBlocks is the number of blocks of States of a chunk.
 const defaultChunkBlocks = 256
 
-// Convert writes the transitions of all states. It goes on where an earlier process ended.
+// Convert writes the transitions of all states to a file. It continues the work of an earlier process.
 func (s *Space) Convert(ctx context.Context) (*Columns, error) {
 	files := s.Directory.Manifest().Columns
 	if files == nil {
@@ -34,14 +34,15 @@ func (s *Space) Convert(ctx context.Context) (*Columns, error) {
 	return openColumns(s.Directory, files)
 }
 
-// chunkStates returns the number of states of a chunk. Small spaces and small memories have smaller chunks, so that they have several.
+// chunkStates returns the number of states per chunk. It is smaller in a small space or with little memory,
+// because several workers make chunks.
 func (s *Space) chunkStates() int {
 	const bytesPerState = 1 << 12 // while all workers make chunks
 	blocks := s.opts.Memory / bytesPerState / setBlock
 	return setBlock * int(max(min(defaultChunkBlocks, blocks, int64(s.States.numBlocks())/8), 1))
 }
 
-// convert writes the chunks that are not in files.
+// convert writes the chunks that are not yet in files.
 func (s *Space) convert(ctx context.Context, files ColumnFiles) error {
 	file, err := os.OpenFile(s.Directory.Path(files.File), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
@@ -54,23 +55,23 @@ func (s *Space) convert(ctx context.Context, files ColumnFiles) error {
 	if _, err := file.Seek(files.Size, io.SeekStart); err != nil {
 		return err
 	}
-	c := &conversion{Space: s, files: files, out: output{s.Directory, file}, committed: time.Now(), started: time.Now(), startedAt: files.States}
-	c.turn = sync.NewCond(&c.mu)
+	conversion := &conversion{Space: s, files: files, out: output{s.Directory, file}, committed: time.Now(), started: time.Now(), startedAt: files.States}
+	conversion.turn = sync.NewCond(&conversion.mu)
 	total := int((s.States.Count + int64(files.ChunkStates) - 1) / int64(files.ChunkStates))
-	c.next = int((files.States + int64(files.ChunkStates) - 1) / int64(files.ChunkStates))
+	conversion.next = int((files.States + int64(files.ChunkStates) - 1) / int64(files.ChunkStates))
 	tasks := newTasks(total)
-	tasks.next = c.next
+	tasks.next = conversion.next
 	var wg sync.WaitGroup
 	for _, fork := range s.forks {
-		worker := newChunkMaker(c, fork)
+		worker := newChunkMaker(conversion, fork)
 		wg.Go(func() { worker.work(ctx, tasks) })
 	}
 	wg.Wait()
 	if tasks.err != nil {
-		return errors.Join(tasks.err, c.commitAfterError())
+		return errors.Join(tasks.err, conversion.commitAfterError())
 	}
-	c.files.Done = true
-	return c.commit()
+	conversion.files.Done = true
+	return conversion.commit()
 }
 
 // conversion writes the chunks of several workers in order.
@@ -87,7 +88,7 @@ type conversion struct {
 	startedAt int64
 }
 
-// write waits until it is the turn of a chunk, and writes it. failed is the error of making the chunk.
+// write waits for the turn of a chunk, and writes it. failed is the error of making the chunk.
 func (c *conversion) write(worker *chunkMaker, chunk int, failed error) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -114,7 +115,7 @@ func (c *conversion) write(worker *chunkMaker, chunk int, failed error) error {
 	return c.commit()
 }
 
-// stop ends the waiting of all workers after an error, because the chunk for which they wait may never come.
+// stop wakes all waiting workers after an error. The chunk that they wait for may never come.
 func (c *conversion) stop() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -129,7 +130,8 @@ func (c *conversion) commit() error {
 	return c.Directory.Commit(func(m *Manifest) { m.Columns = &files })
 }
 
-// commitAfterError records the chunks that were written before an error. The disk may be too full for that; they are then written again.
+// commitAfterError records the chunks that were written before an error. If the disk is full, it records nothing,
+// and the chunks are written again later.
 func (c *conversion) commitAfterError() error {
 	if err := c.commit(); err != nil && !errors.As(err, new(*FullError)) {
 		return err
@@ -173,14 +175,15 @@ type chunkMaker struct {
 	record        []byte
 }
 
-// newChunkMaker returns a maker of chunks.
+// newChunkMaker returns a maker of chunks that expands states with fork.
 func newChunkMaker(c *conversion, fork *explicit.Successors) *chunkMaker {
 	return &chunkMaker{
-		conversion: c, fork: fork, words: c.Packing.Words, targets: targetTable{words: c.Packing.Words}, distributionN: map[string]uint32{}, templates: map[string]uint64{},
+		conversion: c, fork: fork, words: c.Packing.Words, targets: targetTable{words: c.Packing.Words},
+		distributionN: map[string]uint32{}, templates: map[string]uint64{},
 	}
 }
 
-// work makes and writes the chunks of tasks until there are none, or one fails.
+// work makes and writes chunks until there are no more tasks, or one fails.
 func (w *chunkMaker) work(ctx context.Context, tasks *tasks) {
 	tasks.run(ctx, func(task int) error {
 		makeErr := w.make(ctx, task)
@@ -197,7 +200,7 @@ func (w *chunkMaker) work(ctx context.Context, tasks *tasks) {
 // statesPerExpansion is the number of states that are expanded at once.
 const statesPerExpansion = 512
 
-// make makes a chunk, and leaves it in record.
+// make makes a chunk and stores it in record.
 func (w *chunkMaker) make(ctx context.Context, chunk int) error {
 	blocks := w.files.ChunkStates / setBlock
 	cursor := w.States.NewCursor()
@@ -234,7 +237,7 @@ func (w *chunkMaker) reset(first int64) {
 	clear(w.templates)
 }
 
-// collect adds the rows of some states.
+// collect adds the rows of some states to the chunk.
 func (w *chunkMaker) collect(rows *explicit.SuccessorRows) {
 	w.header.RelErr = max(w.header.RelErr, rows.RelErr)
 	w.header.Overlaps += int64(rows.Overlaps)
@@ -251,23 +254,23 @@ func (w *chunkMaker) collect(rows *explicit.SuccessorRows) {
 	w.transitions = append(w.transitions, rows.Transitions...)
 	w.allWeights = append(w.allWeights, rows.Weights...)
 	weights := rows.Weights
-	for _, n := range rows.Transitions {
-		w.distributions = append(w.distributions, w.distributionNumber(weights[:n]))
-		weights = weights[n:]
+	for _, numTransitions := range rows.Transitions {
+		w.distributions = append(w.distributions, w.distributionNumber(weights[:numTransitions]))
+		weights = weights[numTransitions:]
 	}
 	for i := 0; i < len(rows.Targets); i += w.words {
 		w.targetIDs = append(w.targetIDs, w.targets.id(rows.Targets[i:i+w.words]))
 	}
 }
 
-// distributionNumber returns the number of a distribution in the chunk.
+// distributionNumber returns the number of a distribution in the chunk. It adds a new distribution.
 func (w *chunkMaker) distributionNumber(weights []float64) uint32 {
 	w.row = binary.AppendUvarint(w.row[:0], uint64(len(weights)))
 	for _, weight := range weights {
 		w.row = binary.LittleEndian.AppendUint64(w.row, math.Float64bits(weight))
 	}
-	number, ok := w.distributionN[string(w.row)]
-	if !ok {
+	number, isKnown := w.distributionN[string(w.row)]
+	if !isKnown {
 		number = uint32(len(w.distributionN))
 		w.distributionN[string(w.row)] = number
 		w.weights = append(w.weights, w.row...)
@@ -279,7 +282,7 @@ func (w *chunkMaker) distributionNumber(weights []float64) uint32 {
 	return number
 }
 
-// encodeRows encodes the rows of all states.
+// encodeRows encodes the rows of all states. A row that equals an earlier one is stored as the number of that row.
 func (w *chunkMaker) encodeRows() {
 	transition, choice := 0, 0
 	for state, numChoices := range w.choices {
@@ -296,8 +299,8 @@ func (w *chunkMaker) encodeRows() {
 			operands += 2 + int64(numTransitions)
 			choice++
 		}
-		template, ok := w.templates[string(w.row)]
-		if !ok {
+		number, isKnown := w.templates[string(w.row)]
+		if !isKnown {
 			if len(w.templates) < maxTemplates {
 				w.templates[string(w.row)] = uint64(len(w.templates)) + 1
 			}
@@ -305,12 +308,12 @@ func (w *chunkMaker) encodeRows() {
 			w.header.Operands += operands
 			continue
 		}
-		w.rows = binary.AppendUvarint(w.rows, template)
+		w.rows = binary.AppendUvarint(w.rows, number)
 	}
 }
 
-// encodeTransition appends a transition of the state with number source to the row, and adds its weight to the totals of the chunk.
-func (w *chunkMaker) encodeTransition(transition int, source int64) {
+// encodeTransition appends a transition to the row of a state. It adds the weight to the totals of the chunk.
+func (w *chunkMaker) encodeTransition(transition int, state int64) {
 	target := w.targets.ranks[w.targetIDs[transition]]
 	switch {
 	case target < w.header.First:
@@ -318,10 +321,10 @@ func (w *chunkMaker) encodeTransition(transition int, source int64) {
 	case target >= w.header.First+w.header.States:
 		w.header.Forward += w.allWeights[transition]
 	}
-	w.row = binary.AppendVarint(w.row, target-source)
+	w.row = binary.AppendVarint(w.row, target-state)
 }
 
-// finish makes the record of the chunk.
+// finish assembles the record of the chunk, with the header, the ranges of targets, the weights and the rows.
 func (w *chunkMaker) finish() {
 	w.ranges = joinRanges(w.ranges[:0], w.targets.sortedRanks, rangeGap)
 	ranges := appendRanges(nil, w.ranges)
@@ -331,7 +334,8 @@ func (w *chunkMaker) finish() {
 	w.record = append(append(append(w.record, ranges...), w.weights...), w.rows...)
 }
 
-// joinRanges appends ranges that contain some ascending numbers of states. Numbers that differ by at most gap are in one range.
+// joinRanges appends ranges that contain some ascending numbers of states. Numbers that differ by at most gap are
+// in the same range.
 func joinRanges(dst []Range, numbers []int64, gap int64) []Range {
 	for _, number := range numbers {
 		if n := len(dst); n > 0 && number-dst[n-1].End < gap {
@@ -366,7 +370,7 @@ func (t *targetTable) reset() {
 	clear(t.slots)
 }
 
-// id returns the number of a target, which it adds if it is new.
+// id returns the number of a target. It adds a new target.
 func (t *targetTable) id(key []uint64) uint32 {
 	slot, id := t.find(key)
 	if id != 0 {
@@ -381,7 +385,7 @@ func (t *targetTable) id(key []uint64) uint32 {
 	return uint32(count)
 }
 
-// find returns the slot of a key and what it contains.
+// find returns the slot of a key, and the content of the slot, which is 0 if the key is new.
 func (t *targetTable) find(key []uint64) (slot int, content uint32) {
 	mask := len(t.slots) - 1
 	for slot = int(hashKey(key)) & mask; ; slot = (slot + 1) & mask {
@@ -405,30 +409,38 @@ func (t *targetTable) grow() {
 	}
 }
 
-// resolve finds the ranks of all targets.
+// resolve finds the ranks of all targets in the set of states. It sorts the targets, because a cursor finds
+// ascending keys.
 func (t *targetTable) resolve(cursor *Cursor) error {
-	size := t.words + 1 // of a record: a key and its number
-	t.records = t.records[:0]
 	count := len(t.keys) / t.words
-	for i := range count {
-		t.records = append(append(t.records, t.keys[i*t.words:(i+1)*t.words]...), uint64(i))
-	}
-	t.records, t.scratch = sortRecords(t.records, t.scratch, size, t.words)
 	if cap(t.ranks) < count {
 		t.ranks = make([]int64, count+count/4)
 	}
 	t.ranks = t.ranks[:count]
 	t.sortedRanks = t.sortedRanks[:0]
-	for i := 0; i < len(t.records); i += size {
-		rank, ok, err := cursor.Find(t.records[i : i+t.words])
+	t.sortTargets()
+	recordSize := t.words + 1
+	for i := 0; i < len(t.records); i += recordSize {
+		key, number := t.records[i:i+t.words], t.records[i+t.words]
+		rank, found, err := cursor.Find(key)
 		if err != nil {
 			return err
 		}
-		if !ok {
-			return fmt.Errorf("read the states: the successor %x of a state is missing: %w", t.records[i:i+t.words], errDamaged)
+		if !found {
+			return fmt.Errorf("read the states: the successor %x of a state is missing: %w", key, errDamaged)
 		}
-		t.ranks[t.records[i+t.words]] = rank
+		t.ranks[number] = rank
 		t.sortedRanks = append(t.sortedRanks, rank)
 	}
 	return nil
+}
+
+// sortTargets sorts records of a target's key and its number by the key.
+func (t *targetTable) sortTargets() {
+	t.records = t.records[:0]
+	for number := range len(t.keys) / t.words {
+		key := t.keys[number*t.words : (number+1)*t.words]
+		t.records = append(append(t.records, key...), uint64(number))
+	}
+	t.records, t.scratch = sortRecords(t.records, t.scratch, t.words+1, t.words)
 }

@@ -77,7 +77,8 @@ func (e *FullError) Error() string {
 	return fmt.Sprintf("the disk of %q is full: at least %d more bytes were needed, beside %d bytes in use there; nothing is lost, and the same command goes on when there is space", e.Dir, e.Need, e.Used)
 }
 
-// OpenDirectory opens or creates the directory of a model. It must be new or empty, or have states of the same model.
+// OpenDirectory opens or creates the directory of a model. An existing directory must be empty, or have states of
+// the same model.
 func OpenDirectory(path, model, digest string) (dir *Directory, err error) {
 	if err := os.MkdirAll(path, 0o777); err != nil {
 		return nil, err
@@ -98,7 +99,8 @@ func OpenDirectory(path, model, digest string) (dir *Directory, err error) {
 	return dir, dir.sweep()
 }
 
-// readManifest reads the manifest of a directory with states of the model. It returns a new manifest if the directory is empty.
+// readManifest reads the manifest of a directory. It returns a new manifest if the directory is empty. A manifest
+// of another model is an error.
 func (d *Directory) readManifest(model, digest string) (Manifest, error) {
 	manifest := Manifest{Version: formatVersion, Model: model, Digest: digest}
 	text, err := os.ReadFile(d.Path(manifestName))
@@ -120,7 +122,7 @@ func (d *Directory) readManifest(model, digest string) (Manifest, error) {
 	return manifest, err
 }
 
-// checkEmpty returns an error if a directory has files. The file of the lock may be left over from a process that did not get further.
+// checkEmpty returns an error if a directory has files. The file of the lock may be there.
 func checkEmpty(path string) error {
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -156,8 +158,8 @@ func (d *Directory) Manifest() Manifest {
 	return d.manifest
 }
 
-// Commit changes the manifest, writes it, and then removes the files that are obsolete. After an error the manifest on the disk is as
-// it was before.
+// Commit changes the manifest, writes it, and then removes the obsolete files. After an error the manifest on the
+// disk is unchanged.
 func (d *Directory) Commit(change func(*Manifest)) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -194,7 +196,7 @@ func (d *Directory) newName(kind string) string {
 	return fmt.Sprintf("%s%s%06d", kind, nameSeparator, d.manifest.Next)
 }
 
-// sweep removes the files that the manifest does not list, and counts the bytes of the others.
+// sweep removes the files that are not in the manifest, and counts the bytes of the other files.
 func (d *Directory) sweep() error {
 	text, err := json.Marshal(&d.manifest)
 	if err != nil {
@@ -206,13 +208,14 @@ func (d *Directory) sweep() error {
 	}
 	for _, entry := range entries {
 		name := entry.Name()
-		isWork := strings.Contains(name, nameSeparator) && !entry.IsDir()
+		isData := strings.Contains(name, nameSeparator) && !entry.IsDir()
+		isListed := strings.Contains(string(text), `"`+name+`"`)
 		switch {
-		case atomicfile.IsPart(name), isWork && !strings.Contains(string(text), `"`+name+`"`):
+		case atomicfile.IsPart(name), isData && !isListed:
 			if err := os.Remove(d.Path(name)); err != nil {
 				return err
 			}
-		case isWork:
+		case isData:
 			info, err := entry.Info()
 			if err != nil {
 				return err
@@ -238,7 +241,7 @@ type output struct {
 	file *os.File
 }
 
-// Write implements io.Writer.
+// Write implements io.Writer. It counts the written bytes. A full disk is a *FullError.
 func (o output) Write(data []byte) (int, error) {
 	if quota := o.dir.quota; quota > 0 && o.dir.used.Load()+int64(len(data)) > quota {
 		return 0, o.dir.fullError(int64(len(data)))
@@ -251,7 +254,8 @@ func (o output) Write(data []byte) (int, error) {
 	return n, nil
 }
 
-// writeError returns a FullError if the disk is full, and otherwise err. missing is the number of bytes that were not written.
+// writeError converts the error of a full disk to a *FullError. missing is the number of bytes that were not
+// written.
 func (d *Directory) writeError(err error, missing int64) error {
 	if !errors.Is(err, syscall.ENOSPC) {
 		return err
@@ -264,7 +268,7 @@ func (d *Directory) fullError(missing int64) *FullError {
 	return &FullError{Dir: d.path, Need: max(missing, d.need.Load()), Used: d.used.Load()}
 }
 
-// remove removes a file.
+// remove removes a file and subtracts its size from the used bytes. A missing file is not an error.
 func (d *Directory) remove(name string) error {
 	info, err := os.Stat(d.Path(name))
 	if errors.Is(err, fs.ErrNotExist) {

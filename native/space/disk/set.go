@@ -2,6 +2,7 @@ package disk
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -47,16 +48,16 @@ type layout struct {
 
 // newLayout returns the layout of the packed states of a model.
 func newLayout(packing *compile.Packing) *layout {
-	l := &layout{words: packing.Words, unused: make([]uint, packing.Words)}
-	for i := range l.unused {
-		l.unused[i] = 63
+	result := &layout{words: packing.Words, unused: make([]uint, packing.Words)}
+	for word := range result.unused {
+		result.unused[word] = 63
 	}
 	for _, field := range packing.Fields {
 		if field.Mask != 0 {
-			l.unused[field.Word] = min(l.unused[field.Word], field.Shift)
+			result.unused[field.Word] = min(result.unused[field.Word], field.Shift)
 		}
 	}
-	return l
+	return result
 }
 
 // openSet opens the file of a set of keys.
@@ -72,7 +73,7 @@ func openSet(dir *Directory, name string, layout *layout) (*Set, error) {
 	return set, nil
 }
 
-// readIndex reads the footer and the index of the file of a set.
+// readIndex reads the footer and the index of a set's file.
 func readIndex(file *os.File, name string, layout *layout) (*Set, error) {
 	words := layout.words
 	info, err := file.Stat()
@@ -91,7 +92,8 @@ func readIndex(file *os.File, name string, layout *layout) (*Set, error) {
 	set.Count = int64(binary.LittleEndian.Uint64(footer[8:]))
 	indexStart := int64(binary.LittleEndian.Uint64(footer[16:]))
 	numBlocks := int((set.Count + setBlock - 1) / setBlock)
-	if err := set.readBlocks(io.NewSectionReader(file, indexStart, info.Size()-footerBytes-indexStart), numBlocks); err != nil {
+	index := io.NewSectionReader(file, indexStart, info.Size()-footerBytes-indexStart)
+	if err := set.readBlocks(index, numBlocks); err != nil {
 		return nil, err
 	}
 	set.offsets = append(set.offsets, indexStart)
@@ -125,9 +127,10 @@ func (s *Set) numBlocks() int { return len(s.offsets) - 1 }
 // first returns the first key of a block.
 func (s *Set) first(block int) []uint64 { return s.firsts[block*s.words : (block+1)*s.words] }
 
-// blockOf returns the last block of [from, numBlocks) whose first key is at most key; from if there is none.
+// blockOf returns the last block with a first key of at most key. It returns the block from if there is none, and
+// searches from there on.
 func (s *Set) blockOf(key []uint64, from int) int {
-	// Keys are usually looked up in ascending order, so the block is near: the distance is doubled until it is passed.
+	// Exponential search, because the block of the next ascending key is usually near.
 	step := 1
 	low := from
 	for low+step < s.numBlocks() && compareKeys(s.first(low+step), key) <= 0 {
@@ -140,17 +143,11 @@ func (s *Set) blockOf(key []uint64, from int) int {
 }
 
 // compareKeys compares two keys lexicographically.
-func compareKeys(a, b []uint64) int {
-	if len(a) == 1 {
-		switch {
-		case a[0] < b[0]:
-			return -1
-		case a[0] > b[0]:
-			return 1
-		}
-		return 0
+func compareKeys(left, right []uint64) int {
+	if len(left) == 1 { // faster than slices.Compare
+		return cmp.Compare(left[0], right[0])
 	}
-	return slices.Compare(a, b)
+	return slices.Compare(left, right)
 }
 
 // windowBytes is the number of bytes that a cursor reads at once.
@@ -174,31 +171,39 @@ func (s *Set) NewCursor() *Cursor {
 // load decodes a block.
 func (c *Cursor) load(block int) error {
 	set := c.set
-	start, end := set.offsets[block], set.offsets[block+1]
-	if start < c.windowStart || end > c.windowStart+int64(len(c.window)) {
-		size := min(max(windowBytes, end-start), set.offsets[set.numBlocks()]-start)
-		c.window = slices.Grow(c.window[:0], int(size))[:size]
-		c.windowStart = start
-		if _, err := set.file.ReadAt(c.window, start); err != nil {
-			c.window = c.window[:0]
-			return fmt.Errorf("read %s: %w", set.file.Name(), err)
-		}
+	data, err := c.read(set.offsets[block], set.offsets[block+1])
+	if err != nil {
+		return fmt.Errorf("read %s: %w", set.file.Name(), err)
 	}
-	data := c.window[start-c.windowStart : end-c.windowStart]
 	count := int(min(setBlock, set.Count-int64(block)*setBlock))
 	c.block, c.pos = block, 0
 	c.keys = append(c.keys[:0], set.first(block)...)
-	var err error
 	if c.keys, err = set.decodeKeys(c.keys, data, count-1); err != nil {
 		return fmt.Errorf("read %s: %w", set.file.Name(), err)
 	}
 	return nil
 }
 
+// read returns the bytes of the file from start to end. It reads a larger window, so the next blocks need no reading.
+func (c *Cursor) read(start, end int64) ([]byte, error) {
+	isInWindow := start >= c.windowStart && end <= c.windowStart+int64(len(c.window))
+	if !isInWindow {
+		size := min(max(windowBytes, end-start), c.set.offsets[c.set.numBlocks()]-start)
+		c.window = slices.Grow(c.window[:0], int(size))[:size]
+		c.windowStart = start
+		if _, err := c.set.file.ReadAt(c.window, start); err != nil {
+			c.window = c.window[:0]
+			return nil, err
+		}
+	}
+	return c.window[start-c.windowStart : end-c.windowStart], nil
+}
+
 // errDamaged says that the content of a file cannot be decoded.
 var errDamaged = errors.New("the file is damaged")
 
-// decodeKeys appends count keys to keys, which ends with the key before.
+// decodeKeys decodes count keys and appends them to keys, whose last key is the key before. A key is stored as its
+// difference to the key before.
 func (l *layout) decodeKeys(keys []uint64, data []byte, count int) ([]uint64, error) {
 	words := l.words
 	if words == 1 {
@@ -212,15 +217,15 @@ func (l *layout) decodeKeys(keys []uint64, data []byte, count int) ([]uint64, er
 		equal := int(data[0])
 		data = data[1:]
 		keys = append(keys, last[:equal]...)
-		for i := equal; i < words; i++ {
-			value, n := binary.Uvarint(data)
-			if n <= 0 {
+		for word := equal; word < words; word++ {
+			value, size := binary.Uvarint(data)
+			if size <= 0 {
 				return nil, errDamaged
 			}
-			data = data[n:]
-			value <<= l.unused[i]
-			if i == equal {
-				value += last[i]
+			data = data[size:]
+			value <<= l.unused[word]
+			if word == equal {
+				value += last[word]
 			}
 			keys = append(keys, value)
 		}
@@ -228,30 +233,30 @@ func (l *layout) decodeKeys(keys []uint64, data []byte, count int) ([]uint64, er
 	return keys, nil
 }
 
-// decodeWords is decodeKeys for keys of one word, of which the given number of bits are unused.
+// decodeWords decodes count keys of one word and appends them to keys. The lowest bits of a key are unused.
 func decodeWords(keys []uint64, data []byte, count int, unused uint) ([]uint64, error) {
 	last := keys[len(keys)-1]
 	for range count {
-		delta, n := shortUvarint(data)
-		if n <= 0 {
+		delta, size := shortUvarint(data)
+		if size <= 0 {
 			return nil, errDamaged
 		}
-		data = data[n:]
+		data = data[size:]
 		last += (delta + 1) << unused
 		keys = append(keys, last)
 	}
 	return keys, nil
 }
 
-// shortUvarint is binary.Uvarint, and faster for numbers of one byte.
-func shortUvarint(data []byte) (value uint64, n int) {
+// shortUvarint is a faster binary.Uvarint for numbers of one byte.
+func shortUvarint(data []byte) (value uint64, size int) {
 	if len(data) > 0 && data[0] < 0x80 {
 		return uint64(data[0]), 1
 	}
 	return binary.Uvarint(data)
 }
 
-// Next returns the next key, which is valid until the next call; nil after the last one.
+// Next returns the next key, or nil after the last one. The next call overwrites the key.
 func (c *Cursor) Next() ([]uint64, error) {
 	words := c.set.words
 	if c.pos*words >= len(c.keys) {
@@ -267,7 +272,7 @@ func (c *Cursor) Next() ([]uint64, error) {
 	return key, nil
 }
 
-// Range returns the keys of the blocks [first, end), which are valid until the next call of a method.
+// Range appends the keys of the blocks from first to end-1 to dst.
 func (c *Cursor) Range(dst []uint64, first, end int) ([]uint64, error) {
 	for block := first; block < min(end, c.set.numBlocks()); block++ {
 		if err := c.load(block); err != nil {
@@ -278,38 +283,55 @@ func (c *Cursor) Range(dst []uint64, first, end int) ([]uint64, error) {
 	return dst, nil
 }
 
-// Find returns the rank of a key in the set. Keys must be looked up in ascending order.
+// Find returns the rank of a key in the set, if it is there. Keys must be looked up in ascending order.
 func (c *Cursor) Find(key []uint64) (rank int64, ok bool, err error) {
 	if c.set.Count == 0 {
 		return 0, false, nil
 	}
+	if err := c.loadBlockOf(key); err != nil {
+		return 0, false, err
+	}
+	if c.set.words == 1 {
+		ok = c.advanceToWord(key[0])
+	} else {
+		ok = c.advanceToKey(key)
+	}
+	return int64(c.block)*setBlock + int64(c.pos), ok, nil
+}
+
+// loadBlockOf decodes the block that can contain a key, unless it is decoded already.
+func (c *Cursor) loadBlockOf(key []uint64) error {
+	block := max(c.block, 0)
+	if block+1 < c.set.numBlocks() && compareKeys(c.set.first(block+1), key) <= 0 {
+		block = c.set.blockOf(key, block+1)
+	}
+	if block == c.block {
+		return nil
+	}
+	return c.load(block)
+}
+
+// advanceToKey advances in the block to the first key that is not less than wanted. It reports whether that key is wanted.
+func (c *Cursor) advanceToKey(wanted []uint64) bool {
 	words := c.set.words
-	next := max(c.block, 0)
-	if next+1 < c.set.numBlocks() && compareKeys(c.set.first(next+1), key) <= 0 {
-		next = c.set.blockOf(key, next+1)
-	}
-	if next != c.block {
-		if err := c.load(next); err != nil {
-			return 0, false, err
-		}
-	}
-	if words == 1 {
-		keys, wanted := c.keys, key[0]
-		pos := c.pos
-		for pos < len(keys) && keys[pos] < wanted {
-			pos++
-		}
-		c.pos = pos
-		return int64(c.block)*setBlock + int64(pos), pos < len(keys) && keys[pos] == wanted, nil
-	}
 	for c.pos*words < len(c.keys) {
-		order := slices.Compare(c.keys[c.pos*words:(c.pos+1)*words], key)
+		order := slices.Compare(c.keys[c.pos*words:(c.pos+1)*words], wanted)
 		if order >= 0 {
-			return int64(c.block)*setBlock + int64(c.pos), order == 0, nil
+			return order == 0
 		}
 		c.pos++
 	}
-	return 0, false, nil
+	return false
+}
+
+// advanceToWord is a faster advanceToKey for keys of one word.
+func (c *Cursor) advanceToWord(wanted uint64) bool {
+	keys, pos := c.keys, c.pos
+	for pos < len(keys) && keys[pos] < wanted {
+		pos++
+	}
+	c.pos = pos
+	return pos < len(keys) && keys[pos] == wanted
 }
 
 // setWriter writes a set. Keys are added in ascending order.
@@ -328,7 +350,7 @@ type setWriter struct {
 	buffer  []byte
 }
 
-// newSetWriter creates the file of a set with a new name. It is not part of the directory until finish.
+// newSetWriter creates a file with a new name for a set.
 func newSetWriter(dir *Directory, layout *layout) (*setWriter, error) {
 	name := dir.newName("set")
 	file, err := dir.create(name)
@@ -341,7 +363,7 @@ func newSetWriter(dir *Directory, layout *layout) (*setWriter, error) {
 	}, nil
 }
 
-// add appends a key, which is greater than the one before.
+// add appends a key. It must be greater than the key before.
 func (w *setWriter) add(key []uint64) {
 	switch {
 	case w.count%setBlock == 0:
@@ -356,8 +378,8 @@ func (w *setWriter) add(key []uint64) {
 	w.count++
 }
 
-// appendDifference encodes the difference of a key of several words to the key before: the number of equal words, the difference of the next
-// word, and the words after it.
+// appendDifference encodes the difference of a key to the key before. It appends the number of equal words at the
+// start, the difference of the next word, and all later words.
 func (w *setWriter) appendDifference(data []byte, key []uint64) []byte {
 	equal := 0
 	for key[equal] == w.last[equal] {
@@ -391,18 +413,10 @@ func (w *setWriter) write(data []byte) {
 	}
 }
 
-// finish completes the file and opens it for reading. After an error the file is removed.
+// finish writes the index and the footer, and returns the set. After an error it removes the file.
 func (w *setWriter) finish() (*Set, error) {
 	indexStart := w.size
-	var word [8]byte
-	for block := range w.offsets {
-		for _, part := range w.firsts[block*w.words : (block+1)*w.words] {
-			binary.LittleEndian.PutUint64(word[:], part)
-			w.write(word[:])
-		}
-		binary.LittleEndian.PutUint64(word[:], uint64(w.offsets[block]))
-		w.write(word[:])
-	}
+	w.writeIndex()
 	var footer [footerBytes]byte
 	binary.LittleEndian.PutUint32(footer[0:], setMagic)
 	binary.LittleEndian.PutUint32(footer[4:], uint32(w.words))
@@ -415,6 +429,16 @@ func (w *setWriter) finish() (*Set, error) {
 	return &Set{
 		Name: w.name, Count: w.count, Bytes: w.size, layout: w.layout, file: w.file, firsts: w.firsts, offsets: append(w.offsets, indexStart),
 	}, nil
+}
+
+// writeIndex writes the first key and the offset of each block.
+func (w *setWriter) writeIndex() {
+	for block := range w.offsets {
+		for _, word := range w.firsts[block*w.words : (block+1)*w.words] {
+			w.write(binary.LittleEndian.AppendUint64(w.buffer[:0], word))
+		}
+		w.write(binary.LittleEndian.AppendUint64(w.buffer[:0], uint64(w.offsets[block])))
+	}
 }
 
 // abandon removes the file.

@@ -32,7 +32,8 @@ const (
 // Marker returns the mark of a state.
 type Marker func(state []int32) (Mark, error)
 
-// WriteMarks writes the marks of all states to a new file, and returns its name. newMarker returns the function that one goroutine calls.
+// WriteMarks writes the marks of all states to a new file, and returns the name of the file. newMarker returns a
+// function for one goroutine.
 func (s *Space) WriteMarks(ctx context.Context, newMarker func() (Marker, error)) (name string, err error) {
 	name = s.Directory.newName("marks")
 	file, err := s.Directory.create(name)
@@ -114,7 +115,7 @@ type outputAt struct {
 	offset int64
 }
 
-// write writes all data.
+// write writes all data at the offset. A full disk is a *FullError.
 func (o outputAt) write(data []byte) error {
 	if quota := o.dir.quota; quota > 0 && o.dir.used.Load()+int64(len(data)) > quota {
 		return o.dir.fullError(int64(len(data)))
@@ -139,7 +140,7 @@ func (d *Directory) Open(name string) (*File, error) {
 // Close closes the file.
 func (f *File) Close() error { return f.file.Close() }
 
-// Marks reads the marks of the states from first on.
+// Marks reads the marks of the states from first on. It fills dst.
 func (f *File) Marks(dst []Mark, first int64) error {
 	start := first / marksPerByte
 	size := int((first+int64(len(dst))+marksPerByte-1)/marksPerByte - start)
@@ -154,7 +155,7 @@ func (f *File) Marks(dst []Mark, first int64) error {
 	return nil
 }
 
-// Values reads values, beginning with the one of the given index.
+// Values reads the values from index first on. It fills dst.
 func (f *File) Values(dst []float64, first int64) error {
 	if len(dst) == 0 {
 		return nil
@@ -179,7 +180,7 @@ func bytesOf(values []float64) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), 8*len(values))
 }
 
-// WriteValues writes values to a new file, and returns its name.
+// WriteValues writes values to a new file, and returns the name of the file.
 func (d *Directory) WriteValues(values []float64) (name string, err error) {
 	name = d.newName("values")
 	file, err := d.create(name)
@@ -194,16 +195,16 @@ func (d *Directory) WriteValues(values []float64) (name string, err error) {
 	return name, nil
 }
 
-// writeValues writes values in parts.
+// writeValues writes values in little-endian order, in blocks.
 func writeValues(out output, values []float64) error {
-	const part = 1 << 17
+	const blockLength = 1 << 17
 	var buffer []byte
 	for len(values) > 0 {
-		n := min(part, len(values))
-		data := bytesOf(values[:n])
+		length := min(blockLength, len(values))
+		data := bytesOf(values[:length])
 		if !littleEndian {
 			buffer = buffer[:0]
-			for _, value := range values[:n] {
+			for _, value := range values[:length] {
 				buffer = binary.LittleEndian.AppendUint64(buffer, math.Float64bits(value))
 			}
 			data = buffer
@@ -211,7 +212,7 @@ func writeValues(out output, values []float64) error {
 		if _, err := out.Write(data); err != nil {
 			return err
 		}
-		values = values[n:]
+		values = values[length:]
 	}
 	return nil
 }
