@@ -100,7 +100,7 @@ func newAutomaton(timed *digital.Zones) (*automaton, error) {
 	return a, nil
 }
 
-// at returns the location with the discrete variables of a state, and adds it if it is new.
+// at returns the location with the discrete variables of a state. It adds a new location.
 func (a *automaton) at(state []int32) (*location, error) {
 	state = slices.Clone(state)
 	for _, slot := range a.Clocks {
@@ -110,150 +110,175 @@ func (a *automaton) at(state []int32) (*location, error) {
 	if found := a.locationOf[key]; found != nil {
 		return found, nil
 	}
-	l := &location{number: len(a.locations), state: state}
-	a.locations, a.locationOf[key] = append(a.locations, l), l
-	if err := a.addInvariant(l); err != nil {
+	location := &location{number: len(a.locations), state: state}
+	a.locations, a.locationOf[key] = append(a.locations, location), location
+	if err := a.addInvariant(location); err != nil {
 		return nil, err
 	}
-	return l, a.addTransitions(l)
+	return location, a.addTransitions(location)
 }
 
-// in returns the constraints of a location.
-func (a *automaton) in(l *location) *constraints {
-	a.constraint.state = l.state
+// in returns the constraints of a location. They are valid until the next call.
+func (a *automaton) in(location *location) *constraints {
+	a.constraint.state = location.state
 	return &a.constraint
 }
 
-// valuations returns the clock valuations that satisfy a condition in a location; all for no condition.
-func (a *automaton) valuations(l *location, condition sema.Expr) (zone.Federation, error) {
+// valuations returns the clock valuations that satisfy a condition in a location. A nil condition holds in all
+// valuations.
+func (a *automaton) valuations(location *location, condition sema.Expr) (zone.Federation, error) {
 	if condition == nil {
-		return a.in(l).all(), nil
+		return a.in(location).all(), nil
 	}
-	result, err := a.in(l).of(condition, true)
-	return result, a.modelError(l, err)
+	result, err := a.in(location).of(condition, true)
+	return result, a.modelError(location, err)
 }
 
-// modelError adds the location to an error of an evaluation there.
-func (a *automaton) modelError(l *location, err error) error {
+// modelError adds the location to an error of an evaluation.
+func (a *automaton) modelError(location *location, err error) error {
 	if evaluation, ok := errors.AsType[*sema.EvalError](err); ok {
-		return &compile.StateError{File: a.Source.File, Pos: evaluation.Pos, State: a.text(l, zone.All(a.constraint.clocks)), Msg: evaluation.Msg, Undecided: evaluation.Undecided}
+		return &compile.StateError{
+			File: a.Source.File, Pos: evaluation.Pos, State: a.locationText(location),
+			Msg: evaluation.Msg, Undecided: evaluation.Undecided,
+		}
 	}
 	if stateErr, ok := errors.AsType[*compile.StateError](err); ok {
 		located := *stateErr
-		located.State = a.text(l, zone.All(a.constraint.clocks))
+		located.State = a.locationText(location)
 		return &located
 	}
 	return err
 }
 
-// addInvariant computes the invariant of a location.
-func (a *automaton) addInvariant(l *location) error {
-	invariant := a.in(l).all()
+// locationText describes a location without its clocks.
+func (a *automaton) locationText(location *location) string {
+	return a.text(location, zone.All(a.constraint.clocks))
+}
+
+// addInvariant computes the invariant of a location. An invariant that is not convex is an error.
+func (a *automaton) addInvariant(location *location) error {
+	invariant := a.in(location).all()
 	for i := range a.Source.Modules {
-		of := a.Source.Modules[i].Invariant
-		if of == nil {
+		condition := a.Source.Modules[i].Invariant
+		if condition == nil {
 			continue
 		}
-		valuations, err := a.valuations(l, of)
+		valuations, err := a.valuations(location, condition)
 		if err != nil {
 			return err
 		}
 		invariant = invariant.Intersect(valuations)
 		if len(invariant) > 1 {
-			return &compile.UnsupportedError{File: a.Source.File, Pos: of.Pos(), Msg: fmt.Sprintf("found an invariant that is not convex in %s, want convex ones for zones of clocks", a.text(l, zone.All(a.constraint.clocks)))}
+			return &compile.UnsupportedError{
+				File: a.Source.File, Pos: condition.Pos(),
+				Msg: fmt.Sprintf("found an invariant that is not convex in %s, want convex ones for zones of clocks", a.locationText(location)),
+			}
 		}
 	}
-	l.invariant = invariant
+	location.invariant = invariant
 	if len(invariant) > 0 {
 		if before, ok := invariant[0].BeforeDelay(); ok {
-			l.beforeDelay = zone.Federation{before}
+			location.beforeDelay = zone.Federation{before}
 		}
 	}
 	return nil
 }
 
-// addTransitions lists the transitions of a location. Their branches are still missing.
-func (a *automaton) addTransitions(l *location) error {
-	enabled, err := a.expander.Enabled(l.state)
+// addTransitions adds the transitions of a location, without their branches. It also computes the live states.
+func (a *automaton) addTransitions(location *location) error {
+	enabled, err := a.expander.Enabled(location.state)
 	if err != nil {
-		return a.modelError(l, err)
+		return a.modelError(location, err)
 	}
 	for i := range enabled.List {
 		combined := &choice{action: enabled.List[i].Action, commands: slices.Clone(enabled.List[i].Commands)}
-		guard := a.in(l).all()
+		guard := a.in(location).all()
 		for _, ref := range combined.commands {
-			valuations, err := a.valuations(l, a.Source.Modules[ref.Module].Commands[ref.Command].Guard)
+			valuations, err := a.valuations(location, a.Source.Modules[ref.Module].Commands[ref.Command].Guard)
 			if err != nil {
 				return err
 			}
 			guard = guard.Intersect(valuations)
 		}
 		for _, convex := range guard {
-			l.transitions = append(l.transitions, &transition{from: l, guard: convex, choice: combined})
-			l.live = l.live.Union(l.beforeDelayAvoiding(convex, nil))
+			location.transitions = append(location.transitions, &transition{from: location, guard: convex, choice: combined})
+			location.live = location.live.Union(location.beforeDelayAvoiding(convex, nil))
 		}
 	}
-	l.live = l.live.Union(l.waitingForever(nil))
+	location.live = location.live.Union(location.waitingForever(nil))
 	return nil
 }
 
-// addBranches computes the branches of a transition and adds the locations that they lead to.
-func (a *automaton) addBranches(t *transition) error {
-	if t.choice.branches == nil {
-		if err := a.combineUpdates(t.from, t.choice); err != nil {
-			return a.modelError(t.from, err)
+// addBranches computes the branches of a transition. It adds the locations that they lead to.
+func (a *automaton) addBranches(transition *transition) error {
+	if transition.choice.branches == nil {
+		if err := a.combineUpdates(transition.from, transition.choice); err != nil {
+			return a.modelError(transition.from, err)
 		}
 	}
-	t.branches = t.choice.branches
-	for i, branch := range t.branches {
-		branch.to.incoming = append(branch.to.incoming, incoming{t, i})
+	transition.branches = transition.choice.branches
+	for i, branch := range transition.branches {
+		branch.to.incoming = append(branch.to.incoming, incoming{transition, i})
 	}
 	return nil
 }
 
-// combineUpdates computes the branches of a combination of commands: each combination of one update per command gives one.
-func (a *automaton) combineUpdates(l *location, combined *choice) error {
-	if _, err := a.expander.Enabled(l.state); err != nil { // Apply is about the last state
+// combineUpdates computes the branches of a combination of commands. Each combination of one update per command
+// gives a branch.
+func (a *automaton) combineUpdates(location *location, combined *choice) error {
+	if _, err := a.expander.Enabled(location.state); err != nil { // Apply uses the state of the last call of Enabled
 		return err
 	}
 	var weights [][]weight
 	for _, ref := range combined.commands {
-		ofCommand, err := a.weights(l, &a.Source.Modules[ref.Module].Commands[ref.Command])
+		commandWeights, err := a.weights(location, &a.Source.Modules[ref.Module].Commands[ref.Command])
 		if err != nil {
 			return err
 		}
-		weights = append(weights, ofCommand)
+		weights = append(weights, commandWeights)
 	}
-	target := make([]int32, len(l.state))
-	var found []branch
+	target := make([]int32, len(location.state))
+	var branches []branch
 	var targets [][]int32
-	updates := make([]int, len(weights))
-	for more := true; more; more = next(updates, weights) {
-		product := weight{big.NewRat(1, 1), 1}
-		for i, update := range updates {
-			product = product.times(weights[i][update])
-		}
+	updates := make([]int, len(weights)) // the selected update of each command
+	for hasNext := true; hasNext; hasNext = next(updates, weights) {
+		product := multiplySelected(weights, updates)
 		if product.float == 0 {
 			continue
 		}
 		if err := a.expander.Apply(target, combined.commands, updates); err != nil {
 			return err
 		}
-		found = append(found, branch{weight: product.exact, float: product.float, sets: a.settings(target)})
+		branches = append(branches, branch{weight: product.exact, float: product.float, sets: a.settings(target)})
 		targets = append(targets, slices.Clone(target))
 	}
-	for i := range found { // at changes the state that Apply is about
+	combined.branches = branches
+	return a.setTargets(branches, targets)
+}
+
+// setTargets sets the location that each branch leads to. It must not be called between two calls of Apply, because it
+// changes the expander's state.
+func (a *automaton) setTargets(branches []branch, targets [][]int32) error {
+	for i := range branches {
 		to, err := a.at(targets[i])
 		if err != nil {
 			return err
 		}
-		found[i].to = to
+		branches[i].to = to
 	}
-	combined.branches = found
 	return nil
 }
 
-// settings returns the clocks that an update has set.
+// multiplySelected returns the product of the weights of the selected updates. updates[i] is the selected update of command i.
+func multiplySelected(weights [][]weight, updates []int) weight {
+	product := weight{big.NewRat(1, 1), 1}
+	for i, update := range updates {
+		product = product.times(weights[i][update])
+	}
+	return product
+}
+
+// settings returns the clocks that an update sets, with their values. target is the state after the update.
 func (a *automaton) settings(target []int32) []setting {
 	var sets []setting
 	for i, slot := range a.Clocks {
@@ -264,7 +289,7 @@ func (a *automaton) settings(target []int32) []setting {
 	return sets
 }
 
-// next advances updates, one per command, to the next combination. It returns false after the last one.
+// next advances to the next combination of one update per command. It returns false after the last combination.
 func next(updates []int, weights [][]weight) bool {
 	for i := range updates {
 		updates[i]++
@@ -291,12 +316,12 @@ func (w weight) times(other weight) weight {
 	return product
 }
 
-// weights returns the probabilities of the updates of a command, as fractions only if their sum is exactly one.
-func (a *automaton) weights(l *location, command *sema.Command) ([]weight, error) {
+// weights returns the probabilities of a command's updates. They are fractions only if their exact sum is one.
+func (a *automaton) weights(location *location, command *sema.Command) ([]weight, error) {
 	var weights []weight
 	sum, exactSum := 0.0, new(big.Rat)
 	for i := range command.Updates {
-		value, isExact, err := sema.EvalExact(command.Updates[i].Prob, l.state)
+		value, isExact, err := sema.EvalExact(command.Updates[i].Prob, location.state)
 		switch {
 		case err != nil:
 			return nil, err
@@ -336,8 +361,8 @@ func (a *automaton) initial() (*location, error) {
 	return a.at(state)
 }
 
-// text describes the states of a location with a zone of clock valuations, such as (l=1,x=2). It leaves out how the clocks are related.
-func (a *automaton) text(l *location, z zone.Zone) string {
+// text describes the states of a location with a zone, such as (l=1,x=2). It omits the relations between clocks.
+func (a *automaton) text(location *location, z zone.Zone) string {
 	var parts []string
 	for slot, variable := range a.Source.Vars {
 		switch clock := a.constraint.clockOf[slot]; {
@@ -346,15 +371,15 @@ func (a *automaton) text(l *location, z zone.Zone) string {
 				parts = append(parts, text)
 			}
 		case variable.Type == sema.Bool:
-			parts = append(parts, fmt.Sprintf("%s=%t", variable.Name, l.state[slot] != 0))
+			parts = append(parts, fmt.Sprintf("%s=%t", variable.Name, location.state[slot] != 0))
 		default:
-			parts = append(parts, fmt.Sprintf("%s=%d", variable.Name, l.state[slot]))
+			parts = append(parts, fmt.Sprintf("%s=%d", variable.Name, location.state[slot]))
 		}
 	}
 	return "(" + strings.Join(parts, ",") + ")"
 }
 
-// after returns the valuations of a zone after a branch.
+// after returns the valuations of a zone after the branch has set its clocks.
 func (b *branch) after(z zone.Zone) zone.Zone {
 	for _, set := range b.sets {
 		z = z.Set(set.clock, set.number)
@@ -362,7 +387,7 @@ func (b *branch) after(z zone.Zone) zone.Zone {
 	return z
 }
 
-// before returns the valuations that are in a zone after a branch. ok is false if there are none.
+// before returns the valuations that the branch changes to valuations in a zone. ok is false if there are none.
 func (b *branch) before(z zone.Zone) (result zone.Zone, ok bool) {
 	result, ok = z, true
 	for i := 0; ok && i < len(b.sets); i++ {

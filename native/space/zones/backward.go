@@ -92,7 +92,7 @@ func (b branches) with(i int) branches {
 	return result
 }
 
-// within reports whether b is a subset of other.
+// within reports whether the set is a subset of other.
 func (b branches) within(other branches) bool {
 	for i, word := range b {
 		if word&^other[i] != 0 {
@@ -102,45 +102,46 @@ func (b branches) within(other branches) bool {
 	return true
 }
 
-// newBackward prepares the search for a target that avoids bad states. Both have the valuations of each location, and are disjoint.
+// newBackward prepares the backward search for a target without bad states before it. The two sets have the
+// valuations of each location, and are disjoint.
 func (a *automaton) newBackward(target, bad []zone.Federation) *backward {
-	b := &backward{automaton: a, target: target, bad: bad}
-	n := len(a.locations)
-	b.firings, b.incoming, b.sure = make([][]*firing, n), make([][]arrival, n), make([][]*entry, n)
-	b.entries, b.explored, b.entryOf = make([][]*entry, n), make([][]*entry, n), make([]map[string]*entry, n)
-	for _, l := range a.locations {
-		b.entryOf[l.number] = make(map[string]*entry)
-		for _, t := range l.transitions {
-			if t.branches == nil { // never possible
+	search := &backward{automaton: a, target: target, bad: bad}
+	numLocations := len(a.locations)
+	search.firings, search.incoming, search.sure = make([][]*firing, numLocations), make([][]arrival, numLocations), make([][]*entry, numLocations)
+	search.entries, search.explored, search.entryOf = make([][]*entry, numLocations), make([][]*entry, numLocations), make([]map[string]*entry, numLocations)
+	for _, location := range a.locations {
+		search.entryOf[location.number] = make(map[string]*entry)
+		for _, transition := range location.transitions {
+			if transition.branches == nil { // never possible
 				continue
 			}
-			for _, guard := range (zone.Federation{t.guard}).Minus(bad[l.number]) {
-				b.addFiring(t, guard)
+			for _, guard := range (zone.Federation{transition.guard}).Minus(bad[location.number]) {
+				search.addFiring(transition, guard)
 			}
 		}
 	}
-	return b
+	return search
 }
 
-// addFiring adds a part of a transition, unless the target was reached before it.
-func (b *backward) addFiring(t *transition, guard zone.Zone) {
-	from := t.from.number
-	if !t.from.reached.Intersects(guard) || b.target[from].Includes(guard) {
+// addFiring adds a transition with a guard, unless the guard is unreachable or within the target.
+func (b *backward) addFiring(transition *transition, guard zone.Zone) {
+	from := transition.from.number
+	if !transition.from.reached.Intersects(guard) || b.target[from].Includes(guard) {
 		return
 	}
-	f := &firing{transition: t, guard: guard, arrivals: make([][]option, len(t.branches)), zoneOf: make(map[string]*firingZone)}
-	b.firings[from] = append(b.firings[from], f)
-	for i, branch := range t.branches {
-		b.incoming[branch.to.number] = append(b.incoming[branch.to.number], arrival{f, i})
+	firing := &firing{transition: transition, guard: guard, arrivals: make([][]option, len(transition.branches)), zoneOf: make(map[string]*firingZone)}
+	b.firings[from] = append(b.firings[from], firing)
+	for i, branch := range transition.branches {
+		b.incoming[branch.to.number] = append(b.incoming[branch.to.number], arrival{firing, i})
 	}
 }
 
-// search finds all symbolic states.
+// search finds all symbolic states from which the target can be reached.
 func (b *backward) search(ctx context.Context) error {
-	for _, l := range b.locations {
-		for _, z := range b.target[l.number] {
-			for _, before := range l.beforeDelayAvoiding(z, b.bad[l.number]) {
-				b.enter(l, before, nil)
+	for _, location := range b.locations {
+		for _, z := range b.target[location.number] {
+			for _, before := range location.beforeDelayAvoiding(z, b.bad[location.number]) {
+				b.enter(location, before, nil)
 			}
 		}
 	}
@@ -152,21 +153,27 @@ func (b *backward) search(ctx context.Context) error {
 			return &explicit.LimitError{Limit: int64(b.maxEntries), States: b.count, Expanded: b.count - len(b.waiting)}
 		}
 		next := b.next()
-		if next == nil {
-			if b.retry() {
-				continue
-			}
+		switch {
+		case next != nil:
+			b.addPredecessors(next)
+		case !b.retry():
 			return nil
-		}
-		next.explored = true
-		b.explored[next.location.number] = append(b.explored[next.location.number], next)
-		for _, a := range b.incoming[next.location.number] {
-			b.arrive(a, next)
 		}
 	}
 }
 
-// next returns the entry with the greatest value whose predecessors are missing; nil if there is none.
+// addPredecessors adds the predecessors of an entry.
+func (b *backward) addPredecessors(e *entry) {
+	number := e.location.number
+	e.explored = true
+	b.explored[number] = append(b.explored[number], e)
+	for _, arrival := range b.incoming[number] {
+		b.arrive(arrival, e)
+	}
+}
+
+// next returns the entry with the greatest value among those with unknown predecessors. It returns nil if there is
+// none.
 func (b *backward) next() *entry {
 	for len(b.waiting) > 0 {
 		first := b.waiting.pop()
@@ -182,24 +189,24 @@ func (b *backward) next() *entry {
 	return nil
 }
 
-// isWithinSure reports whether another entry, from which the target is reached surely, includes an entry.
+// isWithinSure reports whether an entry is included in another entry that surely reaches the target.
 func (b *backward) isWithinSure(e *entry) bool {
 	return slices.ContainsFunc(b.sure[e.location.number], func(other *entry) bool { return other != e && other.zone.Includes(e.zone) })
 }
 
-// enter adds the entry of a location with a zone, and a way to leave it; the target has none. It adds no entry that is not reachable, and
-// none whose states are all states of another entry from which the target is reached surely.
-func (b *backward) enter(l *location, z zone.Zone, way *firingZone) {
+// enter adds an entry of a location with a zone, and a way to leave it. The way is nil for the target. It ignores
+// an unreachable zone, and a zone within an entry that surely reaches the target.
+func (b *backward) enter(location *location, z zone.Zone, way *firingZone) {
 	key := z.Key()
-	e := b.entryOf[l.number][key]
+	e := b.entryOf[location.number][key]
 	if e == nil {
-		covers := func(other *entry) bool { return other.zone.Includes(z) }
-		if !l.reached.Intersects(z) || slices.ContainsFunc(b.sure[l.number], covers) {
+		includesZone := func(other *entry) bool { return other.zone.Includes(z) }
+		if !location.reached.Intersects(z) || slices.ContainsFunc(b.sure[location.number], includesZone) {
 			return
 		}
-		e = &entry{location: l, zone: z, order: b.count}
-		b.entries[l.number] = append(b.entries[l.number], e)
-		b.entryOf[l.number][key] = e
+		e = &entry{location: location, zone: z, order: b.count}
+		b.entries[location.number] = append(b.entries[location.number], e)
+		b.entryOf[location.number][key] = e
 		b.waiting.push(e)
 		b.count++
 	}
@@ -213,20 +220,20 @@ func (b *backward) enter(l *location, z zone.Zone, way *firingZone) {
 	}
 }
 
-// makeSure records that the target is reached surely from an entry, and what follows for the firing zones that lead to it.
-func (b *backward) makeSure(e *entry) {
-	if e.isSure {
+// makeSure records that an entry surely reaches the target. It updates the firing zones that lead into the entry.
+func (b *backward) makeSure(entry *entry) {
+	if entry.isSure {
 		return
 	}
-	e.isSure = true
-	b.sure[e.location.number] = append(b.sure[e.location.number], e)
-	b.raise(e, 1)
-	for _, used := range e.usedBy {
+	entry.isSure = true
+	b.sure[entry.location.number] = append(b.sure[entry.location.number], entry)
+	b.raise(entry, 1)
+	for _, used := range entry.usedBy {
 		b.updateSure(used.zone)
 	}
 }
 
-// updateSure records that the target is reached surely from a firing zone if every branch has an option that is sure.
+// updateSure marks a firing zone as sure if every branch has an option that surely reaches the target.
 func (b *backward) updateSure(z *firingZone) {
 	for i := range z.options {
 		if z.isSure || !z.hasSure(i) {
@@ -234,22 +241,22 @@ func (b *backward) updateSure(z *firingZone) {
 		}
 	}
 	z.isSure = true
-	for _, e := range z.entries {
-		b.makeSure(e)
+	for _, entry := range z.entries {
+		b.makeSure(entry)
 	}
 }
 
 // arrive adds the valuations from which a branch leads into an entry.
-func (b *backward) arrive(a arrival, into *entry) {
-	f, i := a.firing, a.branch
-	z, ok := f.transition.branches[i].before(into.zone)
+func (b *backward) arrive(arrival arrival, into *entry) {
+	firing, branch := arrival.firing, arrival.branch
+	z, ok := firing.transition.branches[branch].before(into.zone)
 	if ok {
-		z, ok = z.Intersect(f.guard)
+		z, ok = z.Intersect(firing.guard)
 	}
-	if !ok || !f.transition.from.reached.Intersects(z) {
+	if !ok || !firing.transition.from.reached.Intersects(z) {
 		return
 	}
-	for _, other := range f.arrivals[i] {
+	for _, other := range firing.arrivals[branch] {
 		if !other.zone.Includes(z) {
 			continue
 		}
@@ -257,34 +264,35 @@ func (b *backward) arrive(a arrival, into *entry) {
 			return
 		}
 		if b.dominates(other.entry, into) {
-			b.leaveOut(other.entry, into, func() { b.arrive(a, into) })
+			b.leaveOut(other.entry, into, func() { b.arrive(arrival, into) })
 			return
 		}
 	}
-	f.arrivals[i] = append(f.arrivals[i], option{z, into})
-	for _, old := range f.zones {
+	firing.arrivals[branch] = append(firing.arrivals[branch], option{z, into})
+	for _, old := range firing.zones {
 		if z.Includes(old.zone) {
-			b.addOption(old, i, into)
+			b.addOption(old, branch, into)
 		}
 	}
-	single := make(branches, (len(f.arrivals)+63)/64).with(i)
-	known := f.zones
-	b.addZone(f, z, single)
+	single := make(branches, (len(firing.arrivals)+63)/64).with(branch)
+	known := firing.zones
+	b.addZone(firing, z, single)
 	for _, old := range known {
-		b.intersect(old, option{z, into}, i)
+		b.intersect(old, option{z, into}, branch)
 	}
 }
 
-// intersect adds the intersections of a firing zone with the zone of an option of a branch, unless the firing zone has a better option of that branch.
-func (b *backward) intersect(old *firingZone, with option, branch int) {
+// intersect adds the intersections of a firing zone with the zone of a branch's option. It adds nothing if the
+// firing zone has a better option of the branch.
+func (b *backward) intersect(old *firingZone, added option, branch int) {
 	if old.hasSure(branch) {
 		return
 	}
-	if best := old.best[branch]; best != nil && best != with.entry && b.dominates(best, with.entry) {
-		b.leaveOut(best, with.entry, func() { b.intersect(old, with, branch) })
+	if best := old.best[branch]; best != nil && best != added.entry && b.dominates(best, added.entry) {
+		b.leaveOut(best, added.entry, func() { b.intersect(old, added, branch) })
 		return
 	}
-	both, ok := with.zone.Intersect(old.zone)
+	both, ok := added.zone.Intersect(old.zone)
 	if !ok || !old.firing.transition.from.reached.Intersects(both) {
 		return
 	}
@@ -300,7 +308,7 @@ func (z *firingZone) hasSure(branch int) bool {
 	return slices.ContainsFunc(z.options[branch], func(e *entry) bool { return e.isSure })
 }
 
-// addOption adds an entry that a branch can lead into.
+// addOption adds an entry that a branch of a firing zone can lead into.
 func (b *backward) addOption(z *firingZone, branch int, into *entry) {
 	z.options[branch] = append(z.options[branch], into)
 	into.usedBy = append(into.usedBy, use{z, branch})
@@ -310,30 +318,34 @@ func (b *backward) addOption(z *firingZone, branch int, into *entry) {
 	}
 }
 
-// addZone adds a firing zone with a set of branches that generate it, and the entries from which time leads to it.
-func (b *backward) addZone(f *firing, z zone.Zone, generator branches) {
+// addZone adds a firing zone and the entries from which time leads into it. generator is a set of branches that
+// generates the zone.
+func (b *backward) addZone(firing *firing, z zone.Zone, generator branches) {
 	key := z.Key()
-	if known := f.zoneOf[key]; known != nil {
+	if known := firing.zoneOf[key]; known != nil {
 		known.addGenerator(generator)
 		return
 	}
-	added := &firingZone{firing: f, zone: z, options: make([][]*entry, len(f.arrivals)), best: make([]*entry, len(f.arrivals)), generators: []branches{generator}}
-	for i, arrivals := range f.arrivals {
+	added := &firingZone{
+		firing: firing, zone: z, generators: []branches{generator},
+		options: make([][]*entry, len(firing.arrivals)), best: make([]*entry, len(firing.arrivals)),
+	}
+	for i, arrivals := range firing.arrivals {
 		for _, arrival := range arrivals {
 			if arrival.zone.Includes(z) {
 				b.addOption(added, i, arrival.entry)
 			}
 		}
 	}
-	f.zones = append(f.zones, added)
-	f.zoneOf[key] = added
-	l := f.transition.from
-	for _, before := range l.beforeDelayAvoiding(z, b.bad[l.number]) {
-		b.enter(l, before, added)
+	firing.zones = append(firing.zones, added)
+	firing.zoneOf[key] = added
+	location := firing.transition.from
+	for _, before := range location.beforeDelayAvoiding(z, b.bad[location.number]) {
+		b.enter(location, before, added)
 	}
 }
 
-// addGenerator adds a set of branches, unless a smaller one is there.
+// addGenerator adds a set of branches, unless it has a subset there. It removes supersets of the new set.
 func (z *firingZone) addGenerator(generator branches) {
 	for _, old := range z.generators {
 		if old.within(generator) {

@@ -34,8 +34,9 @@ type Built struct {
 	Violating string
 }
 
-// Build returns the MDP of a timed automaton for a property. The error is a *TimelockError, a *compile.StateError for a state in which the
-// model is wrong, a *compile.UnsupportedError, an *explicit.LimitError, or the context's.
+// Build returns the MDP of a timed automaton for a property. The error is a *TimelockError, a
+// *compile.UnsupportedError, an *explicit.LimitError, or the error of the context. A *compile.StateError says in
+// which state the model is wrong.
 func Build(ctx context.Context, timed *digital.Zones, options Options) (*Built, error) {
 	a, err := newAutomaton(timed)
 	if err != nil {
@@ -75,8 +76,8 @@ type goal struct {
 	timed     *digital.Zones
 }
 
-// goal returns the goal for the property. The minimal probability of an until formula is one minus the maximal probability of its negation: to
-// surely avoid its right operand, at once or after some time.
+// goal returns the goal for the property. It replaces the minimal probability of an until formula by one minus the
+// maximal probability of its negation, which is to surely avoid the right operand at some time.
 func (a *automaton) goal(ctx context.Context) (*goal, error) {
 	path := a.Path
 	// The property is about left U right, or its negation.
@@ -89,40 +90,40 @@ func (a *automaton) goal(ctx context.Context) (*goal, error) {
 		return nil, err
 	}
 	isMinimum := a.Least != isNegated
-	g := &goal{target: satisfied, bad: violated, isNegated: isNegated != isMinimum, timed: a.Zones}
+	result := &goal{target: satisfied, bad: violated, isNegated: isNegated != isMinimum, timed: a.Zones}
 	if !isMinimum {
-		return g, nil
+		return result, nil
 	}
 	_, late := a.deadline()
 	for i := range violated {
 		violated[i] = violated[i].Union(late)
 	}
-	g.bad = satisfied
-	g.target, err = a.surelyAvoiding(ctx, violated, satisfied)
-	return g, err
+	result.bad = satisfied
+	result.target, err = a.surelyAvoiding(ctx, violated, satisfied)
+	return result, err
 }
 
-// decided returns the valuations of each location in which left U right is satisfied, and those in which neither operand is. The right operand
-// counts only within the time bound.
+// decided returns the valuations of each location that satisfy left U right at once, and those that violate the
+// two operands. The right operand counts only within the time bound.
 func (a *automaton) decided(left, right sema.Expr) (satisfied, violated []zone.Federation, err error) {
 	inTime, _ := a.deadline()
-	for _, l := range a.locations {
-		ofLeft, err := a.valuations(l, left)
+	for _, location := range a.locations {
+		satisfyingLeft, err := a.valuations(location, left)
 		if err != nil {
 			return nil, nil, err
 		}
-		ofRight, err := a.valuations(l, right)
+		satisfyingRight, err := a.valuations(location, right)
 		if err != nil {
 			return nil, nil, err
 		}
-		ofRight = ofRight.Intersect(inTime)
-		satisfied = append(satisfied, ofRight)
-		violated = append(violated, a.in(l).all().Minus(ofLeft).Minus(ofRight))
+		satisfyingRight = satisfyingRight.Intersect(inTime)
+		satisfied = append(satisfied, satisfyingRight)
+		violated = append(violated, a.in(location).all().Minus(satisfyingLeft).Minus(satisfyingRight))
 	}
 	return satisfied, violated, nil
 }
 
-// deadline returns the valuations that satisfy the time bound of the property, and those that do not.
+// deadline returns the valuations that satisfy the time bound of the property, and those that violate it.
 func (a *automaton) deadline() (inTime, late zone.Federation) {
 	all := zone.All(a.constraint.clocks)
 	if a.timer == 0 {
@@ -142,20 +143,22 @@ func (a *automaton) deadline() (inTime, late zone.Federation) {
 // targetLabel is the label of the target in the MDP.
 const targetLabel = "target"
 
-// property returns the property of the MDP with a program.
+// property returns the property to check on the MDP. program is the program of the MDP.
 func (g *goal) property(program *sema.Program) sema.Expr {
-	at := func(typ sema.Type) sema.Base { return sema.Base{ValueType: typ, Position: g.timed.Path.Whole.Pos()} }
+	at := func(valueType sema.Type) sema.Base {
+		return sema.Base{ValueType: valueType, Position: g.timed.Path.Whole.Pos()}
+	}
 	index := slices.IndexFunc(program.Labels, func(label sema.LabelDef) bool { return label.Name == targetLabel })
 	var target sema.Expr = &sema.Label{Base: at(sema.Bool), Name: targetLabel, Index: index}
 	path := &sema.Temporal{Base: at(sema.Path), Op: syntax.Future, Y: target}
 	if g.isNegated {
 		path.Op, path.Y = syntax.Globally, logic.Not(target)
 	}
-	typ := sema.Double
+	valueType := sema.Double
 	if !g.timed.Threshold.Query() {
-		typ = sema.Bool
+		valueType = sema.Bool
 	}
-	return &sema.Prob{Base: at(typ), Threshold: g.timed.Threshold, Path: path}
+	return &sema.Prob{Base: at(valueType), Threshold: g.timed.Threshold, Path: path}
 }
 
 // States of the MDP with fixed numbers.
@@ -181,57 +184,57 @@ type node struct {
 	options []*entry
 }
 
-// dominated returns the entries that each entry dominates, where something was left out.
+// dominated returns for each entry the entries that were left out because of it.
 func (b *backward) dominated() map[*entry][]*entry {
 	result := make(map[*entry][]*entry)
-	found := make(map[[2]*entry]bool)
+	isListed := make(map[[2]*entry]bool)
 	for _, d := range b.dominations {
-		if pair := [2]*entry{d.by, d.entry}; !found[pair] {
-			found[pair] = true
+		if pair := [2]*entry{d.by, d.entry}; !isListed[pair] {
+			isListed[pair] = true
 			result[d.by] = append(result[d.by], d.entry)
 		}
 	}
 	return result
 }
 
-// space returns the MDP in which an entry can become those that it dominates, as given.
+// space returns the MDP of the symbolic states. An entry can also become the entries that it dominates.
 func (b *backward) space(dominated map[*entry][]*entry) (*explicit.Space, error) {
 	for _, entries := range b.entries {
-		for _, e := range entries {
-			e.number = 0
+		for _, entry := range entries {
+			entry.number = 0
 		}
 	}
-	m := &mdp{backward: b, builder: sparse.NewBuilder(sparse.MDP), optionOf: make(map[string]int), dominated: dominated}
+	mdp := &mdp{backward: b, builder: sparse.NewBuilder(sparse.MDP), optionOf: make(map[string]int), dominated: dominated}
 	first, err := b.initial()
 	if err != nil {
 		return nil, err
 	}
-	m.addChoiceBetween([]int{m.of(b.entriesAtOrigin(first))})
-	m.addChoiceBetween([]int{targetState})
-	m.addChoiceBetween([]int{loseState})
-	for i := 0; i < len(m.nodes); i++ { // adding a node may add others
-		if added := m.nodes[i]; added.entry != nil {
-			m.addEntry(added.entry)
+	mdp.addChoiceBetween([]int{mdp.of(b.entriesAtOrigin(first))})
+	mdp.addChoiceBetween([]int{targetState})
+	mdp.addChoiceBetween([]int{loseState})
+	for i := 0; i < len(mdp.nodes); i++ { // adding a node may add others
+		if added := mdp.nodes[i]; added.entry != nil {
+			mdp.addEntry(added.entry)
 		} else {
-			m.addChoiceBetween(m.ofEach(added.options))
+			mdp.addChoiceBetween(mdp.ofEach(added.options))
 		}
 	}
-	return m.finish()
+	return mdp.finish()
 }
 
-// entriesAtOrigin returns the entries of a location with the valuation in which all clocks are 0.
-func (b *backward) entriesAtOrigin(l *location) []*entry {
+// entriesAtOrigin returns the entries of a location that contain the valuation with all clocks 0.
+func (b *backward) entriesAtOrigin(location *location) []*entry {
 	var found []*entry
 	origin := make([]float64, b.constraint.clocks)
-	for _, e := range b.entries[l.number] {
-		if e.zone.Contains(origin) {
-			found = append(found, e)
+	for _, entry := range b.entries[location.number] {
+		if entry.zone.Contains(origin) {
+			found = append(found, entry)
 		}
 	}
 	return found
 }
 
-// of returns the state of the MDP that chooses between entries. It adds the state if it is new.
+// of returns the state of the MDP that chooses between entries. It adds a new state.
 func (m *mdp) of(options []*entry) int {
 	switch {
 	case len(options) == 0:
@@ -247,8 +250,8 @@ func (m *mdp) of(options []*entry) int {
 	numbers := m.ofEach(options)
 	slices.Sort(numbers)
 	key := fmt.Sprint(numbers)
-	number, ok := m.optionOf[key]
-	if !ok {
+	number, isKnown := m.optionOf[key]
+	if !isKnown {
 		number = m.add(node{options: options})
 		m.optionOf[key] = number
 	}
@@ -293,7 +296,7 @@ func (m *mdp) addTransition(target int, w weight) {
 	}
 }
 
-// addEntry adds the state of an entry, with a choice for each way to leave it.
+// addEntry adds the state of an entry, with a choice for each way to leave it and for each dominated entry.
 func (m *mdp) addEntry(e *entry) {
 	m.builder.State()
 	for _, way := range e.ways {
@@ -304,7 +307,7 @@ func (m *mdp) addEntry(e *entry) {
 	}
 }
 
-// addWay adds a choice for a way to leave an entry to the current state. Branches with the same target become one transition.
+// addWay adds a choice to the current state for a way to leave an entry. It merges branches with the same target.
 func (m *mdp) addWay(way *firingZone) {
 	var targets []int
 	weights := make(map[int]weight)

@@ -14,7 +14,8 @@ type constraints struct {
 	state   []int32     // the values of the discrete variables
 }
 
-// of returns the clock valuations that satisfy a condition or, if holds is not set, its negation.
+// of returns the clock valuations that satisfy a condition. If holds is false, it returns the valuations that
+// violate it.
 func (c *constraints) of(condition sema.Expr, holds bool) (zone.Federation, error) {
 	switch expr := condition.(type) {
 	case *sema.Label:
@@ -59,7 +60,8 @@ func (c *constraints) isClock(expr sema.Expr) bool {
 	return ok && c.clockOf[variable.Slot] > 0
 }
 
-// ofConnective is of for a conjunction, a disjunction or an implication. It does not evaluate the right operand if the left one decides.
+// ofConnective implements of for a conjunction, a disjunction or an implication. It does not evaluate the right
+// operand if the left operand is sufficient.
 func (c *constraints) ofConnective(expr *sema.Binary, holds bool) (zone.Federation, error) {
 	left, err := c.of(expr.X, holds != (expr.Op == syntax.OpImplies))
 	if err != nil {
@@ -67,8 +69,7 @@ func (c *constraints) ofConnective(expr *sema.Binary, holds bool) (zone.Federati
 	}
 	isConjunction := holds == (expr.Op == syntax.OpAnd)
 	isAll := len(left) == 1 && left[0].Equal(zone.All(c.clocks))
-	switch {
-	case isConjunction && len(left) == 0, !isConjunction && isAll:
+	if isConjunction && len(left) == 0 || !isConjunction && isAll {
 		return left, nil
 	}
 	right, err := c.of(expr.Y, holds)
@@ -86,7 +87,7 @@ var negatedOp = map[syntax.Op]syntax.Op{
 	syntax.OpLt: syntax.OpGe, syntax.OpGe: syntax.OpLt, syntax.OpGt: syntax.OpLe, syntax.OpLe: syntax.OpGt, syntax.OpEq: syntax.OpNe, syntax.OpNe: syntax.OpEq,
 }
 
-// ofComparison is of for the comparison of a clock with a number or with another clock.
+// ofComparison implements of for a comparison of a clock with a number or with another clock.
 func (c *constraints) ofComparison(expr *sema.Binary, holds bool) (zone.Federation, error) {
 	left, leftNumber, err := c.side(expr.X)
 	if err != nil {
@@ -103,7 +104,7 @@ func (c *constraints) ofComparison(expr *sema.Binary, holds bool) (zone.Federati
 	return c.compare(left, right, op, rightNumber-leftNumber), nil
 }
 
-// compare returns the valuations for which left-right op number.
+// compare returns the valuations with `left - right op number` for two clocks left and right.
 func (c *constraints) compare(left, right int, op syntax.Op, number int64) zone.Federation {
 	switch op {
 	case syntax.OpLt:
@@ -131,7 +132,7 @@ func (c *constraints) bounded(i, j int, bound zone.Bound) zone.Federation {
 	return zone.Federation{satisfying}
 }
 
-// side returns a side of a comparison as the sum of a clock, 0 for none, and a number.
+// side returns an operand of a comparison as a clock, or as a number with clock 0.
 func (c *constraints) side(expr sema.Expr) (clock int, number int64, err error) {
 	if c.isClock(expr) {
 		return c.clockOf[expr.(*sema.Var).Slot], 0, nil

@@ -17,10 +17,10 @@ func (b *backward) dominates(by, other *entry) bool {
 	return !b.keepAll && by.value >= other.value*(1-tolerance)
 }
 
-// dominating returns an entry that includes another one and dominates it; nil if there is none.
-func (b *backward) dominating(e *entry) *entry {
-	for _, other := range b.explored[e.location.number] {
-		if other != e && b.dominates(other, e) && other.zone.Includes(e.zone) {
+// dominating returns an entry that includes another entry and dominates it. It returns nil if there is none.
+func (b *backward) dominating(entry *entry) *entry {
+	for _, other := range b.explored[entry.location.number] {
+		if other != entry && b.dominates(other, entry) && other.zone.Includes(entry.zone) {
 			return other
 		}
 	}
@@ -28,27 +28,28 @@ func (b *backward) dominating(e *entry) *entry {
 }
 
 // leaveOut records that an entry was left out.
-func (b *backward) leaveOut(by, e *entry, retry func()) {
-	b.dominations = append(b.dominations, domination{by, e, retry})
+func (b *backward) leaveOut(by, entry *entry, retry func()) {
+	b.dominations = append(b.dominations, domination{by, entry, retry})
 }
 
-// retry adds what was left out and is not dominated any more. It reports whether there was any.
+// retry adds the entries that were left out and are no longer dominated. It reports whether there were any.
 func (b *backward) retry() bool {
 	old := b.dominations
 	b.dominations = nil
-	again := false
+	hasAdded := false
 	for _, d := range old {
 		if d.entry.value*(1-tolerance) <= d.by.value {
 			b.dominations = append(b.dominations, d)
 			continue
 		}
-		again = true
+		hasAdded = true
 		d.retry()
 	}
-	return again
+	return hasAdded
 }
 
-// raise sets the value of an entry, unless it has a greater one, and the values that depend on it. It ignores tiny changes, so that it ends.
+// raise increases the value of an entry, and all values that depend on it. It ignores tiny increases, so it
+// terminates.
 func (b *backward) raise(e *entry, value float64) {
 	if value <= e.value*(1+tolerance/10) {
 		return
@@ -56,13 +57,13 @@ func (b *backward) raise(e *entry, value float64) {
 	e.value = value
 	raised := []*entry{e}
 	for len(raised) > 0 {
-		e := raised[len(raised)-1]
+		raisedEntry := raised[len(raised)-1]
 		raised = raised[:len(raised)-1]
-		if !e.explored {
-			b.waiting.push(e)
+		if !raisedEntry.explored {
+			b.waiting.push(raisedEntry)
 		}
-		for _, used := range e.usedBy {
-			if !used.zone.improve(used.branch, e) {
+		for _, used := range raisedEntry.usedBy {
+			if !used.zone.improve(used.branch, raisedEntry) {
 				continue
 			}
 			for _, from := range used.zone.entries {
@@ -75,16 +76,18 @@ func (b *backward) raise(e *entry, value float64) {
 	}
 }
 
-// improve updates the value of a firing zone for an option of a branch, and of the entries that have the zone as a way.
+// improve updates the value of a firing zone for an option of a branch. It raises the entries that have the zone
+// as a way.
 func (b *backward) improve(z *firingZone, branch int, option *entry) {
 	if z.improve(branch, option) {
-		for _, e := range z.entries {
-			b.raise(e, z.value)
+		for _, entry := range z.entries {
+			b.raise(entry, z.value)
 		}
 	}
 }
 
-// improve updates the value of a firing zone for an option of a branch. It reports whether the option is the best one now.
+// improve updates the value of a firing zone for an option of a branch. It returns true if the option is now the
+// best of the branch.
 func (z *firingZone) improve(branch int, option *entry) bool {
 	if best := z.best[branch]; best != nil && best != option && best.value >= option.value {
 		return false
@@ -127,7 +130,7 @@ func (q *queue) Pop() any {
 }
 
 // push adds an entry.
-func (q *queue) push(e *entry) { heap.Push(q, queued{e, e.value, e.order}) }
+func (q *queue) push(entry *entry) { heap.Push(q, queued{entry, entry.value, entry.order}) }
 
 // pop removes the entry with the greatest value.
 func (q *queue) pop() *entry { return heap.Pop(q).(queued).entry }

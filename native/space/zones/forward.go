@@ -22,52 +22,52 @@ type locationZone struct {
 	zone     zone.Zone
 }
 
-// explore finds the reachable locations with their zones. The error is a *TimelockError if there is a timelock. The timer, which no
-// command sets, begins with any value.
+// explore finds the reachable locations and zones. The error is a *TimelockError if there is a timelock. The timer
+// of the property starts with any value, because no command sets it.
 func (a *automaton) explore(ctx context.Context) (*forward, error) {
-	f := &forward{automaton: a, limits: append([]int64{0}, a.Limits...)}
+	search := &forward{automaton: a, limits: append([]int64{0}, a.Limits...)}
 	if a.timer > 0 {
-		f.limits = append(f.limits, 0)
+		search.limits = append(search.limits, 0)
 	}
 	for _, pair := range a.Pairs {
-		f.pairs = append(f.pairs, [2]int{a.constraint.clockOf[pair[0]], a.constraint.clockOf[pair[1]]})
+		search.pairs = append(search.pairs, [2]int{a.constraint.clockOf[pair[0]], a.constraint.clockOf[pair[1]]})
 	}
 	first, err := a.initial()
 	if err != nil {
 		return nil, err
 	}
-	start := zone.All(a.constraint.clocks)
+	start := zone.All(a.constraint.clocks) // all clocks of the model are 0
 	for clock := 1; clock <= len(a.Clocks); clock++ {
 		start, _ = start.And(clock, 0, zone.AtMost(0))
 	}
-	f.enter(first, start)
-	for len(f.waiting) > 0 {
+	search.enter(first, start)
+	for len(search.waiting) > 0 {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		found := f.waiting[0]
-		f.waiting = f.waiting[1:]
-		if err := f.expand(found); err != nil {
+		next := search.waiting[0]
+		search.waiting = search.waiting[1:]
+		if err := search.expand(next); err != nil {
 			return nil, err
 		}
 	}
-	return f, nil
+	return search, nil
 }
 
 // enter adds states in which a location is entered, unless they were found before.
-func (f *forward) enter(l *location, z zone.Zone) {
+func (f *forward) enter(location *location, z zone.Zone) {
 	for _, part := range f.extrapolate(z) {
-		if isCovered(l.entered, part) {
+		if isCovered(location.entered, part) {
 			continue
 		}
-		l.entered = l.entered.Add(part)
-		f.waiting = append(f.waiting, locationZone{l, part})
+		location.entered = location.entered.Add(part)
+		f.waiting = append(f.waiting, locationZone{location, part})
 	}
 }
 
-// isCovered reports whether one zone of a federation includes a zone.
-func isCovered(f zone.Federation, z zone.Zone) bool {
-	for _, other := range f {
+// isCovered reports whether a zone of a federation includes a given zone.
+func isCovered(federation zone.Federation, z zone.Zone) bool {
+	for _, other := range federation {
 		if other.Includes(z) {
 			return true
 		}
@@ -75,10 +75,11 @@ func isCovered(f zone.Federation, z zone.Zone) bool {
 	return false
 }
 
-// extrapolate returns zones that include a zone, and of which there are finitely many. A zone is first divided by the comparisons of two
-// clocks, which the extrapolation must not change.
+// extrapolate returns zones that include a zone, from a finite set of zones. It first divides the zone by the
+// comparisons of two clocks in the model. These comparisons must not change.
 //
-// Source: Bengtsson and Yi, On clock difference constraints and termination in reachability analysis of timed automata (ICFEM 2003).
+// Source: Bengtsson and Yi, On clock difference constraints and termination in reachability analysis of timed
+// automata (ICFEM 2003).
 func (f *forward) extrapolate(z zone.Zone) zone.Federation {
 	parts := []zone.Zone{z}
 	orders := []zone.Zone{zone.All(z.Clocks())}
@@ -86,9 +87,9 @@ func (f *forward) extrapolate(z zone.Zone) zone.Federation {
 		var finer, finerOrders []zone.Zone
 		for i, part := range parts {
 			for _, order := range f.orders(pair) {
-				if both, ok := part.Intersect(order); ok {
-					together, _ := orders[i].Intersect(order)
-					finer, finerOrders = append(finer, both), append(finerOrders, together)
+				if divided, ok := part.Intersect(order); ok {
+					combined, _ := orders[i].Intersect(order)
+					finer, finerOrders = append(finer, divided), append(finerOrders, combined)
 				}
 			}
 		}
@@ -113,44 +114,50 @@ func (f *forward) orders(pair [2]int) []zone.Zone {
 	return []zone.Zone{less, equal, greater}
 }
 
-// expand lets time pass, takes all transitions, and looks for timelocks.
+// expand adds the states after the passage of time and after all transitions. It returns an error for a timelock.
 func (f *forward) expand(found locationZone) error {
-	l := found.location
-	reached := l.afterDelay(found.zone)
-	if f.warning == "" {
-		for _, violating := range (zone.Federation{found.zone}).Minus(l.invariant) {
-			f.warning = f.text(l, violating)
-			break
-		}
+	location := found.location
+	reached := location.afterDelay(found.zone)
+	violating := (zone.Federation{found.zone}).Minus(location.invariant)
+	if f.warning == "" && len(violating) > 0 {
+		f.warning = f.text(location, violating[0])
 	}
-	stuck := reached.Minus(l.live)
-	for _, at := range slices.Concat(stuck.Minus(l.beforeDelay), stuck) {
-		return &TimelockError{f.text(l, at)}
+	stuck := reached.Minus(location.live)
+	if timelocks := slices.Concat(stuck.Minus(location.beforeDelay), stuck); len(timelocks) > 0 {
+		return &TimelockError{f.text(location, timelocks[0])}
 	}
-	l.reached = l.reached.Union(reached)
-	for _, t := range l.transitions {
-		for _, part := range reached {
-			at, ok := part.Intersect(t.guard)
-			if !ok {
-				continue
-			}
-			if t.branches == nil {
-				if err := f.addBranches(t); err != nil {
-					return err
-				}
-			}
-			for i := range t.branches {
-				f.enter(t.branches[i].to, t.branches[i].after(at))
-			}
+	location.reached = location.reached.Union(reached)
+	for _, transition := range location.transitions {
+		if err := f.take(transition, reached); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// afterDelay returns the states of a location after some time, or none, has passed.
-func (l *location) afterDelay(z zone.Zone) zone.Federation {
+// take adds the states after a transition from the given states of its location.
+func (f *forward) take(transition *transition, from zone.Federation) error {
+	for _, z := range from {
+		enabled, ok := z.Intersect(transition.guard)
+		if !ok {
+			continue
+		}
+		if transition.branches == nil {
+			if err := f.addBranches(transition); err != nil {
+				return err
+			}
+		}
+		for i := range transition.branches {
+			f.enter(transition.branches[i].to, transition.branches[i].after(enabled))
+		}
+	}
+	return nil
+}
+
+// afterDelay returns the states of a location after the passage of some time, or none.
+func (location *location) afterDelay(z zone.Zone) zone.Federation {
 	var result zone.Federation
-	for _, invariant := range l.invariant {
+	for _, invariant := range location.invariant {
 		if start, ok := z.Intersect(invariant.WithLowerBounds()); ok {
 			if later, ok := start.Up().Intersect(invariant); ok {
 				result = result.Add(later)
@@ -160,11 +167,11 @@ func (l *location) afterDelay(z zone.Zone) zone.Federation {
 	return result.Add(z)
 }
 
-// beforeDelayAvoiding returns the states of a location from which the passage of some time, or none, leads to a zone, without any of the bad states
-// before or then. The zone has no bad state.
-func (l *location) beforeDelayAvoiding(z zone.Zone, bad zone.Federation) zone.Federation {
+// beforeDelayAvoiding returns the states of a location from which the passage of some time, or none, leads into a
+// zone. There must be no bad state before. The zone has no bad state.
+func (location *location) beforeDelayAvoiding(z zone.Zone, bad zone.Federation) zone.Federation {
 	var result zone.Federation
-	for _, invariant := range l.invariant {
+	for _, invariant := range location.invariant {
 		target, ok := z.Intersect(invariant)
 		if !ok {
 			continue
