@@ -73,9 +73,9 @@ func New(formula *Formula, limits Limits) (*Automaton, error) {
 	return newAutomaton(formula, limits, false)
 }
 
-// NewPrefixes returns an automaton for a co-safe formula, which becomes Accepted with the letter that
-// proves the formula. X takes one more letter even if it does not matter which one. Rewards of co-safe
-// formulas are collected until then, as in PRISM.
+// NewPrefixes returns an automaton for a co-safe formula. It becomes Accepted with the letter that proves the
+// formula. X reads one more letter even if its operand is decided. As in PRISM, rewards of co-safe formulas are
+// collected until then.
 func NewPrefixes(formula *Formula, limits Limits) (*Automaton, error) {
 	if !CoSafe(formula) {
 		return nil, fmt.Errorf("%v is not syntactically co-safe", formula)
@@ -83,15 +83,15 @@ func NewPrefixes(formula *Formula, limits Limits) (*Automaton, error) {
 	return newAutomaton(formula, limits, true)
 }
 
-// newAutomaton returns an automaton with its initial state only; further states are added when they are reached. If
-// explicitNext is true, X takes one more letter even if its operand is already decided.
+// newAutomaton returns an automaton with only its initial state. Other states are added when they are reached. If
+// explicitNext is set, X reads one more letter even if its operand is decided.
 func newAutomaton(formula *Formula, limits Limits, explicitNext bool) (*Automaton, error) {
 	automaton := &Automaton{
 		bdd: newBDD(limits.nodes()), limits: limits, stateNumber: map[state]int{},
 		goals: [][]ref{nil}, goalListNumber: map[string]int{"[]": 0}, jumps: map[int][]int{},
 	}
-	b := &builder{automaton.bdd, explicitNext}
-	initial, err := b.build(formula, false)
+	translator := &builder{automaton.bdd, explicitNext}
+	initial, err := translator.build(formula, false)
 	if err != nil {
 		return nil, err
 	}
@@ -99,12 +99,12 @@ func newAutomaton(formula *Formula, limits Limits, explicitNext bool) (*Automato
 	return automaton, err
 }
 
-// addState returns the number of a state, and adds it if it is new.
+// addState returns the number of a state. It adds a new state.
 func (a *Automaton) addState(s state) (int, error) {
 	if err := a.bdd.err(); err != nil {
 		return 0, err
 	}
-	if number, found := a.stateNumber[s]; found {
+	if number, isKnown := a.stateNumber[s]; isKnown {
 		return number, nil
 	}
 	number := len(a.states)
@@ -122,17 +122,16 @@ func (a *Automaton) Initial() int { return 0 }
 // NumStates returns the number of states reached so far.
 func (a *Automaton) NumStates() int { return len(a.states) }
 
-// Step returns the state after a letter. A letter is a set of propositions as bits: bit i says that
-// proposition i holds.
+// Step returns the state after a letter. Bit i of the letter says whether proposition i holds.
 func (automaton *Automaton) Step(number int, letter uint64) (int, error) {
 	next := automaton.states[number]
 	next.formula = automaton.bdd.progress(next.formula, letter)
 	next.allGoalsMet = false
-	inAcceptingPart := next.goalList > 0
-	if inAcceptingPart && next.formula == falseRef {
+	isInAcceptingPart := next.goalList > 0
+	if isInAcceptingPart && next.formula == falseRef {
 		return automaton.addState(state{formula: falseRef})
 	}
-	if inAcceptingPart {
+	if isInAcceptingPart {
 		next.goalFormula = automaton.bdd.progress(next.goalFormula, letter)
 		if next.goalFormula == trueRef {
 			automaton.advanceGoal(&next)
@@ -141,7 +140,7 @@ func (automaton *Automaton) Step(number int, letter uint64) (int, error) {
 	return automaton.addState(next)
 }
 
-// advanceGoal makes the next goal of the list the current goal. After the last goal it continues with the first.
+// advanceGoal makes the next goal of the list current. The first goal follows the last one.
 func (a *Automaton) advanceGoal(s *state) {
 	goals := a.goals[s.goalList]
 	s.goalIndex++
@@ -174,8 +173,8 @@ func (a *Automaton) Accepting(number int) bool {
 	return class == Accepted || class == Safe || a.states[number].allGoalsMet
 }
 
-// CanStay reports whether the automaton can accept some run from a state without ever reaching an Accepted state. The answer
-// is the same for all states of a strongly connected component.
+// CanStay reports whether the automaton can accept some run from a state that never reaches an Accepted state. All
+// states of a strongly connected component have the same answer.
 func (a *Automaton) CanStay(number int) bool {
 	switch a.Class(number) {
 	case Rejected:
@@ -186,14 +185,14 @@ func (a *Automaton) CanStay(number int) bool {
 	return true
 }
 
-// Jumps returns the states of the accepting part to which a run may jump from a state, without reading a letter. Only Open
-// states have jumps. A run that visits some state of the initial part infinitely often may jump at any time, without losing
+// Jumps returns the states of the accepting part that a run can jump to without reading a letter. Only Open states
+// have jumps. A run that visits a state of the initial part infinitely often can jump at any time without losing
 // acceptance.
 func (a *Automaton) Jumps(from int) ([]int, error) {
 	if a.Class(from) != Open || !a.CanStay(from) {
 		return nil, nil
 	}
-	if cached, ok := a.jumps[from]; ok {
+	if cached, isCached := a.jumps[from]; isCached {
 		return cached, nil
 	}
 	targets, err := a.bdd.jumpTargets(a.states[from].formula)
@@ -220,14 +219,14 @@ func (a *Automaton) acceptingState(target jumpTarget) state {
 	return state{formula: target.invariant, goalList: a.goalListOf(target.goals), goalFormula: target.goals[0]}
 }
 
-// goalListOf returns the number of a list of goals, and adds it if it is new.
+// goalListOf returns the number of a list of goals. It adds a new list.
 func (a *Automaton) goalListOf(goals []ref) int {
 	key := fmt.Sprint(goals)
-	i, ok := a.goalListNumber[key]
-	if !ok {
-		i = len(a.goals)
+	number, isKnown := a.goalListNumber[key]
+	if !isKnown {
+		number = len(a.goals)
 		a.goals = append(a.goals, goals)
-		a.goalListNumber[key] = i
+		a.goalListNumber[key] = number
 	}
-	return i
+	return number
 }

@@ -9,28 +9,27 @@ type builder struct {
 	explicitNext bool
 }
 
-// build translates a formula, or its negation if negated is true. It moves negations inwards to the
-// propositions.
-func (b *builder) build(formula *Formula, negated bool) (ref, error) {
+// build translates a formula, or its negation if isNegated is set. It moves negations inwards to the propositions.
+func (b *builder) build(formula *Formula, isNegated bool) (ref, error) {
 	switch formula.Op {
 	case True, False:
-		return constant((formula.Op == True) != negated), nil
+		return constant((formula.Op == True) != isNegated), nil
 	case Prop:
 		if formula.Prop < 0 || formula.Prop > 63 {
 			return falseRef, fmt.Errorf("found proposition %d, wanted 0 to 63", formula.Prop)
 		}
-		if negated {
+		if isNegated {
 			return b.ite(b.prop(formula.Prop), falseRef, trueRef), nil
 		}
 		return b.prop(formula.Prop), nil
 	case Not:
-		return b.build(formula.X, !negated)
+		return b.build(formula.X, !isNegated)
 	case Iff:
-		return b.iff(formula, negated)
+		return b.iff(formula, isNegated)
 	case And, Or, Implies:
-		return b.connective(formula, negated)
+		return b.connective(formula, isNegated)
 	}
-	return b.temporal(formula, negated)
+	return b.temporal(formula, isNegated)
 }
 
 // constant returns the formula true or false.
@@ -41,50 +40,50 @@ func constant(value bool) ref {
 	return falseRef
 }
 
-// iff translates x <=> y to (x & y) | !(x | y), or its negation to !(x & y) & (x | y).
-func (b *builder) iff(formula *Formula, negated bool) (ref, error) {
+// iff translates x <=> y to (x & y) | !(x | y). It translates the negation to !(x & y) & (x | y).
+func (b *builder) iff(formula *Formula, isNegated bool) (ref, error) {
 	conjunction := &Formula{Op: And, X: formula.X, Y: formula.Y}
 	disjunction := &Formula{Op: Or, X: formula.X, Y: formula.Y}
-	first, err := b.connective(conjunction, negated)
+	first, err := b.connective(conjunction, isNegated)
 	if err != nil {
 		return falseRef, err
 	}
-	second, err := b.connective(disjunction, !negated)
-	if negated {
+	second, err := b.connective(disjunction, !isNegated)
+	if isNegated {
 		return b.and(first, second), err
 	}
 	return b.or(first, second), err
 }
 
-// connective translates x & y, x | y or x => y, or its negation. It translates x => y as !x | y. The negation of a conjunction is the
-// disjunction of the negated operands, and vice versa.
-func (b *builder) connective(formula *Formula, negated bool) (ref, error) {
-	negatesLeft := negated
+// connective translates x & y, x | y or x => y, or its negation if isNegated is set. It translates x => y as !x |
+// y. De Morgan's laws give the negations.
+func (b *builder) connective(formula *Formula, isNegated bool) (ref, error) {
+	isLeftNegated := isNegated
 	if formula.Op == Implies {
-		negatesLeft = !negated
+		isLeftNegated = !isNegated
 	}
-	left, err := b.build(formula.X, negatesLeft)
+	left, err := b.build(formula.X, isLeftNegated)
 	if err != nil {
 		return falseRef, err
 	}
-	right, err := b.build(formula.Y, negated)
-	isConjunction := (formula.Op == And) != negated
+	right, err := b.build(formula.Y, isNegated)
+	isConjunction := (formula.Op == And) != isNegated
 	if isConjunction {
 		return b.and(left, right), err
 	}
 	return b.or(left, right), err
 }
 
-// temporal translates a formula whose outermost operator is temporal, or its negation. The negation of an
-// operator is its dual, applied to the negated operands: !(left U right) is !left R !right.
-func (b *builder) temporal(formula *Formula, negated bool) (ref, error) {
-	left, err := b.build(formula.X, negated)
+// temporal translates a formula with a temporal operator, or its negation if isNegated is set. The negation is the
+// dual operator with negated operands: !(left U right) is !left R !right.
+func (b *builder) temporal(formula *Formula, isNegated bool) (ref, error) {
+	left, err := b.build(formula.X, isNegated)
 	if err != nil {
 		return falseRef, err
 	}
 	right := left
 	if formula.Y != nil {
-		right, err = b.build(formula.Y, negated)
+		right, err = b.build(formula.Y, isNegated)
 		if err != nil {
 			return falseRef, err
 		}
@@ -94,33 +93,35 @@ func (b *builder) temporal(formula *Formula, negated bool) (ref, error) {
 		if formula.Bound != nil {
 			return falseRef, fmt.Errorf("found a bound of the operator %v, which cannot have one", formula.Op)
 		}
-		return b.nextOrWeak(formula.Op, left, right, negated), nil
+		return b.nextOrWeak(formula.Op, left, right, isNegated), nil
 	case Finally: // F right is true U right
-		return b.untilOrRelease(!negated, constant(!negated), right, formula.Bound)
+		return b.untilOrRelease(!isNegated, constant(!isNegated), right, formula.Bound)
 	case Globally: // G right is false R right
-		return b.untilOrRelease(negated, constant(negated), right, formula.Bound)
+		return b.untilOrRelease(isNegated, constant(isNegated), right, formula.Bound)
 	case Until:
-		return b.untilOrRelease(!negated, left, right, formula.Bound)
+		return b.untilOrRelease(!isNegated, left, right, formula.Bound)
 	case Release:
-		return b.untilOrRelease(negated, left, right, formula.Bound)
+		return b.untilOrRelease(isNegated, left, right, formula.Bound)
 	}
 	return falseRef, fmt.Errorf("found operator number %d, wanted a temporal operator", formula.Op)
 }
 
-// untilOrRelease returns left U right if until is true, otherwise left R right. The operator has the given bound unless it is nil.
-func (b *builder) untilOrRelease(until bool, left, right ref, bound *Bound) (ref, error) {
+// untilOrRelease returns left U right if isUntil is set, and left R right otherwise. bound is the bound of the
+// operator, or nil.
+func (b *builder) untilOrRelease(isUntil bool, left, right ref, bound *Bound) (ref, error) {
 	if bound != nil {
-		return b.boundedUntil(until, left, right, *bound)
+		return b.boundedUntil(isUntil, left, right, *bound)
 	}
-	return b.unboundedUntil(until, left, right), nil
+	return b.unboundedUntil(isUntil, left, right), nil
 }
 
-// nextOrWeak translates an operator X or W, or its negation. If negated is true, left and right are the negations of the operands.
-func (b *builder) nextOrWeak(op Op, left, right ref, negated bool) ref {
+// nextOrWeak translates an operator X or W, or its negation. If isNegated is set, left and right are the negated
+// operands.
+func (b *builder) nextOrWeak(op Op, left, right ref, isNegated bool) ref {
 	switch {
 	case op == Next:
 		return b.nextStep(left)
-	case negated: // !(a W b) is !b U (!a & !b); left is !a and right is !b
+	case isNegated: // !(a W b) is !b U (!a & !b); left is !a and right is !b
 		return b.until(right, b.and(left, right))
 	}
 	return b.weakUntil(left, right)
@@ -134,30 +135,30 @@ func (b *builder) nextStep(x ref) ref {
 	return b.next(x)
 }
 
-// unboundedUntil returns left U right if until is true, and left R right, which is right W (left & right), otherwise.
-func (b *builder) unboundedUntil(until bool, left, right ref) ref {
-	if until {
+// unboundedUntil returns left U right if isUntil is set. Otherwise it returns left R right, as right W (left &
+// right).
+func (b *builder) unboundedUntil(isUntil bool, left, right ref) ref {
+	if isUntil {
 		return b.until(left, right)
 	}
 	return b.weakUntil(right, b.and(left, right))
 }
 
-// boundedUntil unfolds left U[low,high] right to right | left & X(right | left & X(…)), from the last step to the first. In the first low
-// steps it leaves out `right |`, because right does not count there. If until is false, it unfolds left R[low,high] right: this
-// exchanges `|` and `&`.
-func (b *builder) boundedUntil(until bool, left, right ref, bound Bound) (ref, error) {
+// boundedUntil unfolds left U[low,high] right to right | left & X(right | left & X(…)). The first low steps omit
+// `right |`. If isUntil is false, it unfolds left R[low,high] right, with `|` and `&` exchanged.
+func (b *builder) boundedUntil(isUntil bool, left, right ref, bound Bound) (ref, error) {
 	if bound.Low < 0 || bound.High != Unbounded && bound.High < bound.Low {
 		return falseRef, fmt.Errorf("found bound [%d,%d] of an operator, wanted 0 <= lower <= upper", bound.Low, bound.High)
 	}
 	disjunction, conjunction := b.or, b.and
-	if !until { // a R b is the dual of a U b
+	if !isUntil { // a R b is the dual of a U b
 		disjunction, conjunction = b.and, b.or
 	}
 	unfolded, steps := right, bound.High
 	if bound.High == Unbounded {
-		unfolded, steps = b.unboundedUntil(until, left, right), bound.Low
+		unfolded, steps = b.unboundedUntil(isUntil, left, right), bound.Low
 	}
-	for step := steps; step > 0 && !b.exceeded; step-- {
+	for step := steps; step > 0 && !b.exceeded; step-- { // from the last step to the first
 		unfolded = conjunction(left, b.nextStep(unfolded))
 		if step > bound.Low {
 			unfolded = disjunction(right, unfolded)

@@ -65,7 +65,7 @@ func Constant(value bool) *Formula {
 	return &Formula{Op: False}
 }
 
-// String returns the formula in PRISM's syntax, with propositions p0, p1, ….
+// String returns the formula in PRISM's syntax, with propositions p0, p1, and so on.
 func (f *Formula) String() string {
 	switch {
 	case f.Op == Prop:
@@ -80,7 +80,7 @@ func (f *Formula) String() string {
 	return fmt.Sprintf("(%v %v%v %v)", f.X, f.Op, f.Bound, f.Y)
 }
 
-// String returns the bound in PRISM's syntax; it is empty for a nil Bound.
+// String returns the bound in PRISM's syntax. It returns "" for a nil Bound.
 func (b *Bound) String() string {
 	switch {
 	case b == nil:
@@ -95,25 +95,25 @@ func (b *Bound) String() string {
 // R. Operators with an upper bound are both safe and co-safe.
 func CoSafe(formula *Formula) bool { return coSafe(formula, false) }
 
-// coSafe reports whether a formula, or its negation if negated is true, is syntactically co-safe.
-func coSafe(formula *Formula, negated bool) bool {
+// coSafe reports whether a formula, or its negation if isNegated is set, is syntactically co-safe.
+func coSafe(formula *Formula, isNegated bool) bool {
 	switch formula.Op {
 	case True, False, Prop:
 		return true
 	case Not:
-		return coSafe(formula.X, !negated)
+		return coSafe(formula.X, !isNegated)
 	case Implies:
-		return coSafe(formula.X, !negated) && coSafe(formula.Y, negated)
+		return coSafe(formula.X, !isNegated) && coSafe(formula.Y, isNegated)
 	case Iff:
 		return coSafe(formula.X, true) && coSafe(formula.X, false) && coSafe(formula.Y, true) && coSafe(formula.Y, false)
 	}
 	// The negation of an eventuality is an invariant, and vice versa. An invariant without a bound is not co-safe.
 	isEventuality := formula.Op == Finally || formula.Op == Until
 	isInvariant := formula.Op == Globally || formula.Op == WeakUntil || formula.Op == Release
-	if (isEventuality && negated || isInvariant && !negated) && !formula.bounded() {
+	if (isEventuality && isNegated || isInvariant && !isNegated) && !formula.bounded() {
 		return false
 	}
-	return coSafe(formula.X, negated) && (formula.Y == nil || coSafe(formula.Y, negated))
+	return coSafe(formula.X, isNegated) && (formula.Y == nil || coSafe(formula.Y, isNegated))
 }
 
 // bounded reports whether the operator has an upper bound, so that finitely many steps decide it.

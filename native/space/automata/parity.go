@@ -28,15 +28,15 @@ type parityState struct {
 	priority int
 }
 
-// NewParity returns the parity automaton of a formula. It builds states when they are first reached.
+// NewParity returns the parity automaton of a formula. States are built when they are reached.
 func NewParity(formula *Formula, limits Limits) (*Parity, error) {
 	automaton, err := New(formula, limits)
 	if err != nil {
 		return nil, err
 	}
-	p := &Parity{automaton: automaton, number: map[string]int{}}
-	_, err = p.nextState(automaton.Initial(), nil)
-	return p, err
+	parity := &Parity{automaton: automaton, number: map[string]int{}}
+	_, err = parity.nextState(automaton.Initial(), nil)
+	return parity, err
 }
 
 // Initial returns the state before the first letter.
@@ -70,8 +70,8 @@ func (parity *Parity) Step(number int, letter uint64) (int, error) {
 	return parity.nextState(initial, runs)
 }
 
-// nextState returns the state with the given state of the initial part and the given runs of the accepting part. It removes runs
-// that are rejected or equal to an earlier run, and adds runs that jump now.
+// nextState returns the state with a state of the initial part and runs of the accepting part. It removes rejected
+// and duplicate runs, and adds runs that jump now.
 func (parity *Parity) nextState(initial int, runs []int) (int, error) {
 	switch parity.automaton.Class(initial) {
 	case Accepted, Safe:
@@ -81,8 +81,8 @@ func (parity *Parity) nextState(initial int, runs []int) (int, error) {
 	}
 	next := parityState{initial: initial, priority: 2*len(runs) + 1}
 	for i, run := range runs {
-		ended := parity.automaton.Class(run) == Rejected || parity.follows(next.runs, run)
-		if ended {
+		hasEnded := parity.automaton.Class(run) == Rejected || parity.follows(next.runs, run)
+		if hasEnded {
 			next.priority = min(next.priority, 2*i+1)
 			continue
 		}
@@ -103,7 +103,7 @@ func (parity *Parity) nextState(initial int, runs []int) (int, error) {
 	return parity.addState(next)
 }
 
-// follows reports whether one of the runs has the same future as another run.
+// follows reports whether one of the runs accepts the same words from now on as another run.
 func (p *Parity) follows(runs []int, other int) bool {
 	return slices.ContainsFunc(runs, func(run int) bool { return p.future(run) == p.future(other) })
 }
@@ -115,10 +115,10 @@ func (p *Parity) future(number int) state {
 	return future
 }
 
-// addState returns the number of a state, and adds it if it is new.
+// addState returns the number of a state. It adds a new state.
 func (parity *Parity) addState(s parityState) (int, error) {
 	key := fmt.Sprint(s)
-	if number, found := parity.number[key]; found {
+	if number, isKnown := parity.number[key]; isKnown {
 		return number, nil
 	}
 	number := len(parity.states)
