@@ -100,7 +100,7 @@ type blockExtent struct {
 	states               disk.Range
 }
 
-// Solve computes bounds of the value of the state with number initial. It goes on where an earlier process ended.
+// Solve computes bounds of the value of the initial state. It continues the work of an earlier process.
 func Solve(ctx context.Context, space *disk.Space, columns *disk.Columns, problem Problem, initial int64, options Options) (Bounds, error) {
 	if options.Epsilon == 0 {
 		options.Epsilon = solve.DefaultEpsilon
@@ -124,13 +124,9 @@ func Solve(ctx context.Context, space *disk.Space, columns *disk.Columns, proble
 	return s.sol.Bounds, nil
 }
 
-// begin reads the state of the solution, or makes its first one.
+// begin reads the recorded state of the solution, or creates a new state. It creates the workers.
 func (s *solver) begin() error {
-	if recorded := s.space.Directory.Manifest().Solutions[s.problem.Key]; recorded != nil {
-		if err := json.Unmarshal(recorded, &s.sol); err != nil {
-			return fmt.Errorf("read the state of the solution: %w", err)
-		}
-	} else if err := s.beginAnew(); err != nil {
+	if err := s.readOrBegin(); err != nil {
 		return err
 	}
 	s.blocks = blockExtents(s.columns.Chunks, s.sol.FirstChunks)
@@ -146,7 +142,20 @@ func (s *solver) begin() error {
 	return nil
 }
 
-// beginAnew makes the first state of the solution, and records it: the blocks, and the marks of the states.
+// readOrBegin reads the recorded state of the solution. If there is none, it creates a new state.
+func (s *solver) readOrBegin() error {
+	recorded := s.space.Directory.Manifest().Solutions[s.problem.Key]
+	if recorded == nil {
+		return s.beginAnew()
+	}
+	if err := json.Unmarshal(recorded, &s.sol); err != nil {
+		return fmt.Errorf("read the state of the solution: %w", err)
+	}
+	return nil
+}
+
+// beginAnew divides the chunks into blocks, writes the marks of the states, and records the first state of the
+// solution.
 func (s *solver) beginAnew() error {
 	firstChunks, err := partition(s.columns, s.options.Memory/blocksPerStep)
 	if err != nil {
@@ -172,7 +181,8 @@ func blockExtents(chunks []disk.Chunk, firstChunks []int) []blockExtent {
 			endChunk = firstChunks[block+1]
 		}
 		last := &chunks[endChunk-1]
-		blocks = append(blocks, blockExtent{firstChunk, endChunk, disk.Range{First: chunks[firstChunk].First, End: last.First + last.States}})
+		states := disk.Range{First: chunks[firstChunk].First, End: last.First + last.States}
+		blocks = append(blocks, blockExtent{firstChunk, endChunk, states})
 	}
 	return blocks
 }
@@ -190,7 +200,7 @@ func (s *solver) commit() error {
 // backwards reports whether blocks and their states are solved from the last to the first: most targets have greater numbers.
 func (s *solver) backwards() bool { return s.columns.Forward >= s.columns.Backward }
 
-// pass solves all blocks once, beginning at the recorded step, and decides what comes next.
+// pass solves all blocks once, from the recorded step on. Then it decides what the next pass computes.
 func (s *solver) pass(initial int64) error {
 	numSteps := (len(s.blocks) + blocksPerStep - 1) / blocksPerStep
 	for s.sol.Step < numSteps {
@@ -221,7 +231,7 @@ func (s *solver) blocksOfStep(step int) []int {
 	return blocks
 }
 
-// step solves some blocks at the same time, writes their values and records the step.
+// step solves some blocks at the same time, replaces their values and records the step.
 func (s *solver) step(blocks []int) error {
 	var wg sync.WaitGroup
 	names := make([]string, len(blocks))
@@ -265,7 +275,7 @@ func (s *solver) endPass(initial int64) error {
 		err := s.readBounds(initial, false)
 		s.end()
 		return err
-	case isUpper && s.sol.Pass >= 10+s.sol.Passes/4:
+	case isUpper && s.sol.Pass >= 10+s.sol.Passes/4: // the guess is probably wrong
 		s.guessAgain()
 	case !isUpper:
 		s.sol.LastChange = s.sol.Change
@@ -276,7 +286,8 @@ func (s *solver) endPass(initial int64) error {
 	return nil
 }
 
-// guessAgain gives the guesses up, and makes the lower bounds more precise before the next ones.
+// guessAgain drops the guessed upper bounds. The next passes compute more precise lower bounds before the next
+// guess.
 func (s *solver) guessAgain() {
 	for i, name := range s.sol.Upper {
 		s.retire(name)
@@ -289,8 +300,8 @@ func (s *solver) guessAgain() {
 	}
 }
 
-// endProved ends the solution when the upper bounds are proved, or makes the lower bounds more precise if the bounds of the initial state are
-// wider than wanted.
+// endProved ends the solution after the upper bounds were proved. If the bounds of the initial state are too wide,
+// it continues with more precise lower bounds instead.
 func (s *solver) endProved(initial int64) error {
 	if err := s.readBounds(initial, true); err != nil {
 		return err
@@ -304,15 +315,16 @@ func (s *solver) endProved(initial int64) error {
 	return nil
 }
 
-// readBounds reads the bounds of the initial state. If the upper ones are not proved, it keeps the ones that were proved before.
-func (s *solver) readBounds(initial int64, proved bool) error {
+// readBounds reads the bounds of the initial state. isProved says that the upper bound is proved. Otherwise the
+// last proved upper bound stays.
+func (s *solver) readBounds(initial int64, isProved bool) error {
 	var bound [1]float64
 	if err := s.values(bound[:], initial, lowerPhase); err != nil {
 		return err
 	}
 	bounds := &s.sol.Bounds
 	bounds.Lower, bounds.Passes, bounds.Blocks = bound[0], s.sol.Passes, len(s.blocks)
-	if !proved {
+	if !isProved {
 		if !bounds.Proved {
 			bounds.Upper = 1
 		}
@@ -325,7 +337,7 @@ func (s *solver) readBounds(initial int64, proved bool) error {
 	return nil
 }
 
-// end ends the solution, whose files are not needed any more.
+// end ends the solution. Its files are no longer needed.
 func (s *solver) end() {
 	s.sol.Phase = donePhase
 	for _, name := range slices.Concat(s.sol.Lower, s.sol.Upper, []string{s.sol.Marks}) {
@@ -336,7 +348,7 @@ func (s *solver) end() {
 	s.sol.Marks = ""
 }
 
-// retire closes a file and marks it as obsolete: it is removed after the next record in the manifest.
+// retire closes a file and marks it as obsolete. The next record in the manifest removes it.
 func (s *solver) retire(name string) {
 	if name == "" {
 		return
@@ -350,7 +362,7 @@ func (s *solver) retire(name string) {
 	s.space.Directory.Obsolete(name)
 }
 
-// open returns an open file. It stays open until retire.
+// open returns an open file of the directory. It stays open until retire.
 func (s *solver) open(name string) (*disk.File, error) {
 	s.filesMu.Lock()
 	defer s.filesMu.Unlock()
@@ -371,17 +383,17 @@ func (s *solver) closeFiles() {
 	}
 }
 
-// values reads the lower or upper bounds of the states from first on. Before the first pass these are the values of the marks, and guesses
-// from the lower bounds.
+// values reads the lower or upper bounds of the states from first on. Before the first pass, the lower bounds are
+// the marks, and the upper bounds are guesses from the lower bounds.
 func (s *solver) values(dst []float64, first int64, kind phase) error {
 	for len(dst) > 0 {
 		block := s.blockOf(first)
 		extent := s.blocks[block].states
-		n := int(min(int64(len(dst)), extent.End-first))
-		if err := s.blockValues(dst[:n], first, block, kind); err != nil {
+		count := int(min(int64(len(dst)), extent.End-first))
+		if err := s.blockValues(dst[:count], first, block, kind); err != nil {
 			return err
 		}
-		dst, first = dst[n:], first+int64(n)
+		dst, first = dst[count:], first+int64(count)
 	}
 	return nil
 }
@@ -391,7 +403,8 @@ func (s *solver) blockOf(state int64) int {
 	return sort.Search(len(s.blocks), func(block int) bool { return s.blocks[block].states.End > state })
 }
 
-// blockValues is values for states of one block.
+// blockValues reads the lower or upper bounds of states of one block. A missing upper bound is guessed from the
+// lower bound.
 func (s *solver) blockValues(dst []float64, first int64, block int, kind phase) error {
 	name := s.sol.Lower[block]
 	if kind == upperPhase && s.sol.Upper[block] != "" {
@@ -413,7 +426,7 @@ func (s *solver) blockValues(dst []float64, first int64, block int, kind phase) 
 	return nil
 }
 
-// markValues reads the values that the marks give.
+// markValues sets values to 1 for states with the mark One, and to 0 for other states.
 func (s *solver) markValues(dst []float64, first int64) error {
 	file, err := s.open(s.sol.Marks)
 	if err != nil {
@@ -421,22 +434,22 @@ func (s *solver) markValues(dst []float64, first int64) error {
 	}
 	marks := make([]disk.Mark, min(len(dst), 1<<16))
 	for len(dst) > 0 {
-		n := min(len(dst), len(marks))
-		if err := file.Marks(marks[:n], first); err != nil {
+		count := min(len(dst), len(marks))
+		if err := file.Marks(marks[:count], first); err != nil {
 			return err
 		}
-		for i, mark := range marks[:n] {
+		for i, mark := range marks[:count] {
 			dst[i] = 0
 			if mark == disk.One {
 				dst[i] = 1
 			}
 		}
-		dst, first = dst[n:], first+int64(n)
+		dst, first = dst[count:], first+int64(count)
 	}
 	return nil
 }
 
-// report reports how far the pass is.
+// report reports the progress of the pass.
 func (s *solver) report() {
 	if s.options.Progress == nil {
 		return

@@ -22,7 +22,7 @@ type worker struct {
 	buffer []byte
 }
 
-// newWorker returns a worker whose buffers have the size of the greatest block, so that they need not grow.
+// newWorker returns a worker with buffers for the greatest block.
 func newWorker(s *solver) (*worker, error) {
 	w := &worker{solver: s}
 	w.block.Minimize, w.block.Rates = s.problem.Minimize, s.problem.Rates
@@ -37,7 +37,9 @@ func newWorker(s *solver) (*worker, error) {
 		greatest.states, greatest.values = max(greatest.states, size.states), max(greatest.values, size.values)
 		greatest.operands, greatest.weights = max(greatest.operands, size.operands), max(greatest.weights, size.weights)
 	}
-	w.rows = disk.Rows{RowOf: make([]uint32, 0, greatest.states), Operands: make([]int64, 0, greatest.operands), Weights: make([]float64, 0, greatest.weights)}
+	w.rows = disk.Rows{
+		RowOf: make([]uint32, 0, greatest.states), Operands: make([]int64, 0, greatest.operands), Weights: make([]float64, 0, greatest.weights),
+	}
 	w.block.Values = make([]float64, 0, greatest.values)
 	return w, nil
 }
@@ -45,7 +47,7 @@ func newWorker(s *solver) (*worker, error) {
 // blockSize says how many entries the buffers need for a block. values is the number of states whose values the block needs.
 type blockSize struct{ states, operands, weights, values int64 }
 
-// sizeOf returns the size of a block.
+// sizeOf returns the sizes of the buffers for a block.
 func sizeOf(columns *disk.Columns, extent *blockExtent) (blockSize, error) {
 	size := blockSize{states: extent.states.End - extent.states.First}
 	ranges, err := targetRanges(columns, extent)
@@ -62,7 +64,7 @@ func sizeOf(columns *disk.Columns, extent *blockExtent) (blockSize, error) {
 	return size, nil
 }
 
-// solve reads a block, improves its bounds, and writes them to a new file.
+// solve reads a block, improves its bounds, and writes them to a new file. It returns the name of the file.
 func (w *worker) solve(block int) (name string, err error) {
 	w.change, w.raised = 0, false
 	if err := w.load(block); err != nil {
@@ -87,7 +89,7 @@ func (w *worker) solve(block int) (name string, err error) {
 	return "", nil
 }
 
-// sweep improves the bounds of the block in memory once. It reports whether a further sweep may improve them much.
+// sweep improves the bounds of the block in memory once. It reports whether another sweep may improve them much.
 func (w *worker) sweep() bool {
 	if w.sol.Phase == upperPhase {
 		raised := w.block.SweepUpper()
@@ -99,7 +101,7 @@ func (w *worker) sweep() bool {
 	return change > w.sol.Precision/4
 }
 
-// load reads the rows of a block and the values of its states and of their targets.
+// load reads the rows of a block, and the values of its states and targets.
 func (w *worker) load(block int) error {
 	extent := &w.blocks[block]
 	ranges, err := targetRanges(w.columns, extent)
@@ -152,7 +154,7 @@ func (w *worker) loadValues(ranges []disk.Range) error {
 	return nil
 }
 
-// removeKnown removes the rows of the states whose values the marks give.
+// removeKnown removes the rows of the states whose values are known from the marks.
 func (w *worker) removeKnown(states disk.Range) error {
 	file, err := w.open(w.sol.Marks)
 	if err != nil {
@@ -176,7 +178,8 @@ func (w *worker) removeKnown(states disk.Range) error {
 	return nil
 }
 
-// targetRanges returns the ranges of the states whose values a block needs, in ascending order. Its own states are one of them.
+// targetRanges returns the ranges of the states with values that a block needs, in ascending order. The block's
+// states are one of the ranges.
 func targetRanges(columns *disk.Columns, extent *blockExtent) ([]disk.Range, error) {
 	var union rangeUnion
 	for chunk := extent.firstChunk; chunk < extent.endChunk; chunk++ {
