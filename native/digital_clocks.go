@@ -30,8 +30,8 @@ type timedSpace struct {
 	warning string
 }
 
-// newTimedStates returns the instance that checks a timed automaton. It returns an error if the method or an output is not
-// supported for timed automata.
+// newTimedStates returns the instance that checks a timed automaton. A method or an output that timed automata do
+// not support is an error.
 func newTimedStates(method method, program *sema.Program) (*timedStates, error) {
 	statesMethod, ok := method.(*statesMethod)
 	switch {
@@ -52,12 +52,13 @@ func unsupported(p *sema.Program, format string, args ...any) error {
 	return &result.Failure{Class: result.Unsupported, File: p.File, Message: fmt.Sprintf(format, args...)}
 }
 
-// check implements instance. It tries one representation of clocks after the other, until one is possible and small enough.
+// check implements instance. It tries representations of clocks until one is supported and small enough.
 func (states *timedStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	attempts := states.attempts(property)
 	for _, attempt := range attempts[:len(attempts)-1] {
 		verdict, err := states.checkBy(ctx, property, attempt)
-		if isUnsupported := err != nil && failure(err, result.Build, "", property.Pos).Class == result.Unsupported; !isUnsupported && !exceedsLimit(err) {
+		isUnsupported := err != nil && failure(err, result.Build, "", property.Pos).Class == result.Unsupported
+		if !isUnsupported && !exceedsLimit(err) {
 			return verdict
 		}
 	}
@@ -96,7 +97,8 @@ func (states *timedStates) attempts(property *checkedProperty) []clockAttempt {
 	return []clockAttempt{{exact, maxDigitalStates}, byZones, last}
 }
 
-// checkBy checks a property with a representation of clocks. If the MDP cannot be built, the verdict and the error say why.
+// checkBy checks a property with a representation of clocks. The error says why the MDP cannot be built. Then the
+// verdict also has this error.
 func (states *timedStates) checkBy(ctx context.Context, property *checkedProperty, attempt clockAttempt) (result.Verdict, error) {
 	limit := attempt.limit
 	if own := states.method.build.MaxStates; limit == 0 || own > 0 && own < limit {
@@ -113,22 +115,32 @@ func (states *timedStates) checkBy(ctx context.Context, property *checkedPropert
 	if err != nil {
 		return result.Verdict{Err: translationFailure(err, property)}, err
 	}
-	space := states.spaces[translated.Key]
-	if space == nil || space.err != nil && space.limit != limit {
-		space = states.buildMDP(ctx, translated, limit)
-		if space.err == nil || ctx.Err() == nil {
-			states.spaces[translated.Key] = space
-		}
-	}
+	space := states.spaceOf(ctx, translated, limit)
 	if space.err != nil {
 		return result.Verdict{Err: failure(space.err, result.Build, property.Program.File, property.Pos)}, space.err
 	}
 	return states.checkOn(ctx, space, property, translated.Program, translated.Property), nil
 }
 
+// spaceOf returns the MDP of a translated program. It builds a new MDP, unless there is one from an earlier property.
+func (states *timedStates) spaceOf(ctx context.Context, translated *digital.Model, limit int) *timedSpace {
+	space := states.spaces[translated.Key]
+	isUsable := space != nil && (space.err == nil || space.limit == limit)
+	if isUsable {
+		return space
+	}
+	space = states.buildMDP(ctx, translated, limit)
+	wasInterrupted := space.err != nil && ctx.Err() != nil
+	if !wasInterrupted {
+		states.spaces[translated.Key] = space
+	}
+	return space
+}
+
 // checkOn checks a translated property on the MDP of a timed automaton.
 func (states *timedStates) checkOn(ctx context.Context, space *timedSpace, property *checkedProperty, program *sema.Program, translated sema.Property) result.Verdict {
-	verdict := space.model.check(ctx, &checkedProperty{runner.Instance{Property: translated, Program: program, File: property.File}, property.constants, property.keep})
+	instance := runner.Instance{Property: translated, Program: program, File: property.File}
+	verdict := space.model.check(ctx, &checkedProperty{instance, property.constants, property.keep})
 	return states.withWarnings(verdict, space)
 }
 
@@ -143,7 +155,7 @@ func (states *timedStates) withWarnings(verdict result.Verdict, space *timedSpac
 	return verdict
 }
 
-// translationFailure classifies an error of the translation to an MDP.
+// translationFailure converts an error of the translation to an MDP to a failure of a verdict.
 func translationFailure(err error, property *checkedProperty) *result.Failure {
 	failure := &result.Failure{Class: result.Unsupported, Message: err.Error(), File: property.File, Pos: property.Pos}
 	translationError, ok := errors.AsType[*digital.Error](err)
@@ -160,8 +172,8 @@ func translationFailure(err error, property *checkedProperty) *result.Failure {
 	return failure
 }
 
-// buildMDP explores the MDP of a translated program. A deadlock of the MDP is a timelock of the automaton, which is an error. A
-// reachable state that violates an invariant causes a warning.
+// buildMDP explores the MDP of a translated program. A deadlock of the MDP is a timelock of the automaton, which
+// is an error. A reachable state that violates an invariant gives a warning.
 func (states *timedStates) buildMDP(ctx context.Context, translated *digital.Model, limit int) *timedSpace {
 	built := &timedSpace{limit: limit}
 	compiled, err := compile.Compile(translated.Program, compile.Options{})
@@ -180,19 +192,22 @@ func (states *timedStates) buildMDP(ctx context.Context, translated *digital.Mod
 		built.err = err
 		return built
 	}
-	invariantHolds, err := space.States(translated.Invariants)
-	if err != nil {
-		built.err = err
-		return built
+	if built.warning, built.err = invariantWarning(space, translated); built.err == nil {
+		built.model = states.method.newExploredModel(space, nil)
 	}
-	if violating := invariantHolds.Complement(); !violating.Empty() {
-		for state := range violating.All() {
-			built.warning = violationWarning(translated.StateText(space.State(nil, state)))
-			break
-		}
-	}
-	built.model = states.method.newExploredModel(space, nil)
 	return built
+}
+
+// invariantWarning returns a warning if a reachable state violates an invariant.
+func invariantWarning(space *explicit.Space, translated *digital.Model) (string, error) {
+	satisfying, err := space.States(translated.Invariants)
+	if err != nil {
+		return "", err
+	}
+	for state := range satisfying.Complement().All() {
+		return violationWarning(translated.StateText(space.State(nil, state))), nil // about the first state
+	}
+	return "", nil
 }
 
 // timelockFailure returns the failure for a reachable state in which nothing can happen.
@@ -200,7 +215,8 @@ func timelockFailure(program *sema.Program, state string) *result.Failure {
 	return &result.Failure{Class: result.Deadlock, File: program.File, Message: fmt.Sprintf("Timelock in PTA, e.g. in state %s: time cannot pass, and no command is enabled", state)}
 }
 
-// violationWarning returns the warning about a reachable state that violates an invariant; "" for no state.
+// violationWarning returns a warning about a reachable state that violates an invariant. It returns "" if state is
+// "".
 func violationWarning(state string) string {
 	if state == "" {
 		return ""

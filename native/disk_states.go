@@ -32,7 +32,7 @@ type diskMethod struct {
 	constants sema.Valuation // of the model
 }
 
-// newDiskMethod returns the method for a plan with a directory. It returns an error for options that it does not support.
+// newDiskMethod returns the method for a plan with a directory. An unsupported option is an error.
 func newDiskMethod(plan *runner.Plan) (*diskMethod, error) {
 	job := &plan.Job
 	if err := checkNumeric(&job.Numeric); err != nil {
@@ -45,7 +45,8 @@ func newDiskMethod(plan *runner.Plan) (*diskMethod, error) {
 	return &diskMethod{job: job, constants: constants}, err
 }
 
-// unsupportedOnDisk returns words for the options of a plan that the method with a directory does not support, and "" if it supports all.
+// unsupportedOnDisk names options of a plan that are not supported with a directory. It returns "" if all options
+// are supported.
 func unsupportedOnDisk(plan *runner.Plan) string {
 	job := &plan.Job
 	numeric := &job.Numeric
@@ -82,11 +83,13 @@ const (
 // diskInterval is the least time between two records of the progress in the directory: a killed process loses about as much.
 const diskInterval = 500 * time.Millisecond
 
-// instance implements method: it explores the states of the model, and writes their transitions.
+// instance implements method. It explores the states of the model and writes their transitions.
 func (m *diskMethod) instance(ctx context.Context, model *compile.Model) (_ instance, err error) {
 	program := model.Program()
-	if kind := program.Type; kind != syntax.DTMC && kind != syntax.MDP && kind != syntax.CTMC || program.Model().IsMarkovAutomaton() {
-		return nil, &compile.UnsupportedError{File: program.File, Msg: fmt.Sprintf("--disk supports a DTMC, MDP or CTMC, found %s", noun.WithArticle(kind.String()))}
+	isSupported := program.Type == syntax.DTMC || program.Type == syntax.MDP || program.Type == syntax.CTMC
+	if !isSupported || program.Model().IsMarkovAutomaton() {
+		message := fmt.Sprintf("--disk supports a DTMC, MDP or CTMC, found %s", noun.WithArticle(program.Type.String()))
+		return nil, &compile.UnsupportedError{File: program.File, Msg: message}
 	}
 	initial, err := model.InitialStates(ctx)
 	if err != nil {
@@ -185,7 +188,7 @@ func (d *diskStates) warnings() []string {
 	return warnings
 }
 
-// solve writes the value of a property to the verdict.
+// solve computes the value of a property and writes it to the verdict.
 func (d *diskStates) solve(ctx context.Context, property *checkedProperty, verdict *result.Verdict) error {
 	isMDP := d.model.Program().Type == syntax.MDP
 	until, err := check.NewUntilProperty(&property.Instance, isMDP)
@@ -217,7 +220,8 @@ func (d *diskStates) solve(ctx context.Context, property *checkedProperty, verdi
 	return until.Conclude(bounds.Lower, bounds.Upper, epsilon, verdict)
 }
 
-// report returns a function that reports progress under the name of a property; nil if nobody wants it.
+// report returns a function that reports progress under the name of a property. It returns nil if the job wants no
+// progress.
 func (d *diskStates) report(property *checkedProperty) func(progress.Progress) {
 	report := d.job.Progress
 	if report == nil {
@@ -229,7 +233,8 @@ func (d *diskStates) report(property *checkedProperty) func(progress.Progress) {
 	}
 }
 
-// newMarker returns a function that says which states have the value 0 or 1 by the operands of a property.
+// newMarker returns a function that marks the states with the value 0 or 1. The operands of the until formula give
+// these values.
 func (d *diskStates) newMarker(until *check.UntilProperty) (disk.Marker, error) {
 	leftExpr, rightExpr := until.Operands()
 	right, err := d.model.Evaluator(rightExpr)
@@ -251,7 +256,8 @@ type operandMarker struct {
 	right compile.Evaluator
 }
 
-// mark returns whether the operands give a state the value 1 or 0.
+// mark returns the mark of a state. It is One or Zero if the operands of the until formula give the state this
+// value.
 func (marker *operandMarker) mark(state []int32) (disk.Mark, error) {
 	satisfiesRight, err := marker.right.Bool(state)
 	if err != nil {

@@ -38,19 +38,19 @@ type incomplete struct {
 	note    string // the beginning of the message that says what it lacks
 }
 
-// await calls work with a run of the plan, in another goroutine, and returns the verdicts that work adds to the run and the error of work.
-// If the context ends first, await returns at once: with the finished verdicts, and a verdict with an error for each other property.
+// await calls work in another goroutine, and returns the verdicts that work adds to the run. If the context ends
+// first, it returns at once. Then each unfinished property has a verdict with an error.
 func await(ctx context.Context, plan *runner.Plan, work func(*run) error) ([]result.Verdict, error) {
-	r := &run{ctx: ctx, plan: plan, shared: &shared{}}
-	r.muteProgressAfterReturn()
+	started := &run{ctx: ctx, plan: plan, shared: &shared{}}
+	started.muteProgressAfterReturn()
 	var workErr error
-	if ended := ending.Await(ctx, func() { workErr = work(r) }); ended != nil {
-		return r.verdictsAtReturn(ended), nil
+	if ended := ending.Await(ctx, func() { workErr = work(started) }); ended != nil {
+		return started.verdictsAtReturn(ended), nil
 	}
-	return r.verdicts, workErr
+	return started.verdicts, workErr
 }
 
-// muteProgressAfterReturn changes the plan so that no progress is reported after await has returned.
+// muteProgressAfterReturn changes the plan to report no progress after await has returned.
 func (r *run) muteProgressAfterReturn() {
 	report := r.plan.Job.Progress
 	if report == nil {
@@ -66,8 +66,8 @@ func (r *run) muteProgressAfterReturn() {
 	r.plan = r.plan.WithOutputs(func(outputs *runner.Outputs) { outputs.Progress = reportUntilReturn })
 }
 
-// verdictsAtReturn returns the verdicts of all properties when await returns early. The verdict of a property that is not
-// finished gets an error with the given reason. If the value of the property is known already, its verdict keeps the value.
+// verdictsAtReturn returns the verdicts of all properties when await returns early. A property that is not
+// finished gets a verdict with the reason as error. A known value stays in this verdict.
 func (r *run) verdictsAtReturn(reason error) []result.Verdict {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -87,8 +87,8 @@ func (r *run) verdictsAtReturn(reason error) []result.Verdict {
 	return r.verdicts
 }
 
-// unfinishedVerdict returns the verdict of a property that is not finished when await returns. The verdict has the reason as an error. If the
-// property is being checked and its value is known, the verdict has the value too.
+// unfinishedVerdict returns the verdict of a property that is not finished when await returns. Its error is the
+// reason. It has the value of the property that is being checked, if that is known.
 func (r *run) unfinishedVerdict(task *runner.Task, reason error) result.Verdict {
 	err := failure(reason, result.Other, task.Source.File, task.Pos)
 	known := r.incompleteVerdict
@@ -120,8 +120,8 @@ func (r *run) keepIncomplete(verdict *incomplete) {
 	r.incompleteVerdict = verdict
 }
 
-// checkPlan checks all properties of the plan. It returns an error if the plan has several verdicts and an output that
-// belongs to a single property.
+// checkPlan checks all properties of the plan. It is an error if the plan has several verdicts and an output for a
+// single property.
 func (r *run) checkPlan() error {
 	if count := r.plan.Verdicts(); count != 1 {
 		switch {
@@ -165,8 +165,8 @@ func countModels(plan *runner.Plan) int {
 	return count
 }
 
-// checkInstance builds the model under one valuation of its constants, and checks every property on it. If a property runs
-// out of memory, checkInstance checks it once more on a newly built instance. It returns the last instance.
+// checkInstance builds the model for a valuation of its constants, and checks every property. A property that runs
+// out of memory is checked again on a new instance. It returns the last instance.
 func (r *run) checkInstance(model sema.Valuation) instance {
 	var built builtModel
 	built.program, built.instance, built.err = r.build(model)
@@ -189,7 +189,7 @@ func (r *run) checkInstance(model sema.Valuation) instance {
 	return built.instance
 }
 
-// closeInstance closes the files of an instance that has some.
+// closeInstance closes the files of an instance, if it has any.
 func closeInstance(instance instance) error {
 	if closer, ok := instance.(interface{ close() error }); ok {
 		return closer.close()
@@ -204,8 +204,8 @@ type builtModel struct {
 	err      error
 }
 
-// checkTask returns the verdict of a task under one valuation of its constants. The verdict has an error if the task was rejected or the
-// model could not be built.
+// checkTask returns the verdict of a task for a valuation of its constants. The verdict has an error if the task
+// was rejected or the model could not be built.
 func (r *run) checkTask(task *runner.Task, built *builtModel, valuation sema.Valuation, constants []result.Constant) result.Verdict {
 	switch {
 	case task.Rejected != nil:
@@ -222,8 +222,8 @@ func (r *run) shouldRepeat(verdict *result.Verdict) bool {
 	return outOfMemory && r.plan.Job.Certificate == nil && r.ctx.Err() == nil
 }
 
-// propertyValuations yields each valuation of the constants of a task's property, together with the constants of the model and the property
-// for the verdict. For a rejected task it yields one empty valuation.
+// propertyValuations yields each valuation of the constants of a task's property, with the constants for the
+// verdict. For a rejected task it yields one empty valuation.
 func propertyValuations(task *runner.Task, model sema.Valuation) iter.Seq2[sema.Valuation, []result.Constant] {
 	return func(yield func(sema.Valuation, []result.Constant) bool) {
 		if task.Rejected != nil {
@@ -238,7 +238,7 @@ func propertyValuations(task *runner.Task, model sema.Valuation) iter.Seq2[sema.
 	}
 }
 
-// complete sets the fields of a verdict that the run knows, and adds the plan's warnings.
+// complete sets the property, the engine and the constants of a verdict. It also adds the plan's warnings.
 func (r *run) complete(task *runner.Task, constants []result.Constant, verdict result.Verdict) result.Verdict {
 	verdict.Property, verdict.Name = task.Text, task.Name
 	verdict.Engine, verdict.Constants = Name, constants
@@ -246,7 +246,7 @@ func (r *run) complete(task *runner.Task, constants []result.Constant, verdict r
 	return verdict
 }
 
-// compile returns the instance of the model under a valuation of its constants.
+// compile returns the program and the instance of the model for a valuation of its constants.
 func (r *run) compile(method method, model sema.Valuation) (*sema.Program, instance, error) {
 	if err := r.ctx.Err(); err != nil {
 		return nil, nil, err
@@ -292,10 +292,11 @@ func (r *run) checkProperty(task *runner.Task, program *sema.Program, instance i
 	}
 	ctx, done := ending.Part(r.ctx)
 	defer done()
-	verdict := instance.check(ctx, &checkedProperty{taskProperty, constants, func(verdict result.Verdict, missing string) {
+	keep := func(verdict result.Verdict, missing string) {
 		verdict.Warnings = slices.Concat(warnings, verdict.Warnings)
 		r.keepIncomplete(&incomplete{verdict, missing})
-	}})
+	}
+	verdict := instance.check(ctx, &checkedProperty{taskProperty, constants, keep})
 	verdict.Warnings = append(warnings, verdict.Warnings...)
 	return verdict
 }

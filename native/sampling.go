@@ -25,7 +25,7 @@ type sampling struct {
 	digest    func() []byte // returns a hash of the model's text or files
 }
 
-// newSampling returns the sampling method of a job. It returns an error for options that sampling does not support.
+// newSampling returns the sampling method of a job. An unsupported option is an error.
 func newSampling(job *runner.Job) (*sampling, error) {
 	name := job.Method
 	if name == runner.Sim || name == runner.Splitting {
@@ -58,7 +58,7 @@ func newSampling(job *runner.Job) (*sampling, error) {
 	}, nil
 }
 
-// digest returns a hash of the model of a job. The random numbers of shards are derived from it.
+// digest returns a hash of the model of a job. The random numbers of shards depend on it.
 func digest(job *runner.Job) []byte {
 	hash := sha256.New()
 	hash.Write(job.Model)
@@ -91,7 +91,7 @@ type sampled struct {
 	warnings []string // warnings about the files from which the states were read
 }
 
-// check implements instance.
+// check implements instance. It estimates the value of a property by sampling paths.
 func (s *sampled) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	options := s.opt
 	if s.progress != nil {
@@ -111,12 +111,13 @@ func (s *sampled) check(ctx context.Context, property *checkedProperty) result.V
 	return verdict
 }
 
-// split estimates a property by importance splitting.
+// split estimates the value of a property by importance splitting. It needs the text of the model.
 func (s *sampled) split(ctx context.Context, property *checkedProperty, options simulate.Options) result.Verdict {
 	model, ok := s.model.(*compile.Model)
 	if !ok {
 		message := "importance splitting needs the text of a model, found states that were read from files"
-		return result.Verdict{Method: splitting.Method, Err: &result.Failure{Class: result.Unsupported, File: property.File, Pos: property.Pos, Message: message}}
+		failed := &result.Failure{Class: result.Unsupported, File: property.File, Pos: property.Pos, Message: message}
+		return result.Verdict{Method: splitting.Method, Err: failed}
 	}
 	return splitting.Check(ctx, model, &property.Instance, options)
 }
