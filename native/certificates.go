@@ -41,8 +41,7 @@ type certificates struct {
 }
 
 // newCertificates returns an empty collection of certificates for the verdicts of a space. reward returns a reward
-// structure. inexact is nil if the space has fractions. Otherwise it is the reason why not, and there are no
-// certificates.
+// structure. inexact is nil if the space has fractions, and the reason why not if there are no certificates.
 func (method *statesMethod) newCertificates(space *explicit.Space, inexact error, reward func(int) (*sparse.Reward, error)) *certificates {
 	collected := &certificates{
 		space: space, proverErr: inexact, epsilon: method.opt.Epsilon, fair: method.opt.Fair,
@@ -180,8 +179,8 @@ func checkWidth(verdict *result.Verdict, width, epsilon float64) error {
 	return nil
 }
 
-// relativeWidth returns (upper - lower) / upper. A nil bound stands for infinity. The width is 0 if both bounds
-// are infinite, and infinite if only upper is infinite or beyond float64.
+// relativeWidth returns (upper - lower) / upper. A nil bound stands for infinity. Equal bounds have width 0. The
+// width is infinite if only upper is infinite, or if upper exceeds float64.
 func relativeWidth(lower, upper *big.Rat) float64 {
 	switch {
 	case lower == nil:

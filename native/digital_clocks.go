@@ -172,8 +172,8 @@ func translationFailure(err error, property *checkedProperty) *result.Failure {
 	return failure
 }
 
-// buildMDP explores the MDP of a translated program. A deadlock of the MDP is a timelock of the automaton, which
-// is an error. A reachable state that violates an invariant gives a warning.
+// buildMDP explores the MDP of a translated program. A deadlock of the MDP is a timelock of the automaton, and an
+// error. A reachable state that violates an invariant gives a warning.
 func (states *timedStates) buildMDP(ctx context.Context, translated *digital.Model, limit int) *timedSpace {
 	built := &timedSpace{limit: limit}
 	compiled, err := compile.Compile(translated.Program, compile.Options{})

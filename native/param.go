@@ -234,8 +234,8 @@ func (open *openModel) check(ctx context.Context, property *checkedProperty) res
 	return verdict
 }
 
-// writeFunction writes a function to the verdict, and a warning that says for which parameters it is valid. A constant
-// function stays a number. A nil function stands for infinity.
+// writeFunction writes a function to the verdict, and a warning about the parameters for which it is valid. A
+// constant function stays a number. A nil function stands for infinity.
 func (open *openModel) writeFunction(verdict *result.Verdict, function *piecewise) {
 	subject, region := "this value", "for parameters with which every probability, rate and reward is positive"
 	if open.program.Type == syntax.MDP {

@@ -31,8 +31,8 @@ func (model *exploredModel) checkReduced(ctx context.Context, property *check.Pr
 	return verdict
 }
 
-// quotient returns the quotient of the model for a property. A partition file to read gives the states of the
-// quotient. Otherwise it computes the coarsest partition, and writes it to the partition file to write.
+// quotient returns the quotient of the model for a property. If the job has a partition file to read, it gives the
+// states. If the job has a partition file to write, the coarsest partition is written to it.
 func (model *exploredModel) quotient(ctx context.Context, property *check.Property) (*check.Reduced, error) {
 	file, properties := model.outputs.Partition, []*check.Property{property}
 	if file != nil && file.Text != nil {

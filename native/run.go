@@ -66,29 +66,40 @@ func (r *run) muteProgressAfterReturn() {
 	r.plan = r.plan.WithOutputs(func(outputs *runner.Outputs) { outputs.Progress = reportUntilReturn })
 }
 
-// verdictsAtReturn returns the verdicts of all properties when await returns early. A property that is not
-// finished gets a verdict with the reason as error. A known value stays in this verdict.
+// verdictsAtReturn returns the verdicts of all properties when await returns early. An unfinished property gets a
+// verdict with the reason as error.
 func (r *run) verdictsAtReturn(reason error) []result.Verdict {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.returned = true
-	finished := len(r.verdicts)
+	numFinished := len(r.verdicts)
 	position := 0
-	for model := range r.plan.Models() {
-		for _, task := range r.plan.Tasks {
-			for _, constants := range propertyValuations(task, model) {
-				if position >= finished {
-					r.verdicts = append(r.verdicts, r.complete(task, constants, r.unfinishedVerdict(task, reason)))
-				}
-				position++
-			}
+	for task, constants := range r.instances() {
+		if position >= numFinished {
+			r.verdicts = append(r.verdicts, r.complete(task, constants, r.unfinishedVerdict(task, reason)))
 		}
+		position++
 	}
 	return r.verdicts
 }
 
-// unfinishedVerdict returns the verdict of a property that is not finished when await returns. Its error is the
-// reason. It has the value of the property that is being checked, if that is known.
+// instances yields each task of the plan with each valuation of its constants, in the order of the verdicts.
+func (r *run) instances() iter.Seq2[*runner.Task, []result.Constant] {
+	return func(yield func(*runner.Task, []result.Constant) bool) {
+		for model := range r.plan.Models() {
+			for _, task := range r.plan.Tasks {
+				for _, constants := range propertyValuations(task, model) {
+					if !yield(task, constants) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// unfinishedVerdict returns the verdict of an unfinished property when await returns. Its error is the reason. It
+// has the value, if the property is being checked and the value is known.
 func (r *run) unfinishedVerdict(task *runner.Task, reason error) result.Verdict {
 	err := failure(reason, result.Other, task.Source.File, task.Pos)
 	known := r.incompleteVerdict
@@ -170,23 +181,26 @@ func countModels(plan *runner.Plan) int {
 func (r *run) checkInstance(model sema.Valuation) instance {
 	var built builtModel
 	built.program, built.instance, built.err = r.build(model)
-	keepsMemory := false // the instance keeps memory for properties that were checked before
+	holdsMemory := false // the instance holds memory of earlier properties
 	for _, task := range r.plan.Tasks {
 		for property, constants := range propertyValuations(task, model) {
 			verdict := r.checkTask(task, &built, property, constants)
-			if built.err == nil && keepsMemory && r.shouldRepeat(&verdict) {
-				if err := closeInstance(built.instance); err != nil {
-					verdict.Warnings = append(slices.Clip(verdict.Warnings), err.Error())
-				}
-				built.instance = nil // frees its memory
-				built.program, built.instance, built.err = r.build(model)
+			if built.err == nil && holdsMemory && r.shouldRepeat(&verdict) {
+				r.rebuild(model, &built)
 				verdict = r.checkTask(task, &built, property, constants)
 			}
 			r.add(task, constants, verdict)
-			keepsMemory = keepsMemory || task.Rejected == nil
+			holdsMemory = holdsMemory || task.Rejected == nil
 		}
 	}
 	return built.instance
+}
+
+// rebuild frees the memory of an instance and builds it again.
+func (r *run) rebuild(model sema.Valuation, built *builtModel) {
+	_ = closeInstance(built.instance) // only read
+	built.instance = nil              // frees its memory
+	built.program, built.instance, built.err = r.build(model)
 }
 
 // closeInstance closes the files of an instance, if it has any.

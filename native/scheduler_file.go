@@ -19,8 +19,8 @@ type schedulerFile struct {
 	opt    scheduler.Options
 }
 
-// newSchedulerFile parses the target of a scheduler file, which has the name of the file and options. It returns
-// nil if there is no target.
+// newSchedulerFile parses the target of a scheduler file: its name and options. It returns nil if there is no
+// target.
 func newSchedulerFile(target *runner.SchedulerFile) (*schedulerFile, error) {
 	if target == nil {
 		return nil, nil

@@ -96,8 +96,8 @@ func checkReduction(plan *runner.Plan) error {
 	return nil
 }
 
-// accuracy returns the accuracy for package check, which is exact, bounded or estimated. A job calls an estimated
-// value of an iteration result.Float.
+// accuracy returns the accuracy for package check: exact, bounded or estimated. A job calls an estimated value of
+// an iteration result.Float.
 func accuracy(numeric *runner.Numeric) result.Accuracy {
 	switch {
 	case numeric.Accuracy == result.Exact || numeric.Fractions:
@@ -162,8 +162,8 @@ func (method *statesMethod) imported(space *explicit.Space) instance {
 	return method.newExploredModel(space, nil)
 }
 
-// newExploredModel returns the instance of an explored state space. exactWeightsErr says why the model has no
-// exact weights, which certificates need. It may be nil.
+// newExploredModel returns the instance of an explored state space. exactWeightsErr says why there are no exact
+// weights for certificates. It may be nil.
 func (method *statesMethod) newExploredModel(space *explicit.Space, exactWeightsErr error) *exploredModel {
 	model := &exploredModel{statesMethod: method}
 	options := method.opt

@@ -44,7 +44,7 @@ func (symmetric *symmetricStates) check(ctx context.Context, property *checkedPr
 // sameModules reports whether two classes have the same modules.
 func sameModules(left, right symmetry.Class) bool { return slices.Equal(left.Modules, right.Modules) }
 
-// symmetryNote returns a warning that names the interchangeable modules by which the states were reduced.
+// symmetryNote returns a warning with the names of the interchangeable modules.
 func symmetryNote(program *sema.Program, classes []symmetry.Class) string {
 	if len(classes) == 0 {
 		return "not reduced by symmetry: no modules are interchangeable for this property"

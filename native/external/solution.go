@@ -315,8 +315,8 @@ func (s *solver) endProved(initial int64) error {
 	return nil
 }
 
-// readBounds reads the bounds of the initial state. isProved says that the upper bound is proved. Otherwise the
-// last proved upper bound stays.
+// readBounds reads the bounds of the initial state. isProved says that the upper bound is proved. If it is not,
+// the last proved upper bound stays.
 func (s *solver) readBounds(initial int64, isProved bool) error {
 	var bound [1]float64
 	if err := s.values(bound[:], initial, lowerPhase); err != nil {
@@ -337,7 +337,7 @@ func (s *solver) readBounds(initial int64, isProved bool) error {
 	return nil
 }
 
-// end ends the solution. Its files are no longer needed.
+// end ends the solution and retires its files.
 func (s *solver) end() {
 	s.sol.Phase = donePhase
 	for _, name := range slices.Concat(s.sol.Lower, s.sol.Upper, []string{s.sol.Marks}) {

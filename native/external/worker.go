@@ -154,7 +154,7 @@ func (w *worker) loadValues(ranges []disk.Range) error {
 	return nil
 }
 
-// removeKnown removes the rows of the states whose values are known from the marks.
+// removeKnown removes the rows of the states with values that are known from the marks.
 func (w *worker) removeKnown(states disk.Range) error {
 	file, err := w.open(w.sol.Marks)
 	if err != nil {

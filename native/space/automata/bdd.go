@@ -106,7 +106,7 @@ func (diagram *bdd) makeNode(atom int32, low, high ref) ref {
 // literal returns the formula that consists of an atom.
 func (diagram *bdd) literal(variable int32) ref { return diagram.makeNode(variable, falseRef, trueRef) }
 
-// asAtom returns the atom of a formula that is a single atom. ok is false for other formulas.
+// asAtom returns the atom of a formula with a single atom and nothing else. ok is false for other formulas.
 func (diagram *bdd) asAtom(formula ref) (single atom, ok bool) {
 	if formula <= trueRef {
 		return atom{}, false
@@ -189,8 +189,8 @@ func (diagram *bdd) markAtoms(formula ref, seen map[ref]bool, hasAtom []bool) {
 	diagram.markAtoms(node.high, seen, hasAtom)
 }
 
-// atom returns the formula that is a single atom. It adds a new atom. If there are too many atoms, it sets
-// exceeded and returns falseRef.
+// atom returns the formula of a single atom. It adds a new atom. If there are too many atoms, it sets exceeded and
+// returns falseRef.
 func (diagram *bdd) atom(wanted atom) ref {
 	if number, isKnown := diagram.atomNumber[wanted]; isKnown {
 		return diagram.literal(number)

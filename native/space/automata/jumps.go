@@ -35,7 +35,7 @@ func (diagram *bdd) jumpTargets(formula ref) ([]jumpTarget, error) {
 	var targets []jumpTarget
 	numGuesses := 0
 	for mask := range 1 << len(candidates) {
-		eventualities := subset(candidates, mask)
+		eventualities := subset(candidates, mask) // the set X
 		weaken := &weakening{diagram: diagram, eventualities: eventualities, results: map[ref]ref{}}
 		weakenedFormula := weaken.apply(formula)
 		if weakenedFormula == falseRef {
@@ -46,7 +46,7 @@ func (diagram *bdd) jumpTargets(formula ref) ([]jumpTarget, error) {
 		if numGuesses > maxGuesses {
 			return nil, ErrTooLarge
 		}
-		for mask := range 1 << len(invariants) {
+		for mask := range 1 << len(invariants) { // all sets Y
 			if target, ok := diagram.checkGuess(weaken, weakenedFormula, subset(invariants, mask)); ok {
 				targets = diagram.insertMinimal(targets, target)
 			}
@@ -61,7 +61,7 @@ func (diagram *bdd) jumpTargets(formula ref) ([]jumpTarget, error) {
 // numSubsets returns the number of subsets of a set, or 2^20 if there are more.
 func numSubsets(set []int32) int { return 1 << min(len(set), 20) }
 
-// subset returns elements[i] for each bit i that is set in mask.
+// subset returns elements[i] for each bit i of mask with the value 1.
 func subset(elements []int32, mask int) []int32 {
 	var selected []int32
 	for i, element := range elements {
@@ -223,7 +223,7 @@ func (s *strengthening) apply(formula ref) ref {
 	})
 }
 
-// substitute returns a formula in which each atom with U or W, at any depth, is replaced. replacement returns the
+// substitute returns a formula after it has replaced each atom with U or W, at any depth. replacement returns the
 // new formula for an atom. results caches the new formulas.
 func (diagram *bdd) substitute(formula ref, results map[ref]ref, replacement func(number int32, operator atom) ref) ref {
 	node := diagram.nodes[formula]

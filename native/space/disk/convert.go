@@ -385,7 +385,7 @@ func (t *targetTable) id(key []uint64) uint32 {
 	return uint32(count)
 }
 
-// find returns the slot of a key, and the content of the slot, which is 0 if the key is new.
+// find returns the slot of a key and its content. The content is 0 if the key is new.
 func (t *targetTable) find(key []uint64) (slot int, content uint32) {
 	mask := len(t.slots) - 1
 	for slot = int(hashKey(key)) & mask; ; slot = (slot + 1) & mask {

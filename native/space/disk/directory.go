@@ -207,23 +207,28 @@ func (d *Directory) sweep() error {
 		return err
 	}
 	for _, entry := range entries {
-		name := entry.Name()
-		isData := strings.Contains(name, nameSeparator) && !entry.IsDir()
-		isListed := strings.Contains(string(text), `"`+name+`"`)
-		switch {
-		case atomicfile.IsPart(name), isData && !isListed:
-			if err := os.Remove(d.Path(name)); err != nil {
-				return err
-			}
-		case isData:
-			info, err := entry.Info()
-			if err != nil {
-				return err
-			}
-			d.used.Add(info.Size())
+		isListed := strings.Contains(string(text), `"`+entry.Name()+`"`)
+		if err := d.sweepEntry(entry, isListed); err != nil {
+			return err
 		}
 	}
 	return nil
+}
+
+// sweepEntry removes a file that the manifest does not list, or counts its bytes. It ignores files with other names.
+func (d *Directory) sweepEntry(entry fs.DirEntry, isListed bool) error {
+	isData := strings.Contains(entry.Name(), nameSeparator) && !entry.IsDir()
+	switch {
+	case atomicfile.IsPart(entry.Name()), isData && !isListed:
+		return os.Remove(d.Path(entry.Name()))
+	case !isData:
+		return nil
+	}
+	info, err := entry.Info()
+	if err == nil {
+		d.used.Add(info.Size())
+	}
+	return err
 }
 
 // create creates a file. Writes to it are counted.

@@ -174,8 +174,8 @@ func (m *merger) sink(i int) {
 	}
 }
 
-// hashKey returns a hash of a key, which is 0 for the key of zeros. All bits of the hash depend on all bits of the
-// key.
+// hashKey returns a hash of a key. The hash of the key of zeros is 0. All bits of the hash depend on all bits of
+// the key.
 //
 // Source: the finalizer of MurmurHash3 (Appleby 2011).
 func hashKey(key []uint64) uint64 {

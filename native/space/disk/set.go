@@ -202,8 +202,8 @@ func (c *Cursor) read(start, end int64) ([]byte, error) {
 // errDamaged says that the content of a file cannot be decoded.
 var errDamaged = errors.New("the file is damaged")
 
-// decodeKeys decodes count keys and appends them to keys, whose last key is the key before. A key is stored as its
-// difference to the key before.
+// decodeKeys decodes count keys and appends them to keys. A key is stored as its difference to the key before,
+// which for the first one is the last of keys.
 func (l *layout) decodeKeys(keys []uint64, data []byte, count int) ([]uint64, error) {
 	words := l.words
 	if words == 1 {
@@ -311,7 +311,7 @@ func (c *Cursor) loadBlockOf(key []uint64) error {
 	return c.load(block)
 }
 
-// advanceToKey advances in the block to the first key that is not less than wanted. It reports whether that key is wanted.
+// advanceToKey advances in the block to the first key of at least wanted. It reports whether they are equal.
 func (c *Cursor) advanceToKey(wanted []uint64) bool {
 	words := c.set.words
 	for c.pos*words < len(c.keys) {

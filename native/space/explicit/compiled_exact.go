@@ -91,8 +91,8 @@ func weightTests(program *sema.Program, commands []compile.CommandRef) (variable
 	return variables, tests
 }
 
-// testedVariable returns the variable of an expression that is a variable or a Boolean expression with exactly one
-// variable. ok is false for any other expression.
+// testedVariable returns the variable of an expression. The expression must be a variable, or Boolean with exactly
+// one variable. Otherwise ok is false.
 func testedVariable(expr sema.Expr) (slot int, ok bool) {
 	if variable, isVar := expr.(*sema.Var); isVar {
 		return variable.Slot, true
@@ -112,8 +112,8 @@ func testedVariable(expr sema.Expr) (slot int, ok bool) {
 }
 
 // classify partitions the n values of a variable into classes and returns the number of classes. All tests have
-// the same results for all values of a class. If that cannot be computed with maxTests evaluations, each value is
-// its own class. classify overwrites state.
+// the same results for all values of a class. Without an answer after maxTests evaluations, each value is a class.
+// classify overwrites state.
 func (d *dependency) classify(tests []sema.Expr, n int64, state []int32) int64 {
 	if int64(len(tests)) > maxTests/n { // too many evaluations
 		return n
@@ -171,7 +171,7 @@ func (cache *weightCache) key(state []int32) int64 {
 }
 
 // expandCompiled expands the states of the batch with the compiled model and cached weights. The interpreter
-// expands the states whose weights cannot be cached.
+// expands the states without cached weights.
 func (worker *exactWorker) expandCompiled(ctx context.Context) error {
 	batch, compiled := worker.batch, worker.compiled
 	output, words := &compiled.output, worker.codec.words
@@ -208,8 +208,8 @@ func (worker *exactWorker) expandCompiled(ctx context.Context) error {
 	return nil
 }
 
-// findWeights sets weightLists to the exact weights of the current state's choices, which are numbers first to
-// end-1 of the output. It returns false if the interpreter must expand the state.
+// findWeights sets weightLists to the exact weights of the current state's choices, from first to end-1. It
+// returns false if the interpreter must expand the state.
 func (worker *exactWorker) findWeights(first, end int) bool {
 	if worker.kind == sparse.DTMC && end-first > 1 {
 		return false // the interpreter divides the weights of several commands by their sum
@@ -400,9 +400,9 @@ func (worker *exactWorker) moveAction(choice int) sparse.Action {
 	return actionOf(worker.expander.Moves()[worker.compiled.output.Moves[choice]].Action)
 }
 
-// addTransitions appends a transition for each weight that is not nil. The target of weights[k] is the target of
-// transition transition+k of the output. If a transition of the batch from index first on has the same target, the
-// weight is added to that transition.
+// addTransitions appends a transition for each weight except nil. Transition transition+k of the compiled model
+// has the target of weights[k]. If a transition of the batch from index first on has the same target, the weight
+// is added to it.
 func (worker *exactWorker) addTransitions(first int, weights []*big.Rat, transition int) {
 	batch, compiled, words := worker.batch, worker.compiled, worker.codec.words
 	for k, weight := range weights {

@@ -77,8 +77,8 @@ func (s *Space) importedCosts(index int) (stateCosts, moveCosts []*big.Rat, err 
 	return stateCosts, moveCosts, err
 }
 
-// rationalCosts returns rats, if the files have fractions. Otherwise it converts the n values to fractions, with
-// nil for zero. A value that is not a whole number is an error, because it may be rounded.
+// rationalCosts returns rats, if the files have fractions. If not, it converts the n values to fractions, with nil
+// for zero. A value with decimals is an error, because it may be rounded.
 func rationalCosts(values []float64, rats []*big.Rat, n int) ([]*big.Rat, error) {
 	if rats != nil {
 		return rats, nil

@@ -9,9 +9,9 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Differences counts the states in which the float64 value of an expression differs from its exact value. first is
-// the first of these states. The expression has type Bool or Int. If guard is not nil, only states that satisfy
-// guard count. PRISM computes with float64 numbers.
+// Differences counts the states with different float64 and exact values of an expression. first is the first of
+// these states. The expression has type Bool or Int. If guard is not nil, only states that satisfy guard count.
+// PRISM computes with float64 numbers.
 func (s *Space) Differences(expr, guard sema.Expr) (count, first int, err error) {
 	if s.floatAnalysis().Decided(expr) || !sema.NeedsOnlyVariables(expr) {
 		return 0, 0, nil
@@ -62,8 +62,8 @@ func storeMin(variable *atomic.Int64, value int64) {
 // floatAnalysis returns the analysis of rounding errors in the expressions of the program.
 func (s *Space) floatAnalysis() sema.FloatAnalysis { return sema.NewFloatAnalysis(s.Program()) }
 
-// comparePRISMArithmetic adds a warning for each guard and update whose float64 value, as in PRISM, differs from
-// the exact value in some state.
+// comparePRISMArithmetic adds a warning for each guard and update with different float64 and exact values in some
+// state. PRISM computes with float64 numbers.
 func (s *Space) comparePRISMArithmetic() error {
 	for i := range s.Program().Modules {
 		commands := s.Program().Modules[i].Commands

@@ -68,23 +68,34 @@ func (s *Space) SojournTimes() (*sparse.Reward, error) {
 		times.StateRat = make([]*big.Rat, len(rates.Low))
 	}
 	one := big.NewRat(1, 1)
-	for i := range times.State {
+	for state := range times.State {
+		isTimed := rates.High[state] > 0
 		switch {
-		case rates.High[i] > 0:
-			times.State[i] = 1 / rates.Mean(i)
-			times.Err = max(times.Err, higherOrderFactor*((rates.High[i]-rates.Low[i])/rates.Low[i]+2*sema.UnitRoundoff))
-			if !sparse.InRange(times.State[i]) || !(times.Err < 1) {
-				times.Unfit, times.Err = &RangeError{File: s.Program().File, What: fmt.Sprintf("exit rate %.4g", rates.Mean(i))}, math.Inf(1)
-			}
-			if times.StateRat != nil {
-				times.StateRat[i] = new(big.Rat).Quo(one, rates.Rats[i])
-			}
-		case s.model.IsDeadlock(i):
-			times.State[i] = 1
-			if times.StateRat != nil {
-				times.StateRat[i] = one
-			}
+		case isTimed:
+			s.setSojournTime(times, rates, state)
+		case s.model.IsDeadlock(state):
+			times.State[state] = 1
+		}
+		if times.StateRat == nil {
+			continue
+		}
+		switch {
+		case isTimed:
+			times.StateRat[state] = new(big.Rat).Quo(one, rates.Rats[state])
+		case s.model.IsDeadlock(state):
+			times.StateRat[state] = one
 		}
 	}
 	return times, nil
+}
+
+// setSojournTime sets the float64 sojourn time of a state to the reciprocal of its exit rate. It bounds the error.
+func (s *Space) setSojournTime(times *sparse.Reward, rates *ExitRates, state int) {
+	low, high := rates.Low[state], rates.High[state]
+	times.State[state] = 1 / rates.Mean(state)
+	times.Err = max(times.Err, higherOrderFactor*((high-low)/low+2*sema.UnitRoundoff))
+	if !sparse.InRange(times.State[state]) || !(times.Err < 1) {
+		times.Unfit = &RangeError{File: s.Program().File, What: fmt.Sprintf("exit rate %.4g", rates.Mean(state))}
+		times.Err = math.Inf(1)
+	}
 }

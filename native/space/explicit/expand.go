@@ -67,8 +67,8 @@ type worker struct {
 	currentState func() []int32
 	current      int
 	// The expander's choices are rewritten in place. readChoices and readTransitions count the
-	// entries that were read, keptChoices and keptTransitions those that were written back.
-	readChoices, readTransitions, keptChoices, keptTransitions int
+	// entries that were read, writtenChoices and writtenTransitions those that were written back.
+	readChoices, readTransitions, writtenChoices, writtenTransitions int
 	// comparisons counts comparisons since the context was polled.
 	comparisons int
 }
@@ -155,7 +155,7 @@ func (w *worker) expand(ctx context.Context, batch *batch) {
 // inaccurate.
 func (w *worker) expandFloats(ctx context.Context) error {
 	batch, words := w.batch, w.codec.words
-	w.readChoices, w.readTransitions, w.keptChoices, w.keptTransitions = 0, 0, 0, 0
+	w.readChoices, w.readTransitions, w.writtenChoices, w.writtenTransitions = 0, 0, 0, 0
 	for state := 0; state < len(batch.states)/words; {
 		failed := w.expander.Expand(ctx, batch.states[state*words:], &batch.PackedChoices)
 		w.moves = w.expander.Moves()
@@ -181,8 +181,8 @@ func (w *worker) expandFloats(ctx context.Context) error {
 func (w *worker) truncate(numStates int, err error) error {
 	batch := w.batch
 	batch.Choices = batch.Choices[:numStates]
-	batch.Moves, batch.Transitions = batch.Moves[:0], batch.Transitions[:w.keptChoices]
-	batch.Weights, batch.Targets = batch.Weights[:w.keptTransitions], batch.Targets[:w.keptTransitions*w.codec.words]
+	batch.Moves, batch.Transitions = batch.Moves[:0], batch.Transitions[:w.writtenChoices]
+	batch.Weights, batch.Targets = batch.Weights[:w.writtenTransitions], batch.Targets[:w.writtenTransitions*w.codec.words]
 	return err
 }
 
@@ -208,14 +208,14 @@ func (w *worker) mergeFloatChoices(ctx context.Context, state int) error {
 		return err
 	}
 	batch.relErr = max(batch.relErr, relErr)
-	firstChoice, firstTransition := w.keptChoices, w.keptTransitions
+	firstChoice, firstTransition := w.writtenChoices, w.writtenTransitions
 	if w.kind != sparse.MDP {
 		err = w.mergeIntoRow(ctx, numChoices)
 	} else {
 		batch.roundingTolerance, batch.nearlyEqual = 3*relErr, false
 		err = w.keepDistinctChoices(ctx, numChoices)
 	}
-	batch.Choices[state] = uint32(w.keptChoices - firstChoice)
+	batch.Choices[state] = uint32(w.writtenChoices - firstChoice)
 	if err != nil || !batch.nearlyEqual {
 		return err
 	}
@@ -235,10 +235,10 @@ func (w *worker) countTransitions(n int) int {
 // choices look different. The float64 choices, which begin at firstChoice and firstTransition, stay if fractions
 // fail.
 func (w *worker) compareWithFractions(ctx context.Context, state, firstChoice, firstTransition int) error {
-	endChoice, endTransition := w.keptChoices, w.keptTransitions
-	w.keptChoices, w.keptTransitions, w.batch.nearlyEqual = firstChoice, firstTransition, false
+	endChoice, endTransition := w.writtenChoices, w.writtenTransitions
+	w.writtenChoices, w.writtenTransitions, w.batch.nearlyEqual = firstChoice, firstTransition, false
 	if w.expandWithFractions(ctx, state, 0, 0) != nil { // restore the float64 choices
-		w.keptChoices, w.keptTransitions = endChoice, endTransition
+		w.writtenChoices, w.writtenTransitions = endChoice, endTransition
 	}
 	return ctx.Err()
 }
@@ -277,14 +277,14 @@ func (w *worker) expandWithFractions(ctx context.Context, state, oldChoices, old
 		if !sparse.InRange(weight) && batch.rangeErr == nil {
 			batch.rangeErr = w.rangeError(scratch.states, rat)
 		}
-		batch.Weights[w.keptTransitions+i] = weight
+		batch.Weights[w.writtenTransitions+i] = weight
 	}
-	copy(batch.Targets[w.keptTransitions*words:], scratch.Targets)
-	copy(batch.Transitions[w.keptChoices:], scratch.Transitions)
+	copy(batch.Targets[w.writtenTransitions*words:], scratch.Targets)
+	copy(batch.Transitions[w.writtenChoices:], scratch.Transitions)
 	if w.kind == sparse.MDP { // one action per choice, otherwise one per transition
-		batch.actions = append(batch.actions[:w.keptChoices], scratch.actions...)
+		batch.actions = append(batch.actions[:w.writtenChoices], scratch.actions...)
 	} else {
-		batch.actions = append(batch.actions[:w.keptTransitions], scratch.actions...)
+		batch.actions = append(batch.actions[:w.writtenTransitions], scratch.actions...)
 	}
 	batch.Choices[state] = scratch.Choices[0]
 	if len(scratch.owners) > 0 {
@@ -295,7 +295,7 @@ func (w *worker) expandWithFractions(ctx context.Context, state, oldChoices, old
 	if exact.interpreter.usedEnclosure {
 		batch.relErr = max(batch.relErr, 3*sema.UnitRoundoff)
 	}
-	w.keptTransitions, w.keptChoices = w.keptTransitions+len(scratch.rats), w.keptChoices+len(scratch.Transitions)
+	w.writtenTransitions, w.writtenChoices = w.writtenTransitions+len(scratch.rats), w.writtenChoices+len(scratch.Transitions)
 	return nil
 }
 
@@ -303,12 +303,12 @@ func (w *worker) expandWithFractions(ctx context.Context, state, oldChoices, old
 // entries that were not read.
 func (w *worker) makeRoom(newChoices, newTransitions int) {
 	batch, words := w.batch, w.codec.words
-	if gap := w.keptChoices + newChoices - w.readChoices; gap > 0 {
+	if gap := w.writtenChoices + newChoices - w.readChoices; gap > 0 {
 		batch.Transitions = slices.Insert(batch.Transitions, w.readChoices, make([]uint32, gap)...)
 		batch.Moves = slices.Insert(batch.Moves, w.readChoices, make([]uint32, gap)...)
 		w.readChoices += gap
 	}
-	if gap := w.keptTransitions + newTransitions - w.readTransitions; gap > 0 {
+	if gap := w.writtenTransitions + newTransitions - w.readTransitions; gap > 0 {
 		batch.Weights = slices.Insert(batch.Weights, w.readTransitions, make([]float64, gap)...)
 		batch.Targets = slices.Insert(batch.Targets, w.readTransitions*words, make([]uint64, gap*words)...)
 		w.readTransitions += gap
@@ -354,27 +354,27 @@ func actionOf(i int) sparse.Action {
 // Source: PRISM's explicit engine (reference, section 4.7).
 func (w *worker) keepDistinctChoices(ctx context.Context, n int) error {
 	batch, words := w.batch, w.codec.words
-	firstChoice := w.keptChoices // of the state
+	firstChoice := w.writtenChoices // of the state
 	for range n {
 		numTransitions := int(batch.Transitions[w.readChoices])
-		if w.keptTransitions < w.readTransitions {
-			copy(batch.Weights[w.keptTransitions:], batch.Weights[w.readTransitions:w.readTransitions+numTransitions])
-			copy(batch.Targets[w.keptTransitions*words:], batch.Targets[w.readTransitions*words:(w.readTransitions+numTransitions)*words])
+		if w.writtenTransitions < w.readTransitions {
+			copy(batch.Weights[w.writtenTransitions:], batch.Weights[w.readTransitions:w.readTransitions+numTransitions])
+			copy(batch.Targets[w.writtenTransitions*words:], batch.Targets[w.readTransitions*words:(w.readTransitions+numTransitions)*words])
 		}
 		w.readTransitions += numTransitions
 		action := actionOf(w.moves[batch.Moves[w.readChoices]].Action)
 		w.readChoices++
-		if err := w.countWork(ctx, (w.keptChoices-firstChoice)*numTransitions); err != nil {
+		if err := w.countWork(ctx, (w.writtenChoices-firstChoice)*numTransitions); err != nil {
 			return err
 		}
-		if batch.isDuplicate(firstChoice, w.keptChoices, w.keptTransitions, numTransitions, action, words) {
+		if batch.isDuplicate(firstChoice, w.writtenChoices, w.writtenTransitions, numTransitions, action, words) {
 			batch.merged++
 			continue
 		}
-		batch.Transitions[w.keptChoices] = uint32(numTransitions)
+		batch.Transitions[w.writtenChoices] = uint32(numTransitions)
 		batch.actions = append(batch.actions, action)
-		w.keptChoices++
-		w.keptTransitions += numTransitions
+		w.writtenChoices++
+		w.writtenTransitions += numTransitions
 	}
 	return nil
 }
@@ -446,10 +446,10 @@ func (batch *batch) sameWeight(i, j int) bool {
 // Source: PRISM's explicit engine (reference, sections 4.5 and 4.6).
 func (w *worker) mergeIntoRow(ctx context.Context, numChoices int) error {
 	batch := w.batch
-	rowStart, total := w.keptTransitions, 0.0
+	rowStart, total := w.writtenTransitions, 0.0
 	for i := range numChoices {
 		action := actionOf(w.moves[batch.Moves[w.readChoices]].Action)
-		if err := w.countWork(ctx, (w.keptTransitions-rowStart)*int(batch.Transitions[w.readChoices])); err != nil {
+		if err := w.countWork(ctx, (w.writtenTransitions-rowStart)*int(batch.Transitions[w.readChoices])); err != nil {
 			return err
 		}
 		for range batch.Transitions[w.readChoices] {
@@ -460,15 +460,15 @@ func (w *worker) mergeIntoRow(ctx context.Context, numChoices int) error {
 		w.readChoices++
 	}
 	if w.kind == sparse.DTMC {
-		for i := rowStart; i < w.keptTransitions; i++ {
+		for i := rowStart; i < w.writtenTransitions; i++ {
 			batch.Weights[i] /= total
 		}
 		if numChoices > 1 {
 			batch.overlaps++
 		}
 	}
-	batch.Transitions[w.keptChoices] = uint32(w.keptTransitions - rowStart)
-	w.keptChoices++
+	batch.Transitions[w.writtenChoices] = uint32(w.writtenTransitions - rowStart)
+	w.writtenChoices++
 	return nil
 }
 
@@ -476,16 +476,16 @@ func (w *worker) mergeIntoRow(ctx context.Context, numChoices int) error {
 // transition with the same action and target.
 func (w *worker) addToRow(rowStart int, action sparse.Action, mayRepeat bool) {
 	batch, words, next := w.batch, w.codec.words, w.readTransitions
-	for i := rowStart; mayRepeat && i < w.keptTransitions; i++ {
+	for i := rowStart; mayRepeat && i < w.writtenTransitions; i++ {
 		if batch.actions[i] == action && equalWords(batch.target(i, words), batch.target(next, words)) {
 			batch.Weights[i] += batch.Weights[next]
 			return
 		}
 	}
-	batch.Weights[w.keptTransitions] = batch.Weights[next]
-	copy(batch.target(w.keptTransitions, words), batch.target(next, words))
+	batch.Weights[w.writtenTransitions] = batch.Weights[next]
+	copy(batch.target(w.writtenTransitions, words), batch.target(next, words))
 	batch.actions = append(batch.actions, action)
-	w.keptTransitions++
+	w.writtenTransitions++
 }
 
 // exactWorker expands batches with rational weights.

@@ -369,7 +369,7 @@ func (search *exploration) addRows(rows sparse.Rows) {
 	}
 }
 
-// addSelfLoop adds a state to the model whose only transition leads to itself.
+// addSelfLoop adds a state with only a self-loop to the model.
 func (search *exploration) addSelfLoop() {
 	search.builder.State()
 	if sparseKind(search.model.Program().Type) == sparse.MDP {

@@ -72,8 +72,8 @@ func (e *DuplicateError) Error() string {
 	return fmt.Sprintf("states %d and %d have the same values", e.First, e.Second)
 }
 
-// Import makes a space of imported states, which keep their numbers. The space can be checked like a space that
-// was built. It cannot be expanded again, so it has fractions only if Model has them.
+// Import makes a space of imported states. They keep their numbers. The space can be checked like a space that was
+// built. It has fractions only if Model has them.
 //
 // The error is a *DuplicateError, a syntax.ErrorList for impossible declarations, or an error of compile.Compile.
 func Import(imported *Imported) (*Space, error) {

@@ -31,9 +31,9 @@ func (s *Space) importedTransitions(index int) TransitionReward {
 	return TransitionReward{}
 }
 
-// importedRewardsWithSign returns Program.Rewards[index] of an imported space with only the positive rewards if
-// sign is 1, or only the negative ones if sign is -1. All results are absolute values. In a Markov chain, it
-// selects rewards of transitions before it sums them.
+// importedRewardsWithSign returns the positive rewards of Program.Rewards[index] if sign is 1. If sign is -1, it
+// returns the absolute values of the negative rewards. In a Markov chain, it selects rewards of transitions before
+// it sums them.
 func (s *Space) importedRewardsWithSign(index, sign int) *sparse.Reward {
 	result := s.model.Rewards[index] // a copy
 	result.State, result.StateRat = withSign(result.State, result.StateRat, sign)
@@ -63,9 +63,10 @@ func (s *Space) means(values []float64) []float64 {
 	return means
 }
 
-// exactMeans computes means with fractions. It also returns the nearest float64 numbers. A nil fraction stands for 0.
-func (s *Space) exactMeans(values []*big.Rat) ([]float64, []*big.Rat) {
-	floats, means := make([]float64, s.model.NumChoices()), make([]*big.Rat, s.model.NumChoices())
+// exactMeans returns, for each choice, the weighted sum of its transitions' values as a float64 and as a fraction.
+// A nil fraction stands for 0.
+func (s *Space) exactMeans(values []*big.Rat) (floats []float64, means []*big.Rat) {
+	floats, means = make([]float64, s.model.NumChoices()), make([]*big.Rat, s.model.NumChoices())
 	for choice := range means {
 		first, end := s.model.Row(choice)
 		sum := new(big.Rat)
@@ -81,18 +82,18 @@ func (s *Space) exactMeans(values []*big.Rat) ([]float64, []*big.Rat) {
 
 // withSign returns the absolute values of the numbers with the given sign, and 0 for other numbers. sign is 1 or
 // -1. A nil list gives nil.
-func withSign(values []float64, rats []*big.Rat, sign int) ([]float64, []*big.Rat) {
+func withSign(values []float64, rats []*big.Rat, sign int) (absValues []float64, absRats []*big.Rat) {
 	if values == nil {
 		return nil, nil
 	}
-	absValues := make([]float64, len(values))
+	absValues = make([]float64, len(values))
 	for i, value := range values {
 		absValues[i] = max(float64(sign)*value, 0)
 	}
 	if rats == nil {
 		return absValues, nil
 	}
-	absRats := make([]*big.Rat, len(rats))
+	absRats = make([]*big.Rat, len(rats))
 	for i, rat := range rats {
 		if rat != nil && rat.Sign() == sign {
 			absRats[i] = new(big.Rat).Abs(rat)

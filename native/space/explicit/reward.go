@@ -65,8 +65,8 @@ func (s *Space) floatReward(index int) (*sparse.Reward, error) {
 	return reward, nil
 }
 
-// evaluateRewards calls visit for every state, in several goroutines. Each goroutine has its own evaluator. The
-// result has the evaluators in the order of their states.
+// evaluateRewards calls visit for every state, in several goroutines with an evaluator each. It returns the
+// evaluators in the order of their states.
 func (s *Space) evaluateRewards(index int, visit func(evaluator *rewardEvaluator, i int, state []int32) error) ([]*rewardEvaluator, error) {
 	var evaluators []*rewardEvaluator
 	err := s.visitInParallel(func() (visitState, error) {
@@ -182,7 +182,7 @@ func (evaluator *rewardEvaluator) round(exact *big.Rat, state []int32) float64 {
 }
 
 // enclosedSum returns an approximation of an irrational sum with a small error. It tries value, and then the lower
-// end of an enclosure of the sum. If both are inaccurate, it returns the error notRational.
+// end of an enclosure of the sum. If none is accurate, it returns the error notRational.
 func (evaluator *rewardEvaluator) enclosedSum(value float64, notRational error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
 	lower, upper, err := evaluator.encloseSum(notRational, state, applies)
 	if err != nil {
@@ -463,7 +463,7 @@ func (s *Space) newExactRewardEvaluator(structure *sema.RewardStruct) (*exactRew
 	return evaluator, nil
 }
 
-// sum returns the sum of the items that apply and whose guards hold in a state.
+// sum returns the sum of the items that apply and have a satisfied guard.
 func (evaluator *exactRewardEvaluator) sum(state []int32, applies func(*sema.RewardItem) bool) (*big.Rat, error) {
 	var sum *big.Rat // nil stands for 0
 	for i := range evaluator.items {
@@ -512,7 +512,7 @@ func (evaluator *exactRewardEvaluator) value(item *exactRewardItem, state []int3
 	return value, nil
 }
 
-// evaluate returns the reward of an item in a state, which may be negative. An irrational reward is an error.
+// evaluate returns the reward of an item in a state. The reward may be negative. An irrational reward is an error.
 func (evaluator *exactRewardEvaluator) evaluate(item *exactRewardItem, state []int32) (*big.Rat, error) {
 	if item.integerValue != nil {
 		integer, err := item.integerValue.Num(state)

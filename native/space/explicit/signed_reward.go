@@ -55,7 +55,7 @@ func (s *Space) signedParts(index int) (*Space, error) {
 	return &view, nil
 }
 
-// atLeastZero returns the expression max(value, 0). If that is a constant fraction, it returns the constant.
+// atLeastZero returns the expression max(value, 0), or its value if it is a constant fraction.
 func atLeastZero(value sema.Expr) sema.Expr {
 	base := sema.Base{ValueType: value.Type(), Position: value.Pos()}
 	zero := &sema.Const{Base: sema.Base{ValueType: sema.Int, Position: value.Pos()}, Val: sema.IntValue(0)}
@@ -83,16 +83,17 @@ func hasVariable(expr sema.Expr) (found bool) {
 
 // WrittenReward returns Program.Rewards[index] as it is written to files, and the rewards of single transitions.
 // Rewards may be negative. The rounding errors of irrational rewards have no bound.
-func (s *Space) WrittenReward(index int) (*sparse.Reward, TransitionReward, error) {
-	reward, err := s.Reward(index)
+func (s *Space) WrittenReward(index int) (reward *sparse.Reward, transitions TransitionReward, err error) {
 	if s.imported != nil && s.quotient == nil {
-		reward, err = &s.model.Rewards[index], nil
+		reward = &s.model.Rewards[index]
+	} else {
+		reward, err = s.Reward(index)
 	}
 	if err == nil {
-		transitions, err := s.transitionReward(index)
+		transitions, err = s.transitionReward(index)
 		return reward, transitions, err
 	}
-	// Reward returns an error for negative rewards.
+	// Negative rewards may be the reason of the error.
 	parts, partsErr := s.signedParts(index)
 	if partsErr != nil {
 		return nil, TransitionReward{}, err

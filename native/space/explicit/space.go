@@ -208,21 +208,26 @@ func (s *Space) Values(expr sema.Expr) (lower, upper []float64, err error) {
 	err = s.visitInParallel(func() (visitState, error) {
 		evaluator, err := s.compiled.Evaluator(expr)
 		return func(i int, state []int32) error {
-			if math.IsNaN(relErr) {
+			if math.IsNaN(relErr) { // the error has no bound for all states
 				enclosed, err := sema.Enclose(expr, state)
 				lower[i], upper[i] = enclosed.Lo, enclosed.Hi
 				return err
 			}
 			value, err := evaluator.Num(state)
-			lower[i], upper[i] = value, value
-			if relErr > 0 && value != 0 {
-				lower[i] = math.Nextafter(value-relErr*math.Abs(value), math.Inf(-1))
-				upper[i] = math.Nextafter(value+relErr*math.Abs(value), math.Inf(1))
-			}
+			lower[i], upper[i] = widen(value, relErr)
 			return err
 		}, err
 	})
 	return lower, upper, err
+}
+
+// widen returns bounds of the numbers with a relative distance of at most relErr from value.
+func widen(value, relErr float64) (lower, upper float64) {
+	if relErr == 0 || value == 0 {
+		return value, value
+	}
+	distance := relErr * math.Abs(value)
+	return math.Nextafter(value-distance, math.Inf(-1)), math.Nextafter(value+distance, math.Inf(1))
 }
 
 // minStatesPerGoroutine is the smallest number of states for which visitInParallel starts another goroutine.

@@ -9,8 +9,8 @@ import (
 )
 
 // TransitionRewards returns Program.Rewards[index] for every transition of a Markov chain, in the order of Model.
-// In an exact model, rats has the same values as fractions, with nil for zero. Otherwise rats is nil. In an MDP,
-// rewards belong to choices, and the two results are nil.
+// rats has the same values as fractions in an exact model, with nil for zero. In other models rats is nil. For an
+// MDP it returns nil, because rewards belong to choices.
 //
 // Source: reference, sections 4.8 and 4.10.
 func (s *Space) TransitionRewards(index int) (values []float64, rats []*big.Rat, err error) {

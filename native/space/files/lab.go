@@ -114,7 +114,8 @@ func (file *labFile) readState(previous, numStates int) int {
 	return state
 }
 
-// declaredSets returns the sets of states. The predefined labels init and deadlock have fields of their own.
+// declaredSets returns the sets of states. The predefined labels init and deadlock are separate from the other
+// labels.
 func (file *labFile) declaredSets() declaredSets {
 	var declared declaredSets
 	for i, name := range file.names {

@@ -50,8 +50,8 @@ func (f field) String() string { return string(f.text) }
 // newLines returns a reader of the lines of src.
 func newLines(src Source) *lines { return &lines{src: src, lineNumber: src.line} }
 
-// next reads the next line, which may be empty. It returns false at the end of the file, after too many errors,
-// after a line that is too long, and for a file of 2 GB or more.
+// next reads the next line. The line may be empty. It returns false at the end of the file, after too many errors,
+// after a very long line, and for a file of 2 GB or more.
 func (l *lines) next() bool {
 	isAtEnd := l.nextOffset >= len(l.src.Text)
 	isTooLarge := l.src.offset+len(l.src.Text) > math.MaxInt32
@@ -122,8 +122,8 @@ func (l *lines) errorAtEnd(format string, args ...any) {
 }
 
 // parseIndex parses a natural number below limit. Error messages name the number with noun.
-func (l *lines) parseIndex(word field, noun string, limit int) (int, bool) {
-	index, ok := l.parseCount(word, noun)
+func (l *lines) parseIndex(word field, noun string, limit int) (index int, ok bool) {
+	index, ok = l.parseCount(word, noun)
 	if !ok {
 		return 0, false
 	}
@@ -135,9 +135,9 @@ func (l *lines) parseIndex(word field, noun string, limit int) (int, bool) {
 }
 
 // parseCount parses a natural number that fits in 31 bits. Error messages name the number with noun.
-func (l *lines) parseCount(word field, noun string) (int, bool) {
+func (l *lines) parseCount(word field, noun string) (value int, ok bool) {
 	const maxPrefix = (math.MaxInt32 - 9) / 10 // a number that fits after one more digit is appended
-	value, ok := 0, len(word.text) > 0
+	value, ok = 0, len(word.text) > 0
 	for _, char := range word.text {
 		isDigit := char >= '0' && char <= '9'
 		if !isDigit || value > maxPrefix {
@@ -187,7 +187,7 @@ func (l *lines) parseValue(word field, noun string, exact bool) (number, bool) {
 }
 
 // parseNumber parses a finite decimal number, or a fraction such as 1/3. If exact is set, the result has a
-// fraction. The error describes a correct number, such as "one that is not too large for a float64".
+// fraction. The error describes a correct number, such as "a finite number such as 0.25".
 func parseNumber(text []byte, exact bool) (number, error) {
 	if len(text) > maxDigits {
 		return number{}, fmt.Errorf("a number of at most %d characters", maxDigits)

@@ -137,7 +137,7 @@ func (reader *spaceReader) readLabelSets() error {
 	return nil
 }
 
-// readRewardStructures reads the files of rewards, which need the transitions.
+// readRewardStructures reads the files of rewards. It does nothing if the transitions were wrong.
 func (reader *spaceReader) readRewardStructures() error {
 	if reader.model == nil {
 		return nil

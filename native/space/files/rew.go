@@ -26,9 +26,9 @@ type rewTotal struct {
 	value int // in the model
 }
 
-// newRewFile returns a reader of a .srew or .trew file. It reads the comments and the first line, which has the
-// given totals and the number of rewards. kind names the file in messages. ok is false after an error, which the
-// reader has recorded.
+// newRewFile returns a reader of a .srew or .trew file. It reads the comments and the first line, with the given
+// totals and the number of rewards. Messages name the file with kind. ok is false if the reader has recorded an
+// error.
 func newRewFile(src Source, kind string, model *sparse.Model, exact bool, totals []rewTotal) (file *rewFile, numRewards int, ok bool) {
 	file = &rewFile{lines: newLines(src), exact: exact, model: model}
 	if !file.nextData(kind, file.readComment) {
@@ -309,14 +309,14 @@ func (file *trewFile) countRewards(choice int) (numRewards, numTransitions int) 
 
 // rewardStructure makes a reward structure of state rewards and transition rewards. Each of them may be nil. It
 // also returns the rewards of single transitions of a Markov chain.
-func rewardStructure(model *sparse.Model, name string, state, transition *rewardColumn) (sparse.Reward, explicit.TransitionReward) {
+func rewardStructure(model *sparse.Model, name string, state, transition *rewardColumn) (reward sparse.Reward, perTransition explicit.TransitionReward) {
 	if model.Exact() && state == nil { // a structure of an exact model has fractions
 		state = newColumn(model.NumStates(), true)
 	}
 	if model.Exact() && transition == nil {
 		transition = newColumn(model.NumTransitions(), true)
 	}
-	reward := sparse.Reward{Name: name, Err: sema.UnitRoundoff}
+	reward = sparse.Reward{Name: name, Err: sema.UnitRoundoff}
 	if state != nil {
 		reward.State, reward.StateRat = state.values, state.rats
 	}

@@ -75,8 +75,8 @@ func (w *Writer) rewardRow(dst []writtenTransition, choice int, reward func(choi
 	return dst
 }
 
-// isAmbiguous reports whether a reader needs the zero rewards of the transitions to the target of a given
-// transition. Without actions in the .trew file, it does not know which transitions have the other rewards.
+// isAmbiguous reports whether a reader needs the zero rewards of the transitions parallel to a given one. The
+// .trew file has no actions, so a reader cannot distinguish them.
 func (w *Writer) isAmbiguous(transition, choice int, reward func(choice, transition int) number) bool {
 	if !w.opts.Zeros || w.nondeterministic() || w.opts.Format != Plain {
 		return false
@@ -194,8 +194,8 @@ func (w *Writer) sortByTarget(transitions []int) {
 }
 
 // sortedChoices returns the choices of a state in the order of the file. PRISM's symbolic engines write choices
-// without an action first, and then the actions in reverse order. A system block makes this order unknown, which
-// is a *compile.UnsupportedError.
+// without an action first, and then the actions in reverse order. In a model with a system block this order is
+// unknown, and the error is a *compile.UnsupportedError.
 //
 // Source: class Modules2MTBDD of PRISM. Its decision diagram has a variable for each action, and PRISM writes the
 // branch for 0 before the branch for 1.

@@ -369,8 +369,7 @@ func (t *traFile) readTransition() {
 	t.addTransition(target, weight, action, fields[columns.target].column, fields[columns.action-1].column)
 }
 
-// readWeight reads the probability, rate or interval of the current line's transition. In an LTS, which has no
-// weights, it returns 1.
+// readWeight reads the probability, rate or interval of the current line's transition. In an LTS it returns 1.
 func (t *traFile) readWeight() (weight, high number, ok bool) {
 	if t.columns.weight == 0 {
 		return t.one, number{}, true
@@ -383,8 +382,8 @@ func (t *traFile) readWeight() (weight, high number, ok bool) {
 	return weight, number{}, ok
 }
 
-// readActionName returns the number of the action of the current line's transition, or sparse.NoAction. A text
-// that is not the name of an action is an error.
+// readActionName returns the number of the action of the current line's transition, or sparse.NoAction. An invalid
+// name is an error.
 func (t *traFile) readActionName() (action sparse.Action, ok bool) {
 	if len(t.fields) <= t.columns.action {
 		return sparse.NoAction, true

@@ -77,7 +77,7 @@ type umbTransitionRewards struct {
 	choices, branches umbColumn
 }
 
-// read returns the reward of each transition, which is the reward of its choice plus the reward of its branch. It
+// read returns the reward of each transition. It is the reward of the choice plus the reward of the branch. It
 // returns nil if the file has no such rewards.
 func (columns *umbTransitionRewards) read(model *sparse.Model) (*rewardColumn, error) {
 	if !columns.choices.Present() && !columns.branches.Present() {
@@ -92,21 +92,31 @@ func (columns *umbTransitionRewards) read(model *sparse.Model) (*rewardColumn, e
 		}
 		first, end := model.Choices(state)
 		for choice := first; choice < end; choice++ {
-			choiceReward, err := columns.choiceReward(state, choice-first)
-			if err != nil {
-				return nil, fmt.Errorf("state %d, choice %d: %w", state, choice-first, err)
-			}
-			firstTransition, endTransition := model.Row(choice)
-			for transition := firstTransition; transition < endTransition; transition++ {
-				reward, err := columns.addBranchReward(choiceReward, transition-numSelfLoops, state)
-				if err != nil {
-					return nil, fmt.Errorf("state %d: %w", state, err)
-				}
-				rewards.set(transition, reward)
+			if err := columns.readChoice(rewards, model, state, choice, numSelfLoops); err != nil {
+				return nil, err
 			}
 		}
 	}
 	return rewards, nil
+}
+
+// readChoice stores the rewards of the transitions of a choice. numSelfLoops is the number of earlier transitions that are
+// not in the file.
+func (columns *umbTransitionRewards) readChoice(rewards *rewardColumn, model *sparse.Model, state, choice, numSelfLoops int) error {
+	firstChoice, _ := model.Choices(state)
+	choiceReward, err := columns.choiceReward(state, choice-firstChoice)
+	if err != nil {
+		return fmt.Errorf("state %d, choice %d: %w", state, choice-firstChoice, err)
+	}
+	first, end := model.Row(choice)
+	for transition := first; transition < end; transition++ {
+		reward, err := columns.addBranchReward(choiceReward, transition-numSelfLoops, state)
+		if err != nil {
+			return fmt.Errorf("state %d: %w", state, err)
+		}
+		rewards.set(transition, reward)
+	}
+	return nil
 }
 
 // choiceReward returns the reward of choice k of a state. It is 0 if the file has no rewards of choices.

@@ -221,8 +221,8 @@ func (builder *umbBuilder) choicesOf(state int) (first, end int) {
 	return int(builder.stateChoices[state]), int(builder.stateChoices[state+1])
 }
 
-// addRows adds the transitions of all states to the model. It drops the columns of the file that are no longer
-// needed.
+// addRows adds the transitions of all states to the model. Then it drops the columns of the file, to free their
+// memory.
 func (builder *umbBuilder) addRows() error {
 	builder.reserveRows()
 	defer func() { builder.umbFile.targets, builder.choiceRows, builder.umbFile.actionNumbers = nil, nil, nil }()

@@ -230,8 +230,8 @@ func (writer *umbWriter) systemIndex() umb.System {
 	return system
 }
 
-// labelIndex returns the entries of the index with the labels. It omits init, which has its own member, and a
-// label deadlock without states.
+// labelIndex returns the entries of the index with the labels. It omits init, because a separate member has it,
+// and a label deadlock without states.
 func (writer *umbWriter) labelIndex() umb.Group {
 	var labels umb.Group
 	for _, label := range writer.labels {
@@ -269,8 +269,8 @@ func (writer *umbWriter) rewardIndex() umb.Group {
 	return rewards
 }
 
-// rewardKinds returns which of states, choices and branches have a nonzero reward in a structure. If none has, it
-// returns states.
+// rewardKinds returns those of "states", "choices" and "branches" with a nonzero reward in a structure. It returns
+// "states" if all rewards are zero.
 func (writer *umbWriter) rewardKinds(reward *drnReward) []string {
 	var kinds []string
 	if !writer.allZero(reward.State, reward.StateRat) {
@@ -472,8 +472,8 @@ func (writer *umbWriter) exitRate(state int) number {
 	return writer.cachedRate
 }
 
-// reproducingRate returns the exit rate nearest to sum from which a reader computes exactly the rates of all
-// transitions. It returns sum if it finds no such exit rate.
+// reproducingRate returns an exit rate near sum. A reader computes exactly the rates of all transitions from it.
+// It returns sum if it finds no such exit rate.
 func (writer *umbWriter) reproducingRate(transitions []int, sum float64) float64 {
 	const attempts = 8
 	above, below := sum, sum
@@ -498,8 +498,8 @@ func (writer *umbWriter) reproducesRates(transitions []int, exitRate float64) bo
 	return true
 }
 
-// branchProbability returns a probability whose float64 product with the exit rate is exactly the rate. If there
-// is none, isExact is false, and the probability is the quotient.
+// branchProbability returns a probability with a float64 product with exitRate of exactly rate. If there is none,
+// isExact is false, and the probability is the quotient.
 func branchProbability(rate, exitRate float64) (probability float64, isExact bool) {
 	quotient := rate / exitRate
 	for _, candidate := range []float64{quotient, math.Nextafter(quotient, 0), math.Nextafter(quotient, 1)} {
@@ -621,7 +621,7 @@ func (members *umbMembers) writeAnnotations() {
 	}
 }
 
-// writeRewards writes the rewards of all states, choices or branches. kind says which.
+// writeRewards writes the rewards of all states, choices or branches, as kind says.
 func (members *umbMembers) writeRewards(name, kind string, reward *drnReward) {
 	writer := members.writer
 	switch kind {

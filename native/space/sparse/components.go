@@ -125,12 +125,8 @@ func (search *pearce) successor(frame *searchFrame) (next uint32, ok bool) {
 	_, end := search.model.Choices(int(frame.state))
 	for int(frame.choice) < end {
 		if search.allowed == nil || search.allowed.Has(int(frame.choice)) {
-			for frame.next < search.model.Start[frame.choice+1] {
-				target := search.model.Target[frame.next]
-				frame.next++
-				if search.states == nil || search.states.Has(int(target)) {
-					return target, true
-				}
+			if next, ok = search.nextTarget(frame); ok {
+				return next, true
 			}
 		}
 		frame.choice++
@@ -139,8 +135,20 @@ func (search *pearce) successor(frame *searchFrame) (next uint32, ok bool) {
 	return 0, false
 }
 
+// nextTarget returns the next target of the frame's choice in the part of the model. ok is false if there is none.
+func (search *pearce) nextTarget(frame *searchFrame) (next uint32, ok bool) {
+	for frame.next < search.model.Start[frame.choice+1] {
+		target := search.model.Target[frame.next]
+		frame.next++
+		if search.states == nil || search.states.Has(int(target)) {
+			return target, true
+		}
+	}
+	return 0, false
+}
+
 // leave completes the component of a state if the state is its root. All successors must have been visited. The
-// component consists of the root and states on top of the stack. A state that is not a root goes onto the stack.
+// root and states on top of the stack form the component. Any other state goes onto the stack.
 func (search *pearce) leave(frame searchFrame) {
 	if !frame.root {
 		search.stack = append(search.stack, frame.state)

@@ -29,21 +29,28 @@ func (m *Model) Topological(states *Set) (order Topological, ok bool) {
 		levelEnd := len(order.Order)
 		order.Start = append(order.Start, n-levelEnd)
 		for _, state := range order.Order[levelStart:levelEnd] {
-			for _, target := range m.successors(int(state)) {
-				if target == state {
-					continue
-				}
-				indegree[target]--
-				if indegree[target] == 0 && states.Has(int(target)) {
-					order.Order = append(order.Order, target)
-				}
-			}
+			order.Order = m.appendReady(order.Order, state, indegree, states)
 		}
 		levelStart = levelEnd
 	}
 	slices.Reverse(order.Order)
 	slices.Reverse(order.Start)
 	return order, len(order.Order) == n
+}
+
+// appendReady removes the transitions of a state from the indegrees of its successors. It appends the successors in the
+// given states without remaining transitions into them.
+func (m *Model) appendReady(order []uint32, state uint32, indegree []uint32, states *Set) []uint32 {
+	for _, target := range m.successors(int(state)) {
+		if target == state {
+			continue
+		}
+		indegree[target]--
+		if indegree[target] == 0 && states.Has(int(target)) {
+			order = append(order, target)
+		}
+	}
+	return order
 }
 
 // indegrees returns for each state the number of transitions from the given states. Self-loops do not count.

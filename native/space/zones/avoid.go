@@ -89,8 +89,8 @@ func (a *automaton) avoidsFrom(location *location, avoiding []zone.Federation, t
 	return result
 }
 
-// leadingInto returns the valuations of from in which all branches of a transition lead into given states. into
-// has the valuations of each location.
+// leadingInto returns the valuations of from with all branches of a transition leading into given states. into has
+// the valuations of each location.
 func (transition *transition) leadingInto(into []zone.Federation, from zone.Federation) zone.Federation {
 	for i := range transition.branches {
 		branch := &transition.branches[i]

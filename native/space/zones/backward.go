@@ -145,7 +145,7 @@ func (b *backward) search(ctx context.Context) error {
 			}
 		}
 	}
-	for {
+	for { // until no entry is left and no dominated entry must be added again
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -172,8 +172,7 @@ func (b *backward) addPredecessors(e *entry) {
 	}
 }
 
-// next returns the entry with the greatest value among those with unknown predecessors. It returns nil if there is
-// none.
+// next returns the entry with unknown predecessors and the greatest value. It returns nil if there is none.
 func (b *backward) next() *entry {
 	for len(b.waiting) > 0 {
 		first := b.waiting.pop()
@@ -246,7 +245,7 @@ func (b *backward) updateSure(z *firingZone) {
 	}
 }
 
-// arrive adds the valuations from which a branch leads into an entry.
+// arrive adds an entry as an option of a branch, with the valuations that lead into the entry.
 func (b *backward) arrive(arrival arrival, into *entry) {
 	firing, branch := arrival.firing, arrival.branch
 	z, ok := firing.transition.branches[branch].before(into.zone)

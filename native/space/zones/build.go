@@ -76,8 +76,8 @@ type goal struct {
 	timed     *digital.Zones
 }
 
-// goal returns the goal for the property. It replaces the minimal probability of an until formula by one minus the
-// maximal probability of its negation, which is to surely avoid the right operand at some time.
+// goal returns the goal for the property. For a minimal probability it maximises the negation of the until
+// formula: to surely avoid the right operand.
 func (a *automaton) goal(ctx context.Context) (*goal, error) {
 	path := a.Path
 	// The property is about left U right, or its negation.
@@ -103,8 +103,8 @@ func (a *automaton) goal(ctx context.Context) (*goal, error) {
 	return result, err
 }
 
-// decided returns the valuations of each location that satisfy left U right at once, and those that violate the
-// two operands. The right operand counts only within the time bound.
+// decided returns the valuations of each location that satisfy left U right at once. violated has the valuations
+// that violate the two operands. The right operand counts only within the time bound.
 func (a *automaton) decided(left, right sema.Expr) (satisfied, violated []zone.Federation, err error) {
 	inTime, _ := a.deadline()
 	for _, location := range a.locations {
@@ -123,7 +123,7 @@ func (a *automaton) decided(left, right sema.Expr) (satisfied, violated []zone.F
 	return satisfied, violated, nil
 }
 
-// deadline returns the valuations that satisfy the time bound of the property, and those that violate it.
+// deadline returns the valuations that satisfy the time bound of the property, and the valuations that violate it.
 func (a *automaton) deadline() (inTime, late zone.Federation) {
 	all := zone.All(a.constraint.clocks)
 	if a.timer == 0 {

@@ -57,23 +57,28 @@ func (b *backward) raise(e *entry, value float64) {
 	e.value = value
 	raised := []*entry{e}
 	for len(raised) > 0 {
-		raisedEntry := raised[len(raised)-1]
+		last := raised[len(raised)-1]
 		raised = raised[:len(raised)-1]
-		if !raisedEntry.explored {
-			b.waiting.push(raisedEntry)
+		if !last.explored {
+			b.waiting.push(last)
 		}
-		for _, used := range raisedEntry.usedBy {
-			if !used.zone.improve(used.branch, raisedEntry) {
-				continue
-			}
-			for _, from := range used.zone.entries {
-				if used.zone.value > from.value*(1+tolerance/10) {
-					from.value = used.zone.value
-					raised = append(raised, from)
-				}
+		for _, used := range last.usedBy {
+			if used.zone.improve(used.branch, last) {
+				raised = append(raised, used.zone.raiseEntries()...)
 			}
 		}
 	}
+}
+
+// raiseEntries sets the value of each entry with a lower value to the value of the zone. It returns these entries.
+func (z *firingZone) raiseEntries() (raised []*entry) {
+	for _, entry := range z.entries {
+		if z.value > entry.value*(1+tolerance/10) {
+			entry.value = z.value
+			raised = append(raised, entry)
+		}
+	}
+	return raised
 }
 
 // improve updates the value of a firing zone for an option of a branch. It raises the entries that have the zone

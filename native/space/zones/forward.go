@@ -54,7 +54,7 @@ func (a *automaton) explore(ctx context.Context) (*forward, error) {
 	return search, nil
 }
 
-// enter adds states in which a location is entered, unless they were found before.
+// enter adds states in a zone when they enter a location, except for known states.
 func (f *forward) enter(location *location, z zone.Zone) {
 	for _, part := range f.extrapolate(z) {
 		if isCovered(location.entered, part) {
@@ -81,27 +81,33 @@ func isCovered(federation zone.Federation, z zone.Zone) bool {
 // Source: Bengtsson and Yi, On clock difference constraints and termination in reachability analysis of timed
 // automata (ICFEM 2003).
 func (f *forward) extrapolate(z zone.Zone) zone.Federation {
-	parts := []zone.Zone{z}
-	orders := []zone.Zone{zone.All(z.Clocks())}
+	orders := []zone.Zone{zone.All(z.Clocks())} // intersections of one order of each pair, which divide z
 	for _, pair := range f.pairs {
-		var finer, finerOrders []zone.Zone
-		for i, part := range parts {
-			for _, order := range f.orders(pair) {
-				if divided, ok := part.Intersect(order); ok {
-					combined, _ := orders[i].Intersect(order)
-					finer, finerOrders = append(finer, divided), append(finerOrders, combined)
-				}
-			}
+		var finer []zone.Zone
+		for _, order := range orders {
+			finer = append(finer, intersecting(z, order, f.orders(pair))...)
 		}
-		parts, orders = finer, finerOrders
+		orders = finer
 	}
 	var result zone.Federation
-	for i, part := range parts {
-		if larger, ok := part.Extrapolate(f.limits).Intersect(orders[i]); ok {
+	for _, order := range orders {
+		part, _ := z.Intersect(order)
+		if larger, ok := part.Extrapolate(f.limits).Intersect(order); ok {
 			result = append(result, larger)
 		}
 	}
 	return result
+}
+
+// intersecting returns the intersections of a zone order with each of some zones, if they intersect z.
+func intersecting(z, order zone.Zone, zones []zone.Zone) []zone.Zone {
+	var found []zone.Zone
+	for _, other := range zones {
+		if both, ok := order.Intersect(other); ok && both.Intersects(z) {
+			found = append(found, both)
+		}
+	}
+	return found
 }
 
 // orders returns the zones in which the first clock of a pair is less than, equal to and greater than the second one.
