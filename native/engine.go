@@ -35,35 +35,35 @@ func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, 
 }
 
 // checkByMethod checks every property of the plan with the method of its job.
-func (r *run) checkByMethod() error {
-	method, err := newMethod(r.plan)
+func (run *run) checkByMethod() error {
+	method, err := newMethod(run.plan)
 	switch {
 	case err != nil:
 		return err
-	case len(r.plan.Params) > 0:
-		return r.parametric(method)
-	case r.plan.Job.States != nil:
-		return r.checkImported(method)
+	case len(run.plan.Params) > 0:
+		return run.parametric(method)
+	case run.plan.Job.States != nil:
+		return run.checkImported(method)
 	}
-	r.build = func(model sema.Valuation) (*sema.Program, instance, error) { return r.compile(method, model) }
-	return r.checkPlan()
+	run.build = func(model sema.Valuation) (*sema.Program, instance, error) { return run.compile(method, model) }
+	return run.checkPlan()
 }
 
 // checkImported checks every property of the plan on states from files.
-func (r *run) checkImported(method method) error {
-	space, err := explicit.SpaceOf(r.ctx, r.plan.Job.States, fractionsOf(method, r.plan))
+func (run *run) checkImported(method method) error {
+	space, err := explicit.SpaceOf(run.ctx, run.plan.Job.States, fractionsOf(method, run.plan))
 	if err != nil {
 		return err
 	}
-	if declared := space.Declares(); declared != r.plan.Model {
-		if err := r.replaceModel(declared); err != nil {
+	if declared := space.Declares(); declared != run.plan.Model {
+		if err := run.replaceModel(declared); err != nil {
 			return err
 		}
 	}
-	r.build = func(sema.Valuation) (*sema.Program, instance, error) {
-		return space.Program(), method.imported(space), r.ctx.Err()
+	run.build = func(sema.Valuation) (*sema.Program, instance, error) {
+		return space.Program(), method.imported(space), run.ctx.Err()
 	}
-	return r.checkPlan()
+	return run.checkPlan()
 }
 
 // fractionsOf returns the kind of fractions for states from files. A POMDP always needs fractions. They are
@@ -89,14 +89,14 @@ func (*Engine) Build(ctx context.Context, plan *runner.Plan, constants sema.Valu
 
 // replaceModel replaces the model of the plan by the model of states from files. It must declare the same
 // variables and labels.
-func (r *run) replaceModel(model *sema.Model) error {
-	plan, err := r.plan.Over(model)
+func (run *run) replaceModel(model *sema.Model) error {
+	plan, err := run.plan.Over(model)
 	if err != nil {
 		return err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.plan = plan
+	run.mu.Lock()
+	defer run.mu.Unlock()
+	run.plan = plan
 	return nil
 }
 

@@ -39,34 +39,34 @@ type openModel struct {
 
 // parametric checks a plan with parameters. It computes each value as a function of the parameters. An unsupported
 // setting of the job is an error.
-func (r *run) parametric(method method) error {
+func (run *run) parametric(method method) error {
 	statesMethod, ok := method.(*statesMethod)
 	if !ok {
 		return errors.New("functions of parameters are not sampled, want method states")
 	}
-	if err := statesMethod.checkParametricJob(&r.plan.Job); err != nil {
+	if err := statesMethod.checkParametricJob(&run.plan.Job); err != nil {
 		return err
 	}
 	exact := *statesMethod
 	exact.build.Exact = true
 	exact.build.Normalise = false
 	exact.opt.Accuracy = result.Exact
-	r.build = func(valuation sema.Valuation) (*sema.Program, instance, error) {
-		return r.buildParametric(&exact, valuation)
+	run.build = func(valuation sema.Valuation) (*sema.Program, instance, error) {
+		return run.buildParametric(&exact, valuation)
 	}
-	return r.checkPlan()
+	return run.checkPlan()
 }
 
 // buildParametric returns the program and the instance of the model for values of its constants.
-func (r *run) buildParametric(method *statesMethod, valuation sema.Valuation) (*sema.Program, instance, error) {
-	program, err := r.plan.Model.InstantiateOpen(valuation.Map(), r.plan.Open())
+func (run *run) buildParametric(method *statesMethod, valuation sema.Valuation) (*sema.Program, instance, error) {
+	program, err := run.plan.Model.InstantiateOpen(valuation.Map(), run.plan.Open())
 	if err != nil {
 		return nil, nil, err
 	}
 	if !program.Parametric { // no parameter occurs in the model
-		return r.parameterlessInstance(method, program)
+		return run.parameterlessInstance(method, program)
 	}
-	model, err := method.parametricInstance(r.ctx, r.plan, valuation, program)
+	model, err := method.parametricInstance(run.ctx, run.plan, valuation, program)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -186,30 +186,30 @@ func (partial *partialStates) checkTruncated(ctx context.Context, property *chec
 
 // conclude returns the best verdict of the parts, or the verdict of the whole model if it can be better. Its time
 // includes the checks of all parts.
-func (t *truncation) conclude(ctx context.Context) result.Verdict {
-	isFinal := t.answer != nil && (t.isAccurate || t.hasFailed)
-	isUsable := t.answer != nil && t.answer.Err == nil
-	cannotExploreAll := t.isInfinite || t.limitErr != nil
-	if t.answer != nil {
-		t.answer.Seconds = t.seconds
+func (truncation *truncation) conclude(ctx context.Context) result.Verdict {
+	isFinal := truncation.answer != nil && (truncation.isAccurate || truncation.hasFailed)
+	isUsable := truncation.answer != nil && truncation.answer.Err == nil
+	cannotExploreAll := truncation.isInfinite || truncation.limitErr != nil
+	if truncation.answer != nil {
+		truncation.answer.Seconds = truncation.seconds
 	}
 	switch {
 	case isFinal, isUsable && cannotExploreAll:
-		return *t.answer
+		return *truncation.answer
 	case ctx.Err() != nil:
-		return result.Verdict{Err: failure(ctx.Err(), result.Build, t.file, syntax.Pos{})}
-	case t.limitErr != nil:
-		t.err, t.lastLimit = t.limitErr, t.build.MaxStates
-		return t.checkExplored(ctx, t.property)
-	case t.isInfinite && t.answer != nil:
-		return *t.answer
+		return result.Verdict{Err: failure(ctx.Err(), result.Build, truncation.file, syntax.Pos{})}
+	case truncation.limitErr != nil:
+		truncation.err, truncation.lastLimit = truncation.limitErr, truncation.build.MaxStates
+		return truncation.checkExplored(ctx, truncation.property)
+	case truncation.isInfinite && truncation.answer != nil:
+		return *truncation.answer
 	}
-	verdict := t.checkAll(ctx, t.property)
-	verdict.Seconds += t.seconds
+	verdict := truncation.checkAll(ctx, truncation.property)
+	verdict.Seconds += truncation.seconds
 	hitLimit := verdict.Err != nil && verdict.Err.Class.Limited() && ctx.Err() == nil
 	if hitLimit && isUsable {
-		t.answer.Seconds = verdict.Seconds
-		return *t.answer
+		truncation.answer.Seconds = verdict.Seconds
+		return *truncation.answer
 	}
 	return verdict
 }
@@ -253,67 +253,67 @@ func (partial *partialStates) newTruncation(property *checkedProperty) *truncati
 
 // explore explores the next part and checks the property on it. It reports whether a larger part may give a better
 // answer.
-func (t *truncation) explore(ctx context.Context) (canImprove bool) {
-	opts := t.build
-	opts.Part = t.size
-	if t.hasHorizon {
-		opts.Depth = max(t.horizon, 1)
+func (truncation *truncation) explore(ctx context.Context) (canImprove bool) {
+	opts := truncation.build
+	opts.Part = truncation.size
+	if truncation.hasHorizon {
+		opts.Depth = max(truncation.horizon, 1)
 	}
-	space, err := explicit.Build(ctx, t.model, opts)
+	space, err := explicit.Build(ctx, truncation.model, opts)
 	if exceedsLimit(err) {
-		t.size /= partGrowth
-		t.limitErr = err
-		return t.answer == nil && t.size >= leastPart
+		truncation.size /= partGrowth
+		truncation.limitErr = err
+		return truncation.answer == nil && truncation.size >= leastPart
 	}
 	if err != nil {
-		t.answer = &result.Verdict{Err: failure(err, result.Build, t.file, syntax.Pos{})}
-		t.hasFailed = true
+		truncation.answer = &result.Verdict{Err: failure(err, result.Build, truncation.file, syntax.Pos{})}
+		truncation.hasFailed = true
 		return false
 	}
-	t.checkPart(ctx, space)
-	t.size *= partGrowth
-	return ctx.Err() == nil && !t.isAccurate && t.stallCount < maxStallCount && t.limitErr == nil && t.size <= maxTruncated
+	truncation.checkPart(ctx, space)
+	truncation.size *= partGrowth
+	return ctx.Err() == nil && !truncation.isAccurate && truncation.stallCount < maxStallCount && truncation.limitErr == nil && truncation.size <= maxTruncated
 }
 
 // checkPart checks the property on a part of the model. A better verdict replaces the previous answer.
-func (t *truncation) checkPart(ctx context.Context, space *explicit.Space) {
-	model := t.newExploredModel(space, nil)
-	model.property = t.property
+func (truncation *truncation) checkPart(ctx context.Context, space *explicit.Space) {
+	model := truncation.newExploredModel(space, nil)
+	model.property = truncation.property
 	var verdict result.Verdict
 	switch {
 	case space.Unexplored() == nil: // the part is the whole model
-		t.fullModel = model
-		verdict = model.check(ctx, t.property)
-		t.answer, t.isAccurate = &verdict, true
+		truncation.fullModel = model
+		verdict = model.check(ctx, truncation.property)
+		truncation.answer, truncation.isAccurate = &verdict, true
 	case space.WithinDepth(): // the part has all states that are reachable within the horizon
-		verdict = model.complete(model.checker.WithinDepth(ctx, &t.property.Instance, t.horizon))
-		t.answer, t.isAccurate = &verdict, true
-	case t.givesBounds:
+		verdict = model.complete(model.checker.WithinDepth(ctx, &truncation.property.Instance, truncation.horizon))
+		truncation.answer, truncation.isAccurate = &verdict, true
+	case truncation.givesBounds:
 		var width float64
-		verdict, width = model.checker.Truncated(ctx, &t.property.Instance)
-		t.keepIfNarrower(model.complete(verdict), width)
+		verdict, width = model.checker.Truncated(ctx, &truncation.property.Instance)
+		truncation.keepIfNarrower(model.complete(verdict), width)
 	}
-	t.seconds += verdict.Seconds
+	truncation.seconds += verdict.Seconds
 }
 
 // keepIfNarrower replaces the answer by a verdict with a narrower interval. width is the width of the verdict's
 // interval. It also updates isAccurate and stallCount.
-func (t *truncation) keepIfNarrower(verdict result.Verdict, width float64) {
-	epsilon := t.opt.Epsilon
+func (truncation *truncation) keepIfNarrower(verdict result.Verdict, width float64) {
+	epsilon := truncation.opt.Epsilon
 	if epsilon == 0 {
 		epsilon = solve.DefaultEpsilon
 	}
-	t.isAccurate = width <= epsilon
+	truncation.isAccurate = width <= epsilon
 	switch {
 	case verdict.Err != nil:
-		t.stallCount++
-	case width > (1-leastGain)*t.answerWidth: // hardly narrower
-		t.stallCount += 2
+		truncation.stallCount++
+	case width > (1-leastGain)*truncation.answerWidth: // hardly narrower
+		truncation.stallCount += 2
 	default:
-		t.stallCount = 0
+		truncation.stallCount = 0
 	}
-	if t.answer == nil || t.answer.Err != nil || width < t.answerWidth {
-		t.answer, t.answerWidth = &verdict, width
+	if truncation.answer == nil || truncation.answer.Err != nil || width < truncation.answerWidth {
+		truncation.answer, truncation.answerWidth = &verdict, width
 	}
 }
 

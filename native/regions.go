@@ -50,13 +50,13 @@ type box struct {
 // checkThreshold returns the verdict of a property with a threshold, with the boxes of the partition. It is true
 // if the property holds for all values of the parameters, and false if it fails for some. It is an error if none
 // of these is proven.
-func (o *openProperty) checkThreshold(formula *logic.Formula) result.Verdict {
+func (property *openProperty) checkThreshold(formula *logic.Formula) result.Verdict {
 	start := time.Now()
-	check, err := o.newRegionCheck(formula)
+	check, err := property.newRegionCheck(formula)
 	if err != nil {
-		return result.Verdict{Err: failure(err, result.Unsupported, o.property.File, o.property.Pos)}
+		return result.Verdict{Err: failure(err, result.Unsupported, property.property.File, property.property.Pos)}
 	}
-	verdict := o.pointModel.check(o.ctx, o.property)
+	verdict := property.pointModel.check(property.ctx, property.property)
 	if verdict.Err != nil {
 		return verdict
 	}
@@ -64,15 +64,15 @@ func (o *openProperty) checkThreshold(formula *logic.Formula) result.Verdict {
 		verdict.Seconds = time.Since(start).Seconds()
 		return verdict
 	}
-	if holds := check.holdsAt(pointOf(o.params)); holds != verdict.Value.Bool {
-		err := fmt.Errorf("the function says %t at %s, and the model %t; this is a bug: please report it", holds, pointText(o.params), verdict.Value.Bool)
-		return result.Verdict{Err: failure(err, result.Other, o.property.File, o.property.Pos)}
+	if holds := check.holdsAt(pointOf(property.params)); holds != verdict.Value.Bool {
+		err := fmt.Errorf("the function says %t at %s, and the model %t; this is a bug: please report it", holds, pointText(property.params), verdict.Value.Bool)
+		return result.Verdict{Err: failure(err, result.Other, property.property.File, property.property.Pos)}
 	}
-	parts, err := check.partition(o.ctx)
+	parts, err := check.partition(property.ctx)
 	if err != nil {
-		return result.Verdict{Err: failure(err, result.Other, o.property.File, o.property.Pos)}
+		return result.Verdict{Err: failure(err, result.Other, property.property.File, property.property.Pos)}
 	}
-	check.write(&verdict, parts, o.property)
+	check.write(&verdict, parts, property.property)
 	verdict.Seconds = time.Since(start).Seconds()
 	return verdict
 }
@@ -87,8 +87,8 @@ func pointOf(params []parametric.Param) (point []*big.Rat) {
 
 // newRegionCheck computes the functions of a property. It returns nil if the value of the property is infinite
 // everywhere.
-func (o *openProperty) newRegionCheck(formula *logic.Formula) (*regionCheck, error) {
-	value, err := o.measure(formula)
+func (property *openProperty) newRegionCheck(formula *logic.Formula) (*regionCheck, error) {
+	value, err := property.measure(formula)
 	if err != nil {
 		return nil, err
 	}
@@ -97,19 +97,19 @@ func (o *openProperty) newRegionCheck(formula *logic.Formula) (*regionCheck, err
 	case err != nil:
 		return nil, err
 	case !isExact:
-		return nil, o.unsupported(formula.X, "a threshold that is no fraction")
+		return nil, property.unsupported(formula.X, "a threshold that is no fraction")
 	}
 	var rewards []*ratfunc.Func
 	if formula.Kind == logic.Reward {
-		if rewards, err = o.chain.Rewards(formula.Objective.Struct); err != nil {
+		if rewards, err = property.chain.Rewards(formula.Objective.Struct); err != nil {
 			return nil, err
 		}
 	}
-	if err := o.chain.CheckPositive(o.ctx, o.low, o.high, rewards); err != nil || value == nil {
+	if err := property.chain.CheckPositive(property.ctx, property.low, property.high, rewards); err != nil || value == nil {
 		return nil, err
 	}
-	check := &regionCheck{model: o.openModel, isMinimum: value.least, relation: formula.Rel}
-	threshold := o.chain.One().Scale(fractionOf(bound))
+	check := &regionCheck{model: property.openModel, isMinimum: value.least, relation: formula.Rel}
+	threshold := property.chain.One().Scale(fractionOf(bound))
 	for _, function := range value.functions() {
 		check.differences = append(check.differences, function.Sub(threshold))
 	}

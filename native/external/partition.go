@@ -79,17 +79,17 @@ type rangeUnion struct {
 }
 
 // clone returns a copy.
-func (u *rangeUnion) clone() rangeUnion {
-	return rangeUnion{ranges: append([]disk.Range(nil), u.ranges...)}
+func (union *rangeUnion) clone() rangeUnion {
+	return rangeUnion{ranges: append([]disk.Range(nil), union.ranges...)}
 }
 
 // addTargets adds the ranges of a chunk's targets. It merges two sorted lists of ranges.
-func (u *rangeUnion) addTargets(columns *disk.Columns, chunk int) (err error) {
-	if u.added, err = columns.TargetRanges(u.added[:0], chunk); err != nil {
+func (union *rangeUnion) addTargets(columns *disk.Columns, chunk int) (err error) {
+	if union.added, err = columns.TargetRanges(union.added[:0], chunk); err != nil {
 		return err
 	}
-	merged := u.scratch[:0]
-	old, added := u.ranges, u.added
+	merged := union.scratch[:0]
+	old, added := union.ranges, union.added
 	for len(old) > 0 || len(added) > 0 {
 		var next disk.Range
 		isNextOld := len(added) == 0 || len(old) > 0 && old[0].First <= added[0].First
@@ -104,14 +104,14 @@ func (u *rangeUnion) addTargets(columns *disk.Columns, chunk int) (err error) {
 		}
 		merged = append(merged, next)
 	}
-	u.scratch, u.ranges = u.ranges, merged
+	union.scratch, union.ranges = union.ranges, merged
 	return nil
 }
 
 // around returns the ranges, with the given range as one of them. It cuts other ranges that overlap the given one.
-func (u *rangeUnion) around(own disk.Range) []disk.Range {
+func (union *rangeUnion) around(own disk.Range) []disk.Range {
 	var before, after []disk.Range
-	for _, r := range u.ranges {
+	for _, r := range union.ranges {
 		if r.First < own.First {
 			before = append(before, disk.Range{First: r.First, End: min(r.End, own.First)})
 		}
@@ -123,10 +123,10 @@ func (u *rangeUnion) around(own disk.Range) []disk.Range {
 }
 
 // bytes returns the memory for the values of the ranges and of the given states.
-func (u *rangeUnion) bytes(own disk.Range) int64 {
+func (union *rangeUnion) bytes(own disk.Range) int64 {
 	const bytesPerRange = 24 + 16 // of a solve.BlockRange and a disk.Range
 	total := 8 * (own.End - own.First)
-	for _, r := range u.ranges {
+	for _, r := range union.ranges {
 		before := max(min(r.End, own.First)-r.First, 0)
 		after := max(r.End-max(r.First, own.End), 0)
 		total += 8*(before+after) + bytesPerRange

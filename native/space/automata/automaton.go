@@ -100,27 +100,27 @@ func newAutomaton(formula *Formula, limits Limits, explicitNext bool) (*Automato
 }
 
 // addState returns the number of a state. It adds a new state.
-func (a *Automaton) addState(s state) (int, error) {
-	if err := a.bdd.err(); err != nil {
+func (automaton *Automaton) addState(s state) (int, error) {
+	if err := automaton.bdd.err(); err != nil {
 		return 0, err
 	}
-	if number, isKnown := a.stateNumber[s]; isKnown {
+	if number, isKnown := automaton.stateNumber[s]; isKnown {
 		return number, nil
 	}
-	number := len(a.states)
-	if number >= a.limits.states() {
+	number := len(automaton.states)
+	if number >= automaton.limits.states() {
 		return 0, ErrTooLarge
 	}
-	a.states = append(a.states, s)
-	a.stateNumber[s] = number
+	automaton.states = append(automaton.states, s)
+	automaton.stateNumber[s] = number
 	return number, nil
 }
 
 // Initial returns the state before the first letter.
-func (a *Automaton) Initial() int { return 0 }
+func (automaton *Automaton) Initial() int { return 0 }
 
 // NumStates returns the number of states reached so far.
-func (a *Automaton) NumStates() int { return len(a.states) }
+func (automaton *Automaton) NumStates() int { return len(automaton.states) }
 
 // Step returns the state after a letter. Bit i of the letter says whether proposition i holds.
 func (automaton *Automaton) Step(number int, letter uint64) (int, error) {
@@ -141,8 +141,8 @@ func (automaton *Automaton) Step(number int, letter uint64) (int, error) {
 }
 
 // advanceGoal makes the next goal of the list current. The first goal follows the last one.
-func (a *Automaton) advanceGoal(s *state) {
-	goals := a.goals[s.goalList]
+func (automaton *Automaton) advanceGoal(s *state) {
+	goals := automaton.goals[s.goalList]
 	s.goalIndex++
 	if s.goalIndex == len(goals) {
 		s.goalIndex = 0
@@ -152,8 +152,8 @@ func (a *Automaton) advanceGoal(s *state) {
 }
 
 // Class returns the class of a state.
-func (a *Automaton) Class(number int) Class {
-	state := a.states[number]
+func (automaton *Automaton) Class(number int) Class {
+	state := automaton.states[number]
 	switch {
 	case state.goalList > 0:
 		return Recurring
@@ -161,26 +161,26 @@ func (a *Automaton) Class(number int) Class {
 		return Accepted
 	case state.formula == falseRef:
 		return Rejected
-	case a.bdd.nodes[state.formula].operators&hasUntil == 0:
+	case automaton.bdd.nodes[state.formula].operators&hasUntil == 0:
 		return Safe
 	}
 	return Open
 }
 
 // Accepting reports whether a run that visits a state infinitely often is accepted.
-func (a *Automaton) Accepting(number int) bool {
-	class := a.Class(number)
-	return class == Accepted || class == Safe || a.states[number].allGoalsMet
+func (automaton *Automaton) Accepting(number int) bool {
+	class := automaton.Class(number)
+	return class == Accepted || class == Safe || automaton.states[number].allGoalsMet
 }
 
 // CanStay reports whether the automaton can accept some run from a state that never reaches an Accepted state. All
 // states of a strongly connected component have the same answer.
-func (a *Automaton) CanStay(number int) bool {
-	switch a.Class(number) {
+func (automaton *Automaton) CanStay(number int) bool {
+	switch automaton.Class(number) {
 	case Rejected:
 		return false
 	case Open:
-		return a.bdd.nodes[a.states[number].formula].operators&hasWeak != 0
+		return automaton.bdd.nodes[automaton.states[number].formula].operators&hasWeak != 0
 	}
 	return true
 }
@@ -188,45 +188,45 @@ func (a *Automaton) CanStay(number int) bool {
 // Jumps returns the states of the accepting part that a run can jump to without reading a letter. Only Open states
 // have jumps. A run that visits a state of the initial part infinitely often can jump at any time without losing
 // acceptance.
-func (a *Automaton) Jumps(from int) ([]int, error) {
-	if a.Class(from) != Open || !a.CanStay(from) {
+func (automaton *Automaton) Jumps(from int) ([]int, error) {
+	if automaton.Class(from) != Open || !automaton.CanStay(from) {
 		return nil, nil
 	}
-	if cached, isCached := a.jumps[from]; isCached {
+	if cached, isCached := automaton.jumps[from]; isCached {
 		return cached, nil
 	}
-	targets, err := a.bdd.jumpTargets(a.states[from].formula)
+	targets, err := automaton.bdd.jumpTargets(automaton.states[from].formula)
 	if err != nil {
 		return nil, err
 	}
 	var successors []int
 	for _, target := range targets {
-		successor, err := a.addState(a.acceptingState(target))
+		successor, err := automaton.addState(automaton.acceptingState(target))
 		if err != nil {
 			return nil, err
 		}
 		successors = append(successors, successor)
 	}
-	a.jumps[from] = successors
+	automaton.jumps[from] = successors
 	return successors, nil
 }
 
 // acceptingState returns the state of the accepting part to which a jump leads.
-func (a *Automaton) acceptingState(target jumpTarget) state {
+func (automaton *Automaton) acceptingState(target jumpTarget) state {
 	if len(target.goals) == 0 {
 		return state{formula: target.invariant}
 	}
-	return state{formula: target.invariant, goalList: a.goalListOf(target.goals), goalFormula: target.goals[0]}
+	return state{formula: target.invariant, goalList: automaton.goalListOf(target.goals), goalFormula: target.goals[0]}
 }
 
 // goalListOf returns the number of a list of goals. It adds a new list.
-func (a *Automaton) goalListOf(goals []ref) int {
+func (automaton *Automaton) goalListOf(goals []ref) int {
 	key := fmt.Sprint(goals)
-	number, isKnown := a.goalListNumber[key]
+	number, isKnown := automaton.goalListNumber[key]
 	if !isKnown {
-		number = len(a.goals)
-		a.goals = append(a.goals, goals)
-		a.goalListNumber[key] = number
+		number = len(automaton.goals)
+		automaton.goals = append(automaton.goals, goals)
+		automaton.goalListNumber[key] = number
 	}
 	return number
 }

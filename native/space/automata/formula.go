@@ -66,29 +66,29 @@ func Constant(value bool) *Formula {
 }
 
 // String returns the formula in PRISM's syntax, with propositions p0, p1, and so on.
-func (f *Formula) String() string {
+func (formula *Formula) String() string {
 	switch {
-	case f.Op == Prop:
-		return fmt.Sprintf("p%d", f.Prop)
-	case f.Op < Prop: // true and false
-		return f.Op.String()
-	case f.Op == Not:
-		return "!" + f.X.String()
-	case f.Op < And: // X, F and G
-		return fmt.Sprintf("(%v%v %v)", f.Op, f.Bound, f.X)
+	case formula.Op == Prop:
+		return fmt.Sprintf("p%d", formula.Prop)
+	case formula.Op < Prop: // true and false
+		return formula.Op.String()
+	case formula.Op == Not:
+		return "!" + formula.X.String()
+	case formula.Op < And: // X, F and G
+		return fmt.Sprintf("(%v%v %v)", formula.Op, formula.Bound, formula.X)
 	}
-	return fmt.Sprintf("(%v %v%v %v)", f.X, f.Op, f.Bound, f.Y)
+	return fmt.Sprintf("(%v %v%v %v)", formula.X, formula.Op, formula.Bound, formula.Y)
 }
 
 // String returns the bound in PRISM's syntax. It returns "" for a nil Bound.
-func (b *Bound) String() string {
+func (bound *Bound) String() string {
 	switch {
-	case b == nil:
+	case bound == nil:
 		return ""
-	case b.High == Unbounded:
-		return fmt.Sprintf(">=%d", b.Low)
+	case bound.High == Unbounded:
+		return fmt.Sprintf(">=%d", bound.Low)
 	}
-	return fmt.Sprintf("[%d,%d]", b.Low, b.High)
+	return fmt.Sprintf("[%d,%d]", bound.Low, bound.High)
 }
 
 // CoSafe reports whether a formula is syntactically co-safe: its negation normal form has no G, W and
@@ -117,4 +117,6 @@ func coSafe(formula *Formula, isNegated bool) bool {
 }
 
 // bounded reports whether the operator has an upper bound, so that finitely many steps decide it.
-func (f *Formula) bounded() bool { return f.Bound != nil && f.Bound.High != Unbounded }
+func (formula *Formula) bounded() bool {
+	return formula.Bound != nil && formula.Bound.High != Unbounded
+}

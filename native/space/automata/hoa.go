@@ -15,11 +15,11 @@ const maxPropsHOA = 16
 // WriteHOA writes the automaton in the Hanoi Omega-Automata format, version 1. It is a nondeterministic Büchi
 // automaton with state-based acceptance. A jump and the next letter become one transition. names has the names of
 // all propositions.
-func (a *Automaton) WriteHOA(output io.Writer, names []string) error {
+func (automaton *Automaton) WriteHOA(output io.Writer, names []string) error {
 	if len(names) > maxPropsHOA {
 		return ErrTooLarge
 	}
-	transitions, err := a.transitions(1 << len(names))
+	transitions, err := automaton.transitions(1 << len(names))
 	if err != nil {
 		return err
 	}
@@ -30,16 +30,16 @@ func (a *Automaton) WriteHOA(output io.Writer, names []string) error {
 	}
 	fmt.Fprint(out, "\nacc-name: Buchi\nAcceptance: 1 Inf(0)\nproperties: trans-labels explicit-labels state-acc\n--BODY--\n")
 	for number, successors := range transitions {
-		a.writeState(out, number, successors, len(names))
+		automaton.writeState(out, number, successors, len(names))
 	}
 	fmt.Fprintln(out, "--END--")
 	return out.Flush()
 }
 
 // writeState writes a state with its successors for each letter. props is the number of propositions.
-func (a *Automaton) writeState(out *bufio.Writer, number int, successors [][]int, numProps int) {
+func (automaton *Automaton) writeState(out *bufio.Writer, number int, successors [][]int, numProps int) {
 	fmt.Fprintf(out, "State: %d", number)
-	if a.Accepting(number) {
+	if automaton.Accepting(number) {
 		fmt.Fprint(out, " {0}")
 	}
 	fmt.Fprintln(out)
@@ -51,13 +51,13 @@ func (a *Automaton) writeState(out *bufio.Writer, number int, successors [][]int
 }
 
 // transitions returns the successors of every reachable state for each letter. It omits Rejected states.
-func (a *Automaton) transitions(numLetters int) ([][][]int, error) {
+func (automaton *Automaton) transitions(numLetters int) ([][][]int, error) {
 	var all [][][]int
-	for number := 0; number < a.NumStates(); number++ {
+	for number := 0; number < automaton.NumStates(); number++ {
 		successors := make([][]int, numLetters)
 		for letter := range successors {
 			var err error
-			if successors[letter], err = a.successors(number, uint64(letter)); err != nil {
+			if successors[letter], err = automaton.successors(number, uint64(letter)); err != nil {
 				return nil, err
 			}
 		}
@@ -68,18 +68,18 @@ func (a *Automaton) transitions(numLetters int) ([][][]int, error) {
 
 // successors returns the successors of a state for a letter. The automaton reads the letter in the state, or after
 // a jump. It omits Rejected states.
-func (a *Automaton) successors(number int, letter uint64) ([]int, error) {
-	jumpTargets, err := a.Jumps(number)
+func (automaton *Automaton) successors(number int, letter uint64) ([]int, error) {
+	jumpTargets, err := automaton.Jumps(number)
 	if err != nil {
 		return nil, err
 	}
 	var targets []int
 	for _, from := range append([]int{number}, jumpTargets...) {
-		target, err := a.Step(from, letter)
+		target, err := automaton.Step(from, letter)
 		if err != nil {
 			return nil, err
 		}
-		if a.Class(target) != Rejected && !slices.Contains(targets, target) {
+		if automaton.Class(target) != Rejected && !slices.Contains(targets, target) {
 			targets = append(targets, target)
 		}
 	}

@@ -40,17 +40,17 @@ func NewParity(formula *Formula, limits Limits) (*Parity, error) {
 }
 
 // Initial returns the state before the first letter.
-func (p *Parity) Initial() int { return 0 }
+func (parity *Parity) Initial() int { return 0 }
 
 // Priority returns the priority of a state.
-func (p *Parity) Priority(number int) int { return p.states[number].priority }
+func (parity *Parity) Priority(number int) int { return parity.states[number].priority }
 
 // NumStates returns the number of states reached so far.
-func (p *Parity) NumStates() int { return len(p.states) }
+func (parity *Parity) NumStates() int { return len(parity.states) }
 
 // Decided reports whether all runs from a state are accepted, or none is.
-func (p *Parity) Decided(number int) bool {
-	class := p.automaton.Class(p.states[number].initial)
+func (parity *Parity) Decided(number int) bool {
+	class := parity.automaton.Class(parity.states[number].initial)
 	return class == Accepted || class == Rejected
 }
 
@@ -104,13 +104,13 @@ func (parity *Parity) nextState(initial int, runs []int) (int, error) {
 }
 
 // follows reports whether one of the runs accepts the same words from now on as another run.
-func (p *Parity) follows(runs []int, other int) bool {
-	return slices.ContainsFunc(runs, func(run int) bool { return p.future(run) == p.future(other) })
+func (parity *Parity) follows(runs []int, other int) bool {
+	return slices.ContainsFunc(runs, func(run int) bool { return parity.future(run) == parity.future(other) })
 }
 
 // future returns the part of a state that determines which words are accepted from it.
-func (p *Parity) future(number int) state {
-	future := p.automaton.states[number]
+func (parity *Parity) future(number int) state {
+	future := parity.automaton.states[number]
 	future.allGoalsMet = false
 	return future
 }

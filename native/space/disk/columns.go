@@ -59,49 +59,49 @@ const (
 )
 
 // appendHeader appends the header of the chunk.
-func (c *Chunk) appendHeader(data []byte) []byte {
-	data = binary.LittleEndian.AppendUint64(data, chunkMagic|uint64(c.checksum)<<32)
-	for _, number := range c.fields() {
+func (chunk *Chunk) appendHeader(data []byte) []byte {
+	data = binary.LittleEndian.AppendUint64(data, chunkMagic|uint64(chunk.checksum)<<32)
+	for _, number := range chunk.fields() {
 		data = binary.LittleEndian.AppendUint64(data, uint64(*number))
 	}
-	for _, number := range c.numbers() {
+	for _, number := range chunk.numbers() {
 		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(*number))
 	}
 	return data
 }
 
 // fields returns the integers of the header.
-func (c *Chunk) fields() []*int64 {
+func (chunk *Chunk) fields() []*int64 {
 	return []*int64{
-		&c.First, &c.States, &c.Choices, &c.Transitions, &c.Deadlocks, &c.Overlaps, &c.Operands, &c.Weights,
-		&c.rangesSize, &c.weightsSize, &c.rowsSize,
+		&chunk.First, &chunk.States, &chunk.Choices, &chunk.Transitions, &chunk.Deadlocks, &chunk.Overlaps, &chunk.Operands, &chunk.Weights,
+		&chunk.rangesSize, &chunk.weightsSize, &chunk.rowsSize,
 	}
 }
 
 // numbers returns the other numbers of the header.
-func (c *Chunk) numbers() []*float64 {
-	return []*float64{&c.RelErr, &c.MinWeight, &c.MaxWeight, &c.Forward, &c.Backward}
+func (chunk *Chunk) numbers() []*float64 {
+	return []*float64{&chunk.RelErr, &chunk.MinWeight, &chunk.MaxWeight, &chunk.Forward, &chunk.Backward}
 }
 
 // readHeader reads a header.
-func (c *Chunk) readHeader(data []byte) error {
+func (chunk *Chunk) readHeader(data []byte) error {
 	first := binary.LittleEndian.Uint64(data)
 	if uint32(first) != chunkMagic {
 		return errDamaged
 	}
-	c.checksum = uint32(first >> 32)
+	chunk.checksum = uint32(first >> 32)
 	data = data[8:]
-	for _, number := range c.fields() {
+	for _, number := range chunk.fields() {
 		*number, data = int64(binary.LittleEndian.Uint64(data)), data[8:]
 	}
-	for _, number := range c.numbers() {
+	for _, number := range chunk.numbers() {
 		*number, data = math.Float64frombits(binary.LittleEndian.Uint64(data)), data[8:]
 	}
 	return nil
 }
 
 // size returns the number of bytes of the parts.
-func (c *Chunk) size() int64 { return c.rangesSize + c.weightsSize + c.rowsSize }
+func (chunk *Chunk) size() int64 { return chunk.rangesSize + chunk.weightsSize + chunk.rowsSize }
 
 // openColumns opens a file of chunks and reads their headers.
 func openColumns(dir *Directory, files *ColumnFiles) (*Columns, error) {
@@ -128,39 +128,39 @@ func openColumns(dir *Directory, files *ColumnFiles) (*Columns, error) {
 }
 
 // add adds a chunk to the list and the totals.
-func (c *Columns) add(chunk Chunk) {
-	c.Chunks = append(c.Chunks, chunk)
-	c.States += chunk.States
-	c.Choices += chunk.Choices
-	c.Transitions += chunk.Transitions
-	c.Deadlocks += chunk.Deadlocks
-	c.Overlaps += chunk.Overlaps
-	c.Forward += chunk.Forward
-	c.Backward += chunk.Backward
-	c.RelErr = max(c.RelErr, chunk.RelErr)
-	c.MinWeight, c.MaxWeight = min(c.MinWeight, chunk.MinWeight), max(c.MaxWeight, chunk.MaxWeight)
+func (columns *Columns) add(chunk Chunk) {
+	columns.Chunks = append(columns.Chunks, chunk)
+	columns.States += chunk.States
+	columns.Choices += chunk.Choices
+	columns.Transitions += chunk.Transitions
+	columns.Deadlocks += chunk.Deadlocks
+	columns.Overlaps += chunk.Overlaps
+	columns.Forward += chunk.Forward
+	columns.Backward += chunk.Backward
+	columns.RelErr = max(columns.RelErr, chunk.RelErr)
+	columns.MinWeight, columns.MaxWeight = min(columns.MinWeight, chunk.MinWeight), max(columns.MaxWeight, chunk.MaxWeight)
 }
 
 // Close closes the file.
-func (c *Columns) Close() error { return c.file.Close() }
+func (columns *Columns) Close() error { return columns.file.Close() }
 
 // rangeGap is the number of states up to which two ranges of targets are joined: reading a value that is not needed takes less than
 // describing another range.
 const rangeGap = 32
 
 // TargetRanges appends ranges that contain all targets of a chunk, in ascending order.
-func (c *Columns) TargetRanges(dst []Range, chunk int) ([]Range, error) {
-	header := &c.Chunks[chunk]
+func (columns *Columns) TargetRanges(dst []Range, chunk int) ([]Range, error) {
+	header := &columns.Chunks[chunk]
 	data := make([]byte, header.rangesSize)
-	if _, err := c.file.ReadAt(data, header.offset); err != nil {
-		return nil, fmt.Errorf("read %s: %w", c.file.Name(), err)
+	if _, err := columns.file.ReadAt(data, header.offset); err != nil {
+		return nil, fmt.Errorf("read %s: %w", columns.file.Name(), err)
 	}
 	last := int64(0)
 	for len(data) > 0 {
 		gap, gapBytes := binary.Uvarint(data)
 		length, lengthBytes := binary.Uvarint(data[max(gapBytes, 0):])
 		if gapBytes <= 0 || lengthBytes <= 0 {
-			return nil, fmt.Errorf("read %s: %w", c.file.Name(), errDamaged)
+			return nil, fmt.Errorf("read %s: %w", columns.file.Name(), errDamaged)
 		}
 		data = data[gapBytes+lengthBytes:]
 		first := last + int64(gap)
@@ -191,37 +191,37 @@ type Rows struct {
 }
 
 // Reserve empties the rows and reserves memory for the rows of some chunks.
-func (r *Rows) Reserve(chunks []Chunk) {
+func (rows *Rows) Reserve(chunks []Chunk) {
 	var states, operands, weights int64
 	for i := range chunks {
 		states, operands, weights = states+chunks[i].States, operands+chunks[i].Operands, weights+chunks[i].Weights
 	}
-	r.RowOf = slices.Grow(r.RowOf[:0], int(states))
-	r.Operands = slices.Grow(r.Operands[:0], int(operands))
-	r.Weights = slices.Grow(r.Weights[:0], int(weights))
+	rows.RowOf = slices.Grow(rows.RowOf[:0], int(states))
+	rows.Operands = slices.Grow(rows.Operands[:0], int(operands))
+	rows.Weights = slices.Grow(rows.Weights[:0], int(weights))
 }
 
 // MemoryOf returns the number of bytes of the rows of a chunk.
-func (c *Chunk) MemoryOf() int64 { return 4*c.States + 8*c.Operands + 8*c.Weights }
+func (chunk *Chunk) MemoryOf() int64 { return 4*chunk.States + 8*chunk.Operands + 8*chunk.Weights }
 
 // AppendRows appends the rows of a chunk to rows. It reads them with the given buffer and returns the buffer for
 // the next call.
-func (c *Columns) AppendRows(rows *Rows, chunk int, buffer []byte) ([]byte, error) {
-	header := &c.Chunks[chunk]
+func (columns *Columns) AppendRows(rows *Rows, chunk int, buffer []byte) ([]byte, error) {
+	header := &columns.Chunks[chunk]
 	size := header.weightsSize + header.rowsSize
 	buffer = slices.Grow(buffer[:0], int(size))[:size]
-	if _, err := c.file.ReadAt(buffer, header.offset+header.rangesSize); err != nil {
-		return buffer, fmt.Errorf("read %s: %w", c.file.Name(), err)
+	if _, err := columns.file.ReadAt(buffer, header.offset+header.rangesSize); err != nil {
+		return buffer, fmt.Errorf("read %s: %w", columns.file.Name(), err)
 	}
 	if crc32.Checksum(buffer, castagnoli) != header.checksum {
-		return buffer, fmt.Errorf("read %s: %w", c.file.Name(), errDamaged)
+		return buffer, fmt.Errorf("read %s: %w", columns.file.Name(), errDamaged)
 	}
 	decoder := rowDecoder{rows: rows}
 	if err := decoder.weights(buffer[:header.weightsSize]); err != nil {
-		return buffer, fmt.Errorf("read %s: %w", c.file.Name(), err)
+		return buffer, fmt.Errorf("read %s: %w", columns.file.Name(), err)
 	}
 	if err := decoder.decode(buffer[header.weightsSize:], int(header.States)); err != nil {
-		return buffer, fmt.Errorf("read %s: %w", c.file.Name(), err)
+		return buffer, fmt.Errorf("read %s: %w", columns.file.Name(), err)
 	}
 	return buffer, nil
 }
@@ -239,16 +239,16 @@ type rowDecoder struct {
 type distribution struct{ first, length int64 }
 
 // weights decodes the distributions of a chunk. A distribution is a list of weights.
-func (d *rowDecoder) weights(data []byte) error {
+func (decoder *rowDecoder) weights(data []byte) error {
 	for len(data) > 0 {
 		length, size := binary.Uvarint(data)
 		if size <= 0 || uint64(len(data)-size) < 8*length {
 			return errDamaged
 		}
 		data = data[size:]
-		d.distributions = append(d.distributions, distribution{int64(len(d.rows.Weights)), int64(length)})
+		decoder.distributions = append(decoder.distributions, distribution{int64(len(decoder.rows.Weights)), int64(length)})
 		for range length {
-			d.rows.Weights = append(d.rows.Weights, math.Float64frombits(binary.LittleEndian.Uint64(data)))
+			decoder.rows.Weights = append(decoder.rows.Weights, math.Float64frombits(binary.LittleEndian.Uint64(data)))
 			data = data[8:]
 		}
 	}
@@ -259,24 +259,24 @@ func (d *rowDecoder) weights(data []byte) error {
 const maxTemplates = 1 << 12
 
 // decode decodes the rows of some states. A row is new, or equal to an earlier row.
-func (d *rowDecoder) decode(data []byte, numStates int) error {
+func (decoder *rowDecoder) decode(data []byte, numStates int) error {
 	for range numStates {
 		code, size := shortUvarint(data) // 0 for a new row, or 1 + the number of an earlier one
-		if size <= 0 || code > uint64(len(d.templates)) {
+		if size <= 0 || code > uint64(len(decoder.templates)) {
 			return errDamaged
 		}
 		data = data[size:]
 		if code > 0 {
-			d.rows.RowOf = append(d.rows.RowOf, d.templates[code-1])
+			decoder.rows.RowOf = append(decoder.rows.RowOf, decoder.templates[code-1])
 			continue
 		}
-		row := uint32(len(d.rows.Operands))
-		d.rows.RowOf = append(d.rows.RowOf, row)
-		if len(d.templates) < maxTemplates {
-			d.templates = append(d.templates, row)
+		row := uint32(len(decoder.rows.Operands))
+		decoder.rows.RowOf = append(decoder.rows.RowOf, row)
+		if len(decoder.templates) < maxTemplates {
+			decoder.templates = append(decoder.templates, row)
 		}
 		var err error
-		if data, err = d.decodeRow(data); err != nil {
+		if data, err = decoder.decodeRow(data); err != nil {
 			return err
 		}
 	}
@@ -284,28 +284,28 @@ func (d *rowDecoder) decode(data []byte, numStates int) error {
 }
 
 // decodeRow decodes a row. It returns the data after the row.
-func (d *rowDecoder) decodeRow(data []byte) ([]byte, error) {
+func (decoder *rowDecoder) decodeRow(data []byte) ([]byte, error) {
 	numChoices, size := binary.Uvarint(data)
 	if size <= 0 {
 		return nil, errDamaged
 	}
 	data = data[size:]
-	d.rows.Operands = append(d.rows.Operands, int64(numChoices))
+	decoder.rows.Operands = append(decoder.rows.Operands, int64(numChoices))
 	for range numChoices {
 		number, size := binary.Uvarint(data)
-		if size <= 0 || number >= uint64(len(d.distributions)) {
+		if size <= 0 || number >= uint64(len(decoder.distributions)) {
 			return nil, errDamaged
 		}
 		data = data[size:]
-		distribution := d.distributions[number]
-		d.rows.Operands = append(d.rows.Operands, distribution.length, distribution.first)
+		distribution := decoder.distributions[number]
+		decoder.rows.Operands = append(decoder.rows.Operands, distribution.length, distribution.first)
 		for range distribution.length {
 			difference, size := binary.Varint(data)
 			if size <= 0 {
 				return nil, errDamaged
 			}
 			data = data[size:]
-			d.rows.Operands = append(d.rows.Operands, difference)
+			decoder.rows.Operands = append(decoder.rows.Operands, difference)
 		}
 	}
 	return data, nil

@@ -83,13 +83,13 @@ func NewSpace(ctx context.Context, dir *Directory, model *compile.Model, opts Op
 }
 
 // Close closes the files and releases the memory of the compiled model.
-func (s *Space) Close() error {
-	errs := []error{s.successors.Close()}
-	for _, fork := range s.forks {
+func (space *Space) Close() error {
+	errs := []error{space.successors.Close()}
+	for _, fork := range space.forks {
 		errs = append(errs, fork.Close())
 	}
-	if s.States != nil {
-		errs = append(errs, s.States.Close())
+	if space.States != nil {
+		errs = append(errs, space.States.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -110,13 +110,13 @@ type explorer struct {
 }
 
 // Explore finds all reachable states, and sets States. It continues the work of an earlier process.
-func (s *Space) Explore(ctx context.Context) error {
-	search := &explorer{Space: s, ctx: ctx, words: s.Packing.Words, committed: time.Now(), started: time.Now()}
+func (space *Space) Explore(ctx context.Context) error {
+	search := &explorer{Space: space, ctx: ctx, words: space.Packing.Words, committed: time.Now(), started: time.Now()}
 	defer search.close()
-	recorded := s.Directory.Manifest().Exploration
+	recorded := space.Directory.Manifest().Exploration
 	if recorded != nil && recorded.Done {
-		states, err := openSet(s.Directory, recorded.Known[0], search.layout)
-		s.States = states
+		states, err := openSet(space.Directory, recorded.Known[0], search.layout)
+		space.States = states
 		return err
 	}
 	if err := search.start(recorded); err != nil {
@@ -386,15 +386,15 @@ type frontierWorker struct {
 }
 
 // expand expands the states of a task, and collects their successors.
-func (w *frontierWorker) expand(task int) (err error) {
-	if w.states, err = w.cursor.Range(w.states[:0], task*blocksPerTask, (task+1)*blocksPerTask); err != nil {
+func (worker *frontierWorker) expand(task int) (err error) {
+	if worker.states, err = worker.cursor.Range(worker.states[:0], task*blocksPerTask, (task+1)*blocksPerTask); err != nil {
 		return err
 	}
-	rows, err := w.fork.Expand(w.ctx, w.states)
+	rows, err := worker.fork.Expand(worker.ctx, worker.states)
 	if err != nil {
 		return err
 	}
-	return w.collector.add(rows.Targets)
+	return worker.collector.add(rows.Targets)
 }
 
 // tasks are numbered pieces of work for several goroutines. If some fail, err is the error of the one with the smallest number.
@@ -410,13 +410,13 @@ type tasks struct {
 func newTasks(total int) *tasks { return &tasks{total: total, failed: total} }
 
 // run executes tasks until there are no more, or one fails.
-func (t *tasks) run(ctx context.Context, do func(task int) error) {
+func (tasks *tasks) run(ctx context.Context, do func(task int) error) {
 	for {
-		t.mu.Lock()
-		task := t.next
-		isOver := t.err != nil || task >= t.total
-		t.next++
-		t.mu.Unlock()
+		tasks.mu.Lock()
+		task := tasks.next
+		isOver := tasks.err != nil || task >= tasks.total
+		tasks.next++
+		tasks.mu.Unlock()
 		if isOver {
 			return
 		}
@@ -425,21 +425,21 @@ func (t *tasks) run(ctx context.Context, do func(task int) error) {
 			err = do(task)
 		}
 		if err != nil {
-			t.mu.Lock()
-			if task < t.failed {
-				t.failed, t.err = task, err
+			tasks.mu.Lock()
+			if task < tasks.failed {
+				tasks.failed, tasks.err = task, err
 			}
-			t.mu.Unlock()
+			tasks.mu.Unlock()
 			return
 		}
 	}
 }
 
 // failure returns the error of the first task that failed so far; nil if none did.
-func (t *tasks) failure() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.err
+func (tasks *tasks) failure() error {
+	tasks.mu.Lock()
+	defer tasks.mu.Unlock()
+	return tasks.err
 }
 
 // runCollector collects keys, and writes them to sorted runs when its buffer is full.
@@ -465,59 +465,59 @@ func newRunCollector(search *explorer, capacity int) *runCollector {
 
 // add adds keys to the buffer, except for keys that were added recently. If the buffer is full of distinct keys,
 // it writes them to a sorted run.
-func (c *runCollector) add(keys []uint64) error {
-	words := c.search.words
+func (collector *runCollector) add(keys []uint64) error {
+	words := collector.search.words
 	for i := 0; i < len(keys); i += words {
 		key := keys[i : i+words]
 		hash := hashKey(key)
 		slot := int(hash%recentKeys) * words
-		recent := c.recent[slot : slot+words]
+		recent := collector.recent[slot : slot+words]
 		// A slot of zeros is empty, so the key of zeros, whose hash is 0, is never recognised.
 		if hash != 0 && compareKeys(recent, key) == 0 {
 			continue
 		}
 		copy(recent, key)
-		c.buffer = append(c.buffer, key...)
+		collector.buffer = append(collector.buffer, key...)
 	}
-	if len(c.buffer) < c.capacity*words {
+	if len(collector.buffer) < collector.capacity*words {
 		return nil
 	}
-	c.buffer, c.scratch = sortKeys(c.buffer, c.scratch, words)
-	if len(c.buffer) < c.capacity*words/2 { // enough space is left for more keys
+	collector.buffer, collector.scratch = sortKeys(collector.buffer, collector.scratch, words)
+	if len(collector.buffer) < collector.capacity*words/2 { // enough space is left for more keys
 		return nil
 	}
-	run, err := c.search.write(&memoryRun{c.buffer, words})
+	run, err := collector.search.write(&memoryRun{collector.buffer, words})
 	if err != nil {
 		return err
 	}
-	c.files = append(c.files, run)
-	c.buffer = c.buffer[:0]
+	collector.files = append(collector.files, run)
+	collector.buffer = collector.buffer[:0]
 	return nil
 }
 
 // sort sorts the keys in the buffer.
-func (c *runCollector) sort() {
-	c.buffer, c.scratch = sortKeys(c.buffer, c.scratch, c.search.words)
+func (collector *runCollector) sort() {
+	collector.buffer, collector.scratch = sortKeys(collector.buffer, collector.scratch, collector.search.words)
 }
 
 // runs returns all runs.
-func (c *runCollector) runs() []keySource {
-	runs := []keySource{&memoryRun{c.buffer, c.search.words}}
-	for _, file := range c.files {
+func (collector *runCollector) runs() []keySource {
+	runs := []keySource{&memoryRun{collector.buffer, collector.search.words}}
+	for _, file := range collector.files {
 		runs = append(runs, file.NewCursor())
 	}
 	return runs
 }
 
 // reset empties the collector and removes its files.
-func (c *runCollector) reset() error {
-	c.buffer = c.buffer[:0]
-	clear(c.recent)
+func (collector *runCollector) reset() error {
+	collector.buffer = collector.buffer[:0]
+	clear(collector.recent)
 	var errs []error
-	for _, file := range c.files {
-		errs = append(errs, file.Close(), c.search.Directory.remove(file.Name))
+	for _, file := range collector.files {
+		errs = append(errs, file.Close(), collector.search.Directory.remove(file.Name))
 	}
-	c.files = nil
+	collector.files = nil
 	return errors.Join(errs...)
 }
 
@@ -563,33 +563,33 @@ type batchSource struct {
 }
 
 // fill sends batches of keys of a source until there are no more, or the context ends.
-func (b *batchSource) fill(ctx context.Context, source keySource) {
-	defer close(b.batches)
+func (batches *batchSource) fill(ctx context.Context, source keySource) {
+	defer close(batches.batches)
 	for {
-		batch, err := readBatch(b.emptyBatch(), source, keysPerBatch*b.words)
+		batch, err := readBatch(batches.emptyBatch(), source, keysPerBatch*batches.words)
 		if err != nil {
-			b.err = err
+			batches.err = err
 			return
 		}
 		if len(batch) == 0 {
 			return
 		}
 		select {
-		case b.batches <- batch:
+		case batches.batches <- batch:
 		case <-ctx.Done():
-			b.err = ctx.Err()
+			batches.err = ctx.Err()
 			return
 		}
 	}
 }
 
 // emptyBatch returns an empty batch, with the memory of a batch that was read if there is one.
-func (b *batchSource) emptyBatch() []uint64 {
+func (batches *batchSource) emptyBatch() []uint64 {
 	select {
-	case batch := <-b.free:
+	case batch := <-batches.free:
 		return batch[:0]
 	default:
-		return make([]uint64, 0, keysPerBatch*b.words)
+		return make([]uint64, 0, keysPerBatch*batches.words)
 	}
 }
 
@@ -606,22 +606,22 @@ func readBatch(batch []uint64, source keySource, maxLength int) ([]uint64, error
 }
 
 // Next implements keySource.
-func (b *batchSource) Next() ([]uint64, error) {
-	if b.pos == len(b.batch) {
-		if b.batch != nil {
+func (batches *batchSource) Next() ([]uint64, error) {
+	if batches.pos == len(batches.batch) {
+		if batches.batch != nil {
 			select {
-			case b.free <- b.batch:
+			case batches.free <- batches.batch:
 			default:
 			}
 		}
 		var ok bool
-		if b.batch, ok = <-b.batches; !ok {
-			return nil, b.err
+		if batches.batch, ok = <-batches.batches; !ok {
+			return nil, batches.err
 		}
-		b.pos = 0
+		batches.pos = 0
 	}
-	key := b.batch[b.pos : b.pos+b.words]
-	b.pos += b.words
+	key := batches.batch[batches.pos : batches.pos+batches.words]
+	batches.pos += batches.words
 	return key, nil
 }
 
@@ -632,13 +632,13 @@ type unknownKeys struct {
 }
 
 // Next implements keySource. It skips known keys.
-func (u *unknownKeys) Next() ([]uint64, error) {
+func (unknown *unknownKeys) Next() ([]uint64, error) {
 	for {
-		key, err := u.source.Next()
+		key, err := unknown.source.Next()
 		if key == nil || err != nil {
 			return nil, err
 		}
-		isKnown, err := u.isKnown(key)
+		isKnown, err := unknown.isKnown(key)
 		switch {
 		case err != nil:
 			return nil, err
@@ -649,8 +649,8 @@ func (u *unknownKeys) Next() ([]uint64, error) {
 }
 
 // isKnown reports whether a key is in a known set.
-func (u *unknownKeys) isKnown(key []uint64) (bool, error) {
-	for _, cursor := range u.known {
+func (unknown *unknownKeys) isKnown(key []uint64) (bool, error) {
+	for _, cursor := range unknown.known {
 		if _, isFound, err := cursor.Find(key); isFound || err != nil {
 			return isFound, err
 		}

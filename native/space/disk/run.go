@@ -129,47 +129,47 @@ func newMerger(sources []keySource, words int) (*merger, error) {
 }
 
 // Next implements keySource. It skips keys that equal the key before.
-func (m *merger) Next() ([]uint64, error) {
-	for len(m.heap) > 0 {
-		least := &m.heap[0]
-		isNew := !m.started || compareKeys(m.last, least.key) != 0
+func (merger *merger) Next() ([]uint64, error) {
+	for len(merger.heap) > 0 {
+		least := &merger.heap[0]
+		isNew := !merger.started || compareKeys(merger.last, least.key) != 0
 		if isNew {
-			copy(m.last, least.key)
-			m.started = true
+			copy(merger.last, least.key)
+			merger.started = true
 		}
 		key, err := least.source.Next()
 		if err != nil {
 			return nil, err
 		}
 		if key == nil {
-			end := len(m.heap) - 1
-			m.heap[0] = m.heap[end]
-			m.heap = m.heap[:end]
+			end := len(merger.heap) - 1
+			merger.heap[0] = merger.heap[end]
+			merger.heap = merger.heap[:end]
 		} else {
 			least.key = key
 		}
-		m.sink(0)
+		merger.sink(0)
 		if isNew {
-			return m.last, nil
+			return merger.last, nil
 		}
 	}
 	return nil, nil
 }
 
 // sink moves entry i down to its position in the heap.
-func (m *merger) sink(i int) {
+func (merger *merger) sink(i int) {
 	for {
 		child := 2*i + 1
-		if child >= len(m.heap) {
+		if child >= len(merger.heap) {
 			return
 		}
-		if child+1 < len(m.heap) && compareKeys(m.heap[child+1].key, m.heap[child].key) < 0 {
+		if child+1 < len(merger.heap) && compareKeys(merger.heap[child+1].key, merger.heap[child].key) < 0 {
 			child++
 		}
-		if compareKeys(m.heap[i].key, m.heap[child].key) <= 0 {
+		if compareKeys(merger.heap[i].key, merger.heap[child].key) <= 0 {
 			return
 		}
-		m.heap[i], m.heap[child] = m.heap[child], m.heap[i]
+		merger.heap[i], merger.heap[child] = merger.heap[child], merger.heap[i]
 		i = child
 	}
 }

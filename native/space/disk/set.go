@@ -101,44 +101,44 @@ func readIndex(file *os.File, name string, layout *layout) (*Set, error) {
 }
 
 // readBlocks reads the first key and the offset of each block from the index of the file.
-func (s *Set) readBlocks(index io.Reader, numBlocks int) error {
-	s.firsts = make([]uint64, 0, numBlocks*s.words)
-	s.offsets = make([]int64, 0, numBlocks+1)
+func (set *Set) readBlocks(index io.Reader, numBlocks int) error {
+	set.firsts = make([]uint64, 0, numBlocks*set.words)
+	set.offsets = make([]int64, 0, numBlocks+1)
 	buffered := bufio.NewReaderSize(index, indexBuffer)
-	entry := make([]byte, 8*(s.words+1)) // the first key, and the offset
+	entry := make([]byte, 8*(set.words+1)) // the first key, and the offset
 	for range numBlocks {
 		if _, err := io.ReadFull(buffered, entry); err != nil {
 			return err
 		}
-		for i := range s.words {
-			s.firsts = append(s.firsts, binary.LittleEndian.Uint64(entry[8*i:]))
+		for i := range set.words {
+			set.firsts = append(set.firsts, binary.LittleEndian.Uint64(entry[8*i:]))
 		}
-		s.offsets = append(s.offsets, int64(binary.LittleEndian.Uint64(entry[8*s.words:])))
+		set.offsets = append(set.offsets, int64(binary.LittleEndian.Uint64(entry[8*set.words:])))
 	}
 	return nil
 }
 
 // Close closes the file.
-func (s *Set) Close() error { return s.file.Close() }
+func (set *Set) Close() error { return set.file.Close() }
 
 // numBlocks returns the number of blocks.
-func (s *Set) numBlocks() int { return len(s.offsets) - 1 }
+func (set *Set) numBlocks() int { return len(set.offsets) - 1 }
 
 // first returns the first key of a block.
-func (s *Set) first(block int) []uint64 { return s.firsts[block*s.words : (block+1)*s.words] }
+func (set *Set) first(block int) []uint64 { return set.firsts[block*set.words : (block+1)*set.words] }
 
 // blockOf returns the last block with a first key of at most key. It returns the block from if there is none, and
 // searches from there on.
-func (s *Set) blockOf(key []uint64, from int) int {
+func (set *Set) blockOf(key []uint64, from int) int {
 	// Exponential search, because the block of the next ascending key is usually near.
 	step := 1
 	low := from
-	for low+step < s.numBlocks() && compareKeys(s.first(low+step), key) <= 0 {
+	for low+step < set.numBlocks() && compareKeys(set.first(low+step), key) <= 0 {
 		low += step
 		step *= 2
 	}
-	width := min(step, s.numBlocks()-low-1)
-	after := sort.Search(width, func(i int) bool { return compareKeys(s.first(low+1+i), key) > 0 })
+	width := min(step, set.numBlocks()-low-1)
+	after := sort.Search(width, func(i int) bool { return compareKeys(set.first(low+1+i), key) > 0 })
 	return low + after
 }
 
@@ -164,39 +164,39 @@ type Cursor struct {
 }
 
 // NewCursor returns a cursor before the first key.
-func (s *Set) NewCursor() *Cursor {
-	return &Cursor{set: s, block: -1, keys: make([]uint64, 0, setBlock*s.words)}
+func (set *Set) NewCursor() *Cursor {
+	return &Cursor{set: set, block: -1, keys: make([]uint64, 0, setBlock*set.words)}
 }
 
 // load decodes a block.
-func (c *Cursor) load(block int) error {
-	set := c.set
-	data, err := c.read(set.offsets[block], set.offsets[block+1])
+func (cursor *Cursor) load(block int) error {
+	set := cursor.set
+	data, err := cursor.read(set.offsets[block], set.offsets[block+1])
 	if err != nil {
 		return fmt.Errorf("read %s: %w", set.file.Name(), err)
 	}
 	count := int(min(setBlock, set.Count-int64(block)*setBlock))
-	c.block, c.pos = block, 0
-	c.keys = append(c.keys[:0], set.first(block)...)
-	if c.keys, err = set.decodeKeys(c.keys, data, count-1); err != nil {
+	cursor.block, cursor.pos = block, 0
+	cursor.keys = append(cursor.keys[:0], set.first(block)...)
+	if cursor.keys, err = set.decodeKeys(cursor.keys, data, count-1); err != nil {
 		return fmt.Errorf("read %s: %w", set.file.Name(), err)
 	}
 	return nil
 }
 
 // read returns the bytes of the file from start to end. It reads a larger window, so the next blocks need no reading.
-func (c *Cursor) read(start, end int64) ([]byte, error) {
-	isInWindow := start >= c.windowStart && end <= c.windowStart+int64(len(c.window))
+func (cursor *Cursor) read(start, end int64) ([]byte, error) {
+	isInWindow := start >= cursor.windowStart && end <= cursor.windowStart+int64(len(cursor.window))
 	if !isInWindow {
-		size := min(max(windowBytes, end-start), c.set.offsets[c.set.numBlocks()]-start)
-		c.window = slices.Grow(c.window[:0], int(size))[:size]
-		c.windowStart = start
-		if _, err := c.set.file.ReadAt(c.window, start); err != nil {
-			c.window = c.window[:0]
+		size := min(max(windowBytes, end-start), cursor.set.offsets[cursor.set.numBlocks()]-start)
+		cursor.window = slices.Grow(cursor.window[:0], int(size))[:size]
+		cursor.windowStart = start
+		if _, err := cursor.set.file.ReadAt(cursor.window, start); err != nil {
+			cursor.window = cursor.window[:0]
 			return nil, err
 		}
 	}
-	return c.window[start-c.windowStart : end-c.windowStart], nil
+	return cursor.window[start-cursor.windowStart : end-cursor.windowStart], nil
 }
 
 // errDamaged says that the content of a file cannot be decoded.
@@ -204,10 +204,10 @@ var errDamaged = errors.New("the file is damaged")
 
 // decodeKeys decodes count keys and appends them to keys. A key is stored as its difference to the key before,
 // which for the first one is the last of keys.
-func (l *layout) decodeKeys(keys []uint64, data []byte, count int) ([]uint64, error) {
-	words := l.words
+func (layout *layout) decodeKeys(keys []uint64, data []byte, count int) ([]uint64, error) {
+	words := layout.words
 	if words == 1 {
-		return decodeWords(keys, data, count, l.unused[0])
+		return decodeWords(keys, data, count, layout.unused[0])
 	}
 	for range count {
 		last := keys[len(keys)-words:]
@@ -223,7 +223,7 @@ func (l *layout) decodeKeys(keys []uint64, data []byte, count int) ([]uint64, er
 				return nil, errDamaged
 			}
 			data = data[size:]
-			value <<= l.unused[word]
+			value <<= layout.unused[word]
 			if word == equal {
 				value += last[word]
 			}
@@ -257,80 +257,80 @@ func shortUvarint(data []byte) (value uint64, size int) {
 }
 
 // Next returns the next key, or nil after the last one. The next call overwrites the key.
-func (c *Cursor) Next() ([]uint64, error) {
-	words := c.set.words
-	if c.pos*words >= len(c.keys) {
-		if c.block+1 >= c.set.numBlocks() {
+func (cursor *Cursor) Next() ([]uint64, error) {
+	words := cursor.set.words
+	if cursor.pos*words >= len(cursor.keys) {
+		if cursor.block+1 >= cursor.set.numBlocks() {
 			return nil, nil
 		}
-		if err := c.load(c.block + 1); err != nil {
+		if err := cursor.load(cursor.block + 1); err != nil {
 			return nil, err
 		}
 	}
-	key := c.keys[c.pos*words : (c.pos+1)*words]
-	c.pos++
+	key := cursor.keys[cursor.pos*words : (cursor.pos+1)*words]
+	cursor.pos++
 	return key, nil
 }
 
 // Range appends the keys of the blocks from first to end-1 to dst.
-func (c *Cursor) Range(dst []uint64, first, end int) ([]uint64, error) {
-	for block := first; block < min(end, c.set.numBlocks()); block++ {
-		if err := c.load(block); err != nil {
+func (cursor *Cursor) Range(dst []uint64, first, end int) ([]uint64, error) {
+	for block := first; block < min(end, cursor.set.numBlocks()); block++ {
+		if err := cursor.load(block); err != nil {
 			return nil, err
 		}
-		dst = append(dst, c.keys...)
+		dst = append(dst, cursor.keys...)
 	}
 	return dst, nil
 }
 
 // Find returns the rank of a key in the set, if it is there. Keys must be looked up in ascending order.
-func (c *Cursor) Find(key []uint64) (rank int64, ok bool, err error) {
-	if c.set.Count == 0 {
+func (cursor *Cursor) Find(key []uint64) (rank int64, ok bool, err error) {
+	if cursor.set.Count == 0 {
 		return 0, false, nil
 	}
-	if err := c.loadBlockOf(key); err != nil {
+	if err := cursor.loadBlockOf(key); err != nil {
 		return 0, false, err
 	}
-	if c.set.words == 1 {
-		ok = c.advanceToWord(key[0])
+	if cursor.set.words == 1 {
+		ok = cursor.advanceToWord(key[0])
 	} else {
-		ok = c.advanceToKey(key)
+		ok = cursor.advanceToKey(key)
 	}
-	return int64(c.block)*setBlock + int64(c.pos), ok, nil
+	return int64(cursor.block)*setBlock + int64(cursor.pos), ok, nil
 }
 
 // loadBlockOf decodes the block that can contain a key, unless it is decoded already.
-func (c *Cursor) loadBlockOf(key []uint64) error {
-	block := max(c.block, 0)
-	if block+1 < c.set.numBlocks() && compareKeys(c.set.first(block+1), key) <= 0 {
-		block = c.set.blockOf(key, block+1)
+func (cursor *Cursor) loadBlockOf(key []uint64) error {
+	block := max(cursor.block, 0)
+	if block+1 < cursor.set.numBlocks() && compareKeys(cursor.set.first(block+1), key) <= 0 {
+		block = cursor.set.blockOf(key, block+1)
 	}
-	if block == c.block {
+	if block == cursor.block {
 		return nil
 	}
-	return c.load(block)
+	return cursor.load(block)
 }
 
 // advanceToKey advances in the block to the first key of at least wanted. It reports whether they are equal.
-func (c *Cursor) advanceToKey(wanted []uint64) bool {
-	words := c.set.words
-	for c.pos*words < len(c.keys) {
-		order := slices.Compare(c.keys[c.pos*words:(c.pos+1)*words], wanted)
+func (cursor *Cursor) advanceToKey(wanted []uint64) bool {
+	words := cursor.set.words
+	for cursor.pos*words < len(cursor.keys) {
+		order := slices.Compare(cursor.keys[cursor.pos*words:(cursor.pos+1)*words], wanted)
 		if order >= 0 {
 			return order == 0
 		}
-		c.pos++
+		cursor.pos++
 	}
 	return false
 }
 
 // advanceToWord is a faster advanceToKey for keys of one word.
-func (c *Cursor) advanceToWord(wanted uint64) bool {
-	keys, pos := c.keys, c.pos
+func (cursor *Cursor) advanceToWord(wanted uint64) bool {
+	keys, pos := cursor.keys, cursor.pos
 	for pos < len(keys) && keys[pos] < wanted {
 		pos++
 	}
-	c.pos = pos
+	cursor.pos = pos
 	return pos < len(keys) && keys[pos] == wanted
 }
 
@@ -364,84 +364,84 @@ func newSetWriter(dir *Directory, layout *layout) (*setWriter, error) {
 }
 
 // add appends a key. It must be greater than the key before.
-func (w *setWriter) add(key []uint64) {
+func (writer *setWriter) add(key []uint64) {
 	switch {
-	case w.count%setBlock == 0:
-		w.firsts = append(w.firsts, key...)
-		w.offsets = append(w.offsets, w.size)
-	case w.words == 1:
-		w.writeNumber((key[0]-w.last[0])>>w.unused[0] - 1)
+	case writer.count%setBlock == 0:
+		writer.firsts = append(writer.firsts, key...)
+		writer.offsets = append(writer.offsets, writer.size)
+	case writer.words == 1:
+		writer.writeNumber((key[0]-writer.last[0])>>writer.unused[0] - 1)
 	default:
-		w.write(w.appendDifference(w.buffer[:0], key))
+		writer.write(writer.appendDifference(writer.buffer[:0], key))
 	}
-	copy(w.last, key)
-	w.count++
+	copy(writer.last, key)
+	writer.count++
 }
 
 // appendDifference encodes the difference of a key to the key before. It appends the number of equal words at the
 // start, the difference of the next word, and all later words.
-func (w *setWriter) appendDifference(data []byte, key []uint64) []byte {
+func (writer *setWriter) appendDifference(data []byte, key []uint64) []byte {
 	equal := 0
-	for key[equal] == w.last[equal] {
+	for key[equal] == writer.last[equal] {
 		equal++
 	}
 	data = append(data, byte(equal))
-	data = binary.AppendUvarint(data, (key[equal]-w.last[equal])>>w.unused[equal])
-	for i := equal + 1; i < w.words; i++ {
-		data = binary.AppendUvarint(data, key[i]>>w.unused[i])
+	data = binary.AppendUvarint(data, (key[equal]-writer.last[equal])>>writer.unused[equal])
+	for i := equal + 1; i < writer.words; i++ {
+		data = binary.AppendUvarint(data, key[i]>>writer.unused[i])
 	}
 	return data
 }
 
 // writeNumber appends a number to the file. Most numbers need one byte.
-func (w *setWriter) writeNumber(number uint64) {
+func (writer *setWriter) writeNumber(number uint64) {
 	if number >= 0x80 {
-		w.write(binary.AppendUvarint(w.buffer[:0], number))
+		writer.write(binary.AppendUvarint(writer.buffer[:0], number))
 		return
 	}
-	w.size++
-	if err := w.out.WriteByte(byte(number)); err != nil {
-		w.err = err
+	writer.size++
+	if err := writer.out.WriteByte(byte(number)); err != nil {
+		writer.err = err
 	}
 }
 
 // write appends bytes to the file.
-func (w *setWriter) write(data []byte) {
-	w.size += int64(len(data))
-	if _, err := w.out.Write(data); err != nil {
-		w.err = err
+func (writer *setWriter) write(data []byte) {
+	writer.size += int64(len(data))
+	if _, err := writer.out.Write(data); err != nil {
+		writer.err = err
 	}
 }
 
 // finish writes the index and the footer, and returns the set. After an error it removes the file.
-func (w *setWriter) finish() (*Set, error) {
-	indexStart := w.size
-	w.writeIndex()
+func (writer *setWriter) finish() (*Set, error) {
+	indexStart := writer.size
+	writer.writeIndex()
 	var footer [footerBytes]byte
 	binary.LittleEndian.PutUint32(footer[0:], setMagic)
-	binary.LittleEndian.PutUint32(footer[4:], uint32(w.words))
-	binary.LittleEndian.PutUint64(footer[8:], uint64(w.count))
+	binary.LittleEndian.PutUint32(footer[4:], uint32(writer.words))
+	binary.LittleEndian.PutUint64(footer[8:], uint64(writer.count))
 	binary.LittleEndian.PutUint64(footer[16:], uint64(indexStart))
-	w.write(footer[:])
-	if err := errors.Join(w.err, w.out.Flush()); err != nil {
-		return nil, errors.Join(err, w.abandon())
+	writer.write(footer[:])
+	if err := errors.Join(writer.err, writer.out.Flush()); err != nil {
+		return nil, errors.Join(err, writer.abandon())
 	}
 	return &Set{
-		Name: w.name, Count: w.count, Bytes: w.size, layout: w.layout, file: w.file, firsts: w.firsts, offsets: append(w.offsets, indexStart),
+		Name: writer.name, Count: writer.count, Bytes: writer.size, layout: writer.layout, file: writer.file, firsts: writer.firsts, offsets: append(writer.offsets, indexStart),
 	}, nil
 }
 
 // writeIndex writes the first key and the offset of each block.
-func (w *setWriter) writeIndex() {
-	for block := range w.offsets {
-		for _, word := range w.firsts[block*w.words : (block+1)*w.words] {
-			w.write(binary.LittleEndian.AppendUint64(w.buffer[:0], word))
+func (writer *setWriter) writeIndex() {
+	for block := range writer.offsets {
+		for _, word := range writer.firsts[block*writer.words : (block+1)*writer.words] {
+			writer.write(binary.LittleEndian.AppendUint64(writer.buffer[:0], word))
 		}
-		w.write(binary.LittleEndian.AppendUint64(w.buffer[:0], uint64(w.offsets[block])))
+		writer.write(binary.LittleEndian.AppendUint64(writer.buffer[:0], uint64(writer.offsets[block])))
 	}
 }
 
 // abandon removes the file.
-func (w *setWriter) abandon() error {
-	return errors.Join(w.file.Close(), w.dir.remove(w.name))
+func (writer *setWriter) abandon() error {
+	return errors.Join(writer.file.Close(), writer.dir.remove(writer.name))
 }

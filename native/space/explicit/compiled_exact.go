@@ -114,7 +114,7 @@ func testedVariable(expr sema.Expr) (slot int, ok bool) {
 // classify partitions the n values of a variable into classes and returns the number of classes. All tests have
 // the same results for all values of a class. Without an answer after maxTests evaluations, each value is a class.
 // classify overwrites state.
-func (d *dependency) classify(tests []sema.Expr, n int64, state []int32) int64 {
+func (variable *dependency) classify(tests []sema.Expr, n int64, state []int32) int64 {
 	if int64(len(tests)) > maxTests/n { // too many evaluations
 		return n
 	}
@@ -122,7 +122,7 @@ func (d *dependency) classify(tests []sema.Expr, n int64, state []int32) int64 {
 	classByResults := make(map[string]int64) // the keys are the results of all tests, one byte each
 	results := make([]byte, len(tests))
 	for i := range classes {
-		state[d.slot] = d.low + int32(i)
+		state[variable.slot] = variable.low + int32(i)
 		if !evaluateTests(results, tests, state) {
 			return n
 		}
@@ -133,7 +133,7 @@ func (d *dependency) classify(tests []sema.Expr, n int64, state []int32) int64 {
 		}
 		classes[i] = class
 	}
-	d.classes = classes
+	variable.classes = classes
 	return int64(len(classByResults))
 }
 

@@ -128,40 +128,40 @@ func newRationalWorker(ctx context.Context, model *compile.Model, parent *worker
 }
 
 // run expands the batches of jobs until the channel is closed.
-func (w *worker) run(ctx context.Context, jobs <-chan *batch) {
+func (worker *worker) run(ctx context.Context, jobs <-chan *batch) {
 	for batch := range jobs {
-		w.expand(ctx, batch)
+		worker.expand(ctx, batch)
 		batch.done <- struct{}{}
 	}
 }
 
 // expand computes the choices of the batch's states and the hashes of their targets.
-func (w *worker) expand(ctx context.Context, batch *batch) {
-	w.batch = batch
-	if w.exact != nil {
-		batch.err = w.exact.expand(ctx)
-		batch.normalised = w.exact.interpreter.normalised
+func (worker *worker) expand(ctx context.Context, batch *batch) {
+	worker.batch = batch
+	if worker.exact != nil {
+		batch.err = worker.exact.expand(ctx)
+		batch.normalised = worker.exact.interpreter.normalised
 	} else {
-		batch.err = w.expandFloats(ctx)
+		batch.err = worker.expandFloats(ctx)
 	}
-	w.canonical.canonicalise(batch.Targets)
-	for i := 0; i < len(batch.Targets); i += w.codec.words {
-		batch.hashes = append(batch.hashes, hash32(batch.Targets[i:i+w.codec.words]))
+	worker.canonical.canonicalise(batch.Targets)
+	for i := 0; i < len(batch.Targets); i += worker.codec.words {
+		batch.hashes = append(batch.hashes, hash32(batch.Targets[i:i+worker.codec.words]))
 	}
 }
 
 // expandFloats expands a batch with float64 weights. It merges the choices of a Markov chain's state into a row,
 // and drops equal choices of an MDP's state. It uses fractions for a state if float64 arithmetic fails or is
 // inaccurate.
-func (w *worker) expandFloats(ctx context.Context) error {
-	batch, words := w.batch, w.codec.words
-	w.readChoices, w.readTransitions, w.writtenChoices, w.writtenTransitions = 0, 0, 0, 0
+func (worker *worker) expandFloats(ctx context.Context) error {
+	batch, words := worker.batch, worker.codec.words
+	worker.readChoices, worker.readTransitions, worker.writtenChoices, worker.writtenTransitions = 0, 0, 0, 0
 	for state := 0; state < len(batch.states)/words; {
-		failed := w.expander.Expand(ctx, batch.states[state*words:], &batch.PackedChoices)
-		w.moves = w.expander.Moves()
+		failed := worker.expander.Expand(ctx, batch.states[state*words:], &batch.PackedChoices)
+		worker.moves = worker.expander.Moves()
 		for ; state < len(batch.Choices); state++ {
-			if err := w.mergeFloatChoices(ctx, state); err != nil {
-				return w.truncate(state, err)
+			if err := worker.mergeFloatChoices(ctx, state); err != nil {
+				return worker.truncate(state, err)
 			}
 		}
 		if failed == nil {
@@ -169,63 +169,63 @@ func (w *worker) expandFloats(ctx context.Context) error {
 		}
 		// The expander stopped at this state. Fractions may succeed where float64 arithmetic failed.
 		batch.Choices = append(batch.Choices, 0)
-		if _, ok := errors.AsType[*compile.StateError](failed); !ok || w.expandWithFractions(ctx, state, 0, 0) != nil {
-			return w.truncate(state, cmp.Or(ctx.Err(), failed))
+		if _, ok := errors.AsType[*compile.StateError](failed); !ok || worker.expandWithFractions(ctx, state, 0, 0) != nil {
+			return worker.truncate(state, cmp.Or(ctx.Err(), failed))
 		}
 		state++
 	}
-	return w.truncate(len(batch.Choices), nil)
+	return worker.truncate(len(batch.Choices), nil)
 }
 
 // truncate cuts the batch to its first numStates states and to the entries that were written back. It returns err.
-func (w *worker) truncate(numStates int, err error) error {
-	batch := w.batch
+func (worker *worker) truncate(numStates int, err error) error {
+	batch := worker.batch
 	batch.Choices = batch.Choices[:numStates]
-	batch.Moves, batch.Transitions = batch.Moves[:0], batch.Transitions[:w.writtenChoices]
-	batch.Weights, batch.Targets = batch.Weights[:w.writtenTransitions], batch.Targets[:w.writtenTransitions*w.codec.words]
+	batch.Moves, batch.Transitions = batch.Moves[:0], batch.Transitions[:worker.writtenChoices]
+	batch.Weights, batch.Targets = batch.Weights[:worker.writtenTransitions], batch.Targets[:worker.writtenTransitions*worker.codec.words]
 	return err
 }
 
 // mergeFloatChoices rewrites the choices of a state of the batch. In a Markov chain it merges them into a row. In
 // an MDP it drops equal choices. If float64 weights are too inaccurate, it uses fractions.
-func (w *worker) mergeFloatChoices(ctx context.Context, state int) error {
-	batch := w.batch
+func (worker *worker) mergeFloatChoices(ctx context.Context, state int) error {
+	batch := worker.batch
 	numChoices := int(batch.Choices[state])
 	if numChoices == 0 {
 		return nil
 	}
-	w.current = state
-	if w.owners != nil {
-		if err := w.findOwner(state, numChoices); err != nil {
+	worker.current = state
+	if worker.owners != nil {
+		if err := worker.findOwner(state, numChoices); err != nil {
 			return err
 		}
 	}
-	relErr, err := w.weightErrors.bound(w.currentState, w.moves, w.nextChoices(numChoices))
+	relErr, err := worker.weightErrors.bound(worker.currentState, worker.moves, worker.nextChoices(numChoices))
 	if _, ok := err.(needsFractions); ok {
-		return w.expandWithFractions(ctx, state, numChoices, w.countTransitions(numChoices))
+		return worker.expandWithFractions(ctx, state, numChoices, worker.countTransitions(numChoices))
 	}
 	if err != nil {
 		return err
 	}
 	batch.relErr = max(batch.relErr, relErr)
-	firstChoice, firstTransition := w.writtenChoices, w.writtenTransitions
-	if w.kind != sparse.MDP {
-		err = w.mergeIntoRow(ctx, numChoices)
+	firstChoice, firstTransition := worker.writtenChoices, worker.writtenTransitions
+	if worker.kind != sparse.MDP {
+		err = worker.mergeIntoRow(ctx, numChoices)
 	} else {
 		batch.roundingTolerance, batch.nearlyEqual = 3*relErr, false
-		err = w.keepDistinctChoices(ctx, numChoices)
+		err = worker.keepDistinctChoices(ctx, numChoices)
 	}
-	batch.Choices[state] = uint32(w.writtenChoices - firstChoice)
+	batch.Choices[state] = uint32(worker.writtenChoices - firstChoice)
 	if err != nil || !batch.nearlyEqual {
 		return err
 	}
-	return w.compareWithFractions(ctx, state, firstChoice, firstTransition)
+	return worker.compareWithFractions(ctx, state, firstChoice, firstTransition)
 }
 
 // countTransitions returns the number of transitions of the next n choices of the batch.
-func (w *worker) countTransitions(n int) int {
+func (worker *worker) countTransitions(n int) int {
 	count := 0
-	for _, numTransitions := range w.batch.Transitions[w.readChoices : w.readChoices+n] {
+	for _, numTransitions := range worker.batch.Transitions[worker.readChoices : worker.readChoices+n] {
 		count += int(numTransitions)
 	}
 	return count
@@ -234,57 +234,57 @@ func (w *worker) countTransitions(n int) int {
 // compareWithFractions computes the distinct choices of a state again, with fractions. Rounding can make equal
 // choices look different. The float64 choices, which begin at firstChoice and firstTransition, stay if fractions
 // fail.
-func (w *worker) compareWithFractions(ctx context.Context, state, firstChoice, firstTransition int) error {
-	endChoice, endTransition := w.writtenChoices, w.writtenTransitions
-	w.writtenChoices, w.writtenTransitions, w.batch.nearlyEqual = firstChoice, firstTransition, false
-	if w.expandWithFractions(ctx, state, 0, 0) != nil { // restore the float64 choices
-		w.writtenChoices, w.writtenTransitions = endChoice, endTransition
+func (worker *worker) compareWithFractions(ctx context.Context, state, firstChoice, firstTransition int) error {
+	endChoice, endTransition := worker.writtenChoices, worker.writtenTransitions
+	worker.writtenChoices, worker.writtenTransitions, worker.batch.nearlyEqual = firstChoice, firstTransition, false
+	if worker.expandWithFractions(ctx, state, 0, 0) != nil { // restore the float64 choices
+		worker.writtenChoices, worker.writtenTransitions = endChoice, endTransition
 	}
 	return ctx.Err()
 }
 
 // findOwner sets the owner of a state of a game. The next numChoices choices of the batch are the choices of the
 // state.
-func (w *worker) findOwner(state, numChoices int) error {
-	moves := w.batch.Moves[w.readChoices:]
-	owner, err := w.owners.stateOwner(w.currentState, numChoices, func(i int) ownedChoice {
-		move := &w.moves[moves[i]]
+func (worker *worker) findOwner(state, numChoices int) error {
+	moves := worker.batch.Moves[worker.readChoices:]
+	owner, err := worker.owners.stateOwner(worker.currentState, numChoices, func(i int) ownedChoice {
+		move := &worker.moves[moves[i]]
 		return ownedChoice{move.Action, move.Module, move.Commands}
 	})
 	if err != nil {
 		return err
 	}
-	w.batch.setOwner(state, owner)
+	worker.batch.setOwner(state, owner)
 	return nil
 }
 
 // expandWithFractions expands a state with fractions and stores the nearest float64 weights in the batch. They
 // replace the next oldChoices choices and oldTransitions transitions of the batch. After an error the batch is
 // unchanged.
-func (w *worker) expandWithFractions(ctx context.Context, state, oldChoices, oldTransitions int) error {
-	batch, exact := w.batch, w.rationalWorker
-	words := w.codec.words
+func (worker *worker) expandWithFractions(ctx context.Context, state, oldChoices, oldTransitions int) error {
+	batch, exact := worker.batch, worker.rationalWorker
+	words := worker.codec.words
 	scratch := exact.batch
 	scratch.reset()
 	scratch.states = append(scratch.states, batch.states[state*words:(state+1)*words]...)
 	if err := exact.expand(ctx); err != nil {
 		return err
 	}
-	w.readChoices, w.readTransitions = w.readChoices+oldChoices, w.readTransitions+oldTransitions
-	w.makeRoom(len(scratch.Transitions), len(scratch.rats))
+	worker.readChoices, worker.readTransitions = worker.readChoices+oldChoices, worker.readTransitions+oldTransitions
+	worker.makeRoom(len(scratch.Transitions), len(scratch.rats))
 	for i, rat := range scratch.rats {
 		weight, _ := sparse.NormalFloat(rat)
 		if !sparse.InRange(weight) && batch.rangeErr == nil {
-			batch.rangeErr = w.rangeError(scratch.states, rat)
+			batch.rangeErr = worker.rangeError(scratch.states, rat)
 		}
-		batch.Weights[w.writtenTransitions+i] = weight
+		batch.Weights[worker.writtenTransitions+i] = weight
 	}
-	copy(batch.Targets[w.writtenTransitions*words:], scratch.Targets)
-	copy(batch.Transitions[w.writtenChoices:], scratch.Transitions)
-	if w.kind == sparse.MDP { // one action per choice, otherwise one per transition
-		batch.actions = append(batch.actions[:w.writtenChoices], scratch.actions...)
+	copy(batch.Targets[worker.writtenTransitions*words:], scratch.Targets)
+	copy(batch.Transitions[worker.writtenChoices:], scratch.Transitions)
+	if worker.kind == sparse.MDP { // one action per choice, otherwise one per transition
+		batch.actions = append(batch.actions[:worker.writtenChoices], scratch.actions...)
 	} else {
-		batch.actions = append(batch.actions[:w.writtenTransitions], scratch.actions...)
+		batch.actions = append(batch.actions[:worker.writtenTransitions], scratch.actions...)
 	}
 	batch.Choices[state] = scratch.Choices[0]
 	if len(scratch.owners) > 0 {
@@ -295,35 +295,35 @@ func (w *worker) expandWithFractions(ctx context.Context, state, oldChoices, old
 	if exact.interpreter.usedEnclosure {
 		batch.relErr = max(batch.relErr, 3*sema.UnitRoundoff)
 	}
-	w.writtenTransitions, w.writtenChoices = w.writtenTransitions+len(scratch.rats), w.writtenChoices+len(scratch.Transitions)
+	worker.writtenTransitions, worker.writtenChoices = worker.writtenTransitions+len(scratch.rats), worker.writtenChoices+len(scratch.Transitions)
 	return nil
 }
 
 // makeRoom inserts space for new choices and transitions between the entries that were written back and the
 // entries that were not read.
-func (w *worker) makeRoom(newChoices, newTransitions int) {
-	batch, words := w.batch, w.codec.words
-	if gap := w.writtenChoices + newChoices - w.readChoices; gap > 0 {
-		batch.Transitions = slices.Insert(batch.Transitions, w.readChoices, make([]uint32, gap)...)
-		batch.Moves = slices.Insert(batch.Moves, w.readChoices, make([]uint32, gap)...)
-		w.readChoices += gap
+func (worker *worker) makeRoom(newChoices, newTransitions int) {
+	batch, words := worker.batch, worker.codec.words
+	if gap := worker.writtenChoices + newChoices - worker.readChoices; gap > 0 {
+		batch.Transitions = slices.Insert(batch.Transitions, worker.readChoices, make([]uint32, gap)...)
+		batch.Moves = slices.Insert(batch.Moves, worker.readChoices, make([]uint32, gap)...)
+		worker.readChoices += gap
 	}
-	if gap := w.writtenTransitions + newTransitions - w.readTransitions; gap > 0 {
-		batch.Weights = slices.Insert(batch.Weights, w.readTransitions, make([]float64, gap)...)
-		batch.Targets = slices.Insert(batch.Targets, w.readTransitions*words, make([]uint64, gap*words)...)
-		w.readTransitions += gap
+	if gap := worker.writtenTransitions + newTransitions - worker.readTransitions; gap > 0 {
+		batch.Weights = slices.Insert(batch.Weights, worker.readTransitions, make([]float64, gap)...)
+		batch.Targets = slices.Insert(batch.Targets, worker.readTransitions*words, make([]uint64, gap*words)...)
+		worker.readTransitions += gap
 	}
 }
 
 // rangeError returns the error for a weight outside the range of float64.
-func (w *worker) rangeError(state []uint64, weight *big.Rat) error {
+func (worker *worker) rangeError(state []uint64, weight *big.Rat) error {
 	quantity := "probability"
-	if w.kind == sparse.CTMC {
+	if worker.kind == sparse.CTMC {
 		quantity = "rate"
 	}
-	w.codec.unpack(w.state, state)
-	model := w.rationalWorker.interpreter.model
-	return &RangeError{File: w.program.File, What: quantity + " " + shortRat(weight), State: model.StateText(w.state)}
+	worker.codec.unpack(worker.state, state)
+	model := worker.rationalWorker.interpreter.model
+	return &RangeError{File: worker.program.File, What: quantity + " " + shortRat(weight), State: model.StateText(worker.state)}
 }
 
 // shortRat returns a fraction as a decimal number with four digits.
@@ -332,11 +332,11 @@ func shortRat(value *big.Rat) string {
 }
 
 // nextChoices returns the next n choices of the batch, as the expander wrote them.
-func (w *worker) nextChoices(n int) compile.PackedChoices {
-	batch := w.batch
+func (worker *worker) nextChoices(n int) compile.PackedChoices {
+	batch := worker.batch
 	return compile.PackedChoices{
-		Moves: batch.Moves[w.readChoices : w.readChoices+n], Transitions: batch.Transitions[w.readChoices : w.readChoices+n],
-		Weights: batch.Weights[w.readTransitions:],
+		Moves: batch.Moves[worker.readChoices : worker.readChoices+n], Transitions: batch.Transitions[worker.readChoices : worker.readChoices+n],
+		Weights: batch.Weights[worker.readTransitions:],
 	}
 }
 
@@ -352,29 +352,29 @@ func actionOf(i int) sparse.Action {
 // the same action and distribution.
 //
 // Source: PRISM's explicit engine (reference, section 4.7).
-func (w *worker) keepDistinctChoices(ctx context.Context, n int) error {
-	batch, words := w.batch, w.codec.words
-	firstChoice := w.writtenChoices // of the state
+func (worker *worker) keepDistinctChoices(ctx context.Context, n int) error {
+	batch, words := worker.batch, worker.codec.words
+	firstChoice := worker.writtenChoices // of the state
 	for range n {
-		numTransitions := int(batch.Transitions[w.readChoices])
-		if w.writtenTransitions < w.readTransitions {
-			copy(batch.Weights[w.writtenTransitions:], batch.Weights[w.readTransitions:w.readTransitions+numTransitions])
-			copy(batch.Targets[w.writtenTransitions*words:], batch.Targets[w.readTransitions*words:(w.readTransitions+numTransitions)*words])
+		numTransitions := int(batch.Transitions[worker.readChoices])
+		if worker.writtenTransitions < worker.readTransitions {
+			copy(batch.Weights[worker.writtenTransitions:], batch.Weights[worker.readTransitions:worker.readTransitions+numTransitions])
+			copy(batch.Targets[worker.writtenTransitions*words:], batch.Targets[worker.readTransitions*words:(worker.readTransitions+numTransitions)*words])
 		}
-		w.readTransitions += numTransitions
-		action := actionOf(w.moves[batch.Moves[w.readChoices]].Action)
-		w.readChoices++
-		if err := w.countWork(ctx, (w.writtenChoices-firstChoice)*numTransitions); err != nil {
+		worker.readTransitions += numTransitions
+		action := actionOf(worker.moves[batch.Moves[worker.readChoices]].Action)
+		worker.readChoices++
+		if err := worker.countWork(ctx, (worker.writtenChoices-firstChoice)*numTransitions); err != nil {
 			return err
 		}
-		if batch.isDuplicate(firstChoice, w.writtenChoices, w.writtenTransitions, numTransitions, action, words) {
+		if batch.isDuplicate(firstChoice, worker.writtenChoices, worker.writtenTransitions, numTransitions, action, words) {
 			batch.merged++
 			continue
 		}
-		batch.Transitions[w.writtenChoices] = uint32(numTransitions)
+		batch.Transitions[worker.writtenChoices] = uint32(numTransitions)
 		batch.actions = append(batch.actions, action)
-		w.writtenChoices++
-		w.writtenTransitions += numTransitions
+		worker.writtenChoices++
+		worker.writtenTransitions += numTransitions
 	}
 	return nil
 }
@@ -383,12 +383,12 @@ func (w *worker) keepDistinctChoices(ctx context.Context, n int) error {
 const workPerPoll = 1 << 18
 
 // countWork adds to the number of comparisons. It polls the context after every workPerPoll comparisons.
-func (w *worker) countWork(ctx context.Context, comparisons int) error {
-	w.comparisons += comparisons
-	if w.comparisons < workPerPoll {
+func (worker *worker) countWork(ctx context.Context, comparisons int) error {
+	worker.comparisons += comparisons
+	if worker.comparisons < workPerPoll {
 		return nil
 	}
-	w.comparisons = 0
+	worker.comparisons = 0
 	return ctx.Err()
 }
 
@@ -444,48 +444,48 @@ func (batch *batch) sameWeight(i, j int) bool {
 // enabled commands are equally likely.
 //
 // Source: PRISM's explicit engine (reference, sections 4.5 and 4.6).
-func (w *worker) mergeIntoRow(ctx context.Context, numChoices int) error {
-	batch := w.batch
-	rowStart, total := w.writtenTransitions, 0.0
+func (worker *worker) mergeIntoRow(ctx context.Context, numChoices int) error {
+	batch := worker.batch
+	rowStart, total := worker.writtenTransitions, 0.0
 	for i := range numChoices {
-		action := actionOf(w.moves[batch.Moves[w.readChoices]].Action)
-		if err := w.countWork(ctx, (w.writtenTransitions-rowStart)*int(batch.Transitions[w.readChoices])); err != nil {
+		action := actionOf(worker.moves[batch.Moves[worker.readChoices]].Action)
+		if err := worker.countWork(ctx, (worker.writtenTransitions-rowStart)*int(batch.Transitions[worker.readChoices])); err != nil {
 			return err
 		}
-		for range batch.Transitions[w.readChoices] {
-			total += batch.Weights[w.readTransitions]
-			w.addToRow(rowStart, action, i > 0)
-			w.readTransitions++
+		for range batch.Transitions[worker.readChoices] {
+			total += batch.Weights[worker.readTransitions]
+			worker.addToRow(rowStart, action, i > 0)
+			worker.readTransitions++
 		}
-		w.readChoices++
+		worker.readChoices++
 	}
-	if w.kind == sparse.DTMC {
-		for i := rowStart; i < w.writtenTransitions; i++ {
+	if worker.kind == sparse.DTMC {
+		for i := rowStart; i < worker.writtenTransitions; i++ {
 			batch.Weights[i] /= total
 		}
 		if numChoices > 1 {
 			batch.overlaps++
 		}
 	}
-	batch.Transitions[w.writtenChoices] = uint32(w.writtenTransitions - rowStart)
-	w.writtenChoices++
+	batch.Transitions[worker.writtenChoices] = uint32(worker.writtenTransitions - rowStart)
+	worker.writtenChoices++
 	return nil
 }
 
 // addToRow adds the next transition to the row that begins at rowStart. mayRepeat says that the row may contain a
 // transition with the same action and target.
-func (w *worker) addToRow(rowStart int, action sparse.Action, mayRepeat bool) {
-	batch, words, next := w.batch, w.codec.words, w.readTransitions
-	for i := rowStart; mayRepeat && i < w.writtenTransitions; i++ {
+func (worker *worker) addToRow(rowStart int, action sparse.Action, mayRepeat bool) {
+	batch, words, next := worker.batch, worker.codec.words, worker.readTransitions
+	for i := rowStart; mayRepeat && i < worker.writtenTransitions; i++ {
 		if batch.actions[i] == action && equalWords(batch.target(i, words), batch.target(next, words)) {
 			batch.Weights[i] += batch.Weights[next]
 			return
 		}
 	}
-	batch.Weights[w.writtenTransitions] = batch.Weights[next]
-	copy(batch.target(w.writtenTransitions, words), batch.target(next, words))
+	batch.Weights[worker.writtenTransitions] = batch.Weights[next]
+	copy(batch.target(worker.writtenTransitions, words), batch.target(next, words))
 	batch.actions = append(batch.actions, action)
-	w.writtenTransitions++
+	worker.writtenTransitions++
 }
 
 // exactWorker expands batches with rational weights.

@@ -177,23 +177,23 @@ type needsFractions struct{ error }
 // bound returns an upper bound on the relative error of every weight of a state. It includes the rounding errors
 // of probabilities, products, sums and normalisation. It calls state only if a bound depends on the state. If no
 // small bound is known, the error is needsFractions.
-func (w *weightErrors) bound(state func() []int32, moves []compile.Move, choices compile.PackedChoices) (float64, error) {
-	for i := len(w.moves); i < len(moves); i++ {
-		w.moves = append(w.moves, w.boundInAllStates(moves[i]))
+func (analysis *weightErrors) bound(state func() []int32, moves []compile.Move, choices compile.PackedChoices) (float64, error) {
+	for i := len(analysis.moves); i < len(moves); i++ {
+		analysis.moves = append(analysis.moves, analysis.boundInAllStates(moves[i]))
 	}
 	maxErr := 0.0
 	numWeights := 0 // of the moves so far
 	for i, move := range choices.Moves {
-		relErr := w.moves[move].relErr
+		relErr := analysis.moves[move].relErr
 		if math.IsNaN(relErr) {
 			var err error
-			if relErr, err = w.boundInState(state(), moves[move]); err != nil {
+			if relErr, err = analysis.boundInState(state(), moves[move]); err != nil {
 				return 0, err
 			}
 		}
 		numTransitions := int(choices.Transitions[i])
 		sumError := float64(numTransitions) * sema.UnitRoundoff
-		if w.program.Type != syntax.CTMC && !w.moves[move].exactSum {
+		if analysis.program.Type != syntax.CTMC && !analysis.moves[move].exactSum {
 			// The exact weights are divided by their sum. The difference from 1 counts as an error.
 			sum := sumOf(choices.Weights[numWeights : numWeights+numTransitions])
 			relErr += math.Abs(sum-1) + relErr + sumError
@@ -215,16 +215,16 @@ func sumOf(numbers []float64) float64 {
 
 // boundInAllStates returns a bound on the relative error of a move's weights that holds in every state. relErr is
 // NaN if there is no such bound, or if a weight may be outside the range of float64.
-func (w *weightErrors) boundInAllStates(move compile.Move) moveError {
+func (analysis *weightErrors) boundInAllStates(move compile.Move) moveError {
 	result := moveError{exactSum: true}
 	minProduct, maxProduct := 1.0, 1.0 // bounds on the weights, which are products of probabilities
 	for _, ref := range move.Commands {
 		worst := sema.NumberFacts{MinAbs: 1} // of any update of the command
-		for _, update := range w.updates[ref.Module][ref.Command] {
+		for _, update := range analysis.updates[ref.Module][ref.Command] {
 			worst = worst.Either(update.NumberFacts)
 		}
 		result.relErr += worst.RelErr + sema.UnitRoundoff
-		result.exactSum = result.exactSum && w.sumIsOne[ref.Module][ref.Command]
+		result.exactSum = result.exactSum && analysis.sumIsOne[ref.Module][ref.Command]
 		minProduct, maxProduct = minProduct*min(worst.MinAbs, 1), maxProduct*max(worst.Hi, 1)
 	}
 	inRange := minProduct >= sparse.MinNumber && maxProduct <= sparse.MaxNumber // false for NaN
@@ -236,13 +236,13 @@ func (w *weightErrors) boundInAllStates(move compile.Move) moveError {
 
 // boundInState returns a bound on the relative error of a move's weights in one state. If there is no small bound,
 // the error is needsFractions.
-func (w *weightErrors) boundInState(state []int32, move compile.Move) (float64, error) {
+func (analysis *weightErrors) boundInState(state []int32, move compile.Move) (float64, error) {
 	relErr := 0.0
 	minProduct, maxProduct := 1.0, 1.0 // bounds on the weights, which are products of probabilities
 	for _, ref := range move.Commands {
 		worst := sema.NumberFacts{MinAbs: 1} // of any update of the command
-		for i := range w.updates[ref.Module][ref.Command] {
-			facts, err := w.factsInState(state, ref, i)
+		for i := range analysis.updates[ref.Module][ref.Command] {
+			facts, err := analysis.factsInState(state, ref, i)
 			if err != nil {
 				return 0, err
 			}
@@ -259,8 +259,8 @@ func (w *weightErrors) boundInState(state []int32, move compile.Move) (float64, 
 }
 
 // factsInState returns the value and the error of an update's probability in one state.
-func (w *weightErrors) factsInState(state []int32, ref compile.CommandRef, index int) (sema.NumberFacts, error) {
-	update := &w.updates[ref.Module][ref.Command][index]
+func (analysis *weightErrors) factsInState(state []int32, ref compile.CommandRef, index int) (sema.NumberFacts, error) {
+	update := &analysis.updates[ref.Module][ref.Command][index]
 	if !math.IsNaN(update.RelErr) {
 		return update.NumberFacts, nil
 	}
@@ -271,7 +271,7 @@ func (w *weightErrors) factsInState(state []int32, ref compile.CommandRef, index
 	relErr := update.AbsErr / math.Abs(value)
 	isNegligible := relErr <= negligibleError // false for NaN
 	if !isNegligible {
-		probability := w.program.Modules[ref.Module].Commands[ref.Command].Updates[index].Prob
+		probability := analysis.program.Modules[ref.Module].Commands[ref.Command].Updates[index].Prob
 		if relErr, err = update.errorInState(probability, value, state); err != nil {
 			return sema.NumberFacts{}, err
 		}

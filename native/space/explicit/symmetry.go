@@ -23,27 +23,27 @@ func newCanonicaliser(codec *codec, classes []symmetry.Class) *canonicaliser {
 }
 
 // canonicalise replaces each packed state in a list by its representative.
-func (c *canonicaliser) canonicalise(packed []uint64) {
-	if c == nil {
+func (canonical *canonicaliser) canonicalise(packed []uint64) {
+	if canonical == nil {
 		return
 	}
-	for i := 0; i < len(packed); i += c.codec.words {
-		for _, class := range c.classes {
-			c.sortModules(packed[i:i+c.codec.words], class)
+	for i := 0; i < len(packed); i += canonical.codec.words {
+		for _, class := range canonical.classes {
+			canonical.sortModules(packed[i:i+canonical.codec.words], class)
 		}
 	}
 }
 
 // sortModules sorts the local states of the interchangeable modules of a class.
-func (c *canonicaliser) sortModules(state []uint64, class symmetry.Class) {
-	for len(c.states) < len(class.Slots) {
-		c.states = append(c.states, nil)
+func (canonical *canonicaliser) sortModules(state []uint64, class symmetry.Class) {
+	for len(canonical.states) < len(class.Slots) {
+		canonical.states = append(canonical.states, nil)
 	}
-	localStates := c.states[:len(class.Slots)]
+	localStates := canonical.states[:len(class.Slots)]
 	for i, slots := range class.Slots {
 		localStates[i] = localStates[i][:0]
 		for _, slot := range slots {
-			field := &c.codec.fields[slot]
+			field := &canonical.codec.fields[slot]
 			localStates[i] = append(localStates[i], state[field.Word]>>field.Shift&field.Mask)
 		}
 	}
@@ -53,7 +53,7 @@ func (c *canonicaliser) sortModules(state []uint64, class symmetry.Class) {
 	slices.SortFunc(localStates, slices.Compare)
 	for i, slots := range class.Slots {
 		for j, slot := range slots {
-			field := &c.codec.fields[slot]
+			field := &canonical.codec.fields[slot]
 			state[field.Word] = state[field.Word]&^(field.Mask<<field.Shift) | localStates[i][j]<<field.Shift
 		}
 	}

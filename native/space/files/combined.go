@@ -20,14 +20,14 @@ import (
 // recognises the contents by them.
 //
 // Source: prism -exportmodel model.pexp.
-func (w *Writer) Combined(ctx context.Context, out io.Writer) error {
+func (writer *Writer) Combined(ctx context.Context, out io.Writer) error {
 	switch {
-	case w.opts.NoHeaders:
+	case writer.opts.NoHeaders:
 		return errors.New("a .pexp file cannot be written without comments, because they separate its parts")
-	case w.opts.Format != Plain:
+	case writer.opts.Format != Plain:
 		return errors.New("a .pexp file is written in PRISM's explicit format only")
 	}
-	for i, writePart := range w.parts() {
+	for i, writePart := range writer.parts() {
 		if i > 0 {
 			if _, err := io.WriteString(out, "\n"); err != nil {
 				return err
@@ -41,16 +41,16 @@ func (w *Writer) Combined(ctx context.Context, out io.Writer) error {
 }
 
 // parts returns the functions that write the sections of a .pexp file.
-func (w *Writer) parts() []func(context.Context, io.Writer) error {
-	parts := []func(context.Context, io.Writer) error{w.Transitions, w.States}
-	if w.program.Type == syntax.POMDP {
-		parts = append(parts, w.Observations)
+func (writer *Writer) parts() []func(context.Context, io.Writer) error {
+	parts := []func(context.Context, io.Writer) error{writer.Transitions, writer.States}
+	if writer.program.Type == syntax.POMDP {
+		parts = append(parts, writer.Observations)
 	}
-	parts = append(parts, w.Labels)
-	for i := range w.program.Rewards {
+	parts = append(parts, writer.Labels)
+	for i := range writer.program.Rewards {
 		parts = append(parts,
-			func(ctx context.Context, out io.Writer) error { return w.StateRewards(ctx, out, i) },
-			func(ctx context.Context, out io.Writer) error { return w.TransitionRewards(ctx, out, i) })
+			func(ctx context.Context, out io.Writer) error { return writer.StateRewards(ctx, out, i) },
+			func(ctx context.Context, out io.Writer) error { return writer.TransitionRewards(ctx, out, i) })
 	}
 	return parts
 }
@@ -95,42 +95,42 @@ func splitParts(src Source) (Sources, error) {
 
 // has reports whether a .pexp file has already had a section of a kind that may occur only once. It always begins
 // with transitions.
-func (s *Sources) has(kind string) bool {
+func (sources *Sources) has(kind string) bool {
 	switch kind {
 	case "transitions":
 		return true
 	case "states":
-		return s.States != nil
+		return sources.States != nil
 	case "labels":
-		return s.Labels != nil
+		return sources.Labels != nil
 	case "observations":
-		return s.Observations != nil
+		return sources.Observations != nil
 	}
 	return false
 }
 
 // set stores a section of a .pexp file.
-func (s *Sources) set(section section) {
+func (sources *Sources) set(section section) {
 	switch section.kind {
 	case "transitions":
-		s.Transitions = section.Source
+		sources.Transitions = section.Source
 	case "states":
-		s.States = &section.Source
+		sources.States = &section.Source
 	case "labels":
-		s.Labels = &section.Source
+		sources.Labels = &section.Source
 	case "observations":
-		s.Observations = &section.Source
+		sources.Observations = &section.Source
 	case "state rewards":
-		*s.rewardPart(&s.StateRewards, &s.TransitionRewards, section.rewardTitle) = section.Source
+		*sources.rewardPart(&sources.StateRewards, &sources.TransitionRewards, section.rewardTitle) = section.Source
 	case "transition rewards":
-		*s.rewardPart(&s.TransitionRewards, &s.StateRewards, section.rewardTitle) = section.Source
+		*sources.rewardPart(&sources.TransitionRewards, &sources.StateRewards, section.rewardTitle) = section.Source
 	}
 }
 
 // rewardPart returns where to store a section with rewards. sameKind has the sections with state rewards and
 // otherKind the sections with transition rewards, or the other way round. Entry i of each list belongs to
 // structure i. A section without a partner with the same title starts a new structure.
-func (s *Sources) rewardPart(sameKind, otherKind *[]Source, title string) *Source {
+func (sources *Sources) rewardPart(sameKind, otherKind *[]Source, title string) *Source {
 	n := len(*sameKind) // the number of structures
 	if n == 0 || (*sameKind)[n-1].Text != nil || firstLine((*otherKind)[n-1]) != title {
 		*sameKind, *otherKind = append(*sameKind, Source{}), append(*otherKind, Source{})

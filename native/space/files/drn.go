@@ -27,30 +27,30 @@ import (
 // Labels without states are in a comment, which ReadDRN reads. A name that the format cannot express is an error.
 //
 // Source: Storm's DirectEncodingExporter and DirectEncodingParser.
-func (w *Writer) DRN(ctx context.Context, out io.Writer) error {
-	if !w.probabilistic() {
-		return &compile.UnsupportedError{File: w.program.File, Msg: "the DRN format cannot express an LTS"}
+func (writer *Writer) DRN(ctx context.Context, out io.Writer) error {
+	if !writer.probabilistic() {
+		return &compile.UnsupportedError{File: writer.program.File, Msg: "the DRN format cannot express an LTS"}
 	}
-	if w.program.Type == syntax.SMG {
-		return w.requireNoIntervals("DRN")
+	if writer.program.Type == syntax.SMG {
+		return writer.requireNoIntervals("DRN")
 	}
-	w, err := w.automatonWriter()
+	writer, err := writer.automatonWriter()
 	if err != nil {
 		return err
 	}
-	labels, err := w.evaluateAllLabels(ctx)
+	labels, err := writer.evaluateAllLabels(ctx)
 	if err != nil {
 		return err
 	}
-	rewards, err := w.evaluateRewards(ctx)
+	rewards, err := writer.evaluateRewards(ctx)
 	if err != nil {
 		return err
 	}
-	if err := w.checkDRNNames(labels, rewards); err != nil {
+	if err := writer.checkDRNNames(labels, rewards); err != nil {
 		return err
 	}
 	slices.SortStableFunc(labels, func(left, right sparse.Label) int { return cmp.Compare(left.Name, right.Name) })
-	return w.printTo(ctx, out, func(p *printer) error {
+	return writer.printTo(ctx, out, func(p *printer) error {
 		drn := &drnPrinter{printer: p, labels: labels, rewards: rewards}
 		if err := drn.computeObservations(); err != nil {
 			return err
@@ -68,32 +68,32 @@ type drnReward struct {
 }
 
 // evaluateRewards evaluates all reward structures of the program.
-func (w *Writer) evaluateRewards(ctx context.Context) ([]*drnReward, error) {
+func (writer *Writer) evaluateRewards(ctx context.Context) ([]*drnReward, error) {
 	var rewards []*drnReward
-	numRewards := len(w.program.Rewards)
-	if w.exitRates != nil && w.space.Imported() {
+	numRewards := len(writer.program.Rewards)
+	if writer.exitRates != nil && writer.space.Imported() {
 		numRewards-- // the last one is the time, which a reader adds
 	}
 	for i := range numRewards {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		reward, transitions, err := w.space.WrittenReward(i)
+		reward, transitions, err := writer.space.WrittenReward(i)
 		if err != nil {
 			return nil, err
 		}
-		if w.exitRates != nil {
-			reward = w.perTime(reward)
+		if writer.exitRates != nil {
+			reward = writer.perTime(reward)
 		}
 		named := *reward
-		named.Name = w.program.Rewards[i].Name
+		named.Name = writer.program.Rewards[i].Name
 		rewards = append(rewards, &drnReward{&named, transitions})
 	}
 	return rewards, nil
 }
 
 // checkDRNNames returns an error for a name that the DRN format cannot express.
-func (w *Writer) checkDRNNames(labels []sparse.Label, rewards []*drnReward) error {
+func (writer *Writer) checkDRNNames(labels []sparse.Label, rewards []*drnReward) error {
 	for _, label := range labels {
 		if label.Name == "" || strings.ContainsAny(label.Name, "\"\n\r\t[]") || label.Name[0] == '!' {
 			return fmt.Errorf("label %q cannot be written in the DRN format", label.Name)

@@ -280,163 +280,163 @@ type cursor struct {
 }
 
 // restOfLine returns the text from the cursor on.
-func (c *cursor) restOfLine() []byte { return c.text[c.column:] }
+func (cursor *cursor) restOfLine() []byte { return cursor.text[cursor.column:] }
 
 // skipBlanks moves the cursor behind spaces and tabs.
-func (c *cursor) skipBlanks() {
-	for c.column < len(c.text) && (c.text[c.column] == ' ' || c.text[c.column] == '\t') {
-		c.column++
+func (cursor *cursor) skipBlanks() {
+	for cursor.column < len(cursor.text) && (cursor.text[cursor.column] == ' ' || cursor.text[cursor.column] == '\t') {
+		cursor.column++
 	}
 }
 
 // skipWord moves the cursor behind a word and the blanks after it. It returns false if the word is not there.
-func (c *cursor) skipWord(word string) bool {
-	after, ok := bytes.CutPrefix(c.restOfLine(), []byte(word))
+func (cursor *cursor) skipWord(word string) bool {
+	after, ok := bytes.CutPrefix(cursor.restOfLine(), []byte(word))
 	if !ok || len(after) == 0 || after[0] != ' ' && after[0] != '\t' {
 		return false
 	}
-	c.column += len(word)
-	c.skipBlanks()
+	cursor.column += len(word)
+	cursor.skipBlanks()
 	return true
 }
 
 // nextField returns the text up to the next blank. It moves the cursor behind the blanks.
-func (c *cursor) nextField() field {
-	word := field{c.restOfLine(), c.column}
+func (cursor *cursor) nextField() field {
+	word := field{cursor.restOfLine(), cursor.column}
 	if i := bytes.IndexAny(word.text, " \t"); i >= 0 {
 		word.text = word.text[:i]
 	}
-	c.column += len(word.text)
-	c.skipBlanks()
+	cursor.column += len(word.text)
+	cursor.skipBlanks()
 	return word
 }
 
 // readState reads a line such as: state 0 !2.5 [1, 0] init "two words". The cursor is behind the word state.
-func (c *cursor) readState() {
-	state, ok := c.readStateNumber()
+func (cursor *cursor) readState() {
+	state, ok := cursor.readStateNumber()
 	if !ok {
 		return
 	}
-	c.endState()
-	c.assembly.startState(state)
-	c.current, c.hasAction, c.stateChoices = state, false, 0
-	c.readExitRate()
-	c.readObservation(state)
-	if values, ok := c.readRewards(); ok {
+	cursor.endState()
+	cursor.assembly.startState(state)
+	cursor.current, cursor.hasAction, cursor.stateChoices = state, false, 0
+	cursor.readExitRate()
+	cursor.readObservation(state)
+	if values, ok := cursor.readRewards(); ok {
 		for structure, reward := range values {
-			c.stateRewardColumn(structure).set(state, reward)
+			cursor.stateRewardColumn(structure).set(state, reward)
 		}
 	}
-	for c.column < len(c.text) && len(c.errs) < maxErrors {
-		c.readLabel(state)
+	for cursor.column < len(cursor.text) && len(cursor.errs) < maxErrors {
+		cursor.readLabel(state)
 	}
 }
 
 // readStateNumber reads the number of a state. ok is false if the number is invalid, or not greater than the
 // number of the current state.
-func (c *cursor) readStateNumber() (state int, ok bool) {
-	field := c.nextField()
-	state, ok = c.parseIndex(field, "state", c.numStates)
+func (cursor *cursor) readStateNumber() (state int, ok bool) {
+	field := cursor.nextField()
+	state, ok = cursor.parseIndex(field, "state", cursor.numStates)
 	if !ok {
 		return 0, false
 	}
-	if next := c.current + 1; state != next {
-		c.errorAt(field.column, "found state %d, wanted state %d: every state once and in order", state, next)
+	if next := cursor.current + 1; state != next {
+		cursor.errorAt(field.column, "found state %d, wanted state %d: every state once and in order", state, next)
 	}
-	return state, state > c.current
+	return state, state > cursor.current
 }
 
 // readExitRate reads the exit rate of a state, such as !2.5. States of CTMCs and Markov automata have it, and
 // other states do not.
-func (c *cursor) readExitRate() {
-	hasRate := bytes.HasPrefix(c.restOfLine(), []byte("!"))
-	if hasRate != (c.kind == sparse.CTMC || c.markov) {
-		c.errorAt(c.column, "found %s, wanted the exit rate, such as !2.5, in a CTMC or a Markov automaton and only there", quote(c.restOfLine()))
+func (cursor *cursor) readExitRate() {
+	hasRate := bytes.HasPrefix(cursor.restOfLine(), []byte("!"))
+	if hasRate != (cursor.kind == sparse.CTMC || cursor.markov) {
+		cursor.errorAt(cursor.column, "found %s, wanted the exit rate, such as !2.5, in a CTMC or a Markov automaton and only there", quote(cursor.restOfLine()))
 		return
 	}
 	if !hasRate {
 		return
 	}
-	c.exitRatePos = c.position(c.column)
-	c.column++
-	rate, ok := c.parseValue(c.nextField(), "rate", c.exact)
-	c.exitRateRead = rate
+	cursor.exitRatePos = cursor.position(cursor.column)
+	cursor.column++
+	rate, ok := cursor.parseValue(cursor.nextField(), "rate", cursor.exact)
+	cursor.exitRateRead = rate
 	switch {
-	case !ok || !c.markov:
+	case !ok || !cursor.markov:
 	case rate.float < 0:
-		c.errorAtPos(c.exitRatePos, "found exit rate %v, wanted none below 0", rate.float)
+		cursor.errorAtPos(cursor.exitRatePos, "found exit rate %v, wanted none below 0", rate.float)
 	default:
-		c.exitRates.set(c.current, rate)
+		cursor.exitRates.set(cursor.current, rate)
 	}
 }
 
 // readObservation reads the observation of a state, such as {3}. States of a POMDP have it, and other states do
 // not.
-func (c *cursor) readObservation(state int) {
-	hasObservation := bytes.HasPrefix(c.restOfLine(), []byte("{"))
-	if hasObservation != (c.observations != nil) {
-		c.errorAt(c.column, "found %s, wanted the observation, such as {3}, in a POMDP and only there", quote(c.restOfLine()))
+func (cursor *cursor) readObservation(state int) {
+	hasObservation := bytes.HasPrefix(cursor.restOfLine(), []byte("{"))
+	if hasObservation != (cursor.observations != nil) {
+		cursor.errorAt(cursor.column, "found %s, wanted the observation, such as {3}, in a POMDP and only there", quote(cursor.restOfLine()))
 		return
 	}
 	if !hasObservation {
 		return
 	}
-	entry := c.nextField()
+	entry := cursor.nextField()
 	text, isClosed := bytes.CutSuffix(entry.text[1:], []byte("}"))
 	if !isClosed {
-		c.errorAt(entry.column, "found %s, wanted an observation such as {3}", quote(entry.text))
+		cursor.errorAt(entry.column, "found %s, wanted an observation such as {3}", quote(entry.text))
 		return
 	}
-	if observation, ok := c.parseIndex(field{text, entry.column + 1}, "observation", c.numStates); ok {
-		c.observations[state] = uint32(observation)
+	if observation, ok := cursor.parseIndex(field{text, entry.column + 1}, "observation", cursor.numStates); ok {
+		cursor.observations[state] = uint32(observation)
 	}
 }
 
 // readRewards reads a list of rewards such as [1, 0]. ok is false if there is no list, or after an error.
-func (c *cursor) readRewards() (rewards []number, ok bool) {
-	if !bytes.HasPrefix(c.restOfLine(), []byte("[")) {
+func (cursor *cursor) readRewards() (rewards []number, ok bool) {
+	if !bytes.HasPrefix(cursor.restOfLine(), []byte("[")) {
 		return nil, false
 	}
-	begin := c.column
-	length := bytes.IndexByte(c.restOfLine(), ']')
+	begin := cursor.column
+	length := bytes.IndexByte(cursor.restOfLine(), ']')
 	if length < 0 {
-		c.errorAt(begin, "found no ], wanted one after the rewards")
-		c.column = len(c.text)
+		cursor.errorAt(begin, "found no ], wanted one after the rewards")
+		cursor.column = len(cursor.text)
 		return nil, false
 	}
-	c.column += length + 1
-	c.skipBlanks()
+	cursor.column += length + 1
+	cursor.skipBlanks()
 	column := begin + 1
-	for part := range bytes.SplitSeq(c.text[column:begin+length], []byte(",")) {
-		reward, ok := c.parseReward(part, column)
+	for part := range bytes.SplitSeq(cursor.text[column:begin+length], []byte(",")) {
+		reward, ok := cursor.parseReward(part, column)
 		if !ok {
 			return nil, false
 		}
 		rewards = append(rewards, reward)
 		column += len(part) + 1
 	}
-	if !c.checkNumRewards(len(rewards), begin) {
+	if !cursor.checkNumRewards(len(rewards), begin) {
 		return nil, false
 	}
 	return rewards, true
 }
 
 // parseReward parses a reward that begins at a column and may have spaces around it.
-func (c *cursor) parseReward(text []byte, column int) (number, bool) {
+func (cursor *cursor) parseReward(text []byte, column int) (number, bool) {
 	trimmed := bytes.TrimLeft(text, " ")
 	field := field{bytes.TrimRight(trimmed, " "), column + len(text) - len(trimmed)}
-	return c.parseValue(field, "reward", c.exact)
+	return cursor.parseValue(field, "reward", cursor.exact)
 }
 
 // checkNumRewards reports whether a list has one reward for each structure. The first list may have one more, for
 // a structure without a name.
-func (c *cursor) checkNumRewards(count, column int) bool {
-	if c.mayHaveUnnamed && count == len(c.drnFile.rewardNames)+1 {
-		c.drnFile.rewardNames = append(c.drnFile.rewardNames, "")
+func (cursor *cursor) checkNumRewards(count, column int) bool {
+	if cursor.mayHaveUnnamed && count == len(cursor.drnFile.rewardNames)+1 {
+		cursor.drnFile.rewardNames = append(cursor.drnFile.rewardNames, "")
 	}
-	c.mayHaveUnnamed = false
-	if wanted := len(c.drnFile.rewardNames); count != wanted {
-		c.errorAt(column, "found %d rewards, wanted %d: one per name after @reward_models", count, wanted)
+	cursor.mayHaveUnnamed = false
+	if wanted := len(cursor.drnFile.rewardNames); count != wanted {
+		cursor.errorAt(column, "found %d rewards, wanted %d: one per name after @reward_models", count, wanted)
 		return false
 	}
 	return true
@@ -451,59 +451,59 @@ func (file *drnFile) stateRewardColumn(structure int) *rewardColumn {
 }
 
 // readLabel reads a label of a state, with or without quotes.
-func (c *cursor) readLabel(state int) {
-	field := c.nextField()
+func (cursor *cursor) readLabel(state int) {
+	field := cursor.nextField()
 	if field.text[0] == '"' {
-		end := bytes.IndexByte(c.text[field.column+1:], '"')
+		end := bytes.IndexByte(cursor.text[field.column+1:], '"')
 		if end <= 0 {
-			c.errorAt(field.column, "found %s, wanted a label with a quote at both ends", quote(c.text[field.column:]))
-			c.column = len(c.text)
+			cursor.errorAt(field.column, "found %s, wanted a label with a quote at both ends", quote(cursor.text[field.column:]))
+			cursor.column = len(cursor.text)
 			return
 		}
-		field.text = c.text[field.column+1 : field.column+1+end]
-		c.column = field.column + end + 2
-		c.skipBlanks()
+		field.text = cursor.text[field.column+1 : field.column+1+end]
+		cursor.column = field.column + end + 2
+		cursor.skipBlanks()
 	}
 	name := string(field.text)
-	set := c.labelSets[name]
+	set := cursor.labelSets[name]
 	if set == nil {
-		set = sparse.NewSet(c.numStates)
-		c.labelSets[name] = set
-		c.labelNames = append(c.labelNames, name)
+		set = sparse.NewSet(cursor.numStates)
+		cursor.labelSets[name] = set
+		cursor.labelNames = append(cursor.labelNames, name)
 	}
 	if set.Has(state) {
-		c.errorAt(field.column, "found label %s again, wanted each once", quote(field.text))
+		cursor.errorAt(field.column, "found label %s again, wanted each once", quote(field.text))
 	}
 	set.Add(state)
 }
 
 // readAction reads a line such as: action left [1, 0]. The cursor is behind the word action. The line starts a
 // choice of an MDP, or the row of a Markov chain.
-func (c *cursor) readAction() {
-	field := c.nextField()
+func (cursor *cursor) readAction() {
+	field := cursor.nextField()
 	switch {
-	case c.current < 0:
-		c.errorAt(field.column, "found an action, wanted a state before it")
+	case cursor.current < 0:
+		cursor.errorAt(field.column, "found an action, wanted a state before it")
 		return
 	case len(field.text) == 0:
-		c.errorAt(field.column, "found no name, wanted the name of an action")
+		cursor.errorAt(field.column, "found no name, wanted the name of an action")
 		return
-	case c.hasAction && c.kind != sparse.MDP:
-		c.errorAt(field.column, "found a second action, wanted one per state in %s", noun.WithArticle(c.modelType.String()))
+	case cursor.hasAction && cursor.kind != sparse.MDP:
+		cursor.errorAt(field.column, "found a second action, wanted one per state in %s", noun.WithArticle(cursor.modelType.String()))
 		return
 	}
-	c.checkRowNotEmpty()
-	name := c.choiceName(field.String())
+	cursor.checkRowNotEmpty()
+	name := cursor.choiceName(field.String())
 	if name != "" && !isWord(name) {
-		c.errorAt(field.column, "found %s, wanted the name of an action", quote(field.text))
+		cursor.errorAt(field.column, "found %s, wanted the name of an action", quote(field.text))
 	}
-	c.stateChoices++
-	c.hasAction = true
-	c.rowAction = c.assembly.actionNumber(name)
-	c.assembly.startChoice(c.rowAction, c.position(field.column))
-	c.choiceRewards, _ = c.readRewards()
-	if c.column < len(c.text) && len(c.errs) == 0 {
-		c.errorAt(c.column, "found %s, wanted the end of the line", quote(c.restOfLine()))
+	cursor.stateChoices++
+	cursor.hasAction = true
+	cursor.rowAction = cursor.assembly.actionNumber(name)
+	cursor.assembly.startChoice(cursor.rowAction, cursor.position(field.column))
+	cursor.choiceRewards, _ = cursor.readRewards()
+	if cursor.column < len(cursor.text) && len(cursor.errs) == 0 {
+		cursor.errorAt(cursor.column, "found %s, wanted the end of the line", quote(cursor.restOfLine()))
 	}
 }
 
@@ -529,43 +529,43 @@ func (file *drnFile) checkRowNotEmpty() {
 }
 
 // readTransition reads a transition such as: 3 : 0.25.
-func (c *cursor) readTransition() {
-	if c.current < 0 || !c.hasAction {
-		c.errorAt(c.column, "found %s, wanted a state and an action before transitions", quote(c.restOfLine()))
+func (cursor *cursor) readTransition() {
+	if cursor.current < 0 || !cursor.hasAction {
+		cursor.errorAt(cursor.column, "found %s, wanted a state and an action before transitions", quote(cursor.restOfLine()))
 		return
 	}
-	before, after, ok := bytes.Cut(c.restOfLine(), []byte(":"))
+	before, after, ok := bytes.Cut(cursor.restOfLine(), []byte(":"))
 	if !ok {
-		c.errorAt(c.column, "found %s, wanted state, action or a transition such as 3 : 0.25", quote(c.restOfLine()))
+		cursor.errorAt(cursor.column, "found %s, wanted state, action or a transition such as 3 : 0.25", quote(cursor.restOfLine()))
 		return
 	}
-	targetField := field{bytes.TrimRight(before, " \t"), c.column}
+	targetField := field{bytes.TrimRight(before, " \t"), cursor.column}
 	trimmed := bytes.TrimLeft(after, " \t")
-	weightField := field{bytes.TrimRight(trimmed, " \t"), len(c.text) - len(trimmed)}
-	target, ok := c.parseIndex(targetField, "state", c.numStates)
+	weightField := field{bytes.TrimRight(trimmed, " \t"), len(cursor.text) - len(trimmed)}
+	target, ok := cursor.parseIndex(targetField, "state", cursor.numStates)
 	if !ok {
 		return
 	}
-	weight, ok := c.parseWeight(weightField)
+	weight, ok := cursor.parseWeight(weightField)
 	if !ok {
 		return
 	}
-	action := c.rowAction
-	if c.kind == sparse.MDP {
+	action := cursor.rowAction
+	if cursor.kind == sparse.MDP {
 		action = sparse.NoAction
 	}
-	c.assembly.addTransition(target, weight, action, targetField.column, weightField.column)
-	c.rowRewards = append(c.rowRewards, c.choiceRewards)
+	cursor.assembly.addTransition(target, weight, action, targetField.column, weightField.column)
+	cursor.rowRewards = append(cursor.rowRewards, cursor.choiceRewards)
 }
 
 // parseWeight parses a probability, a rate, or the interval of a probability. It returns the lower bound of an interval and
 // stores the upper bound in nextHigh.
-func (c *cursor) parseWeight(word field) (weight number, ok bool) {
-	if c.intervals {
-		weight, c.nextHigh, ok = c.parseInterval(word)
+func (cursor *cursor) parseWeight(word field) (weight number, ok bool) {
+	if cursor.intervals {
+		weight, cursor.nextHigh, ok = cursor.parseInterval(word)
 		return weight, ok
 	}
-	return c.parseValue(word, "probability or rate", c.exact)
+	return cursor.parseValue(word, "probability or rate", cursor.exact)
 }
 
 // endState checks that the current state has an action, that its last row is not empty, and that its exit rate is

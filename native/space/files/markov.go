@@ -107,32 +107,32 @@ func boundsOfRates(column *rewardColumn) *explicit.ExitRates {
 
 // automatonWriter returns a writer for a format that can express Markov automata. If the model is one, the writer
 // has the exit rates.
-func (w *Writer) automatonWriter() (*Writer, error) {
-	plain := w.plainWriter()
-	if !w.program.Model().IsMarkovAutomaton() {
+func (writer *Writer) automatonWriter() (*Writer, error) {
+	plain := writer.plainWriter()
+	if !writer.program.Model().IsMarkovAutomaton() {
 		return plain, nil
 	}
 	var err error
-	plain.exitRates, err = w.space.ExitRates()
+	plain.exitRates, err = writer.space.ExitRates()
 	return plain, err
 }
 
 // automatonRate returns the exit rate of a state of a Markov automaton. As in Storm, a deadlock has the rate 1.
-func (w *Writer) automatonRate(state int) number {
+func (writer *Writer) automatonRate(state int) number {
 	switch {
-	case w.exitRates.High[state] == 0 && w.model.IsDeadlock(state):
-		return number{float: 1, rat: w.fraction(big.NewRat(1, 1))}
-	case w.exitRates.High[state] == 0:
-		return number{rat: w.fraction(new(big.Rat))}
-	case w.model.Exact():
-		return number{rat: w.exitRates.Rats[state]}
+	case writer.exitRates.High[state] == 0 && writer.model.IsDeadlock(state):
+		return number{float: 1, rat: writer.fraction(big.NewRat(1, 1))}
+	case writer.exitRates.High[state] == 0:
+		return number{rat: writer.fraction(new(big.Rat))}
+	case writer.model.Exact():
+		return number{rat: writer.exitRates.Rats[state]}
 	}
-	return number{float: w.exitRates.Mean(state)}
+	return number{float: writer.exitRates.Mean(state)}
 }
 
 // fraction returns value if the model has fractions. Otherwise it returns nil.
-func (w *Writer) fraction(value *big.Rat) *big.Rat {
-	if w.model.Exact() {
+func (writer *Writer) fraction(value *big.Rat) *big.Rat {
+	if writer.model.Exact() {
 		return value
 	}
 	return nil
@@ -140,11 +140,11 @@ func (w *Writer) fraction(value *big.Rat) *big.Rat {
 
 // perTime returns a copy of a reward structure with state rewards per unit of time. It multiplies them by the exit
 // rates of a Markov automaton.
-func (w *Writer) perTime(reward *sparse.Reward) *sparse.Reward {
+func (writer *Writer) perTime(reward *sparse.Reward) *sparse.Reward {
 	result := *reward
 	result.State, result.StateRat = slices.Clone(reward.State), slices.Clone(reward.StateRat)
-	for state := range w.model.NumStates() {
-		rate := w.automatonRate(state)
+	for state := range writer.model.NumStates() {
+		rate := writer.automatonRate(state)
 		if result.State != nil {
 			result.State[state] *= rate.float
 		}

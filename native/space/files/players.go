@@ -30,10 +30,10 @@ func playerNames(n int) []string {
 
 // splitPlayer splits a field such as 3:1 in the .tra file of a game at its colon. It is an error if there is no
 // colon.
-func (l *lines) splitPlayer(entry field) (before, after field, ok bool) {
+func (lines *lines) splitPlayer(entry field) (before, after field, ok bool) {
 	colon := bytes.IndexByte(entry.text, ':')
 	if colon < 0 {
-		l.errorAt(entry.column, "found %s, wanted a colon and a player behind the number, such as 0:1, in a game", quote(entry.text))
+		lines.errorAt(entry.column, "found %s, wanted a colon and a player behind the number, such as 0:1, in a game", quote(entry.text))
 		return before, after, false
 	}
 	return field{entry.text[:colon], entry.column}, field{entry.text[colon+1:], entry.column + colon + 1}, true
@@ -41,7 +41,7 @@ func (l *lines) splitPlayer(entry field) (before, after field, ok bool) {
 
 // readNumPlayers reads the number of players from a game's first field, such as 5:2 for 5 states and 2 players. It
 // leaves the number of states in the field. It returns false after an error.
-func (t *traFile) readNumPlayers(lines *lines) bool {
+func (file *traFile) readNumPlayers(lines *lines) bool {
 	statesField, playersField, ok := lines.splitPlayer(lines.fields[0])
 	if !ok {
 		return false
@@ -54,32 +54,32 @@ func (t *traFile) readNumPlayers(lines *lines) bool {
 		lines.errorAt(playersField.column, "%v", err)
 		return false
 	}
-	t.numPlayers = numPlayers
+	file.numPlayers = numPlayers
 	lines.fields[0] = statesField
 	return true
 }
 
 // readOwner reads the player from a line's first field, such as 3:1 for state 3 and player 1. It leaves the state
 // in the field. It returns false after an error. All lines of a state must have the same player.
-func (t *traFile) readOwner() bool {
-	stateField, playerField, ok := t.splitPlayer(t.fields[0])
+func (file *traFile) readOwner() bool {
+	stateField, playerField, ok := file.splitPlayer(file.fields[0])
 	if !ok {
 		return false
 	}
-	state, ok := t.parseIndex(stateField, "state", t.numStates)
+	state, ok := file.parseIndex(stateField, "state", file.numStates)
 	if !ok {
 		return false
 	}
-	player, ok := t.parseIndex(playerField, "player", t.numPlayers)
+	player, ok := file.parseIndex(playerField, "player", file.numPlayers)
 	if !ok {
 		return false
 	}
-	if state == t.current && int(t.owners[state]) != player {
-		t.errorAt(playerField.column, "found player %d of state %d, wanted %d as before", player, state, t.owners[state])
+	if state == file.current && int(file.owners[state]) != player {
+		file.errorAt(playerField.column, "found player %d of state %d, wanted %d as before", player, state, file.owners[state])
 		return false
 	}
-	t.owners[state] = uint16(player)
-	t.fields[0] = stateField
+	file.owners[state] = uint16(player)
+	file.fields[0] = stateField
 	return true
 }
 

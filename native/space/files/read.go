@@ -46,12 +46,12 @@ func Read(ctx context.Context, src Sources, opts ReadOptions) (*explicit.Space, 
 }
 
 // check returns an error if the formats cannot express the requested type of model.
-func (o ReadOptions) check() error {
-	switch o.Type {
+func (opts ReadOptions) check() error {
+	switch opts.Type {
 	case syntax.TypeNone, syntax.DTMC, syntax.MDP, syntax.CTMC, syntax.LTS, syntax.IDTMC, syntax.IMDP, syntax.POMDP, syntax.SMG:
 		return nil
 	}
-	return fmt.Errorf("models of type %s cannot be read, only DTMCs, MDPs, CTMCs, POMDPs, SMGs, LTSs, IDTMCs and IMDPs", o.Type)
+	return fmt.Errorf("models of type %s cannot be read, only DTMCs, MDPs, CTMCs, POMDPs, SMGs, LTSs, IDTMCs and IMDPs", opts.Type)
 }
 
 // spaceReader reads the other files of a model, after the .tra file, and combines them.
@@ -208,12 +208,12 @@ func (reader *spaceReader) structureName(stateFile, transitionFile *rewFile) str
 }
 
 // checkDeadlocks returns a *explicit.DeadlockError if there are deadlocks and NoFixDeadlocks is set.
-func (a *assembly) checkDeadlocks(opts ReadOptions) error {
+func (assembly *assembly) checkDeadlocks(opts ReadOptions) error {
 	if !opts.NoFixDeadlocks {
 		return nil
 	}
-	for first := range a.deadlocks.All() {
-		return &explicit.DeadlockError{Count: a.deadlocks.Count(), State: fmt.Sprintf("number %d", first)}
+	for first := range assembly.deadlocks.All() {
+		return &explicit.DeadlockError{Count: assembly.deadlocks.Count(), State: fmt.Sprintf("number %d", first)}
 	}
 	return nil
 }
@@ -247,9 +247,9 @@ func (reader *spaceReader) importSpace() (*explicit.Space, error) {
 }
 
 // duplicateError returns the error for two states with the same values, at the second state.
-func (s *staFile) duplicateError(duplicate *explicit.DuplicateError) error {
+func (file *staFile) duplicateError(duplicate *explicit.DuplicateError) error {
 	return syntax.ErrorList{{
-		File: s.src.Name, Pos: s.findState(duplicate.Second),
+		File: file.src.Name, Pos: file.findState(duplicate.Second),
 		Msg: fmt.Sprintf("found the values of state %d again in state %d, wanted each once", duplicate.First, duplicate.Second),
 	}}
 }
@@ -265,13 +265,13 @@ func numberVariable(n int) ([]sema.Variable, func(i int) []int32) {
 }
 
 // warnings returns a warning if the sums of some rows differ from 1.
-func (a *assembly) warnings() []string {
-	if a.deviatingRows == 0 {
+func (assembly *assembly) warnings() []string {
+	if assembly.deviatingRows == 0 {
 		return nil
 	}
 	consequence := "bounds take that into account"
-	if a.normalised {
+	if assembly.normalised {
 		consequence = "each is divided by its sum"
 	}
-	return []string{fmt.Sprintf("the sums of the probabilities of %s of %s differ from 1 by up to %.3g; %s", noun.Count(a.deviatingRows, "row"), a.src.Name, a.maxDeviation, consequence)}
+	return []string{fmt.Sprintf("the sums of the probabilities of %s of %s differ from 1 by up to %.3g; %s", noun.Count(assembly.deviatingRows, "row"), assembly.src.Name, assembly.maxDeviation, consequence)}
 }

@@ -51,25 +51,25 @@ func newRewFile(src Source, kind string, model *sparse.Model, exact bool, totals
 }
 
 // checkTotal reports whether a field of the first line is the number in the model. Another number is an error.
-func (r *rewFile) checkTotal(text field, total rewTotal) bool {
-	number, ok := r.parseCount(text, "total")
+func (file *rewFile) checkTotal(text field, total rewTotal) bool {
+	number, ok := file.parseCount(text, "total")
 	if !ok {
 		return false
 	}
 	if number != total.value {
-		r.errorAt(text.column, "found %d %s, wanted %d as in the transitions", number, total.name, total.value)
+		file.errorAt(text.column, "found %d %s, wanted %d as in the transitions", number, total.name, total.value)
 		return false
 	}
 	return true
 }
 
 // readComment reads the name of the structure from the comment # Reward structure "name".
-func (r *rewFile) readComment(text string) {
+func (file *rewFile) readComment(text string) {
 	title, isHeader := strings.CutPrefix(text, "# Reward structure")
 	if !isHeader {
 		return
 	}
-	r.hasHeader = true
+	file.hasHeader = true
 	title = strings.TrimSpace(title)
 	if title == "" {
 		return
@@ -77,34 +77,34 @@ func (r *rewFile) readComment(text string) {
 	name, hasOpening := strings.CutPrefix(title, `"`)
 	name, hasClosing := strings.CutSuffix(name, `"`)
 	if !hasOpening || !hasClosing || name == "" || strings.Contains(name, `"`) {
-		r.errorAt(0, "found %s, wanted the name of a reward structure in quotes", quote([]byte(title)))
+		file.errorAt(0, "found %s, wanted the name of a reward structure in quotes", quote([]byte(title)))
 		return
 	}
-	r.name = name
+	file.name = name
 }
 
 // forEachLine calls visit with the reward of each line after the first. A line must have numFields fields, and the
 // last one is the reward. A number of lines other than numRewards is an error of the file. The result is the error
 // of the context.
-func (r *rewFile) forEachLine(ctx context.Context, kind string, numFields, numRewards int, visit func(reward number)) error {
+func (file *rewFile) forEachLine(ctx context.Context, kind string, numFields, numRewards int, visit func(reward number)) error {
 	const linesBetweenChecks = 4096 // of ctx
 	numLines := 0
-	for ; r.nextData(kind, nil); numLines++ {
+	for ; file.nextData(kind, nil); numLines++ {
 		if numLines%linesBetweenChecks == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if len(r.fields) != numFields {
-			r.errorAt(0, "found %d entries, wanted %d", len(r.fields), numFields)
+		if len(file.fields) != numFields {
+			file.errorAt(0, "found %d entries, wanted %d", len(file.fields), numFields)
 			continue
 		}
-		field := r.fields[numFields-1]
-		reward, ok := r.parseValue(field, "reward", r.exact)
+		field := file.fields[numFields-1]
+		reward, ok := file.parseValue(field, "reward", file.exact)
 		if ok {
 			visit(reward)
 		}
 	}
-	if len(r.errs) == 0 && numLines != numRewards {
-		r.errorAtEnd("found %d rewards, wanted %d as the first line says", numLines, numRewards)
+	if len(file.errs) == 0 && numLines != numRewards {
+		file.errorAtEnd("found %d rewards, wanted %d as the first line says", numLines, numRewards)
 	}
 	return nil
 }

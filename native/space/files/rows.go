@@ -20,17 +20,17 @@ type writtenTransition struct {
 
 // writtenRow returns the transitions of a choice in the order of the file. If parallel transitions are merged, it
 // adds the weights of transitions with the same target.
-func (w *Writer) writtenRow(dst []writtenTransition, choice int) []writtenTransition {
-	isMerging := w.mergesParallel()
+func (writer *Writer) writtenRow(dst []writtenTransition, choice int) []writtenTransition {
+	isMerging := writer.mergesParallel()
 	dst = dst[:0]
-	w.rowBuffer = w.sortedTransitions(w.rowBuffer, choice)
-	for _, i := range w.rowBuffer {
-		transition := writtenTransition{target: int(w.stateNumbers[w.model.Target[i]]), value: w.weight(i)}
-		if w.model.Intervals() {
-			transition.high.rat = w.model.HighRat(i)
+	writer.rowBuffer = writer.sortedTransitions(writer.rowBuffer, choice)
+	for _, i := range writer.rowBuffer {
+		transition := writtenTransition{target: int(writer.stateNumbers[writer.model.Target[i]]), value: writer.weight(i)}
+		if writer.model.Intervals() {
+			transition.high.rat = writer.model.HighRat(i)
 		}
-		if !isMerging && !w.nondeterministic() {
-			transition.action = w.actionName(i)
+		if !isMerging && !writer.nondeterministic() {
+			transition.action = writer.actionName(i)
 		}
 		last := len(dst) - 1
 		if isMerging && last >= 0 && dst[last].target == transition.target {
@@ -45,29 +45,29 @@ func (w *Writer) writtenRow(dst []writtenTransition, choice int) []writtenTransi
 
 // mergesParallel reports whether a Markov chain's transitions with the same target become one line. They do if the
 // file has no actions.
-func (w *Writer) mergesParallel() bool {
-	return !w.nondeterministic() && (w.opts.NoActions || w.opts.Format != Plain && !w.opts.Symbolic)
+func (writer *Writer) mergesParallel() bool {
+	return !writer.nondeterministic() && (writer.opts.NoActions || writer.opts.Format != Plain && !writer.opts.Symbolic)
 }
 
 // rewardRow returns the nonzero transition rewards of a choice in the order of the file. With Options.Zeros it
 // also returns the zeros that a reader needs. reward returns the reward of a transition.
-func (w *Writer) rewardRow(dst []writtenTransition, choice int, reward func(choice, transition int) number) []writtenTransition {
+func (writer *Writer) rewardRow(dst []writtenTransition, choice int, reward func(choice, transition int) number) []writtenTransition {
 	// PRISM's symbolic engines write one reward per target.
-	isMerging := w.mergesParallel() || w.opts.Symbolic && !w.nondeterministic()
+	isMerging := writer.mergesParallel() || writer.opts.Symbolic && !writer.nondeterministic()
 	dst = dst[:0]
-	w.rowBuffer = w.sortedTransitions(w.rowBuffer, choice)
-	transitions := w.rowBuffer
+	writer.rowBuffer = writer.sortedTransitions(writer.rowBuffer, choice)
+	transitions := writer.rowBuffer
 	if isMerging {
-		slices.SortStableFunc(transitions, w.compareTargets)
+		slices.SortStableFunc(transitions, writer.compareTargets)
 	}
 	for len(transitions) > 0 {
 		numMerged := 1
-		for isMerging && numMerged < len(transitions) && w.compareTargets(transitions[0], transitions[numMerged]) == 0 {
+		for isMerging && numMerged < len(transitions) && writer.compareTargets(transitions[0], transitions[numMerged]) == 0 {
 			numMerged++
 		}
-		mean := w.mean(transitions[:numMerged], func(transition int) number { return reward(choice, transition) })
-		if !mean.isZero() || !isMerging && w.isAmbiguous(transitions[0], choice, reward) {
-			target := w.stateNumbers[w.model.Target[transitions[0]]]
+		mean := writer.mean(transitions[:numMerged], func(transition int) number { return reward(choice, transition) })
+		if !mean.isZero() || !isMerging && writer.isAmbiguous(transitions[0], choice, reward) {
+			target := writer.stateNumbers[writer.model.Target[transitions[0]]]
 			dst = append(dst, writtenTransition{target: int(target), value: mean})
 		}
 		transitions = transitions[numMerged:]
@@ -77,15 +77,15 @@ func (w *Writer) rewardRow(dst []writtenTransition, choice int, reward func(choi
 
 // isAmbiguous reports whether a reader needs the zero rewards of the transitions parallel to a given one. The
 // .trew file has no actions, so a reader cannot distinguish them.
-func (w *Writer) isAmbiguous(transition, choice int, reward func(choice, transition int) number) bool {
-	if !w.opts.Zeros || w.nondeterministic() || w.opts.Format != Plain {
+func (writer *Writer) isAmbiguous(transition, choice int, reward func(choice, transition int) number) bool {
+	if !writer.opts.Zeros || writer.nondeterministic() || writer.opts.Format != Plain {
 		return false
 	}
-	first, end := w.model.Row(choice)
+	first, end := writer.model.Row(choice)
 	var parallel []int
 	numRewards := 0
 	for other := first; other < end; other++ {
-		if w.model.Target[other] != w.model.Target[transition] {
+		if writer.model.Target[other] != writer.model.Target[transition] {
 			continue
 		}
 		parallel = append(parallel, other)
@@ -93,7 +93,7 @@ func (w *Writer) isAmbiguous(transition, choice int, reward func(choice, transit
 			numRewards++
 		}
 	}
-	return numRewards > 0 && numRewards < len(parallel) && !haveEqualWeights(w.model, parallel)
+	return numRewards > 0 && numRewards < len(parallel) && !haveEqualWeights(writer.model, parallel)
 }
 
 // haveEqualWeights reports whether some transitions have the same weight. Then their rewards can be exchanged.
@@ -105,13 +105,13 @@ func haveEqualWeights(model *sparse.Model, transitions []int) bool {
 }
 
 // mean returns the mean of the values of some transitions, weighted with their probabilities or rates.
-func (w *Writer) mean(transitions []int, value func(transition int) number) number {
+func (writer *Writer) mean(transitions []int, value func(transition int) number) number {
 	if len(transitions) == 1 {
 		return value(transitions[0])
 	}
 	sum, totalWeight := number{}, number{}
 	for _, transition := range transitions {
-		weight := w.weight(transition)
+		weight := writer.weight(transition)
 		totalWeight = addNumbers(totalWeight, weight)
 		sum = addNumbers(sum, multiply(weight, value(transition)))
 	}
@@ -142,13 +142,13 @@ func addNumbers(left, right number) number {
 }
 
 // compareTargets compares the targets of two transitions in the order of the file.
-func (w *Writer) compareTargets(left, right int) int {
-	return cmp.Compare(w.stateNumbers[w.model.Target[left]], w.stateNumbers[w.model.Target[right]])
+func (writer *Writer) compareTargets(left, right int) int {
+	return cmp.Compare(writer.stateNumbers[writer.model.Target[left]], writer.stateNumbers[writer.model.Target[right]])
 }
 
 // plainWriter returns a writer for a format that ignores Options.Symbolic and Options.Format.
-func (w *Writer) plainWriter() *Writer {
-	out := *w
+func (writer *Writer) plainWriter() *Writer {
+	out := *writer
 	out.opts.Symbolic, out.opts.Format, out.rowBuffer = false, Plain, nil
 	return &out
 }
@@ -159,35 +159,35 @@ func (w *Writer) plainWriter() *Writer {
 // PRISM's symbolic engines sort a Markov chain's transitions by action first, in the model's order of actions.
 //
 // Source: reference, section 6.
-func (w *Writer) sortedTransitions(dst []int, choice int) []int {
+func (writer *Writer) sortedTransitions(dst []int, choice int) []int {
 	dst = dst[:0]
-	first, end := w.model.Row(choice)
+	first, end := writer.model.Row(choice)
 	for transition := first; transition < end; transition++ {
 		dst = append(dst, transition)
 	}
-	if w.nondeterministic() {
-		w.sortByTarget(dst)
+	if writer.nondeterministic() {
+		writer.sortByTarget(dst)
 		return dst
 	}
-	sortsByAction := w.opts.Symbolic && !w.opts.NoActions && w.model.Actions != nil
+	sortsByAction := writer.opts.Symbolic && !writer.opts.NoActions && writer.model.Actions != nil
 	slices.SortStableFunc(dst, func(left, right int) int {
-		byTarget := w.compareTargets(left, right)
+		byTarget := writer.compareTargets(left, right)
 		if sortsByAction {
-			return cmp.Or(cmp.Compare(w.model.Actions[left], w.model.Actions[right]), byTarget)
+			return cmp.Or(cmp.Compare(writer.model.Actions[left], writer.model.Actions[right]), byTarget)
 		}
-		return cmp.Or(byTarget, cmp.Compare(cmp.Or(w.actionName(left), "null"), cmp.Or(w.actionName(right), "null")))
+		return cmp.Or(byTarget, cmp.Compare(cmp.Or(writer.actionName(left), "null"), cmp.Or(writer.actionName(right), "null")))
 	})
 	return dst
 }
 
 // sortByTarget sorts transitions by target. It uses insertion sort for short rows, because most rows are short.
-func (w *Writer) sortByTarget(transitions []int) {
+func (writer *Writer) sortByTarget(transitions []int) {
 	if len(transitions) >= shortRow {
-		slices.SortStableFunc(transitions, w.compareTargets)
+		slices.SortStableFunc(transitions, writer.compareTargets)
 		return
 	}
 	for i := 1; i < len(transitions); i++ {
-		for j := i; j > 0 && w.compareTargets(transitions[j], transitions[j-1]) < 0; j-- {
+		for j := i; j > 0 && writer.compareTargets(transitions[j], transitions[j-1]) < 0; j-- {
 			transitions[j], transitions[j-1] = transitions[j-1], transitions[j]
 		}
 	}
@@ -199,23 +199,23 @@ func (w *Writer) sortByTarget(transitions []int) {
 //
 // Source: class Modules2MTBDD of PRISM. Its decision diagram has a variable for each action, and PRISM writes the
 // branch for 0 before the branch for 1.
-func (w *Writer) sortedChoices(dst []int, state int) ([]int, error) {
+func (writer *Writer) sortedChoices(dst []int, state int) ([]int, error) {
 	dst = dst[:0]
-	first, end := w.model.Choices(state)
+	first, end := writer.model.Choices(state)
 	for choice := first; choice < end; choice++ {
 		dst = append(dst, choice)
 	}
-	if len(dst) < 2 || !w.opts.Symbolic || w.space.Imported() { // imported choices keep their order
+	if len(dst) < 2 || !writer.opts.Symbolic || writer.space.Imported() { // imported choices keep their order
 		return dst, nil
 	}
-	if w.space.Program().System != nil {
-		return nil, &compile.UnsupportedError{File: w.program.File, Msg: "the order of choices in PRISM's symbolic engines, for a model with a system block"}
+	if writer.space.Program().System != nil {
+		return nil, &compile.UnsupportedError{File: writer.program.File, Msg: "the order of choices in PRISM's symbolic engines, for a model with a system block"}
 	}
-	if w.model.Actions == nil {
+	if writer.model.Actions == nil {
 		return dst, nil
 	}
 	slices.SortStableFunc(dst, func(left, right int) int {
-		return compareActionsReversed(w.model.Actions[left], w.model.Actions[right])
+		return compareActionsReversed(writer.model.Actions[left], writer.model.Actions[right])
 	})
 	return dst, nil
 }

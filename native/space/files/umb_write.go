@@ -24,23 +24,23 @@ import (
 // UMB writes the binary format that PRISM, Storm and Modest read. It is compressed with gzip unless Options.Raw is
 // set. The states are in PRISM's order. Numbers are float64, or fractions in an exact model. The same space always
 // gives the same bytes.
-func (w *Writer) UMB(ctx context.Context, out io.Writer) error {
-	plain, err := w.automatonWriter()
+func (writer *Writer) UMB(ctx context.Context, out io.Writer) error {
+	plain, err := writer.automatonWriter()
 	if err != nil {
 		return err
 	}
-	writer, err := plain.newUMBWriter(ctx)
+	archive, err := plain.newUMBWriter(ctx)
 	if err != nil {
 		return err
 	}
-	if w.opts.Raw {
-		return writer.writeArchive(out)
+	if writer.opts.Raw {
+		return archive.writeArchive(out)
 	}
 	zip, err := gzip.NewWriterLevel(out, gzip.BestSpeed)
 	if err != nil {
 		return err
 	}
-	if err := writer.writeArchive(zip); err != nil {
+	if err := archive.writeArchive(zip); err != nil {
 		return err
 	}
 	return zip.Close()
@@ -48,18 +48,18 @@ func (w *Writer) UMB(ctx context.Context, out io.Writer) error {
 
 // UMBMembers writes the members of the UMB format to an archive. A game is written as an MDP, because certificates
 // have the players as sets of states. A Markov automaton is written as its embedded MDP.
-func (w *Writer) UMBMembers(ctx context.Context, out *umb.Writer) error {
-	plain := w.plainWriter()
+func (writer *Writer) UMBMembers(ctx context.Context, out *umb.Writer) error {
+	plain := writer.plainWriter()
 	if plain.program.Type == syntax.SMG {
 		mdp := *plain.program
 		mdp.Type = syntax.MDP
 		plain.program = &mdp
 	}
-	writer, err := plain.newUMBWriter(ctx)
+	archive, err := plain.newUMBWriter(ctx)
 	if err != nil {
 		return err
 	}
-	return writer.writeMembers(out)
+	return archive.writeMembers(out)
 }
 
 // umbWriter writes a UMB file.
@@ -87,24 +87,24 @@ type umbField struct {
 }
 
 // newUMBWriter returns a writer with labels, rewards and a complete index.
-func (w *Writer) newUMBWriter(ctx context.Context) (*umbWriter, error) {
-	if w.program.Type == syntax.POMDP {
-		return nil, w.requireNoIntervals("UMB")
+func (writer *Writer) newUMBWriter(ctx context.Context) (*umbWriter, error) {
+	if writer.program.Type == syntax.POMDP {
+		return nil, writer.requireNoIntervals("UMB")
 	}
-	writer := &umbWriter{Writer: w, ctx: ctx, numberSize: 8, rateState: -1}
+	created := &umbWriter{Writer: writer, ctx: ctx, numberSize: 8, rateState: -1}
 	var err error
-	if writer.labels, err = w.evaluateAllLabels(ctx); err != nil {
+	if created.labels, err = writer.evaluateAllLabels(ctx); err != nil {
 		return nil, err
 	}
-	if writer.rewards, err = w.evaluateRewards(ctx); err != nil {
+	if created.rewards, err = writer.evaluateRewards(ctx); err != nil {
 		return nil, err
 	}
-	writer.exact = w.model.Exact() && (w.opts.Fractions || !w.model.Intervals())
-	if writer.exact {
-		writer.setRationalSize()
+	created.exact = writer.model.Exact() && (writer.opts.Fractions || !writer.model.Intervals())
+	if created.exact {
+		created.setRationalSize()
 	}
-	writer.numberActions()
-	return writer, writer.fillIndex()
+	created.numberActions()
+	return created, created.fillIndex()
 }
 
 // setRationalSize sets numberSize to a number of bytes that is enough for every fraction of the file.

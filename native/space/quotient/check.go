@@ -23,7 +23,7 @@ func (e *MistakeError) Error() string {
 // Check returns a *MistakeError unless the partition is a bisimulation that refines the initial partition. It
 // compares every state with the first state of its block, in rational arithmetic. Other errors are the error of
 // the context and ErrInexact.
-func (p *Partition) Check(ctx context.Context, model *sparse.Model, initial []uint32, rewards []*sparse.Reward) error {
+func (partition *Partition) Check(ctx context.Context, model *sparse.Model, initial []uint32, rewards []*sparse.Reward) error {
 	if !model.Exact() || model.Intervals() {
 		return ErrInexact
 	}
@@ -31,14 +31,14 @@ func (p *Partition) Check(ctx context.Context, model *sparse.Model, initial []ui
 		if state&0xfff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		first := int(p.First[p.Block[state]])
-		if p.Block[first] != p.Block[state] || initial[first] != initial[state] {
+		first := int(partition.First[partition.Block[state]])
+		if partition.Block[first] != partition.Block[state] || initial[first] != initial[state] {
 			return &MistakeError{[2]int{first, state}, "the property distinguishes them"}
 		}
 		if first == state {
 			continue
 		}
-		if why := p.difference(model, first, state, rewards); why != "" {
+		if why := partition.difference(model, first, state, rewards); why != "" {
 			return &MistakeError{[2]int{first, state}, why}
 		}
 	}
@@ -46,23 +46,23 @@ func (p *Partition) Check(ctx context.Context, model *sparse.Model, initial []ui
 }
 
 // difference returns the reason why two states are not bisimilar, or "" if they are bisimilar.
-func (p *Partition) difference(model *sparse.Model, first, second int, rewards []*sparse.Reward) string {
+func (partition *Partition) difference(model *sparse.Model, first, second int, rewards []*sparse.Reward) string {
 	for _, reward := range rewards {
 		if !equalRats(entry(reward.StateRat, first), entry(reward.StateRat, second)) {
 			return "they have different rewards"
 		}
 	}
-	if !p.simulates(model, first, second, rewards) || !p.simulates(model, second, first, rewards) {
+	if !partition.simulates(model, first, second, rewards) || !partition.simulates(model, second, first, rewards) {
 		return "one has a choice without an equivalent choice of the other"
 	}
 	return ""
 }
 
 // simulates reports whether for each choice of firstState, secondState has an equivalent choice.
-func (p *Partition) simulates(model *sparse.Model, firstState, secondState int, rewards []*sparse.Reward) bool {
+func (partition *Partition) simulates(model *sparse.Model, firstState, secondState int, rewards []*sparse.Reward) bool {
 	first, end := model.Choices(firstState)
 	for choice := first; choice < end; choice++ {
-		if !p.hasEquivalentChoice(model, secondState, choice, rewards) {
+		if !partition.hasEquivalentChoice(model, secondState, choice, rewards) {
 			return false
 		}
 	}
@@ -70,10 +70,10 @@ func (p *Partition) simulates(model *sparse.Model, firstState, secondState int, 
 }
 
 // hasEquivalentChoice reports whether a state has a choice that is equivalent to a choice of another state.
-func (p *Partition) hasEquivalentChoice(model *sparse.Model, state, choice int, rewards []*sparse.Reward) bool {
+func (partition *Partition) hasEquivalentChoice(model *sparse.Model, state, choice int, rewards []*sparse.Reward) bool {
 	first, end := model.Choices(state)
 	for candidate := first; candidate < end; candidate++ {
-		if p.equivalentChoices(model, choice, candidate, rewards) {
+		if partition.equivalentChoices(model, choice, candidate, rewards) {
 			return true
 		}
 	}
@@ -81,21 +81,21 @@ func (p *Partition) hasEquivalentChoice(model *sparse.Model, state, choice int, 
 }
 
 // equivalentChoices reports whether two choices have equal rewards and an equal probability of each block.
-func (p *Partition) equivalentChoices(model *sparse.Model, choice, other int, rewards []*sparse.Reward) bool {
+func (partition *Partition) equivalentChoices(model *sparse.Model, choice, other int, rewards []*sparse.Reward) bool {
 	for _, reward := range rewards {
 		if !equalRats(entry(reward.ChoiceRat, choice), entry(reward.ChoiceRat, other)) {
 			return false
 		}
 	}
-	return maps.EqualFunc(p.blockWeights(model, choice), p.blockWeights(model, other), equalRats)
+	return maps.EqualFunc(partition.blockWeights(model, choice), partition.blockWeights(model, other), equalRats)
 }
 
 // blockWeights returns for each block the sum of the weights of a choice's transitions to it.
-func (p *Partition) blockWeights(model *sparse.Model, choice int) map[uint32]*big.Rat {
+func (partition *Partition) blockWeights(model *sparse.Model, choice int) map[uint32]*big.Rat {
 	sums := map[uint32]*big.Rat{}
 	first, end := model.Row(choice)
 	for transition := first; transition < end; transition++ {
-		block := p.Block[model.Target[transition]]
+		block := partition.Block[model.Target[transition]]
 		if sums[block] == nil {
 			sums[block] = new(big.Rat)
 		}

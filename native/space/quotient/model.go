@@ -12,18 +12,18 @@ import (
 //
 // Initial states, deadlocks and labels are copied. They must not distinguish states of a block. Rewards are not
 // copied.
-func (p *Partition) Model(model *sparse.Model, rewards []*sparse.Reward) (quotient *sparse.Model, origins []uint32, err error) {
+func (partition *Partition) Model(model *sparse.Model, rewards []*sparse.Reward) (quotient *sparse.Model, origins []uint32, err error) {
 	builder := sparse.NewBuilder(model.Kind)
 
-	for _, state := range p.First {
+	for _, state := range partition.First {
 		builder.State()
 		first, end := model.Choices(int(state))
 		firstOrigin := len(origins)
 		for choice := first; choice < end; choice++ {
-			isEquivalent := func(other uint32) bool { return p.equivalentChoices(model, choice, int(other), rewards) }
+			isEquivalent := func(other uint32) bool { return partition.equivalentChoices(model, choice, int(other), rewards) }
 			if !slices.ContainsFunc(origins[firstOrigin:], isEquivalent) {
 				origins = append(origins, uint32(choice))
-				p.addChoice(builder, model, choice)
+				partition.addChoice(builder, model, choice)
 			}
 		}
 	}
@@ -31,26 +31,26 @@ func (p *Partition) Model(model *sparse.Model, rewards []*sparse.Reward) (quotie
 	if err != nil {
 		return nil, nil, err
 	}
-	p.copySets(quotient, model)
+	partition.copySets(quotient, model)
 	return quotient, origins, nil
 }
 
 // copySets copies the initial states, the deadlocks and the labels of a model to its quotient.
-func (p *Partition) copySets(quotient, model *sparse.Model) {
+func (partition *Partition) copySets(quotient, model *sparse.Model) {
 	for _, state := range model.Initial {
-		quotient.Initial = append(quotient.Initial, p.Block[state])
+		quotient.Initial = append(quotient.Initial, partition.Block[state])
 	}
 	slices.Sort(quotient.Initial)
 	quotient.Initial = slices.Compact(quotient.Initial)
 	if model.Deadlocks != nil {
-		quotient.Deadlocks = sparse.NewSet(len(p.First))
+		quotient.Deadlocks = sparse.NewSet(len(partition.First))
 		for state := range model.Deadlocks.All() {
-			quotient.Deadlocks.Add(int(p.Block[state]))
+			quotient.Deadlocks.Add(int(partition.Block[state]))
 		}
 	}
 	for _, label := range model.Labels {
-		set := sparse.NewSet(len(p.First))
-		for block, first := range p.First {
+		set := sparse.NewSet(len(partition.First))
+		for block, first := range partition.First {
 			if label.States.Has(int(first)) {
 				set.Add(block)
 			}
@@ -61,7 +61,7 @@ func (p *Partition) copySets(quotient, model *sparse.Model) {
 
 // addChoice adds a choice of the model to the quotient. The targets are blocks, and the weights to the same block
 // are added.
-func (p *Partition) addChoice(builder *sparse.Builder, model *sparse.Model, choice int) {
+func (partition *Partition) addChoice(builder *sparse.Builder, model *sparse.Model, choice int) {
 	if model.Kind == sparse.MDP {
 		action := sparse.NoAction
 		if model.Actions != nil {
@@ -69,7 +69,7 @@ func (p *Partition) addChoice(builder *sparse.Builder, model *sparse.Model, choi
 		}
 		builder.Choice(action)
 	}
-	sums := p.blockWeights(model, choice)
+	sums := partition.blockWeights(model, choice)
 	for _, block := range slices.Sorted(maps.Keys(sums)) {
 		builder.AddRat(int(block), sums[block], sparse.NoAction)
 	}
@@ -77,10 +77,10 @@ func (p *Partition) addChoice(builder *sparse.Builder, model *sparse.Model, choi
 
 // Reward translates a reward structure of the model to the quotient. origins has the choice of the model for each
 // choice of the quotient.
-func (p *Partition) Reward(reward *sparse.Reward, origins []uint32) *sparse.Reward {
+func (partition *Partition) Reward(reward *sparse.Reward, origins []uint32) *sparse.Reward {
 	return &sparse.Reward{
 		Name: reward.Name, Err: reward.Err, Unfit: reward.Unfit,
-		State: sparse.SelectEntries(reward.State, p.First), StateRat: sparse.SelectEntries(reward.StateRat, p.First),
+		State: sparse.SelectEntries(reward.State, partition.First), StateRat: sparse.SelectEntries(reward.StateRat, partition.First),
 		Choice: sparse.SelectEntries(reward.Choice, origins), ChoiceRat: sparse.SelectEntries(reward.ChoiceRat, origins),
 	}
 }

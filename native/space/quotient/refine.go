@@ -71,28 +71,28 @@ func Refine(ctx context.Context, model *sparse.Model, initial []uint32, rewards 
 }
 
 // groupInitially groups the states by their initial numbers and rewards. It returns the number of blocks.
-func (r *refiner) groupInitially(initial []uint32, rewards []*sparse.Reward) (numBlocks int) {
-	r.block, numBlocks = groupByKey(r.model.NumStates(), func(state int, key []byte) []byte {
-		return r.appendStateRewards(binary.LittleEndian.AppendUint32(key, initial[state]), rewards, state)
+func (refiner *refiner) groupInitially(initial []uint32, rewards []*sparse.Reward) (numBlocks int) {
+	refiner.block, numBlocks = groupByKey(refiner.model.NumStates(), func(state int, key []byte) []byte {
+		return refiner.appendStateRewards(binary.LittleEndian.AppendUint32(key, initial[state]), rewards, state)
 	})
 	return numBlocks
 }
 
 // refineOnce groups the states by their signatures. It returns the number of blocks.
-func (r *refiner) refineOnce(ctx context.Context) (numBlocks int, err error) {
-	refined, numBlocks := groupByKey(r.model.NumStates(), func(state int, key []byte) []byte {
+func (refiner *refiner) refineOnce(ctx context.Context) (numBlocks int, err error) {
+	refined, numBlocks := groupByKey(refiner.model.NumStates(), func(state int, key []byte) []byte {
 		if state&0xfff == 0 && err == nil {
 			err = ctx.Err()
 		}
 		if err != nil {
 			return key
 		}
-		return r.signature(state, key)
+		return refiner.signature(state, key)
 	})
 	if err != nil {
 		return 0, err
 	}
-	r.block = refined
+	refiner.block = refined
 	return numBlocks, nil
 }
 
@@ -140,45 +140,45 @@ func groupByKey(n int, appendKey func(state int, buffer []byte) []byte) (numberO
 }
 
 // rationalID returns the number of a fraction. nil stands for 0.
-func (r *refiner) rationalID(value *big.Rat) uint32 {
+func (refiner *refiner) rationalID(value *big.Rat) uint32 {
 	text := "0"
 	if value != nil {
 		text = value.RatString()
 	}
-	id, isKnown := r.rationalIDs[text]
+	id, isKnown := refiner.rationalIDs[text]
 	if !isKnown {
-		id = uint32(len(r.rationalIDs))
-		r.rationalIDs[text] = id
+		id = uint32(len(refiner.rationalIDs))
+		refiner.rationalIDs[text] = id
 	}
 	return id
 }
 
 // numberChoiceRewards gives each choice the number of its tuple of rewards.
-func (r *refiner) numberChoiceRewards(rewards []*sparse.Reward) {
-	r.choiceReward, _ = groupByKey(r.model.NumChoices(), func(choice int, key []byte) []byte {
+func (refiner *refiner) numberChoiceRewards(rewards []*sparse.Reward) {
+	refiner.choiceReward, _ = groupByKey(refiner.model.NumChoices(), func(choice int, key []byte) []byte {
 		for _, reward := range rewards {
-			key = binary.LittleEndian.AppendUint32(key, r.rationalID(entry(reward.ChoiceRat, choice)))
+			key = binary.LittleEndian.AppendUint32(key, refiner.rationalID(entry(reward.ChoiceRat, choice)))
 		}
 		return key
 	})
 }
 
 // appendStateRewards appends the numbers of a state's rewards to a key.
-func (r *refiner) appendStateRewards(key []byte, rewards []*sparse.Reward, state int) []byte {
+func (refiner *refiner) appendStateRewards(key []byte, rewards []*sparse.Reward, state int) []byte {
 	for _, reward := range rewards {
-		key = binary.LittleEndian.AppendUint32(key, r.rationalID(entry(reward.StateRat, state)))
+		key = binary.LittleEndian.AppendUint32(key, refiner.rationalID(entry(reward.StateRat, state)))
 	}
 	return key
 }
 
 // signature appends the signature of a state to key. It consists of the block and the set of the choices'
 // signatures.
-func (r *refiner) signature(state int, key []byte) []byte {
-	key = binary.LittleEndian.AppendUint32(key, r.block[state])
-	first, end := r.model.Choices(state)
+func (refiner *refiner) signature(state int, key []byte) []byte {
+	key = binary.LittleEndian.AppendUint32(key, refiner.block[state])
+	first, end := refiner.model.Choices(state)
 	var choices []string
 	for choice := first; choice < end; choice++ {
-		choices = append(choices, string(r.choiceSignature(choice)))
+		choices = append(choices, string(refiner.choiceSignature(choice)))
 	}
 	slices.Sort(choices)
 	for _, choice := range slices.Compact(choices) {
@@ -190,45 +190,45 @@ func (r *refiner) signature(state int, key []byte) []byte {
 
 // choiceSignature returns the signature of a choice. It consists of the number of the rewards and, for each target
 // block, the block and the number of its probability.
-func (r *refiner) choiceSignature(choice int) []byte {
-	first, last := r.model.Row(choice)
-	r.pairs = r.pairs[:0]
+func (refiner *refiner) choiceSignature(choice int) []byte {
+	first, last := refiner.model.Row(choice)
+	refiner.pairs = refiner.pairs[:0]
 	for transition := first; transition < last; transition++ {
-		r.pairs = append(r.pairs, blockWeight{r.block[r.model.Target[transition]], r.model.Weight[transition]})
+		refiner.pairs = append(refiner.pairs, blockWeight{refiner.block[refiner.model.Target[transition]], refiner.model.Weight[transition]})
 	}
-	slices.SortFunc(r.pairs, func(left, right blockWeight) int {
+	slices.SortFunc(refiner.pairs, func(left, right blockWeight) int {
 		return cmp.Or(cmp.Compare(left.block, right.block), cmp.Compare(left.weight, right.weight))
 	})
-	signature := binary.LittleEndian.AppendUint32(nil, r.choiceReward[choice])
-	for start := 0; start < len(r.pairs); {
-		block, end := r.pairs[start].block, start
-		for end < len(r.pairs) && r.pairs[end].block == block {
+	signature := binary.LittleEndian.AppendUint32(nil, refiner.choiceReward[choice])
+	for start := 0; start < len(refiner.pairs); {
+		block, end := refiner.pairs[start].block, start
+		for end < len(refiner.pairs) && refiner.pairs[end].block == block {
 			end++
 		}
 		signature = binary.LittleEndian.AppendUint32(signature, block)
-		signature = binary.LittleEndian.AppendUint32(signature, r.sumOf(r.pairs[start:end]))
+		signature = binary.LittleEndian.AppendUint32(signature, refiner.sumOf(refiner.pairs[start:end]))
 		start = end
 	}
 	return signature
 }
 
 // sumOf returns the number of the sum of some weights.
-func (r *refiner) sumOf(pairs []blockWeight) uint32 {
+func (refiner *refiner) sumOf(pairs []blockWeight) uint32 {
 	if len(pairs) == 1 {
-		return r.weightID[pairs[0].weight]
+		return refiner.weightID[pairs[0].weight]
 	}
 	key := make([]byte, 0, 64)
 	for _, pair := range pairs {
-		key = binary.LittleEndian.AppendUint32(key, r.weightID[pair.weight])
+		key = binary.LittleEndian.AppendUint32(key, refiner.weightID[pair.weight])
 	}
-	if id, isKnown := r.sumID[string(key)]; isKnown {
+	if id, isKnown := refiner.sumID[string(key)]; isKnown {
 		return id
 	}
 	sum := new(big.Rat)
 	for _, pair := range pairs {
-		sum.Add(sum, r.model.Rats[pair.weight])
+		sum.Add(sum, refiner.model.Rats[pair.weight])
 	}
-	id := r.rationalID(sum)
-	r.sumID[string(key)] = id
+	id := refiner.rationalID(sum)
+	refiner.sumID[string(key)] = id
 	return id
 }

@@ -21,19 +21,21 @@ type Components struct {
 }
 
 // Num returns the number of components.
-func (c *Components) Num() int { return len(c.Start) - 1 }
+func (components *Components) Num() int { return len(components.Start) - 1 }
 
 // Members returns the states of component i, in the order of States.
-func (c *Components) Members(i int) []uint32 { return c.States[c.Start[i]:c.Start[i+1]] }
+func (components *Components) Members(i int) []uint32 {
+	return components.States[components.Start[i]:components.Start[i+1]]
+}
 
 // Components computes the strongly connected components of the part of a model with the given states and choices.
 // nil stands for all states, or all choices.
 //
 // Source: Pearce, A space-efficient algorithm for finding strongly connected components, Information Processing
 // Letters 116 (2016), without recursion.
-func (m *Model) Components(states, choices *Set) *Components {
-	n := m.NumStates()
-	search := &pearce{model: m, states: states, allowed: choices, index: 1, closedIndex: None - 1}
+func (model *Model) Components(states, choices *Set) *Components {
+	n := model.NumStates()
+	search := &pearce{model: model, states: states, allowed: choices, index: 1, closedIndex: None - 1}
 	search.rindex = make([]uint32, n)
 	search.components.Start = []uint32{0}
 	for state := range n {
@@ -172,10 +174,10 @@ func (search *pearce) leave(frame searchFrame) {
 }
 
 // Bottom returns the bottom components, in increasing order. No transition of the model leaves them.
-func (c *Components) Bottom(model *Model) []int {
+func (components *Components) Bottom(model *Model) []int {
 	var bottom []int
-	for i := range c.Num() {
-		if !c.hasExit(model, i) {
+	for i := range components.Num() {
+		if !components.hasExit(model, i) {
 			bottom = append(bottom, i)
 		}
 	}
@@ -183,10 +185,10 @@ func (c *Components) Bottom(model *Model) []int {
 }
 
 // hasExit reports whether a transition of the model leaves component i.
-func (c *Components) hasExit(model *Model, i int) bool {
-	for _, state := range c.Members(i) {
+func (components *Components) hasExit(model *Model, i int) bool {
+	for _, state := range components.Members(i) {
 		for _, target := range model.successors(int(state)) {
-			if c.ID[target] != uint32(i) {
+			if components.ID[target] != uint32(i) {
 				return true
 			}
 		}
@@ -195,8 +197,8 @@ func (c *Components) hasExit(model *Model, i int) bool {
 }
 
 // Cyclic reports whether a transition of the model stays in component i.
-func (c *Components) Cyclic(model *Model, i int) bool {
-	members := c.Members(i)
+func (components *Components) Cyclic(model *Model, i int) bool {
+	members := components.Members(i)
 	if len(members) > 1 {
 		return true
 	}

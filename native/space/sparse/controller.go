@@ -188,17 +188,17 @@ func (controller *Controller) Reward(reward *Reward) *Reward {
 
 // expectedChoice returns the expected choice reward of a node's moves, as a float64 and as a fraction. exact is
 // nil if it is zero or unknown.
-func (r *Reward) expectedChoice(moves []Move) (nearest float64, exact *big.Rat) {
+func (reward *Reward) expectedChoice(moves []Move) (nearest float64, exact *big.Rat) {
 	for _, move := range moves {
 		probability, _ := move.Probability().Float64()
-		nearest += probability * r.Choice[move.Choice]
-		if r.ChoiceRat == nil || r.ChoiceRat[move.Choice] == nil {
+		nearest += probability * reward.Choice[move.Choice]
+		if reward.ChoiceRat == nil || reward.ChoiceRat[move.Choice] == nil {
 			continue
 		}
 		if exact == nil {
 			exact = new(big.Rat)
 		}
-		exact.Add(exact, new(big.Rat).Mul(move.Probability(), r.ChoiceRat[move.Choice]))
+		exact.Add(exact, new(big.Rat).Mul(move.Probability(), reward.ChoiceRat[move.Choice]))
 	}
 	if exact != nil {
 		nearest, _ = NormalFloat(exact)

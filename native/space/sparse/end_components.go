@@ -27,8 +27,8 @@ func (e *EndComponents) Members(i int) []uint32 { return e.States[e.Start[i]:e.S
 //
 // Source: de Alfaro, Formal verification of probabilistic systems (1997), algorithm 3.1. Only components that lost
 // a choice are decomposed again: Chatterjee and Henzinger, JACM 61 (2014), section 3.
-func (m *Model) EndComponents(ctx context.Context, states, choices *Set) (*EndComponents, error) {
-	search := &endComponentSearch{model: m, candidateStates: FullSet(m.NumStates()), allowed: FullSet(m.NumChoices())}
+func (model *Model) EndComponents(ctx context.Context, states, choices *Set) (*EndComponents, error) {
+	search := &endComponentSearch{model: model, candidateStates: FullSet(model.NumStates()), allowed: FullSet(model.NumChoices())}
 	if states != nil {
 		search.candidateStates = states.Clone()
 	}
@@ -38,7 +38,7 @@ func (m *Model) EndComponents(ctx context.Context, states, choices *Set) (*EndCo
 	if err := search.run(ctx); err != nil {
 		return nil, err
 	}
-	components := m.Components(search.candidateStates, search.allowed)
+	components := model.Components(search.candidateStates, search.allowed)
 	return &EndComponents{ID: components.ID, Choices: search.allowed, States: components.States, Start: components.Start}, nil
 }
 

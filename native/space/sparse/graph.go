@@ -24,16 +24,16 @@ type transposed struct {
 func NewGraph(model *Model) *Graph { return &Graph{Model: model} }
 
 // transpose returns the reversed transitions. The first call computes them.
-func (g *Graph) transpose() *transposed {
-	if cached := g.transposed.Load(); cached != nil {
+func (graph *Graph) transpose() *transposed {
+	if cached := graph.transposed.Load(); cached != nil {
 		return cached
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.transposed.Load() == nil {
-		g.transposed.Store(newTransposed(g.Model))
+	graph.mu.Lock()
+	defer graph.mu.Unlock()
+	if graph.transposed.Load() == nil {
+		graph.transposed.Store(newTransposed(graph.Model))
 	}
-	return g.transposed.Load()
+	return graph.transposed.Load()
 }
 
 // newTransposed reverses the transitions of a model by counting sort. It counts the transitions to each target,
@@ -60,13 +60,13 @@ func newTransposed(model *Model) *transposed {
 
 // choiceOwners returns the state of each choice. It returns nil for a Markov chain, where the two have the same
 // number.
-func (m *Model) choiceOwners() []uint32 {
-	if m.First == nil {
+func (model *Model) choiceOwners() []uint32 {
+	if model.First == nil {
 		return nil
 	}
-	owners := make([]uint32, m.NumChoices())
-	for state := range m.NumStates() {
-		first, end := m.Choices(state)
+	owners := make([]uint32, model.NumChoices())
+	for state := range model.NumStates() {
+		first, end := model.Choices(state)
 		for choice := first; choice < end; choice++ {
 			owners[choice] = uint32(state)
 		}
@@ -75,24 +75,24 @@ func (m *Model) choiceOwners() []uint32 {
 }
 
 // Into returns the choices with a transition to state target, in increasing order, once per transition.
-func (g *Graph) Into(target int) []uint32 {
-	reversed := g.transpose()
+func (graph *Graph) Into(target int) []uint32 {
+	reversed := graph.transpose()
 	return reversed.choices[reversed.starts[target]:reversed.starts[target+1]]
 }
 
 // Owner returns the state of choice c.
-func (g *Graph) Owner(c uint32) int {
-	if g.First == nil {
+func (graph *Graph) Owner(c uint32) int {
+	if graph.First == nil {
 		return int(c)
 	}
-	return int(g.transpose().owners[c])
+	return int(graph.transpose().owners[c])
 }
 
 // ChoicesOf returns the choices of the given states.
-func (g *Graph) ChoicesOf(states *Set) *Set {
-	choices := NewSet(g.NumChoices())
+func (graph *Graph) ChoicesOf(states *Set) *Set {
+	choices := NewSet(graph.NumChoices())
 	for state := range states.All() {
-		first, end := g.Choices(state)
+		first, end := graph.Choices(state)
 		for choice := first; choice < end; choice++ {
 			choices.Add(choice)
 		}
@@ -102,10 +102,10 @@ func (g *Graph) ChoicesOf(states *Set) *Set {
 
 // ChoicesWithin returns the choices that stay in a set of states: the choices of these states with only
 // transitions to these states.
-func (g *Graph) ChoicesWithin(states *Set) *Set {
-	choices := g.ChoicesOf(states)
+func (graph *Graph) ChoicesWithin(states *Set) *Set {
+	choices := graph.ChoicesOf(states)
 	for choice := range choices.All() {
-		if !g.staysIn(uint32(choice), states) {
+		if !graph.staysIn(uint32(choice), states) {
 			choices.Remove(choice)
 		}
 	}
@@ -113,8 +113,8 @@ func (g *Graph) ChoicesWithin(states *Set) *Set {
 }
 
 // staysIn reports whether every transition of a choice leads to a state of the set.
-func (g *Graph) staysIn(choice uint32, set *Set) bool {
-	for _, target := range g.Target[g.Start[choice]:g.Start[choice+1]] {
+func (graph *Graph) staysIn(choice uint32, set *Set) bool {
+	for _, target := range graph.Target[graph.Start[choice]:graph.Start[choice+1]] {
 		if !set.Has(int(target)) {
 			return false
 		}

@@ -23,17 +23,17 @@ func (e *ActionsError) Error() string {
 //
 // The error is an *ActionsError if states with the same observation have different actions, or if a state has two
 // choices with the same action. Unlike in PRISM, the actions may have any order.
-func (m *Model) MatchActions(observation []uint32) ([]uint32, error) {
-	matching := make([]uint32, m.NumChoices())
+func (model *Model) MatchActions(observation []uint32) ([]uint32, error) {
+	matching := make([]uint32, model.NumChoices())
 	firstState := map[uint32]int{} // by observation
-	for state := range m.NumStates() {
+	for state := range model.NumStates() {
 		reference, isKnown := firstState[observation[state]]
 		if !isKnown {
 			reference = state
 			firstState[observation[state]] = state
 		}
-		first, end := m.Choices(state)
-		if err := m.matchState(matching[first:end], state, reference); err != nil {
+		first, end := model.Choices(state)
+		if err := model.matchState(matching[first:end], state, reference); err != nil {
 			return nil, err
 		}
 	}
@@ -42,17 +42,17 @@ func (m *Model) MatchActions(observation []uint32) ([]uint32, error) {
 
 // matchState sets entry k of matching to the state's choice with the same action as choice k of the reference. The
 // error is an *ActionsError if their actions differ.
-func (m *Model) matchState(matching []uint32, state, reference int) error {
-	choiceOf, err := m.choicesByAction(state)
+func (model *Model) matchState(matching []uint32, state, reference int) error {
+	choiceOf, err := model.choicesByAction(state)
 	if err != nil {
 		return err
 	}
-	first, end := m.Choices(reference)
+	first, end := model.Choices(reference)
 	if end-first != len(matching) {
 		return &ActionsError{State: state, Other: reference}
 	}
 	for k := range matching {
-		action := m.actionOf(first + k)
+		action := model.actionOf(first + k)
 		choice, found := choiceOf[action]
 		if !found {
 			return &ActionsError{State: state, Other: reference, Action: action}
@@ -64,11 +64,11 @@ func (m *Model) matchState(matching []uint32, state, reference int) error {
 
 // choicesByAction returns the choice of each action of a state. The error is an *ActionsError if two choices have
 // the same action.
-func (m *Model) choicesByAction(state int) (map[Action]uint32, error) {
-	first, end := m.Choices(state)
+func (model *Model) choicesByAction(state int) (map[Action]uint32, error) {
+	first, end := model.Choices(state)
 	choiceOf := make(map[Action]uint32, end-first)
 	for choice := first; choice < end; choice++ {
-		action := m.actionOf(choice)
+		action := model.actionOf(choice)
 		if _, isDuplicate := choiceOf[action]; isDuplicate {
 			return nil, &ActionsError{State: state, Other: state, Action: action}
 		}
@@ -78,9 +78,9 @@ func (m *Model) choicesByAction(state int) (map[Action]uint32, error) {
 }
 
 // actionOf returns the action of choice c.
-func (m *Model) actionOf(c int) Action {
-	if m.Actions == nil {
+func (model *Model) actionOf(c int) Action {
+	if model.Actions == nil {
 		return NoAction
 	}
-	return m.Actions[c]
+	return model.Actions[c]
 }

@@ -7,25 +7,25 @@ import "context"
 // and E are the same.
 
 // Prob0A returns the states where the maximal probability of `left U right` is 0.
-func (g *Graph) Prob0A(left, right *Set) *Set {
-	return g.ExistsUntil(left, right).Complement()
+func (graph *Graph) Prob0A(left, right *Set) *Set {
+	return graph.ExistsUntil(left, right).Complement()
 }
 
 // Prob0E returns the states where the minimal probability of `left U right` is 0. A backward search finds the
 // other states: each of their choices has a transition to a state with a positive minimal probability.
-func (g *Graph) Prob0E(left, right *Set) *Set {
-	if g.First == nil {
-		return g.Prob0A(left, right)
+func (graph *Graph) Prob0E(left, right *Set) *Set {
+	if graph.First == nil {
+		return graph.Prob0A(left, right)
 	}
 	positive := right.Clone()
-	hasPositiveTarget := NewSet(g.NumChoices())
-	remaining := make([]uint32, g.NumStates()) // the number of choices not in hasPositiveTarget
+	hasPositiveTarget := NewSet(graph.NumChoices())
+	remaining := make([]uint32, graph.NumStates()) // the number of choices not in hasPositiveTarget
 	for state := range remaining {
-		first, end := g.Choices(state)
+		first, end := graph.Choices(state)
 		remaining[state] = uint32(end - first)
 	}
-	g.backwardSearch(right, func(choice uint32) (int, bool) {
-		state := g.Owner(choice)
+	graph.backwardSearch(right, func(choice uint32) (int, bool) {
+		state := graph.Owner(choice)
 		if hasPositiveTarget.Has(int(choice)) || positive.Has(state) || !left.Has(state) {
 			return state, false
 		}
@@ -42,25 +42,25 @@ func (g *Graph) Prob0E(left, right *Set) *Set {
 
 // Prob1A returns the states where the minimal probability of `left U right` is 1. They cannot reach a state of
 // Prob0E before right.
-func (g *Graph) Prob1A(left, right *Set) *Set {
-	return g.ExistsUntil(left.Minus(right), g.Prob0E(left, right)).Complement()
+func (graph *Graph) Prob1A(left, right *Set) *Set {
+	return graph.ExistsUntil(left.Minus(right), graph.Prob0E(left, right)).Complement()
 }
 
 // Prob1E returns the states where the maximal probability of `left U right` is 1. It is the greatest set in which
 // every state can reach right by choices that stay in the set.
 //
 // Source: de Alfaro 1997, algorithm 3.4 (Baier and Katoen 2008, algorithm 45).
-func (g *Graph) Prob1E(ctx context.Context, left, right *Set) (*Set, error) {
-	if g.First == nil {
-		return g.Prob1A(left, right), nil
+func (graph *Graph) Prob1E(ctx context.Context, left, right *Set) (*Set, error) {
+	if graph.First == nil {
+		return graph.Prob1A(left, right), nil
 	}
-	sure := g.ExistsUntil(left, right)
-	staying := g.newStayingSet(sure, right)
+	sure := graph.ExistsUntil(left, right)
+	staying := graph.newStayingSet(sure, right)
 	for {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		losing := sure.Minus(g.reachWithin(sure, staying.choices, right, nil))
+		losing := sure.Minus(graph.reachWithin(sure, staying.choices, right, nil))
 		if losing.Empty() {
 			return sure, nil
 		}
@@ -79,12 +79,12 @@ type stayingSet struct {
 
 // newStayingSet returns the greatest subset of sure in which every state outside right has a choice that stays in
 // the subset. It removes states from sure.
-func (g *Graph) newStayingSet(sure, right *Set) *stayingSet {
-	staying := &stayingSet{graph: g, states: sure, target: right, choices: g.ChoicesWithin(sure), choiceCount: make([]uint32, g.NumStates())}
+func (graph *Graph) newStayingSet(sure, right *Set) *stayingSet {
+	staying := &stayingSet{graph: graph, states: sure, target: right, choices: graph.ChoicesWithin(sure), choiceCount: make([]uint32, graph.NumStates())}
 	for choice := range staying.choices.All() {
-		staying.choiceCount[g.Owner(uint32(choice))]++
+		staying.choiceCount[graph.Owner(uint32(choice))]++
 	}
-	stuck := NewSet(g.NumStates())
+	stuck := NewSet(graph.NumStates())
 	for state := range sure.All() {
 		if staying.choiceCount[state] == 0 && !right.Has(state) {
 			stuck.Add(state)
@@ -117,14 +117,14 @@ func (staying *stayingSet) remove(lost *Set) {
 
 // reachWithin returns the states that reach a state of right ∩ sure by the given choices. If scheduler is not nil,
 // it gets a choice on a shortest path for each of these states.
-func (g *Graph) reachWithin(sure, choices, right *Set, scheduler []uint32) *Set {
+func (graph *Graph) reachWithin(sure, choices, right *Set, scheduler []uint32) *Set {
 	from := right.Intersect(sure)
 	reached := from.Clone()
-	g.backwardSearch(from, func(choice uint32) (int, bool) {
+	graph.backwardSearch(from, func(choice uint32) (int, bool) {
 		if !choices.Has(int(choice)) {
 			return 0, false
 		}
-		state := g.Owner(choice)
+		state := graph.Owner(choice)
 		if reached.Has(state) {
 			return state, false
 		}
@@ -140,17 +140,17 @@ func (g *Graph) reachWithin(sure, choices, right *Set, scheduler []uint32) *Set 
 // Attract makes the scheduler choose, in each state of sure outside right, a choice on a shortest path to right
 // that stays in sure. Choices in other states do not change. If sure is Prob1E, or an end component with a state
 // of right, the scheduler reaches right with probability one.
-func (g *Graph) Attract(sure, right *Set, scheduler []uint32) {
-	g.reachWithin(sure, g.ChoicesWithin(sure), right, scheduler)
+func (graph *Graph) Attract(sure, right *Set, scheduler []uint32) {
+	graph.reachWithin(sure, graph.ChoicesWithin(sure), right, scheduler)
 }
 
 // Remain makes the scheduler choose, in each state of a set, the first choice that stays in the set. In the set
 // that Prob0E returns, the scheduler then avoids right forever.
-func (g *Graph) Remain(set *Set, scheduler []uint32) {
+func (graph *Graph) Remain(set *Set, scheduler []uint32) {
 	for state := range set.All() {
-		first, end := g.Choices(state)
+		first, end := graph.Choices(state)
 		for choice := first; choice < end; choice++ {
-			if g.staysIn(uint32(choice), set) {
+			if graph.staysIn(uint32(choice), set) {
 				scheduler[state] = uint32(choice)
 				break
 			}
@@ -160,10 +160,10 @@ func (g *Graph) Remain(set *Set, scheduler []uint32) {
 
 // Approach makes the scheduler choose a choice on a shortest path to target, in each state outside target that has
 // one. The path uses the given choices. nil stands for all choices.
-func (g *Graph) Approach(choices, target *Set, scheduler []uint32) {
+func (graph *Graph) Approach(choices, target *Set, scheduler []uint32) {
 	reached := target.Clone()
-	g.backwardSearch(target, func(choice uint32) (int, bool) {
-		state := g.Owner(choice)
+	graph.backwardSearch(target, func(choice uint32) (int, bool) {
+		state := graph.Owner(choice)
 		if reached.Has(state) || choices != nil && !choices.Has(int(choice)) {
 			return state, false
 		}
@@ -175,20 +175,20 @@ func (g *Graph) Approach(choices, target *Set, scheduler []uint32) {
 
 // backwardSearch is a breadth-first search against the transitions from a set of states. For each choice with a
 // transition to a visited state it calls step. step returns the state of the choice, and whether to visit it.
-func (g *Graph) backwardSearch(from *Set, step func(choice uint32) (state int, visit bool)) {
+func (graph *Graph) backwardSearch(from *Set, step func(choice uint32) (state int, visit bool)) {
 	var queue []uint32
 	for target := range from.All() { // not queued, because they may be most of the model
-		queue = g.appendPredecessors(queue, target, step)
+		queue = graph.appendPredecessors(queue, target, step)
 	}
 	for i := 0; i < len(queue); i++ {
-		queue = g.appendPredecessors(queue, int(queue[i]), step)
+		queue = graph.appendPredecessors(queue, int(queue[i]), step)
 	}
 }
 
 // appendPredecessors calls step for each choice that leads to a state. It appends the states to visit to the
 // queue.
-func (g *Graph) appendPredecessors(queue []uint32, target int, step func(choice uint32) (state int, visit bool)) []uint32 {
-	for _, choice := range g.Into(target) {
+func (graph *Graph) appendPredecessors(queue []uint32, target int, step func(choice uint32) (state int, visit bool)) []uint32 {
+	for _, choice := range graph.Into(target) {
 		if state, visit := step(choice); visit {
 			queue = append(queue, uint32(state))
 		}

@@ -15,8 +15,8 @@ type Topological struct {
 // contains several of them.
 //
 // Source: Kahn, Topological sorting of large networks, CACM 5 (1962).
-func (m *Model) Topological(states *Set) (order Topological, ok bool) {
-	indegree := m.indegrees(states) // the number of transitions from states that are not yet ordered
+func (model *Model) Topological(states *Set) (order Topological, ok bool) {
+	indegree := model.indegrees(states) // the number of transitions from states that are not yet ordered
 	n := states.Count()
 	order = Topological{Order: make([]uint32, 0, n), Start: []int{n}}
 	for state := range states.All() {
@@ -29,7 +29,7 @@ func (m *Model) Topological(states *Set) (order Topological, ok bool) {
 		levelEnd := len(order.Order)
 		order.Start = append(order.Start, n-levelEnd)
 		for _, state := range order.Order[levelStart:levelEnd] {
-			order.Order = m.appendReady(order.Order, state, indegree, states)
+			order.Order = model.appendReady(order.Order, state, indegree, states)
 		}
 		levelStart = levelEnd
 	}
@@ -40,8 +40,8 @@ func (m *Model) Topological(states *Set) (order Topological, ok bool) {
 
 // appendReady removes the transitions of a state from the indegrees of its successors. It appends the successors in the
 // given states without remaining transitions into them.
-func (m *Model) appendReady(order []uint32, state uint32, indegree []uint32, states *Set) []uint32 {
-	for _, target := range m.successors(int(state)) {
+func (model *Model) appendReady(order []uint32, state uint32, indegree []uint32, states *Set) []uint32 {
+	for _, target := range model.successors(int(state)) {
 		if target == state {
 			continue
 		}
@@ -54,10 +54,10 @@ func (m *Model) appendReady(order []uint32, state uint32, indegree []uint32, sta
 }
 
 // indegrees returns for each state the number of transitions from the given states. Self-loops do not count.
-func (m *Model) indegrees(states *Set) []uint32 {
-	indegree := make([]uint32, m.NumStates())
+func (model *Model) indegrees(states *Set) []uint32 {
+	indegree := make([]uint32, model.NumStates())
 	for state := range states.All() {
-		for _, target := range m.successors(state) {
+		for _, target := range model.successors(state) {
 			if int(target) != state {
 				indegree[target]++
 			}
@@ -67,7 +67,7 @@ func (m *Model) indegrees(states *Set) []uint32 {
 }
 
 // successors returns the targets of all choices of a state.
-func (m *Model) successors(s int) []uint32 {
-	first, end := m.Choices(s)
-	return m.Target[m.Start[first]:m.Start[end]]
+func (model *Model) successors(s int) []uint32 {
+	first, end := model.Choices(s)
+	return model.Target[model.Start[first]:model.Start[end]]
 }

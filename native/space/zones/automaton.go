@@ -101,77 +101,77 @@ func newAutomaton(timed *digital.Zones) (*automaton, error) {
 }
 
 // at returns the location with the discrete variables of a state. It adds a new location.
-func (a *automaton) at(state []int32) (*location, error) {
+func (automaton *automaton) at(state []int32) (*location, error) {
 	state = slices.Clone(state)
-	for _, slot := range a.Clocks {
+	for _, slot := range automaton.Clocks {
 		state[slot] = digital.NotSet
 	}
 	key := fmt.Sprint(state)
-	if found := a.locationOf[key]; found != nil {
+	if found := automaton.locationOf[key]; found != nil {
 		return found, nil
 	}
-	location := &location{number: len(a.locations), state: state}
-	a.locations, a.locationOf[key] = append(a.locations, location), location
-	if err := a.addInvariant(location); err != nil {
+	location := &location{number: len(automaton.locations), state: state}
+	automaton.locations, automaton.locationOf[key] = append(automaton.locations, location), location
+	if err := automaton.addInvariant(location); err != nil {
 		return nil, err
 	}
-	return location, a.addTransitions(location)
+	return location, automaton.addTransitions(location)
 }
 
 // in returns the constraints of a location. They are valid until the next call.
-func (a *automaton) in(location *location) *constraints {
-	a.constraint.state = location.state
-	return &a.constraint
+func (automaton *automaton) in(location *location) *constraints {
+	automaton.constraint.state = location.state
+	return &automaton.constraint
 }
 
 // valuations returns the clock valuations that satisfy a condition in a location. A nil condition holds in all
 // valuations.
-func (a *automaton) valuations(location *location, condition sema.Expr) (zone.Federation, error) {
+func (automaton *automaton) valuations(location *location, condition sema.Expr) (zone.Federation, error) {
 	if condition == nil {
-		return a.in(location).all(), nil
+		return automaton.in(location).all(), nil
 	}
-	result, err := a.in(location).of(condition, true)
-	return result, a.modelError(location, err)
+	result, err := automaton.in(location).of(condition, true)
+	return result, automaton.modelError(location, err)
 }
 
 // modelError adds the location to an error of an evaluation.
-func (a *automaton) modelError(location *location, err error) error {
+func (automaton *automaton) modelError(location *location, err error) error {
 	if evaluation, ok := errors.AsType[*sema.EvalError](err); ok {
 		return &compile.StateError{
-			File: a.Source.File, Pos: evaluation.Pos, State: a.locationText(location),
+			File: automaton.Source.File, Pos: evaluation.Pos, State: automaton.locationText(location),
 			Msg: evaluation.Msg, Undecided: evaluation.Undecided,
 		}
 	}
 	if stateErr, ok := errors.AsType[*compile.StateError](err); ok {
 		located := *stateErr
-		located.State = a.locationText(location)
+		located.State = automaton.locationText(location)
 		return &located
 	}
 	return err
 }
 
 // locationText describes a location without its clocks.
-func (a *automaton) locationText(location *location) string {
-	return a.text(location, zone.All(a.constraint.clocks))
+func (automaton *automaton) locationText(location *location) string {
+	return automaton.text(location, zone.All(automaton.constraint.clocks))
 }
 
 // addInvariant computes the invariant of a location. An invariant that is not convex is an error.
-func (a *automaton) addInvariant(location *location) error {
-	invariant := a.in(location).all()
-	for i := range a.Source.Modules {
-		condition := a.Source.Modules[i].Invariant
+func (automaton *automaton) addInvariant(location *location) error {
+	invariant := automaton.in(location).all()
+	for i := range automaton.Source.Modules {
+		condition := automaton.Source.Modules[i].Invariant
 		if condition == nil {
 			continue
 		}
-		valuations, err := a.valuations(location, condition)
+		valuations, err := automaton.valuations(location, condition)
 		if err != nil {
 			return err
 		}
 		invariant = invariant.Intersect(valuations)
 		if len(invariant) > 1 {
 			return &compile.UnsupportedError{
-				File: a.Source.File, Pos: condition.Pos(),
-				Msg: fmt.Sprintf("found an invariant that is not convex in %s, want convex ones for zones of clocks", a.locationText(location)),
+				File: automaton.Source.File, Pos: condition.Pos(),
+				Msg: fmt.Sprintf("found an invariant that is not convex in %s, want convex ones for zones of clocks", automaton.locationText(location)),
 			}
 		}
 	}
@@ -185,16 +185,16 @@ func (a *automaton) addInvariant(location *location) error {
 }
 
 // addTransitions adds the transitions of a location, without their branches. It also computes the live states.
-func (a *automaton) addTransitions(location *location) error {
-	enabled, err := a.expander.Enabled(location.state)
+func (automaton *automaton) addTransitions(location *location) error {
+	enabled, err := automaton.expander.Enabled(location.state)
 	if err != nil {
-		return a.modelError(location, err)
+		return automaton.modelError(location, err)
 	}
 	for i := range enabled.List {
 		combined := &choice{action: enabled.List[i].Action, commands: slices.Clone(enabled.List[i].Commands)}
-		guard := a.in(location).all()
+		guard := automaton.in(location).all()
 		for _, ref := range combined.commands {
-			valuations, err := a.valuations(location, a.Source.Modules[ref.Module].Commands[ref.Command].Guard)
+			valuations, err := automaton.valuations(location, automaton.Source.Modules[ref.Module].Commands[ref.Command].Guard)
 			if err != nil {
 				return err
 			}
@@ -210,10 +210,10 @@ func (a *automaton) addTransitions(location *location) error {
 }
 
 // addBranches computes the branches of a transition. It adds the locations that they lead to.
-func (a *automaton) addBranches(transition *transition) error {
+func (automaton *automaton) addBranches(transition *transition) error {
 	if transition.choice.branches == nil {
-		if err := a.combineUpdates(transition.from, transition.choice); err != nil {
-			return a.modelError(transition.from, err)
+		if err := automaton.combineUpdates(transition.from, transition.choice); err != nil {
+			return automaton.modelError(transition.from, err)
 		}
 	}
 	transition.branches = transition.choice.branches
@@ -225,13 +225,13 @@ func (a *automaton) addBranches(transition *transition) error {
 
 // combineUpdates computes the branches of a combination of commands. Each combination of one update per command
 // gives a branch.
-func (a *automaton) combineUpdates(location *location, combined *choice) error {
-	if _, err := a.expander.Enabled(location.state); err != nil { // Apply uses the state of the last call of Enabled
+func (automaton *automaton) combineUpdates(location *location, combined *choice) error {
+	if _, err := automaton.expander.Enabled(location.state); err != nil { // Apply uses the state of the last call of Enabled
 		return err
 	}
 	var weights [][]weight
 	for _, ref := range combined.commands {
-		commandWeights, err := a.weights(location, &a.Source.Modules[ref.Module].Commands[ref.Command])
+		commandWeights, err := automaton.weights(location, &automaton.Source.Modules[ref.Module].Commands[ref.Command])
 		if err != nil {
 			return err
 		}
@@ -246,21 +246,21 @@ func (a *automaton) combineUpdates(location *location, combined *choice) error {
 		if product.float == 0 {
 			continue
 		}
-		if err := a.expander.Apply(target, combined.commands, updates); err != nil {
+		if err := automaton.expander.Apply(target, combined.commands, updates); err != nil {
 			return err
 		}
-		branches = append(branches, branch{weight: product.exact, float: product.float, sets: a.settings(target)})
+		branches = append(branches, branch{weight: product.exact, float: product.float, sets: automaton.settings(target)})
 		targets = append(targets, slices.Clone(target))
 	}
 	combined.branches = branches
-	return a.setTargets(branches, targets)
+	return automaton.setTargets(branches, targets)
 }
 
 // setTargets sets the location that each branch leads to. It must not be called between two calls of Apply, because it
 // changes the expander's state.
-func (a *automaton) setTargets(branches []branch, targets [][]int32) error {
+func (automaton *automaton) setTargets(branches []branch, targets [][]int32) error {
 	for i := range branches {
-		to, err := a.at(targets[i])
+		to, err := automaton.at(targets[i])
 		if err != nil {
 			return err
 		}
@@ -279,9 +279,9 @@ func multiplySelected(weights [][]weight, updates []int) weight {
 }
 
 // settings returns the clocks that an update sets, with their values. target is the state after the update.
-func (a *automaton) settings(target []int32) []setting {
+func (automaton *automaton) settings(target []int32) []setting {
 	var sets []setting
-	for i, slot := range a.Clocks {
+	for i, slot := range automaton.Clocks {
 		if target[slot] != digital.NotSet {
 			sets = append(sets, setting{i + 1, int64(target[slot])})
 		}
@@ -308,16 +308,16 @@ type weight struct {
 }
 
 // times returns the product of two weights.
-func (w weight) times(other weight) weight {
-	product := weight{float: w.float * other.float}
-	if w.exact != nil && other.exact != nil {
-		product.exact = new(big.Rat).Mul(w.exact, other.exact)
+func (left weight) times(other weight) weight {
+	product := weight{float: left.float * other.float}
+	if left.exact != nil && other.exact != nil {
+		product.exact = new(big.Rat).Mul(left.exact, other.exact)
 	}
 	return product
 }
 
 // weights returns the probabilities of a command's updates. They are fractions only if their exact sum is one.
-func (a *automaton) weights(location *location, command *sema.Command) ([]weight, error) {
+func (automaton *automaton) weights(location *location, command *sema.Command) ([]weight, error) {
 	var weights []weight
 	sum, exactSum := 0.0, new(big.Rat)
 	for i := range command.Updates {
@@ -326,7 +326,7 @@ func (a *automaton) weights(location *location, command *sema.Command) ([]weight
 		case err != nil:
 			return nil, err
 		case !(value.Float >= 0 && value.Float <= 1+compile.SumTolerance):
-			return nil, a.wrongCommand(command.Updates[i].Prob.Pos(), "found probability %v, want a number between 0 and 1", value.Float)
+			return nil, automaton.wrongCommand(command.Updates[i].Prob.Pos(), "found probability %v, want a number between 0 and 1", value.Float)
 		case isExact && exactSum != nil:
 			exactSum.Add(exactSum, value.Rat)
 		default:
@@ -336,10 +336,10 @@ func (a *automaton) weights(location *location, command *sema.Command) ([]weight
 		weights = append(weights, weight{value.Rat, value.Float})
 	}
 	if sum < 1-compile.SumTolerance || sum > 1+compile.SumTolerance {
-		return nil, a.wrongCommand(command.Pos, "probabilities sum to %v, not to 1", sum)
+		return nil, automaton.wrongCommand(command.Pos, "probabilities sum to %v, not to 1", sum)
 	}
 	if exactSum == nil || exactSum.Cmp(big.NewRat(1, 1)) != 0 {
-		a.exact = false
+		automaton.exact = false
 		for i := range weights {
 			weights[i].exact = nil
 		}
@@ -348,24 +348,24 @@ func (a *automaton) weights(location *location, command *sema.Command) ([]weight
 }
 
 // wrongCommand returns the error that the probabilities of a command are wrong in a location, which modelError adds.
-func (a *automaton) wrongCommand(pos syntax.Pos, format string, args ...any) error {
-	return &compile.StateError{File: a.Source.File, Pos: pos, Msg: fmt.Sprintf(format, args...)}
+func (automaton *automaton) wrongCommand(pos syntax.Pos, format string, args ...any) error {
+	return &compile.StateError{File: automaton.Source.File, Pos: pos, Msg: fmt.Sprintf(format, args...)}
 }
 
 // initial returns the initial location.
-func (a *automaton) initial() (*location, error) {
-	state := make([]int32, len(a.Locations.Vars))
-	for slot := range a.Locations.Vars {
-		state[slot] = a.Locations.Vars[slot].Init
+func (automaton *automaton) initial() (*location, error) {
+	state := make([]int32, len(automaton.Locations.Vars))
+	for slot := range automaton.Locations.Vars {
+		state[slot] = automaton.Locations.Vars[slot].Init
 	}
-	return a.at(state)
+	return automaton.at(state)
 }
 
 // text describes the states of a location with a zone, such as (l=1,x=2). It omits the relations between clocks.
-func (a *automaton) text(location *location, z zone.Zone) string {
+func (automaton *automaton) text(location *location, z zone.Zone) string {
 	var parts []string
-	for slot, variable := range a.Source.Vars {
-		switch clock := a.constraint.clockOf[slot]; {
+	for slot, variable := range automaton.Source.Vars {
+		switch clock := automaton.constraint.clockOf[slot]; {
 		case clock > 0:
 			if text := z.ClockText(clock, variable.Name); text != "" {
 				parts = append(parts, text)
@@ -380,18 +380,18 @@ func (a *automaton) text(location *location, z zone.Zone) string {
 }
 
 // after returns the valuations of a zone after the branch has set its clocks.
-func (b *branch) after(z zone.Zone) zone.Zone {
-	for _, set := range b.sets {
+func (branch *branch) after(z zone.Zone) zone.Zone {
+	for _, set := range branch.sets {
 		z = z.Set(set.clock, set.number)
 	}
 	return z
 }
 
 // before returns the valuations that the branch changes to valuations in a zone. ok is false if there are none.
-func (b *branch) before(z zone.Zone) (result zone.Zone, ok bool) {
+func (branch *branch) before(z zone.Zone) (result zone.Zone, ok bool) {
 	result, ok = z, true
-	for i := 0; ok && i < len(b.sets); i++ {
-		result, ok = result.BeforeSet(b.sets[i].clock, b.sets[i].number)
+	for i := 0; ok && i < len(branch.sets); i++ {
+		result, ok = result.BeforeSet(branch.sets[i].clock, branch.sets[i].number)
 	}
 	return result, ok
 }

@@ -8,11 +8,11 @@ import (
 
 // surelyAvoiding returns the greatest set of states from which some scheduler surely avoids bad states until it
 // reaches the target, or for ever. The result has the valuations of each location, and includes the target.
-func (a *automaton) surelyAvoiding(ctx context.Context, target, bad []zone.Federation) ([]zone.Federation, error) {
-	result := make([]zone.Federation, len(a.locations))
-	waiting := &locationQueue{isWaiting: make([]bool, len(a.locations))}
-	for _, location := range a.locations {
-		result[location.number] = a.onlyReached(location, a.in(location).all().Minus(bad[location.number]))
+func (automaton *automaton) surelyAvoiding(ctx context.Context, target, bad []zone.Federation) ([]zone.Federation, error) {
+	result := make([]zone.Federation, len(automaton.locations))
+	waiting := &locationQueue{isWaiting: make([]bool, len(automaton.locations))}
+	for _, location := range automaton.locations {
+		result[location.number] = automaton.onlyReached(location, automaton.in(location).all().Minus(bad[location.number]))
 		waiting.add(location)
 	}
 	for len(waiting.locations) > 0 {
@@ -24,7 +24,7 @@ func (a *automaton) surelyAvoiding(ctx context.Context, target, bad []zone.Feder
 		if len(old) == 0 {
 			continue
 		}
-		avoiding := a.onlyReached(location, a.avoidsFrom(location, result, target[location.number], bad[location.number]))
+		avoiding := automaton.onlyReached(location, automaton.avoidsFrom(location, result, target[location.number], bad[location.number]))
 		isUnchanged := len(old.Minus(avoiding)) == 0
 		if isUnchanged {
 			continue
@@ -60,7 +60,7 @@ func (queue *locationQueue) next() *location {
 }
 
 // onlyReached returns the zones of a federation that have a reachable state.
-func (a *automaton) onlyReached(location *location, federation zone.Federation) zone.Federation {
+func (automaton *automaton) onlyReached(location *location, federation zone.Federation) zone.Federation {
 	var result zone.Federation
 	for _, z := range federation {
 		if location.reached.Intersects(z) {
@@ -72,7 +72,7 @@ func (a *automaton) onlyReached(location *location, federation zone.Federation) 
 
 // avoidsFrom returns the states of a location that can avoid bad states. They wait for ever, or until they are in
 // the target, or until a transition leads only into avoiding states.
-func (a *automaton) avoidsFrom(location *location, avoiding []zone.Federation, target, bad zone.Federation) zone.Federation {
+func (automaton *automaton) avoidsFrom(location *location, avoiding []zone.Federation, target, bad zone.Federation) zone.Federation {
 	var result zone.Federation
 	for _, z := range target {
 		result = result.Union(location.beforeDelayAvoiding(z, bad))

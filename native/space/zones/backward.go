@@ -83,18 +83,18 @@ type firingZone struct {
 // branches is a set of branches, as bits.
 type branches []uint64
 
-func (b branches) has(i int) bool { return b[i/64]>>(i%64)&1 != 0 }
+func (set branches) has(i int) bool { return set[i/64]>>(i%64)&1 != 0 }
 
 // with returns the set with one more branch.
-func (b branches) with(i int) branches {
-	result := slices.Clone(b)
+func (set branches) with(i int) branches {
+	result := slices.Clone(set)
 	result[i/64] |= 1 << (i % 64)
 	return result
 }
 
 // within reports whether the set is a subset of other.
-func (b branches) within(other branches) bool {
-	for i, word := range b {
+func (set branches) within(other branches) bool {
+	for i, word := range set {
 		if word&^other[i] != 0 {
 			return false
 		}
@@ -104,12 +104,12 @@ func (b branches) within(other branches) bool {
 
 // newBackward prepares the backward search for a target without bad states before it. The two sets have the
 // valuations of each location, and are disjoint.
-func (a *automaton) newBackward(target, bad []zone.Federation) *backward {
-	search := &backward{automaton: a, target: target, bad: bad}
-	numLocations := len(a.locations)
+func (automaton *automaton) newBackward(target, bad []zone.Federation) *backward {
+	search := &backward{automaton: automaton, target: target, bad: bad}
+	numLocations := len(automaton.locations)
 	search.firings, search.incoming, search.sure = make([][]*firing, numLocations), make([][]arrival, numLocations), make([][]*entry, numLocations)
 	search.entries, search.explored, search.entryOf = make([][]*entry, numLocations), make([][]*entry, numLocations), make([]map[string]*entry, numLocations)
-	for _, location := range a.locations {
+	for _, location := range automaton.locations {
 		search.entryOf[location.number] = make(map[string]*entry)
 		for _, transition := range location.transitions {
 			if transition.branches == nil { // never possible
@@ -124,24 +124,24 @@ func (a *automaton) newBackward(target, bad []zone.Federation) *backward {
 }
 
 // addFiring adds a transition with a guard, unless the guard is unreachable or within the target.
-func (b *backward) addFiring(transition *transition, guard zone.Zone) {
+func (search *backward) addFiring(transition *transition, guard zone.Zone) {
 	from := transition.from.number
-	if !transition.from.reached.Intersects(guard) || b.target[from].Includes(guard) {
+	if !transition.from.reached.Intersects(guard) || search.target[from].Includes(guard) {
 		return
 	}
 	firing := &firing{transition: transition, guard: guard, arrivals: make([][]option, len(transition.branches)), zoneOf: make(map[string]*firingZone)}
-	b.firings[from] = append(b.firings[from], firing)
+	search.firings[from] = append(search.firings[from], firing)
 	for i, branch := range transition.branches {
-		b.incoming[branch.to.number] = append(b.incoming[branch.to.number], arrival{firing, i})
+		search.incoming[branch.to.number] = append(search.incoming[branch.to.number], arrival{firing, i})
 	}
 }
 
 // search finds all symbolic states from which the target can be reached.
-func (b *backward) search(ctx context.Context) error {
-	for _, location := range b.locations {
-		for _, z := range b.target[location.number] {
-			for _, before := range location.beforeDelayAvoiding(z, b.bad[location.number]) {
-				b.enter(location, before, nil)
+func (search *backward) search(ctx context.Context) error {
+	for _, location := range search.locations {
+		for _, z := range search.target[location.number] {
+			for _, before := range location.beforeDelayAvoiding(z, search.bad[location.number]) {
+				search.enter(location, before, nil)
 			}
 		}
 	}
@@ -149,38 +149,38 @@ func (b *backward) search(ctx context.Context) error {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if b.maxEntries > 0 && b.count > b.maxEntries {
-			return &explicit.LimitError{Limit: int64(b.maxEntries), States: b.count, Expanded: b.count - len(b.waiting)}
+		if search.maxEntries > 0 && search.count > search.maxEntries {
+			return &explicit.LimitError{Limit: int64(search.maxEntries), States: search.count, Expanded: search.count - len(search.waiting)}
 		}
-		next := b.next()
+		next := search.next()
 		switch {
 		case next != nil:
-			b.addPredecessors(next)
-		case !b.retry():
+			search.addPredecessors(next)
+		case !search.retry():
 			return nil
 		}
 	}
 }
 
 // addPredecessors adds the predecessors of an entry.
-func (b *backward) addPredecessors(e *entry) {
+func (search *backward) addPredecessors(e *entry) {
 	number := e.location.number
 	e.explored = true
-	b.explored[number] = append(b.explored[number], e)
-	for _, arrival := range b.incoming[number] {
-		b.arrive(arrival, e)
+	search.explored[number] = append(search.explored[number], e)
+	for _, arrival := range search.incoming[number] {
+		search.arrive(arrival, e)
 	}
 }
 
 // next returns the entry with unknown predecessors and the greatest value. It returns nil if there is none.
-func (b *backward) next() *entry {
-	for len(b.waiting) > 0 {
-		first := b.waiting.pop()
-		if first.explored || b.isWithinSure(first) {
+func (search *backward) next() *entry {
+	for len(search.waiting) > 0 {
+		first := search.waiting.pop()
+		if first.explored || search.isWithinSure(first) {
 			continue
 		}
-		if by := b.dominating(first); by != nil {
-			b.leaveOut(by, first, func() { b.waiting.push(first) })
+		if by := search.dominating(first); by != nil {
+			search.leaveOut(by, first, func() { search.waiting.push(first) })
 			continue
 		}
 		return first
@@ -189,51 +189,51 @@ func (b *backward) next() *entry {
 }
 
 // isWithinSure reports whether an entry is included in another entry that surely reaches the target.
-func (b *backward) isWithinSure(e *entry) bool {
-	return slices.ContainsFunc(b.sure[e.location.number], func(other *entry) bool { return other != e && other.zone.Includes(e.zone) })
+func (search *backward) isWithinSure(e *entry) bool {
+	return slices.ContainsFunc(search.sure[e.location.number], func(other *entry) bool { return other != e && other.zone.Includes(e.zone) })
 }
 
 // enter adds an entry of a location with a zone, and a way to leave it. The way is nil for the target. It ignores
 // an unreachable zone, and a zone within an entry that surely reaches the target.
-func (b *backward) enter(location *location, z zone.Zone, way *firingZone) {
+func (search *backward) enter(location *location, z zone.Zone, way *firingZone) {
 	key := z.Key()
-	e := b.entryOf[location.number][key]
+	e := search.entryOf[location.number][key]
 	if e == nil {
 		includesZone := func(other *entry) bool { return other.zone.Includes(z) }
-		if !location.reached.Intersects(z) || slices.ContainsFunc(b.sure[location.number], includesZone) {
+		if !location.reached.Intersects(z) || slices.ContainsFunc(search.sure[location.number], includesZone) {
 			return
 		}
-		e = &entry{location: location, zone: z, order: b.count}
-		b.entries[location.number] = append(b.entries[location.number], e)
-		b.entryOf[location.number][key] = e
-		b.waiting.push(e)
-		b.count++
+		e = &entry{location: location, zone: z, order: search.count}
+		search.entries[location.number] = append(search.entries[location.number], e)
+		search.entryOf[location.number][key] = e
+		search.waiting.push(e)
+		search.count++
 	}
 	if way != nil {
 		e.ways = append(e.ways, way)
 		way.entries = append(way.entries, e)
-		b.raise(e, way.value)
+		search.raise(e, way.value)
 	}
 	if way == nil || way.isSure {
-		b.makeSure(e)
+		search.makeSure(e)
 	}
 }
 
 // makeSure records that an entry surely reaches the target. It updates the firing zones that lead into the entry.
-func (b *backward) makeSure(entry *entry) {
+func (search *backward) makeSure(entry *entry) {
 	if entry.isSure {
 		return
 	}
 	entry.isSure = true
-	b.sure[entry.location.number] = append(b.sure[entry.location.number], entry)
-	b.raise(entry, 1)
+	search.sure[entry.location.number] = append(search.sure[entry.location.number], entry)
+	search.raise(entry, 1)
 	for _, used := range entry.usedBy {
-		b.updateSure(used.zone)
+		search.updateSure(used.zone)
 	}
 }
 
 // updateSure marks a firing zone as sure if every branch has an option that surely reaches the target.
-func (b *backward) updateSure(z *firingZone) {
+func (search *backward) updateSure(z *firingZone) {
 	for i := range z.options {
 		if z.isSure || !z.hasSure(i) {
 			return
@@ -241,12 +241,12 @@ func (b *backward) updateSure(z *firingZone) {
 	}
 	z.isSure = true
 	for _, entry := range z.entries {
-		b.makeSure(entry)
+		search.makeSure(entry)
 	}
 }
 
 // arrive adds an entry as an option of a branch, with the valuations that lead into the entry.
-func (b *backward) arrive(arrival arrival, into *entry) {
+func (search *backward) arrive(arrival arrival, into *entry) {
 	firing, branch := arrival.firing, arrival.branch
 	z, ok := firing.transition.branches[branch].before(into.zone)
 	if ok {
@@ -262,33 +262,33 @@ func (b *backward) arrive(arrival arrival, into *entry) {
 		if other.entry.isSure {
 			return
 		}
-		if b.dominates(other.entry, into) {
-			b.leaveOut(other.entry, into, func() { b.arrive(arrival, into) })
+		if search.dominates(other.entry, into) {
+			search.leaveOut(other.entry, into, func() { search.arrive(arrival, into) })
 			return
 		}
 	}
 	firing.arrivals[branch] = append(firing.arrivals[branch], option{z, into})
 	for _, old := range firing.zones {
 		if z.Includes(old.zone) {
-			b.addOption(old, branch, into)
+			search.addOption(old, branch, into)
 		}
 	}
 	single := make(branches, (len(firing.arrivals)+63)/64).with(branch)
 	known := firing.zones
-	b.addZone(firing, z, single)
+	search.addZone(firing, z, single)
 	for _, old := range known {
-		b.intersect(old, option{z, into}, branch)
+		search.intersect(old, option{z, into}, branch)
 	}
 }
 
 // intersect adds the intersections of a firing zone with the zone of a branch's option. It adds nothing if the
 // firing zone has a better option of the branch.
-func (b *backward) intersect(old *firingZone, added option, branch int) {
+func (search *backward) intersect(old *firingZone, added option, branch int) {
 	if old.hasSure(branch) {
 		return
 	}
-	if best := old.best[branch]; best != nil && best != added.entry && b.dominates(best, added.entry) {
-		b.leaveOut(best, added.entry, func() { b.intersect(old, added, branch) })
+	if best := old.best[branch]; best != nil && best != added.entry && search.dominates(best, added.entry) {
+		search.leaveOut(best, added.entry, func() { search.intersect(old, added, branch) })
 		return
 	}
 	both, ok := added.zone.Intersect(old.zone)
@@ -297,7 +297,7 @@ func (b *backward) intersect(old *firingZone, added option, branch int) {
 	}
 	for _, generator := range old.generators {
 		if !generator.has(branch) {
-			b.addZone(old.firing, both, generator.with(branch))
+			search.addZone(old.firing, both, generator.with(branch))
 		}
 	}
 }
@@ -308,18 +308,18 @@ func (z *firingZone) hasSure(branch int) bool {
 }
 
 // addOption adds an entry that a branch of a firing zone can lead into.
-func (b *backward) addOption(z *firingZone, branch int, into *entry) {
+func (search *backward) addOption(z *firingZone, branch int, into *entry) {
 	z.options[branch] = append(z.options[branch], into)
 	into.usedBy = append(into.usedBy, use{z, branch})
-	b.improve(z, branch, into)
+	search.improve(z, branch, into)
 	if into.isSure {
-		b.updateSure(z)
+		search.updateSure(z)
 	}
 }
 
 // addZone adds a firing zone and the entries from which time leads into it. generator is a set of branches that
 // generates the zone.
-func (b *backward) addZone(firing *firing, z zone.Zone, generator branches) {
+func (search *backward) addZone(firing *firing, z zone.Zone, generator branches) {
 	key := z.Key()
 	if known := firing.zoneOf[key]; known != nil {
 		known.addGenerator(generator)
@@ -332,15 +332,15 @@ func (b *backward) addZone(firing *firing, z zone.Zone, generator branches) {
 	for i, arrivals := range firing.arrivals {
 		for _, arrival := range arrivals {
 			if arrival.zone.Includes(z) {
-				b.addOption(added, i, arrival.entry)
+				search.addOption(added, i, arrival.entry)
 			}
 		}
 	}
 	firing.zones = append(firing.zones, added)
 	firing.zoneOf[key] = added
 	location := firing.transition.from
-	for _, before := range location.beforeDelayAvoiding(z, b.bad[location.number]) {
-		b.enter(location, before, added)
+	for _, before := range location.beforeDelayAvoiding(z, search.bad[location.number]) {
+		search.enter(location, before, added)
 	}
 }
 

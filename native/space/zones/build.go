@@ -78,65 +78,65 @@ type goal struct {
 
 // goal returns the goal for the property. For a minimal probability it maximises the negation of the until
 // formula: to surely avoid the right operand.
-func (a *automaton) goal(ctx context.Context) (*goal, error) {
-	path := a.Path
+func (automaton *automaton) goal(ctx context.Context) (*goal, error) {
+	path := automaton.Path
 	// The property is about left U right, or its negation.
 	left, right, isNegated := path.Left, path.Right, false
 	if path.Op == syntax.Globally {
 		left, right, isNegated = nil, logic.Not(path.Right), true
 	}
-	satisfied, violated, err := a.decided(left, right)
+	satisfied, violated, err := automaton.decided(left, right)
 	if err != nil {
 		return nil, err
 	}
-	isMinimum := a.Least != isNegated
-	result := &goal{target: satisfied, bad: violated, isNegated: isNegated != isMinimum, timed: a.Zones}
+	isMinimum := automaton.Least != isNegated
+	result := &goal{target: satisfied, bad: violated, isNegated: isNegated != isMinimum, timed: automaton.Zones}
 	if !isMinimum {
 		return result, nil
 	}
-	_, late := a.deadline()
+	_, late := automaton.deadline()
 	for i := range violated {
 		violated[i] = violated[i].Union(late)
 	}
 	result.bad = satisfied
-	result.target, err = a.surelyAvoiding(ctx, violated, satisfied)
+	result.target, err = automaton.surelyAvoiding(ctx, violated, satisfied)
 	return result, err
 }
 
 // decided returns the valuations of each location that satisfy left U right at once. violated has the valuations
 // that violate the two operands. The right operand counts only within the time bound.
-func (a *automaton) decided(left, right sema.Expr) (satisfied, violated []zone.Federation, err error) {
-	inTime, _ := a.deadline()
-	for _, location := range a.locations {
-		satisfyingLeft, err := a.valuations(location, left)
+func (automaton *automaton) decided(left, right sema.Expr) (satisfied, violated []zone.Federation, err error) {
+	inTime, _ := automaton.deadline()
+	for _, location := range automaton.locations {
+		satisfyingLeft, err := automaton.valuations(location, left)
 		if err != nil {
 			return nil, nil, err
 		}
-		satisfyingRight, err := a.valuations(location, right)
+		satisfyingRight, err := automaton.valuations(location, right)
 		if err != nil {
 			return nil, nil, err
 		}
 		satisfyingRight = satisfyingRight.Intersect(inTime)
 		satisfied = append(satisfied, satisfyingRight)
-		violated = append(violated, a.in(location).all().Minus(satisfyingLeft).Minus(satisfyingRight))
+		violated = append(violated, automaton.in(location).all().Minus(satisfyingLeft).Minus(satisfyingRight))
 	}
 	return satisfied, violated, nil
 }
 
 // deadline returns the valuations that satisfy the time bound of the property, and the valuations that violate it.
-func (a *automaton) deadline() (inTime, late zone.Federation) {
-	all := zone.All(a.constraint.clocks)
-	if a.timer == 0 {
+func (automaton *automaton) deadline() (inTime, late zone.Federation) {
+	all := zone.All(automaton.constraint.clocks)
+	if automaton.timer == 0 {
 		return zone.Federation{all}, nil
 	}
-	bound := zone.AtMost(*a.Deadline)
-	if a.Path.Bound.HighStrict {
-		bound = zone.Below(*a.Deadline)
+	bound := zone.AtMost(*automaton.Deadline)
+	if automaton.Path.Bound.HighStrict {
+		bound = zone.Below(*automaton.Deadline)
 	}
-	if early, ok := all.And(a.timer, 0, bound); ok {
+	if early, ok := all.And(automaton.timer, 0, bound); ok {
 		inTime = zone.Federation{early}
 	}
-	after, _ := all.And(0, a.timer, bound.Negated())
+	after, _ := all.And(0, automaton.timer, bound.Negated())
 	return inTime, zone.Federation{after}
 }
 
@@ -144,21 +144,21 @@ func (a *automaton) deadline() (inTime, late zone.Federation) {
 const targetLabel = "target"
 
 // property returns the property to check on the MDP. program is the program of the MDP.
-func (g *goal) property(program *sema.Program) sema.Expr {
+func (goal *goal) property(program *sema.Program) sema.Expr {
 	at := func(valueType sema.Type) sema.Base {
-		return sema.Base{ValueType: valueType, Position: g.timed.Path.Whole.Pos()}
+		return sema.Base{ValueType: valueType, Position: goal.timed.Path.Whole.Pos()}
 	}
 	index := slices.IndexFunc(program.Labels, func(label sema.LabelDef) bool { return label.Name == targetLabel })
 	var target sema.Expr = &sema.Label{Base: at(sema.Bool), Name: targetLabel, Index: index}
 	path := &sema.Temporal{Base: at(sema.Path), Op: syntax.Future, Y: target}
-	if g.isNegated {
+	if goal.isNegated {
 		path.Op, path.Y = syntax.Globally, logic.Not(target)
 	}
 	valueType := sema.Double
-	if !g.timed.Threshold.Query() {
+	if !goal.timed.Threshold.Query() {
 		valueType = sema.Bool
 	}
-	return &sema.Prob{Base: at(valueType), Threshold: g.timed.Threshold, Path: path}
+	return &sema.Prob{Base: at(valueType), Threshold: goal.timed.Threshold, Path: path}
 }
 
 // States of the MDP with fixed numbers.
@@ -185,10 +185,10 @@ type node struct {
 }
 
 // dominated returns for each entry the entries that were left out because of it.
-func (b *backward) dominated() map[*entry][]*entry {
+func (search *backward) dominated() map[*entry][]*entry {
 	result := make(map[*entry][]*entry)
 	isListed := make(map[[2]*entry]bool)
-	for _, d := range b.dominations {
+	for _, d := range search.dominations {
 		if pair := [2]*entry{d.by, d.entry}; !isListed[pair] {
 			isListed[pair] = true
 			result[d.by] = append(result[d.by], d.entry)
@@ -198,18 +198,18 @@ func (b *backward) dominated() map[*entry][]*entry {
 }
 
 // space returns the MDP of the symbolic states. An entry can also become the entries that it dominates.
-func (b *backward) space(dominated map[*entry][]*entry) (*explicit.Space, error) {
-	for _, entries := range b.entries {
+func (search *backward) space(dominated map[*entry][]*entry) (*explicit.Space, error) {
+	for _, entries := range search.entries {
 		for _, entry := range entries {
 			entry.number = 0
 		}
 	}
-	mdp := &mdp{backward: b, builder: sparse.NewBuilder(sparse.MDP), optionOf: make(map[string]int), dominated: dominated}
-	first, err := b.initial()
+	mdp := &mdp{backward: search, builder: sparse.NewBuilder(sparse.MDP), optionOf: make(map[string]int), dominated: dominated}
+	first, err := search.initial()
 	if err != nil {
 		return nil, err
 	}
-	mdp.addChoiceBetween([]int{mdp.of(b.entriesAtOrigin(first))})
+	mdp.addChoiceBetween([]int{mdp.of(search.entriesAtOrigin(first))})
 	mdp.addChoiceBetween([]int{targetState})
 	mdp.addChoiceBetween([]int{loseState})
 	for i := 0; i < len(mdp.nodes); i++ { // adding a node may add others
@@ -223,10 +223,10 @@ func (b *backward) space(dominated map[*entry][]*entry) (*explicit.Space, error)
 }
 
 // entriesAtOrigin returns the entries of a location that contain the valuation with all clocks 0.
-func (b *backward) entriesAtOrigin(location *location) []*entry {
+func (search *backward) entriesAtOrigin(location *location) []*entry {
 	var found []*entry
-	origin := make([]float64, b.constraint.clocks)
-	for _, entry := range b.entries[location.number] {
+	origin := make([]float64, search.constraint.clocks)
+	for _, entry := range search.entries[location.number] {
 		if entry.zone.Contains(origin) {
 			found = append(found, entry)
 		}
@@ -235,7 +235,7 @@ func (b *backward) entriesAtOrigin(location *location) []*entry {
 }
 
 // of returns the state of the MDP that chooses between entries. It adds a new state.
-func (m *mdp) of(options []*entry) int {
+func (mdp *mdp) of(options []*entry) int {
 	switch {
 	case len(options) == 0:
 		return loseState
@@ -243,76 +243,76 @@ func (m *mdp) of(options []*entry) int {
 		return targetState
 	case len(options) == 1:
 		if options[0].number == 0 {
-			options[0].number = m.add(node{entry: options[0]})
+			options[0].number = mdp.add(node{entry: options[0]})
 		}
 		return options[0].number
 	}
-	numbers := m.ofEach(options)
+	numbers := mdp.ofEach(options)
 	slices.Sort(numbers)
 	key := fmt.Sprint(numbers)
-	number, isKnown := m.optionOf[key]
+	number, isKnown := mdp.optionOf[key]
 	if !isKnown {
-		number = m.add(node{options: options})
-		m.optionOf[key] = number
+		number = mdp.add(node{options: options})
+		mdp.optionOf[key] = number
 	}
 	return number
 }
 
 // ofEach returns the state of the MDP for each of some entries.
-func (m *mdp) ofEach(entries []*entry) []int {
+func (mdp *mdp) ofEach(entries []*entry) []int {
 	var numbers []int
 	for _, e := range entries {
-		numbers = append(numbers, m.of([]*entry{e}))
+		numbers = append(numbers, mdp.of([]*entry{e}))
 	}
 	return numbers
 }
 
 // add adds a node and returns its state.
-func (m *mdp) add(n node) int {
-	m.nodes = append(m.nodes, n)
-	return firstState + len(m.nodes) - 1
+func (mdp *mdp) add(n node) int {
+	mdp.nodes = append(mdp.nodes, n)
+	return firstState + len(mdp.nodes) - 1
 }
 
 // addChoiceBetween adds a state with a choice for each of some successors.
-func (m *mdp) addChoiceBetween(successors []int) {
-	m.builder.State()
+func (mdp *mdp) addChoiceBetween(successors []int) {
+	mdp.builder.State()
 	for _, successor := range successors {
-		m.addChoice(successor)
+		mdp.addChoice(successor)
 	}
 }
 
 // addChoice adds a choice with one successor to the current state.
-func (m *mdp) addChoice(successor int) {
-	m.builder.Choice(sparse.NoAction)
-	m.addTransition(successor, weight{big.NewRat(1, 1), 1})
+func (mdp *mdp) addChoice(successor int) {
+	mdp.builder.Choice(sparse.NoAction)
+	mdp.addTransition(successor, weight{big.NewRat(1, 1), 1})
 }
 
 // addTransition adds a transition to the current choice.
-func (m *mdp) addTransition(target int, w weight) {
-	if m.exact {
-		m.builder.AddRat(target, w.exact, sparse.NoAction)
+func (mdp *mdp) addTransition(target int, w weight) {
+	if mdp.exact {
+		mdp.builder.AddRat(target, w.exact, sparse.NoAction)
 	} else {
-		m.builder.Add(target, w.float)
+		mdp.builder.Add(target, w.float)
 	}
 }
 
 // addEntry adds the state of an entry, with a choice for each way to leave it and for each dominated entry.
-func (m *mdp) addEntry(e *entry) {
-	m.builder.State()
+func (mdp *mdp) addEntry(e *entry) {
+	mdp.builder.State()
 	for _, way := range e.ways {
-		m.addWay(way)
+		mdp.addWay(way)
 	}
-	for _, other := range m.dominated[e] {
-		m.addChoice(m.of([]*entry{other}))
+	for _, other := range mdp.dominated[e] {
+		mdp.addChoice(mdp.of([]*entry{other}))
 	}
 }
 
 // addWay adds a choice to the current state for a way to leave an entry. It merges branches with the same target.
-func (m *mdp) addWay(way *firingZone) {
+func (mdp *mdp) addWay(way *firingZone) {
 	var targets []int
 	weights := make(map[int]weight)
 	for i, branch := range way.firing.transition.branches {
-		target := m.of(way.options[i])
+		target := mdp.of(way.options[i])
 		sum, isKnown := weights[target]
 		if !isKnown {
 			targets = append(targets, target)
@@ -320,7 +320,7 @@ func (m *mdp) addWay(way *firingZone) {
 			continue
 		}
 		sum.float += branch.float
-		if m.exact {
+		if mdp.exact {
 			sum.exact = new(big.Rat).Add(sum.exact, branch.weight)
 		}
 		weights[target] = sum
@@ -329,15 +329,15 @@ func (m *mdp) addWay(way *firingZone) {
 	if number := way.firing.transition.choice.action; number >= 0 {
 		action = sparse.Action(number + 1)
 	}
-	m.builder.Choice(action)
+	mdp.builder.Choice(action)
 	for _, target := range targets {
-		m.addTransition(target, weights[target])
+		mdp.addTransition(target, weights[target])
 	}
 }
 
 // finish completes the MDP. Its only variable is the number of the state.
-func (m *mdp) finish() (*explicit.Space, error) {
-	model, err := m.builder.Finish()
+func (mdp *mdp) finish() (*explicit.Space, error) {
+	model, err := mdp.builder.Finish()
 	if err != nil {
 		return nil, err
 	}
@@ -346,7 +346,7 @@ func (m *mdp) finish() (*explicit.Space, error) {
 	target.Add(targetState)
 	model.Labels = []sparse.Label{{Name: targetLabel, States: target}}
 	return explicit.Import(&explicit.Imported{
-		File: m.Source.File, Type: syntax.MDP, Actions: m.Source.Actions, Model: model,
+		File: mdp.Source.File, Type: syntax.MDP, Actions: mdp.Source.Actions, Model: model,
 		Vars:      []sema.Variable{{Name: "zone", Type: sema.Int, Bounded: true, High: int32(model.NumStates() - 1)}},
 		Valuation: func(state int) []int32 { return []int32{int32(state)} },
 	})

@@ -13,14 +13,14 @@ type domination struct {
 const tolerance = 1e-9
 
 // dominates reports whether one entry has at least the value of another one.
-func (b *backward) dominates(by, other *entry) bool {
-	return !b.keepAll && by.value >= other.value*(1-tolerance)
+func (search *backward) dominates(by, other *entry) bool {
+	return !search.keepAll && by.value >= other.value*(1-tolerance)
 }
 
 // dominating returns an entry that includes another entry and dominates it. It returns nil if there is none.
-func (b *backward) dominating(entry *entry) *entry {
-	for _, other := range b.explored[entry.location.number] {
-		if other != entry && b.dominates(other, entry) && other.zone.Includes(entry.zone) {
+func (search *backward) dominating(entry *entry) *entry {
+	for _, other := range search.explored[entry.location.number] {
+		if other != entry && search.dominates(other, entry) && other.zone.Includes(entry.zone) {
 			return other
 		}
 	}
@@ -28,18 +28,18 @@ func (b *backward) dominating(entry *entry) *entry {
 }
 
 // leaveOut records that an entry was left out.
-func (b *backward) leaveOut(by, entry *entry, retry func()) {
-	b.dominations = append(b.dominations, domination{by, entry, retry})
+func (search *backward) leaveOut(by, entry *entry, retry func()) {
+	search.dominations = append(search.dominations, domination{by, entry, retry})
 }
 
 // retry adds the entries that were left out and are no longer dominated. It reports whether there were any.
-func (b *backward) retry() bool {
-	old := b.dominations
-	b.dominations = nil
+func (search *backward) retry() bool {
+	old := search.dominations
+	search.dominations = nil
 	hasAdded := false
 	for _, d := range old {
 		if d.entry.value*(1-tolerance) <= d.by.value {
-			b.dominations = append(b.dominations, d)
+			search.dominations = append(search.dominations, d)
 			continue
 		}
 		hasAdded = true
@@ -50,7 +50,7 @@ func (b *backward) retry() bool {
 
 // raise increases the value of an entry, and all values that depend on it. It ignores tiny increases, so it
 // terminates.
-func (b *backward) raise(e *entry, value float64) {
+func (search *backward) raise(e *entry, value float64) {
 	if value <= e.value*(1+tolerance/10) {
 		return
 	}
@@ -60,7 +60,7 @@ func (b *backward) raise(e *entry, value float64) {
 		last := raised[len(raised)-1]
 		raised = raised[:len(raised)-1]
 		if !last.explored {
-			b.waiting.push(last)
+			search.waiting.push(last)
 		}
 		for _, used := range last.usedBy {
 			if used.zone.improve(used.branch, last) {
@@ -83,10 +83,10 @@ func (z *firingZone) raiseEntries() (raised []*entry) {
 
 // improve updates the value of a firing zone for an option of a branch. It raises the entries that have the zone
 // as a way.
-func (b *backward) improve(z *firingZone, branch int, option *entry) {
+func (search *backward) improve(z *firingZone, branch int, option *entry) {
 	if z.improve(branch, option) {
 		for _, entry := range z.entries {
-			b.raise(entry, z.value)
+			search.raise(entry, z.value)
 		}
 	}
 }
@@ -117,25 +117,25 @@ type queued struct {
 	order int
 }
 
-func (q queue) Len() int { return len(q) }
-func (q queue) Less(i, j int) bool {
-	if q[i].value != q[j].value {
-		return q[i].value > q[j].value
+func (queue queue) Len() int { return len(queue) }
+func (queue queue) Less(i, j int) bool {
+	if queue[i].value != queue[j].value {
+		return queue[i].value > queue[j].value
 	}
-	return q[i].order < q[j].order
+	return queue[i].order < queue[j].order
 }
-func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *queue) Push(x any)   { *q = append(*q, x.(queued)) }
+func (queue queue) Swap(i, j int) { queue[i], queue[j] = queue[j], queue[i] }
+func (queue *queue) Push(x any)   { *queue = append(*queue, x.(queued)) }
 
 // Pop implements heap.Interface.
-func (q *queue) Pop() any {
-	last := (*q)[len(*q)-1]
-	*q = (*q)[:len(*q)-1]
+func (queue *queue) Pop() any {
+	last := (*queue)[len(*queue)-1]
+	*queue = (*queue)[:len(*queue)-1]
 	return last
 }
 
 // push adds an entry.
-func (q *queue) push(entry *entry) { heap.Push(q, queued{entry, entry.value, entry.order}) }
+func (queue *queue) push(entry *entry) { heap.Push(queue, queued{entry, entry.value, entry.order}) }
 
 // pop removes the entry with the greatest value.
-func (q *queue) pop() *entry { return heap.Pop(q).(queued).entry }
+func (queue *queue) pop() *entry { return heap.Pop(queue).(queued).entry }

@@ -24,20 +24,20 @@ type locationZone struct {
 
 // explore finds the reachable locations and zones. The error is a *TimelockError if there is a timelock. The timer
 // of the property starts with any value, because no command sets it.
-func (a *automaton) explore(ctx context.Context) (*forward, error) {
-	search := &forward{automaton: a, limits: append([]int64{0}, a.Limits...)}
-	if a.timer > 0 {
+func (automaton *automaton) explore(ctx context.Context) (*forward, error) {
+	search := &forward{automaton: automaton, limits: append([]int64{0}, automaton.Limits...)}
+	if automaton.timer > 0 {
 		search.limits = append(search.limits, 0)
 	}
-	for _, pair := range a.Pairs {
-		search.pairs = append(search.pairs, [2]int{a.constraint.clockOf[pair[0]], a.constraint.clockOf[pair[1]]})
+	for _, pair := range automaton.Pairs {
+		search.pairs = append(search.pairs, [2]int{automaton.constraint.clockOf[pair[0]], automaton.constraint.clockOf[pair[1]]})
 	}
-	first, err := a.initial()
+	first, err := automaton.initial()
 	if err != nil {
 		return nil, err
 	}
-	start := zone.All(a.constraint.clocks) // all clocks of the model are 0
-	for clock := 1; clock <= len(a.Clocks); clock++ {
+	start := zone.All(automaton.constraint.clocks) // all clocks of the model are 0
+	for clock := 1; clock <= len(automaton.Clocks); clock++ {
 		start, _ = start.And(clock, 0, zone.AtMost(0))
 	}
 	search.enter(first, start)
@@ -55,13 +55,13 @@ func (a *automaton) explore(ctx context.Context) (*forward, error) {
 }
 
 // enter adds states in a zone when they enter a location, except for known states.
-func (f *forward) enter(location *location, z zone.Zone) {
-	for _, part := range f.extrapolate(z) {
+func (search *forward) enter(location *location, z zone.Zone) {
+	for _, part := range search.extrapolate(z) {
 		if isCovered(location.entered, part) {
 			continue
 		}
 		location.entered = location.entered.Add(part)
-		f.waiting = append(f.waiting, locationZone{location, part})
+		search.waiting = append(search.waiting, locationZone{location, part})
 	}
 }
 
@@ -80,19 +80,19 @@ func isCovered(federation zone.Federation, z zone.Zone) bool {
 //
 // Source: Bengtsson and Yi, On clock difference constraints and termination in reachability analysis of timed
 // automata (ICFEM 2003).
-func (f *forward) extrapolate(z zone.Zone) zone.Federation {
+func (search *forward) extrapolate(z zone.Zone) zone.Federation {
 	orders := []zone.Zone{zone.All(z.Clocks())} // intersections of one order of each pair, which divide z
-	for _, pair := range f.pairs {
+	for _, pair := range search.pairs {
 		var finer []zone.Zone
 		for _, order := range orders {
-			finer = append(finer, intersecting(z, order, f.orders(pair))...)
+			finer = append(finer, intersecting(z, order, search.orders(pair))...)
 		}
 		orders = finer
 	}
 	var result zone.Federation
 	for _, order := range orders {
 		part, _ := z.Intersect(order)
-		if larger, ok := part.Extrapolate(f.limits).Intersect(order); ok {
+		if larger, ok := part.Extrapolate(search.limits).Intersect(order); ok {
 			result = append(result, larger)
 		}
 	}
@@ -111,8 +111,8 @@ func intersecting(z, order zone.Zone, zones []zone.Zone) []zone.Zone {
 }
 
 // orders returns the zones in which the first clock of a pair is less than, equal to and greater than the second one.
-func (f *forward) orders(pair [2]int) []zone.Zone {
-	all := zone.All(f.constraint.clocks)
+func (search *forward) orders(pair [2]int) []zone.Zone {
+	all := zone.All(search.constraint.clocks)
 	less, _ := all.And(pair[0], pair[1], zone.Below(0))
 	equal, _ := all.And(pair[0], pair[1], zone.AtMost(0))
 	equal, _ = equal.And(pair[1], pair[0], zone.AtMost(0))
@@ -121,20 +121,20 @@ func (f *forward) orders(pair [2]int) []zone.Zone {
 }
 
 // expand adds the states after the passage of time and after all transitions. It returns an error for a timelock.
-func (f *forward) expand(found locationZone) error {
+func (search *forward) expand(found locationZone) error {
 	location := found.location
 	reached := location.afterDelay(found.zone)
 	violating := (zone.Federation{found.zone}).Minus(location.invariant)
-	if f.warning == "" && len(violating) > 0 {
-		f.warning = f.text(location, violating[0])
+	if search.warning == "" && len(violating) > 0 {
+		search.warning = search.text(location, violating[0])
 	}
 	stuck := reached.Minus(location.live)
 	if timelocks := slices.Concat(stuck.Minus(location.beforeDelay), stuck); len(timelocks) > 0 {
-		return &TimelockError{f.text(location, timelocks[0])}
+		return &TimelockError{search.text(location, timelocks[0])}
 	}
 	location.reached = location.reached.Union(reached)
 	for _, transition := range location.transitions {
-		if err := f.take(transition, reached); err != nil {
+		if err := search.take(transition, reached); err != nil {
 			return err
 		}
 	}
@@ -142,19 +142,19 @@ func (f *forward) expand(found locationZone) error {
 }
 
 // take adds the states after a transition from the given states of its location.
-func (f *forward) take(transition *transition, from zone.Federation) error {
+func (search *forward) take(transition *transition, from zone.Federation) error {
 	for _, z := range from {
 		enabled, ok := z.Intersect(transition.guard)
 		if !ok {
 			continue
 		}
 		if transition.branches == nil {
-			if err := f.addBranches(transition); err != nil {
+			if err := search.addBranches(transition); err != nil {
 				return err
 			}
 		}
 		for i := range transition.branches {
-			f.enter(transition.branches[i].to, transition.branches[i].after(enabled))
+			search.enter(transition.branches[i].to, transition.branches[i].after(enabled))
 		}
 	}
 	return nil
