@@ -272,7 +272,8 @@ func (truncation *truncation) explore(ctx context.Context) (canImprove bool) {
 	}
 	truncation.checkPart(ctx, space)
 	truncation.size *= partGrowth
-	return ctx.Err() == nil && !truncation.isAccurate && truncation.stallCount < maxStallCount && truncation.limitErr == nil && truncation.size <= maxTruncated
+	return ctx.Err() == nil && !truncation.isAccurate && truncation.stallCount < maxStallCount &&
+		truncation.limitErr == nil && truncation.size <= maxTruncated
 }
 
 // checkPart checks the property on a part of the model. A better verdict replaces the previous answer.

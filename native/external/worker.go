@@ -129,7 +129,8 @@ func (worker *worker) loadRows(extent *blockExtent) error {
 			return err
 		}
 	}
-	worker.block.First, worker.block.RowOf, worker.block.Operands, worker.block.Weights = extent.states.First, worker.rows.RowOf, worker.rows.Operands, worker.rows.Weights
+	worker.block.First, worker.block.RowOf = extent.states.First, worker.rows.RowOf
+	worker.block.Operands, worker.block.Weights = worker.rows.Operands, worker.rows.Weights
 	worker.block.Prepare(worker.columns.RelErr, worker.columns.MinWeight, worker.columns.MaxWeight)
 	return nil
 }

@@ -55,11 +55,13 @@ func (space *Space) convert(ctx context.Context, files ColumnFiles) error {
 	if _, err := file.Seek(files.Size, io.SeekStart); err != nil {
 		return err
 	}
-	conversion := &conversion{Space: space, files: files, out: output{space.Directory, file}, committed: time.Now(), started: time.Now(), startedAt: files.States}
+	conversion := &conversion{
+		Space: space, files: files, out: output{space.Directory, file},
+		committed: time.Now(), started: time.Now(), startedAt: files.States,
+	}
 	conversion.turn = sync.NewCond(&conversion.mu)
-	total := int((space.States.Count + int64(files.ChunkStates) - 1) / int64(files.ChunkStates))
-	conversion.next = int((files.States + int64(files.ChunkStates) - 1) / int64(files.ChunkStates))
-	tasks := newTasks(total)
+	conversion.next = files.numChunks(files.States)
+	tasks := newTasks(files.numChunks(space.States.Count))
 	tasks.next = conversion.next
 	var wg sync.WaitGroup
 	for _, fork := range space.forks {
@@ -72,6 +74,12 @@ func (space *Space) convert(ctx context.Context, files ColumnFiles) error {
 	}
 	conversion.files.Done = true
 	return conversion.commit()
+}
+
+// numChunks returns the number of chunks of the given number of states.
+func (files *ColumnFiles) numChunks(states int64) int {
+	chunkStates := int64(files.ChunkStates)
+	return int((states + chunkStates - 1) / chunkStates)
 }
 
 // conversion writes the chunks of several workers in order.
@@ -231,7 +239,8 @@ func (maker *chunkMaker) make(ctx context.Context, chunk int) error {
 func (maker *chunkMaker) reset(first int64) {
 	maker.header = Chunk{First: first, States: int64(len(maker.states) / maker.words), MinWeight: 1, MaxWeight: 1}
 	maker.targets.reset()
-	maker.choices, maker.transitions, maker.distributions, maker.targetIDs = maker.choices[:0], maker.transitions[:0], maker.distributions[:0], maker.targetIDs[:0]
+	maker.choices, maker.transitions = maker.choices[:0], maker.transitions[:0]
+	maker.distributions, maker.targetIDs = maker.distributions[:0], maker.targetIDs[:0]
 	maker.weights, maker.rows, maker.allWeights = maker.weights[:0], maker.rows[:0], maker.allWeights[:0]
 	clear(maker.distributionN)
 	clear(maker.templates)
@@ -299,17 +308,22 @@ func (maker *chunkMaker) encodeRows() {
 			operands += 2 + int64(numTransitions)
 			choice++
 		}
-		number, isKnown := maker.templates[string(maker.row)]
-		if !isKnown {
-			if len(maker.templates) < maxTemplates {
-				maker.templates[string(maker.row)] = uint64(len(maker.templates)) + 1
-			}
-			maker.rows = append(append(maker.rows, 0), maker.row...)
-			maker.header.Operands += operands
-			continue
-		}
-		maker.rows = binary.AppendUvarint(maker.rows, number)
+		maker.storeRow(operands)
 	}
+}
+
+// storeRow appends row to rows, or the number of an equal earlier row. operands is the number of its operands in memory.
+func (maker *chunkMaker) storeRow(operands int64) {
+	number, isKnown := maker.templates[string(maker.row)]
+	if isKnown {
+		maker.rows = binary.AppendUvarint(maker.rows, number)
+		return
+	}
+	if len(maker.templates) < maxTemplates {
+		maker.templates[string(maker.row)] = uint64(len(maker.templates)) + 1
+	}
+	maker.rows = append(append(maker.rows, 0), maker.row...)
+	maker.header.Operands += operands
 }
 
 // encodeTransition appends a transition to the row of a state. It adds the weight to the totals of the chunk.

@@ -412,12 +412,8 @@ func newTasks(total int) *tasks { return &tasks{total: total, failed: total} }
 // run executes tasks until there are no more, or one fails.
 func (tasks *tasks) run(ctx context.Context, do func(task int) error) {
 	for {
-		tasks.mu.Lock()
-		task := tasks.next
-		isOver := tasks.err != nil || task >= tasks.total
-		tasks.next++
-		tasks.mu.Unlock()
-		if isOver {
+		task, ok := tasks.take()
+		if !ok {
 			return
 		}
 		err := ctx.Err()
@@ -425,13 +421,27 @@ func (tasks *tasks) run(ctx context.Context, do func(task int) error) {
 			err = do(task)
 		}
 		if err != nil {
-			tasks.mu.Lock()
-			if task < tasks.failed {
-				tasks.failed, tasks.err = task, err
-			}
-			tasks.mu.Unlock()
+			tasks.fail(task, err)
 			return
 		}
+	}
+}
+
+// take returns the next task. ok is false if there are no more, or one has failed.
+func (tasks *tasks) take() (task int, ok bool) {
+	tasks.mu.Lock()
+	defer tasks.mu.Unlock()
+	task = tasks.next
+	tasks.next++
+	return task, tasks.err == nil && task < tasks.total
+}
+
+// fail records the error of a task, unless a task with a smaller number has failed.
+func (tasks *tasks) fail(task int, err error) {
+	tasks.mu.Lock()
+	defer tasks.mu.Unlock()
+	if task < tasks.failed {
+		tasks.failed, tasks.err = task, err
 	}
 }
 

@@ -427,7 +427,8 @@ func (writer *setWriter) finish() (*Set, error) {
 		return nil, errors.Join(err, writer.abandon())
 	}
 	return &Set{
-		Name: writer.name, Count: writer.count, Bytes: writer.size, layout: writer.layout, file: writer.file, firsts: writer.firsts, offsets: append(writer.offsets, indexStart),
+		Name: writer.name, Count: writer.count, Bytes: writer.size, layout: writer.layout,
+		file: writer.file, firsts: writer.firsts, offsets: append(writer.offsets, indexStart),
 	}, nil
 }
 

@@ -105,7 +105,9 @@ func (writer *markWriter) write(task int) (err error) {
 func (space *Space) reportMarks(done int64) {
 	space.reporting.Lock()
 	defer space.reporting.Unlock()
-	space.opts.Progress(progress.Progress{Done: done, Target: space.States.Count, Unit: progress.States, Detail: "evaluating the operands of the property"})
+	space.opts.Progress(progress.Progress{
+		Done: done, Target: space.States.Count, Unit: progress.States, Detail: "evaluating the operands of the property",
+	})
 }
 
 // outputAt is an output that begins at an offset.
@@ -195,6 +197,14 @@ func (dir *Directory) WriteValues(values []float64) (name string, err error) {
 	return name, nil
 }
 
+// appendLittleEndian appends the bytes of values in little-endian order.
+func appendLittleEndian(data []byte, values []float64) []byte {
+	for _, value := range values {
+		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(value))
+	}
+	return data
+}
+
 // writeValues writes values in little-endian order, in blocks.
 func writeValues(out output, values []float64) error {
 	const blockLength = 1 << 17
@@ -203,10 +213,7 @@ func writeValues(out output, values []float64) error {
 		length := min(blockLength, len(values))
 		data := bytesOf(values[:length])
 		if !littleEndian {
-			buffer = buffer[:0]
-			for _, value := range values[:length] {
-				buffer = binary.LittleEndian.AppendUint64(buffer, math.Float64bits(value))
-			}
+			buffer = appendLittleEndian(buffer[:0], values[:length])
 			data = buffer
 		}
 		if _, err := out.Write(data); err != nil {

@@ -395,7 +395,10 @@ func (expander *exactExpander) modelError(state []int32, pos syntax.Pos, msg str
 // evalFailure adds the file and the state to an error of evaluating an expression.
 func evalFailure(compiled *compile.Model, state []int32, err error) error {
 	if evalError, ok := errors.AsType[*sema.EvalError](err); ok {
-		return &compile.StateError{File: compiled.Program().File, Pos: evalError.Pos, State: compiled.StateText(state), Msg: evalError.Msg, Undecided: evalError.Undecided}
+		return &compile.StateError{
+			File: compiled.Program().File, Pos: evalError.Pos, State: compiled.StateText(state),
+			Msg: evalError.Msg, Undecided: evalError.Undecided,
+		}
 	}
 	return err
 }

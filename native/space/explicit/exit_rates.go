@@ -64,29 +64,32 @@ func (s *Space) SojournTimes() (*sparse.Reward, error) {
 		return nil, err
 	}
 	times := &sparse.Reward{State: make([]float64, len(rates.Low))}
-	if s.model.Exact() {
-		times.StateRat = make([]*big.Rat, len(rates.Low))
-	}
-	one := big.NewRat(1, 1)
 	for state := range times.State {
-		isTimed := rates.High[state] > 0
 		switch {
-		case isTimed:
+		case rates.High[state] > 0:
 			s.setSojournTime(times, rates, state)
 		case s.model.IsDeadlock(state):
 			times.State[state] = 1
 		}
-		if times.StateRat == nil {
-			continue
-		}
-		switch {
-		case isTimed:
-			times.StateRat[state] = new(big.Rat).Quo(one, rates.Rats[state])
-		case s.model.IsDeadlock(state):
-			times.StateRat[state] = one
-		}
+	}
+	if s.model.Exact() {
+		times.StateRat = s.exactSojournTimes(rates)
 	}
 	return times, nil
+}
+
+// exactSojournTimes returns the sojourn times as fractions, with nil for 0.
+func (s *Space) exactSojournTimes(rates *ExitRates) []*big.Rat {
+	times := make([]*big.Rat, len(rates.Rats))
+	for state, rate := range rates.Rats {
+		switch {
+		case rates.High[state] > 0:
+			times[state] = new(big.Rat).Inv(rate)
+		case s.model.IsDeadlock(state):
+			times[state] = big.NewRat(1, 1)
+		}
+	}
+	return times
 }
 
 // setSojournTime sets the float64 sojourn time of a state to the reciprocal of its exit rate. It bounds the error.

@@ -46,7 +46,10 @@ func (s *Space) Observations(ctx context.Context) (*Observations, error) {
 	_, err = s.model.MatchActions(observations.ByState)
 	if mismatch, ok := errors.AsType[*sparse.ActionsError](err); ok {
 		stateText := func(i int) string { return s.compiled.StateText(s.State(nil, i)) }
-		return nil, &ChoicesError{File: s.Program().File, State: stateText(mismatch.State), Other: stateText(mismatch.Other), Observation: observations.Texts[observations.ByState[mismatch.State]]}
+		return nil, &ChoicesError{
+			File: s.Program().File, State: stateText(mismatch.State), Other: stateText(mismatch.Other),
+			Observation: observations.Texts[observations.ByState[mismatch.State]],
+		}
 	}
 	return observations, err
 }

@@ -129,24 +129,21 @@ func (file *drnFile) readEmptyLabels(text string) {
 	}
 }
 
+// drnTypes has the types of models by their names in capitals. A Markov automaton is read as its embedded MDP.
+var drnTypes = map[string]syntax.ModelType{
+	"DTMC": syntax.DTMC, "MDP": syntax.MDP, "CTMC": syntax.CTMC, "POMDP": syntax.POMDP,
+	"MARKOV AUTOMATON": syntax.MDP, "MA": syntax.MDP,
+}
+
 // readType sets the type of the model from the value of @type.
-func (file *drnFile) readType(name string) {
-	modelType := syntax.TypeNone
-	switch strings.ToUpper(name) {
-	case "DTMC":
-		modelType = syntax.DTMC
-	case "MDP":
-		modelType = syntax.MDP
-	case "CTMC":
-		modelType = syntax.CTMC
-	case "POMDP":
-		modelType = syntax.POMDP
-	case "MARKOV AUTOMATON", "MA":
-		modelType, file.markov = syntax.MDP, true
-	default:
-		file.preambleLines.errorAt(0, "found a model of type %s, only DTMCs, MDPs, CTMCs, POMDPs and Markov automata can be read", quote([]byte(name)))
+func (file *drnFile) readType(text string) {
+	name := strings.ToUpper(text)
+	modelType, isKnown := drnTypes[name]
+	if !isKnown {
+		file.preambleLines.errorAt(0, "found a model of type %s, only DTMCs, MDPs, CTMCs, POMDPs and Markov automata can be read", quote([]byte(text)))
 		return
 	}
+	file.markov = file.markov || name == "MA" || name == "MARKOV AUTOMATON"
 	switch {
 	case file.modelType != syntax.TypeNone:
 		file.preambleLines.errorAt(0, "found a second @type, wanted one")

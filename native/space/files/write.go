@@ -159,7 +159,7 @@ func (printer *printer) writeComment(text string) {
 }
 
 func (printer *printer) write(text string) { printer.line = append(printer.line, text...) }
-func (printer *printer) writeInt(i int) { printer.line = strconv.AppendInt(printer.line, int64(i), 10) }
+func (printer *printer) writeInt(i int)    { printer.line = strconv.AppendInt(printer.line, int64(i), 10) }
 
 func (printer *printer) writeNumber(n number) { printer.line = printer.appendNumber(printer.line, n) }
 

@@ -53,9 +53,14 @@ func Refine(ctx context.Context, model *sparse.Model, initial []uint32, rewards 
 	for _, weight := range model.Rats {
 		refiner.weightID = append(refiner.weightID, refiner.rationalID(weight))
 	}
-	refiner.numberChoiceRewards(rewards)
+	if err := refiner.numberChoiceRewards(ctx, rewards); err != nil {
+		return nil, err
+	}
 	partition := &Partition{}
-	numBlocks := refiner.groupInitially(initial, rewards)
+	numBlocks, err := refiner.groupInitially(ctx, initial, rewards)
+	if err != nil {
+		return nil, err
+	}
 	for isSplit := true; isSplit; {
 		refined, err := refiner.refineOnce(ctx)
 		if err != nil {
@@ -71,24 +76,16 @@ func Refine(ctx context.Context, model *sparse.Model, initial []uint32, rewards 
 }
 
 // groupInitially groups the states by their initial numbers and rewards. It returns the number of blocks.
-func (refiner *refiner) groupInitially(initial []uint32, rewards []*sparse.Reward) (numBlocks int) {
-	refiner.block, numBlocks = groupByKey(refiner.model.NumStates(), func(state int, key []byte) []byte {
+func (refiner *refiner) groupInitially(ctx context.Context, initial []uint32, rewards []*sparse.Reward) (numBlocks int, err error) {
+	refiner.block, numBlocks, err = groupByKey(ctx, refiner.model.NumStates(), func(state int, key []byte) []byte {
 		return refiner.appendStateRewards(binary.LittleEndian.AppendUint32(key, initial[state]), rewards, state)
 	})
-	return numBlocks
+	return numBlocks, err
 }
 
 // refineOnce groups the states by their signatures. It returns the number of blocks.
 func (refiner *refiner) refineOnce(ctx context.Context) (numBlocks int, err error) {
-	refined, numBlocks := groupByKey(refiner.model.NumStates(), func(state int, key []byte) []byte {
-		if state&0xfff == 0 && err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return key
-		}
-		return refiner.signature(state, key)
-	})
+	refined, numBlocks, err := groupByKey(ctx, refiner.model.NumStates(), refiner.signature)
 	if err != nil {
 		return 0, err
 	}
@@ -121,22 +118,25 @@ func firstStates(block []uint32, n int) []uint32 {
 	return first
 }
 
-// groupByKey gives each of n states a number, equal numbers for equal keys. Numbers are in order of first
-// occurrence. appendKey appends the key of a state to a buffer.
-func groupByKey(n int, appendKey func(state int, buffer []byte) []byte) (numberOf []uint32, numDistinct int) {
+// groupByKey gives each of n objects a number, equal numbers for equal keys. Numbers are in order of first
+// occurrence. appendKey appends the key of an object to a buffer.
+func groupByKey(ctx context.Context, n int, appendKey func(object int, buffer []byte) []byte) (numberOf []uint32, numDistinct int, err error) {
 	numberOf = make([]uint32, n)
 	numbers := map[string]uint32{}
 	var key []byte
-	for state := range n {
-		key = appendKey(state, key[:0])
+	for object := range n {
+		if object&0xfff == 0 && ctx.Err() != nil {
+			return nil, 0, ctx.Err()
+		}
+		key = appendKey(object, key[:0])
 		number, isKnown := numbers[string(key)]
 		if !isKnown {
 			number = uint32(len(numbers))
 			numbers[string(key)] = number
 		}
-		numberOf[state] = number
+		numberOf[object] = number
 	}
-	return numberOf, len(numbers)
+	return numberOf, len(numbers), nil
 }
 
 // rationalID returns the number of a fraction. nil stands for 0.
@@ -154,13 +154,14 @@ func (refiner *refiner) rationalID(value *big.Rat) uint32 {
 }
 
 // numberChoiceRewards gives each choice the number of its tuple of rewards.
-func (refiner *refiner) numberChoiceRewards(rewards []*sparse.Reward) {
-	refiner.choiceReward, _ = groupByKey(refiner.model.NumChoices(), func(choice int, key []byte) []byte {
+func (refiner *refiner) numberChoiceRewards(ctx context.Context, rewards []*sparse.Reward) (err error) {
+	refiner.choiceReward, _, err = groupByKey(ctx, refiner.model.NumChoices(), func(choice int, key []byte) []byte {
 		for _, reward := range rewards {
 			key = binary.LittleEndian.AppendUint32(key, refiner.rationalID(entry(reward.ChoiceRat, choice)))
 		}
 		return key
 	})
+	return err
 }
 
 // appendStateRewards appends the numbers of a state's rewards to a key.

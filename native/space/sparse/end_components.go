@@ -136,8 +136,8 @@ func (search *endComponentSearch) removeLeaving(state uint32) {
 
 // stays reports whether every transition of a choice leads to a candidate state of the component.
 func (search *endComponentSearch) stays(choice int, component uint32) bool {
-	m := search.model
-	for _, target := range m.Target[m.Start[choice]:m.Start[choice+1]] {
+	model := search.model
+	for _, target := range model.Target[model.Start[choice]:model.Start[choice+1]] {
 		if !search.candidateStates.Has(int(target)) || search.sccSearch.rindex[target] != component {
 			return false
 		}
@@ -172,12 +172,9 @@ func (search *endComponentSearch) propagate() {
 	for len(search.removed) > 0 {
 		target := search.removed[len(search.removed)-1]
 		search.removed = search.removed[:len(search.removed)-1]
-		for _, choice := range search.reversed.choices[search.reversed.starts[target]:search.reversed.starts[target+1]] {
-			owner := choice
-			if search.reversed.owners != nil {
-				owner = search.reversed.owners[choice]
-			}
+		for _, choice := range search.reversed.into(target) {
 			if search.allowed.Has(int(choice)) {
+				owner := search.reversed.owner(choice)
 				search.removeChoice(int(choice), owner)
 				search.removeIfStuck(owner)
 			}

@@ -20,6 +20,19 @@ type transposed struct {
 	owners  []uint32 // the state of each choice; nil if both have the same number
 }
 
+// into returns the choices with a transition to a state, once per transition.
+func (reversed *transposed) into(target uint32) []uint32 {
+	return reversed.choices[reversed.starts[target]:reversed.starts[target+1]]
+}
+
+// owner returns the state of a choice.
+func (reversed *transposed) owner(choice uint32) uint32 {
+	if reversed.owners == nil {
+		return choice
+	}
+	return reversed.owners[choice]
+}
+
 // NewGraph returns the graph of a model.
 func NewGraph(model *Model) *Graph { return &Graph{Model: model} }
 
@@ -76,16 +89,15 @@ func (model *Model) choiceOwners() []uint32 {
 
 // Into returns the choices with a transition to state target, in increasing order, once per transition.
 func (graph *Graph) Into(target int) []uint32 {
-	reversed := graph.transpose()
-	return reversed.choices[reversed.starts[target]:reversed.starts[target+1]]
+	return graph.transpose().into(uint32(target))
 }
 
-// Owner returns the state of choice c.
-func (graph *Graph) Owner(c uint32) int {
-	if graph.First == nil {
-		return int(c)
+// Owner returns the state of a choice.
+func (graph *Graph) Owner(choice uint32) int {
+	if graph.First == nil { // a Markov chain
+		return int(choice)
 	}
-	return int(graph.transpose().owners[c])
+	return int(graph.transpose().owners[choice])
 }
 
 // ChoicesOf returns the choices of the given states.

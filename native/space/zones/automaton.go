@@ -192,13 +192,9 @@ func (automaton *automaton) addTransitions(location *location) error {
 	}
 	for i := range enabled.List {
 		combined := &choice{action: enabled.List[i].Action, commands: slices.Clone(enabled.List[i].Commands)}
-		guard := automaton.in(location).all()
-		for _, ref := range combined.commands {
-			valuations, err := automaton.valuations(location, automaton.Source.Modules[ref.Module].Commands[ref.Command].Guard)
-			if err != nil {
-				return err
-			}
-			guard = guard.Intersect(valuations)
+		guard, err := automaton.guard(location, combined.commands)
+		if err != nil {
+			return err
 		}
 		for _, convex := range guard {
 			location.transitions = append(location.transitions, &transition{from: location, guard: convex, choice: combined})
@@ -207,6 +203,19 @@ func (automaton *automaton) addTransitions(location *location) error {
 	}
 	location.live = location.live.Union(location.waitingForever(nil))
 	return nil
+}
+
+// guard returns the valuations in which all of some commands are enabled.
+func (automaton *automaton) guard(location *location, commands []compile.CommandRef) (zone.Federation, error) {
+	guard := automaton.in(location).all()
+	for _, ref := range commands {
+		valuations, err := automaton.valuations(location, automaton.Source.Modules[ref.Module].Commands[ref.Command].Guard)
+		if err != nil {
+			return nil, err
+		}
+		guard = guard.Intersect(valuations)
+	}
+	return guard, nil
 }
 
 // addBranches computes the branches of a transition. It adds the locations that they lead to.
@@ -256,8 +265,8 @@ func (automaton *automaton) combineUpdates(location *location, combined *choice)
 	return automaton.setTargets(branches, targets)
 }
 
-// setTargets sets the location that each branch leads to. It must not be called between two calls of Apply, because it
-// changes the expander's state.
+// setTargets sets the location that each branch leads to. It must come after all calls of Apply, because it
+// changes the state of the expander.
 func (automaton *automaton) setTargets(branches []branch, targets [][]int32) error {
 	for i := range branches {
 		to, err := automaton.at(targets[i])
