@@ -11,19 +11,19 @@ type Limits struct {
 }
 
 // states returns the limit of states, or its default.
-func (l Limits) states() int {
-	if l.States == 0 {
+func (limits Limits) states() int {
+	if limits.States == 0 {
 		return 100_000
 	}
-	return l.States
+	return limits.States
 }
 
 // nodes returns the limit of nodes of decision diagrams, or its default.
-func (l Limits) nodes() int {
-	if l.Nodes == 0 {
+func (limits Limits) nodes() int {
+	if limits.Nodes == 0 {
 		return 4_000_000
 	}
-	return l.Nodes
+	return limits.Nodes
 }
 
 // Class says what the rest of a run must do from a state on, so that the run is accepted.

@@ -191,13 +191,13 @@ type weakening struct {
 
 // apply returns the weakened formula. U becomes W in the given eventualities, and other eventualities become
 // false.
-func (w *weakening) apply(formula ref) ref {
-	return w.diagram.substitute(formula, w.results, func(number int32, operator atom) ref {
+func (weaken *weakening) apply(formula ref) ref {
+	return weaken.diagram.substitute(formula, weaken.results, func(number int32, operator atom) ref {
 		switch {
 		case operator.op == Next:
-			return w.diagram.next(w.apply(operator.left))
-		case operator.op == WeakUntil || slices.Contains(w.eventualities, number):
-			return w.diagram.weakUntil(w.apply(operator.left), w.apply(operator.right))
+			return weaken.diagram.next(weaken.apply(operator.left))
+		case operator.op == WeakUntil || slices.Contains(weaken.eventualities, number):
+			return weaken.diagram.weakUntil(weaken.apply(operator.left), weaken.apply(operator.right))
 		}
 		return falseRef
 	})
@@ -211,13 +211,13 @@ type strengthening struct {
 }
 
 // apply returns the strengthened formula. The given invariants become true, and W becomes U elsewhere.
-func (s *strengthening) apply(formula ref) ref {
-	return s.diagram.substitute(formula, s.results, func(number int32, operator atom) ref {
+func (strengthen *strengthening) apply(formula ref) ref {
+	return strengthen.diagram.substitute(formula, strengthen.results, func(number int32, operator atom) ref {
 		switch {
 		case operator.op == Next:
-			return s.diagram.next(s.apply(operator.left))
-		case operator.op == Until || !slices.Contains(s.invariants, number):
-			return s.diagram.until(s.apply(operator.left), s.apply(operator.right))
+			return strengthen.diagram.next(strengthen.apply(operator.left))
+		case operator.op == Until || !slices.Contains(strengthen.invariants, number):
+			return strengthen.diagram.until(strengthen.apply(operator.left), strengthen.apply(operator.right))
 		}
 		return trueRef
 	})

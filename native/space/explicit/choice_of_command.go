@@ -22,18 +22,18 @@ var errUnknownTarget = errors.New("a command leads to a state that is not in the
 // Transition enabled.Transitions[i] leads to state targets[i]. choice is the index of the same choice in
 // Space.Model. Build merges equal choices, so several enabled choices may have the same index. In a Markov chain,
 // choice is the state. The next call overwrites enabled and targets.
-func (s *Space) Commands(ctx context.Context, visit func(state, choice int, enabled *compile.Choice, targets []int)) error {
-	if s.Imported() {
+func (space *Space) Commands(ctx context.Context, visit func(state, choice int, enabled *compile.Choice, targets []int)) error {
+	if space.Imported() {
 		return errNoCommands
 	}
-	model := s.Model()
-	expander := s.Compiled().NewExpanderUntil(ctx)
-	valuation, targets := s.State(nil, 0), []int(nil)
+	model := space.Model()
+	expander := space.Compiled().NewExpanderUntil(ctx)
+	valuation, targets := space.State(nil, 0), []int(nil)
 	for state := range model.NumStates() {
 		if model.IsDeadlock(state) {
 			continue
 		}
-		valuation = s.State(valuation, state)
+		valuation = space.State(valuation, state)
 		choices, err := expander.Expand(valuation)
 		if err != nil {
 			return err
@@ -41,10 +41,10 @@ func (s *Space) Commands(ctx context.Context, visit func(state, choice int, enab
 		for index := range choices.List {
 			enabled := &choices.List[index]
 			var ok bool
-			if targets, ok = s.findTargets(targets, enabled); !ok {
+			if targets, ok = space.findTargets(targets, enabled); !ok {
 				return errUnknownTarget
 			}
-			choice := s.findChoice(state, enabled, targets)
+			choice := space.findChoice(state, enabled, targets)
 			if choice < 0 {
 				return errUnknownTarget
 			}
@@ -56,10 +56,10 @@ func (s *Space) Commands(ctx context.Context, visit func(state, choice int, enab
 
 // findTargets returns the numbers of the target states of a choice, in dst. allKnown is false if the space lacks a
 // target.
-func (s *Space) findTargets(dst []int, enabled *compile.Choice) (targets []int, allKnown bool) {
+func (space *Space) findTargets(dst []int, enabled *compile.Choice) (targets []int, allKnown bool) {
 	dst = dst[:0]
 	for _, transition := range enabled.Transitions {
-		number, ok := s.Find(transition.Target)
+		number, ok := space.Find(transition.Target)
 		if !ok {
 			return dst, false
 		}
@@ -70,8 +70,8 @@ func (s *Space) findTargets(dst []int, enabled *compile.Choice) (targets []int, 
 
 // findChoice returns the choice of a state that equals an enabled choice, or -1. Weights are compared up to
 // rounding. In a Markov chain it returns the state, because the enabled choices are merged.
-func (s *Space) findChoice(state int, enabled *compile.Choice, targets []int) int {
-	model := s.Model()
+func (space *Space) findChoice(state int, enabled *compile.Choice, targets []int) int {
+	model := space.Model()
 	if model.Kind != sparse.MDP {
 		return state
 	}

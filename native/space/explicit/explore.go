@@ -77,19 +77,19 @@ func Build(ctx context.Context, model *compile.Model, opts Options) (*Space, err
 
 // ExploreFurther builds the space of the states that are reachable from some unexplored states of s. These states
 // become the initial states, in the same order. The new space also has the warnings of s.
-func (s *Space) ExploreFurther(ctx context.Context, from *sparse.Set, opts Options) (*Space, error) {
-	opts.Symmetry = s.symmetry
-	search := newExploration(s.compiled, opts)
+func (space *Space) ExploreFurther(ctx context.Context, from *sparse.Set, opts Options) (*Space, error) {
+	opts.Symmetry = space.symmetry
+	search := newExploration(space.compiled, opts)
 	for i := range from.All() {
-		search.store.add(s.store.state(i))
+		search.store.add(space.store.state(i))
 	}
-	search.overlaps, search.merged = s.overlaps, s.merged
+	search.overlaps, search.merged = space.overlaps, space.merged
 	further, err := search.explore(ctx)
 	if err != nil {
 		return nil, err
 	}
-	further.prismDifferences = append(slices.Clip(s.prismDifferences), further.prismDifferences...)
-	further.earlierDeadlocks = s.deadlocks()
+	further.prismDifferences = append(slices.Clip(space.prismDifferences), further.prismDifferences...)
+	further.earlierDeadlocks = space.deadlocks()
 	return further, nil
 }
 
@@ -474,4 +474,4 @@ func (search *exploration) finishModel() (*sparse.Model, error) {
 
 // Fallback returns the *compile.UnsupportedError that says why a large model was interpreted
 // instead of compiled to WebAssembly; nil if it was compiled. It affects speed only.
-func (s *Space) Fallback() error { return s.fallback }
+func (space *Space) Fallback() error { return space.fallback }

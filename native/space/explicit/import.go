@@ -112,30 +112,30 @@ func Import(imported *Imported) (*Space, error) {
 }
 
 // storeValuations fills the store with the valuations of imported states. The error is a *DuplicateError.
-func (s *Space) storeValuations(imported *Imported) error {
+func (space *Space) storeValuations(imported *Imported) error {
 	numStates := imported.Model.NumStates()
-	s.store = newStoreOf(s.codec.words, numStates)
-	packed := make([]uint64, s.codec.words)
+	space.store = newStoreOf(space.codec.words, numStates)
+	packed := make([]uint64, space.codec.words)
 	for state := range numStates {
-		s.codec.pack(packed, imported.Valuation(state))
-		if first, isNew := s.store.add(packed); !isNew {
+		space.codec.pack(packed, imported.Valuation(state))
+		if first, isNew := space.store.add(packed); !isNew {
 			return &DuplicateError{first, state}
 		}
 	}
-	s.store.seal()
+	space.store.seal()
 	return nil
 }
 
 // checkRange records the first weight outside the range of float64, and such a reward of each structure. A model
 // with fractions needs no check.
-func (s *Space) checkRange(file string) {
-	model := s.model
+func (space *Space) checkRange(file string) {
+	model := space.model
 	if model.Exact() {
 		return
 	}
 	for _, weight := range model.Weights {
-		if !sparse.InRange(weight) && s.rangeErr == nil {
-			s.rangeErr = &RangeError{File: file, What: fmt.Sprintf("weight %.4g", weight)}
+		if !sparse.InRange(weight) && space.rangeErr == nil {
+			space.rangeErr = &RangeError{File: file, What: fmt.Sprintf("weight %.4g", weight)}
 			model.Err = math.Inf(1)
 		}
 	}
@@ -215,58 +215,58 @@ func (imported *Imported) completeProgram(program *sema.Program) {
 }
 
 // Imported reports whether the space was imported and not built.
-func (s *Space) Imported() bool { return s.imported != nil }
+func (space *Space) Imported() bool { return space.imported != nil }
 
 // combineLabels returns the states of an imported space that satisfy a formula with labels. It applies Boolean
 // operators to sets of states.
-func (s *Space) combineLabels(expr sema.Expr) (*sparse.Set, error) {
+func (space *Space) combineLabels(expr sema.Expr) (*sparse.Set, error) {
 	if sema.NeedsOnlyVariables(expr) {
-		return s.evaluateInStates(expr)
+		return space.evaluateInStates(expr)
 	}
 	switch e := expr.(type) {
 	case *sema.Label:
-		return s.importedLabel(e)
+		return space.importedLabel(e)
 	case *sema.Unary:
-		set, err := s.States(e.X)
+		set, err := space.States(e.X)
 		if err != nil {
 			return nil, err
 		}
 		return set.Complement(), nil
 	case *sema.Binary:
-		return s.evaluateConnective(e)
+		return space.evaluateConnective(e)
 	case *sema.Cond:
-		condition, conditionErr := s.States(e.Condition)
-		then, thenErr := s.States(e.Then)
-		otherwise, otherwiseErr := s.States(e.Else)
+		condition, conditionErr := space.States(e.Condition)
+		then, thenErr := space.States(e.Then)
+		otherwise, otherwiseErr := space.States(e.Else)
 		if err := cmp.Or(conditionErr, thenErr, otherwiseErr); err != nil {
 			return nil, err
 		}
 		return condition.Intersect(then).Union(otherwise.Minus(condition)), nil
 	}
-	return nil, s.unsupportedLabel(expr)
+	return nil, space.unsupportedLabel(expr)
 }
 
 // importedLabel returns the states with a label of the files or of the properties.
-func (s *Space) importedLabel(label *sema.Label) (*sparse.Set, error) {
-	switch labels := s.Program().Labels; {
+func (space *Space) importedLabel(label *sema.Label) (*sparse.Set, error) {
+	switch labels := space.Program().Labels; {
 	case label.Index <= firstImported:
-		return s.model.Labels[firstImported-label.Index].States.Clone(), nil
+		return space.model.Labels[firstImported-label.Index].States.Clone(), nil
 	case label.Index < len(labels):
-		return s.States(labels[label.Index].X)
+		return space.States(labels[label.Index].X)
 	}
-	return nil, s.unsupportedLabel(label)
+	return nil, space.unsupportedLabel(label)
 }
 
 // evaluateConnective applies a binary Boolean operator to the sets of states of its operands.
-func (s *Space) evaluateConnective(expr *sema.Binary) (*sparse.Set, error) {
+func (space *Space) evaluateConnective(expr *sema.Binary) (*sparse.Set, error) {
 	if expr.X.Type() != sema.Bool || expr.Y.Type() != sema.Bool {
-		return nil, s.unsupportedLabel(expr)
+		return nil, space.unsupportedLabel(expr)
 	}
-	left, err := s.States(expr.X)
+	left, err := space.States(expr.X)
 	if err != nil {
 		return nil, err
 	}
-	right, err := s.States(expr.Y)
+	right, err := space.States(expr.Y)
 	if err != nil {
 		return nil, err
 	}
@@ -283,12 +283,12 @@ func (s *Space) evaluateConnective(expr *sema.Binary) (*sparse.Set, error) {
 	case syntax.OpNe:
 		return different, nil
 	}
-	return nil, s.unsupportedLabel(expr)
+	return nil, space.unsupportedLabel(expr)
 }
 
 // unsupportedLabel returns the error for a label that is not an operand of a Boolean operator.
-func (s *Space) unsupportedLabel(expr sema.Expr) error {
-	return &compile.UnsupportedError{File: s.Program().File, Pos: expr.Pos(), Msg: "a label of an imported model can be used only with Boolean operators"}
+func (space *Space) unsupportedLabel(expr sema.Expr) error {
+	return &compile.UnsupportedError{File: space.Program().File, Pos: expr.Pos(), Msg: "a label of an imported model can be used only with Boolean operators"}
 }
 
 // integerLiteral returns an expression for an int32 value.

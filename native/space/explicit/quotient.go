@@ -11,14 +11,14 @@ import (
 //
 // rewards maps an index into Program.Rewards to the rewards of the model. Other reward structures are not
 // available. The program stays the same, even if the model is of another kind.
-func (s *Space) Quotient(states []uint32, model *sparse.Model, rewards map[int]*sparse.Reward) *Space {
+func (space *Space) Quotient(states []uint32, model *sparse.Model, rewards map[int]*sparse.Reward) *Space {
 	quotient := &Space{
-		compiled: s.compiled, codec: s.codec, store: newStore(s.codec.words), model: model,
-		overlaps: s.overlaps, fallback: s.fallback, prismDifferences: s.prismDifferences, imported: s.imported, normalised: s.normalised,
+		compiled: space.compiled, codec: space.codec, store: newStore(space.codec.words), model: model,
+		overlaps: space.overlaps, fallback: space.fallback, prismDifferences: space.prismDifferences, imported: space.imported, normalised: space.normalised,
 		quotient: &quotientData{rewards},
 	}
 	for _, i := range states {
-		quotient.store.add(s.store.state(int(i)))
+		quotient.store.add(space.store.state(int(i)))
 	}
 	return quotient
 }

@@ -22,33 +22,33 @@ import (
 // the result is a *RangeError.
 //
 // Source: reference, sections 4.8 and 4.10.
-func (s *Space) Reward(index int) (*sparse.Reward, error) {
+func (space *Space) Reward(index int) (*sparse.Reward, error) {
 	switch {
-	case s.quotient != nil:
-		if reward := s.quotient.rewards[index]; reward != nil {
+	case space.quotient != nil:
+		if reward := space.quotient.rewards[index]; reward != nil {
 			return reward, nil
 		}
 		return nil, fmt.Errorf("the quotient has no rewards for structure %d", index)
-	case s.imported != nil:
-		return s.importedReward(index)
-	case s.model.Exact():
-		return s.exactReward(index)
+	case space.imported != nil:
+		return space.importedReward(index)
+	case space.model.Exact():
+		return space.exactReward(index)
 	}
-	return s.floatReward(index)
+	return space.floatReward(index)
 }
 
 // floatReward returns a reward structure of a model with float64 weights, and bounds its rounding errors.
-func (s *Space) floatReward(index int) (*sparse.Reward, error) {
-	structure := &s.Program().Rewards[index]
+func (space *Space) floatReward(index int) (*sparse.Reward, error) {
+	structure := &space.Program().Rewards[index]
 	reward := &sparse.Reward{Name: structure.Name}
 	if hasStateRewards(structure) {
-		reward.State = make([]float64, s.store.n)
+		reward.State = make([]float64, space.store.n)
 	}
 	if hasTransitionRewards(structure) {
-		reward.Choice = make([]float64, s.model.NumChoices())
+		reward.Choice = make([]float64, space.model.NumChoices())
 	}
-	evaluators, err := s.evaluateRewards(index, func(evaluator *rewardEvaluator, i int, state []int32) error {
-		return s.stateAndChoiceRewards(reward, evaluator, i, state)
+	evaluators, err := space.evaluateRewards(index, func(evaluator *rewardEvaluator, i int, state []int32) error {
+		return space.stateAndChoiceRewards(reward, evaluator, i, state)
 	})
 	if err != nil {
 		return nil, err
@@ -58,7 +58,7 @@ func (s *Space) floatReward(index int) (*sparse.Reward, error) {
 		maxErr = max(maxErr, evaluator.relErr)
 		reward.Unfit = cmp.Or(reward.Unfit, evaluator.rangeErr)
 	}
-	reward.Err = s.rewardError(structure, maxErr)
+	reward.Err = space.rewardError(structure, maxErr)
 	if reward.Unfit != nil {
 		reward.Err = math.Inf(1)
 	}
@@ -67,10 +67,10 @@ func (s *Space) floatReward(index int) (*sparse.Reward, error) {
 
 // evaluateRewards calls visit for every state, in several goroutines with an evaluator each. It returns the
 // evaluators in the order of their states.
-func (s *Space) evaluateRewards(index int, visit func(evaluator *rewardEvaluator, i int, state []int32) error) ([]*rewardEvaluator, error) {
+func (space *Space) evaluateRewards(index int, visit func(evaluator *rewardEvaluator, i int, state []int32) error) ([]*rewardEvaluator, error) {
 	var evaluators []*rewardEvaluator
-	err := s.visitInParallel(func() (visitState, error) {
-		evaluator, err := s.newRewardEvaluator(index)
+	err := space.visitInParallel(func() (visitState, error) {
+		evaluator, err := space.newRewardEvaluator(index)
 		evaluators = append(evaluators, evaluator)
 		return func(i int, state []int32) error { return visit(evaluator, i, state) }, err
 	})
@@ -91,16 +91,16 @@ type rewardEvaluator struct {
 }
 
 // newRewardEvaluator compiles Program.Rewards[index] and bounds the rounding errors of its items.
-func (s *Space) newRewardEvaluator(index int) (*rewardEvaluator, error) {
-	rewards, err := s.compiled.Rewards(index)
+func (space *Space) newRewardEvaluator(index int) (*rewardEvaluator, error) {
+	rewards, err := space.compiled.Rewards(index)
 	if err != nil {
 		return nil, err
 	}
-	evaluator := &rewardEvaluator{space: s, structure: &s.Program().Rewards[index], rewards: rewards}
-	if evaluator.exact, err = s.newExactRewardEvaluator(evaluator.structure); err != nil {
+	evaluator := &rewardEvaluator{space: space, structure: &space.Program().Rewards[index], rewards: rewards}
+	if evaluator.exact, err = space.newExactRewardEvaluator(evaluator.structure); err != nil {
 		return nil, err
 	}
-	analysis := s.floatAnalysis()
+	analysis := space.floatAnalysis()
 	for i := range evaluator.structure.Items {
 		item := &evaluator.structure.Items[i]
 		if relErr := analysis.Facts(item.Value).RelErr; !math.IsNaN(relErr) {
@@ -251,22 +251,22 @@ func (evaluator *rewardEvaluator) recordRange(value float64, state []int32) floa
 }
 
 // stateAndChoiceRewards stores the rewards of state i and of its choices.
-func (s *Space) stateAndChoiceRewards(reward *sparse.Reward, evaluator *rewardEvaluator, i int, state []int32) error {
+func (space *Space) stateAndChoiceRewards(reward *sparse.Reward, evaluator *rewardEvaluator, i int, state []int32) error {
 	var err error
 	if reward.State != nil {
 		if reward.State[i], err = evaluator.state(state); err != nil {
 			return err
 		}
 	}
-	if reward.Choice == nil || s.model.IsDeadlock(i) {
+	if reward.Choice == nil || space.model.IsDeadlock(i) {
 		return nil
 	}
-	first, end := s.model.Choices(i)
+	first, end := space.model.Choices(i)
 	for choice := first; choice < end; choice++ {
-		if s.model.Kind == sparse.MDP {
-			reward.Choice[choice], err = evaluator.choice(state, s.actionIndex(choice))
+		if space.model.Kind == sparse.MDP {
+			reward.Choice[choice], err = evaluator.choice(state, space.actionIndex(choice))
 		} else {
-			reward.Choice[choice], err = s.weightedReward(evaluator, choice, state)
+			reward.Choice[choice], err = space.weightedReward(evaluator, choice, state)
 		}
 		if err != nil {
 			return err
@@ -278,19 +278,19 @@ func (s *Space) stateAndChoiceRewards(reward *sparse.Reward, evaluator *rewardEv
 // weightedReward returns the reward of a Markov chain's row. It is the sum of the transitions' rewards, weighted
 // with probabilities or rates. Products that underflow are raised, and large products lowered, to numbers that
 // recordRange reports.
-func (s *Space) weightedReward(evaluator *rewardEvaluator, choice int, state []int32) (float64, error) {
+func (space *Space) weightedReward(evaluator *rewardEvaluator, choice int, state []int32) (float64, error) {
 	sum := 0.0
-	first, end := s.model.Row(choice)
+	first, end := space.model.Row(choice)
 	limit := math.MaxFloat64 / float64(end-first)
 	for transition := first; transition < end; transition++ {
-		value, err := evaluator.choice(state, s.actionIndex(transition))
+		value, err := evaluator.choice(state, space.actionIndex(transition))
 		if err != nil {
 			return 0, err
 		}
 		if !(value > 0) {
 			continue
 		}
-		weighted := max(s.model.Prob(transition)*value, minNormal)
+		weighted := max(space.model.Prob(transition)*value, minNormal)
 		if weighted > limit {
 			evaluator.recordRange(math.MaxFloat64, state)
 		}
@@ -300,11 +300,11 @@ func (s *Space) weightedReward(evaluator *rewardEvaluator, choice int, state []i
 }
 
 // actionIndex returns the action of a choice or transition as an index into Program.Actions, or sema.Unlabelled.
-func (s *Space) actionIndex(i int) int {
-	if s.model.Actions == nil || s.model.Actions[i] == sparse.NoAction {
+func (space *Space) actionIndex(i int) int {
+	if space.model.Actions == nil || space.model.Actions[i] == sparse.NoAction {
 		return sema.Unlabelled
 	}
-	return int(s.model.Actions[i]) - 1
+	return int(space.model.Actions[i]) - 1
 }
 
 // higherOrderFactor is larger than the ratio of a product (1+e1)(1+e2)... of small errors, minus 1,
@@ -313,14 +313,14 @@ const higherOrderFactor = 1.01
 
 // rewardError bounds the relative error of the rewards of a structure. itemErr bounds the relative error of its
 // items. Summing the items adds rounding errors. In a Markov chain, so does the mean over the transitions.
-func (s *Space) rewardError(structure *sema.RewardStruct, itemErr float64) float64 {
+func (space *Space) rewardError(structure *sema.RewardStruct, itemErr float64) float64 {
 	maxTransitions := 0
-	if s.model.Kind != sparse.MDP {
-		for i := range s.store.n {
-			first, end := s.model.Row(i)
+	if space.model.Kind != sparse.MDP {
+		for i := range space.store.n {
+			first, end := space.model.Row(i)
 			maxTransitions = max(maxTransitions, end-first)
 		}
-		itemErr += s.model.Err
+		itemErr += space.model.Err
 	}
 	numRoundings := len(structure.Items) + maxTransitions + 2
 	return higherOrderFactor * (itemErr + float64(numRoundings)*sema.UnitRoundoff)
@@ -328,30 +328,30 @@ func (s *Space) rewardError(structure *sema.RewardStruct, itemErr float64) float
 
 // exactReward returns a reward structure of a model with fractions. Its rewards are fractions and their nearest
 // float64 numbers.
-func (s *Space) exactReward(index int) (*sparse.Reward, error) {
-	structure := &s.Program().Rewards[index]
-	numStates := s.store.n
+func (space *Space) exactReward(index int) (*sparse.Reward, error) {
+	structure := &space.Program().Rewards[index]
+	numStates := space.store.n
 	reward := &sparse.Reward{
 		Name: structure.Name, Err: sema.UnitRoundoff,
 		State: make([]float64, numStates), StateRat: make([]*big.Rat, numStates),
-		Choice: make([]float64, s.model.NumChoices()), ChoiceRat: make([]*big.Rat, s.model.NumChoices()),
+		Choice: make([]float64, space.model.NumChoices()), ChoiceRat: make([]*big.Rat, space.model.NumChoices()),
 	}
-	state, hasTransitionItems := s.State(nil, 0), hasTransitionRewards(structure)
-	evaluator, err := s.newExactRewardEvaluator(structure)
+	state, hasTransitionItems := space.State(nil, 0), hasTransitionRewards(structure)
+	evaluator, err := space.newExactRewardEvaluator(structure)
 	if err != nil {
 		return nil, err
 	}
 	for i := range numStates {
-		s.State(state, i)
+		space.State(state, i)
 		value, err := evaluator.sum(state, isStateItem)
 		if err != nil {
 			return nil, err
 		}
-		s.setReward(reward, reward.State, reward.StateRat, i, value)
-		if !hasTransitionItems || s.model.IsDeadlock(i) {
+		space.setReward(reward, reward.State, reward.StateRat, i, value)
+		if !hasTransitionItems || space.model.IsDeadlock(i) {
 			continue
 		}
-		if err := s.exactChoiceRewards(reward, evaluator, i, state); err != nil {
+		if err := space.exactChoiceRewards(reward, evaluator, i, state); err != nil {
 			return nil, err
 		}
 	}
@@ -360,10 +360,10 @@ func (s *Space) exactReward(index int) (*sparse.Reward, error) {
 
 // setReward stores a reward at index i, as a fraction and as a float64. It records the first reward outside the
 // range of float64.
-func (s *Space) setReward(reward *sparse.Reward, floats []float64, rats []*big.Rat, i int, value *big.Rat) {
+func (space *Space) setReward(reward *sparse.Reward, floats []float64, rats []*big.Rat, i int, value *big.Rat) {
 	storeRational(floats, rats, i, value)
 	if floats[i] != 0 && !isNormalFloat(floats[i]) && reward.Unfit == nil {
-		reward.Unfit, reward.Err = &RangeError{File: s.Program().File, What: "reward " + shortRat(value)}, math.Inf(1)
+		reward.Unfit, reward.Err = &RangeError{File: space.Program().File, What: "reward " + shortRat(value)}, math.Inf(1)
 	}
 }
 
@@ -382,9 +382,9 @@ func storeRational(floats []float64, rats []*big.Rat, i int, value *big.Rat) {
 }
 
 // sameAction reports whether all transitions from first to end-1 have the same action.
-func (s *Space) sameAction(first, end int) bool {
+func (space *Space) sameAction(first, end int) bool {
 	for transition := first + 1; transition < end; transition++ {
-		if s.actionIndex(transition) != s.actionIndex(first) {
+		if space.actionIndex(transition) != space.actionIndex(first) {
 			return false
 		}
 	}
@@ -392,36 +392,36 @@ func (s *Space) sameAction(first, end int) bool {
 }
 
 // exactChoiceRewards computes the rewards of the choices of state i with fractions.
-func (s *Space) exactChoiceRewards(reward *sparse.Reward, evaluator *exactRewardEvaluator, i int, state []int32) error {
-	first, end := s.model.Choices(i)
+func (space *Space) exactChoiceRewards(reward *sparse.Reward, evaluator *exactRewardEvaluator, i int, state []int32) error {
+	first, end := space.model.Choices(i)
 	for choice := first; choice < end; choice++ {
-		value, err := s.exactChoiceReward(evaluator, choice, state)
+		value, err := space.exactChoiceReward(evaluator, choice, state)
 		if err != nil {
 			return err
 		}
-		s.setReward(reward, reward.Choice, reward.ChoiceRat, choice, value)
+		space.setReward(reward, reward.Choice, reward.ChoiceRat, choice, value)
 	}
 	return nil
 }
 
 // exactChoiceReward returns the reward of a choice. In a Markov chain it is the sum of the transitions' rewards,
 // weighted with their probabilities or rates.
-func (s *Space) exactChoiceReward(evaluator *exactRewardEvaluator, choice int, state []int32) (*big.Rat, error) {
-	first, end := s.model.Row(choice)
+func (space *Space) exactChoiceReward(evaluator *exactRewardEvaluator, choice int, state []int32) (*big.Rat, error) {
+	first, end := space.model.Row(choice)
 	switch {
-	case s.model.Kind == sparse.MDP:
-		return evaluator.sum(state, isTransitionItem(s.actionIndex(choice)))
-	case s.model.Intervals(), s.model.Kind == sparse.DTMC && s.sameAction(first, end):
+	case space.model.Kind == sparse.MDP:
+		return evaluator.sum(state, isTransitionItem(space.actionIndex(choice)))
+	case space.model.Intervals(), space.model.Kind == sparse.DTMC && space.sameAction(first, end):
 		// The probabilities sum to 1, and all transitions have the same reward.
-		return evaluator.sum(state, isTransitionItem(s.actionIndex(first)))
+		return evaluator.sum(state, isTransitionItem(space.actionIndex(first)))
 	}
 	sum := new(big.Rat)
 	for transition := first; transition < end; transition++ {
-		value, err := evaluator.sum(state, isTransitionItem(s.actionIndex(transition)))
+		value, err := evaluator.sum(state, isTransitionItem(space.actionIndex(transition)))
 		if err != nil {
 			return nil, err
 		}
-		sum.Add(sum, new(big.Rat).Mul(value, s.model.Rat(transition)))
+		sum.Add(sum, new(big.Rat).Mul(value, space.model.Rat(transition)))
 	}
 	return sum, nil
 }
@@ -445,16 +445,16 @@ type exactRewardItem struct {
 
 // newExactRewardEvaluator compiles the guards and the integer values of a reward structure. Other values are not
 // compiled, because compiled code computes float64 numbers.
-func (s *Space) newExactRewardEvaluator(structure *sema.RewardStruct) (*exactRewardEvaluator, error) {
-	evaluator := &exactRewardEvaluator{space: s, rationals: make(map[float64]*big.Rat)}
+func (space *Space) newExactRewardEvaluator(structure *sema.RewardStruct) (*exactRewardEvaluator, error) {
+	evaluator := &exactRewardEvaluator{space: space, rationals: make(map[float64]*big.Rat)}
 	for i := range structure.Items {
 		item := exactRewardItem{RewardItem: &structure.Items[i]}
 		var err error
-		if item.guard, err = s.compiled.Evaluator(item.Guard); err != nil {
+		if item.guard, err = space.compiled.Evaluator(item.Guard); err != nil {
 			return nil, err
 		}
 		if item.Value.Type() == sema.Int {
-			if item.integerValue, err = s.compiled.Evaluator(item.Value); err != nil {
+			if item.integerValue, err = space.compiled.Evaluator(item.Value); err != nil {
 				return nil, err
 			}
 		}
@@ -547,6 +547,6 @@ func (evaluator *exactRewardEvaluator) rational(integer float64) *big.Rat {
 }
 
 // modelError returns an error about the model in a state.
-func (s *Space) modelError(state []int32, pos syntax.Pos, msg string) error {
-	return &compile.StateError{File: s.Program().File, Pos: pos, State: s.compiled.StateText(state), Msg: msg}
+func (space *Space) modelError(state []int32, pos syntax.Pos, msg string) error {
+	return &compile.StateError{File: space.Program().File, Pos: pos, State: space.compiled.StateText(state), Msg: msg}
 }

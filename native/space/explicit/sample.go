@@ -11,23 +11,23 @@ import (
 // NewRunner returns a runner that samples paths of the space. It evaluates the formulas and rewards of the monitor
 // in all states. It is an error if there are several initial states, or if a weight or reward is outside the range
 // of float64.
-func (s *Space) NewRunner(ctx context.Context, monitor compile.Monitor) (compile.BatchRunner, error) {
+func (space *Space) NewRunner(ctx context.Context, monitor compile.Monitor) (compile.BatchRunner, error) {
 	switch {
-	case s.rangeErr != nil:
-		return nil, s.rangeErr
-	case s.compiled.Samples() != nil:
-		return nil, s.compiled.Samples()
-	case len(s.model.Initial) != 1:
-		return nil, &compile.UnsupportedError{File: s.Program().File, Msg: "several initial states, sample paths need a single initial state"}
+	case space.rangeErr != nil:
+		return nil, space.rangeErr
+	case space.compiled.Samples() != nil:
+		return nil, space.compiled.Samples()
+	case len(space.model.Initial) != 1:
+		return nil, &compile.UnsupportedError{File: space.Program().File, Msg: "several initial states, sample paths need a single initial state"}
 	}
-	isCTMC := s.model.Kind == sparse.CTMC
-	watch, err := compile.NewWatch(monitor, isCTMC, stateFacts{s})
+	isCTMC := space.model.Kind == sparse.CTMC
+	watch, err := compile.NewWatch(monitor, isCTMC, stateFacts{space})
 	if err != nil {
 		return nil, err
 	}
-	sampler := &pathSampler{model: s.model, watch: watch}
+	sampler := &pathSampler{model: space.model, watch: watch}
 	if isCTMC {
-		sampler.rates, err = exitRates(ctx, s.model)
+		sampler.rates, err = exitRates(ctx, space.model)
 	}
 	return sampler, err
 }

@@ -12,11 +12,11 @@ import (
 // SignedReward splits the reward structure Program.Rewards[index] into two structures without negative rewards.
 // earned sums the items that are not negative. lost sums the absolute values of the negative items. The structure
 // is earned minus lost. A quotient is an error.
-func (s *Space) SignedReward(index int) (earned, lost *sparse.Reward, err error) {
-	if s.imported != nil && s.quotient == nil {
-		return s.importedRewardsWithSign(index, 1), s.importedRewardsWithSign(index, -1), nil
+func (space *Space) SignedReward(index int) (earned, lost *sparse.Reward, err error) {
+	if space.imported != nil && space.quotient == nil {
+		return space.importedRewardsWithSign(index, 1), space.importedRewardsWithSign(index, -1), nil
 	}
-	parts, err := s.signedParts(index)
+	parts, err := space.signedParts(index)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -35,11 +35,11 @@ const (
 
 // signedParts returns the space with two other reward structures. For each item x of Program.Rewards[index], the
 // first structure has max(x, 0) and the second one max(-x, 0).
-func (s *Space) signedParts(index int) (*Space, error) {
-	if s.quotient != nil {
+func (space *Space) signedParts(index int) (*Space, error) {
+	if space.quotient != nil {
 		return nil, errors.New("found negative rewards in a quotient")
 	}
-	structure := &s.Program().Rewards[index]
+	structure := &space.Program().Rewards[index]
 	positive := sema.RewardStruct{Name: structure.Name, Pos: structure.Pos}
 	negative := positive
 	for _, item := range structure.Items {
@@ -50,8 +50,8 @@ func (s *Space) signedParts(index int) (*Space, error) {
 		item.Value = atLeastZero(negated)
 		negative.Items = append(negative.Items, item)
 	}
-	view := *s
-	view.compiled = s.compiled.WithRewards([]sema.RewardStruct{positive, negative})
+	view := *space
+	view.compiled = space.compiled.WithRewards([]sema.RewardStruct{positive, negative})
 	return &view, nil
 }
 
@@ -83,18 +83,18 @@ func hasVariable(expr sema.Expr) (found bool) {
 
 // WrittenReward returns Program.Rewards[index] as it is written to files, and the rewards of single transitions.
 // Rewards may be negative. The rounding errors of irrational rewards have no bound.
-func (s *Space) WrittenReward(index int) (reward *sparse.Reward, transitions TransitionReward, err error) {
-	if s.imported != nil && s.quotient == nil {
-		reward = &s.model.Rewards[index]
+func (space *Space) WrittenReward(index int) (reward *sparse.Reward, transitions TransitionReward, err error) {
+	if space.imported != nil && space.quotient == nil {
+		reward = &space.model.Rewards[index]
 	} else {
-		reward, err = s.Reward(index)
+		reward, err = space.Reward(index)
 	}
 	if err == nil {
-		transitions, err = s.transitionReward(index)
+		transitions, err = space.transitionReward(index)
 		return reward, transitions, err
 	}
 	// Negative rewards may be the reason of the error.
-	parts, partsErr := s.signedParts(index)
+	parts, partsErr := space.signedParts(index)
 	if partsErr != nil {
 		return nil, TransitionReward{}, err
 	}
@@ -102,21 +102,21 @@ func (s *Space) WrittenReward(index int) (reward *sparse.Reward, transitions Tra
 }
 
 // transitionReward is TransitionRewards with its results in one value.
-func (s *Space) transitionReward(index int) (rewards TransitionReward, err error) {
-	rewards.Values, rewards.Rats, err = s.TransitionRewards(index)
+func (space *Space) transitionReward(index int) (rewards TransitionReward, err error) {
+	rewards.Values, rewards.Rats, err = space.TransitionRewards(index)
 	return rewards, err
 }
 
 // subtractReward returns reward structure 0 minus reward structure 1, for states, choices and transitions.
-func (s *Space) subtractReward() (*sparse.Reward, TransitionReward, error) {
+func (space *Space) subtractReward() (*sparse.Reward, TransitionReward, error) {
 	var rewards [2]*sparse.Reward
 	var transitions [2]TransitionReward
 	for i := range rewards {
 		var err error
-		if rewards[i], err = s.Reward(i); err != nil {
+		if rewards[i], err = space.Reward(i); err != nil {
 			return nil, TransitionReward{}, err
 		}
-		if transitions[i], err = s.transitionReward(i); err != nil {
+		if transitions[i], err = space.transitionReward(i); err != nil {
 			return nil, TransitionReward{}, err
 		}
 	}

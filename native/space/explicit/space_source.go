@@ -51,10 +51,10 @@ func SpaceOf(ctx context.Context, states runner.StateSpace, fractions Fractions)
 var _ SpaceSource = (*Space)(nil)
 
 // Declares implements runner.StateSpace, so that a job can use a Space that exists already.
-func (s *Space) Declares() *sema.Model { return s.Program().Model() }
+func (space *Space) Declares() *sema.Model { return space.Program().Model() }
 
 // Files implements runner.StateSpace.
-func (s *Space) Files() []runner.File { return nil }
+func (space *Space) Files() []runner.File { return nil }
 
 // Space implements SpaceSource. It returns s, whatever numbers it has.
-func (s *Space) Space(context.Context, Fractions) (*Space, error) { return s, nil }
+func (space *Space) Space(context.Context, Fractions) (*Space, error) { return space, nil }

@@ -146,8 +146,8 @@ func firstLine(part Source) string {
 }
 
 // firstPos returns the position of the first line of a part.
-func (s *section) firstPos() syntax.Pos {
-	return syntax.Pos{Offset: int32(min(s.offset, math.MaxInt32)), Line: int32(s.line + 1), Col: 1}
+func (section *section) firstPos() syntax.Pos {
+	return syntax.Pos{Offset: int32(min(section.offset, math.MaxInt32)), Line: int32(section.line + 1), Col: 1}
 }
 
 // sections splits the text at the comments that start a section. Text before the first such comment has the

@@ -123,4 +123,6 @@ type number struct {
 }
 
 // isZero reports whether the number is zero.
-func (n number) isZero() bool { return n.float == 0 && (n.rat == nil || n.rat.Sign() == 0) }
+func (value number) isZero() bool {
+	return value.float == 0 && (value.rat == nil || value.rat.Sign() == 0)
+}

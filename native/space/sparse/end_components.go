@@ -16,10 +16,12 @@ type EndComponents struct {
 }
 
 // Num returns the number of end components.
-func (e *EndComponents) Num() int { return len(e.Start) - 1 }
+func (components *EndComponents) Num() int { return len(components.Start) - 1 }
 
 // Members returns the states of end component i.
-func (e *EndComponents) Members(i int) []uint32 { return e.States[e.Start[i]:e.Start[i+1]] }
+func (components *EndComponents) Members(i int) []uint32 {
+	return components.States[components.Start[i]:components.Start[i+1]]
+}
 
 // EndComponents computes the maximal end components of the part of the model with the given states and choices.
 // nil stands for all states, or all choices. A choice with a transition out of the part belongs to no end

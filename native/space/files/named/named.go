@@ -149,17 +149,17 @@ func Stale(base, ext, zip string, n int) []string {
 }
 
 // Open reads the files of a state space for a name on the command line.
-func (r Reader) Open(ctx context.Context, name string, opts files.ReadOptions) (*files.StateFiles, error) {
+func (read Reader) Open(ctx context.Context, name string, opts files.ReadOptions) (*files.StateFiles, error) {
 	zip := Zip(name)
 	base, exts, _ := Split(strings.TrimSuffix(name, zip))
 	if len(exts) == 1 && isCompleteFormat(exts[0]) {
-		text, err := r(name)
+		text, err := read(name)
 		if err != nil {
 			return nil, err
 		}
 		return files.Open(ctx, files.Sources{Transitions: files.Source{Name: name, Text: text}}, exts[0], opts)
 	}
-	src, err := r.readSources(base, exts, zip)
+	src, err := read.readSources(base, exts, zip)
 	if err != nil {
 		return nil, err
 	}
@@ -168,7 +168,7 @@ func (r Reader) Open(ctx context.Context, name string, opts files.ReadOptions) (
 
 // readSources reads the files with the given extensions in PRISM's formats. "all" stands for all existing files.
 // Every file name ends with zip.
-func (r Reader) readSources(base string, exts []string, zip string) (files.Sources, error) {
+func (read Reader) readSources(base string, exts []string, zip string) (files.Sources, error) {
 	readsAll := slices.Contains(exts, "all")
 	if err := checkReadTogether(base, exts, zip); err != nil {
 		return files.Sources{}, err
@@ -184,7 +184,7 @@ func (r Reader) readSources(base string, exts []string, zip string) (files.Sourc
 			continue
 		}
 		mayMiss := readsAll && ext != "tra"
-		if err := r.readPart(&sources, base, ext, zip, mayMiss); err != nil {
+		if err := read.readPart(&sources, base, ext, zip, mayMiss); err != nil {
 			return sources, err
 		}
 	}
@@ -205,34 +205,34 @@ func checkReadTogether(base string, exts []string, zip string) error {
 }
 
 // readPart reads the files with one extension in PRISM's formats. If mayMiss is set, a file need not exist.
-func (r Reader) readPart(sources *files.Sources, base, ext, zip string, mayMiss bool) (err error) {
+func (read Reader) readPart(sources *files.Sources, base, ext, zip string, mayMiss bool) (err error) {
 	suffix := "." + ext + zip
 	switch ext {
 	case "tra":
 		var transitions *files.Source
-		if transitions, err = r.readSource(base+suffix, mayMiss); err == nil {
+		if transitions, err = read.readSource(base+suffix, mayMiss); err == nil {
 			sources.Transitions = *transitions
 		}
 	case "sta":
-		sources.States, err = r.readSource(base+suffix, mayMiss)
+		sources.States, err = read.readSource(base+suffix, mayMiss)
 	case "lab":
-		sources.Labels, err = r.readSource(base+suffix, mayMiss)
+		sources.Labels, err = read.readSource(base+suffix, mayMiss)
 	case "obs":
-		sources.Observations, err = r.readSource(base+suffix, mayMiss)
+		sources.Observations, err = read.readSource(base+suffix, mayMiss)
 	case "srew":
-		sources.StateRewards, err = r.readRewardFiles(base, suffix, mayMiss)
+		sources.StateRewards, err = read.readRewardFiles(base, suffix, mayMiss)
 	case "trew":
-		sources.TransitionRewards, err = r.readRewardFiles(base, suffix, mayMiss)
+		sources.TransitionRewards, err = read.readRewardFiles(base, suffix, mayMiss)
 	}
 	return err
 }
 
 // readSource reads a file. If mayMiss is set and the file does not exist, it returns nil.
-func (r Reader) readSource(name string, mayMiss bool) (*files.Source, error) {
+func (read Reader) readSource(name string, mayMiss bool) (*files.Source, error) {
 	if mayMiss && isMissing(name) {
 		return nil, nil
 	}
-	text, err := r(name)
+	text, err := read(name)
 	if err != nil {
 		return nil, err
 	}
@@ -241,11 +241,11 @@ func (r Reader) readSource(name string, mayMiss bool) (*files.Source, error) {
 
 // readRewardFiles reads the rewards of one structure from model.srew, or of several structures from model1.srew,
 // model2.srew, and so on.
-func (r Reader) readRewardFiles(base, ext string, mayMiss bool) ([]files.Source, error) {
+func (read Reader) readRewardFiles(base, ext string, mayMiss bool) ([]files.Source, error) {
 	if isMissing(base+ext) && !isMissing(base+"1"+ext) {
-		return r.readNumberedFiles(base, ext)
+		return read.readNumberedFiles(base, ext)
 	}
-	src, err := r.readSource(base+ext, mayMiss)
+	src, err := read.readSource(base+ext, mayMiss)
 	if err != nil || src == nil {
 		return nil, err
 	}
@@ -253,14 +253,14 @@ func (r Reader) readRewardFiles(base, ext string, mayMiss bool) ([]files.Source,
 }
 
 // readNumberedFiles reads model1.srew, model2.srew, and so on, until a file does not exist.
-func (r Reader) readNumberedFiles(base, ext string) ([]files.Source, error) {
+func (read Reader) readNumberedFiles(base, ext string) ([]files.Source, error) {
 	var sources []files.Source
 	for i := 1; ; i++ {
 		name := base + strconv.Itoa(i) + ext
 		if isMissing(name) {
 			return sources, nil
 		}
-		src, err := r.readSource(name, false)
+		src, err := read.readSource(name, false)
 		if err != nil {
 			return nil, err
 		}
@@ -303,12 +303,12 @@ func checkDrawable(space *explicit.Space) error {
 }
 
 // Writer returns a function that writes a space in the format.
-func (f Format) Writer(ctx context.Context, space *explicit.Space, opts files.Options) (func(io.Writer) error, error) {
-	opts.Raw = f.Zipped // otherwise the file would be compressed twice
-	if opts.Precision == 0 && f.Name == "drn" {
+func (format Format) Writer(ctx context.Context, space *explicit.Space, opts files.Options) (func(io.Writer) error, error) {
+	opts.Raw = format.Zipped // otherwise the file would be compressed twice
+	if opts.Precision == 0 && format.Name == "drn" {
 		opts.Precision = files.MaxPrecision
 	}
-	if f.Name == "svg" {
+	if format.Name == "svg" {
 		if err := checkDrawable(space); err != nil {
 			return nil, err
 		}
@@ -317,20 +317,20 @@ func (f Format) Writer(ctx context.Context, space *explicit.Space, opts files.Op
 	if err != nil {
 		return nil, err
 	}
-	write := func(out io.Writer) error { return f.writeFormat(ctx, writer, out) }
-	if f.Zipped {
+	write := func(out io.Writer) error { return format.writeFormat(ctx, writer, out) }
+	if format.Zipped {
 		return compressed(write), nil
 	}
 	return write, nil
 }
 
 // writeFormat writes the format with the method of the writer for it.
-func (f Format) writeFormat(ctx context.Context, writer *files.Writer, out io.Writer) error {
-	switch f.Name {
+func (format Format) writeFormat(ctx context.Context, writer *files.Writer, out io.Writer) error {
+	switch format.Name {
 	case "sta":
 		return writer.States(ctx, out)
 	case "lab":
-		if f.OnlyLabels {
+		if format.OnlyLabels {
 			return writer.PropertyLabels(ctx, out)
 		}
 		return writer.Labels(ctx, out)
@@ -339,13 +339,13 @@ func (f Format) writeFormat(ctx context.Context, writer *files.Writer, out io.Wr
 	case "pexp":
 		return writer.Combined(ctx, out)
 	case "srew":
-		return writer.StateRewards(ctx, out, f.Reward)
+		return writer.StateRewards(ctx, out, format.Reward)
 	case "trew":
-		return writer.TransitionRewards(ctx, out, f.Reward)
+		return writer.TransitionRewards(ctx, out, format.Reward)
 	case "dot":
 		return writer.DOT(ctx, out)
 	case "svg":
-		return f.draw(ctx, writer, out)
+		return format.draw(ctx, writer, out)
 	case "drn":
 		return writer.DRN(ctx, out)
 	case "umb":
@@ -355,12 +355,12 @@ func (f Format) writeFormat(ctx context.Context, writer *files.Writer, out io.Wr
 }
 
 // draw writes the picture of the graph that DOT writes.
-func (f Format) draw(ctx context.Context, writer *files.Writer, out io.Writer) error {
+func (format Format) draw(ctx context.Context, writer *files.Writer, out io.Writer) error {
 	var dot strings.Builder
 	if err := writer.DOT(ctx, &dot); err != nil {
 		return err
 	}
-	picture, err := f.Draw(ctx, dot.String())
+	picture, err := format.Draw(ctx, dot.String())
 	if err != nil {
 		return err
 	}
