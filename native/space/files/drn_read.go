@@ -250,10 +250,8 @@ func (file *drnFile) readBody(ctx context.Context) error {
 	}
 	file.current = -1
 	for line := 0; file.next(); line++ {
-		if line&0xfff == 0 {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
+		if line&0xfff == 0 && ctx.Err() != nil {
+			return ctx.Err()
 		}
 		text := bytes.TrimLeft(file.text, " \t")
 		position := &cursor{drnFile: file, column: len(file.text) - len(text)}

@@ -25,10 +25,8 @@ func readLabels(ctx context.Context, src Source, numStates int) (*labFile, error
 	labels.readNames(numStates)
 	last := -1
 	for line := 0; labels.nextData("labels", nil); line++ {
-		if line&0xfff == 0 {
-			if err := ctx.Err(); err != nil {
-				return labels, err
-			}
+		if line&0xfff == 0 && ctx.Err() != nil {
+			return labels, ctx.Err()
 		}
 		last = labels.readState(last, numStates)
 	}

@@ -63,10 +63,8 @@ func (printer *printer) countTransitions(transitions rowFunc) (int, error) {
 	total := 0
 	var row []writtenTransition
 	for choice := range printer.model.NumChoices() {
-		if choice&0xfff == 0 {
-			if err := printer.ctx.Err(); err != nil {
-				return 0, err
-			}
+		if choice&0xfff == 0 && printer.ctx.Err() != nil {
+			return 0, printer.ctx.Err()
 		}
 		row = transitions(row, choice)
 		total += len(row)

@@ -36,10 +36,8 @@ func readValues(ctx context.Context, src Source, noun string, count int) (*staFi
 	file.values = make([]int32, 0, len(file.vars)*min(count, maxValuations))
 	numRead := 0
 	for ; file.nextData(noun+"s", nil); numRead++ {
-		if numRead&0xfff == 0 {
-			if err := ctx.Err(); err != nil {
-				return file, err
-			}
+		if numRead&0xfff == 0 && ctx.Err() != nil {
+			return file, ctx.Err()
 		}
 		file.readState(numRead, count)
 	}

@@ -93,10 +93,8 @@ func readTransitions(ctx context.Context, src Source, opts ReadOptions) (*traFil
 	maxRows := len(src.Text) / len("0 0 1\n") // the totals may be wrong
 	file.builder.Grow(min(file.totals.states, maxRows), min(file.totals.choices, maxRows), min(file.totals.transitions, maxRows))
 	for line := 0; lines.nextData("transitions", nil); line++ {
-		if line&0xfff == 0 {
-			if err := ctx.Err(); err != nil {
-				return nil, nil, lines, err
-			}
+		if line&0xfff == 0 && ctx.Err() != nil {
+			return nil, nil, lines, ctx.Err()
 		}
 		file.readLine()
 	}

@@ -227,10 +227,8 @@ func (builder *umbBuilder) addRows() error {
 	builder.reserveRows()
 	defer func() { builder.umbFile.targets, builder.choiceRows, builder.umbFile.actionNumbers = nil, nil, nil }()
 	for state := range builder.umbFile.numStates {
-		if state&0xfff == 0 {
-			if err := builder.ctx.Err(); err != nil {
-				return err
-			}
+		if state&0xfff == 0 && builder.ctx.Err() != nil {
+			return builder.ctx.Err()
 		}
 		if builder.hasNoBranches(state) {
 			continue // a skipped state becomes a deadlock

@@ -138,10 +138,8 @@ func (writer *Writer) printTo(ctx context.Context, out io.Writer, body func(*pri
 // forEachState calls visit for every state, in the order of the file, with its number in the file.
 func (printer *printer) forEachState(visit func(number, state int) error) error {
 	for number, state := range printer.stateOrder {
-		if number&0xfff == 0 {
-			if err := printer.ctx.Err(); err != nil {
-				return err
-			}
+		if number&0xfff == 0 && printer.ctx.Err() != nil {
+			return printer.ctx.Err()
 		}
 		if err := visit(number, int(state)); err != nil {
 			return err
