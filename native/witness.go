@@ -120,14 +120,20 @@ func (model *exploredModel) findWitness(ctx context.Context, reach *check.Reach,
 	if set.Count == 0 && err != nil {
 		return nil, nil, err
 	}
+	found := model.describe(set, chain, reach, question)
+	if err != nil {
+		found.SumFraction = "" // the sum is only a lower bound, because paths are missing
+	}
+	return found, chain, err
+}
+
+// describe returns a set of paths of a chain as a witness.
+func (model *exploredModel) describe(set *witness.Set, chain *witness.Chain, reach *check.Reach, question question) *result.Witness {
 	found := &result.Witness{
 		Holds: question.satisfying, Scheduler: reach.Choices != nil,
 		Count: set.Count, All: set.All, Longest: set.Steps, Paths: []result.WitnessPath{},
 	}
 	found.Sum, found.SumFraction = result.WitnessNumber(set.Sum)
-	if err != nil {
-		found.SumFraction = "" // the sum is only a lower bound, because paths are missing
-	}
 	if question.bound != nil {
 		found.Wanted = question.comparison()
 		found.Enough, found.Shown = set.Enough, set.Enough && question.provesAnswer
@@ -139,7 +145,7 @@ func (model *exploredModel) findWitness(ctx context.Context, reach *check.Reach,
 	if model.generated != nil {
 		found.Columns = model.generated.Columns(reach.Space.Program())
 	}
-	return found, chain, err
+	return found
 }
 
 // comparison returns the text of a comparison with the bound, such as >=1/2.

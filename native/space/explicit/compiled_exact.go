@@ -183,18 +183,11 @@ func (worker *exactWorker) expandCompiled(ctx context.Context) error {
 	for i, numChoices := range output.Choices {
 		worker.codec.unpack(worker.state, batch.states[i*words:(i+1)*words])
 		isCompiled := numChoices != compile.GivenUp
-		endChoice := choice
-		if isCompiled {
-			endChoice += int(numChoices)
+		if !isCompiled {
+			numChoices = 0
 		}
-		var err error
-		if isCompiled && worker.findWeights(choice, endChoice) {
-			err = worker.addCompiled(ctx, choice, endChoice, transition)
-		} else {
-			compiled.interpreted++
-			err = worker.expandInterpreted(ctx)
-		}
-		if err != nil {
+		endChoice := choice + int(numChoices)
+		if err := worker.expandState(ctx, isCompiled, choice, endChoice, transition); err != nil {
 			return err
 		}
 		for ; choice < endChoice; choice++ {
@@ -206,6 +199,16 @@ func (worker *exactWorker) expandCompiled(ctx context.Context) error {
 		worker.compiled = nil // most states are interpreted anyway
 	}
 	return nil
+}
+
+// expandState appends the choices of the current state to the batch. They are numbers choice to endChoice-1 of the output if
+// the state is compiled and has cached weights. If not, the interpreter computes them.
+func (worker *exactWorker) expandState(ctx context.Context, isCompiled bool, choice, endChoice, transition int) error {
+	if isCompiled && worker.findWeights(choice, endChoice) {
+		return worker.addCompiled(ctx, choice, endChoice, transition)
+	}
+	worker.compiled.interpreted++
+	return worker.expandInterpreted(ctx)
 }
 
 // findWeights sets weightLists to the exact weights of the current state's choices, from first to end-1. It

@@ -157,20 +157,21 @@ func (worker *worker) expandFloats(ctx context.Context) error {
 	batch, words := worker.batch, worker.codec.words
 	worker.readChoices, worker.readTransitions, worker.writtenChoices, worker.writtenTransitions = 0, 0, 0, 0
 	for state := 0; state < len(batch.states)/words; {
-		failed := worker.expander.Expand(ctx, batch.states[state*words:], &batch.PackedChoices)
+		failure := worker.expander.Expand(ctx, batch.states[state*words:], &batch.PackedChoices)
 		worker.moves = worker.expander.Moves()
 		for ; state < len(batch.Choices); state++ {
 			if err := worker.mergeFloatChoices(ctx, state); err != nil {
 				return worker.truncate(state, err)
 			}
 		}
-		if failed == nil {
+		if failure == nil {
 			break
 		}
 		// The expander stopped at this state. Fractions may succeed where float64 arithmetic failed.
 		batch.Choices = append(batch.Choices, 0)
-		if _, ok := errors.AsType[*compile.StateError](failed); !ok || worker.expandWithFractions(ctx, state, 0, 0) != nil {
-			return worker.truncate(state, cmp.Or(ctx.Err(), failed))
+		_, isStateError := errors.AsType[*compile.StateError](failure)
+		if !isStateError || worker.expandWithFractions(ctx, state, 0, 0) != nil {
+			return worker.truncate(state, cmp.Or(ctx.Err(), failure))
 		}
 		state++
 	}
@@ -270,33 +271,42 @@ func (worker *worker) expandWithFractions(ctx context.Context, state, oldChoices
 	if err := exact.expand(ctx); err != nil {
 		return err
 	}
-	worker.readChoices, worker.readTransitions = worker.readChoices+oldChoices, worker.readTransitions+oldTransitions
-	worker.makeRoom(len(scratch.Transitions), len(scratch.rats))
-	for i, rat := range scratch.rats {
-		weight, _ := sparse.NormalFloat(rat)
-		if !sparse.InRange(weight) && batch.rangeErr == nil {
-			batch.rangeErr = worker.rangeError(scratch.states, rat)
-		}
-		batch.Weights[worker.writtenTransitions+i] = weight
-	}
-	copy(batch.Targets[worker.writtenTransitions*words:], scratch.Targets)
-	copy(batch.Transitions[worker.writtenChoices:], scratch.Transitions)
-	if worker.kind == sparse.MDP { // one action per choice, otherwise one per transition
-		batch.actions = append(batch.actions[:worker.writtenChoices], scratch.actions...)
-	} else {
-		batch.actions = append(batch.actions[:worker.writtenTransitions], scratch.actions...)
-	}
+	worker.readChoices += oldChoices
+	worker.readTransitions += oldTransitions
+	worker.writeRounded(scratch)
 	batch.Choices[state] = scratch.Choices[0]
 	if len(scratch.owners) > 0 {
 		batch.setOwner(state, scratch.owners[0])
 	}
-	batch.overlaps, batch.merged = batch.overlaps+scratch.overlaps, batch.merged+scratch.merged
+	batch.overlaps += scratch.overlaps
+	batch.merged += scratch.merged
 	batch.relErr = max(batch.relErr, 2*sema.UnitRoundoff)
 	if exact.interpreter.usedEnclosure {
 		batch.relErr = max(batch.relErr, 3*sema.UnitRoundoff)
 	}
-	worker.writtenTransitions, worker.writtenChoices = worker.writtenTransitions+len(scratch.rats), worker.writtenChoices+len(scratch.Transitions)
 	return nil
+}
+
+// writeRounded writes the choices of a batch with fractions to the worker's batch, with the nearest float64 weights.
+func (worker *worker) writeRounded(exact *batch) {
+	batch, words := worker.batch, worker.codec.words
+	worker.makeRoom(len(exact.Transitions), len(exact.rats))
+	for i, rat := range exact.rats {
+		weight, _ := sparse.NormalFloat(rat)
+		if !sparse.InRange(weight) && batch.rangeErr == nil {
+			batch.rangeErr = worker.rangeError(exact.states, rat)
+		}
+		batch.Weights[worker.writtenTransitions+i] = weight
+	}
+	copy(batch.Targets[worker.writtenTransitions*words:], exact.Targets)
+	copy(batch.Transitions[worker.writtenChoices:], exact.Transitions)
+	numActions := worker.writtenTransitions
+	if worker.kind == sparse.MDP { // an action per choice
+		numActions = worker.writtenChoices
+	}
+	batch.actions = append(batch.actions[:numActions], exact.actions...)
+	worker.writtenTransitions += len(exact.rats)
+	worker.writtenChoices += len(exact.Transitions)
 }
 
 // makeRoom inserts space for new choices and transitions between the entries that were written back and the
@@ -429,7 +439,8 @@ func (batch *batch) target(i, words int) []uint64 { return batch.Targets[i*words
 // difference of two float64 weights.
 func (batch *batch) sameWeight(i, j int) bool {
 	if len(batch.rats) > 0 {
-		return batch.rats[i].Cmp(batch.rats[j]) == 0 && (len(batch.highs) == 0 || batch.highs[i].Cmp(batch.highs[j]) == 0)
+		hasSameUpperBound := len(batch.highs) == 0 || batch.highs[i].Cmp(batch.highs[j]) == 0
+		return hasSameUpperBound && batch.rats[i].Cmp(batch.rats[j]) == 0
 	}
 	left, right := batch.Weights[i], batch.Weights[j]
 	if left == right {

@@ -255,17 +255,14 @@ func (search *backward) arrive(arrival arrival, into *entry) {
 	if !ok || !firing.transition.from.reached.Intersects(z) {
 		return
 	}
-	for _, other := range firing.arrivals[branch] {
-		if !other.zone.Includes(z) {
-			continue
+	isDominated := func(other option) bool {
+		return other.zone.Includes(z) && (other.entry.isSure || search.dominates(other.entry, into))
+	}
+	if i := slices.IndexFunc(firing.arrivals[branch], isDominated); i >= 0 {
+		if other := firing.arrivals[branch][i].entry; !other.isSure {
+			search.leaveOut(other, into, func() { search.arrive(arrival, into) })
 		}
-		if other.entry.isSure {
-			return
-		}
-		if search.dominates(other.entry, into) {
-			search.leaveOut(other.entry, into, func() { search.arrive(arrival, into) })
-			return
-		}
+		return
 	}
 	firing.arrivals[branch] = append(firing.arrivals[branch], option{z, into})
 	for _, old := range firing.zones {
