@@ -88,14 +88,22 @@ func (run *run) instances() iter.Seq2[*runner.Task, []result.Constant] {
 	return func(yield func(*runner.Task, []result.Constant) bool) {
 		for model := range run.plan.Models() {
 			for _, task := range run.plan.Tasks {
-				for _, constants := range propertyValuations(task, model) {
-					if !yield(task, constants) {
-						return
-					}
+				if !yieldConstants(task, model, yield) {
+					return
 				}
 			}
 		}
 	}
+}
+
+// yieldConstants yields a task with each valuation of its constants. It returns false if a call of yield does.
+func yieldConstants(task *runner.Task, model sema.Valuation, yield func(*runner.Task, []result.Constant) bool) bool {
+	for _, constants := range propertyValuations(task, model) {
+		if !yield(task, constants) {
+			return false
+		}
+	}
+	return true
 }
 
 // unfinishedVerdict returns the verdict of an unfinished property when await returns. Its error is the reason. It

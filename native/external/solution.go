@@ -108,20 +108,29 @@ func Solve(ctx context.Context, space *disk.Space, columns *disk.Columns, proble
 	if options.MaxPasses == 0 {
 		options.MaxPasses = defaultMaxPasses
 	}
-	s := &solver{ctx: ctx, space: space, columns: columns, problem: problem, options: options, files: map[string]*disk.File{}, started: time.Now()}
-	defer s.closeFiles()
-	if err := s.begin(); err != nil {
+	solver := &solver{
+		ctx: ctx, space: space, columns: columns, problem: problem, options: options,
+		files: map[string]*disk.File{}, started: time.Now(),
+	}
+	defer solver.closeFiles()
+	if err := solver.begin(); err != nil {
 		return Bounds{}, err
 	}
-	for s.sol.Phase != donePhase {
-		if err := s.pass(initial); err != nil {
-			if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
-				err = fmt.Errorf("%w after %s over %s", ended, noun.Count(s.sol.Passes, "pass"), noun.Count(len(s.blocks), "block"))
-			}
-			return Bounds{}, err
+	for solver.sol.Phase != donePhase {
+		if err := solver.pass(initial); err != nil {
+			return Bounds{}, solver.withPasses(err)
 		}
 	}
-	return s.sol.Bounds, nil
+	return solver.sol.Bounds, nil
+}
+
+// withPasses adds the number of passes to an error of the context.
+func (solver *solver) withPasses(err error) error {
+	ended := solver.ctx.Err()
+	if ended == nil || !errors.Is(err, ended) {
+		return err
+	}
+	return fmt.Errorf("%w after %s over %s", ended, noun.Count(solver.sol.Passes, "pass"), noun.Count(len(solver.blocks), "block"))
 }
 
 // begin reads the recorded state of the solution, or creates a new state. It creates the workers.

@@ -125,14 +125,20 @@ func (space *Space) Explore(ctx context.Context) error {
 	search.startedAt = search.state.Found
 	for search.frontier.Count > 0 {
 		if err := search.expandLayer(); err != nil {
-			if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
-				found, verb := noun.Count(search.state.Found, "state"), noun.Verb(search.state.Found, "was", "were")
-				err = fmt.Errorf("%w when %s %s found in %s", ended, found, verb, noun.Count(search.state.Layers, "layer"))
-			}
-			return err
+			return search.withCounts(err)
 		}
 	}
 	return search.finish()
+}
+
+// withCounts adds the numbers of states and layers to an error of the context.
+func (search *explorer) withCounts(err error) error {
+	ended := search.ctx.Err()
+	if ended == nil || !errors.Is(err, ended) {
+		return err
+	}
+	found, verb := noun.Count(search.state.Found, "state"), noun.Verb(search.state.Found, "was", "were")
+	return fmt.Errorf("%w when %s %s found in %s", ended, found, verb, noun.Count(search.state.Layers, "layer"))
 }
 
 // start resumes the exploration of an earlier process, or begins a new one if recorded is nil.

@@ -75,8 +75,8 @@ func Build(ctx context.Context, model *compile.Model, opts Options) (*Space, err
 	return search.explore(ctx)
 }
 
-// ExploreFurther builds the space of the states that are reachable from some unexplored states of s. These states
-// become the initial states, in the same order. The new space also has the warnings of s.
+// ExploreFurther builds the space of the states that are reachable from some unexplored states. These states
+// become the initial states, in the same order. The new space also has the warnings of the old space.
 func (space *Space) ExploreFurther(ctx context.Context, from *sparse.Set, opts Options) (*Space, error) {
 	opts.Symmetry = space.symmetry
 	search := newExploration(space.compiled, opts)
@@ -99,14 +99,19 @@ func (search *exploration) explore(ctx context.Context) (*Space, error) {
 	search.numInitial = search.store.n
 	search.opts.Exact, search.rounded = opts.Exact || hasIntervals(model), !opts.Exact
 	if err := search.expandAll(ctx); err != nil {
-		if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
-			numStates := search.store.n
-			found, verb := noun.Count(numStates, "state"), noun.Verb(numStates, "was", "were")
-			err = fmt.Errorf("%w when %s %s found, and %d of them explored", ended, found, verb, search.expanded)
-		}
-		return nil, err
+		return nil, search.withCounts(ctx, err)
 	}
 	return search.buildSpace()
+}
+
+// withCounts adds the numbers of found and explored states to an error of the context.
+func (search *exploration) withCounts(ctx context.Context, err error) error {
+	ended := ctx.Err()
+	if ended == nil || !errors.Is(err, ended) {
+		return err
+	}
+	found, verb := noun.Count(search.store.n, "state"), noun.Verb(search.store.n, "was", "were")
+	return fmt.Errorf("%w when %s %s found, and %d of them explored", ended, found, verb, search.expanded)
 }
 
 // exploration is a breadth-first search in progress. Workers expand batches of states; one

@@ -7,7 +7,7 @@ import (
 )
 
 // Quotient returns a space with the choices, transitions and rewards of a model. State i of the model represents
-// state states[i] of s, for example as a block of a bisimulation. Expressions are evaluated in states[i].
+// state states[i] of the space, for example as a block of a bisimulation. Expressions are evaluated in states[i].
 //
 // rewards maps an index into Program.Rewards to the rewards of the model. Other reward structures are not
 // available. The program stays the same, even if the model is of another kind.

@@ -9,8 +9,8 @@ import (
 )
 
 // Restrict returns the space of an MDP with only the given choices. States keep their numbers, and unreachable
-// states stay in the space. It is an error if a state has no choice left. The space has no fractions unless s has
-// them.
+// states stay in the space. It is an error if a state has no choice left. The result has fractions only if the
+// space has them.
 func (space *Space) Restrict(choices *sparse.Set) (*Space, error) {
 	if space.model.Kind != sparse.MDP {
 		return nil, fmt.Errorf("found %s, wanted an MDP to restrict its choices", noun.WithArticle(space.model.Kind.String()))
@@ -19,12 +19,7 @@ func (space *Space) Restrict(choices *sparse.Set) (*Space, error) {
 		return nil, errors.New("found a bisimulation quotient, wanted the model itself to restrict its choices")
 	}
 	for state := range space.model.NumStates() {
-		first, end := space.model.Choices(state)
-		choice := first
-		for choice < end && !choices.Has(choice) {
-			choice++
-		}
-		if choice == end {
+		if !hasChoiceIn(space.model, state, choices) {
 			return nil, fmt.Errorf("state %d has no choice left", state)
 		}
 	}
@@ -35,12 +30,23 @@ func (space *Space) Restrict(choices *sparse.Set) (*Space, error) {
 	}, nil
 }
 
+// hasChoiceIn reports whether a state has one of the given choices.
+func hasChoiceIn(model *sparse.Model, state int, choices *sparse.Set) bool {
+	first, end := model.Choices(state)
+	for choice := first; choice < end; choice++ {
+		if choices.Has(choice) {
+			return true
+		}
+	}
+	return false
+}
+
 // Closed reports whether the space cannot be built again with rational weights. That is the case
 // if it was imported or restricted.
 func (space *Space) Closed() bool { return space.imported != nil || space.restricted }
 
-// WithoutFractions returns the space with the nearest float64 numbers instead of fractions. It returns s unchanged
-// if its weights are intervals or outside the range of float64.
+// WithoutFractions returns the space with the nearest float64 numbers instead of fractions. It returns the space
+// unchanged if its weights are intervals or outside the range of float64.
 func (space *Space) WithoutFractions() *Space {
 	if space.rangeErr != nil || !space.model.Exact() || space.model.Intervals() {
 		return space

@@ -56,5 +56,5 @@ func (space *Space) Declares() *sema.Model { return space.Program().Model() }
 // Files implements runner.StateSpace.
 func (space *Space) Files() []runner.File { return nil }
 
-// Space implements SpaceSource. It returns s, whatever numbers it has.
+// Space implements SpaceSource. It returns the space itself, with any kind of weights.
 func (space *Space) Space(context.Context, Fractions) (*Space, error) { return space, nil }

@@ -14,7 +14,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// computeObservations sets p.observations to the observations of a POMDP. They are nil for other models.
+// computeObservations computes the observations of a POMDP for the file. They are nil for other models.
 func (printer *printer) computeObservations() (err error) {
 	printer.observations, err = printer.space.Observations(printer.ctx)
 	if wrong, ok := errors.AsType[*explicit.ChoicesError](err); ok {

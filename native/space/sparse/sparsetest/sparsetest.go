@@ -185,25 +185,23 @@ func Matrix(model *sparse.Model, scheduler []uint32) [][]*big.Rat {
 	return matrix
 }
 
-// Reach returns, for each pair of states, whether the second state is reachable from the first. Paths leave only
-// states of via.
+// Reach returns whether the second state of a pair is reachable from the first. Paths leave only states of via.
 //
 // Source: Warshall's transitive closure.
 func Reach(matrix [][]*big.Rat, via *sparse.Set) [][]bool {
 	n := len(matrix)
 	reachable := make([][]bool, n)
-	for s := range n {
-		reachable[s] = make([]bool, n)
+	for from := range n {
+		reachable[from] = make([]bool, n)
 		for target := range n {
-			reachable[s][target] = s == target || via.Has(s) && matrix[s][target].Sign() > 0
+			reachable[from][target] = from == target || via.Has(from) && matrix[from][target].Sign() > 0
 		}
 	}
 	for middle := range n {
-		for s := range n {
+		for from := range n {
 			for target := range n {
-				if reachable[s][middle] && reachable[middle][target] {
-					reachable[s][target] = true
-				}
+				viaMiddle := reachable[from][middle] && reachable[middle][target]
+				reachable[from][target] = reachable[from][target] || viaMiddle
 			}
 		}
 	}
