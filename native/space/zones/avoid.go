@@ -70,8 +70,8 @@ func (automaton *automaton) onlyReached(location *location, federation zone.Fede
 	return result
 }
 
-// avoidsFrom returns the states of a location that can avoid bad states. They wait for ever, or until they are in
-// the target, or until a transition leads only into avoiding states.
+// avoidsFrom returns the states of a location that can avoid bad states. They wait for ever, or until the target,
+// or until a transition that leads only into avoiding states.
 func (automaton *automaton) avoidsFrom(location *location, avoiding []zone.Federation, target, bad zone.Federation) zone.Federation {
 	var result zone.Federation
 	for _, z := range target {

@@ -107,8 +107,9 @@ func (set branches) within(other branches) bool {
 func (automaton *automaton) newBackward(target, bad []zone.Federation) *backward {
 	search := &backward{automaton: automaton, target: target, bad: bad}
 	numLocations := len(automaton.locations)
-	search.firings, search.incoming, search.sure = make([][]*firing, numLocations), make([][]arrival, numLocations), make([][]*entry, numLocations)
-	search.entries, search.explored, search.entryOf = make([][]*entry, numLocations), make([][]*entry, numLocations), make([]map[string]*entry, numLocations)
+	search.firings, search.incoming = make([][]*firing, numLocations), make([][]arrival, numLocations)
+	search.entries, search.entryOf = make([][]*entry, numLocations), make([]map[string]*entry, numLocations)
+	search.sure, search.explored = make([][]*entry, numLocations), make([][]*entry, numLocations)
 	for _, location := range automaton.locations {
 		search.entryOf[location.number] = make(map[string]*entry)
 		for _, transition := range location.transitions {
@@ -234,8 +235,11 @@ func (search *backward) makeSure(entry *entry) {
 
 // updateSure marks a firing zone as sure if every branch has an option that surely reaches the target.
 func (search *backward) updateSure(z *firingZone) {
-	for i := range z.options {
-		if z.isSure || !z.hasSure(i) {
+	if z.isSure {
+		return
+	}
+	for branch := range z.options {
+		if !z.hasSure(branch) {
 			return
 		}
 	}
@@ -271,9 +275,9 @@ func (search *backward) arrive(arrival arrival, into *entry) {
 		}
 	}
 	single := make(branches, (len(firing.arrivals)+63)/64).with(branch)
-	known := firing.zones
+	earlier := firing.zones
 	search.addZone(firing, z, single)
-	for _, old := range known {
+	for _, old := range earlier {
 		search.intersect(old, option{z, into}, branch)
 	}
 }

@@ -38,19 +38,19 @@ type Built struct {
 // *compile.UnsupportedError, an *explicit.LimitError, or the error of the context. A *compile.StateError says in
 // which state the model is wrong.
 func Build(ctx context.Context, timed *digital.Zones, options Options) (*Built, error) {
-	a, err := newAutomaton(timed)
+	automaton, err := newAutomaton(timed)
 	if err != nil {
 		return nil, err
 	}
-	explored, err := a.explore(ctx)
+	explored, err := automaton.explore(ctx)
 	if err != nil {
 		return nil, err
 	}
-	goal, err := a.goal(ctx)
+	goal, err := automaton.goal(ctx)
 	if err != nil {
 		return nil, err
 	}
-	search := a.newBackward(goal.target, goal.bad)
+	search := automaton.newBackward(goal.target, goal.bad)
 	search.keepAll, search.maxEntries = options.KeepAll, options.MaxStates
 	if err := search.search(ctx); err != nil {
 		return nil, err
@@ -188,16 +188,17 @@ type node struct {
 func (search *backward) dominated() map[*entry][]*entry {
 	result := make(map[*entry][]*entry)
 	isListed := make(map[[2]*entry]bool)
-	for _, d := range search.dominations {
-		if pair := [2]*entry{d.by, d.entry}; !isListed[pair] {
+	for _, domination := range search.dominations {
+		if pair := [2]*entry{domination.by, domination.entry}; !isListed[pair] {
 			isListed[pair] = true
-			result[d.by] = append(result[d.by], d.entry)
+			result[domination.by] = append(result[domination.by], domination.entry)
 		}
 	}
 	return result
 }
 
-// space returns the MDP of the symbolic states. An entry can also become the entries that it dominates.
+// space returns the MDP of the symbolic states. dominated has the entries that each entry can become, because it
+// dominates them.
 func (search *backward) space(dominated map[*entry][]*entry) (*explicit.Space, error) {
 	for _, entries := range search.entries {
 		for _, entry := range entries {
