@@ -42,18 +42,23 @@ type certificates struct {
 	recheck bool
 }
 
-// newCertificates returns an empty collection of certificates for the verdicts of a space. The error inexact says why the space has no
-// fractions, without which there are no certificates; it is nil if the space has fractions. reward returns a reward structure.
+// newCertificates returns an empty collection of certificates for the verdicts of a space. reward returns a reward
+// structure. inexact is nil if the space has fractions, and the reason why not if there are no certificates.
 func (method *statesMethod) newCertificates(space *explicit.Space, inexact error, reward func(int) (*sparse.Reward, error)) *certificates {
-	certificates := &certificates{space: space, proverErr: inexact, epsilon: method.opt.Epsilon, fair: method.opt.Fair, exact: method.opt.Accuracy == result.Exact}
-	if inexact == nil {
-		certificates.prover, certificates.proverErr = prove.New(space, prove.Options{Epsilon: method.opt.Epsilon, Exact: certificates.exact, Ordered: method.outputs.Certificate != nil, Reward: reward})
+	collected := &certificates{
+		space: space, proverErr: inexact, epsilon: method.opt.Epsilon, fair: method.opt.Fair,
+		exact: method.opt.Accuracy == result.Exact,
 	}
-	return certificates
+	if inexact == nil {
+		collected.prover, collected.proverErr = prove.New(space, prove.Options{
+			Epsilon: method.opt.Epsilon, Exact: collected.exact, Ordered: method.outputs.Certificate != nil, Reward: reward,
+		})
+	}
+	return collected
 }
 
-// prove finds a certificate for a verdict, and replaces the answer in the verdict by the one that the certificate proves. If there
-// is no certificate, it adds a warning; if the context has ended, it adds an error.
+// prove finds a certificate for a verdict, and replaces the answer by the proven answer. If there is no
+// certificate, it adds a warning. If the context has ended, it adds an error.
 func (model *exploredModel) prove(ctx context.Context, property *checkedProperty, verdict *result.Verdict) {
 	if verdict.Err != nil {
 		return
@@ -70,35 +75,37 @@ func (model *exploredModel) prove(ctx context.Context, property *checkedProperty
 	verdict.Warnings = append(slices.Clip(verdict.Warnings), NotProven+failure.Message)
 }
 
-// prove finds a certificate of a property, checks it, and replaces the answer in the verdict by the one that the certificate proves.
-func (c *certificates) prove(ctx context.Context, property *prove.Property, verdict *result.Verdict) error {
-	if c.fair {
+// prove finds a certificate of a property and checks it. It replaces the answer in the verdict by the proven
+// answer.
+func (collected *certificates) prove(ctx context.Context, property *prove.Property, verdict *result.Verdict) error {
+	if collected.fair {
 		return errors.New("certificates cover all schedulers, and cannot be restricted to fair ones")
 	}
-	if c.proverErr != nil {
-		return fmt.Errorf("there is no certificate without fractions: %w", c.proverErr)
+	if collected.proverErr != nil {
+		return fmt.Errorf("there is no certificate without fractions: %w", collected.proverErr)
 	}
-	claim, proof, err := c.prover.Proven(ctx, property)
+	claim, proof, err := collected.prover.Proven(ctx, property)
 	if err != nil {
-		c.recheck = c.recheck || errors.As(err, new(*prove.NotAccepted))
+		collected.recheck = collected.recheck || errors.As(err, new(*prove.NotAccepted))
 		return err
 	}
-	if c.exact && proof.Number {
+	if collected.exact && proof.Number {
 		if err := checkSameFraction(verdict, proof); err != nil {
 			return err
 		}
 	}
-	if err := adoptProof(verdict, proof, cmp.Or(c.epsilon, solve.DefaultEpsilon)); err != nil {
+	if err := adoptProof(verdict, proof, cmp.Or(collected.epsilon, solve.DefaultEpsilon)); err != nil {
 		return err
 	}
-	c.claims = append(c.claims, claim)
+	collected.claims = append(collected.claims, claim)
 	return nil
 }
 
-// checkSameFraction returns an error if the certificate proves an interval or another number instead of the fraction in the verdict. A bound
-// of nil stands for infinity.
+// checkSameFraction returns an error unless the certificate proves the fraction in the verdict. A nil bound stands
+// for infinity.
 func checkSameFraction(verdict *result.Verdict, proof *certify.Result) error {
-	if verdict.Value.Kind == result.Range || proof.Lower == nil { // the numbers of a range are the bounds of the certificate
+	isRange := verdict.Value.Kind == result.Range // it gets the bounds of the certificate
+	if isRange || proof.Lower == nil {
 		return nil
 	}
 	isInterval := proof.Upper == nil || proof.Lower.Cmp(proof.Upper) != 0
@@ -114,9 +121,9 @@ func checkSameFraction(verdict *result.Verdict, proof *certify.Result) error {
 // maxWidth is the largest relative width of a proven interval. A wider one is not accepted as a proof of the value.
 const maxWidth = 1e-3
 
-// adoptProof replaces the answer in a verdict by the answer that a certificate proves. It returns an error if the two
-// answers contradict each other, or if the proven interval is wider than maxWidth. It adds a warning if the proven interval
-// is wider than epsilon.
+// adoptProof replaces the answer in a verdict by the answer that a certificate proves. It is an error if the two
+// answers contradict each other, or if the proven interval is wider than maxWidth. An interval wider than epsilon
+// gives a warning.
 func adoptProof(verdict *result.Verdict, proof *certify.Result, epsilon float64) error {
 	if contradicts(verdict, proof) {
 		return errors.New("the certificate proves another answer; this is a bug: please report it")
@@ -133,16 +140,20 @@ func adoptProof(verdict *result.Verdict, proof *certify.Result, epsilon float64)
 	bound := interval.Between(proof.Lower, proof.Upper)
 	verdict.Bound = &bound
 	verdict.BoundMethod = ""
-	if verdict.Value.Kind == result.Range {
-		return nil
-	}
-	verdict.Value.Num = min(max(verdict.Value.Num, bound.Lo), bound.Hi)
-	verdict.Value.Rat = nil
-	if proof.Lower != nil && proof.Upper != nil && proof.Lower.Cmp(proof.Upper) == 0 {
-		verdict.Value.Rat = new(big.Rat).Set(proof.Lower)
-		verdict.Value.Num, _ = proof.Lower.Float64()
+	if verdict.Value.Kind != result.Range {
+		adoptNumber(&verdict.Value, proof, bound)
 	}
 	return nil
+}
+
+// adoptNumber moves a value into the proven interval. If the interval is a single fraction, the value becomes this fraction.
+func adoptNumber(value *result.Value, proof *certify.Result, bound result.Interval) {
+	value.Num = min(max(value.Num, bound.Lo), bound.Hi)
+	value.Rat = nil
+	if proof.Lower != nil && proof.Upper != nil && proof.Lower.Cmp(proof.Upper) == 0 {
+		value.Rat = new(big.Rat).Set(proof.Lower)
+		value.Num, _ = proof.Lower.Float64()
+	}
 }
 
 // contradicts reports whether the answers of a verdict and of a certificate cannot both be true.
@@ -156,8 +167,8 @@ func contradicts(verdict *result.Verdict, proof *certify.Result) bool {
 	return isBoolean || areDisjoint
 }
 
-// checkWidth adds a warning to a verdict if the width of the proven interval exceeds epsilon, and returns an error if it
-// exceeds maxWidth.
+// checkWidth adds a warning to a verdict if the proven interval is wider than epsilon. It returns an error if it
+// is wider than maxWidth.
 func checkWidth(verdict *result.Verdict, width, epsilon float64) error {
 	if !(width > epsilon) {
 		return nil
@@ -170,8 +181,8 @@ func checkWidth(verdict *result.Verdict, width, epsilon float64) error {
 	return nil
 }
 
-// relativeWidth returns (upper - lower) / upper. A nil bound stands for infinity: [infinity, infinity] has width 0, and
-// [lower, infinity] has an infinite width. The width is also infinite if upper exceeds the range of float64.
+// relativeWidth returns (upper - lower) / upper. A nil bound stands for infinity. Equal bounds have width 0. The
+// width is infinite if only upper is infinite, or if upper exceeds float64.
 func relativeWidth(lower, upper *big.Rat) float64 {
 	switch {
 	case lower == nil:
@@ -189,19 +200,19 @@ func relativeWidth(lower, upper *big.Rat) float64 {
 	return relative
 }
 
-// write writes the accepted claims to a certificate file, together with the states of the model. Without an accepted claim it writes
-// no file. If the checker rejected a claim, write checks all accepted claims again, because they may depend on that claim.
-func (c *certificates) write(ctx context.Context, output *runner.CertificateFile) error {
-	if c == nil || len(c.claims) == 0 {
+// write writes the accepted claims and the states of the model to a certificate file. Without an accepted claim it
+// writes no file.
+func (collected *certificates) write(ctx context.Context, output *runner.CertificateFile) error {
+	if collected == nil || len(collected.claims) == 0 {
 		return nil
 	}
-	claims := prove.Only(&c.prover.File, c.claims...)
-	if c.recheck {
+	claims := prove.Only(&collected.prover.File, collected.claims...)
+	if collected.recheck { // accepted claims may depend on a rejected claim
 		if err := checkClaims(ctx, claims); err != nil {
 			return err
 		}
 	}
-	writer, err := files.NewWriter(c.space, files.Options{Program: c.labels})
+	writer, err := files.NewWriter(collected.space, files.Options{Program: collected.labels})
 	if err != nil {
 		return err
 	}

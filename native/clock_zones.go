@@ -13,8 +13,8 @@ import (
 	"tilecheck/result"
 )
 
-// checkByZones checks a property of a timed automaton on an MDP of zones, which depends on the property. It returns an error, which the verdict
-// has too, if the MDP cannot be built.
+// checkByZones checks a property of a timed automaton on an MDP of zones. The error says why the MDP cannot be
+// built. Then the verdict also has this error.
 func (states *timedStates) checkByZones(ctx context.Context, property *checkedProperty, limit int) (result.Verdict, error) {
 	if states.method.outputs.Witness != nil {
 		err := unsupported(property.Program, "found zones of clocks, want --clocks digital or regions for a witness")
@@ -37,14 +37,15 @@ func (states *timedStates) checkByZones(ctx context.Context, property *checkedPr
 		if built.Upper == nil || verdict.Err != nil {
 			return verdict, nil
 		}
-		if other := states.checkOnZones(ctx, built, built.Upper, property); states.combine(&verdict, &other) {
+		upper := states.checkOnZones(ctx, built, built.Upper, property)
+		if states.combine(&verdict, &upper) {
 			return verdict, nil
 		}
-		options.KeepAll = true
+		options.KeepAll = true // the MDP without dominated states is too inaccurate
 	}
 }
 
-// checkOnZones checks a property on one of the MDPs of zones that were built for it.
+// checkOnZones checks a property on an MDP of zones that was built for it.
 func (states *timedStates) checkOnZones(ctx context.Context, built *zones.Built, space *explicit.Space, property *checkedProperty) result.Verdict {
 	translated := property.Property
 	translated.X = built.Property
@@ -56,8 +57,8 @@ func (states *timedStates) checkOnZones(ctx context.Context, built *zones.Built,
 	return verdict
 }
 
-// combine widens the bounds of a verdict so that they contain those of another one. It returns false if the two verdicts differ too much for the
-// wanted accuracy.
+// combine widens the bounds of a verdict to include the bounds of another verdict. It returns false if the two
+// verdicts differ too much for the wanted accuracy.
 func (states *timedStates) combine(verdict, other *result.Verdict) bool {
 	value, second := &verdict.Value, &other.Value
 	switch {

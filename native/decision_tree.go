@@ -25,9 +25,8 @@ import (
 	"tilecheck/result"
 )
 
-// writeDecisionTree writes a scheduler of a property as a decision tree. The extension of the file selects the format: .dot
-// for the DOT language, .prism for the model with an additional module that makes the choices, and otherwise text. Warnings
-// about the tree are added to the verdict.
+// writeDecisionTree writes a scheduler of a property as a decision tree. The extension of the file selects DOT,
+// the model with a module for the choices (.prism), or text. It adds warnings about the tree to the verdict.
 func (model *exploredModel) writeDecisionTree(ctx context.Context, property *check.Property, best *check.Scheduler, verdict *result.Verdict) error {
 	extension := filepath.Ext(model.export.file)
 	if err := model.checkTreeExport(best, extension); err != nil {
@@ -51,8 +50,8 @@ func (model *exploredModel) writeDecisionTree(ctx context.Context, property *che
 	return model.export.Write(model.export.file, func(w io.Writer) error { return model.writeTree(w, extension, header, foundTree) })
 }
 
-// slackOf returns the loss of value that a tree may have in any case, because the optimum is only known by bounds: four times the width of the
-// bounds. It is 0 for a fraction and for a truth value.
+// slackOf returns the loss of value that a tree may have because the optimum has only bounds. It is four times the
+// width of the bounds. It is 0 for a fraction and for a truth value.
 func slackOf(optimum *result.Verdict) float64 {
 	if optimum.Bound == nil || optimum.Value.Rat != nil || math.IsInf(optimum.Bound.Lo, 0) {
 		return 0
@@ -60,7 +59,8 @@ func slackOf(optimum *result.Verdict) float64 {
 	return 4 * (optimum.Bound.Hi - optimum.Bound.Lo)
 }
 
-// lossIn returns an upper bound of the loss of value in a space that has only the choices of a tree. optimum has the value without a loss.
+// lossIn returns an upper bound of the loss of value in a restricted space. The space has only the choices of a
+// tree. optimum has the value without a loss.
 func (model *exploredModel) lossIn(ctx context.Context, restricted *explicit.Space, property *check.Property, optimum *result.Verdict) (float64, error) {
 	verdict := check.New(restricted.Compiled(), restricted, model.opt).Check(ctx, property)
 	if verdict.Err != nil {
@@ -69,7 +69,8 @@ func (model *exploredModel) lossIn(ctx context.Context, restricted *explicit.Spa
 	return loss(optimum, &verdict), nil
 }
 
-// checkTreeExport returns an error if a scheduler cannot be written as a tree to a file with the given extension.
+// checkTreeExport returns an error if a scheduler cannot be written as a tree. extension is the extension of the
+// file.
 func (model *exploredModel) checkTreeExport(best *check.Scheduler, extension string) error {
 	switch initial := best.Space.Model().Initial; {
 	case !scheduler.Scheduler(best.Choices).Memoryless():
@@ -101,7 +102,7 @@ func (model *exploredModel) treeHead(property *check.Property, foundTree *tree.F
 	return head
 }
 
-// writeTree writes the lines of head as comments, and then a tree in the form that a file extension selects.
+// writeTree writes the lines of head as comments, and then a tree. The file extension selects the format.
 func (model *exploredModel) writeTree(w io.Writer, extension string, head []string, foundTree *tree.Found) error {
 	for _, line := range head {
 		if _, err := fmt.Fprintf(w, "// %s\n", line); err != nil {
@@ -131,7 +132,7 @@ func hasSystemBlock(model *syntax.Model) bool {
 	})
 }
 
-// moduleName returns a name for the new module: policy_manager, with a number if the model has that name.
+// moduleName returns policy_manager as the name of a new module. It appends a number if the model has this name.
 func moduleName(model *sema.Model) string {
 	name := "policy_manager"
 	for i := 2; slices.Contains(model.Modules(), name); i++ {
@@ -140,8 +141,8 @@ func moduleName(model *sema.Model) string {
 	return name
 }
 
-// loss returns an upper bound of the difference between the values of two verdicts, in the direction in which other is worse
-// than best. It returns infinity if the values cannot be compared.
+// loss returns an upper bound of the loss of value from best to other. It returns infinity if the values cannot be
+// compared.
 func loss(best, other *result.Verdict) float64 {
 	if best.Value.Kind == result.Boolean {
 		if other.Value.Kind == result.Boolean && other.Value.Bool == best.Value.Bool {
@@ -166,17 +167,19 @@ func loss(best, other *result.Verdict) float64 {
 
 // exactBounds returns the bounds of a verdict's value as fractions. ok is false if a bound is infinite or unknown.
 func exactBounds(verdict *result.Verdict) (lower, upper *big.Rat, ok bool) {
-	switch {
-	case verdict.Value.Rat != nil:
+	if verdict.Value.Rat != nil {
 		return verdict.Value.Rat, verdict.Value.Rat, true
-	case verdict.Bound == nil || math.IsInf(verdict.Bound.Lo, 0) || math.IsInf(verdict.Bound.Hi, 0) || math.IsNaN(verdict.Bound.Lo+verdict.Bound.Hi):
+	}
+	if verdict.Bound == nil {
 		return nil, nil, false
 	}
-	return new(big.Rat).SetFloat64(verdict.Bound.Lo), new(big.Rat).SetFloat64(verdict.Bound.Hi), true
+	// SetFloat64 returns nil for a number that is infinite or NaN.
+	lower, upper = new(big.Rat).SetFloat64(verdict.Bound.Lo), new(big.Rat).SetFloat64(verdict.Bound.Hi)
+	return lower, upper, lower != nil && upper != nil
 }
 
-// nearlyOptimal returns a function that reports which choices are nearly optimal for a property. It returns nil if values do
-// not decide this: for long-run averages, and for infinite or unknown values.
+// nearlyOptimal returns a function that reports whether a choice is nearly optimal for a property. It returns nil
+// if values do not decide this, as for long-run averages, and infinite or unknown values.
 func (model *exploredModel) nearlyOptimal(ctx context.Context, property *check.Property, best *check.Scheduler) (func(state, choice int, tolerance float64) bool, error) {
 	formula := logic.WithoutFilters(property.X)
 	if formula.LongRun() {

@@ -28,8 +28,8 @@ type timedSpace struct {
 	warning string
 }
 
-// newTimedStates returns the instance that checks a timed automaton. It returns an error if the method or an output is not
-// supported for timed automata.
+// newTimedStates returns the instance that checks a timed automaton. A method or an output that timed automata do
+// not support is an error.
 func newTimedStates(method method, program *sema.Program) (*timedStates, error) {
 	statesMethod, ok := method.(*statesMethod)
 	if !ok {
@@ -46,12 +46,13 @@ func unsupported(p *sema.Program, format string, args ...any) error {
 	return &result.Failure{Class: result.Unsupported, File: p.File, Message: fmt.Sprintf(format, args...)}
 }
 
-// check implements instance. It tries one representation of clocks after the other, until one is possible and small enough.
+// check implements instance. It tries representations of clocks until one is supported and small enough.
 func (states *timedStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	attempts := states.attempts(property)
 	for _, attempt := range attempts[:len(attempts)-1] {
 		verdict, err := states.checkBy(ctx, property, attempt)
-		if isUnsupported := err != nil && failure(err, result.Build, "", property.Pos).Class == result.Unsupported; !isUnsupported && !exceedsLimit(err) {
+		isUnsupported := err != nil && failure(err, result.Build, "", property.Pos).Class == result.Unsupported
+		if !isUnsupported && !exceedsLimit(err) {
 			return verdict
 		}
 	}
@@ -92,7 +93,8 @@ func (states *timedStates) attempts(property *checkedProperty) []clockAttempt {
 	return []clockAttempt{{exact, maxDigitalStates}, byZones, last}
 }
 
-// checkBy checks a property with a representation of clocks. If the MDP cannot be built, the verdict and the error say why.
+// checkBy checks a property with a representation of clocks. The error says why the MDP cannot be built. Then the
+// verdict also has this error.
 func (states *timedStates) checkBy(ctx context.Context, property *checkedProperty, attempt clockAttempt) (result.Verdict, error) {
 	limit := attempt.limit
 	if own := states.method.build.MaxStates; limit == 0 || own > 0 && own < limit {
@@ -109,13 +111,7 @@ func (states *timedStates) checkBy(ctx context.Context, property *checkedPropert
 	if err != nil {
 		return result.Verdict{Err: load.TranslationFailure(err, &property.Instance)}, err
 	}
-	space := states.spaces[translated.Key]
-	if space == nil || space.err != nil && space.limit != limit {
-		space = states.buildMDP(ctx, translated, limit)
-		if space.err == nil || ctx.Err() == nil {
-			states.spaces[translated.Key] = space
-		}
-	}
+	space := states.spaceOf(ctx, translated, limit)
 	if space.err != nil {
 		return result.Verdict{Err: failure(space.err, result.Build, property.Program.File, property.Pos)}, space.err
 	}
@@ -123,9 +119,25 @@ func (states *timedStates) checkBy(ctx context.Context, property *checkedPropert
 	return states.withOutputs(verdict, space, translated), nil
 }
 
+// spaceOf returns the MDP of a translated program. It builds a new MDP, unless there is one from an earlier property.
+func (states *timedStates) spaceOf(ctx context.Context, translated *digital.Model, limit int) *timedSpace {
+	space := states.spaces[translated.Key]
+	isUsable := space != nil && (space.err == nil || space.limit == limit)
+	if isUsable {
+		return space
+	}
+	space = states.buildMDP(ctx, translated, limit)
+	wasInterrupted := space.err != nil && ctx.Err() != nil
+	if !wasInterrupted {
+		states.spaces[translated.Key] = space
+	}
+	return space
+}
+
 // checkOn checks a translated property on the MDP of a timed automaton.
 func (states *timedStates) checkOn(ctx context.Context, space *timedSpace, property *checkedProperty, program *sema.Program, translated sema.Property) result.Verdict {
-	verdict := space.model.check(ctx, &checkedProperty{runner.Instance{Property: translated, Program: program, File: property.File}, property.constants, property.keep})
+	instance := runner.Instance{Property: translated, Program: program, File: property.File}
+	verdict := space.model.check(ctx, &checkedProperty{instance, property.constants, property.keep})
 	return states.withWarnings(verdict, space)
 }
 
@@ -137,8 +149,8 @@ func (states *timedStates) withWarnings(verdict result.Verdict, space *timedSpac
 	return verdict
 }
 
-// buildMDP explores the MDP of a translated program. A deadlock of the MDP is a timelock of the automaton, which is an error. A
-// reachable state that violates an invariant causes a warning.
+// buildMDP explores the MDP of a translated program. A deadlock of the MDP is a timelock of the automaton, and an
+// error. A reachable state that violates an invariant gives a warning.
 func (states *timedStates) buildMDP(ctx context.Context, translated *digital.Model, limit int) *timedSpace {
 	built := &timedSpace{limit: limit}
 	options := states.method.build

@@ -32,7 +32,7 @@ type diskMethod struct {
 	constants sema.Valuation // of the model
 }
 
-// newDiskMethod returns the method for a plan with a directory. It returns an error for options that it does not support.
+// newDiskMethod returns the method for a plan with a directory. An unsupported option is an error.
 func newDiskMethod(plan *runner.Plan) (*diskMethod, error) {
 	job := &plan.Job
 	if err := checkNumeric(&job.Numeric); err != nil {
@@ -45,7 +45,8 @@ func newDiskMethod(plan *runner.Plan) (*diskMethod, error) {
 	return &diskMethod{job: job, constants: constants}, err
 }
 
-// unsupportedOnDisk returns words for the options of a plan that the method with a directory does not support, and "" if it supports all.
+// unsupportedOnDisk names options of a plan that are not supported with a directory. It returns "" if all options
+// are supported.
 func unsupportedOnDisk(plan *runner.Plan) string {
 	job := &plan.Job
 	numeric := &job.Numeric
@@ -82,11 +83,13 @@ const (
 // diskInterval is the least time between two records of the progress in the directory: a killed process loses about as much.
 const diskInterval = 500 * time.Millisecond
 
-// instance implements method: it explores the states of the model, and writes their transitions.
-func (m *diskMethod) instance(ctx context.Context, model *compile.Model) (_ instance, err error) {
+// instance implements method. It explores the states of the model and writes their transitions.
+func (method *diskMethod) instance(ctx context.Context, model *compile.Model) (_ instance, err error) {
 	program := model.Program()
-	if kind := program.Type; kind != syntax.DTMC && kind != syntax.MDP && kind != syntax.CTMC || program.Model().IsMarkovAutomaton() {
-		return nil, &compile.UnsupportedError{File: program.File, Msg: fmt.Sprintf("--disk supports a DTMC, MDP or CTMC, found %s", noun.WithArticle(kind.String()))}
+	isSupported := program.Type == syntax.DTMC || program.Type == syntax.MDP || program.Type == syntax.CTMC
+	if !isSupported || program.Model().IsMarkovAutomaton() {
+		message := fmt.Sprintf("--disk supports a DTMC, MDP or CTMC, found %s", noun.WithArticle(program.Type.String()))
+		return nil, &compile.UnsupportedError{File: program.File, Msg: message}
 	}
 	initial, err := model.InitialStates(ctx)
 	if err != nil {
@@ -95,7 +98,7 @@ func (m *diskMethod) instance(ctx context.Context, model *compile.Model) (_ inst
 	if len(initial) != 1 {
 		return nil, &compile.UnsupportedError{File: program.File, Msg: fmt.Sprintf("--disk supports a model with one initial state, found %d", len(initial))}
 	}
-	instance := &diskStates{diskMethod: m, model: model, initial: initial[0]}
+	instance := &diskStates{diskMethod: method, model: model, initial: initial[0]}
 	if err := instance.open(ctx); err != nil {
 		return nil, errors.Join(err, instance.close())
 	}
@@ -118,52 +121,52 @@ type diskStates struct {
 }
 
 // open opens the directory, and completes the states and the transitions in it.
-func (d *diskStates) open(ctx context.Context) (err error) {
-	d.limit = d.job.Numeric.MaxMemory
-	if d.limit <= 0 {
-		d.limit = memory.Available() / 4 * 3
+func (states *diskStates) open(ctx context.Context) (err error) {
+	states.limit = states.job.Numeric.MaxMemory
+	if states.limit <= 0 {
+		states.limit = memory.Available() / 4 * 3
 	}
-	if d.dir, err = d.openDirectory(); err != nil {
+	if states.dir, err = states.openDirectory(); err != nil {
 		return err
 	}
 	options := disk.Options{
-		Explicit: load.Options(d.job), Memory: int64(exploreShare * float64(d.limit)), Workers: d.job.Numeric.Workers,
-		Interval: diskInterval, Progress: d.job.Progress,
+		Explicit: load.Options(states.job), Memory: int64(exploreShare * float64(states.limit)), Workers: states.job.Numeric.Workers,
+		Interval: diskInterval, Progress: states.job.Progress,
 	}
-	if d.space, err = disk.NewSpace(ctx, d.dir, d.model, options); err != nil {
+	if states.space, err = disk.NewSpace(ctx, states.dir, states.model, options); err != nil {
 		return err
 	}
-	if err := d.space.Explore(ctx); err != nil {
+	if err := states.space.Explore(ctx); err != nil {
 		return err
 	}
-	if d.columns, err = d.space.Convert(ctx); err != nil {
+	if states.columns, err = states.space.Convert(ctx); err != nil {
 		return err
 	}
-	packed := make([]uint64, d.space.Packing.Words)
-	d.space.Packing.Pack(packed, d.initial)
-	d.number, _, err = d.space.States.NewCursor().Find(packed)
+	packed := make([]uint64, states.space.Packing.Words)
+	states.space.Packing.Pack(packed, states.initial)
+	states.number, _, err = states.space.States.NewCursor().Find(packed)
 	return err
 }
 
 // openDirectory opens the directory of the model with its constants.
-func (d *diskStates) openDirectory() (*disk.Directory, error) {
-	name := d.model.Program().File
-	if len(d.constants) > 0 {
-		name += " with " + d.constants.String()
+func (states *diskStates) openDirectory() (*disk.Directory, error) {
+	name := states.model.Program().File
+	if len(states.constants) > 0 {
+		name += " with " + states.constants.String()
 	}
 	hash := sha256.New()
-	fmt.Fprintf(hash, "%x %v %s", digest(d.job), d.job.Dialect, d.constants)
-	return disk.OpenDirectory(d.job.Numeric.Disk, name, fmt.Sprintf("%x", hash.Sum(nil)))
+	fmt.Fprintf(hash, "%x %v %s", digest(states.job), states.job.Dialect, states.constants)
+	return disk.OpenDirectory(states.job.Numeric.Disk, name, fmt.Sprintf("%x", hash.Sum(nil)))
 }
 
 // check implements instance.
-func (d *diskStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
+func (states *diskStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	start := time.Now()
 	verdict := result.Verdict{
-		Method: string(runner.States), States: d.columns.States, Choices: d.columns.Choices, Transitions: d.columns.Transitions,
-		Resolution: result.NoNondet, Warnings: d.warnings(),
+		Method: string(runner.States), States: states.columns.States, Choices: states.columns.Choices, Transitions: states.columns.Transitions,
+		Resolution: result.NoNondet, Warnings: states.warnings(),
 	}
-	if err := d.solve(ctx, property, &verdict); err != nil {
+	if err := states.solve(ctx, property, &verdict); err != nil {
 		verdict.Err = check.Failure(err, property.File, property.Pos)
 	}
 	verdict.Seconds = time.Since(start).Seconds()
@@ -171,44 +174,44 @@ func (d *diskStates) check(ctx context.Context, property *checkedProperty) resul
 }
 
 // warnings returns the warnings about the states.
-func (d *diskStates) warnings() []string {
+func (states *diskStates) warnings() []string {
 	var warnings []string
-	if n := d.columns.Deadlocks; n > 0 {
+	if n := states.columns.Deadlocks; n > 0 {
 		warnings = append(warnings, fmt.Sprintf("deadlocks in %s were given a self-loop", noun.Count(n, "state")))
 	}
-	if n := d.columns.Overlaps; n > 0 {
+	if n := states.columns.Overlaps; n > 0 {
 		warnings = append(warnings, fmt.Sprintf("several commands were enabled at once in %s of a DTMC; like PRISM, tilecheck selects one of them uniformly", noun.Count(n, "state")))
 	}
-	if err := d.space.Fallback; err != nil {
+	if err := states.space.Fallback; err != nil {
 		warnings = append(warnings, "the states were explored without compiling the model, which is slow:  "+err.Error())
 	}
 	return warnings
 }
 
-// solve writes the value of a property to the verdict.
-func (d *diskStates) solve(ctx context.Context, property *checkedProperty, verdict *result.Verdict) error {
-	isMDP := d.model.Program().Type == syntax.MDP
+// solve computes the value of a property and writes it to the verdict.
+func (states *diskStates) solve(ctx context.Context, property *checkedProperty, verdict *result.Verdict) error {
+	isMDP := states.model.Program().Type == syntax.MDP
 	until, err := check.NewUntilProperty(&property.Instance, isMDP)
 	if err != nil {
 		return err
 	}
 	switch {
-	case d.columns.Overlaps > 0:
+	case states.columns.Overlaps > 0:
 		verdict.Resolution = result.Uniform
-	case isMDP && d.columns.Choices > d.columns.States:
+	case isMDP && states.columns.Choices > states.columns.States:
 		verdict.Resolution = check.ResolutionOf(logic.Of(property.X).Threshold)
 	}
-	epsilon := d.job.Numeric.Epsilon
+	epsilon := states.job.Numeric.Epsilon
 	if epsilon == 0 {
 		epsilon = solve.DefaultEpsilon
 	}
 	problem := external.Problem{
 		Key:       fmt.Sprintf("%s with %v, epsilon %g", property.Text, property.constants, epsilon),
-		NewMarker: func() (disk.Marker, error) { return d.newMarker(until) },
-		Minimize:  isMDP && until.Direction == solve.Min, Rates: d.model.Program().Type == syntax.CTMC,
+		NewMarker: func() (disk.Marker, error) { return states.newMarker(until) },
+		Minimize:  isMDP && until.Direction == solve.Min, Rates: states.model.Program().Type == syntax.CTMC,
 	}
-	bounds, err := external.Solve(ctx, d.space, d.columns, problem, d.number, external.Options{
-		Epsilon: epsilon, Memory: int64(solveShare * float64(d.limit)), Interval: diskInterval, Progress: d.report(property),
+	bounds, err := external.Solve(ctx, states.space, states.columns, problem, states.number, external.Options{
+		Epsilon: epsilon, Memory: int64(solveShare * float64(states.limit)), Interval: diskInterval, Progress: states.report(property),
 	})
 	if err != nil {
 		return err
@@ -217,9 +220,10 @@ func (d *diskStates) solve(ctx context.Context, property *checkedProperty, verdi
 	return until.Conclude(bounds.Lower, bounds.Upper, epsilon, verdict)
 }
 
-// report returns a function that reports progress under the name of a property; nil if nobody wants it.
-func (d *diskStates) report(property *checkedProperty) func(progress.Progress) {
-	report := d.job.Progress
+// report returns a function that reports progress under the name of a property. It returns nil if the job wants no
+// progress.
+func (states *diskStates) report(property *checkedProperty) func(progress.Progress) {
+	report := states.job.Progress
 	if report == nil {
 		return nil
 	}
@@ -229,10 +233,11 @@ func (d *diskStates) report(property *checkedProperty) func(progress.Progress) {
 	}
 }
 
-// newMarker returns a function that says which states have the value 0 or 1 by the operands of a property.
-func (d *diskStates) newMarker(until *check.UntilProperty) (disk.Marker, error) {
+// newMarker returns a function that marks the states with the value 0 or 1. The operands of the until formula give
+// these values.
+func (states *diskStates) newMarker(until *check.UntilProperty) (disk.Marker, error) {
 	leftExpr, rightExpr := until.Operands()
-	right, err := d.model.Evaluator(rightExpr)
+	right, err := states.model.Evaluator(rightExpr)
 	if err != nil {
 		return nil, err
 	}
@@ -240,7 +245,7 @@ func (d *diskStates) newMarker(until *check.UntilProperty) (disk.Marker, error) 
 	if leftExpr == nil {
 		return marker.mark, nil
 	}
-	marker.left, err = d.model.Evaluator(leftExpr)
+	marker.left, err = states.model.Evaluator(leftExpr)
 	return marker.mark, err
 }
 
@@ -251,7 +256,8 @@ type operandMarker struct {
 	right compile.Evaluator
 }
 
-// mark returns whether the operands give a state the value 1 or 0.
+// mark returns the mark of a state. It is One or Zero if the operands of the until formula give the state this
+// value.
 func (marker *operandMarker) mark(state []int32) (disk.Mark, error) {
 	satisfiesRight, err := marker.right.Bool(state)
 	if err != nil {
@@ -273,16 +279,16 @@ func (marker *operandMarker) mark(state []int32) (disk.Mark, error) {
 }
 
 // close closes all files.
-func (d *diskStates) close() error {
+func (states *diskStates) close() error {
 	var errs []error
-	if d.columns != nil {
-		errs = append(errs, d.columns.Close())
+	if states.columns != nil {
+		errs = append(errs, states.columns.Close())
 	}
-	if d.space != nil {
-		errs = append(errs, d.space.Close())
+	if states.space != nil {
+		errs = append(errs, states.space.Close())
 	}
-	if d.dir != nil {
-		errs = append(errs, d.dir.Close())
+	if states.dir != nil {
+		errs = append(errs, states.dir.Close())
 	}
 	return errors.Join(errs...)
 }

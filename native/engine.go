@@ -28,46 +28,46 @@ func New() *Engine { return &Engine{} }
 // Name implements runner.Engine.
 func (*Engine) Name() string { return Name }
 
-// Check implements runner.Engine. It checks every property of a plan, on states from files if the job has such files, and
-// otherwise on states that it builds from the model.
+// Check implements runner.Engine. It checks every property of a plan. The states come from files if the job has
+// them, and otherwise from the model.
 func (*Engine) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
 	return await(ctx, plan, (*run).checkByMethod)
 }
 
-// checkByMethod checks every property of the plan by the method that its job asks for.
-func (r *run) checkByMethod() error {
-	method, err := newMethod(r.plan)
+// checkByMethod checks every property of the plan with the method of its job.
+func (run *run) checkByMethod() error {
+	method, err := newMethod(run.plan)
 	switch {
 	case err != nil:
 		return err
-	case len(r.plan.Params) > 0:
-		return r.parametric(method)
-	case r.plan.Job.States != nil:
-		return r.checkImported(method)
+	case len(run.plan.Params) > 0:
+		return run.parametric(method)
+	case run.plan.Job.States != nil:
+		return run.checkImported(method)
 	}
-	r.build = func(model sema.Valuation) (*sema.Program, instance, error) { return r.compile(method, model) }
-	return r.checkPlan()
+	run.build = func(model sema.Valuation) (*sema.Program, instance, error) { return run.compile(method, model) }
+	return run.checkPlan()
 }
 
 // checkImported checks every property of the plan on states from files.
-func (r *run) checkImported(method method) error {
-	space, err := explicit.SpaceOf(r.ctx, r.plan.Job.States, fractionsOf(method, r.plan))
+func (run *run) checkImported(method method) error {
+	space, err := explicit.SpaceOf(run.ctx, run.plan.Job.States, fractionsOf(method, run.plan))
 	if err != nil {
 		return err
 	}
-	if declared := space.Declares(); declared != r.plan.Model {
-		if err := r.replaceModel(declared); err != nil {
+	if declared := space.Declares(); declared != run.plan.Model {
+		if err := run.replaceModel(declared); err != nil {
 			return err
 		}
 	}
-	r.build = func(sema.Valuation) (*sema.Program, instance, error) {
-		return space.Program(), method.imported(space), r.ctx.Err()
+	run.build = func(sema.Valuation) (*sema.Program, instance, error) {
+		return space.Program(), method.imported(space), run.ctx.Err()
 	}
-	return r.checkPlan()
+	return run.checkPlan()
 }
 
-// fractionsOf returns how the weights in files of states are read for a plan. They are read as fractions if the method needs them or the
-// model is a POMDP. The weights of a state may then be normalised, unless the answers must be exact or proven.
+// fractionsOf returns the kind of fractions for states from files. A POMDP always needs fractions. They are
+// normalised unless answers must be exact or proven.
 func fractionsOf(method method, plan *runner.Plan) explicit.Fractions {
 	numeric := &plan.Job.Numeric
 	needsFractions := method.fractions() || plan.Model.ModelType() == syntax.POMDP
@@ -87,16 +87,16 @@ func (*Engine) Build(ctx context.Context, plan *runner.Plan, constants sema.Valu
 	return explicit.Build(ctx, model, load.Options(&plan.Job))
 }
 
-// replaceModel replaces the model of the plan by the model from files of states. The new model declares the same variables
-// and labels.
-func (r *run) replaceModel(model *sema.Model) error {
-	plan, err := r.plan.Over(model)
+// replaceModel replaces the model of the plan by the model of states from files. It must declare the same
+// variables and labels.
+func (run *run) replaceModel(model *sema.Model) error {
+	plan, err := run.plan.Over(model)
 	if err != nil {
 		return err
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.plan = plan
+	run.mu.Lock()
+	defer run.mu.Unlock()
+	run.plan = plan
 	return nil
 }
 
@@ -124,7 +124,7 @@ type checkedProperty struct {
 	keep func(v result.Verdict, missing string)
 }
 
-// newMethod returns the method that a job asks for.
+// newMethod returns the method of a job.
 func newMethod(plan *runner.Plan) (method, error) {
 	job := &plan.Job
 	switch {
@@ -137,8 +137,8 @@ func newMethod(plan *runner.Plan) (method, error) {
 	return newSampling(job)
 }
 
-// failure returns an error as the failure of a verdict. A diagnostic of a file gets the given class and keeps its position;
-// check.Failure classifies every other error and places it at the given position.
+// failure converts an error to the failure of a verdict. A diagnostic of a file gets the given class and keeps its
+// position. Any other error is classified by check.Failure and gets the given position.
 func failure(err error, class result.Class, file string, at syntax.Pos) *result.Failure {
 	if diagnostic, ok := errors.AsType[*syntax.Error](err); ok {
 		return &result.Failure{Class: class, Message: diagnostic.Msg, File: diagnostic.File, Pos: diagnostic.Pos}

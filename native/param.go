@@ -37,43 +37,43 @@ type openModel struct {
 	pointModel *exploredModel // the model with the values of params
 }
 
-// parametric checks a plan with parameters: it computes each value as a function of the parameters. It returns an error if a
-// setting of the job is not supported for parameters.
-func (r *run) parametric(method method) error {
+// parametric checks a plan with parameters. It computes each value as a function of the parameters. An unsupported
+// setting of the job is an error.
+func (run *run) parametric(method method) error {
 	statesMethod, ok := method.(*statesMethod)
 	if !ok {
 		return errors.New("functions of parameters are not sampled, want method states")
 	}
-	if err := statesMethod.checkParametricJob(&r.plan.Job); err != nil {
+	if err := statesMethod.checkParametricJob(&run.plan.Job); err != nil {
 		return err
 	}
 	exact := *statesMethod
 	exact.build.Exact = true
 	exact.build.Normalise = false
 	exact.opt.Accuracy = result.Exact
-	r.build = func(valuation sema.Valuation) (*sema.Program, instance, error) {
-		return r.buildParametric(&exact, valuation)
+	run.build = func(valuation sema.Valuation) (*sema.Program, instance, error) {
+		return run.buildParametric(&exact, valuation)
 	}
-	return r.checkPlan()
+	return run.checkPlan()
 }
 
-// buildParametric returns the instance of the model with parameters for values of its constants, and the program of the instance.
-func (r *run) buildParametric(method *statesMethod, valuation sema.Valuation) (*sema.Program, instance, error) {
-	program, err := r.plan.Model.InstantiateOpen(valuation.Map(), r.plan.Open())
+// buildParametric returns the program and the instance of the model for values of its constants.
+func (run *run) buildParametric(method *statesMethod, valuation sema.Valuation) (*sema.Program, instance, error) {
+	program, err := run.plan.Model.InstantiateOpen(valuation.Map(), run.plan.Open())
 	if err != nil {
 		return nil, nil, err
 	}
 	if !program.Parametric { // no parameter occurs in the model
-		return r.parameterlessInstance(method, program)
+		return run.parameterlessInstance(method, program)
 	}
-	model, err := method.parametricInstance(r.ctx, r.plan, valuation, program)
+	model, err := method.parametricInstance(run.ctx, run.plan, valuation, program)
 	if err != nil {
 		return nil, nil, err
 	}
 	return model.pointModel.space.Program(), model, nil
 }
 
-// checkParametricJob returns an error if a setting of a job is not supported for parameters.
+// checkParametricJob returns an error if a setting of the job is not supported for parameters.
 func (method *statesMethod) checkParametricJob(job *runner.Job) error {
 	wantsScheduler := job.Scheduler != nil || job.Witness != nil || job.Numeric.Fair
 	switch {
@@ -91,12 +91,13 @@ func (method *statesMethod) checkParametricJob(job *runner.Job) error {
 // everywhere is positive.
 const maxPoints = 12
 
-// parametricInstance returns the instance of a program with parameters. It evaluates the model at the first point of the
-// region at which all probabilities and rates are positive.
+// parametricInstance returns the instance of a program with parameters. It builds the model at the first point of
+// the region with positive probabilities and rates.
 func (method *statesMethod) parametricInstance(ctx context.Context, plan *runner.Plan, valuation sema.Valuation, program *sema.Program) (*openModel, error) {
 	open := &openModel{program: program}
-	if modelType := open.program.Type; modelType != syntax.DTMC && modelType != syntax.CTMC && modelType != syntax.MDP {
-		return nil, unsupported(open.program, "found %s, want a DTMC, CTMC or MDP for functions of parameters; or a value for each parameter (--const)", noun.WithArticle(modelType.String()))
+	isSupported := program.Type == syntax.DTMC || program.Type == syntax.CTMC || program.Type == syntax.MDP
+	if !isSupported {
+		return nil, unsupported(program, "found %s, want a DTMC, CTMC or MDP for functions of parameters; or a value for each parameter (--const)", noun.WithArticle(program.Type.String()))
 	}
 	for _, param := range plan.Params {
 		open.low = append(open.low, param.Low)
@@ -108,17 +109,18 @@ func (method *statesMethod) parametricInstance(ctx context.Context, plan *runner
 		if err == nil {
 			return open, nil
 		}
-		_, notPositive := errors.AsType[*parametric.PointError](err)
-		_, wrongState := errors.AsType[*compile.StateError](err)
-		if !notPositive && !wrongState || ctx.Err() != nil {
+		_, isWrongPoint := errors.AsType[*parametric.PointError](err)
+		_, isWrongState := errors.AsType[*compile.StateError](err)
+		canRetry := (isWrongPoint || isWrongState) && ctx.Err() == nil
+		if !canRetry {
 			return nil, err
 		}
 	}
 	return nil, open.noSuitablePoint(err)
 }
 
-// noSuitablePoint returns the error for a region in which the model was wrong at every point that was tried. lastErr is the error at the
-// last point.
+// noSuitablePoint returns the error for a region where the model is wrong at every point that was tried. lastErr
+// is the error at the last point.
 func (open *openModel) noSuitablePoint(lastErr error) error {
 	message, pos := lastErr.Error(), syntax.Pos{}
 	if stateErr, ok := errors.AsType[*compile.StateError](lastErr); ok {
@@ -133,8 +135,8 @@ func (open *openModel) noSuitablePoint(lastErr error) error {
 	}
 }
 
-// buildAt builds the parametric chain, and the model with the parameter values of one point of the region. Each attempt
-// selects another point.
+// buildAt builds the parametric chain, and the model at one point of the region. Each attempt selects another
+// point.
 func (open *openModel) buildAt(ctx context.Context, method *statesMethod, plan *runner.Plan, valuation sema.Valuation, attempt int) error {
 	valuation = slices.Clip(valuation)
 	open.params = nil
@@ -172,7 +174,7 @@ func pointText(params []parametric.Param) string {
 	return strings.Join(parts, ", ")
 }
 
-// checkIndependent returns an error if a parameter occurs in a property, or in a label of the property.
+// checkIndependent returns an error if a parameter occurs in a property or in one of its labels.
 func checkIndependent(program *sema.Program, model instance, task *runner.Task, valuation sema.Valuation) error {
 	if open, ok := model.(*openModel); ok {
 		program = open.program // the program of the instance has values instead of the parameters
@@ -181,13 +183,16 @@ func checkIndependent(program *sema.Program, model instance, task *runner.Task, 
 	if err != nil {
 		return err
 	}
-	if param := parameterIn(property.X, property.Program); param != nil {
-		return &result.Failure{Class: result.Unsupported, File: task.Source.File, Pos: task.Pos, Message: fmt.Sprintf("the property depends on the parameter %s itself, want parameters in probabilities, rates and rewards only", param.Name)}
+	param := parameterIn(property.X, property.Program)
+	if param == nil {
+		return nil
 	}
-	return nil
+	message := fmt.Sprintf("the property depends on the parameter %s itself, want parameters in probabilities, rates and rewards only", param.Name)
+	return &result.Failure{Class: result.Unsupported, File: task.Source.File, Pos: task.Pos, Message: message}
 }
 
-// parameterIn returns a parameter that occurs in an expression, or in the definition of a label in it. It returns nil if there is none.
+// parameterIn returns a parameter in an expression, or in the definition of one of its labels. It returns nil if
+// there is none.
 func parameterIn(expr sema.Expr, program *sema.Program) *sema.Param {
 	var found *sema.Param
 	sema.Inspect(expr, func(part sema.Expr) bool {
@@ -204,8 +209,8 @@ func parameterIn(expr sema.Expr, program *sema.Program) *sema.Param {
 	return found
 }
 
-// check implements instance. It computes the value as a function of the parameters, and compares the function with the value
-// at the point at which the model was built.
+// check implements instance. It computes the value as a function of the parameters. At one point it compares the
+// function with the value of the model.
 func (open *openModel) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	start := time.Now()
 	openProperty := &openProperty{open, ctx, property}
@@ -224,7 +229,14 @@ func (open *openModel) check(ctx context.Context, property *checkedProperty) res
 	if err := open.confirm(function, verdict.Value); err != nil {
 		return result.Verdict{Err: failure(err, result.Other, property.File, property.Pos)}
 	}
+	open.writeFunction(&verdict, function)
 	verdict.Seconds = time.Since(start).Seconds()
+	return verdict
+}
+
+// writeFunction writes a function to the verdict, and a warning about the parameters for which it is valid. A
+// constant function stays a number. A nil function stands for infinity.
+func (open *openModel) writeFunction(verdict *result.Verdict, function *piecewise) {
 	subject, region := "this value", "for parameters with which every probability, rate and reward is positive"
 	if open.program.Type == syntax.MDP {
 		region = "between the bounds of the parameters"
@@ -239,7 +251,6 @@ func (open *openModel) check(ctx context.Context, property *checkedProperty) res
 		region += function.regions()
 	}
 	verdict.Warnings = append(verdict.Warnings, subject+" is valid "+region+"; it was compared with the exact value at "+pointText(open.params))
-	return verdict
 }
 
 // piecewise is the value of a property as a piecewise function of the parameters. It has several pieces only for
@@ -250,8 +261,8 @@ type piecewise struct {
 	least  bool
 }
 
-// onePiece returns a value with one piece: the given function in the whole region. It returns nil, which stands for infinity, if the
-// function is nil. If err is not nil, it returns err.
+// onePiece returns a value with one function in the whole region. A nil function stands for infinity and gives
+// nil. If err is not nil, it returns err.
 func onePiece(function *ratfunc.Func, err error) (*piecewise, error) {
 	if function == nil || err != nil {
 		return nil, err
@@ -273,8 +284,8 @@ func (value *piecewise) functions() []*ratfunc.Func {
 // String returns the value as an expression of PRISM's language.
 func (value *piecewise) String() string {
 	var parts []string
-	for _, f := range value.functions() {
-		parts = append(parts, f.String())
+	for _, function := range value.functions() {
+		parts = append(parts, function.String())
 	}
 	switch {
 	case len(parts) == 1:
@@ -285,7 +296,7 @@ func (value *piecewise) String() string {
 	return "max(" + strings.Join(parts, ", ") + ")"
 }
 
-// regions returns the text ": function from point to point, …"; empty if there is one piece.
+// regions returns the text ": function from point to point, …". It returns "" if there is one piece.
 func (value *piecewise) regions() string {
 	if len(value.pieces) == 1 {
 		return ""
@@ -297,7 +308,7 @@ func (value *piecewise) regions() string {
 	return ": " + strings.Join(parts, ", ")
 }
 
-// rootText returns a root as a fraction or, if it is irrational, with ten digits.
+// rootText returns a root as a fraction. An irrational root has ten digits.
 func rootText(root ratfunc.Root) string {
 	maxWidth := big.NewRat(1, 1e12)
 	for !root.Fraction() && new(big.Rat).Sub(root.High, root.Low).Cmp(maxWidth) > 0 {
@@ -310,8 +321,8 @@ func rootText(root ratfunc.Root) string {
 	return fmt.Sprintf("about %.10g", approximate)
 }
 
-// confirm returns an error unless a function of the parameters has the value that was computed for the model at one point,
-// open.params[i].At for parameter i. A nil function stands for infinity.
+// confirm returns an error unless a function of the parameters has the value that was computed at one point. A nil
+// function stands for infinity.
 func (open *openModel) confirm(function *piecewise, computed result.Value) error {
 	if function == nil {
 		return open.confirmInfinite(computed)
@@ -331,13 +342,13 @@ func (open *openModel) confirmInfinite(computed result.Value) error {
 	return fmt.Errorf("the value is infinite for all parameters, but the value %v was computed at %s; this is a bug: please report it", computed.Num, pointText(open.params))
 }
 
-// at returns the value at a point: the least or the greatest value of the functions there, as function.least says. It returns nil if all
-// functions have a pole there.
+// at returns the value at a point. It is the minimum or maximum of all functions. It returns nil if all functions
+// have a pole there.
 func (function *piecewise) at(point []*big.Rat) *big.Rat {
 	var best *big.Rat
 	for _, piece := range function.functions() {
-		value, ok := piece.At(point)
-		if !ok {
+		value, isDefined := piece.At(point)
+		if !isDefined {
 			continue // a pole
 		}
 		isBetter := best == nil || value.Cmp(best) != 0 && (value.Cmp(best) < 0) == function.least
@@ -355,12 +366,13 @@ type openProperty struct {
 	property *checkedProperty
 }
 
-// unsupported returns the error that an expression, which found describes, is not supported in a model with parameters.
+// unsupported returns the error for an expression that is not supported in a model with parameters. found
+// describes the expression.
 func (property *openProperty) unsupported(expr sema.Expr, found string) error {
 	return result.Refuse(&property.property.Instance, result.Unsupported, expr.Pos(), "found %s in a model with parameters, want one operator P, R or S with =? and one temporal operator or reward; or try values, as in --const p=0:0.1:1", found)
 }
 
-// value returns the value of an expression in the initial state. It returns nil for infinity.
+// value returns the value of an expression in the initial state. nil stands for infinity.
 func (property *openProperty) value(expr sema.Expr) (*piecewise, error) {
 	formula := logic.Of(expr)
 	switch {
@@ -374,7 +386,8 @@ func (property *openProperty) value(expr sema.Expr) (*piecewise, error) {
 	return property.arithmetic(expr)
 }
 
-// measure returns the value of P, R or S in the initial state, whether it has a threshold or not; nil is infinity.
+// measure returns the value of P, R or S in the initial state, with or without a threshold. nil stands for
+// infinity.
 func (property *openProperty) measure(formula *logic.Formula) (*piecewise, error) {
 	expr := formula.X
 	switch formula.Kind {
@@ -399,10 +412,11 @@ func (property *openProperty) measure(formula *logic.Formula) (*piecewise, error
 	return property.reward(formula)
 }
 
-// filter returns the value of a filter, which must select the initial state only.
+// filter returns the value of a filter. It must select only the initial state.
 func (property *openProperty) filter(formula *logic.Formula) (*piecewise, error) {
-	returnsValueOfState := []string{"state", "first", "min", "max", "sum", "avg"} // if the filter selects one state
-	if !slices.Contains(returnsValueOfState, formula.Op) {
+	// These filters over a single state return the value of this state.
+	supported := []string{"state", "first", "min", "max", "sum", "avg"}
+	if !slices.Contains(supported, formula.Op) {
 		return nil, property.unsupported(formula.X, "this filter")
 	}
 	if formula.States == nil {
@@ -418,22 +432,16 @@ func (property *openProperty) filter(formula *logic.Formula) (*piecewise, error)
 	return property.value(formula.Operand)
 }
 
-// arithmetic returns the value of a constant expression, or of a sum, difference, product or quotient of values. Only one of
-// two operands may have several pieces.
+// arithmetic returns the value of a constant expression, or of a sum, difference, product or quotient of values.
+// At most one of the operands may have several pieces.
 func (property *openProperty) arithmetic(expr sema.Expr) (*piecewise, error) {
 	binary, isBinary := expr.(*sema.Binary)
 	_, isConstant := expr.(*sema.Const)
 	if !isBinary && !isConstant {
-		if kind := logic.Of(expr).Kind; kind == logic.Lexicographic || kind == logic.Quantile {
-			return nil, property.unsupported(expr, logic.Describe(expr))
-		}
-		return nil, property.unsupported(expr, "this formula")
+		return nil, property.unsupportedFormula(expr)
 	}
-	if constant, exact, err := sema.EvalExact(expr, nil); err == nil && exact {
-		if constant.Type == sema.Int {
-			constant.Rat = big.NewRat(int64(constant.Int), 1)
-		}
-		return onePiece(property.chain.One().Scale(constant.Rat), nil)
+	if constant, isExact, err := sema.EvalExact(expr, nil); err == nil && isExact {
+		return onePiece(property.chain.One().Scale(fractionOf(constant)), nil)
 	}
 	if !isBinary {
 		return nil, property.unsupported(expr, "this formula")
@@ -455,9 +463,24 @@ func (property *openProperty) arithmetic(expr sema.Expr) (*piecewise, error) {
 	return combine(binary.Op, left, right, func(found string) error { return property.unsupported(expr, found) })
 }
 
-// combine returns the sum, difference, product or quotient of two values. At least one of them must have one piece only. Both must have
-// one piece only in a product or quotient, because a negative factor would exchange minimum and maximum. unsupported returns an
-// error, given a description of the unsupported expression.
+// unsupportedFormula returns the error for a formula that is not arithmetic.
+func (property *openProperty) unsupportedFormula(expr sema.Expr) error {
+	if kind := logic.Of(expr).Kind; kind == logic.Lexicographic || kind == logic.Quantile {
+		return property.unsupported(expr, logic.Describe(expr))
+	}
+	return property.unsupported(expr, "this formula")
+}
+
+// fractionOf returns an exact number as a fraction.
+func fractionOf(value sema.Value) *big.Rat {
+	if value.Type == sema.Int {
+		return big.NewRat(int64(value.Int), 1)
+	}
+	return value.Rat
+}
+
+// combine returns the sum, difference, product or quotient of two values. At most one of them may have several
+// pieces, and none in a product or quotient. unsupported returns the error for a described expression.
 func combine(op syntax.Op, left, right *piecewise, unsupported func(found string) error) (*piecewise, error) {
 	combined := &piecewise{least: left.least}
 	if len(right.pieces) > 1 {
@@ -465,6 +488,7 @@ func combine(op syntax.Op, left, right *piecewise, unsupported func(found string
 		combined.least = right.least != isSubtrahend
 	}
 	hasSeveralPieces := len(left.pieces) > 1 || len(right.pieces) > 1
+	// A negative factor would exchange minimum and maximum.
 	if hasSeveralPieces && op != syntax.OpAdd && op != syntax.OpSub {
 		return nil, unsupported("products of values that several schedulers attain")
 	}
@@ -485,9 +509,9 @@ func combine(op syntax.Op, left, right *piecewise, unsupported func(found string
 	return combined, nil
 }
 
-// applyOp returns the sum, difference, product or quotient of two functions. It returns false for another operator, and for a
-// division by zero.
-func applyOp(op syntax.Op, left, right *ratfunc.Func) (*ratfunc.Func, bool) {
+// applyOp returns the sum, difference, product or quotient of two functions. ok is false for another operator, and
+// for a division by zero.
+func applyOp(op syntax.Op, left, right *ratfunc.Func) (combined *ratfunc.Func, ok bool) {
 	switch {
 	case op == syntax.OpAdd:
 		return left.Add(right), true
@@ -501,24 +525,24 @@ func applyOp(op syntax.Op, left, right *ratfunc.Func) (*ratfunc.Func, bool) {
 	return nil, false
 }
 
-// bestOverSchedulers returns the minimal or maximal value over all schedulers of an MDP, as the formula asks. If negated is
-// true, it computes the opposite extremum of the question, and subtracts it from one.
-func (property *openProperty) bestOverSchedulers(formula *logic.Formula, question parametric.Question, negated bool) (*piecewise, error) {
-	minimum, ok := formula.Least(false)
+// bestOverSchedulers returns the minimal or maximal value over all schedulers of an MDP, as the formula asks. If
+// isNegated is set, it is one minus the opposite extremum of the question.
+func (property *openProperty) bestOverSchedulers(formula *logic.Formula, question parametric.Question, isNegated bool) (*piecewise, error) {
+	isMinimum, ok := formula.Least(false)
 	if !ok {
 		return nil, property.unsupported(formula.X, "a query without min or max")
 	}
-	question.Min = minimum != negated
+	question.Min = isMinimum != isNegated
 	pieces, err := property.chain.Best(property.ctx, question, property.low, property.high)
 	if pieces == nil || err != nil {
 		return nil, err
 	}
-	for i, p := range pieces {
-		if negated {
-			pieces[i].Value = property.chain.One().Sub(p.Value)
+	for i, piece := range pieces {
+		if isNegated {
+			pieces[i].Value = property.chain.One().Sub(piece.Value)
 		}
 	}
-	return &piecewise{pieces, minimum}, nil
+	return &piecewise{pieces, isMinimum}, nil
 }
 
 // probability returns the value of the operator P as a function of the parameters.
@@ -527,7 +551,7 @@ func (property *openProperty) probability(formula *logic.Formula) (*piecewise, e
 	if !path.Operator || path.Negated {
 		return nil, property.unsupported(formula.X, logic.Describe(path.Whole))
 	}
-	left, right, negated, err := property.untilOperands(path)
+	left, right, isNegated, err := property.untilOperands(path)
 	if err != nil {
 		return nil, err
 	}
@@ -539,18 +563,18 @@ func (property *openProperty) probability(formula *logic.Formula) (*piecewise, e
 		}
 		return nil, property.unsupported(formula.X, "X or a bound of an MDP")
 	case isMDP:
-		return property.bestOverSchedulers(formula, parametric.Question{Left: left, Right: right}, negated)
+		return property.bestOverSchedulers(formula, parametric.Question{Left: left, Right: right}, isNegated)
 	}
 	value, err := property.chainProbability(formula, left, right)
-	if err == nil && negated {
+	if err == nil && isNegated {
 		value = property.chain.One().Sub(value)
 	}
 	return onePiece(value, err)
 }
 
-// untilOperands rewrites a temporal operator to an until formula, which may be negated, and returns the operands of this
-// formula.
-func (property *openProperty) untilOperands(path *logic.Path) (left, right *sparse.Set, negated bool, err error) {
+// untilOperands rewrites a temporal operator to an until formula and returns its operands. isNegated says that the
+// operator is the negation of this formula.
+func (property *openProperty) untilOperands(path *logic.Path) (left, right *sparse.Set, isNegated bool, err error) {
 	left = sparse.FullSet(property.pointModel.space.Model().NumStates())
 	if path.Left != nil {
 		if left, err = property.states(path.Left); err != nil {
@@ -560,30 +584,30 @@ func (property *openProperty) untilOperands(path *logic.Path) (left, right *spar
 	if right, err = property.states(path.Right); err != nil {
 		return nil, nil, false, err
 	}
-	left, right, negated = check.Sets.AsUntil(path.Op, left, right)
-	return left, right, negated, nil
+	left, right, isNegated = check.Sets.AsUntil(path.Op, left, right)
+	return left, right, isNegated, nil
 }
 
 // chainProbability returns the probability of an until formula, or of X, in a Markov chain.
 func (property *openProperty) chainProbability(formula *logic.Formula, left, right *sparse.Set) (*ratfunc.Func, error) {
-	low, high, bounded, err := property.steps(formula.Path.Bound)
+	low, high, isBounded, err := property.steps(formula.Path.Bound)
 	if err != nil {
 		return nil, err
 	}
-	switch next := formula.Path.Op == syntax.Next; {
-	case next && bounded:
+	switch isNext := formula.Path.Op == syntax.Next; {
+	case isNext && isBounded:
 		return nil, property.unsupported(formula.X, "a bound of X")
-	case next:
+	case isNext:
 		return property.chain.BoundedUntil(property.ctx, left, right, 1, 1)
-	case bounded:
+	case isBounded:
 		return property.chain.BoundedUntil(property.ctx, left, right, low, high)
 	}
 	return property.chain.Until(property.ctx, left, right)
 }
 
-// steps returns the bounds on the number of steps. bounded is false if bound is nil. A time bound of a CTMC is unsupported, and so is
-// a bound without an upper end.
-func (property *openProperty) steps(bound *sema.Bound) (low, high int, bounded bool, err error) {
+// steps returns the bounds on the number of steps. isBounded is false if bound is nil. A time bound, and a bound
+// without an upper end, are errors.
+func (property *openProperty) steps(bound *sema.Bound) (low, high int, isBounded bool, err error) {
 	if bound == nil {
 		return 0, 0, false, nil
 	}
@@ -648,8 +672,8 @@ func (property *openProperty) rewardTarget(formula *logic.Formula) (*sparse.Set,
 	return property.states(path.Right)
 }
 
-// rewardWithoutTarget returns the value of R [ C ], R [ S ], R [ C<=k ] or R [ I=k ] in a Markov chain. rewards has the rewards of one step
-// from each state.
+// rewardWithoutTarget returns the value of R [ C ], R [ S ], R [ C<=k ] or R [ I=k ] in a Markov chain. rewards[s]
+// is the reward of a step from state s.
 func (property *openProperty) rewardWithoutTarget(formula *logic.Formula, rewards []*ratfunc.Func) (*ratfunc.Func, error) {
 	objective := formula.Objective
 	switch {
@@ -681,15 +705,18 @@ func (property *openProperty) states(expr sema.Expr) (*sparse.Set, error) {
 	if nested := logic.Nested(expr, property.property.Program.Labels); nested != nil {
 		return nil, result.Refuse(&property.property.Instance, result.Unsupported, nested.Pos(), "found a nested operator in a model with parameters; the states in which it holds may depend on parameters; want a value for each parameter (--const)")
 	}
-	query := &check.Property{Property: sema.Property{Text: property.property.Text, X: expr, Pos: property.property.Pos}, Program: property.property.Program, File: property.property.File}
+	instance := &property.property.Instance
+	query := &check.Property{
+		Property: sema.Property{Text: instance.Text, X: expr, Pos: instance.Pos}, Program: instance.Program, File: instance.File,
+	}
 	values, verdict := property.pointModel.checker.Values(property.ctx, query)
 	if verdict.Err != nil {
 		return nil, verdict.Err
 	}
 	set := sparse.NewSet(len(values.Lo))
-	for s, value := range values.Lo {
+	for state, value := range values.Lo {
 		if value == 1 { // true
-			set.Add(s)
+			set.Add(state)
 		}
 	}
 	return set, nil

@@ -50,7 +50,8 @@ type partOptions struct {
 	truncates bool
 }
 
-// canTruncate reports whether bounds of a value can be computed from a part of the states of a model of the given type (check.Truncated).
+// canTruncate reports whether a part of the states gives bounds of a value, for a type of model. See
+// check.Truncated.
 func canTruncate(modelType syntax.ModelType) bool {
 	switch modelType {
 	case syntax.DTMC, syntax.CTMC, syntax.MDP, syntax.IDTMC, syntax.IMDP, syntax.SMG, syntax.LTS:
@@ -59,28 +60,14 @@ func canTruncate(modelType syntax.ModelType) bool {
 	return false
 }
 
-// partOptionsOf decides how many states of the model of a plan are explored first. It is all states, unless a part of the
-// states may determine the value of some property: Pmax of an MDP (check.FromPart), reachability in a DTMC (check.Stages),
-// or bounds (check.Truncated). Outputs such as schedulers need all states.
+// partOptionsOf decides how many states of a plan's model are explored first. All states are needed for outputs
+// such as schedulers. A part may suffice for Pmax of an MDP, for reachability in a DTMC, or for bounds.
 func partOptionsOf(plan *runner.Plan) partOptions {
-	job := &plan.Job
-	numeric := &job.Numeric
-	needsAllStates := job.NoFixDeadlocks || job.Scheduler != nil || job.Witness != nil || numeric.Reduce || numeric.Symmetry || numeric.Fair ||
-		numeric.Accuracy == result.Proven || accuracy(numeric) == result.Estimated
-	if needsAllStates {
+	if needsAllStates(&plan.Job) {
 		return partOptions{}
 	}
-	modelType := plan.Model.ModelType()
-	var hasPmax, hasReachability, hasTruncatable bool
-	for _, task := range plan.Tasks {
-		if task.Rejected != nil {
-			continue
-		}
-		property := logic.Read(task.Property.X)
-		hasPmax = hasPmax || property.Kind == logic.Probability && property.Extremum == syntax.Max
-		hasReachability = hasReachability || property.Reaches()
-		hasTruncatable = hasTruncatable || plan.Model.Unbounded() || logic.HasBounds(task.Property.X)
-	}
+	modelType, numeric := plan.Model.ModelType(), &plan.Job.Numeric
+	hasPmax, hasReachability, hasTruncatable := classifyProperties(plan)
 	options := partOptions{truncates: hasTruncatable && canTruncate(modelType)}
 	switch {
 	case modelType == syntax.MDP && hasPmax:
@@ -96,6 +83,28 @@ func partOptionsOf(plan *runner.Plan) partOptions {
 	return options
 }
 
+// needsAllStates reports whether an option of a job needs all states of the model.
+func needsAllStates(job *runner.Job) bool {
+	numeric := &job.Numeric
+	return job.NoFixDeadlocks || job.Scheduler != nil || job.Witness != nil || numeric.Reduce || numeric.Symmetry || numeric.Fair ||
+		numeric.Accuracy == result.Proven || accuracy(numeric) == result.Estimated
+}
+
+// classifyProperties reports whether a plan has a property Pmax, a reachability property, and a property with bounds from a
+// part of the states.
+func classifyProperties(plan *runner.Plan) (hasPmax, hasReachability, hasTruncatable bool) {
+	for _, task := range plan.Tasks {
+		if task.Rejected != nil {
+			continue
+		}
+		property := logic.Read(task.Property.X)
+		hasPmax = hasPmax || property.Kind == logic.Probability && property.Extremum == syntax.Max
+		hasReachability = hasReachability || property.Reaches()
+		hasTruncatable = hasTruncatable || plan.Model.Unbounded() || logic.HasBounds(task.Property.X)
+	}
+	return hasPmax, hasReachability, hasTruncatable
+}
+
 // partialStates is an instance whose first states are explored. It explores all states when a property needs them.
 type partialStates struct {
 	*statesMethod
@@ -106,7 +115,8 @@ type partialStates struct {
 	err       error          // the error of the last exploration
 }
 
-// check implements instance. If a part of the states determines the answer, it returns this answer. Otherwise it checks the whole model.
+// check implements instance. It checks a property on a part of the states, or on the whole model if the part does
+// not determine the answer.
 func (partial *partialStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	if partial.partOptions.truncates {
 		if verdict, ok := partial.checkTruncated(ctx, property); ok {
@@ -119,7 +129,7 @@ func (partial *partialStates) check(ctx context.Context, property *checkedProper
 	return partial.checkFirstPart(ctx, property)
 }
 
-// checkInStages checks a property of a DTMC in stages or, if that is not possible, on the whole model.
+// checkInStages checks a property of a DTMC in stages. If that is impossible, it checks the whole model.
 func (partial *partialStates) checkInStages(ctx context.Context, property *checkedProperty) result.Verdict {
 	stages := partial.first.Stages(ctx, &property.Instance)
 	if stages == nil {
@@ -137,8 +147,9 @@ func (partial *partialStates) checkInStages(ctx context.Context, property *check
 	return partial.checkAll(ctx, property)
 }
 
-// checkFirstPart checks a property of an MDP on the states that are explored first or, if they do not determine the answer, on the whole
-// model. A model with at most wholeStates states is always explored completely, so that the verdict has the size of the model.
+// checkFirstPart checks a property of an MDP on the first states. If they do not determine the answer, it checks
+// the whole model. A model with at most wholeStates states is explored in any case, because the verdict has the
+// size of the model.
 func (partial *partialStates) checkFirstPart(ctx context.Context, property *checkedProperty) result.Verdict {
 	verdict, ok := partial.first.FromPart(ctx, &property.Instance)
 	if !ok {
@@ -149,15 +160,15 @@ func (partial *partialStates) checkFirstPart(ctx context.Context, property *chec
 		maxStates = wholeStates
 	}
 	partial.exploreAll(ctx, maxStates)
-	tooLarge := partial.fullModel != nil && partial.fullModel.space.Model().NumStates() > wholeStates
-	if exceedsLimit(partial.err) || tooLarge {
+	isTooLarge := partial.fullModel != nil && partial.fullModel.space.Model().NumStates() > wholeStates
+	if exceedsLimit(partial.err) || isTooLarge {
 		return verdict
 	}
 	return partial.checkExplored(ctx, property)
 }
 
-// checkTruncated answers a property from a part of the states: from the states that are reachable within the step bound of
-// the property, or by bounds that larger parts narrow. ok is false for a property that needs all states.
+// checkTruncated checks a property on the states within its step bound, or on larger and larger parts that narrow
+// bounds. ok is false for a property that needs all states.
 func (partial *partialStates) checkTruncated(ctx context.Context, property *checkedProperty) (verdict result.Verdict, ok bool) {
 	if partial.fullModel != nil {
 		return partial.fullModel.check(ctx, property), true
@@ -173,32 +184,32 @@ func (partial *partialStates) checkTruncated(ctx context.Context, property *chec
 	return truncation.conclude(ctx), true
 }
 
-// conclude returns the best verdict of the parts, or the verdict of the whole model if that may be better. Its time includes
-// the checks of all parts.
-func (t *truncation) conclude(ctx context.Context) result.Verdict {
-	isFinal := t.answer != nil && (t.isAccurate || t.hasFailed)
-	usable := t.answer != nil && t.answer.Err == nil
-	cannotExploreAll := t.isInfinite || t.limitErr != nil
-	if t.answer != nil {
-		t.answer.Seconds = t.seconds
+// conclude returns the best verdict of the parts, or the verdict of the whole model if it can be better. Its time
+// includes the checks of all parts.
+func (truncation *truncation) conclude(ctx context.Context) result.Verdict {
+	isFinal := truncation.answer != nil && (truncation.isAccurate || truncation.hasFailed)
+	isUsable := truncation.answer != nil && truncation.answer.Err == nil
+	cannotExploreAll := truncation.isInfinite || truncation.limitErr != nil
+	if truncation.answer != nil {
+		truncation.answer.Seconds = truncation.seconds
 	}
 	switch {
-	case isFinal, usable && cannotExploreAll:
-		return *t.answer
+	case isFinal, isUsable && cannotExploreAll:
+		return *truncation.answer
 	case ctx.Err() != nil:
-		return result.Verdict{Err: failure(ctx.Err(), result.Build, t.file, syntax.Pos{})}
-	case t.limitErr != nil:
-		t.err, t.lastLimit = t.limitErr, t.build.MaxStates
-		return t.checkExplored(ctx, t.property)
-	case t.isInfinite && t.answer != nil:
-		return *t.answer
+		return result.Verdict{Err: failure(ctx.Err(), result.Build, truncation.file, syntax.Pos{})}
+	case truncation.limitErr != nil:
+		truncation.err, truncation.lastLimit = truncation.limitErr, truncation.build.MaxStates
+		return truncation.checkExplored(ctx, truncation.property)
+	case truncation.isInfinite && truncation.answer != nil:
+		return *truncation.answer
 	}
-	verdict := t.checkAll(ctx, t.property)
-	verdict.Seconds += t.seconds
+	verdict := truncation.checkAll(ctx, truncation.property)
+	verdict.Seconds += truncation.seconds
 	hitLimit := verdict.Err != nil && verdict.Err.Class.Limited() && ctx.Err() == nil
-	if hitLimit && usable {
-		t.answer.Seconds = verdict.Seconds
-		return *t.answer
+	if hitLimit && isUsable {
+		truncation.answer.Seconds = verdict.Seconds
+		return *truncation.answer
 	}
 	return verdict
 }
@@ -222,10 +233,13 @@ type truncation struct {
 	seconds     float64         // the time for the checks of all parts
 }
 
-// newTruncation decides how parts of a model can answer a property: by its horizon, or by bounds of its value. If neither hasHorizon nor
-// givesBounds is true, they cannot answer it.
+// newTruncation decides how parts of a model can answer a property. They can if the result has hasHorizon or
+// givesBounds.
 func (partial *partialStates) newTruncation(property *checkedProperty) *truncation {
-	t := &truncation{partialStates: partial, property: property, size: min(firstTruncated, partial.partOptions.first), answerWidth: math.Inf(1)}
+	t := &truncation{
+		partialStates: partial, property: property,
+		size: min(firstTruncated, partial.partOptions.first), answerWidth: math.Inf(1),
+	}
 	program := partial.model.Program()
 	if program.Type != syntax.CTMC {
 		t.horizon, t.hasHorizon = logic.Horizon(&property.Instance)
@@ -237,68 +251,70 @@ func (partial *partialStates) newTruncation(property *checkedProperty) *truncati
 	return t
 }
 
-// explore explores the next part and checks the property on it. It reports whether a larger part may give a better answer.
-func (t *truncation) explore(ctx context.Context) (more bool) {
-	opts := t.build
-	opts.Part = t.size
-	if t.hasHorizon {
-		opts.Depth = max(t.horizon, 1)
+// explore explores the next part and checks the property on it. It reports whether a larger part may give a better
+// answer.
+func (truncation *truncation) explore(ctx context.Context) (canImprove bool) {
+	opts := truncation.build
+	opts.Part = truncation.size
+	if truncation.hasHorizon {
+		opts.Depth = max(truncation.horizon, 1)
 	}
-	space, err := explicit.Build(ctx, t.model, opts)
+	space, err := explicit.Build(ctx, truncation.model, opts)
 	if exceedsLimit(err) {
-		t.size /= partGrowth
-		t.limitErr = err
-		return t.answer == nil && t.size >= leastPart
+		truncation.size /= partGrowth
+		truncation.limitErr = err
+		return truncation.answer == nil && truncation.size >= leastPart
 	}
 	if err != nil {
-		t.answer = &result.Verdict{Err: failure(err, result.Build, t.file, syntax.Pos{})}
-		t.hasFailed = true
+		truncation.answer = &result.Verdict{Err: failure(err, result.Build, truncation.file, syntax.Pos{})}
+		truncation.hasFailed = true
 		return false
 	}
-	t.checkPart(ctx, space)
-	t.size *= partGrowth
-	return ctx.Err() == nil && !t.isAccurate && t.stallCount < maxStallCount && t.limitErr == nil && t.size <= maxTruncated
+	truncation.checkPart(ctx, space)
+	truncation.size *= partGrowth
+	return ctx.Err() == nil && !truncation.isAccurate && truncation.stallCount < maxStallCount &&
+		truncation.limitErr == nil && truncation.size <= maxTruncated
 }
 
-// checkPart checks the property on a part of the model, and makes the verdict the answer if it is better than the previous one.
-func (t *truncation) checkPart(ctx context.Context, space *explicit.Space) {
-	model := t.newExploredModel(space, nil)
-	model.property = t.property
+// checkPart checks the property on a part of the model. A better verdict replaces the previous answer.
+func (truncation *truncation) checkPart(ctx context.Context, space *explicit.Space) {
+	model := truncation.newExploredModel(space, nil)
+	model.property = truncation.property
 	var verdict result.Verdict
 	switch {
 	case space.Unexplored() == nil: // the part is the whole model
-		t.fullModel = model
-		verdict = model.check(ctx, t.property)
-		t.answer, t.isAccurate = &verdict, true
+		truncation.fullModel = model
+		verdict = model.check(ctx, truncation.property)
+		truncation.answer, truncation.isAccurate = &verdict, true
 	case space.WithinDepth(): // the part has all states that are reachable within the horizon
-		verdict = model.complete(model.checker.WithinDepth(ctx, &t.property.Instance, t.horizon))
-		t.answer, t.isAccurate = &verdict, true
-	case t.givesBounds:
+		verdict = model.complete(model.checker.WithinDepth(ctx, &truncation.property.Instance, truncation.horizon))
+		truncation.answer, truncation.isAccurate = &verdict, true
+	case truncation.givesBounds:
 		var width float64
-		verdict, width = model.checker.Truncated(ctx, &t.property.Instance)
-		t.keepIfNarrower(model.complete(verdict), width)
+		verdict, width = model.checker.Truncated(ctx, &truncation.property.Instance)
+		truncation.keepIfNarrower(model.complete(verdict), width)
 	}
-	t.seconds += verdict.Seconds
+	truncation.seconds += verdict.Seconds
 }
 
-// keepIfNarrower makes a verdict the answer if its interval is narrower than the interval of the previous answer. width is the width of its
+// keepIfNarrower replaces the answer by a verdict with a narrower interval. width is the width of the verdict's
 // interval. It also updates isAccurate and stallCount.
-func (t *truncation) keepIfNarrower(verdict result.Verdict, width float64) {
-	epsilon := t.opt.Epsilon
+func (truncation *truncation) keepIfNarrower(verdict result.Verdict, width float64) {
+	epsilon := truncation.opt.Epsilon
 	if epsilon == 0 {
 		epsilon = solve.DefaultEpsilon
 	}
-	t.isAccurate = width <= epsilon
+	truncation.isAccurate = width <= epsilon
 	switch {
 	case verdict.Err != nil:
-		t.stallCount++
-	case width > (1-leastGain)*t.answerWidth: // hardly narrower
-		t.stallCount += 2
+		truncation.stallCount++
+	case width > (1-leastGain)*truncation.answerWidth: // hardly narrower
+		truncation.stallCount += 2
 	default:
-		t.stallCount = 0
+		truncation.stallCount = 0
 	}
-	if t.answer == nil || t.answer.Err != nil || width < t.answerWidth {
-		t.answer, t.answerWidth = &verdict, width
+	if truncation.answer == nil || truncation.answer.Err != nil || width < truncation.answerWidth {
+		truncation.answer, truncation.answerWidth = &verdict, width
 	}
 }
 
@@ -308,8 +324,7 @@ func (partial *partialStates) checkAll(ctx context.Context, property *checkedPro
 	return partial.checkExplored(ctx, property)
 }
 
-// checkExplored checks a property on the whole model. If the exploration failed, the verdict has the error of the
-// exploration.
+// checkExplored checks a property on the whole model. If the exploration failed, the verdict has its error.
 func (partial *partialStates) checkExplored(ctx context.Context, property *checkedProperty) result.Verdict {
 	if partial.err != nil {
 		failed := failure(partial.err, result.Build, partial.file, syntax.Pos{})
@@ -321,8 +336,8 @@ func (partial *partialStates) checkExplored(ctx context.Context, property *check
 	return partial.fullModel.check(ctx, property)
 }
 
-// exploreAll explores the whole model, up to maxStates states (0 for no limit). It does nothing if it was called before with
-// the same limit.
+// exploreAll explores the whole model, up to maxStates states. 0 stands for no limit. It does nothing if an
+// earlier call had the same limit.
 func (partial *partialStates) exploreAll(ctx context.Context, maxStates int) {
 	if partial.fullModel != nil || partial.err != nil && partial.lastLimit == maxStates {
 		return

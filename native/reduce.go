@@ -12,12 +12,13 @@ import (
 	"tilecheck/result"
 )
 
-// checkReduced checks a property on the bisimulation quotient of the model. If bisimulation does not preserve the property,
-// it checks the whole model, and adds a warning.
+// checkReduced checks a property on the bisimulation quotient of the model. If bisimulation does not preserve the
+// property, it checks the whole model and adds a warning.
 func (model *exploredModel) checkReduced(ctx context.Context, property *check.Property) result.Verdict {
 	start := time.Now()
 	reduced, err := model.quotient(ctx, property)
-	if failure, ok := errors.AsType[*result.Failure](err); ok && failure.Class == result.Unsupported && model.outputs.Partition == nil {
+	failure, isFailure := errors.AsType[*result.Failure](err)
+	if isFailure && failure.Class == result.Unsupported && model.outputs.Partition == nil {
 		verdict := model.checker.Check(ctx, property)
 		verdict.Warnings = append(slices.Clip(verdict.Warnings), "not reduced: "+failure.Message)
 		return verdict
@@ -30,9 +31,8 @@ func (model *exploredModel) checkReduced(ctx context.Context, property *check.Pr
 	return verdict
 }
 
-// quotient returns the quotient of the model for a property. If the job has a partition file to read, its blocks are the
-// states of the quotient. Otherwise quotient computes the coarsest partition, and writes it if the job has a partition file
-// to write.
+// quotient returns the quotient of the model for a property. If the job has a partition file to read, it gives the
+// states. If the job has a partition file to write, the coarsest partition is written to it.
 func (model *exploredModel) quotient(ctx context.Context, property *check.Property) (*check.Reduced, error) {
 	file, properties := model.outputs.Partition, []*check.Property{property}
 	if file != nil && file.Text != nil {

@@ -47,15 +47,16 @@ type box struct {
 	holds     *bool
 }
 
-// checkThreshold returns the verdict of a property with a threshold. The verdict is true if the property holds for all values of the
-// parameters, false if it fails for some of them, and an error if neither is proven. The verdict also lists the boxes of the partition.
-func (o *openProperty) checkThreshold(formula *logic.Formula) result.Verdict {
+// checkThreshold returns the verdict of a property with a threshold, with the boxes of the partition. It is true
+// if the property holds for all values of the parameters, and false if it fails for some. It is an error if none
+// of these is proven.
+func (property *openProperty) checkThreshold(formula *logic.Formula) result.Verdict {
 	start := time.Now()
-	check, err := o.newRegionCheck(formula)
+	check, err := property.newRegionCheck(formula)
 	if err != nil {
-		return result.Verdict{Err: failure(err, result.Unsupported, o.property.File, o.property.Pos)}
+		return result.Verdict{Err: failure(err, result.Unsupported, property.property.File, property.property.Pos)}
 	}
-	verdict := o.pointModel.check(o.ctx, o.property)
+	verdict := property.pointModel.check(property.ctx, property.property)
 	if verdict.Err != nil {
 		return verdict
 	}
@@ -63,15 +64,15 @@ func (o *openProperty) checkThreshold(formula *logic.Formula) result.Verdict {
 		verdict.Seconds = time.Since(start).Seconds()
 		return verdict
 	}
-	if holds := check.holdsAt(pointOf(o.params)); holds != verdict.Value.Bool {
-		err := fmt.Errorf("the function says %t at %s, and the model %t; this is a bug: please report it", holds, pointText(o.params), verdict.Value.Bool)
-		return result.Verdict{Err: failure(err, result.Other, o.property.File, o.property.Pos)}
+	if holds := check.holdsAt(pointOf(property.params)); holds != verdict.Value.Bool {
+		err := fmt.Errorf("the function says %t at %s, and the model %t; this is a bug: please report it", holds, pointText(property.params), verdict.Value.Bool)
+		return result.Verdict{Err: failure(err, result.Other, property.property.File, property.property.Pos)}
 	}
-	parts, err := check.partition(o.ctx)
+	parts, err := check.partition(property.ctx)
 	if err != nil {
-		return result.Verdict{Err: failure(err, result.Other, o.property.File, o.property.Pos)}
+		return result.Verdict{Err: failure(err, result.Other, property.property.File, property.property.Pos)}
 	}
-	check.write(&verdict, parts, o.property)
+	check.write(&verdict, parts, property.property)
 	verdict.Seconds = time.Since(start).Seconds()
 	return verdict
 }
@@ -84,32 +85,31 @@ func pointOf(params []parametric.Param) (point []*big.Rat) {
 	return point
 }
 
-// newRegionCheck computes the functions of a property. It returns nil if the value of the property is infinite everywhere.
-func (o *openProperty) newRegionCheck(formula *logic.Formula) (*regionCheck, error) {
-	value, err := o.measure(formula)
+// newRegionCheck computes the functions of a property. It returns nil if the value of the property is infinite
+// everywhere.
+func (property *openProperty) newRegionCheck(formula *logic.Formula) (*regionCheck, error) {
+	value, err := property.measure(formula)
 	if err != nil {
 		return nil, err
 	}
-	bound, exact, err := sema.EvalExact(formula.Bound, nil)
+	bound, isExact, err := sema.EvalExact(formula.Bound, nil)
 	switch {
 	case err != nil:
 		return nil, err
-	case !exact:
-		return nil, o.unsupported(formula.X, "a threshold that is no fraction")
-	case bound.Type == sema.Int:
-		bound.Rat = big.NewRat(int64(bound.Int), 1)
+	case !isExact:
+		return nil, property.unsupported(formula.X, "a threshold that is no fraction")
 	}
 	var rewards []*ratfunc.Func
 	if formula.Kind == logic.Reward {
-		if rewards, err = o.chain.Rewards(formula.Objective.Struct); err != nil {
+		if rewards, err = property.chain.Rewards(formula.Objective.Struct); err != nil {
 			return nil, err
 		}
 	}
-	if err := o.chain.CheckPositive(o.ctx, o.low, o.high, rewards); err != nil || value == nil {
+	if err := property.chain.CheckPositive(property.ctx, property.low, property.high, rewards); err != nil || value == nil {
 		return nil, err
 	}
-	check := &regionCheck{model: o.openModel, isMinimum: value.least, relation: formula.Rel}
-	threshold := o.chain.One().Scale(bound.Rat)
+	check := &regionCheck{model: property.openModel, isMinimum: value.least, relation: formula.Rel}
+	threshold := property.chain.One().Scale(fractionOf(bound))
 	for _, function := range value.functions() {
 		check.differences = append(check.differences, function.Sub(threshold))
 	}
@@ -125,8 +125,8 @@ type partition struct {
 	satisfying, violating []*big.Rat
 }
 
-// partition halves boxes until they are decided. It stops early when the property fails in a box and the undecided boxes are
-// a tolerated part of the region, or when it has examined too many boxes.
+// partition halves boxes until they are decided. It stops early if it has examined maxBoxes boxes, or if the
+// property fails somewhere and only a tolerated part of the region is undecided.
 func (check *regionCheck) partition(ctx context.Context) (*partition, error) {
 	parts := &partition{undecidedPart: 1}
 	queue := []box{{low: check.model.low, high: check.model.high, part: 1}}
@@ -155,12 +155,13 @@ func (check *regionCheck) partition(ctx context.Context) (*partition, error) {
 		}
 	}
 	parts.boxes = append(parts.boxes, queue...)
-	slices.SortFunc(parts.boxes, func(a, b box) int { return slices.CompareFunc(a.low, b.low, (*big.Rat).Cmp) })
+	slices.SortFunc(parts.boxes, func(left, right box) int { return slices.CompareFunc(left.low, right.low, (*big.Rat).Cmp) })
 	check.addUndecidedPoints(parts)
 	return parts, nil
 }
 
-// addUndecidedPoints evaluates the property in the middle of each undecided box, and records points at which it holds or fails.
+// addUndecidedPoints evaluates the property in the middle of each undecided box. It records points at which the
+// property holds or fails.
 func (check *regionCheck) addUndecidedPoints(parts *partition) {
 	for _, part := range parts.boxes {
 		if part.holds == nil {
@@ -170,7 +171,7 @@ func (check *regionCheck) addUndecidedPoints(parts *partition) {
 	}
 }
 
-// addPoint records a point at which the property holds or fails, unless an earlier point is recorded.
+// addPoint records a point at which the property holds or fails, unless it has recorded an earlier one.
 func (parts *partition) addPoint(point []*big.Rat, holds bool) {
 	if holds && parts.satisfying == nil {
 		parts.satisfying = point
@@ -185,7 +186,8 @@ func (parts *partition) hasUndecided() bool {
 	return slices.ContainsFunc(parts.boxes, func(part box) bool { return part.holds == nil })
 }
 
-// write writes the value and the boxes to the verdict, and in warnings points at which the property holds and fails.
+// write writes the value and the boxes to the verdict. It adds warnings with points at which the property holds
+// and fails.
 func (check *regionCheck) write(verdict *result.Verdict, parts *partition, property *checkedProperty) {
 	for _, part := range parts.boxes {
 		verdict.Regions = append(verdict.Regions, result.Region{Parameters: check.text(part), Holds: part.holds})
@@ -213,25 +215,26 @@ func (check *regionCheck) pointWarning(verb string, point []*big.Rat) string {
 	return "the property " + verb + " at " + check.pointText(point) + ", by the fraction of its value there"
 }
 
-// decide tries to prove that the property holds everywhere in a box, or that it fails at each interior point of the box. decided is
-// false if it proves neither.
-func (check *regionCheck) decide(low, high []*big.Rat) (holds, decided bool) {
+// decide tries to prove that the property holds in a whole box, or fails at each interior point of the box.
+// isDecided is false if it proves none of these.
+func (check *regionCheck) decide(low, high []*big.Rat) (holds, isDecided bool) {
 	isUpper := check.relation == syntax.OpLt || check.relation == syntax.OpLe
 	// A maximum is below the threshold, and a minimum above it, if all functions are. Otherwise one function suffices.
 	needsAll := isUpper != check.isMinimum
-	decided = true
+	isDecided = true
 	for _, difference := range check.differences {
-		functionHolds, functionDecided := check.decideFunction(difference, low, high)
-		if functionDecided && functionHolds != needsAll {
+		functionHolds, isFunctionDecided := check.decideFunction(difference, low, high)
+		if isFunctionDecided && functionHolds != needsAll {
 			return functionHolds, true
 		}
-		decided = decided && functionDecided
+		isDecided = isDecided && isFunctionDecided
 	}
-	return needsAll, decided
+	return needsAll, isDecided
 }
 
-// decideFunction decides, as decide does, whether one function satisfies the threshold in a box.
-func (check *regionCheck) decideFunction(difference *ratfunc.Func, low, high []*big.Rat) (holds, decided bool) {
+// decideFunction decides for one function whether it satisfies the threshold in a box. isDecided is false if that
+// is unknown.
+func (check *regionCheck) decideFunction(difference *ratfunc.Func, low, high []*big.Rat) (holds, isDecided bool) {
 	satisfyingSign, isStrict := 1, check.relation == syntax.OpGt || check.relation == syntax.OpLt
 	if check.relation == syntax.OpLt || check.relation == syntax.OpLe {
 		satisfyingSign = -1
@@ -239,9 +242,9 @@ func (check *regionCheck) decideFunction(difference *ratfunc.Func, low, high []*
 	if difference.IsZero() {
 		return !isStrict, true
 	}
-	sign, alsoOnBorder := difference.Sign(low, high)
+	sign, hasSignOnBorder := difference.Sign(low, high)
 	switch {
-	case sign == satisfyingSign && (!isStrict || alsoOnBorder):
+	case sign == satisfyingSign && (!isStrict || hasSignOnBorder):
 		return true, true
 	case sign == -satisfyingSign:
 		return false, true
@@ -249,8 +252,8 @@ func (check *regionCheck) decideFunction(difference *ratfunc.Func, low, high []*
 	return false, false
 }
 
-// holdsAt reports whether the property holds at a point: whether the minimum or maximum of the functions at this point is in the required
-// relation to the threshold. It computes with fractions.
+// holdsAt reports whether the property holds at a point. It computes the minimum or maximum of the functions with
+// fractions.
 func (check *regionCheck) holdsAt(point []*big.Rat) bool {
 	var extremum *big.Rat // of the differences between the functions and the threshold; nil if none of them is defined
 	for _, difference := range check.differences {
@@ -266,19 +269,20 @@ func (check *regionCheck) holdsAt(point []*big.Rat) bool {
 	return extremum != nil && sema.Holds(check.relation, extremum.Sign())
 }
 
-// halves halves a box in the parameter whose interval in the box is widest, relative to its interval in the whole region.
-func (region box) halves(model *openModel) (lower, upper box) {
+// halves divides a box into two halves. It halves the interval of the parameter with the greatest width relative
+// to the whole region.
+func (whole box) halves(model *openModel) (lower, upper box) {
 	widest, greatestWidth := 0, new(big.Rat)
-	for i := range region.low {
-		width := new(big.Rat).Sub(region.high[i], region.low[i])
+	for i := range whole.low {
+		width := new(big.Rat).Sub(whole.high[i], whole.low[i])
 		width.Quo(width, new(big.Rat).Sub(model.high[i], model.low[i]))
 		if width.Cmp(greatestWidth) > 0 {
 			widest, greatestWidth = i, width
 		}
 	}
-	lower = box{low: region.low, high: slices.Clone(region.high), part: region.part / 2}
-	upper = box{low: slices.Clone(region.low), high: region.high, part: region.part / 2}
-	lower.high[widest] = region.middle()[widest]
+	lower = box{low: whole.low, high: slices.Clone(whole.high), part: whole.part / 2}
+	upper = box{low: slices.Clone(whole.low), high: whole.high, part: whole.part / 2}
+	lower.high[widest] = whole.middle()[widest]
 	upper.low[widest] = lower.high[widest]
 	return lower, upper
 }
@@ -292,7 +296,7 @@ func (region box) middle() (point []*big.Rat) {
 	return point
 }
 
-// text returns a box in the form that --param reads, such as p=0:1/2,q=1/4:1.
+// text returns a box in the syntax of --param, such as p=0:1/2,q=1/4:1.
 func (check *regionCheck) text(region box) string {
 	var parts []string
 	for i, param := range check.model.params {

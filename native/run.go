@@ -38,118 +38,137 @@ type incomplete struct {
 	note    string // the beginning of the message that says what it lacks
 }
 
-// await calls work with a run of the plan, in another goroutine, and returns the verdicts that work adds to the run and the error of work.
-// If the context ends first, await returns at once: with the finished verdicts, and a verdict with an error for each other property.
+// await calls work in another goroutine, and returns the verdicts that work adds to the run. If the context ends
+// first, it returns at once. Then each unfinished property has a verdict with an error.
 func await(ctx context.Context, plan *runner.Plan, work func(*run) error) ([]result.Verdict, error) {
-	r := &run{ctx: ctx, plan: plan, shared: &shared{}}
-	r.muteProgressAfterReturn()
+	started := &run{ctx: ctx, plan: plan, shared: &shared{}}
+	started.muteProgressAfterReturn()
 	var workErr error
-	if ended := ending.Await(ctx, func() { workErr = work(r) }); ended != nil {
-		return r.verdictsAtReturn(ended), nil
+	if ended := ending.Await(ctx, func() { workErr = work(started) }); ended != nil {
+		return started.verdictsAtReturn(ended), nil
 	}
-	return r.verdicts, workErr
+	return started.verdicts, workErr
 }
 
-// muteProgressAfterReturn changes the plan so that no progress is reported after await has returned.
-func (r *run) muteProgressAfterReturn() {
-	report := r.plan.Job.Progress
+// muteProgressAfterReturn changes the plan to report no progress after await has returned.
+func (run *run) muteProgressAfterReturn() {
+	report := run.plan.Job.Progress
 	if report == nil {
 		return
 	}
 	reportUntilReturn := func(progress runner.Progress) {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if !r.returned {
+		run.mu.Lock()
+		defer run.mu.Unlock()
+		if !run.returned {
 			report(progress)
 		}
 	}
-	r.plan = r.plan.WithOutputs(func(outputs *runner.Outputs) { outputs.Progress = reportUntilReturn })
+	run.plan = run.plan.WithOutputs(func(outputs *runner.Outputs) { outputs.Progress = reportUntilReturn })
 }
 
-// verdictsAtReturn returns the verdicts of all properties when await returns early. The verdict of a property that is not
-// finished gets an error with the given reason. If the value of the property is known already, its verdict keeps the value.
-func (r *run) verdictsAtReturn(reason error) []result.Verdict {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.returned = true
-	finished := len(r.verdicts)
+// verdictsAtReturn returns the verdicts of all properties when await returns early. An unfinished property gets a
+// verdict with the reason as error.
+func (run *run) verdictsAtReturn(reason error) []result.Verdict {
+	run.mu.Lock()
+	defer run.mu.Unlock()
+	run.returned = true
+	numFinished := len(run.verdicts)
 	position := 0
-	for model := range r.plan.Models() {
-		for _, task := range r.plan.Tasks {
-			for _, constants := range propertyValuations(task, model) {
-				if position >= finished {
-					r.verdicts = append(r.verdicts, r.complete(task, constants, r.unfinishedVerdict(task, reason)))
+	for task, constants := range run.instances() {
+		if position >= numFinished {
+			run.verdicts = append(run.verdicts, run.complete(task, constants, run.unfinishedVerdict(task, reason)))
+		}
+		position++
+	}
+	return run.verdicts
+}
+
+// instances yields each task of the plan with each valuation of its constants, in the order of the verdicts.
+func (run *run) instances() iter.Seq2[*runner.Task, []result.Constant] {
+	return func(yield func(*runner.Task, []result.Constant) bool) {
+		for model := range run.plan.Models() {
+			for _, task := range run.plan.Tasks {
+				if !yieldConstants(task, model, yield) {
+					return
 				}
-				position++
 			}
 		}
 	}
-	return r.verdicts
 }
 
-// unfinishedVerdict returns the verdict of a property that is not finished when await returns. The verdict has the reason as an error. If the
-// property is being checked and its value is known, the verdict has the value too.
-func (r *run) unfinishedVerdict(task *runner.Task, reason error) result.Verdict {
+// yieldConstants yields a task with each valuation of its constants. It returns false if a call of yield does.
+func yieldConstants(task *runner.Task, model sema.Valuation, yield func(*runner.Task, []result.Constant) bool) bool {
+	for _, constants := range propertyValuations(task, model) {
+		if !yield(task, constants) {
+			return false
+		}
+	}
+	return true
+}
+
+// unfinishedVerdict returns the verdict of an unfinished property when await returns. Its error is the reason. It
+// has the value, if the property is being checked and the value is known.
+func (run *run) unfinishedVerdict(task *runner.Task, reason error) result.Verdict {
 	err := failure(reason, result.Other, task.Source.File, task.Pos)
-	known := r.incompleteVerdict
+	known := run.incompleteVerdict
 	if known == nil {
 		return result.Verdict{Err: err}
 	}
-	r.incompleteVerdict = nil // it belongs to the first unfinished property only
+	run.incompleteVerdict = nil // it belongs to the first unfinished property only
 	return unfinished(known.verdict, known.note, err)
 }
 
 // add adds a verdict to the results and reports it, unless await has returned.
-func (r *run) add(task *runner.Task, constants []result.Constant, verdict result.Verdict) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.returned {
+func (run *run) add(task *runner.Task, constants []result.Constant, verdict result.Verdict) {
+	run.mu.Lock()
+	defer run.mu.Unlock()
+	if run.returned {
 		return
 	}
-	r.verdicts = append(r.verdicts, r.complete(task, constants, verdict))
-	r.incompleteVerdict = nil
-	if report := r.plan.Job.Verdict; report != nil {
-		report(&r.verdicts[len(r.verdicts)-1])
+	run.verdicts = append(run.verdicts, run.complete(task, constants, verdict))
+	run.incompleteVerdict = nil
+	if report := run.plan.Job.Verdict; report != nil {
+		report(&run.verdicts[len(run.verdicts)-1])
 	}
 }
 
 // keepIncomplete stores the incomplete verdict of the property that is being checked.
-func (r *run) keepIncomplete(verdict *incomplete) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.incompleteVerdict = verdict
+func (run *run) keepIncomplete(verdict *incomplete) {
+	run.mu.Lock()
+	defer run.mu.Unlock()
+	run.incompleteVerdict = verdict
 }
 
-// checkPlan checks all properties of the plan. It returns an error if the plan has several verdicts and an output that
-// belongs to a single property.
-func (r *run) checkPlan() error {
-	if count := r.plan.Verdicts(); count != 1 {
+// checkPlan checks all properties of the plan. It is an error if the plan has several verdicts and an output for a
+// single property.
+func (run *run) checkPlan() error {
+	if count := run.plan.Verdicts(); count != 1 {
 		switch {
-		case r.plan.Job.Scheduler != nil:
+		case run.plan.Job.Scheduler != nil:
 			return fmt.Errorf("--export-scheduler writes the scheduler of one property with one value for each constant, found %d verdicts: want --select with one property, and --const with one value each", count)
-		case r.plan.Job.Partition != nil:
+		case run.plan.Job.Partition != nil:
 			return fmt.Errorf("a partition belongs to one property with one value for each constant, found %d verdicts", count)
 		}
 	}
-	return r.checkInstances()
+	return run.checkInstances()
 }
 
 // checkInstances checks every instance of the model and writes its certificates.
-func (r *run) checkInstances() error {
-	certificate := r.plan.Job.Certificate
-	if numModels := countModels(r.plan); certificate != nil && numModels != 1 {
+func (run *run) checkInstances() error {
+	certificate := run.plan.Job.Certificate
+	if numModels := countModels(run.plan); certificate != nil && numModels != 1 {
 		return fmt.Errorf("certificates are for one model, found %d valuations of its constants", numModels)
 	}
-	for model := range r.plan.Models() {
-		checked := r.checkInstance(model)
+	for model := range run.plan.Models() {
+		checked := run.checkInstance(model)
 		if err := closeInstance(checked); err != nil {
 			return err
 		}
 		proven, ok := checked.(interface{ acceptedProofs() *certificates })
-		if !ok || certificate == nil || r.ctx.Err() != nil {
+		if !ok || certificate == nil || run.ctx.Err() != nil {
 			continue
 		}
-		if err := proven.acceptedProofs().write(r.ctx, certificate); err != nil {
+		if err := proven.acceptedProofs().write(run.ctx, certificate); err != nil {
 			return fmt.Errorf("write certificates: %w", err)
 		}
 	}
@@ -165,31 +184,34 @@ func countModels(plan *runner.Plan) int {
 	return count
 }
 
-// checkInstance builds the model under one valuation of its constants, and checks every property on it. If a property runs
-// out of memory, checkInstance checks it once more on a newly built instance. It returns the last instance.
-func (r *run) checkInstance(model sema.Valuation) instance {
+// checkInstance builds the model for a valuation of its constants, and checks every property. A property that runs
+// out of memory is checked again on a new instance. It returns the last instance.
+func (run *run) checkInstance(model sema.Valuation) instance {
 	var built builtModel
-	built.program, built.instance, built.err = r.build(model)
-	keepsMemory := false // the instance keeps memory for properties that were checked before
-	for _, task := range r.plan.Tasks {
+	built.program, built.instance, built.err = run.build(model)
+	holdsMemory := false // the instance holds memory of earlier properties
+	for _, task := range run.plan.Tasks {
 		for property, constants := range propertyValuations(task, model) {
-			verdict := r.checkTask(task, &built, property, constants)
-			if built.err == nil && keepsMemory && r.shouldRepeat(&verdict) {
-				if err := closeInstance(built.instance); err != nil {
-					verdict.Warnings = append(slices.Clip(verdict.Warnings), err.Error())
-				}
-				built.instance = nil // frees its memory
-				built.program, built.instance, built.err = r.build(model)
-				verdict = r.checkTask(task, &built, property, constants)
+			verdict := run.checkTask(task, &built, property, constants)
+			if built.err == nil && holdsMemory && run.shouldRepeat(&verdict) {
+				run.rebuild(model, &built)
+				verdict = run.checkTask(task, &built, property, constants)
 			}
-			r.add(task, constants, verdict)
-			keepsMemory = keepsMemory || task.Rejected == nil
+			run.add(task, constants, verdict)
+			holdsMemory = holdsMemory || task.Rejected == nil
 		}
 	}
 	return built.instance
 }
 
-// closeInstance closes the files of an instance that has some.
+// rebuild frees the memory of an instance and builds it again.
+func (run *run) rebuild(model sema.Valuation, built *builtModel) {
+	_ = closeInstance(built.instance) // only read
+	built.instance = nil              // frees its memory
+	built.program, built.instance, built.err = run.build(model)
+}
+
+// closeInstance closes the files of an instance, if it has any.
 func closeInstance(instance instance) error {
 	if closer, ok := instance.(interface{ close() error }); ok {
 		return closer.close()
@@ -204,26 +226,26 @@ type builtModel struct {
 	err      error
 }
 
-// checkTask returns the verdict of a task under one valuation of its constants. The verdict has an error if the task was rejected or the
-// model could not be built.
-func (r *run) checkTask(task *runner.Task, built *builtModel, valuation sema.Valuation, constants []result.Constant) result.Verdict {
+// checkTask returns the verdict of a task for a valuation of its constants. The verdict has an error if the task
+// was rejected or the model could not be built.
+func (run *run) checkTask(task *runner.Task, built *builtModel, valuation sema.Valuation, constants []result.Constant) result.Verdict {
 	switch {
 	case task.Rejected != nil:
 		return result.Verdict{Err: failure(task.Rejected, task.Class, task.Source.File, task.Pos)}
 	case built.err != nil:
-		return result.Verdict{Err: failure(built.err, result.Build, r.plan.Job.File, syntax.Pos{})}
+		return result.Verdict{Err: failure(built.err, result.Build, run.plan.Job.File, syntax.Pos{})}
 	}
-	return r.checkProperty(task, built.program, built.instance, valuation, constants)
+	return run.checkProperty(task, built.program, built.instance, valuation, constants)
 }
 
 // shouldRepeat reports whether a check that ran out of memory may succeed on a new instance. Certificates need the old one.
-func (r *run) shouldRepeat(verdict *result.Verdict) bool {
+func (run *run) shouldRepeat(verdict *result.Verdict) bool {
 	outOfMemory := verdict.Err != nil && verdict.Err.Class == result.Memory
-	return outOfMemory && r.plan.Job.Certificate == nil && r.ctx.Err() == nil
+	return outOfMemory && run.plan.Job.Certificate == nil && run.ctx.Err() == nil
 }
 
-// propertyValuations yields each valuation of the constants of a task's property, together with the constants of the model and the property
-// for the verdict. For a rejected task it yields one empty valuation.
+// propertyValuations yields each valuation of the constants of a task's property, with the constants for the
+// verdict. For a rejected task it yields one empty valuation.
 func propertyValuations(task *runner.Task, model sema.Valuation) iter.Seq2[sema.Valuation, []result.Constant] {
 	return func(yield func(sema.Valuation, []result.Constant) bool) {
 		if task.Rejected != nil {
@@ -238,50 +260,50 @@ func propertyValuations(task *runner.Task, model sema.Valuation) iter.Seq2[sema.
 	}
 }
 
-// complete sets the fields of a verdict that the run knows, and adds the plan's warnings.
-func (r *run) complete(task *runner.Task, constants []result.Constant, verdict result.Verdict) result.Verdict {
+// complete sets the property, the engine and the constants of a verdict. It also adds the plan's warnings.
+func (run *run) complete(task *runner.Task, constants []result.Constant, verdict result.Verdict) result.Verdict {
 	verdict.Property, verdict.Name = task.Text, task.Name
 	verdict.Engine, verdict.Constants = Name, constants
-	verdict.Warnings = append(slices.Clip(r.plan.Warnings), verdict.Warnings...)
+	verdict.Warnings = append(slices.Clip(run.plan.Warnings), verdict.Warnings...)
 	return verdict
 }
 
-// compile returns the instance of the model under a valuation of its constants.
-func (r *run) compile(method method, model sema.Valuation) (*sema.Program, instance, error) {
-	if err := r.ctx.Err(); err != nil {
+// compile returns the program and the instance of the model for a valuation of its constants.
+func (run *run) compile(method method, model sema.Valuation) (*sema.Program, instance, error) {
+	if err := run.ctx.Err(); err != nil {
 		return nil, nil, err
 	}
-	program, err := r.plan.Model.Instantiate(model.Map())
+	program, err := run.plan.Model.Instantiate(model.Map())
 	if err != nil {
 		return nil, nil, err
 	}
-	return r.parameterlessInstance(method, program)
+	return run.parameterlessInstance(method, program)
 }
 
 // parameterlessInstance returns the instance of a program without parameters.
-func (r *run) parameterlessInstance(method method, program *sema.Program) (*sema.Program, instance, error) {
+func (run *run) parameterlessInstance(method method, program *sema.Program) (*sema.Program, instance, error) {
 	if program.Type == syntax.PTA {
 		instance, err := newTimedStates(method, program)
 		return program, instance, err
 	}
-	compiled, err := load.Compile(program, &r.plan.Job)
+	compiled, err := load.Compile(program, &run.plan.Job)
 	if err != nil {
 		return nil, nil, err
 	}
-	instance, err := method.instance(r.ctx, compiled)
+	instance, err := method.instance(run.ctx, compiled)
 	return program, instance, err
 }
 
 // checkProperty checks one property of an instance. If it runs out of memory, only this property fails.
-func (r *run) checkProperty(task *runner.Task, program *sema.Program, instance instance, valuation sema.Valuation, constants []result.Constant) result.Verdict {
-	if err := r.ctx.Err(); err != nil {
+func (run *run) checkProperty(task *runner.Task, program *sema.Program, instance instance, valuation sema.Valuation, constants []result.Constant) result.Verdict {
+	if err := run.ctx.Err(); err != nil {
 		return result.Verdict{Err: failure(err, result.Other, task.Source.File, task.Pos)}
 	}
 	taskProperty, err := task.Instance(program, valuation)
 	if err != nil {
 		return result.Verdict{Err: failure(err, result.Constants, task.Source.File, task.Pos)}
 	}
-	if len(r.plan.Params) > 0 {
+	if len(run.plan.Params) > 0 {
 		if err := checkIndependent(program, instance, task, valuation); err != nil {
 			return result.Verdict{Err: failure(err, result.Unsupported, task.Source.File, task.Pos)}
 		}
@@ -290,12 +312,13 @@ func (r *run) checkProperty(task *runner.Task, program *sema.Program, instance i
 	for _, warning := range taskProperty.Program.Warnings {
 		warnings = append(warnings, warning.Error())
 	}
-	ctx, done := ending.Part(r.ctx)
+	ctx, done := ending.Part(run.ctx)
 	defer done()
-	verdict := instance.check(ctx, &checkedProperty{taskProperty, constants, func(verdict result.Verdict, missing string) {
+	keep := func(verdict result.Verdict, missing string) {
 		verdict.Warnings = slices.Concat(warnings, verdict.Warnings)
-		r.keepIncomplete(&incomplete{verdict, missing})
-	}})
+		run.keepIncomplete(&incomplete{verdict, missing})
+	}
+	verdict := instance.check(ctx, &checkedProperty{taskProperty, constants, keep})
 	verdict.Warnings = append(warnings, verdict.Warnings...)
 	return verdict
 }

@@ -25,7 +25,7 @@ type sampling struct {
 	digest    func() []byte // returns a hash of the model's text or files
 }
 
-// newSampling returns the sampling method of a job. It returns an error for options that sampling does not support.
+// newSampling returns the sampling method of a job. An unsupported option is an error.
 func newSampling(job *runner.Job) (*sampling, error) {
 	name := job.Method
 	if name == runner.Sim || name == runner.Splitting {
@@ -58,7 +58,7 @@ func newSampling(job *runner.Job) (*sampling, error) {
 	}, nil
 }
 
-// digest returns a hash of the model of a job. The random numbers of shards are derived from it.
+// digest returns a hash of the model of a job. The random numbers of shards depend on it.
 func digest(job *runner.Job) []byte {
 	hash := sha256.New()
 	hash.Write(job.Model)
@@ -72,16 +72,16 @@ func digest(job *runner.Job) []byte {
 }
 
 // fractions implements method.
-func (s *sampling) fractions() bool { return false }
+func (sampling *sampling) fractions() bool { return false }
 
 // imported implements method.
-func (s *sampling) imported(space *explicit.Space) instance {
-	return &sampled{sampling: s, model: space, warnings: space.Warnings()}
+func (sampling *sampling) imported(space *explicit.Space) instance {
+	return &sampled{sampling: sampling, model: space, warnings: space.Warnings()}
 }
 
 // instance implements method.
-func (s *sampling) instance(_ context.Context, compiled *compile.Model) (instance, error) {
-	return &sampled{sampling: s, model: compiled}, compiled.Samples()
+func (sampling *sampling) instance(_ context.Context, compiled *compile.Model) (instance, error) {
+	return &sampled{sampling: sampling, model: compiled}, compiled.Samples()
 }
 
 // sampled is an instance that is checked by sampling paths.
@@ -91,33 +91,34 @@ type sampled struct {
 	warnings []string // warnings about the files from which the states were read
 }
 
-// check implements instance.
-func (s *sampled) check(ctx context.Context, property *checkedProperty) result.Verdict {
-	options := s.opt
-	if s.progress != nil {
+// check implements instance. It estimates the value of a property by sampling paths.
+func (sampled *sampled) check(ctx context.Context, property *checkedProperty) result.Verdict {
+	options := sampled.opt
+	if sampled.progress != nil {
 		options.Progress = func(progress runner.Progress) {
 			progress.Property = property.Text
-			s.progress(progress)
+			sampled.progress(progress)
 		}
 	}
-	options.Steps = s.steps
-	if s.splitting {
-		return s.split(ctx, property, options)
+	options.Steps = sampled.steps
+	if sampled.splitting {
+		return sampled.split(ctx, property, options)
 	}
 	if options.Split != nil { // a shard: its random numbers depend on the model, the property and the constants only
-		options.Stream = fmt.Sprintf("%.12x: %s with %v", s.digest(), property.Text, property.constants)
+		options.Stream = fmt.Sprintf("%.12x: %s with %v", sampled.digest(), property.Text, property.constants)
 	}
-	verdict := simulate.Check(ctx, s.model, &property.Instance, options).Verdict
-	verdict.Warnings = append(slices.Clip(verdict.Warnings), s.warnings...)
+	verdict := simulate.Check(ctx, sampled.model, &property.Instance, options).Verdict
+	verdict.Warnings = append(slices.Clip(verdict.Warnings), sampled.warnings...)
 	return verdict
 }
 
-// split estimates a property by importance splitting.
-func (s *sampled) split(ctx context.Context, property *checkedProperty, options simulate.Options) result.Verdict {
-	model, ok := s.model.(*compile.Model)
+// split estimates the value of a property by importance splitting. It needs the text of the model.
+func (sampled *sampled) split(ctx context.Context, property *checkedProperty, options simulate.Options) result.Verdict {
+	model, ok := sampled.model.(*compile.Model)
 	if !ok {
 		message := "importance splitting needs the text of a model, found states that were read from files"
-		return result.Verdict{Method: splitting.Method, Err: &result.Failure{Class: result.Unsupported, File: property.File, Pos: property.Pos, Message: message}}
+		failed := &result.Failure{Class: result.Unsupported, File: property.File, Pos: property.Pos, Message: message}
+		return result.Verdict{Method: splitting.Method, Err: failed}
 	}
 	return splitting.Check(ctx, model, &property.Instance, options)
 }

@@ -19,7 +19,8 @@ type schedulerFile struct {
 	opt    scheduler.Options
 }
 
-// newSchedulerFile parses the target of a scheduler file: the name of the file and options. If there is no target, it returns nil.
+// newSchedulerFile parses the target of a scheduler file: its name and options. It returns nil if there is no
+// target.
 func newSchedulerFile(target *runner.SchedulerFile) (*schedulerFile, error) {
 	if target == nil {
 		return nil, nil
@@ -30,8 +31,8 @@ func newSchedulerFile(target *runner.SchedulerFile) (*schedulerFile, error) {
 	return file, err
 }
 
-// checkAndExport checks a property and writes its scheduler. If there is no scheduler, the verdict keeps its value and has
-// an error.
+// checkAndExport checks a property and writes its scheduler. If there is no scheduler, the verdict has its value
+// and an error.
 func (model *exploredModel) checkAndExport(ctx context.Context, property *check.Property) result.Verdict {
 	if model.space.Program().Type == syntax.POMDP {
 		automaton, verdict, err := model.checker.Automaton(ctx, property)
@@ -47,8 +48,8 @@ func (model *exploredModel) checkAndExport(ctx context.Context, property *check.
 	return withoutScheduler(property, verdict, err)
 }
 
-// writeScheduler writes a scheduler in the format of the export: as a controller if it is one, otherwise as a tree or a list. Warnings
-// about a tree are added to the verdict.
+// writeScheduler writes a scheduler in the format of the export. A controller is written as such, and other
+// schedulers as a tree or a list. It adds warnings about a tree to the verdict.
 func (model *exploredModel) writeScheduler(ctx context.Context, property *check.Property, found *check.Scheduler, verdict *result.Verdict) error {
 	export := model.export
 	switch {
@@ -64,7 +65,8 @@ func (model *exploredModel) writeScheduler(ctx context.Context, property *check.
 	})
 }
 
-// withoutScheduler adds an error to a verdict: its scheduler was not found or not written.
+// withoutScheduler adds an error to the verdict of a property if its scheduler was not found or not written. err
+// is nil if it was written.
 func withoutScheduler(property *check.Property, verdict result.Verdict, err error) result.Verdict {
 	if err != nil && verdict.Err == nil {
 		return unfinished(verdict, noScheduler, check.Failure(err, property.File, property.Pos))

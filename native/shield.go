@@ -16,9 +16,8 @@ import (
 	"tilecheck/runner"
 )
 
-// ShieldQuestion returns the question that a shield answers, so that it keeps the probability of a property close to its
-// optimum. The property must be Pmax=? or Pmin=? of a formula without a step bound, and the weights of the space must be
-// exact.
+// ShieldQuestion returns the question for a shield that keeps the probability of a property close to its optimum.
+// The property must be Pmax=? or Pmin=? of a formula without a step bound. The space must have exact weights.
 func ShieldQuestion(ctx context.Context, space *explicit.Space, property *runner.Instance) (*shield.Question, error) {
 	checker := check.New(space.Compiled(), space, check.Options{Accuracy: result.Exact})
 	operator := logic.Of(property.X)
@@ -32,5 +31,7 @@ func ShieldQuestion(ctx context.Context, space *explicit.Space, property *runner
 	case reach.Steps.Low != 0 || reach.Steps.High != solve.Unbounded:
 		return nil, usage.Errorf("the property is %s, whose best choices depend on the number of steps, want a property without a bound for a shield", property.Text)
 	}
-	return &shield.Question{Space: reach.Space, Left: reach.Left, Right: reach.Right, Negated: reach.Negated, Max: operator.Extremum == syntax.Max}, nil
+	return &shield.Question{
+		Space: reach.Space, Left: reach.Left, Right: reach.Right, Negated: reach.Negated, Max: operator.Extremum == syntax.Max,
+	}, nil
 }

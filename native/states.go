@@ -32,7 +32,8 @@ type statesMethod struct {
 	generated        runner.Recognizer // as Job.Generated
 }
 
-// newStatesMethod returns the method for a plan. It returns an error if options contradict each other or are out of range.
+// newStatesMethod returns the method for a plan. Options that contradict each other or are out of range are an
+// error.
 func newStatesMethod(plan *runner.Plan) (*statesMethod, error) {
 	job := &plan.Job
 	numeric := &job.Numeric
@@ -78,8 +79,7 @@ func checkNumeric(numeric *runner.Numeric) error {
 	return nil
 }
 
-// checkReduction returns an error if the model cannot be reduced by bisimulation or by symmetry as requested, because of the other options
-// or because there is no model text.
+// checkReduction returns an error if the model cannot be reduced as requested, by bisimulation or by symmetry.
 func checkReduction(plan *runner.Plan) error {
 	job, numeric := &plan.Job, &plan.Job.Numeric
 	needsWholeModel := numeric.Accuracy == result.Proven || numeric.Fair || job.Scheduler != nil || job.Witness != nil
@@ -96,8 +96,8 @@ func checkReduction(plan *runner.Plan) error {
 	return nil
 }
 
-// accuracy returns the accuracy that package check aims at: exact, bounded or estimated. Package check calls values of an
-// iteration without bounds estimated; in a job they have the accuracy result.Float.
+// accuracy returns the accuracy for package check: exact, bounded or estimated. A job calls an estimated value of
+// an iteration result.Float.
 func accuracy(numeric *runner.Numeric) result.Accuracy {
 	switch {
 	case numeric.Accuracy == result.Exact || numeric.Fractions:
@@ -108,7 +108,8 @@ func accuracy(numeric *runner.Numeric) result.Accuracy {
 	return result.Bounded
 }
 
-// instance implements method. If the first states of the model may determine the value of some property, it explores only these.
+// instance implements method. It explores only the first states of the model if they may determine the value of
+// some property.
 func (method *statesMethod) instance(ctx context.Context, model *compile.Model) (instance, error) {
 	if method.wantCertificates {
 		space, exactWeightsErr, err := load.Fractions(ctx, model, method.build)
@@ -130,8 +131,8 @@ func (method *statesMethod) instance(ctx context.Context, model *compile.Model) 
 	return method.newExploredModel(space, nil), nil
 }
 
-// exploreFirst explores the first states of a model, as method.partOptions says. If they exceed a limit, it explores the smaller number of
-// states of a stage, or fewer and fewer states.
+// exploreFirst explores the first states of a model, as method.partOptions says. If they exceed a limit, it
+// explores fewer states.
 func (method *statesMethod) exploreFirst(ctx context.Context, model *compile.Model) (*explicit.Space, error) {
 	opts, parts := method.build, method.partOptions
 	opts.Part = parts.first
@@ -161,8 +162,8 @@ func (method *statesMethod) imported(space *explicit.Space) instance {
 	return method.newExploredModel(space, nil)
 }
 
-// newExploredModel prepares the checking of the properties on an explored state space. If certificates were requested but the
-// model has no exact weights, exactWeightsErr says why.
+// newExploredModel returns the instance of an explored state space. exactWeightsErr says why there are no exact
+// weights for certificates. It may be nil.
 func (method *statesMethod) newExploredModel(space *explicit.Space, exactWeightsErr error) *exploredModel {
 	model := &exploredModel{statesMethod: method}
 	options := method.opt
@@ -199,7 +200,7 @@ func (model *exploredModel) report(p runner.Progress) {
 	model.outputs.Progress(p)
 }
 
-// check implements instance.
+// check implements instance. It checks a property and adds the outputs that the job wants.
 func (model *exploredModel) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	model.property = property
 	checked := &property.Instance
@@ -232,8 +233,8 @@ func (method *statesMethod) hasOutputBesidesValue() bool {
 	return method.export != nil || method.outputs.Witness != nil || method.wantCertificates
 }
 
-// missingOutputNote returns the beginning of the message that says which output a verdict with a value still lacks, such as a
-// witness. It returns "" if the verdict needs no other output.
+// missingOutputNote returns the beginning of the message about an output, such as a witness, that a verdict with a
+// value lacks. It returns "" if the value is sufficient.
 func (method *statesMethod) missingOutputNote(verdict *result.Verdict) string {
 	switch {
 	case method.export != nil:
@@ -248,7 +249,7 @@ func (method *statesMethod) missingOutputNote(verdict *result.Verdict) string {
 	return ""
 }
 
-// keepVerdict stores a verdict with a value, in case the run is interrupted before the verdict is complete.
+// keepVerdict stores a verdict with a value. It is used if the run is interrupted before the verdict is complete.
 func (model *exploredModel) keepVerdict(verdict *result.Verdict) {
 	if model.property == nil || model.property.keep == nil {
 		return
@@ -258,8 +259,8 @@ func (model *exploredModel) keepVerdict(verdict *result.Verdict) {
 	model.property.keep(model.complete(kept), model.missingOutputNote(verdict))
 }
 
-// unfinished returns the verdict with an error: the message begins with note, the text of missingOutputNote, and gives the
-// reason. The value is kept.
+// unfinished adds an error to a verdict with a value. The message is note, the text of missingOutputNote, and then
+// the reason.
 func unfinished(verdict result.Verdict, note string, reason *result.Failure) result.Verdict {
 	failure := *reason
 	failure.Message = note + failure.Message

@@ -13,8 +13,8 @@ import (
 	"tilecheck/result"
 )
 
-// addSubsystem finds a critical subsystem, first of states and then of commands, and adds it to the witness. If the job asks
-// for it, addSubsystem also writes the model of these commands. States from files have no commands.
+// addSubsystem finds a critical subsystem of states and adds it to a witness. If the states come from a model
+// text, it also finds one of commands. It writes the model of these commands if the job wants it.
 func (model *exploredModel) addSubsystem(ctx context.Context, found *result.Witness, reach *check.Reach, chain *witness.Chain, asked question) error {
 	question := &subsystem.Question{
 		Space: reach.Space, Chain: chain, Formula: pathFormula(reach, asked), From: reach.From, Bound: asked.bound, OrEqual: asked.orEqual,
@@ -25,7 +25,7 @@ func (model *exploredModel) addSubsystem(ctx context.Context, found *result.Witn
 	}
 	found.Part = &result.WitnessPart{States: states.Kept.Count(), Of: states.Candidates, Minimal: states.Minimal}
 	found.Part.Lower, _ = result.WitnessNumber(states.Lower)
-	if model.tree == nil {
+	if model.tree == nil { // states from files have no commands
 		return nil
 	}
 	commands, err := subsystem.Commands(ctx, question, states)
@@ -49,7 +49,7 @@ func (model *exploredModel) addSubsystem(ctx context.Context, found *result.Witn
 	return model.outputs.Witness.Model(text)
 }
 
-// commandTexts returns the commands with the given numbers, as they are in the text of the model.
+// commandTexts returns the commands with the given numbers, as in the text of the model.
 func (model *exploredModel) commandTexts(program *sema.Program, numbers *sparse.Set) ([]result.WitnessCommand, error) {
 	var commands []result.WitnessCommand
 	for number := range numbers.All() {

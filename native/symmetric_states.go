@@ -23,7 +23,8 @@ type symmetricStates struct {
 	explored *exploredModel // under the symmetry of classes; nil until the first property
 }
 
-// check implements instance.
+// check implements instance. It explores the states again if other modules are interchangeable than for the
+// property before.
 func (symmetric *symmetricStates) check(ctx context.Context, property *checkedProperty) result.Verdict {
 	classes := symmetry.Find(property.Program, property.X)
 	if symmetric.explored == nil || !slices.EqualFunc(classes, symmetric.classes, sameModules) {
@@ -43,7 +44,7 @@ func (symmetric *symmetricStates) check(ctx context.Context, property *checkedPr
 // sameModules reports whether two classes have the same modules.
 func sameModules(left, right symmetry.Class) bool { return slices.Equal(left.Modules, right.Modules) }
 
-// symmetryNote says by which symmetry the states were reduced.
+// symmetryNote returns a warning with the names of the interchangeable modules.
 func symmetryNote(program *sema.Program, classes []symmetry.Class) string {
 	if len(classes) == 0 {
 		return "not reduced by symmetry: no modules are interchangeable for this property"

@@ -19,8 +19,8 @@ import (
 // maxWitness is the largest number of paths that are added up to exceed a bound.
 const maxWitness = 1_000_000
 
-// checkAndWitness checks a property and adds its witnesses to the verdict. If it finds no witness, it adds a warning. If the context has
-// ended, the verdict has an error.
+// checkAndWitness checks a property and adds its witnesses to the verdict. If it finds no witness, it adds a
+// warning. If the context has ended, it adds an error.
 func (model *exploredModel) checkAndWitness(ctx context.Context, property *check.Property) result.Verdict {
 	reach, verdict, err := model.checker.Reach(ctx, property)
 	if err == nil {
@@ -36,9 +36,9 @@ func (model *exploredModel) checkAndWitness(ctx context.Context, property *check
 	return verdict
 }
 
-// Witness checks as Check does, and adds the most likely path to each verdict that has one.
+// Witness checks the properties of a plan, and adds the most likely path to each verdict that has one.
 func (e *Engine) Witness(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
-	plan = plan.WithSettings(func(s *runner.Settings) { s.Method = runner.States })
+	plan = plan.WithSettings(func(settings *runner.Settings) { settings.Method = runner.States })
 	return e.Check(ctx, plan.WithOutputs(func(outputs *runner.Outputs) {
 		outputs.Witness, outputs.Scheduler, outputs.Certificate = &runner.Witness{Paths: 1}, nil, nil
 	}))
@@ -52,9 +52,9 @@ type question struct {
 	provesAnswer bool     // such paths prove the answer to the property
 }
 
-// questionOf returns the question for paths that show why a property with a bound p is true or false: either paths on which the formula
-// holds, with a probability above p, or paths on which it fails, with a probability above 1-p. Of an MDP, they prove only that the
-// property is false, because they are paths under one scheduler.
+// questionOf asks for paths that show why a property with a bound p is true or false. Either the formula holds on
+// them, with a probability above p, or it fails on them, with a probability above 1-p. In an MDP they prove only a
+// false answer, because they belong to one scheduler.
 func questionOf(reach *check.Reach, verdict *result.Verdict) question {
 	isTrue, isMDP := verdict.Value.Bool, reach.Choices != nil
 	isLowerBound := reach.Rel == syntax.OpGe || reach.Rel == syntax.OpGt
@@ -66,19 +66,10 @@ func questionOf(reach *check.Reach, verdict *result.Verdict) question {
 	return question
 }
 
-// addWitnesses finds witnesses and adds them to a verdict, with a critical subsystem if the job wants one. If the context ends, the
-// last witness may be incomplete.
+// addWitnesses finds witnesses and adds them to a verdict, with a critical subsystem if the job wants it. If the
+// context ends, the last witness may be incomplete.
 func (model *exploredModel) addWitnesses(ctx context.Context, reach *check.Reach, verdict *result.Verdict) error {
-	var questions []question
-	switch {
-	case reach.Bound != nil:
-		questions = []question{questionOf(reach, verdict)}
-	case model.outputs.Witness.Misses:
-		questions = []question{{satisfying: true}, {}}
-	default:
-		questions = []question{{satisfying: true}}
-	}
-	for _, question := range questions {
+	for _, question := range model.questions(reach, verdict) {
 		found, chain, err := model.findWitness(ctx, reach, question)
 		if found != nil {
 			verdict.Witnesses = append(verdict.Witnesses, *found)
@@ -94,13 +85,24 @@ func (model *exploredModel) addWitnesses(ctx context.Context, reach *check.Reach
 	return nil
 }
 
+// questions returns the questions that the witnesses of a property answer.
+func (model *exploredModel) questions(reach *check.Reach, verdict *result.Verdict) []question {
+	switch {
+	case reach.Bound != nil:
+		return []question{questionOf(reach, verdict)}
+	case model.outputs.Witness.Misses:
+		return []question{{satisfying: true}, {satisfying: false}}
+	}
+	return []question{{satisfying: true}}
+}
+
 // pathFormula returns the set of paths that answer a question.
 func pathFormula(reach *check.Reach, question question) *witness.PathFormula {
 	return &witness.PathFormula{Left: reach.Left, Right: reach.Right, Low: reach.Steps.Low, High: reach.Steps.High, Violating: question.satisfying == reach.Negated}
 }
 
-// findWitness returns the paths that answer a question, and the Markov chain that contains these paths. If the context ends, it
-// returns the paths found so far, and an error.
+// findWitness returns the paths that answer a question, and the Markov chain with these paths. If the context
+// ends, it returns the paths found so far and an error.
 func (model *exploredModel) findWitness(ctx context.Context, reach *check.Reach, question question) (*result.Witness, *witness.Chain, error) {
 	chain, err := witness.New(ctx, reach.Space.Model(), pathFormula(reach, question), reach.Choices, reach.From)
 	if err != nil {
@@ -118,11 +120,20 @@ func (model *exploredModel) findWitness(ctx context.Context, reach *check.Reach,
 	if set.Count == 0 && err != nil {
 		return nil, nil, err
 	}
-	found := &result.Witness{Holds: question.satisfying, Scheduler: reach.Choices != nil, Count: set.Count, All: set.All, Longest: set.Steps, Paths: []result.WitnessPath{}}
-	found.Sum, found.SumFraction = result.WitnessNumber(set.Sum)
+	found := model.describe(set, chain, reach, question)
 	if err != nil {
 		found.SumFraction = "" // the sum is only a lower bound, because paths are missing
 	}
+	return found, chain, err
+}
+
+// describe returns a set of paths of a chain as a witness.
+func (model *exploredModel) describe(set *witness.Set, chain *witness.Chain, reach *check.Reach, question question) *result.Witness {
+	found := &result.Witness{
+		Holds: question.satisfying, Scheduler: reach.Choices != nil,
+		Count: set.Count, All: set.All, Longest: set.Steps, Paths: []result.WitnessPath{},
+	}
+	found.Sum, found.SumFraction = result.WitnessNumber(set.Sum)
 	if question.bound != nil {
 		found.Wanted = question.comparison()
 		found.Enough, found.Shown = set.Enough, set.Enough && question.provesAnswer
@@ -134,15 +145,15 @@ func (model *exploredModel) findWitness(ctx context.Context, reach *check.Reach,
 	if model.generated != nil {
 		found.Columns = model.generated.Columns(reach.Space.Program())
 	}
-	return found, chain, err
+	return found
 }
 
-// comparison returns the text of the bound that the paths must reach or exceed, such as >=1/2.
-func (q *question) comparison() string {
-	if q.orEqual {
-		return ">=" + q.bound.RatString()
+// comparison returns the text of a comparison with the bound, such as >=1/2.
+func (question *question) comparison() string {
+	if question.orEqual {
+		return ">=" + question.bound.RatString()
 	}
-	return ">" + q.bound.RatString()
+	return ">" + question.bound.RatString()
 }
 
 // describer writes paths with the names of the model.
@@ -186,16 +197,16 @@ func (describer *describer) valuation(state int) result.Valuation {
 func (describer *describer) probability(from, to uint32) result.JSONNumber {
 	chain := describer.chain.Model
 	first, end := chain.Row(int(from))
-	for i := first; i < end; i++ {
-		if chain.Target[i] == to {
-			return result.JSONNumber(chain.Prob(i))
+	for transition := first; transition < end; transition++ {
+		if chain.Target[transition] == to {
+			return result.JSONNumber(chain.Prob(transition))
 		}
 	}
 	return 0 // not reached: a path has transitions
 }
 
-// action returns the name of the action of a step, or "" if the step has no action. In a Markov chain, several transitions
-// with different actions may lead to the same state; then it returns all names, separated by "|".
+// action returns the name of the action of a step, or "" if there is none. In a Markov chain, several transitions
+// may lead to the same state. Then it returns all their names, separated by "|".
 func (describer *describer) action(from, to uint32) string {
 	if describer.model.Actions == nil {
 		return ""
@@ -210,8 +221,8 @@ func (describer *describer) action(from, to uint32) string {
 	}
 	var actions []string
 	first, end := describer.model.Row(int(choice))
-	for i := first; i < end; i++ {
-		if action := describer.model.Actions[i]; describer.model.Target[i] == to && action != sparse.NoAction {
+	for transition := first; transition < end; transition++ {
+		if action := describer.model.Actions[transition]; describer.model.Target[transition] == to && action != sparse.NoAction {
 			actions = append(actions, names[action-1])
 		}
 	}

@@ -9,8 +9,8 @@ import (
 // minBlocks is the least number of blocks of a large space, so that there is work for several processors.
 const minBlocks = 4
 
-// partition divides the chunks into blocks, each of which takes at most memory bytes when it is solved. It returns the first chunk of each
-// block.
+// partition divides the chunks into blocks that each need at most memory bytes while they are solved. It returns
+// the first chunk of each block.
 func partition(columns *disk.Columns, memory int64) ([]int, error) {
 	var firstChunks []int
 	var block growingBlock
@@ -27,18 +27,23 @@ func partition(columns *disk.Columns, memory int64) ([]int, error) {
 			}
 		}
 		firstChunks = append(firstChunks, chunk)
-		header := &columns.Chunks[chunk]
-		empty := growingBlock{states: disk.Range{First: header.First, End: header.First}}
 		var err error
-		block, err = empty.with(columns, chunk)
-		if err != nil {
+		if block, err = newBlock(columns, chunk, memory); err != nil {
 			return nil, err
-		}
-		if need := block.bytes(); need > memory {
-			return nil, fmt.Errorf("%d states and the values of their successors need %d bytes, and %d are available for them: want more --memory", header.States, need, memory)
 		}
 	}
 	return firstChunks, nil
+}
+
+// newBlock returns a block of one chunk. It is an error if the block needs more than memory bytes.
+func newBlock(columns *disk.Columns, chunk int, memory int64) (growingBlock, error) {
+	header := &columns.Chunks[chunk]
+	empty := growingBlock{states: disk.Range{First: header.First, End: header.First}}
+	block, err := empty.with(columns, chunk)
+	if need := block.bytes(); err == nil && need > memory {
+		err = fmt.Errorf("%d states and the values of their successors need %d bytes, and %d are available for them: want more --memory", header.States, need, memory)
+	}
+	return block, err
 }
 
 // growingBlock is a block to which partition adds chunks.
@@ -48,7 +53,7 @@ type growingBlock struct {
 	rowBytes int64 // the memory that the rows of the block take
 }
 
-// with returns the block with one more chunk, which follows its states.
+// with returns the block extended by the chunk that follows its states.
 func (block *growingBlock) with(columns *disk.Columns, chunk int) (growingBlock, error) {
 	header := &columns.Chunks[chunk]
 	const hintBytes = 4 // of each operand
@@ -74,24 +79,24 @@ type rangeUnion struct {
 }
 
 // clone returns a copy.
-func (u *rangeUnion) clone() rangeUnion {
-	return rangeUnion{ranges: append([]disk.Range(nil), u.ranges...)}
+func (union *rangeUnion) clone() rangeUnion {
+	return rangeUnion{ranges: append([]disk.Range(nil), union.ranges...)}
 }
 
-// addTargets adds the targets of a chunk.
-func (u *rangeUnion) addTargets(columns *disk.Columns, chunk int) (err error) {
-	if u.added, err = columns.TargetRanges(u.added[:0], chunk); err != nil {
+// addTargets adds the ranges of a chunk's targets. It merges two sorted lists of ranges.
+func (union *rangeUnion) addTargets(columns *disk.Columns, chunk int) (err error) {
+	if union.added, err = columns.TargetRanges(union.added[:0], chunk); err != nil {
 		return err
 	}
-	merged := u.scratch[:0]
-	a, b := u.ranges, u.added
-	for len(a) > 0 || len(b) > 0 {
+	merged := union.scratch[:0]
+	old, added := union.ranges, union.added
+	for len(old) > 0 || len(added) > 0 {
 		var next disk.Range
-		isNextInA := len(b) == 0 || len(a) > 0 && a[0].First <= b[0].First
-		if isNextInA {
-			next, a = a[0], a[1:]
+		isNextOld := len(added) == 0 || len(old) > 0 && old[0].First <= added[0].First
+		if isNextOld {
+			next, old = old[0], old[1:]
 		} else {
-			next, b = b[0], b[1:]
+			next, added = added[0], added[1:]
 		}
 		if n := len(merged); n > 0 && next.First-merged[n-1].End <= joinGap {
 			merged[n-1].End = max(merged[n-1].End, next.End)
@@ -99,34 +104,29 @@ func (u *rangeUnion) addTargets(columns *disk.Columns, chunk int) (err error) {
 		}
 		merged = append(merged, next)
 	}
-	u.scratch, u.ranges = u.ranges, merged
+	union.scratch, union.ranges = union.ranges, merged
 	return nil
 }
 
-// around returns the ranges with the given one as one of them, which replaces all parts of others in it.
-func (u *rangeUnion) around(own disk.Range) []disk.Range {
-	var out []disk.Range
-	i := 0
-	for ; i < len(u.ranges) && u.ranges[i].First < own.First; i++ {
-		out = append(out, disk.Range{First: u.ranges[i].First, End: min(u.ranges[i].End, own.First)})
-	}
-	out = append(out, own)
-	if i > 0 && u.ranges[i-1].End > own.End {
-		out = append(out, disk.Range{First: own.End, End: u.ranges[i-1].End})
-	}
-	for ; i < len(u.ranges); i++ {
-		if r := (disk.Range{First: max(u.ranges[i].First, own.End), End: u.ranges[i].End}); r.First < r.End {
-			out = append(out, r)
+// around returns the ranges, with the given range as one of them. It cuts other ranges that overlap the given one.
+func (union *rangeUnion) around(own disk.Range) []disk.Range {
+	var before, after []disk.Range
+	for _, r := range union.ranges {
+		if r.First < own.First {
+			before = append(before, disk.Range{First: r.First, End: min(r.End, own.First)})
+		}
+		if r.End > own.End {
+			after = append(after, disk.Range{First: max(r.First, own.End), End: r.End})
 		}
 	}
-	return out
+	return append(append(before, own), after...)
 }
 
-// bytes returns the number of bytes of the values of the ranges and of the given states.
-func (u *rangeUnion) bytes(own disk.Range) int64 {
+// bytes returns the memory for the values of the ranges and of the given states.
+func (union *rangeUnion) bytes(own disk.Range) int64 {
 	const bytesPerRange = 24 + 16 // of a solve.BlockRange and a disk.Range
 	total := 8 * (own.End - own.First)
-	for _, r := range u.ranges {
+	for _, r := range union.ranges {
 		before := max(min(r.End, own.First)-r.First, 0)
 		after := max(r.End-max(r.First, own.End), 0)
 		total += 8*(before+after) + bytesPerRange

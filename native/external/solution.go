@@ -100,7 +100,7 @@ type blockExtent struct {
 	states               disk.Range
 }
 
-// Solve computes bounds of the value of the state with number initial. It goes on where an earlier process ended.
+// Solve computes bounds of the value of the initial state. It continues the work of an earlier process.
 func Solve(ctx context.Context, space *disk.Space, columns *disk.Columns, problem Problem, initial int64, options Options) (Bounds, error) {
 	if options.Epsilon == 0 {
 		options.Epsilon = solve.DefaultEpsilon
@@ -108,59 +108,77 @@ func Solve(ctx context.Context, space *disk.Space, columns *disk.Columns, proble
 	if options.MaxPasses == 0 {
 		options.MaxPasses = defaultMaxPasses
 	}
-	s := &solver{ctx: ctx, space: space, columns: columns, problem: problem, options: options, files: map[string]*disk.File{}, started: time.Now()}
-	defer s.closeFiles()
-	if err := s.begin(); err != nil {
+	solver := &solver{
+		ctx: ctx, space: space, columns: columns, problem: problem, options: options,
+		files: map[string]*disk.File{}, started: time.Now(),
+	}
+	defer solver.closeFiles()
+	if err := solver.begin(); err != nil {
 		return Bounds{}, err
 	}
-	for s.sol.Phase != donePhase {
-		if err := s.pass(initial); err != nil {
-			if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
-				err = fmt.Errorf("%w after %s over %s", ended, noun.Count(s.sol.Passes, "pass"), noun.Count(len(s.blocks), "block"))
-			}
-			return Bounds{}, err
+	for solver.sol.Phase != donePhase {
+		if err := solver.pass(initial); err != nil {
+			return Bounds{}, solver.withPasses(err)
 		}
 	}
-	return s.sol.Bounds, nil
+	return solver.sol.Bounds, nil
 }
 
-// begin reads the state of the solution, or makes its first one.
-func (s *solver) begin() error {
-	if recorded := s.space.Directory.Manifest().Solutions[s.problem.Key]; recorded != nil {
-		if err := json.Unmarshal(recorded, &s.sol); err != nil {
-			return fmt.Errorf("read the state of the solution: %w", err)
-		}
-	} else if err := s.beginAnew(); err != nil {
+// withPasses adds the number of passes to an error of the context.
+func (solver *solver) withPasses(err error) error {
+	ended := solver.ctx.Err()
+	if ended == nil || !errors.Is(err, ended) {
 		return err
 	}
-	s.blocks = blockExtents(s.columns.Chunks, s.sol.FirstChunks)
-	if s.sol.Phase == donePhase {
+	return fmt.Errorf("%w after %s over %s", ended, noun.Count(solver.sol.Passes, "pass"), noun.Count(len(solver.blocks), "block"))
+}
+
+// begin reads the recorded state of the solution, or creates a new state. It creates the workers.
+func (solver *solver) begin() error {
+	if err := solver.readOrBegin(); err != nil {
+		return err
+	}
+	solver.blocks = blockExtents(solver.columns.Chunks, solver.sol.FirstChunks)
+	if solver.sol.Phase == donePhase {
 		return nil
 	}
-	for i := range min(len(s.workers), len(s.blocks)) {
+	for i := range min(len(solver.workers), len(solver.blocks)) {
 		var err error
-		if s.workers[i], err = newWorker(s); err != nil {
+		if solver.workers[i], err = newWorker(solver); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// beginAnew makes the first state of the solution, and records it: the blocks, and the marks of the states.
-func (s *solver) beginAnew() error {
-	firstChunks, err := partition(s.columns, s.options.Memory/blocksPerStep)
+// readOrBegin reads the recorded state of the solution. If there is none, it creates a new state.
+func (solver *solver) readOrBegin() error {
+	recorded := solver.space.Directory.Manifest().Solutions[solver.problem.Key]
+	if recorded == nil {
+		return solver.beginAnew()
+	}
+	if err := json.Unmarshal(recorded, &solver.sol); err != nil {
+		return fmt.Errorf("read the state of the solution: %w", err)
+	}
+	return nil
+}
+
+// beginAnew divides the chunks into blocks, writes the marks of the states, and records the first state of the
+// solution.
+func (solver *solver) beginAnew() error {
+	firstChunks, err := partition(solver.columns, solver.options.Memory/blocksPerStep)
 	if err != nil {
 		return err
 	}
-	marks, err := s.space.WriteMarks(s.ctx, s.problem.NewMarker)
+	marks, err := solver.space.WriteMarks(solver.ctx, solver.problem.NewMarker)
 	if err != nil {
 		return err
 	}
-	s.sol = solution{
+	solver.sol = solution{
 		Marks: marks, FirstChunks: firstChunks, Lower: make([]string, len(firstChunks)), Upper: make([]string, len(firstChunks)),
-		Phase: lowerPhase, Precision: s.options.Epsilon / 8, Margin: s.options.Epsilon / 2,
+		Phase: lowerPhase, Precision: solver.options.Epsilon / 8, Margin: solver.options.Epsilon / 2,
 	}
-	return s.commit()
+	return solver.commit()
 }
 
 // blockExtents returns the chunks and the states of each block. firstChunks has the first chunk of each block.
@@ -172,282 +190,286 @@ func blockExtents(chunks []disk.Chunk, firstChunks []int) []blockExtent {
 			endChunk = firstChunks[block+1]
 		}
 		last := &chunks[endChunk-1]
-		blocks = append(blocks, blockExtent{firstChunk, endChunk, disk.Range{First: chunks[firstChunk].First, End: last.First + last.States}})
+		states := disk.Range{First: chunks[firstChunk].First, End: last.First + last.States}
+		blocks = append(blocks, blockExtent{firstChunk, endChunk, states})
 	}
 	return blocks
 }
 
 // commit records the state of the solution in the manifest.
-func (s *solver) commit() error {
-	text, err := json.Marshal(&s.sol)
+func (solver *solver) commit() error {
+	text, err := json.Marshal(&solver.sol)
 	if err != nil {
 		return err
 	}
-	s.committed = time.Now()
-	return s.space.Directory.Commit(func(m *disk.Manifest) { m.Solutions[s.problem.Key] = text })
+	solver.committed = time.Now()
+	return solver.space.Directory.Commit(func(m *disk.Manifest) { m.Solutions[solver.problem.Key] = text })
 }
 
 // backwards reports whether blocks and their states are solved from the last to the first: most targets have greater numbers.
-func (s *solver) backwards() bool { return s.columns.Forward >= s.columns.Backward }
+func (solver *solver) backwards() bool { return solver.columns.Forward >= solver.columns.Backward }
 
-// pass solves all blocks once, beginning at the recorded step, and decides what comes next.
-func (s *solver) pass(initial int64) error {
-	numSteps := (len(s.blocks) + blocksPerStep - 1) / blocksPerStep
-	for s.sol.Step < numSteps {
-		if err := s.step(s.blocksOfStep(s.sol.Step)); err != nil {
+// pass solves all blocks once, from the recorded step on. Then it decides what the next pass computes.
+func (solver *solver) pass(initial int64) error {
+	numSteps := (len(solver.blocks) + blocksPerStep - 1) / blocksPerStep
+	for solver.sol.Step < numSteps {
+		if err := solver.step(solver.blocksOfStep(solver.sol.Step)); err != nil {
 			return err
 		}
 	}
-	s.sol.Pass++
-	s.sol.Passes++
-	s.sol.Step = 0
-	if err := s.endPass(initial); err != nil {
+	solver.sol.Pass++
+	solver.sol.Passes++
+	solver.sol.Step = 0
+	if err := solver.endPass(initial); err != nil {
 		return err
 	}
-	s.sol.Change, s.sol.Raised = 0, false
-	return s.commit()
+	solver.sol.Change, solver.sol.Raised = 0, false
+	return solver.commit()
 }
 
 // blocksOfStep returns the blocks that a step of a pass solves.
-func (s *solver) blocksOfStep(step int) []int {
+func (solver *solver) blocksOfStep(step int) []int {
 	var blocks []int
-	for i := step * blocksPerStep; i < min((step+1)*blocksPerStep, len(s.blocks)); i++ {
+	for i := step * blocksPerStep; i < min((step+1)*blocksPerStep, len(solver.blocks)); i++ {
 		block := i
-		if s.backwards() {
-			block = len(s.blocks) - 1 - i
+		if solver.backwards() {
+			block = len(solver.blocks) - 1 - i
 		}
 		blocks = append(blocks, block)
 	}
 	return blocks
 }
 
-// step solves some blocks at the same time, writes their values and records the step.
-func (s *solver) step(blocks []int) error {
+// step solves some blocks at the same time, replaces their values and records the step.
+func (solver *solver) step(blocks []int) error {
 	var wg sync.WaitGroup
 	names := make([]string, len(blocks))
 	errs := make([]error, len(blocks))
 	for i, block := range blocks {
-		wg.Go(func() { names[i], errs[i] = s.workers[i].solve(block) })
+		wg.Go(func() { names[i], errs[i] = solver.workers[i].solve(block) })
 	}
 	wg.Wait()
 	if err := errors.Join(errs...); err != nil {
 		for _, name := range names {
-			s.retire(name)
+			solver.retire(name)
 		}
 		return err
 	}
-	files := s.sol.Lower
-	if s.sol.Phase == upperPhase {
-		files = s.sol.Upper
+	files := solver.sol.Lower
+	if solver.sol.Phase == upperPhase {
+		files = solver.sol.Upper
 	}
 	for i, block := range blocks {
-		worker := s.workers[i]
-		s.sol.Change = max(s.sol.Change, worker.change)
-		s.sol.Raised = s.sol.Raised || worker.raised
-		s.retire(files[block])
+		worker := solver.workers[i]
+		solver.sol.Change = max(solver.sol.Change, worker.change)
+		solver.sol.Raised = solver.sol.Raised || worker.raised
+		solver.retire(files[block])
 		files[block] = names[i]
 	}
-	s.sol.Step++
-	s.report()
-	if time.Since(s.committed) < s.options.Interval {
+	solver.sol.Step++
+	solver.report()
+	if time.Since(solver.committed) < solver.options.Interval {
 		return nil
 	}
-	return s.commit()
+	return solver.commit()
 }
 
 // endPass decides what the next pass computes.
-func (s *solver) endPass(initial int64) error {
-	isUpper := s.sol.Phase == upperPhase
+func (solver *solver) endPass(initial int64) error {
+	isUpper := solver.sol.Phase == upperPhase
 	switch {
-	case isUpper && !s.sol.Raised:
-		return s.endProved(initial)
-	case s.sol.Passes >= s.options.MaxPasses:
-		err := s.readBounds(initial, false)
-		s.end()
+	case isUpper && !solver.sol.Raised:
+		return solver.endProved(initial)
+	case solver.sol.Passes >= solver.options.MaxPasses:
+		err := solver.readBounds(initial, false)
+		solver.end()
 		return err
-	case isUpper && s.sol.Pass >= 10+s.sol.Passes/4:
-		s.guessAgain()
+	case isUpper && solver.sol.Pass >= 10+solver.sol.Passes/4: // the guess is probably wrong
+		solver.guessAgain()
 	case !isUpper:
-		s.sol.LastChange = s.sol.Change
-		if s.sol.Change <= s.sol.Precision {
-			s.sol.Phase, s.sol.Pass = upperPhase, 0
+		solver.sol.LastChange = solver.sol.Change
+		if solver.sol.Change <= solver.sol.Precision {
+			solver.sol.Phase, solver.sol.Pass = upperPhase, 0
 		}
 	}
 	return nil
 }
 
-// guessAgain gives the guesses up, and makes the lower bounds more precise before the next ones.
-func (s *solver) guessAgain() {
-	for i, name := range s.sol.Upper {
-		s.retire(name)
-		s.sol.Upper[i] = ""
+// guessAgain drops the guessed upper bounds. The next passes compute more precise lower bounds before the next
+// guess.
+func (solver *solver) guessAgain() {
+	for i, name := range solver.sol.Upper {
+		solver.retire(name)
+		solver.sol.Upper[i] = ""
 	}
-	s.sol.Phase, s.sol.Pass = lowerPhase, 0
-	s.sol.Precision /= 8
-	if s.sol.LastChange == 0 { // the lower bounds are as good as rounding allows
-		s.sol.Margin *= 4
+	solver.sol.Phase, solver.sol.Pass = lowerPhase, 0
+	solver.sol.Precision /= 8
+	if solver.sol.LastChange == 0 { // the lower bounds are as good as rounding allows
+		solver.sol.Margin *= 4
 	}
 }
 
-// endProved ends the solution when the upper bounds are proved, or makes the lower bounds more precise if the bounds of the initial state are
-// wider than wanted.
-func (s *solver) endProved(initial int64) error {
-	if err := s.readBounds(initial, true); err != nil {
+// endProved ends the solution after the upper bounds were proved. If the bounds of the initial state are too wide,
+// it continues with more precise lower bounds instead.
+func (solver *solver) endProved(initial int64) error {
+	if err := solver.readBounds(initial, true); err != nil {
 		return err
 	}
-	canImprove := s.sol.LastChange > 0 && s.sol.Precision > 0x1p-52
-	if width := s.sol.Bounds.Upper - s.sol.Bounds.Lower; width > s.options.Epsilon*s.sol.Bounds.Upper && canImprove {
-		s.guessAgain()
+	canImprove := solver.sol.LastChange > 0 && solver.sol.Precision > 0x1p-52
+	if width := solver.sol.Bounds.Upper - solver.sol.Bounds.Lower; width > solver.options.Epsilon*solver.sol.Bounds.Upper && canImprove {
+		solver.guessAgain()
 		return nil
 	}
-	s.end()
+	solver.end()
 	return nil
 }
 
-// readBounds reads the bounds of the initial state. If the upper ones are not proved, it keeps the ones that were proved before.
-func (s *solver) readBounds(initial int64, proved bool) error {
+// readBounds reads the bounds of the initial state. isProved says that the upper bound is proved. If it is not,
+// the last proved upper bound stays.
+func (solver *solver) readBounds(initial int64, isProved bool) error {
 	var bound [1]float64
-	if err := s.values(bound[:], initial, lowerPhase); err != nil {
+	if err := solver.values(bound[:], initial, lowerPhase); err != nil {
 		return err
 	}
-	bounds := &s.sol.Bounds
-	bounds.Lower, bounds.Passes, bounds.Blocks = bound[0], s.sol.Passes, len(s.blocks)
-	if !proved {
+	bounds := &solver.sol.Bounds
+	bounds.Lower, bounds.Passes, bounds.Blocks = bound[0], solver.sol.Passes, len(solver.blocks)
+	if !isProved {
 		if !bounds.Proved {
 			bounds.Upper = 1
 		}
 		return nil
 	}
-	if err := s.values(bound[:], initial, upperPhase); err != nil {
+	if err := solver.values(bound[:], initial, upperPhase); err != nil {
 		return err
 	}
 	bounds.Upper, bounds.Proved = bound[0], true
 	return nil
 }
 
-// end ends the solution, whose files are not needed any more.
-func (s *solver) end() {
-	s.sol.Phase = donePhase
-	for _, name := range slices.Concat(s.sol.Lower, s.sol.Upper, []string{s.sol.Marks}) {
-		s.retire(name)
+// end ends the solution and retires its files.
+func (solver *solver) end() {
+	solver.sol.Phase = donePhase
+	for _, name := range slices.Concat(solver.sol.Lower, solver.sol.Upper, []string{solver.sol.Marks}) {
+		solver.retire(name)
 	}
-	clear(s.sol.Lower)
-	clear(s.sol.Upper)
-	s.sol.Marks = ""
+	clear(solver.sol.Lower)
+	clear(solver.sol.Upper)
+	solver.sol.Marks = ""
 }
 
-// retire closes a file and marks it as obsolete: it is removed after the next record in the manifest.
-func (s *solver) retire(name string) {
+// retire closes a file and marks it as obsolete. The next record in the manifest removes it.
+func (solver *solver) retire(name string) {
 	if name == "" {
 		return
 	}
-	s.filesMu.Lock()
-	if file := s.files[name]; file != nil {
+	solver.filesMu.Lock()
+	if file := solver.files[name]; file != nil {
 		_ = file.Close() // only read
-		delete(s.files, name)
+		delete(solver.files, name)
 	}
-	s.filesMu.Unlock()
-	s.space.Directory.Obsolete(name)
+	solver.filesMu.Unlock()
+	solver.space.Directory.Obsolete(name)
 }
 
-// open returns an open file. It stays open until retire.
-func (s *solver) open(name string) (*disk.File, error) {
-	s.filesMu.Lock()
-	defer s.filesMu.Unlock()
-	if file := s.files[name]; file != nil {
+// open returns an open file of the directory. It stays open until retire.
+func (solver *solver) open(name string) (*disk.File, error) {
+	solver.filesMu.Lock()
+	defer solver.filesMu.Unlock()
+	if file := solver.files[name]; file != nil {
 		return file, nil
 	}
-	file, err := s.space.Directory.Open(name)
+	file, err := solver.space.Directory.Open(name)
 	if err == nil {
-		s.files[name] = file
+		solver.files[name] = file
 	}
 	return file, err
 }
 
 // closeFiles closes all open files.
-func (s *solver) closeFiles() {
-	for _, file := range s.files {
+func (solver *solver) closeFiles() {
+	for _, file := range solver.files {
 		_ = file.Close() // only read
 	}
 }
 
-// values reads the lower or upper bounds of the states from first on. Before the first pass these are the values of the marks, and guesses
-// from the lower bounds.
-func (s *solver) values(dst []float64, first int64, kind phase) error {
+// values reads the lower or upper bounds of the states from first on. Before the first pass, the lower bounds are
+// the marks, and the upper bounds are guesses from the lower bounds.
+func (solver *solver) values(dst []float64, first int64, kind phase) error {
 	for len(dst) > 0 {
-		block := s.blockOf(first)
-		extent := s.blocks[block].states
-		n := int(min(int64(len(dst)), extent.End-first))
-		if err := s.blockValues(dst[:n], first, block, kind); err != nil {
+		block := solver.blockOf(first)
+		extent := solver.blocks[block].states
+		count := int(min(int64(len(dst)), extent.End-first))
+		if err := solver.blockValues(dst[:count], first, block, kind); err != nil {
 			return err
 		}
-		dst, first = dst[n:], first+int64(n)
+		dst, first = dst[count:], first+int64(count)
 	}
 	return nil
 }
 
 // blockOf returns the block that contains a state.
-func (s *solver) blockOf(state int64) int {
-	return sort.Search(len(s.blocks), func(block int) bool { return s.blocks[block].states.End > state })
+func (solver *solver) blockOf(state int64) int {
+	return sort.Search(len(solver.blocks), func(block int) bool { return solver.blocks[block].states.End > state })
 }
 
-// blockValues is values for states of one block.
-func (s *solver) blockValues(dst []float64, first int64, block int, kind phase) error {
-	name := s.sol.Lower[block]
-	if kind == upperPhase && s.sol.Upper[block] != "" {
-		name, kind = s.sol.Upper[block], lowerPhase
+// blockValues reads the lower or upper bounds of states of one block. A missing upper bound is guessed from the
+// lower bound.
+func (solver *solver) blockValues(dst []float64, first int64, block int, kind phase) error {
+	name := solver.sol.Lower[block]
+	if kind == upperPhase && solver.sol.Upper[block] != "" {
+		name, kind = solver.sol.Upper[block], lowerPhase
 	}
 	if name == "" {
-		return s.markValues(dst, first)
+		return solver.markValues(dst, first)
 	}
-	file, err := s.open(name)
+	file, err := solver.open(name)
 	if err != nil {
 		return err
 	}
-	if err := file.Values(dst, first-s.blocks[block].states.First); err != nil {
+	if err := file.Values(dst, first-solver.blocks[block].states.First); err != nil {
 		return err
 	}
 	if kind == upperPhase {
-		solve.GuessUpper(dst, s.sol.Margin)
+		solve.GuessUpper(dst, solver.sol.Margin)
 	}
 	return nil
 }
 
-// markValues reads the values that the marks give.
-func (s *solver) markValues(dst []float64, first int64) error {
-	file, err := s.open(s.sol.Marks)
+// markValues sets values to 1 for states with the mark One, and to 0 for other states.
+func (solver *solver) markValues(dst []float64, first int64) error {
+	file, err := solver.open(solver.sol.Marks)
 	if err != nil {
 		return err
 	}
 	marks := make([]disk.Mark, min(len(dst), 1<<16))
 	for len(dst) > 0 {
-		n := min(len(dst), len(marks))
-		if err := file.Marks(marks[:n], first); err != nil {
+		count := min(len(dst), len(marks))
+		if err := file.Marks(marks[:count], first); err != nil {
 			return err
 		}
-		for i, mark := range marks[:n] {
+		for i, mark := range marks[:count] {
 			dst[i] = 0
 			if mark == disk.One {
 				dst[i] = 1
 			}
 		}
-		dst, first = dst[n:], first+int64(n)
+		dst, first = dst[count:], first+int64(count)
 	}
 	return nil
 }
 
-// report reports how far the pass is.
-func (s *solver) report() {
-	if s.options.Progress == nil {
+// report reports the progress of the pass.
+func (solver *solver) report() {
+	if solver.options.Progress == nil {
 		return
 	}
-	done := int64(s.sol.Step*blocksPerStep) * s.columns.States / int64(len(s.blocks))
+	done := int64(solver.sol.Step*blocksPerStep) * solver.columns.States / int64(len(solver.blocks))
 	bounds := "lower bounds"
-	if s.sol.Phase == upperPhase {
+	if solver.sol.Phase == upperPhase {
 		bounds = "upper bounds"
 	}
-	s.options.Progress(progress.Progress{
-		Done: min(done, s.columns.States), Target: s.columns.States, Unit: progress.States,
-		Detail: fmt.Sprintf("pass %d, %s, relative change %.1e", s.sol.Passes+1, bounds, max(s.sol.Change, s.sol.LastChange)),
+	solver.options.Progress(progress.Progress{
+		Done: min(done, solver.columns.States), Target: solver.columns.States, Unit: progress.States,
+		Detail: fmt.Sprintf("pass %d, %s, relative change %.1e", solver.sol.Passes+1, bounds, max(solver.sol.Change, solver.sol.LastChange)),
 	})
 }

@@ -22,7 +22,7 @@ type worker struct {
 	buffer []byte
 }
 
-// newWorker returns a worker whose buffers have the size of the greatest block, so that they need not grow.
+// newWorker returns a worker with buffers for the greatest block.
 func newWorker(s *solver) (*worker, error) {
 	w := &worker{solver: s}
 	w.block.Minimize, w.block.Rates = s.problem.Minimize, s.problem.Rates
@@ -37,7 +37,9 @@ func newWorker(s *solver) (*worker, error) {
 		greatest.states, greatest.values = max(greatest.states, size.states), max(greatest.values, size.values)
 		greatest.operands, greatest.weights = max(greatest.operands, size.operands), max(greatest.weights, size.weights)
 	}
-	w.rows = disk.Rows{RowOf: make([]uint32, 0, greatest.states), Operands: make([]int64, 0, greatest.operands), Weights: make([]float64, 0, greatest.weights)}
+	w.rows = disk.Rows{
+		RowOf: make([]uint32, 0, greatest.states), Operands: make([]int64, 0, greatest.operands), Weights: make([]float64, 0, greatest.weights),
+	}
 	w.block.Values = make([]float64, 0, greatest.values)
 	return w, nil
 }
@@ -45,7 +47,7 @@ func newWorker(s *solver) (*worker, error) {
 // blockSize says how many entries the buffers need for a block. values is the number of states whose values the block needs.
 type blockSize struct{ states, operands, weights, values int64 }
 
-// sizeOf returns the size of a block.
+// sizeOf returns the sizes of the buffers for a block.
 func sizeOf(columns *disk.Columns, extent *blockExtent) (blockSize, error) {
 	size := blockSize{states: extent.states.End - extent.states.First}
 	ranges, err := targetRanges(columns, extent)
@@ -62,108 +64,109 @@ func sizeOf(columns *disk.Columns, extent *blockExtent) (blockSize, error) {
 	return size, nil
 }
 
-// solve reads a block, improves its bounds, and writes them to a new file.
-func (w *worker) solve(block int) (name string, err error) {
-	w.change, w.raised = 0, false
-	if err := w.load(block); err != nil {
+// solve reads a block, improves its bounds, and writes them to a new file. It returns the name of the file.
+func (worker *worker) solve(block int) (name string, err error) {
+	worker.change, worker.raised = 0, false
+	if err := worker.load(block); err != nil {
 		return "", err
 	}
 	canImprove := true
 	for sweep := 0; sweep < sweepsPerStep && canImprove; sweep++ {
-		if err := w.ctx.Err(); err != nil {
+		if err := worker.ctx.Err(); err != nil {
 			return "", err
 		}
-		canImprove = w.sweep()
+		canImprove = worker.sweep()
 	}
-	if err := w.ctx.Err(); err != nil { // the last sweep may have stopped early
+	if err := worker.ctx.Err(); err != nil { // the last sweep may have stopped early
 		return "", err
 	}
-	own := w.blocks[block].states
-	for _, r := range w.block.Ranges {
+	own := worker.blocks[block].states
+	for _, r := range worker.block.Ranges {
 		if r.First == own.First {
-			return w.space.Directory.WriteValues(w.block.Values[r.Offset : r.Offset+r.Length])
+			return worker.space.Directory.WriteValues(worker.block.Values[r.Offset : r.Offset+r.Length])
 		}
 	}
 	return "", nil
 }
 
-// sweep improves the bounds of the block in memory once. It reports whether a further sweep may improve them much.
-func (w *worker) sweep() bool {
-	if w.sol.Phase == upperPhase {
-		raised := w.block.SweepUpper()
-		w.raised = w.raised || raised
+// sweep improves the bounds of the block in memory once. It reports whether another sweep may improve them much.
+func (worker *worker) sweep() bool {
+	if worker.sol.Phase == upperPhase {
+		raised := worker.block.SweepUpper()
+		worker.raised = worker.raised || raised
 		return raised
 	}
-	change := w.block.SweepLower()
-	w.change = max(w.change, change)
-	return change > w.sol.Precision/4
+	change := worker.block.SweepLower()
+	worker.change = max(worker.change, change)
+	return change > worker.sol.Precision/4
 }
 
-// load reads the rows of a block and the values of its states and of their targets.
-func (w *worker) load(block int) error {
-	extent := &w.blocks[block]
-	ranges, err := targetRanges(w.columns, extent)
+// load reads the rows of a block, and the values of its states and targets.
+func (worker *worker) load(block int) error {
+	extent := &worker.blocks[block]
+	ranges, err := targetRanges(worker.columns, extent)
 	if err != nil {
 		return err
 	}
-	if err := w.loadRows(extent); err != nil {
+	if err := worker.loadRows(extent); err != nil {
 		return err
 	}
-	if err := w.removeKnown(extent.states); err != nil {
+	if err := worker.removeKnown(extent.states); err != nil {
 		return err
 	}
-	return w.loadValues(ranges)
+	return worker.loadValues(ranges)
 }
 
 // loadRows reads the rows of a block.
-func (w *worker) loadRows(extent *blockExtent) error {
-	w.rows.Reserve(w.columns.Chunks[extent.firstChunk:extent.endChunk])
+func (worker *worker) loadRows(extent *blockExtent) error {
+	worker.rows.Reserve(worker.columns.Chunks[extent.firstChunk:extent.endChunk])
 	for chunk := extent.firstChunk; chunk < extent.endChunk; chunk++ {
-		if err := w.ctx.Err(); err != nil {
+		if err := worker.ctx.Err(); err != nil {
 			return err
 		}
 		var err error
-		if w.buffer, err = w.columns.AppendRows(&w.rows, chunk, w.buffer); err != nil {
+		if worker.buffer, err = worker.columns.AppendRows(&worker.rows, chunk, worker.buffer); err != nil {
 			return err
 		}
 	}
-	w.block.First, w.block.RowOf, w.block.Operands, w.block.Weights = extent.states.First, w.rows.RowOf, w.rows.Operands, w.rows.Weights
-	w.block.Prepare(w.columns.RelErr, w.columns.MinWeight, w.columns.MaxWeight)
+	worker.block.First, worker.block.RowOf = extent.states.First, worker.rows.RowOf
+	worker.block.Operands, worker.block.Weights = worker.rows.Operands, worker.rows.Weights
+	worker.block.Prepare(worker.columns.RelErr, worker.columns.MinWeight, worker.columns.MaxWeight)
 	return nil
 }
 
 // loadValues reads the values of some ranges of states.
-func (w *worker) loadValues(ranges []disk.Range) error {
+func (worker *worker) loadValues(ranges []disk.Range) error {
 	offset := int64(0)
-	w.block.Ranges = w.block.Ranges[:0]
+	worker.block.Ranges = worker.block.Ranges[:0]
 	for _, r := range ranges {
-		w.block.Ranges = append(w.block.Ranges, solve.BlockRange{First: r.First, Length: r.End - r.First, Offset: offset})
+		worker.block.Ranges = append(worker.block.Ranges, solve.BlockRange{First: r.First, Length: r.End - r.First, Offset: offset})
 		offset += r.End - r.First
 	}
-	w.block.Values = slices.Grow(w.block.Values[:0], int(offset))[:offset]
-	for _, r := range w.block.Ranges {
-		if err := w.ctx.Err(); err != nil {
+	worker.block.Values = slices.Grow(worker.block.Values[:0], int(offset))[:offset]
+	for _, r := range worker.block.Ranges {
+		if err := worker.ctx.Err(); err != nil {
 			return err
 		}
-		if err := w.values(w.block.Values[r.Offset:r.Offset+r.Length], r.First, w.sol.Phase); err != nil {
+		if err := worker.values(worker.block.Values[r.Offset:r.Offset+r.Length], r.First, worker.sol.Phase); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// removeKnown removes the rows of the states whose values the marks give.
-func (w *worker) removeKnown(states disk.Range) error {
-	file, err := w.open(w.sol.Marks)
+// removeKnown removes the rows of the states with values that are known from the marks.
+func (worker *worker) removeKnown(states disk.Range) error {
+	file, err := worker.open(worker.sol.Marks)
 	if err != nil {
 		return err
 	}
-	if w.marks == nil {
-		w.marks = make([]disk.Mark, 1<<16)
+	if worker.marks == nil {
+		worker.marks = make([]disk.Mark, 1<<16)
 	}
-	rows := w.block.RowOf
-	for first := states.First; first < states.End; first += int64(len(w.marks)) {
-		marks := w.marks[:min(int64(len(w.marks)), states.End-first)]
+	rows := worker.block.RowOf
+	for first := states.First; first < states.End; first += int64(len(worker.marks)) {
+		marks := worker.marks[:min(int64(len(worker.marks)), states.End-first)]
 		if err := file.Marks(marks, first); err != nil {
 			return err
 		}
@@ -176,7 +179,8 @@ func (w *worker) removeKnown(states disk.Range) error {
 	return nil
 }
 
-// targetRanges returns the ranges of the states whose values a block needs, in ascending order. Its own states are one of them.
+// targetRanges returns the ranges of the states with values that a block needs, in ascending order. The block's
+// states are one of the ranges.
 func targetRanges(columns *disk.Columns, extent *blockExtent) ([]disk.Range, error) {
 	var union rangeUnion
 	for chunk := extent.firstChunk; chunk < extent.endChunk; chunk++ {

@@ -10,8 +10,8 @@ import (
 	"tilecheck/runner"
 )
 
-// Model reads and compiles a job's model. The job gives each undefined constant one value; several values are an error. The warnings are
-// about the model's definitions. If the model's text is wrong, the error is a syntax.ErrorList.
+// Model reads and compiles a job's model. A constant with several values is an error. The warnings are about the
+// definitions of the model. If the text is wrong, the error is a syntax.ErrorList.
 func Model(ctx context.Context, job runner.Job) (compiled *compile.Model, warnings []string, err error) {
 	plan, err := runner.PlanModel(ctx, job)
 	if err != nil {
@@ -28,7 +28,7 @@ func Model(ctx context.Context, job runner.Job) (compiled *compile.Model, warnin
 	return compiled, warnings, nil
 }
 
-// Space returns the state space of a plan's model. The plan must have one valuation of the model's constants.
+// Space returns the state space of a plan's model. The constants of the model must have one valuation.
 func Space(ctx context.Context, plan *runner.Plan) (*explicit.Space, error) {
 	opts := Options(&plan.Job)
 	if plan.Job.States != nil {
@@ -41,20 +41,20 @@ func Space(ctx context.Context, plan *runner.Plan) (*explicit.Space, error) {
 	return explicit.Build(ctx, compiled, opts)
 }
 
-// Properties returns the state space of a plan's model, as Space does, and the plan's properties under every valuation of
-// their constants. It leaves out rejected properties.
+// Properties returns the state space of a plan's model, and the plan's properties for every valuation of their
+// constants. It omits rejected properties.
 func Properties(ctx context.Context, plan *runner.Plan) (*explicit.Space, []runner.Instance, error) {
 	space, err := Space(ctx, plan)
 	if err != nil {
 		return nil, nil, err
 	}
-	out, err := plannedInstances(plan, space.Program())
-	return space, out, err
+	instances, err := plannedInstances(plan, space.Program())
+	return space, instances, err
 }
 
 // plannedInstances returns the plan's properties under every valuation of their constants. It leaves out rejected properties.
 func plannedInstances(plan *runner.Plan, program *sema.Program) ([]runner.Instance, error) {
-	var out []runner.Instance
+	var instances []runner.Instance
 	for _, task := range plan.Tasks {
 		if task.Rejected != nil {
 			continue
@@ -64,10 +64,10 @@ func plannedInstances(plan *runner.Plan, program *sema.Program) ([]runner.Instan
 			if err != nil {
 				return nil, err
 			}
-			out = append(out, instance)
+			instances = append(instances, instance)
 		}
 	}
-	return out, nil
+	return instances, nil
 }
 
 // Options returns the options for exploring the states of a job's model.
@@ -105,8 +105,8 @@ func Compile(program *sema.Program, job *runner.Job) (*compile.Model, error) {
 	return compile.Compile(program, compile.Options{NoFixDeadlocks: job.NoFixDeadlocks})
 }
 
-// Fractions builds the state space of a model with fractions as weights. If that fails, inexact says why, and the state space has
-// float64 weights; if opts.Exact asks for fractions, the failure is err instead.
+// Fractions builds the state space of a model with fractions. If that fails, inexact is the reason, and the space
+// has float64 weights. If opts.Exact is set, the failure is an error instead.
 func Fractions(ctx context.Context, compiled *compile.Model, opts explicit.Options) (space *explicit.Space, inexact, err error) {
 	withFractions := opts
 	withFractions.Exact = true

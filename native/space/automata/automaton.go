@@ -11,19 +11,19 @@ type Limits struct {
 }
 
 // states returns the limit of states, or its default.
-func (l Limits) states() int {
-	if l.States == 0 {
+func (limits Limits) states() int {
+	if limits.States == 0 {
 		return 100_000
 	}
-	return l.States
+	return limits.States
 }
 
 // nodes returns the limit of nodes of decision diagrams, or its default.
-func (l Limits) nodes() int {
-	if l.Nodes == 0 {
+func (limits Limits) nodes() int {
+	if limits.Nodes == 0 {
 		return 4_000_000
 	}
-	return l.Nodes
+	return limits.Nodes
 }
 
 // Class says what the rest of a run must do from a state on, so that the run is accepted.
@@ -73,9 +73,9 @@ func New(formula *Formula, limits Limits) (*Automaton, error) {
 	return newAutomaton(formula, limits, false)
 }
 
-// NewPrefixes returns an automaton for a co-safe formula, which becomes Accepted with the letter that
-// proves the formula. X takes one more letter even if it does not matter which one. Rewards of co-safe
-// formulas are collected until then, as in PRISM.
+// NewPrefixes returns an automaton for a co-safe formula. It becomes Accepted with the letter that proves the
+// formula. X reads one more letter even if its operand is decided. As in PRISM, rewards of co-safe formulas are
+// collected until then.
 func NewPrefixes(formula *Formula, limits Limits) (*Automaton, error) {
 	if !CoSafe(formula) {
 		return nil, fmt.Errorf("%v is not syntactically co-safe", formula)
@@ -83,15 +83,15 @@ func NewPrefixes(formula *Formula, limits Limits) (*Automaton, error) {
 	return newAutomaton(formula, limits, true)
 }
 
-// newAutomaton returns an automaton with its initial state only; further states are added when they are reached. If
-// explicitNext is true, X takes one more letter even if its operand is already decided.
+// newAutomaton returns an automaton with only its initial state. Other states are added when they are reached. If
+// explicitNext is set, X reads one more letter even if its operand is decided.
 func newAutomaton(formula *Formula, limits Limits, explicitNext bool) (*Automaton, error) {
 	automaton := &Automaton{
 		bdd: newBDD(limits.nodes()), limits: limits, stateNumber: map[state]int{},
 		goals: [][]ref{nil}, goalListNumber: map[string]int{"[]": 0}, jumps: map[int][]int{},
 	}
-	b := &builder{automaton.bdd, explicitNext}
-	initial, err := b.build(formula, false)
+	translator := &builder{automaton.bdd, explicitNext}
+	initial, err := translator.build(formula, false)
 	if err != nil {
 		return nil, err
 	}
@@ -99,40 +99,39 @@ func newAutomaton(formula *Formula, limits Limits, explicitNext bool) (*Automato
 	return automaton, err
 }
 
-// addState returns the number of a state, and adds it if it is new.
-func (a *Automaton) addState(s state) (int, error) {
-	if err := a.bdd.err(); err != nil {
+// addState returns the number of a state. It adds a new state.
+func (automaton *Automaton) addState(s state) (int, error) {
+	if err := automaton.bdd.err(); err != nil {
 		return 0, err
 	}
-	if number, found := a.stateNumber[s]; found {
+	if number, isKnown := automaton.stateNumber[s]; isKnown {
 		return number, nil
 	}
-	number := len(a.states)
-	if number >= a.limits.states() {
+	number := len(automaton.states)
+	if number >= automaton.limits.states() {
 		return 0, ErrTooLarge
 	}
-	a.states = append(a.states, s)
-	a.stateNumber[s] = number
+	automaton.states = append(automaton.states, s)
+	automaton.stateNumber[s] = number
 	return number, nil
 }
 
 // Initial returns the state before the first letter.
-func (a *Automaton) Initial() int { return 0 }
+func (automaton *Automaton) Initial() int { return 0 }
 
 // NumStates returns the number of states reached so far.
-func (a *Automaton) NumStates() int { return len(a.states) }
+func (automaton *Automaton) NumStates() int { return len(automaton.states) }
 
-// Step returns the state after a letter. A letter is a set of propositions as bits: bit i says that
-// proposition i holds.
+// Step returns the state after a letter. Bit i of the letter says whether proposition i holds.
 func (automaton *Automaton) Step(number int, letter uint64) (int, error) {
 	next := automaton.states[number]
 	next.formula = automaton.bdd.progress(next.formula, letter)
 	next.allGoalsMet = false
-	inAcceptingPart := next.goalList > 0
-	if inAcceptingPart && next.formula == falseRef {
+	isInAcceptingPart := next.goalList > 0
+	if isInAcceptingPart && next.formula == falseRef {
 		return automaton.addState(state{formula: falseRef})
 	}
-	if inAcceptingPart {
+	if isInAcceptingPart {
 		next.goalFormula = automaton.bdd.progress(next.goalFormula, letter)
 		if next.goalFormula == trueRef {
 			automaton.advanceGoal(&next)
@@ -141,9 +140,9 @@ func (automaton *Automaton) Step(number int, letter uint64) (int, error) {
 	return automaton.addState(next)
 }
 
-// advanceGoal makes the next goal of the list the current goal. After the last goal it continues with the first.
-func (a *Automaton) advanceGoal(s *state) {
-	goals := a.goals[s.goalList]
+// advanceGoal makes the next goal of the list current. The first goal follows the last one.
+func (automaton *Automaton) advanceGoal(s *state) {
+	goals := automaton.goals[s.goalList]
 	s.goalIndex++
 	if s.goalIndex == len(goals) {
 		s.goalIndex = 0
@@ -153,8 +152,8 @@ func (a *Automaton) advanceGoal(s *state) {
 }
 
 // Class returns the class of a state.
-func (a *Automaton) Class(number int) Class {
-	state := a.states[number]
+func (automaton *Automaton) Class(number int) Class {
+	state := automaton.states[number]
 	switch {
 	case state.goalList > 0:
 		return Recurring
@@ -162,72 +161,72 @@ func (a *Automaton) Class(number int) Class {
 		return Accepted
 	case state.formula == falseRef:
 		return Rejected
-	case a.bdd.nodes[state.formula].operators&hasUntil == 0:
+	case automaton.bdd.nodes[state.formula].operators&hasUntil == 0:
 		return Safe
 	}
 	return Open
 }
 
 // Accepting reports whether a run that visits a state infinitely often is accepted.
-func (a *Automaton) Accepting(number int) bool {
-	class := a.Class(number)
-	return class == Accepted || class == Safe || a.states[number].allGoalsMet
+func (automaton *Automaton) Accepting(number int) bool {
+	class := automaton.Class(number)
+	return class == Accepted || class == Safe || automaton.states[number].allGoalsMet
 }
 
-// CanStay reports whether the automaton can accept some run from a state without ever reaching an Accepted state. The answer
-// is the same for all states of a strongly connected component.
-func (a *Automaton) CanStay(number int) bool {
-	switch a.Class(number) {
+// CanStay reports whether the automaton can accept some run from a state that never reaches an Accepted state. All
+// states of a strongly connected component have the same answer.
+func (automaton *Automaton) CanStay(number int) bool {
+	switch automaton.Class(number) {
 	case Rejected:
 		return false
 	case Open:
-		return a.bdd.nodes[a.states[number].formula].operators&hasWeak != 0
+		return automaton.bdd.nodes[automaton.states[number].formula].operators&hasWeak != 0
 	}
 	return true
 }
 
-// Jumps returns the states of the accepting part to which a run may jump from a state, without reading a letter. Only Open
-// states have jumps. A run that visits some state of the initial part infinitely often may jump at any time, without losing
+// Jumps returns the states of the accepting part that a run can jump to without reading a letter. Only Open states
+// have jumps. A run that visits a state of the initial part infinitely often can jump at any time without losing
 // acceptance.
-func (a *Automaton) Jumps(from int) ([]int, error) {
-	if a.Class(from) != Open || !a.CanStay(from) {
+func (automaton *Automaton) Jumps(from int) ([]int, error) {
+	if automaton.Class(from) != Open || !automaton.CanStay(from) {
 		return nil, nil
 	}
-	if cached, ok := a.jumps[from]; ok {
+	if cached, isCached := automaton.jumps[from]; isCached {
 		return cached, nil
 	}
-	targets, err := a.bdd.jumpTargets(a.states[from].formula)
+	targets, err := automaton.bdd.jumpTargets(automaton.states[from].formula)
 	if err != nil {
 		return nil, err
 	}
 	var successors []int
 	for _, target := range targets {
-		successor, err := a.addState(a.acceptingState(target))
+		successor, err := automaton.addState(automaton.acceptingState(target))
 		if err != nil {
 			return nil, err
 		}
 		successors = append(successors, successor)
 	}
-	a.jumps[from] = successors
+	automaton.jumps[from] = successors
 	return successors, nil
 }
 
 // acceptingState returns the state of the accepting part to which a jump leads.
-func (a *Automaton) acceptingState(target jumpTarget) state {
+func (automaton *Automaton) acceptingState(target jumpTarget) state {
 	if len(target.goals) == 0 {
 		return state{formula: target.invariant}
 	}
-	return state{formula: target.invariant, goalList: a.goalListOf(target.goals), goalFormula: target.goals[0]}
+	return state{formula: target.invariant, goalList: automaton.goalListOf(target.goals), goalFormula: target.goals[0]}
 }
 
-// goalListOf returns the number of a list of goals, and adds it if it is new.
-func (a *Automaton) goalListOf(goals []ref) int {
+// goalListOf returns the number of a list of goals. It adds a new list.
+func (automaton *Automaton) goalListOf(goals []ref) int {
 	key := fmt.Sprint(goals)
-	i, ok := a.goalListNumber[key]
-	if !ok {
-		i = len(a.goals)
-		a.goals = append(a.goals, goals)
-		a.goalListNumber[key] = i
+	number, isKnown := automaton.goalListNumber[key]
+	if !isKnown {
+		number = len(automaton.goals)
+		automaton.goals = append(automaton.goals, goals)
+		automaton.goalListNumber[key] = number
 	}
-	return i
+	return number
 }

@@ -62,13 +62,13 @@ type progressKey struct {
 	letter  uint64
 }
 
-// newBDD returns a diagram with the constants false and true only.
-func newBDD(limit int) *bdd {
+// newBDD returns a diagram with only the constants false and true. limit is the largest number of nodes.
+func newBDD(maxNodes int) *bdd {
 	leaf := node{atom: math.MaxInt32} // a greater number than every atom
 	return &bdd{
 		atomNumber: map[atom]int32{}, nodes: []node{leaf, leaf},
 		uniqueNodes: map[[3]int32]ref{}, iteCache: map[[3]ref]ref{}, progressCache: map[progressKey]ref{},
-		maxNodes: limit,
+		maxNodes: maxNodes,
 	}
 }
 
@@ -80,14 +80,14 @@ func (diagram *bdd) err() error {
 	return nil
 }
 
-// makeNode returns the formula `if atom then high else low`. It adds a node unless the diagram has this node already. If the diagram is
-// full, it sets exceeded and returns falseRef.
+// makeNode returns the formula `if atom then high else low`. It adds a new node. If the diagram is full, it sets
+// exceeded and returns falseRef.
 func (diagram *bdd) makeNode(atom int32, low, high ref) ref {
 	if low == high {
 		return low
 	}
 	key := [3]int32{atom, int32(low), int32(high)}
-	if result, found := diagram.uniqueNodes[key]; found {
+	if result, isKnown := diagram.uniqueNodes[key]; isKnown {
 		return result
 	}
 	if len(diagram.nodes) >= diagram.maxNodes {
@@ -106,7 +106,7 @@ func (diagram *bdd) makeNode(atom int32, low, high ref) ref {
 // literal returns the formula that consists of an atom.
 func (diagram *bdd) literal(variable int32) ref { return diagram.makeNode(variable, falseRef, trueRef) }
 
-// asAtom returns the atom of a formula that consists of one atom. ok is false for other formulas.
+// asAtom returns the atom of a formula with a single atom and nothing else. ok is false for other formulas.
 func (diagram *bdd) asAtom(formula ref) (single atom, ok bool) {
 	if formula <= trueRef {
 		return atom{}, false
@@ -129,10 +129,10 @@ func (diagram *bdd) ite(condition, then, otherwise ref) ref {
 		return condition
 	}
 	key := [3]ref{condition, then, otherwise}
-	if result, ok := diagram.iteCache[key]; ok {
+	if result, isCached := diagram.iteCache[key]; isCached {
 		return result
 	}
-	// Split on the first atom of the three formulas (Shannon expansion).
+	// Shannon expansion of the three formulas by their first atom.
 	atom := min(diagram.nodes[condition].atom, diagram.nodes[then].atom, diagram.nodes[otherwise].atom)
 	lowCondition, highCondition := diagram.cofactors(condition, atom)
 	lowThen, highThen := diagram.cofactors(then, atom)
@@ -144,8 +144,8 @@ func (diagram *bdd) ite(condition, then, otherwise ref) ref {
 	return result
 }
 
-// cofactors returns the two cofactors of a formula: the formula in which an atom is false, and the formula in which it is true. No atom of
-// the formula may have a smaller number.
+// cofactors returns a formula with an atom set to false, and with the atom set to true. The formula must have no
+// atom with a smaller number.
 func (diagram *bdd) cofactors(formula ref, atom int32) (low, high ref) {
 	node := diagram.nodes[formula]
 	if node.atom != atom {
@@ -166,33 +166,33 @@ func (diagram *bdd) implies(formula, other ref) bool { return diagram.and(formul
 // support returns the numbers of the atoms of a formula, in increasing order.
 func (diagram *bdd) support(formula ref) []int32 {
 	seen := map[ref]bool{falseRef: true, trueRef: true}
-	occurs := make([]bool, len(diagram.atoms)) // by the number of the atom
-	diagram.markAtoms(formula, seen, occurs)
+	hasAtom := make([]bool, len(diagram.atoms)) // by the number of the atom
+	diagram.markAtoms(formula, seen, hasAtom)
 	var numbers []int32
-	for number := range occurs {
-		if occurs[number] {
+	for number := range hasAtom {
+		if hasAtom[number] {
 			numbers = append(numbers, int32(number))
 		}
 	}
 	return numbers
 }
 
-// markAtoms sets occurs for the number of each atom of a formula. It skips nodes that were seen before.
-func (diagram *bdd) markAtoms(formula ref, seen map[ref]bool, occurs []bool) {
+// markAtoms sets hasAtom[i] for each atom i of a formula. seen has the visited nodes.
+func (diagram *bdd) markAtoms(formula ref, seen map[ref]bool, hasAtom []bool) {
 	if seen[formula] {
 		return
 	}
 	seen[formula] = true
 	node := diagram.nodes[formula]
-	occurs[node.atom] = true
-	diagram.markAtoms(node.low, seen, occurs)
-	diagram.markAtoms(node.high, seen, occurs)
+	hasAtom[node.atom] = true
+	diagram.markAtoms(node.low, seen, hasAtom)
+	diagram.markAtoms(node.high, seen, hasAtom)
 }
 
-// atom returns the formula that consists of one atom. It adds the atom if it is new. If there are too many atoms, it sets exceeded and
+// atom returns the formula of a single atom. It adds a new atom. If there are too many atoms, it sets exceeded and
 // returns falseRef.
 func (diagram *bdd) atom(wanted atom) ref {
-	if number, found := diagram.atomNumber[wanted]; found {
+	if number, isKnown := diagram.atomNumber[wanted]; isKnown {
 		return diagram.literal(number)
 	}
 	if len(diagram.atoms) >= diagram.maxNodes {
@@ -208,7 +208,7 @@ func (diagram *bdd) atom(wanted atom) ref {
 	return diagram.literal(number)
 }
 
-// setDerivedFields sets the fields operators and stable of an atom, which depend on the other fields.
+// setDerivedFields computes the fields operators and stable of an atom.
 func (diagram *bdd) setDerivedFields(current *atom) {
 	current.operators = diagram.nodes[current.left].operators | diagram.nodes[current.right].operators
 	switch current.op {
@@ -221,10 +221,11 @@ func (diagram *bdd) setDerivedFields(current *atom) {
 	}
 }
 
-// atomsPersist reports whether every atom of a formula f is stable or has a given form: G x if op is WeakUntil, F x if op is Until.
+// atomsPersist reports whether every atom of a formula is stable or has a given form. The form is G x if op is
+// WeakUntil, and F x if op is Until.
 //
-// If every atom is stable or a formula G x, then f stays true once it is true, so F f is stable. If every atom is stable or a
-// formula F x, then f stays false once it is false, so G f is stable.
+// With atoms G x, a formula f stays true once it is true, so F f is stable. With atoms F x, it stays false once it
+// is false, so G f is stable.
 func (diagram *bdd) atomsPersist(formula ref, op Op) bool {
 	for _, number := range diagram.support(formula) {
 		current := diagram.atoms[number]
@@ -259,7 +260,7 @@ func (diagram *bdd) next(operand ref) ref {
 	return diagram.atom(atom{op: Next, left: operand})
 }
 
-// until returns the formula left U right.
+// until returns the formula left U right. It simplifies trivial cases.
 func (diagram *bdd) until(left, right ref) ref {
 	switch {
 	case left == falseRef || left == right || diagram.isStable(right):
@@ -278,7 +279,7 @@ func (diagram *bdd) finally(operand ref) ref {
 	return diagram.atom(atom{op: Until, left: trueRef, right: operand})
 }
 
-// weakUntil returns the formula left W right.
+// weakUntil returns the formula left W right. It simplifies trivial cases.
 func (diagram *bdd) weakUntil(left, right ref) ref {
 	switch {
 	case left == falseRef || left == right || right == trueRef:
@@ -307,16 +308,16 @@ func (diagram *bdd) globally(operand ref) ref {
 	return diagram.atom(atom{op: WeakUntil, left: operand, right: falseRef})
 }
 
-// progress returns the formula that the letters after the given one must satisfy, so that the word with the given letter satisfies formula
-// (formula progression). Bit i of the letter is the truth of proposition i.
+// progress returns the formula that the word after a letter must satisfy, to satisfy a formula together with the
+// letter. Bit i of the letter says whether proposition i holds.
 //
-// Source: the function af of Esparza and Kretinsky (CAV 2014).
+// Source: formula progression, the function af of Esparza and Kretinsky (CAV 2014).
 func (diagram *bdd) progress(formula ref, letter uint64) ref {
 	if formula <= trueRef {
 		return formula
 	}
 	key := progressKey{formula, letter}
-	if result, ok := diagram.progressCache[key]; ok {
+	if result, isCached := diagram.progressCache[key]; isCached {
 		return result
 	}
 	node := diagram.nodes[formula]
@@ -325,7 +326,7 @@ func (diagram *bdd) progress(formula ref, letter uint64) ref {
 	return result
 }
 
-// progressAtom is progress for the formula that consists of the atom with the given number.
+// progressAtom returns the formula that the word after a letter must satisfy for an atom.
 func (diagram *bdd) progressAtom(number int32, letter uint64) ref {
 	switch current := diagram.atoms[number]; {
 	case current.op == Prop:

@@ -65,56 +65,58 @@ func Constant(value bool) *Formula {
 	return &Formula{Op: False}
 }
 
-// String returns the formula in PRISM's syntax, with propositions p0, p1, ….
-func (f *Formula) String() string {
+// String returns the formula in PRISM's syntax, with propositions p0, p1, and so on.
+func (formula *Formula) String() string {
 	switch {
-	case f.Op == Prop:
-		return fmt.Sprintf("p%d", f.Prop)
-	case f.Op < Prop: // true and false
-		return f.Op.String()
-	case f.Op == Not:
-		return "!" + f.X.String()
-	case f.Op < And: // X, F and G
-		return fmt.Sprintf("(%v%v %v)", f.Op, f.Bound, f.X)
+	case formula.Op == Prop:
+		return fmt.Sprintf("p%d", formula.Prop)
+	case formula.Op < Prop: // true and false
+		return formula.Op.String()
+	case formula.Op == Not:
+		return "!" + formula.X.String()
+	case formula.Op < And: // X, F and G
+		return fmt.Sprintf("(%v%v %v)", formula.Op, formula.Bound, formula.X)
 	}
-	return fmt.Sprintf("(%v %v%v %v)", f.X, f.Op, f.Bound, f.Y)
+	return fmt.Sprintf("(%v %v%v %v)", formula.X, formula.Op, formula.Bound, formula.Y)
 }
 
-// String returns the bound in PRISM's syntax; it is empty for a nil Bound.
-func (b *Bound) String() string {
+// String returns the bound in PRISM's syntax. It returns "" for a nil Bound.
+func (bound *Bound) String() string {
 	switch {
-	case b == nil:
+	case bound == nil:
 		return ""
-	case b.High == Unbounded:
-		return fmt.Sprintf(">=%d", b.Low)
+	case bound.High == Unbounded:
+		return fmt.Sprintf(">=%d", bound.Low)
 	}
-	return fmt.Sprintf("[%d,%d]", b.Low, b.High)
+	return fmt.Sprintf("[%d,%d]", bound.Low, bound.High)
 }
 
 // CoSafe reports whether a formula is syntactically co-safe: its negation normal form has no G, W and
 // R. Operators with an upper bound are both safe and co-safe.
 func CoSafe(formula *Formula) bool { return coSafe(formula, false) }
 
-// coSafe reports whether a formula, or its negation if negated is true, is syntactically co-safe.
-func coSafe(formula *Formula, negated bool) bool {
+// coSafe reports whether a formula, or its negation if isNegated is set, is syntactically co-safe.
+func coSafe(formula *Formula, isNegated bool) bool {
 	switch formula.Op {
 	case True, False, Prop:
 		return true
 	case Not:
-		return coSafe(formula.X, !negated)
+		return coSafe(formula.X, !isNegated)
 	case Implies:
-		return coSafe(formula.X, !negated) && coSafe(formula.Y, negated)
+		return coSafe(formula.X, !isNegated) && coSafe(formula.Y, isNegated)
 	case Iff:
 		return coSafe(formula.X, true) && coSafe(formula.X, false) && coSafe(formula.Y, true) && coSafe(formula.Y, false)
 	}
 	// The negation of an eventuality is an invariant, and vice versa. An invariant without a bound is not co-safe.
 	isEventuality := formula.Op == Finally || formula.Op == Until
 	isInvariant := formula.Op == Globally || formula.Op == WeakUntil || formula.Op == Release
-	if (isEventuality && negated || isInvariant && !negated) && !formula.bounded() {
+	if (isEventuality && isNegated || isInvariant && !isNegated) && !formula.bounded() {
 		return false
 	}
-	return coSafe(formula.X, negated) && (formula.Y == nil || coSafe(formula.Y, negated))
+	return coSafe(formula.X, isNegated) && (formula.Y == nil || coSafe(formula.Y, isNegated))
 }
 
 // bounded reports whether the operator has an upper bound, so that finitely many steps decide it.
-func (f *Formula) bounded() bool { return f.Bound != nil && f.Bound.High != Unbounded }
+func (formula *Formula) bounded() bool {
+	return formula.Bound != nil && formula.Bound.High != Unbounded
+}

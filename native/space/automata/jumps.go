@@ -12,24 +12,21 @@ type jumpTarget struct {
 // maxGuesses is the largest number of guesses that are checked for one state.
 const maxGuesses = 1 << 17
 
-// jumpTargets returns the guesses that a jump can make from a state in which formula remains to be satisfied. It leaves
-// out a guess that implies another one. The error is ErrTooLarge.
+// jumpTargets returns the guesses of a jump from a state where a formula remains to be satisfied. It omits a guess
+// that implies another guess. The error is ErrTooLarge.
 //
-// Theorem: a sequence satisfies formula if and only if, for the set X of the eventualities (U) in formula that hold
-// infinitely often and the set Y of the invariants (W) that hold from some letter on, at some time
+// Theorem: let X be the eventualities (U) of the formula that hold infinitely often, and Y the invariants (W) that
+// hold from some letter on. A sequence satisfies the formula if and only if at some time the following hold.
 //
-//   - what remains of formula holds if eventualities in X are weakened to W, and the others replaced by
-//     false: an invariant;
-//   - for each a U b of X: G F (a U b) holds, which is G F b, if invariants in Y are replaced by true
-//     and the others strengthened to U;
-//   - for each a W b of Y: G (a W b) holds with X treated as above: an invariant.
+//   - The remaining formula holds, with U weakened to W in X and replaced by false elsewhere. It is an invariant.
+//   - For each a U b of X: G F b holds, with the invariants of Y replaced by true and other W strengthened to U.
+//   - For each a W b of Y: G (a W b) holds, with X treated as in the first condition. It is an invariant.
 //
-// Any guess of X and Y for which these conditions hold proves formula. So guesses may be left out, as long as
-// the right one is kept. Eventualities outside every W are decided sooner or later, so only stable ones
-// must be guessed. Only the invariants inside X matter.
+// Every guess of X and Y that satisfies these conditions proves the formula. So guesses may be omitted if the
+// right guess stays. Eventualities outside every W are decided at some time, so only stable ones are guessed. Only
+// the invariants inside X matter.
 //
-// Source: Esparza, Kretinsky and Sickert, One theorem to rule them all (LICS 2018), theorem 3.3 and
-// section 5.
+// Source: Esparza, Kretinsky and Sickert, One theorem to rule them all (LICS 2018), theorem 3.3 and section 5.
 func (diagram *bdd) jumpTargets(formula ref) ([]jumpTarget, error) {
 	candidates := diagram.candidateEventualities(formula)
 	if numSubsets(candidates) > maxGuesses {
@@ -38,7 +35,7 @@ func (diagram *bdd) jumpTargets(formula ref) ([]jumpTarget, error) {
 	var targets []jumpTarget
 	numGuesses := 0
 	for mask := range 1 << len(candidates) {
-		eventualities := subset(candidates, mask)
+		eventualities := subset(candidates, mask) // the set X
 		weaken := &weakening{diagram: diagram, eventualities: eventualities, results: map[ref]ref{}}
 		weakenedFormula := weaken.apply(formula)
 		if weakenedFormula == falseRef {
@@ -49,7 +46,7 @@ func (diagram *bdd) jumpTargets(formula ref) ([]jumpTarget, error) {
 		if numGuesses > maxGuesses {
 			return nil, ErrTooLarge
 		}
-		for mask := range 1 << len(invariants) {
+		for mask := range 1 << len(invariants) { // all sets Y
 			if target, ok := diagram.checkGuess(weaken, weakenedFormula, subset(invariants, mask)); ok {
 				targets = diagram.insertMinimal(targets, target)
 			}
@@ -64,7 +61,7 @@ func (diagram *bdd) jumpTargets(formula ref) ([]jumpTarget, error) {
 // numSubsets returns the number of subsets of a set, or 2^20 if there are more.
 func numSubsets(set []int32) int { return 1 << min(len(set), 20) }
 
-// subset returns elements[i] for each bit i that is set in mask.
+// subset returns elements[i] for each bit i of mask with the value 1.
 func subset(elements []int32, mask int) []int32 {
 	var selected []int32
 	for i, element := range elements {
@@ -75,8 +72,8 @@ func subset(elements []int32, mask int) []int32 {
 	return selected
 }
 
-// candidateEventualities returns the eventualities of a formula that a guess has to decide: stable ones outside every
-// temporal operator, and eventualities nested in an invariant. They are the candidates for X in jumpTargets.
+// candidateEventualities returns the eventualities of a formula that a guess must decide. They are stable and
+// outside every temporal operator, or nested in an invariant.
 func (diagram *bdd) candidateEventualities(formula ref) []int32 {
 	candidates := map[int32]bool{}
 	for _, number := range diagram.support(formula) {
@@ -92,7 +89,7 @@ func (diagram *bdd) candidateEventualities(formula ref) []int32 {
 	return sortedMembers(candidates)
 }
 
-// addNested adds to a set the numbers of the atoms with operator op that occur in the operands of outer, at any depth.
+// addNested adds the atoms with operator op in the operands of outer, at any depth, to a set of numbers.
 func (diagram *bdd) addNested(numbers map[int32]bool, op Op, outer atom) {
 	for number := range diagram.nestedAtoms(outer.left, outer.right) {
 		if diagram.atoms[number].op == op {
@@ -101,7 +98,7 @@ func (diagram *bdd) addNested(numbers map[int32]bool, op Op, outer atom) {
 	}
 }
 
-// innerInvariants returns the invariants (W) that occur in the operands of the given eventualities, at any depth.
+// innerInvariants returns the invariants (W) in the operands of eventualities, at any depth.
 func (diagram *bdd) innerInvariants(eventualities []int32) []int32 {
 	invariants := map[int32]bool{}
 	for _, eventuality := range eventualities {
@@ -110,7 +107,7 @@ func (diagram *bdd) innerInvariants(eventualities []int32) []int32 {
 	return sortedMembers(invariants)
 }
 
-// nestedAtoms returns the numbers of the atoms of the given formulas and of the operands of these atoms, at any depth.
+// nestedAtoms returns the numbers of the atoms of formulas and of their operands, at any depth.
 func (diagram *bdd) nestedAtoms(formulas ...ref) map[int32]bool {
 	found := map[int32]bool{}
 	pending := formulas
@@ -137,11 +134,11 @@ func sortedMembers(set map[int32]bool) []int32 {
 	return members
 }
 
-// checkGuess returns the jump target of a guess. The guess is that exactly the eventualities in weaken hold infinitely often, and that the
-// given invariants hold from some letter on. weakenedFormula is the result of weaken for the formula that remains to be satisfied. ok is
-// false if no word fits the guess.
+// checkGuess returns the jump target of a guess. The guess is that exactly the eventualities of weaken hold
+// infinitely often, and that the given invariants hold from some letter on. weakenedFormula is the weakened
+// remaining formula. ok is false if no word fits the guess.
 //
-// Source: Esparza, Kretinsky and Sickert (LICS 2018), section 5, the limit-deterministic automaton.
+// Source: Esparza, Kretinsky and Sickert (LICS 2018), section 5.
 func (diagram *bdd) checkGuess(weaken *weakening, weakenedFormula ref, invariants []int32) (target jumpTarget, ok bool) {
 	target = jumpTarget{invariant: weakenedFormula}
 	for _, invariant := range invariants {
@@ -164,7 +161,8 @@ func (diagram *bdd) checkGuess(weaken *weakening, weakenedFormula ref, invariant
 	return target, target.invariant != falseRef
 }
 
-// insertMinimal adds a target to a list, unless the target implies one in the list. It removes the targets that imply the new one.
+// insertMinimal adds a target to a list, unless it implies a target in the list. It removes targets that imply the
+// new target.
 func (diagram *bdd) insertMinimal(targets []jumpTarget, target jumpTarget) []jumpTarget {
 	if slices.ContainsFunc(targets, func(other jumpTarget) bool { return diagram.targetImplies(target, other) }) {
 		return targets
@@ -173,7 +171,8 @@ func (diagram *bdd) insertMinimal(targets []jumpTarget, target jumpTarget) []jum
 	return append(targets, target)
 }
 
-// targetImplies reports whether every word that fits target also fits other. It may miss some such pairs.
+// targetImplies reports whether every word that fits target also fits other. It may return false although that is
+// true.
 func (diagram *bdd) targetImplies(target, other jumpTarget) bool {
 	for _, goal := range other.goals {
 		if !slices.Contains(target.goals, goal) {
@@ -190,14 +189,15 @@ type weakening struct {
 	results       map[ref]ref
 }
 
-// apply returns the weakened formula.
-func (w *weakening) apply(formula ref) ref {
-	return w.diagram.substitute(formula, w.results, func(number int32, operator atom) ref {
+// apply returns the weakened formula. U becomes W in the given eventualities, and other eventualities become
+// false.
+func (weaken *weakening) apply(formula ref) ref {
+	return weaken.diagram.substitute(formula, weaken.results, func(number int32, operator atom) ref {
 		switch {
 		case operator.op == Next:
-			return w.diagram.next(w.apply(operator.left))
-		case operator.op == WeakUntil || slices.Contains(w.eventualities, number):
-			return w.diagram.weakUntil(w.apply(operator.left), w.apply(operator.right))
+			return weaken.diagram.next(weaken.apply(operator.left))
+		case operator.op == WeakUntil || slices.Contains(weaken.eventualities, number):
+			return weaken.diagram.weakUntil(weaken.apply(operator.left), weaken.apply(operator.right))
 		}
 		return falseRef
 	})
@@ -210,28 +210,27 @@ type strengthening struct {
 	results    map[ref]ref
 }
 
-// apply returns the formula in which the operators U and W are replaced: U stays, a W among the invariants becomes true, and any other W
-// becomes U.
-func (s *strengthening) apply(formula ref) ref {
-	return s.diagram.substitute(formula, s.results, func(number int32, operator atom) ref {
+// apply returns the strengthened formula. The given invariants become true, and W becomes U elsewhere.
+func (strengthen *strengthening) apply(formula ref) ref {
+	return strengthen.diagram.substitute(formula, strengthen.results, func(number int32, operator atom) ref {
 		switch {
 		case operator.op == Next:
-			return s.diagram.next(s.apply(operator.left))
-		case operator.op == Until || !slices.Contains(s.invariants, number):
-			return s.diagram.until(s.apply(operator.left), s.apply(operator.right))
+			return strengthen.diagram.next(strengthen.apply(operator.left))
+		case operator.op == Until || !slices.Contains(strengthen.invariants, number):
+			return strengthen.diagram.until(strengthen.apply(operator.left), strengthen.apply(operator.right))
 		}
 		return trueRef
 	})
 }
 
-// substitute returns a formula in which each atom with U or W, at any depth, is replaced by the result of replacement for it. results
-// caches the results.
+// substitute returns a formula after it has replaced each atom with U or W, at any depth. replacement returns the
+// new formula for an atom. results caches the new formulas.
 func (diagram *bdd) substitute(formula ref, results map[ref]ref, replacement func(number int32, operator atom) ref) ref {
 	node := diagram.nodes[formula]
 	if node.operators == 0 { // no U or W: nothing to replace
 		return formula
 	}
-	if result, ok := results[formula]; ok {
+	if result, isCached := results[formula]; isCached {
 		return result
 	}
 	replaced := diagram.literal(node.atom)

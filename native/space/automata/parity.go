@@ -28,29 +28,29 @@ type parityState struct {
 	priority int
 }
 
-// NewParity returns the parity automaton of a formula. It builds states when they are first reached.
+// NewParity returns the parity automaton of a formula. States are built when they are reached.
 func NewParity(formula *Formula, limits Limits) (*Parity, error) {
 	automaton, err := New(formula, limits)
 	if err != nil {
 		return nil, err
 	}
-	p := &Parity{automaton: automaton, number: map[string]int{}}
-	_, err = p.nextState(automaton.Initial(), nil)
-	return p, err
+	parity := &Parity{automaton: automaton, number: map[string]int{}}
+	_, err = parity.nextState(automaton.Initial(), nil)
+	return parity, err
 }
 
 // Initial returns the state before the first letter.
-func (p *Parity) Initial() int { return 0 }
+func (parity *Parity) Initial() int { return 0 }
 
 // Priority returns the priority of a state.
-func (p *Parity) Priority(number int) int { return p.states[number].priority }
+func (parity *Parity) Priority(number int) int { return parity.states[number].priority }
 
 // NumStates returns the number of states reached so far.
-func (p *Parity) NumStates() int { return len(p.states) }
+func (parity *Parity) NumStates() int { return len(parity.states) }
 
 // Decided reports whether all runs from a state are accepted, or none is.
-func (p *Parity) Decided(number int) bool {
-	class := p.automaton.Class(p.states[number].initial)
+func (parity *Parity) Decided(number int) bool {
+	class := parity.automaton.Class(parity.states[number].initial)
 	return class == Accepted || class == Rejected
 }
 
@@ -70,8 +70,8 @@ func (parity *Parity) Step(number int, letter uint64) (int, error) {
 	return parity.nextState(initial, runs)
 }
 
-// nextState returns the state with the given state of the initial part and the given runs of the accepting part. It removes runs
-// that are rejected or equal to an earlier run, and adds runs that jump now.
+// nextState returns the state with a state of the initial part and runs of the accepting part. It removes rejected
+// and duplicate runs, and adds runs that jump now.
 func (parity *Parity) nextState(initial int, runs []int) (int, error) {
 	switch parity.automaton.Class(initial) {
 	case Accepted, Safe:
@@ -81,8 +81,8 @@ func (parity *Parity) nextState(initial int, runs []int) (int, error) {
 	}
 	next := parityState{initial: initial, priority: 2*len(runs) + 1}
 	for i, run := range runs {
-		ended := parity.automaton.Class(run) == Rejected || parity.follows(next.runs, run)
-		if ended {
+		hasEnded := parity.automaton.Class(run) == Rejected || parity.follows(next.runs, run)
+		if hasEnded {
 			next.priority = min(next.priority, 2*i+1)
 			continue
 		}
@@ -103,22 +103,22 @@ func (parity *Parity) nextState(initial int, runs []int) (int, error) {
 	return parity.addState(next)
 }
 
-// follows reports whether one of the runs has the same future as another run.
-func (p *Parity) follows(runs []int, other int) bool {
-	return slices.ContainsFunc(runs, func(run int) bool { return p.future(run) == p.future(other) })
+// follows reports whether one of the runs accepts the same words from now on as another run.
+func (parity *Parity) follows(runs []int, other int) bool {
+	return slices.ContainsFunc(runs, func(run int) bool { return parity.future(run) == parity.future(other) })
 }
 
 // future returns the part of a state that determines which words are accepted from it.
-func (p *Parity) future(number int) state {
-	future := p.automaton.states[number]
+func (parity *Parity) future(number int) state {
+	future := parity.automaton.states[number]
 	future.allGoalsMet = false
 	return future
 }
 
-// addState returns the number of a state, and adds it if it is new.
+// addState returns the number of a state. It adds a new state.
 func (parity *Parity) addState(s parityState) (int, error) {
 	key := fmt.Sprint(s)
-	if number, found := parity.number[key]; found {
+	if number, isKnown := parity.number[key]; isKnown {
 		return number, nil
 	}
 	number := len(parity.states)

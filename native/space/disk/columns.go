@@ -59,49 +59,49 @@ const (
 )
 
 // appendHeader appends the header of the chunk.
-func (c *Chunk) appendHeader(data []byte) []byte {
-	data = binary.LittleEndian.AppendUint64(data, chunkMagic|uint64(c.checksum)<<32)
-	for _, number := range c.fields() {
+func (chunk *Chunk) appendHeader(data []byte) []byte {
+	data = binary.LittleEndian.AppendUint64(data, chunkMagic|uint64(chunk.checksum)<<32)
+	for _, number := range chunk.fields() {
 		data = binary.LittleEndian.AppendUint64(data, uint64(*number))
 	}
-	for _, number := range c.numbers() {
+	for _, number := range chunk.numbers() {
 		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(*number))
 	}
 	return data
 }
 
 // fields returns the integers of the header.
-func (c *Chunk) fields() []*int64 {
+func (chunk *Chunk) fields() []*int64 {
 	return []*int64{
-		&c.First, &c.States, &c.Choices, &c.Transitions, &c.Deadlocks, &c.Overlaps, &c.Operands, &c.Weights,
-		&c.rangesSize, &c.weightsSize, &c.rowsSize,
+		&chunk.First, &chunk.States, &chunk.Choices, &chunk.Transitions, &chunk.Deadlocks, &chunk.Overlaps, &chunk.Operands, &chunk.Weights,
+		&chunk.rangesSize, &chunk.weightsSize, &chunk.rowsSize,
 	}
 }
 
 // numbers returns the other numbers of the header.
-func (c *Chunk) numbers() []*float64 {
-	return []*float64{&c.RelErr, &c.MinWeight, &c.MaxWeight, &c.Forward, &c.Backward}
+func (chunk *Chunk) numbers() []*float64 {
+	return []*float64{&chunk.RelErr, &chunk.MinWeight, &chunk.MaxWeight, &chunk.Forward, &chunk.Backward}
 }
 
 // readHeader reads a header.
-func (c *Chunk) readHeader(data []byte) error {
+func (chunk *Chunk) readHeader(data []byte) error {
 	first := binary.LittleEndian.Uint64(data)
 	if uint32(first) != chunkMagic {
 		return errDamaged
 	}
-	c.checksum = uint32(first >> 32)
+	chunk.checksum = uint32(first >> 32)
 	data = data[8:]
-	for _, number := range c.fields() {
+	for _, number := range chunk.fields() {
 		*number, data = int64(binary.LittleEndian.Uint64(data)), data[8:]
 	}
-	for _, number := range c.numbers() {
+	for _, number := range chunk.numbers() {
 		*number, data = math.Float64frombits(binary.LittleEndian.Uint64(data)), data[8:]
 	}
 	return nil
 }
 
 // size returns the number of bytes of the parts.
-func (c *Chunk) size() int64 { return c.rangesSize + c.weightsSize + c.rowsSize }
+func (chunk *Chunk) size() int64 { return chunk.rangesSize + chunk.weightsSize + chunk.rowsSize }
 
 // openColumns opens a file of chunks and reads their headers.
 func openColumns(dir *Directory, files *ColumnFiles) (*Columns, error) {
@@ -128,41 +128,41 @@ func openColumns(dir *Directory, files *ColumnFiles) (*Columns, error) {
 }
 
 // add adds a chunk to the list and the totals.
-func (c *Columns) add(chunk Chunk) {
-	c.Chunks = append(c.Chunks, chunk)
-	c.States += chunk.States
-	c.Choices += chunk.Choices
-	c.Transitions += chunk.Transitions
-	c.Deadlocks += chunk.Deadlocks
-	c.Overlaps += chunk.Overlaps
-	c.Forward += chunk.Forward
-	c.Backward += chunk.Backward
-	c.RelErr = max(c.RelErr, chunk.RelErr)
-	c.MinWeight, c.MaxWeight = min(c.MinWeight, chunk.MinWeight), max(c.MaxWeight, chunk.MaxWeight)
+func (columns *Columns) add(chunk Chunk) {
+	columns.Chunks = append(columns.Chunks, chunk)
+	columns.States += chunk.States
+	columns.Choices += chunk.Choices
+	columns.Transitions += chunk.Transitions
+	columns.Deadlocks += chunk.Deadlocks
+	columns.Overlaps += chunk.Overlaps
+	columns.Forward += chunk.Forward
+	columns.Backward += chunk.Backward
+	columns.RelErr = max(columns.RelErr, chunk.RelErr)
+	columns.MinWeight, columns.MaxWeight = min(columns.MinWeight, chunk.MinWeight), max(columns.MaxWeight, chunk.MaxWeight)
 }
 
 // Close closes the file.
-func (c *Columns) Close() error { return c.file.Close() }
+func (columns *Columns) Close() error { return columns.file.Close() }
 
 // rangeGap is the number of states up to which two ranges of targets are joined: reading a value that is not needed takes less than
 // describing another range.
 const rangeGap = 32
 
-// TargetRanges appends ranges that contain all targets of the states of a chunk, in ascending order.
-func (c *Columns) TargetRanges(dst []Range, chunk int) ([]Range, error) {
-	header := &c.Chunks[chunk]
+// TargetRanges appends ranges that contain all targets of a chunk, in ascending order.
+func (columns *Columns) TargetRanges(dst []Range, chunk int) ([]Range, error) {
+	header := &columns.Chunks[chunk]
 	data := make([]byte, header.rangesSize)
-	if _, err := c.file.ReadAt(data, header.offset); err != nil {
-		return nil, fmt.Errorf("read %s: %w", c.file.Name(), err)
+	if _, err := columns.file.ReadAt(data, header.offset); err != nil {
+		return nil, fmt.Errorf("read %s: %w", columns.file.Name(), err)
 	}
 	last := int64(0)
 	for len(data) > 0 {
-		gap, n := binary.Uvarint(data)
-		length, m := binary.Uvarint(data[max(n, 0):])
-		if n <= 0 || m <= 0 {
-			return nil, fmt.Errorf("read %s: %w", c.file.Name(), errDamaged)
+		gap, gapBytes := binary.Uvarint(data)
+		length, lengthBytes := binary.Uvarint(data[max(gapBytes, 0):])
+		if gapBytes <= 0 || lengthBytes <= 0 {
+			return nil, fmt.Errorf("read %s: %w", columns.file.Name(), errDamaged)
 		}
-		data = data[n+m:]
+		data = data[gapBytes+lengthBytes:]
 		first := last + int64(gap)
 		last = first + int64(length)
 		dst = append(dst, Range{first, last})
@@ -170,13 +170,13 @@ func (c *Columns) TargetRanges(dst []Range, chunk int) ([]Range, error) {
 	return dst, nil
 }
 
-// appendRanges encodes ranges.
+// appendRanges encodes ranges. For each range it appends the distance to the range before, and the length.
 func appendRanges(data []byte, ranges []Range) []byte {
 	last := int64(0)
-	for _, r := range ranges {
-		data = binary.AppendUvarint(data, uint64(r.First-last))
-		data = binary.AppendUvarint(data, uint64(r.End-r.First))
-		last = r.End
+	for _, current := range ranges {
+		data = binary.AppendUvarint(data, uint64(current.First-last))
+		data = binary.AppendUvarint(data, uint64(current.End-current.First))
+		last = current.End
 	}
 	return data
 }
@@ -190,37 +190,38 @@ type Rows struct {
 	Weights  []float64
 }
 
-// Reserve empties the rows and makes space for those of some chunks.
-func (r *Rows) Reserve(chunks []Chunk) {
+// Reserve empties the rows and reserves memory for the rows of some chunks.
+func (rows *Rows) Reserve(chunks []Chunk) {
 	var states, operands, weights int64
 	for i := range chunks {
 		states, operands, weights = states+chunks[i].States, operands+chunks[i].Operands, weights+chunks[i].Weights
 	}
-	r.RowOf = slices.Grow(r.RowOf[:0], int(states))
-	r.Operands = slices.Grow(r.Operands[:0], int(operands))
-	r.Weights = slices.Grow(r.Weights[:0], int(weights))
+	rows.RowOf = slices.Grow(rows.RowOf[:0], int(states))
+	rows.Operands = slices.Grow(rows.Operands[:0], int(operands))
+	rows.Weights = slices.Grow(rows.Weights[:0], int(weights))
 }
 
 // MemoryOf returns the number of bytes of the rows of a chunk.
-func (c *Chunk) MemoryOf() int64 { return 4*c.States + 8*c.Operands + 8*c.Weights }
+func (chunk *Chunk) MemoryOf() int64 { return 4*chunk.States + 8*chunk.Operands + 8*chunk.Weights }
 
-// AppendRows appends the rows of a chunk. buffer is a buffer, which is returned.
-func (c *Columns) AppendRows(rows *Rows, chunk int, buffer []byte) ([]byte, error) {
-	header := &c.Chunks[chunk]
+// AppendRows appends the rows of a chunk to rows. It reads them with the given buffer and returns the buffer for
+// the next call.
+func (columns *Columns) AppendRows(rows *Rows, chunk int, buffer []byte) ([]byte, error) {
+	header := &columns.Chunks[chunk]
 	size := header.weightsSize + header.rowsSize
 	buffer = slices.Grow(buffer[:0], int(size))[:size]
-	if _, err := c.file.ReadAt(buffer, header.offset+header.rangesSize); err != nil {
-		return buffer, fmt.Errorf("read %s: %w", c.file.Name(), err)
+	if _, err := columns.file.ReadAt(buffer, header.offset+header.rangesSize); err != nil {
+		return buffer, fmt.Errorf("read %s: %w", columns.file.Name(), err)
 	}
 	if crc32.Checksum(buffer, castagnoli) != header.checksum {
-		return buffer, fmt.Errorf("read %s: %w", c.file.Name(), errDamaged)
+		return buffer, fmt.Errorf("read %s: %w", columns.file.Name(), errDamaged)
 	}
 	decoder := rowDecoder{rows: rows}
 	if err := decoder.weights(buffer[:header.weightsSize]); err != nil {
-		return buffer, fmt.Errorf("read %s: %w", c.file.Name(), err)
+		return buffer, fmt.Errorf("read %s: %w", columns.file.Name(), err)
 	}
 	if err := decoder.decode(buffer[header.weightsSize:], int(header.States)); err != nil {
-		return buffer, fmt.Errorf("read %s: %w", c.file.Name(), err)
+		return buffer, fmt.Errorf("read %s: %w", columns.file.Name(), err)
 	}
 	return buffer, nil
 }
@@ -237,17 +238,17 @@ type rowDecoder struct {
 // distribution has the position of its weights in Rows.Weights.
 type distribution struct{ first, length int64 }
 
-// weights decodes the distributions.
-func (d *rowDecoder) weights(data []byte) error {
+// weights decodes the distributions of a chunk. A distribution is a list of weights.
+func (decoder *rowDecoder) weights(data []byte) error {
 	for len(data) > 0 {
-		length, n := binary.Uvarint(data)
-		if n <= 0 || uint64(len(data)-n) < 8*length {
+		length, size := binary.Uvarint(data)
+		if size <= 0 || uint64(len(data)-size) < 8*length {
 			return errDamaged
 		}
-		data = data[n:]
-		d.distributions = append(d.distributions, distribution{int64(len(d.rows.Weights)), int64(length)})
+		data = data[size:]
+		decoder.distributions = append(decoder.distributions, distribution{int64(len(decoder.rows.Weights)), int64(length)})
 		for range length {
-			d.rows.Weights = append(d.rows.Weights, math.Float64frombits(binary.LittleEndian.Uint64(data)))
+			decoder.rows.Weights = append(decoder.rows.Weights, math.Float64frombits(binary.LittleEndian.Uint64(data)))
 			data = data[8:]
 		}
 	}
@@ -257,54 +258,54 @@ func (d *rowDecoder) weights(data []byte) error {
 // maxTemplates is the number of rows of a chunk that get a number, to which later states refer.
 const maxTemplates = 1 << 12
 
-// decode decodes the rows of some states.
-func (d *rowDecoder) decode(data []byte, states int) error {
-	for range states {
-		code, n := shortUvarint(data) // 0 for a new row, or 1 + the number of an earlier one
-		if n <= 0 || code > uint64(len(d.templates)) {
+// decode decodes the rows of some states. A row is new, or equal to an earlier row.
+func (decoder *rowDecoder) decode(data []byte, numStates int) error {
+	for range numStates {
+		code, size := shortUvarint(data) // 0 for a new row, or 1 + the number of an earlier one
+		if size <= 0 || code > uint64(len(decoder.templates)) {
 			return errDamaged
 		}
-		data = data[n:]
+		data = data[size:]
 		if code > 0 {
-			d.rows.RowOf = append(d.rows.RowOf, d.templates[code-1])
+			decoder.rows.RowOf = append(decoder.rows.RowOf, decoder.templates[code-1])
 			continue
 		}
-		row := uint32(len(d.rows.Operands))
-		d.rows.RowOf = append(d.rows.RowOf, row)
-		if len(d.templates) < maxTemplates {
-			d.templates = append(d.templates, row)
+		row := uint32(len(decoder.rows.Operands))
+		decoder.rows.RowOf = append(decoder.rows.RowOf, row)
+		if len(decoder.templates) < maxTemplates {
+			decoder.templates = append(decoder.templates, row)
 		}
 		var err error
-		if data, err = d.decodeRow(data); err != nil {
+		if data, err = decoder.decodeRow(data); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// decodeRow decodes one row, and returns the data after it.
-func (d *rowDecoder) decodeRow(data []byte) ([]byte, error) {
-	numChoices, n := binary.Uvarint(data)
-	if n <= 0 {
+// decodeRow decodes a row. It returns the data after the row.
+func (decoder *rowDecoder) decodeRow(data []byte) ([]byte, error) {
+	numChoices, size := binary.Uvarint(data)
+	if size <= 0 {
 		return nil, errDamaged
 	}
-	data = data[n:]
-	d.rows.Operands = append(d.rows.Operands, int64(numChoices))
+	data = data[size:]
+	decoder.rows.Operands = append(decoder.rows.Operands, int64(numChoices))
 	for range numChoices {
-		number, n := binary.Uvarint(data)
-		if n <= 0 || number >= uint64(len(d.distributions)) {
+		number, size := binary.Uvarint(data)
+		if size <= 0 || number >= uint64(len(decoder.distributions)) {
 			return nil, errDamaged
 		}
-		data = data[n:]
-		weights := d.distributions[number]
-		d.rows.Operands = append(d.rows.Operands, weights.length, weights.first)
-		for range weights.length {
-			difference, n := binary.Varint(data)
-			if n <= 0 {
+		data = data[size:]
+		distribution := decoder.distributions[number]
+		decoder.rows.Operands = append(decoder.rows.Operands, distribution.length, distribution.first)
+		for range distribution.length {
+			difference, size := binary.Varint(data)
+			if size <= 0 {
 				return nil, errDamaged
 			}
-			data = data[n:]
-			d.rows.Operands = append(d.rows.Operands, difference)
+			data = data[size:]
+			decoder.rows.Operands = append(decoder.rows.Operands, difference)
 		}
 	}
 	return data, nil

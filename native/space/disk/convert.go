@@ -19,33 +19,34 @@ import (
 // defaultChunkBlocks is the number of blocks of States of a chunk.
 const defaultChunkBlocks = 256
 
-// Convert writes the transitions of all states. It goes on where an earlier process ended.
-func (s *Space) Convert(ctx context.Context) (*Columns, error) {
-	files := s.Directory.Manifest().Columns
+// Convert writes the transitions of all states to a file. It continues the work of an earlier process.
+func (space *Space) Convert(ctx context.Context) (*Columns, error) {
+	files := space.Directory.Manifest().Columns
 	if files == nil {
-		files = &ColumnFiles{File: s.Directory.newName("columns"), ChunkStates: s.chunkStates()}
+		files = &ColumnFiles{File: space.Directory.newName("columns"), ChunkStates: space.chunkStates()}
 	}
 	if !files.Done {
-		if err := s.convert(ctx, *files); err != nil {
+		if err := space.convert(ctx, *files); err != nil {
 			return nil, err
 		}
-		files = s.Directory.Manifest().Columns
+		files = space.Directory.Manifest().Columns
 	}
-	return openColumns(s.Directory, files)
+	return openColumns(space.Directory, files)
 }
 
-// chunkStates returns the number of states of a chunk. Small spaces and small memories have smaller chunks, so that they have several.
-func (s *Space) chunkStates() int {
+// chunkStates returns the number of states per chunk. It is smaller in a small space or with little memory,
+// because several workers make chunks.
+func (space *Space) chunkStates() int {
 	const bytesPerState = 1 << 12 // while all workers make chunks
-	blocks := s.opts.Memory / bytesPerState / setBlock
-	return setBlock * int(max(min(defaultChunkBlocks, blocks, int64(s.States.numBlocks())/8), 1))
+	blocks := space.opts.Memory / bytesPerState / setBlock
+	return setBlock * int(max(min(defaultChunkBlocks, blocks, int64(space.States.numBlocks())/8), 1))
 }
 
-// convert writes the chunks that are not in files.
-func (s *Space) convert(ctx context.Context, files ColumnFiles) error {
-	file, err := os.OpenFile(s.Directory.Path(files.File), os.O_RDWR|os.O_CREATE, 0o666)
+// convert writes the chunks that are not yet in files.
+func (space *Space) convert(ctx context.Context, files ColumnFiles) error {
+	file, err := os.OpenFile(space.Directory.Path(files.File), os.O_RDWR|os.O_CREATE, 0o666)
 	if err != nil {
-		return s.Directory.writeError(err, 0)
+		return space.Directory.writeError(err, 0)
 	}
 	defer file.Close()
 	if err := file.Truncate(files.Size); err != nil {
@@ -54,23 +55,31 @@ func (s *Space) convert(ctx context.Context, files ColumnFiles) error {
 	if _, err := file.Seek(files.Size, io.SeekStart); err != nil {
 		return err
 	}
-	c := &conversion{Space: s, files: files, out: output{s.Directory, file}, committed: time.Now(), started: time.Now(), startedAt: files.States}
-	c.turn = sync.NewCond(&c.mu)
-	total := int((s.States.Count + int64(files.ChunkStates) - 1) / int64(files.ChunkStates))
-	c.next = int((files.States + int64(files.ChunkStates) - 1) / int64(files.ChunkStates))
-	tasks := newTasks(total)
-	tasks.next = c.next
+	conversion := &conversion{
+		Space: space, files: files, out: output{space.Directory, file},
+		committed: time.Now(), started: time.Now(), startedAt: files.States,
+	}
+	conversion.turn = sync.NewCond(&conversion.mu)
+	conversion.next = files.numChunks(files.States)
+	tasks := newTasks(files.numChunks(space.States.Count))
+	tasks.next = conversion.next
 	var wg sync.WaitGroup
-	for _, fork := range s.forks {
-		worker := newChunkMaker(c, fork)
+	for _, fork := range space.forks {
+		worker := newChunkMaker(conversion, fork)
 		wg.Go(func() { worker.work(ctx, tasks) })
 	}
 	wg.Wait()
 	if tasks.err != nil {
-		return errors.Join(tasks.err, c.commitAfterError())
+		return errors.Join(tasks.err, conversion.commitAfterError())
 	}
-	c.files.Done = true
-	return c.commit()
+	conversion.files.Done = true
+	return conversion.commit()
+}
+
+// numChunks returns the number of chunks of the given number of states.
+func (files *ColumnFiles) numChunks(states int64) int {
+	chunkStates := int64(files.ChunkStates)
+	return int((states + chunkStates - 1) / chunkStates)
 }
 
 // conversion writes the chunks of several workers in order.
@@ -87,65 +96,66 @@ type conversion struct {
 	startedAt int64
 }
 
-// write waits until it is the turn of a chunk, and writes it. failed is the error of making the chunk.
-func (c *conversion) write(worker *chunkMaker, chunk int, failed error) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for c.next != chunk && !c.stopped {
-		c.turn.Wait()
+// write waits for the turn of a chunk, and writes it. failed is the error of making the chunk.
+func (conversion *conversion) write(worker *chunkMaker, chunk int, failed error) error {
+	conversion.mu.Lock()
+	defer conversion.mu.Unlock()
+	for conversion.next != chunk && !conversion.stopped {
+		conversion.turn.Wait()
 	}
-	if failed == nil && c.next == chunk {
-		_, failed = c.out.Write(worker.record)
+	if failed == nil && conversion.next == chunk {
+		_, failed = conversion.out.Write(worker.record)
 	}
-	if failed != nil || c.next != chunk {
-		c.stopped = true
-		c.turn.Broadcast()
+	if failed != nil || conversion.next != chunk {
+		conversion.stopped = true
+		conversion.turn.Broadcast()
 		return failed
 	}
-	c.next++
-	c.files.Size += int64(len(worker.record))
-	c.files.States += worker.header.States
-	c.Directory.Expect(c.files.Size / c.files.States * (c.States.Count - c.files.States))
-	c.turn.Broadcast()
-	if time.Since(c.committed) < c.opts.Interval {
+	conversion.next++
+	conversion.files.Size += int64(len(worker.record))
+	conversion.files.States += worker.header.States
+	conversion.Directory.Expect(conversion.files.Size / conversion.files.States * (conversion.States.Count - conversion.files.States))
+	conversion.turn.Broadcast()
+	if time.Since(conversion.committed) < conversion.opts.Interval {
 		return nil
 	}
-	c.report()
-	return c.commit()
+	conversion.report()
+	return conversion.commit()
 }
 
-// stop ends the waiting of all workers after an error, because the chunk for which they wait may never come.
-func (c *conversion) stop() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.stopped = true
-	c.turn.Broadcast()
+// stop wakes all waiting workers after an error. The chunk that they wait for may never come.
+func (conversion *conversion) stop() {
+	conversion.mu.Lock()
+	defer conversion.mu.Unlock()
+	conversion.stopped = true
+	conversion.turn.Broadcast()
 }
 
 // commit records the chunks in the manifest.
-func (c *conversion) commit() error {
-	files := c.files
-	c.committed = time.Now()
-	return c.Directory.Commit(func(m *Manifest) { m.Columns = &files })
+func (conversion *conversion) commit() error {
+	files := conversion.files
+	conversion.committed = time.Now()
+	return conversion.Directory.Commit(func(m *Manifest) { m.Columns = &files })
 }
 
-// commitAfterError records the chunks that were written before an error. The disk may be too full for that; they are then written again.
-func (c *conversion) commitAfterError() error {
-	if err := c.commit(); err != nil && !errors.As(err, new(*FullError)) {
+// commitAfterError records the chunks that were written before an error. If the disk is full, it records nothing,
+// and the chunks are written again later.
+func (conversion *conversion) commitAfterError() error {
+	if err := conversion.commit(); err != nil && !errors.As(err, new(*FullError)) {
 		return err
 	}
 	return nil
 }
 
 // report reports the number of converted states.
-func (c *conversion) report() {
-	if c.opts.Progress == nil {
+func (conversion *conversion) report() {
+	if conversion.opts.Progress == nil {
 		return
 	}
-	rate := float64(c.files.States-c.startedAt) / max(time.Since(c.started).Seconds(), 1e-9)
-	c.opts.Progress(progress.Progress{
-		Done: c.files.States, Target: c.States.Count, Unit: progress.States, Rate: rate,
-		Detail: fmt.Sprintf("writing transitions, %d MB on disk", c.Directory.Used()>>20),
+	rate := float64(conversion.files.States-conversion.startedAt) / max(time.Since(conversion.started).Seconds(), 1e-9)
+	conversion.opts.Progress(progress.Progress{
+		Done: conversion.files.States, Target: conversion.States.Count, Unit: progress.States, Rate: rate,
+		Detail: fmt.Sprintf("writing transitions, %d MB on disk", conversion.Directory.Used()>>20),
 	})
 }
 
@@ -173,165 +183,173 @@ type chunkMaker struct {
 	record        []byte
 }
 
-// newChunkMaker returns a maker of chunks.
+// newChunkMaker returns a maker of chunks that expands states with fork.
 func newChunkMaker(c *conversion, fork *explicit.Successors) *chunkMaker {
 	return &chunkMaker{
-		conversion: c, fork: fork, words: c.Packing.Words, targets: targetTable{words: c.Packing.Words}, distributionN: map[string]uint32{}, templates: map[string]uint64{},
+		conversion: c, fork: fork, words: c.Packing.Words, targets: targetTable{words: c.Packing.Words},
+		distributionN: map[string]uint32{}, templates: map[string]uint64{},
 	}
 }
 
-// work makes and writes the chunks of tasks until there are none, or one fails.
-func (w *chunkMaker) work(ctx context.Context, tasks *tasks) {
+// work makes and writes chunks until there are no more tasks, or one fails.
+func (maker *chunkMaker) work(ctx context.Context, tasks *tasks) {
 	tasks.run(ctx, func(task int) error {
-		makeErr := w.make(ctx, task)
-		if err := w.write(w, task, makeErr); err != nil {
+		makeErr := maker.make(ctx, task)
+		if err := maker.write(maker, task, makeErr); err != nil {
 			return err
 		}
 		return ctx.Err()
 	})
 	if tasks.failure() != nil {
-		w.stop()
+		maker.stop()
 	}
 }
 
 // statesPerExpansion is the number of states that are expanded at once.
 const statesPerExpansion = 512
 
-// make makes a chunk, and leaves it in record.
-func (w *chunkMaker) make(ctx context.Context, chunk int) error {
-	blocks := w.files.ChunkStates / setBlock
-	cursor := w.States.NewCursor()
+// make makes a chunk and stores it in record.
+func (maker *chunkMaker) make(ctx context.Context, chunk int) error {
+	blocks := maker.files.ChunkStates / setBlock
+	cursor := maker.States.NewCursor()
 	var err error
-	if w.states, err = cursor.Range(w.states[:0], chunk*blocks, (chunk+1)*blocks); err != nil {
+	if maker.states, err = cursor.Range(maker.states[:0], chunk*blocks, (chunk+1)*blocks); err != nil {
 		return err
 	}
-	w.reset(int64(chunk) * int64(w.files.ChunkStates))
-	for first := 0; first < len(w.states); first += statesPerExpansion * w.words {
-		rows, err := w.fork.Expand(ctx, w.states[first:min(first+statesPerExpansion*w.words, len(w.states))])
+	maker.reset(int64(chunk) * int64(maker.files.ChunkStates))
+	for first := 0; first < len(maker.states); first += statesPerExpansion * maker.words {
+		rows, err := maker.fork.Expand(ctx, maker.states[first:min(first+statesPerExpansion*maker.words, len(maker.states))])
 		if err != nil {
 			return err
 		}
 		if rows.RangeErr != nil {
 			return rows.RangeErr
 		}
-		w.collect(rows)
+		maker.collect(rows)
 	}
-	if err := w.targets.resolve(w.States.NewCursor()); err != nil {
+	if err := maker.targets.resolve(maker.States.NewCursor()); err != nil {
 		return err
 	}
-	w.encodeRows()
-	w.finish()
+	maker.encodeRows()
+	maker.finish()
 	return nil
 }
 
 // reset empties the maker, for a chunk with the given first state.
-func (w *chunkMaker) reset(first int64) {
-	w.header = Chunk{First: first, States: int64(len(w.states) / w.words), MinWeight: 1, MaxWeight: 1}
-	w.targets.reset()
-	w.choices, w.transitions, w.distributions, w.targetIDs = w.choices[:0], w.transitions[:0], w.distributions[:0], w.targetIDs[:0]
-	w.weights, w.rows, w.allWeights = w.weights[:0], w.rows[:0], w.allWeights[:0]
-	clear(w.distributionN)
-	clear(w.templates)
+func (maker *chunkMaker) reset(first int64) {
+	maker.header = Chunk{First: first, States: int64(len(maker.states) / maker.words), MinWeight: 1, MaxWeight: 1}
+	maker.targets.reset()
+	maker.choices, maker.transitions = maker.choices[:0], maker.transitions[:0]
+	maker.distributions, maker.targetIDs = maker.distributions[:0], maker.targetIDs[:0]
+	maker.weights, maker.rows, maker.allWeights = maker.weights[:0], maker.rows[:0], maker.allWeights[:0]
+	clear(maker.distributionN)
+	clear(maker.templates)
 }
 
-// collect adds the rows of some states.
-func (w *chunkMaker) collect(rows *explicit.SuccessorRows) {
-	w.header.RelErr = max(w.header.RelErr, rows.RelErr)
-	w.header.Overlaps += int64(rows.Overlaps)
-	w.header.Choices += int64(len(rows.Transitions))
-	w.header.Transitions += int64(len(rows.Weights))
+// collect adds the rows of some states to the chunk.
+func (maker *chunkMaker) collect(rows *explicit.SuccessorRows) {
+	maker.header.RelErr = max(maker.header.RelErr, rows.RelErr)
+	maker.header.Overlaps += int64(rows.Overlaps)
+	maker.header.Choices += int64(len(rows.Transitions))
+	maker.header.Transitions += int64(len(rows.Weights))
 	for _, numChoices := range rows.Choices {
 		if numChoices == 0 { // it gets a self-loop
-			w.header.Deadlocks++
-			w.header.Choices++
-			w.header.Transitions++
+			maker.header.Deadlocks++
+			maker.header.Choices++
+			maker.header.Transitions++
 		}
 	}
-	w.choices = append(w.choices, rows.Choices...)
-	w.transitions = append(w.transitions, rows.Transitions...)
-	w.allWeights = append(w.allWeights, rows.Weights...)
+	maker.choices = append(maker.choices, rows.Choices...)
+	maker.transitions = append(maker.transitions, rows.Transitions...)
+	maker.allWeights = append(maker.allWeights, rows.Weights...)
 	weights := rows.Weights
-	for _, n := range rows.Transitions {
-		w.distributions = append(w.distributions, w.distributionNumber(weights[:n]))
-		weights = weights[n:]
+	for _, numTransitions := range rows.Transitions {
+		maker.distributions = append(maker.distributions, maker.distributionNumber(weights[:numTransitions]))
+		weights = weights[numTransitions:]
 	}
-	for i := 0; i < len(rows.Targets); i += w.words {
-		w.targetIDs = append(w.targetIDs, w.targets.id(rows.Targets[i:i+w.words]))
+	for i := 0; i < len(rows.Targets); i += maker.words {
+		maker.targetIDs = append(maker.targetIDs, maker.targets.id(rows.Targets[i:i+maker.words]))
 	}
 }
 
-// distributionNumber returns the number of a distribution in the chunk.
-func (w *chunkMaker) distributionNumber(weights []float64) uint32 {
-	w.row = binary.AppendUvarint(w.row[:0], uint64(len(weights)))
+// distributionNumber returns the number of a distribution in the chunk. It adds a new distribution.
+func (maker *chunkMaker) distributionNumber(weights []float64) uint32 {
+	maker.row = binary.AppendUvarint(maker.row[:0], uint64(len(weights)))
 	for _, weight := range weights {
-		w.row = binary.LittleEndian.AppendUint64(w.row, math.Float64bits(weight))
+		maker.row = binary.LittleEndian.AppendUint64(maker.row, math.Float64bits(weight))
 	}
-	number, ok := w.distributionN[string(w.row)]
-	if !ok {
-		number = uint32(len(w.distributionN))
-		w.distributionN[string(w.row)] = number
-		w.weights = append(w.weights, w.row...)
-		w.header.Weights += int64(len(weights))
+	number, isKnown := maker.distributionN[string(maker.row)]
+	if !isKnown {
+		number = uint32(len(maker.distributionN))
+		maker.distributionN[string(maker.row)] = number
+		maker.weights = append(maker.weights, maker.row...)
+		maker.header.Weights += int64(len(weights))
 		for _, weight := range weights {
-			w.header.MinWeight, w.header.MaxWeight = min(w.header.MinWeight, weight), max(w.header.MaxWeight, weight)
+			maker.header.MinWeight, maker.header.MaxWeight = min(maker.header.MinWeight, weight), max(maker.header.MaxWeight, weight)
 		}
 	}
 	return number
 }
 
-// encodeRows encodes the rows of all states.
-func (w *chunkMaker) encodeRows() {
+// encodeRows encodes the rows of all states. A row that equals an earlier one is stored as the number of that row.
+func (maker *chunkMaker) encodeRows() {
 	transition, choice := 0, 0
-	for state, numChoices := range w.choices {
-		source := w.header.First + int64(state)
-		w.row = binary.AppendUvarint(w.row[:0], uint64(numChoices))
+	for state, numChoices := range maker.choices {
+		source := maker.header.First + int64(state)
+		maker.row = binary.AppendUvarint(maker.row[:0], uint64(numChoices))
 		operands := int64(1)
 		for range numChoices {
-			w.row = binary.AppendUvarint(w.row, uint64(w.distributions[choice]))
-			numTransitions := int(w.transitions[choice])
+			maker.row = binary.AppendUvarint(maker.row, uint64(maker.distributions[choice]))
+			numTransitions := int(maker.transitions[choice])
 			for range numTransitions {
-				w.encodeTransition(transition, source)
+				maker.encodeTransition(transition, source)
 				transition++
 			}
 			operands += 2 + int64(numTransitions)
 			choice++
 		}
-		template, ok := w.templates[string(w.row)]
-		if !ok {
-			if len(w.templates) < maxTemplates {
-				w.templates[string(w.row)] = uint64(len(w.templates)) + 1
-			}
-			w.rows = append(append(w.rows, 0), w.row...)
-			w.header.Operands += operands
-			continue
-		}
-		w.rows = binary.AppendUvarint(w.rows, template)
+		maker.storeRow(operands)
 	}
 }
 
-// encodeTransition appends a transition of the state with number source to the row, and adds its weight to the totals of the chunk.
-func (w *chunkMaker) encodeTransition(transition int, source int64) {
-	target := w.targets.ranks[w.targetIDs[transition]]
+// storeRow appends row to rows, or the number of an equal earlier row. operands is the number of its operands in memory.
+func (maker *chunkMaker) storeRow(operands int64) {
+	number, isKnown := maker.templates[string(maker.row)]
+	if isKnown {
+		maker.rows = binary.AppendUvarint(maker.rows, number)
+		return
+	}
+	if len(maker.templates) < maxTemplates {
+		maker.templates[string(maker.row)] = uint64(len(maker.templates)) + 1
+	}
+	maker.rows = append(append(maker.rows, 0), maker.row...)
+	maker.header.Operands += operands
+}
+
+// encodeTransition appends a transition to the row of a state. It adds the weight to the totals of the chunk.
+func (maker *chunkMaker) encodeTransition(transition int, state int64) {
+	target := maker.targets.ranks[maker.targetIDs[transition]]
 	switch {
-	case target < w.header.First:
-		w.header.Backward += w.allWeights[transition]
-	case target >= w.header.First+w.header.States:
-		w.header.Forward += w.allWeights[transition]
+	case target < maker.header.First:
+		maker.header.Backward += maker.allWeights[transition]
+	case target >= maker.header.First+maker.header.States:
+		maker.header.Forward += maker.allWeights[transition]
 	}
-	w.row = binary.AppendVarint(w.row, target-source)
+	maker.row = binary.AppendVarint(maker.row, target-state)
 }
 
-// finish makes the record of the chunk.
-func (w *chunkMaker) finish() {
-	w.ranges = joinRanges(w.ranges[:0], w.targets.sortedRanks, rangeGap)
-	ranges := appendRanges(nil, w.ranges)
-	w.header.rangesSize, w.header.weightsSize, w.header.rowsSize = int64(len(ranges)), int64(len(w.weights)), int64(len(w.rows))
-	w.header.checksum = crc32.Update(crc32.Checksum(w.weights, castagnoli), castagnoli, w.rows)
-	w.record = w.header.appendHeader(w.record[:0])
-	w.record = append(append(append(w.record, ranges...), w.weights...), w.rows...)
+// finish assembles the record of the chunk, with the header, the ranges of targets, the weights and the rows.
+func (maker *chunkMaker) finish() {
+	maker.ranges = joinRanges(maker.ranges[:0], maker.targets.sortedRanks, rangeGap)
+	ranges := appendRanges(nil, maker.ranges)
+	maker.header.rangesSize, maker.header.weightsSize, maker.header.rowsSize = int64(len(ranges)), int64(len(maker.weights)), int64(len(maker.rows))
+	maker.header.checksum = crc32.Update(crc32.Checksum(maker.weights, castagnoli), castagnoli, maker.rows)
+	maker.record = maker.header.appendHeader(maker.record[:0])
+	maker.record = append(append(append(maker.record, ranges...), maker.weights...), maker.rows...)
 }
 
-// joinRanges appends ranges that contain some ascending numbers of states. Numbers that differ by at most gap are in one range.
+// joinRanges appends ranges that contain some ascending numbers of states. Numbers that differ by at most gap are
+// in the same range.
 func joinRanges(dst []Range, numbers []int64, gap int64) []Range {
 	for _, number := range numbers {
 		if n := len(dst); n > 0 && number-dst[n-1].End < gap {
@@ -358,77 +376,85 @@ type targetTable struct {
 const minSlots = 1 << 10
 
 // reset empties the table.
-func (t *targetTable) reset() {
-	t.keys = t.keys[:0]
-	if t.slots == nil {
-		t.slots = make([]uint32, minSlots)
+func (table *targetTable) reset() {
+	table.keys = table.keys[:0]
+	if table.slots == nil {
+		table.slots = make([]uint32, minSlots)
 	}
-	clear(t.slots)
+	clear(table.slots)
 }
 
-// id returns the number of a target, which it adds if it is new.
-func (t *targetTable) id(key []uint64) uint32 {
-	slot, id := t.find(key)
+// id returns the number of a target. It adds a new target.
+func (table *targetTable) id(key []uint64) uint32 {
+	slot, id := table.find(key)
 	if id != 0 {
 		return id - 1
 	}
-	count := len(t.keys) / t.words
-	t.keys = append(t.keys, key...)
-	t.slots[slot] = uint32(count) + 1
-	if 2*(count+1) > len(t.slots) {
-		t.grow()
+	count := len(table.keys) / table.words
+	table.keys = append(table.keys, key...)
+	table.slots[slot] = uint32(count) + 1
+	if 2*(count+1) > len(table.slots) {
+		table.grow()
 	}
 	return uint32(count)
 }
 
-// find returns the slot of a key and what it contains.
-func (t *targetTable) find(key []uint64) (slot int, content uint32) {
-	mask := len(t.slots) - 1
+// find returns the slot of a key and its content. The content is 0 if the key is new.
+func (table *targetTable) find(key []uint64) (slot int, content uint32) {
+	mask := len(table.slots) - 1
 	for slot = int(hashKey(key)) & mask; ; slot = (slot + 1) & mask {
-		content = t.slots[slot]
+		content = table.slots[slot]
 		if content == 0 {
 			return slot, 0
 		}
-		first := int(content-1) * t.words
-		if compareKeys(t.keys[first:first+t.words], key) == 0 {
+		first := int(content-1) * table.words
+		if compareKeys(table.keys[first:first+table.words], key) == 0 {
 			return slot, content
 		}
 	}
 }
 
 // grow doubles the table.
-func (t *targetTable) grow() {
-	t.slots = make([]uint32, 2*len(t.slots))
-	for i := 0; i < len(t.keys); i += t.words {
-		slot, _ := t.find(t.keys[i : i+t.words])
-		t.slots[slot] = uint32(i/t.words) + 1
+func (table *targetTable) grow() {
+	table.slots = make([]uint32, 2*len(table.slots))
+	for i := 0; i < len(table.keys); i += table.words {
+		slot, _ := table.find(table.keys[i : i+table.words])
+		table.slots[slot] = uint32(i/table.words) + 1
 	}
 }
 
-// resolve finds the ranks of all targets.
-func (t *targetTable) resolve(cursor *Cursor) error {
-	size := t.words + 1 // of a record: a key and its number
-	t.records = t.records[:0]
-	count := len(t.keys) / t.words
-	for i := range count {
-		t.records = append(append(t.records, t.keys[i*t.words:(i+1)*t.words]...), uint64(i))
+// resolve finds the ranks of all targets in the set of states. It sorts the targets, because a cursor finds
+// ascending keys.
+func (table *targetTable) resolve(cursor *Cursor) error {
+	count := len(table.keys) / table.words
+	if cap(table.ranks) < count {
+		table.ranks = make([]int64, count+count/4)
 	}
-	t.records, t.scratch = sortRecords(t.records, t.scratch, size, t.words)
-	if cap(t.ranks) < count {
-		t.ranks = make([]int64, count+count/4)
-	}
-	t.ranks = t.ranks[:count]
-	t.sortedRanks = t.sortedRanks[:0]
-	for i := 0; i < len(t.records); i += size {
-		rank, ok, err := cursor.Find(t.records[i : i+t.words])
+	table.ranks = table.ranks[:count]
+	table.sortedRanks = table.sortedRanks[:0]
+	table.sortTargets()
+	recordSize := table.words + 1
+	for i := 0; i < len(table.records); i += recordSize {
+		key, number := table.records[i:i+table.words], table.records[i+table.words]
+		rank, found, err := cursor.Find(key)
 		if err != nil {
 			return err
 		}
-		if !ok {
-			return fmt.Errorf("read the states: the successor %x of a state is missing: %w", t.records[i:i+t.words], errDamaged)
+		if !found {
+			return fmt.Errorf("read the states: the successor %x of a state is missing: %w", key, errDamaged)
 		}
-		t.ranks[t.records[i+t.words]] = rank
-		t.sortedRanks = append(t.sortedRanks, rank)
+		table.ranks[number] = rank
+		table.sortedRanks = append(table.sortedRanks, rank)
 	}
 	return nil
+}
+
+// sortTargets sorts records of a target's key and its number by the key.
+func (table *targetTable) sortTargets() {
+	table.records = table.records[:0]
+	for number := range len(table.keys) / table.words {
+		key := table.keys[number*table.words : (number+1)*table.words]
+		table.records = append(append(table.records, key...), uint64(number))
+	}
+	table.records, table.scratch = sortRecords(table.records, table.scratch, table.words+1, table.words)
 }

@@ -77,7 +77,8 @@ func (e *FullError) Error() string {
 	return fmt.Sprintf("the disk of %q is full: at least %d more bytes were needed, beside %d bytes in use there; nothing is lost, and the same command goes on when there is space", e.Dir, e.Need, e.Used)
 }
 
-// OpenDirectory opens or creates the directory of a model. It must be new or empty, or have states of the same model.
+// OpenDirectory opens or creates the directory of a model. An existing directory must be empty, or have states of
+// the same model.
 func OpenDirectory(path, model, digest string) (dir *Directory, err error) {
 	if err := os.MkdirAll(path, 0o777); err != nil {
 		return nil, err
@@ -98,20 +99,21 @@ func OpenDirectory(path, model, digest string) (dir *Directory, err error) {
 	return dir, dir.sweep()
 }
 
-// readManifest reads the manifest of a directory with states of the model. It returns a new manifest if the directory is empty.
-func (d *Directory) readManifest(model, digest string) (Manifest, error) {
+// readManifest reads the manifest of a directory. It returns a new manifest if the directory is empty. A manifest
+// of another model is an error.
+func (dir *Directory) readManifest(model, digest string) (Manifest, error) {
 	manifest := Manifest{Version: formatVersion, Model: model, Digest: digest}
-	text, err := os.ReadFile(d.Path(manifestName))
+	text, err := os.ReadFile(dir.Path(manifestName))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		err = checkEmpty(d.path)
+		err = checkEmpty(dir.path)
 	case err == nil:
 		manifest = Manifest{}
 		if err := json.Unmarshal(text, &manifest); err != nil {
-			return Manifest{}, fmt.Errorf("read %q: %w", d.Path(manifestName), err)
+			return Manifest{}, fmt.Errorf("read %q: %w", dir.Path(manifestName), err)
 		}
 		if manifest.Version != formatVersion || manifest.Digest != digest {
-			return Manifest{}, &OtherModelError{Dir: d.path, Found: manifest.Model, Want: model}
+			return Manifest{}, &OtherModelError{Dir: dir.path, Found: manifest.Model, Want: model}
 		}
 	}
 	if manifest.Solutions == nil {
@@ -120,7 +122,7 @@ func (d *Directory) readManifest(model, digest string) (Manifest, error) {
 	return manifest, err
 }
 
-// checkEmpty returns an error if a directory has files. The file of the lock may be left over from a process that did not get further.
+// checkEmpty returns an error if a directory has files. The file of the lock may be there.
 func checkEmpty(path string) error {
 	entries, err := os.ReadDir(path)
 	if err != nil {
@@ -135,99 +137,105 @@ func checkEmpty(path string) error {
 }
 
 // Close ends the use of the directory. Its files stay.
-func (d *Directory) Close() error { return d.lock.Close() }
+func (dir *Directory) Close() error { return dir.lock.Close() }
 
 // Path returns the path of a file of the directory.
-func (d *Directory) Path(name string) string { return filepath.Join(d.path, name) }
+func (dir *Directory) Path(name string) string { return filepath.Join(dir.path, name) }
 
 // Limit makes a write that would exceed a number of bytes in the files of the directory fail as on a full disk. 0 is no limit.
-func (d *Directory) Limit(bytes int64) { d.quota = bytes }
+func (dir *Directory) Limit(bytes int64) { dir.quota = bytes }
 
 // Used returns the number of bytes in the files of the directory.
-func (d *Directory) Used() int64 { return d.used.Load() }
+func (dir *Directory) Used() int64 { return dir.used.Load() }
 
 // Expect says how many further bytes the current step needs, for the message when the disk is full.
-func (d *Directory) Expect(bytes int64) { d.need.Store(bytes) }
+func (dir *Directory) Expect(bytes int64) { dir.need.Store(bytes) }
 
 // Manifest returns a copy of the manifest.
-func (d *Directory) Manifest() Manifest {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	return d.manifest
+func (dir *Directory) Manifest() Manifest {
+	dir.mu.Lock()
+	defer dir.mu.Unlock()
+	return dir.manifest
 }
 
-// Commit changes the manifest, writes it, and then removes the files that are obsolete. After an error the manifest on the disk is as
-// it was before.
-func (d *Directory) Commit(change func(*Manifest)) error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	change(&d.manifest)
-	text, err := json.MarshalIndent(&d.manifest, "", manifestIndent)
+// Commit changes the manifest, writes it, and then removes the obsolete files. After an error the manifest on the
+// disk is unchanged.
+func (dir *Directory) Commit(change func(*Manifest)) error {
+	dir.mu.Lock()
+	defer dir.mu.Unlock()
+	change(&dir.manifest)
+	text, err := json.MarshalIndent(&dir.manifest, "", manifestIndent)
 	if err != nil {
 		return err
 	}
-	path := d.Path(manifestName)
+	path := dir.Path(manifestName)
 	if err := atomicfile.Write(path, func(w io.Writer) error { _, err := w.Write(append(text, '\n')); return err }); err != nil {
-		return d.writeError(err, int64(len(text)))
+		return dir.writeError(err, int64(len(text)))
 	}
-	obsolete := d.obsolete
-	d.obsolete = nil
+	obsolete := dir.obsolete
+	dir.obsolete = nil
 	var errs []error
 	for _, name := range obsolete {
-		errs = append(errs, d.remove(name))
+		errs = append(errs, dir.remove(name))
 	}
 	return errors.Join(errs...)
 }
 
 // Obsolete says that a file is not needed after the next Commit.
-func (d *Directory) Obsolete(name string) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.obsolete = append(d.obsolete, name)
+func (dir *Directory) Obsolete(name string) {
+	dir.mu.Lock()
+	defer dir.mu.Unlock()
+	dir.obsolete = append(dir.obsolete, name)
 }
 
 // newName returns a name that no other file of the directory has.
-func (d *Directory) newName(kind string) string {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.manifest.Next++
-	return fmt.Sprintf("%s%s%06d", kind, nameSeparator, d.manifest.Next)
+func (dir *Directory) newName(kind string) string {
+	dir.mu.Lock()
+	defer dir.mu.Unlock()
+	dir.manifest.Next++
+	return fmt.Sprintf("%s%s%06d", kind, nameSeparator, dir.manifest.Next)
 }
 
-// sweep removes the files that the manifest does not list, and counts the bytes of the others.
-func (d *Directory) sweep() error {
-	text, err := json.Marshal(&d.manifest)
+// sweep removes the files that are not in the manifest, and counts the bytes of the other files.
+func (dir *Directory) sweep() error {
+	text, err := json.Marshal(&dir.manifest)
 	if err != nil {
 		return err
 	}
-	entries, err := os.ReadDir(d.path)
+	entries, err := os.ReadDir(dir.path)
 	if err != nil {
 		return err
 	}
 	for _, entry := range entries {
-		name := entry.Name()
-		isWork := strings.Contains(name, nameSeparator) && !entry.IsDir()
-		switch {
-		case atomicfile.IsPart(name), isWork && !strings.Contains(string(text), `"`+name+`"`):
-			if err := os.Remove(d.Path(name)); err != nil {
-				return err
-			}
-		case isWork:
-			info, err := entry.Info()
-			if err != nil {
-				return err
-			}
-			d.used.Add(info.Size())
+		isListed := strings.Contains(string(text), `"`+entry.Name()+`"`)
+		if err := dir.sweepEntry(entry, isListed); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+// sweepEntry removes a file that the manifest does not list, or counts its bytes. It ignores files with other names.
+func (dir *Directory) sweepEntry(entry fs.DirEntry, isListed bool) error {
+	isData := strings.Contains(entry.Name(), nameSeparator) && !entry.IsDir()
+	switch {
+	case atomicfile.IsPart(entry.Name()), isData && !isListed:
+		return os.Remove(dir.Path(entry.Name()))
+	case !isData:
+		return nil
+	}
+	info, err := entry.Info()
+	if err == nil {
+		dir.used.Add(info.Size())
+	}
+	return err
+}
+
 // create creates a file. Writes to it are counted.
-func (d *Directory) create(name string) (*os.File, error) {
-	file, err := os.Create(d.Path(name))
+func (dir *Directory) create(name string) (*os.File, error) {
+	file, err := os.Create(dir.Path(name))
 	if err != nil {
-		return nil, d.writeError(err, 0)
+		return nil, dir.writeError(err, 0)
 	}
 	return file, nil
 }
@@ -238,41 +246,42 @@ type output struct {
 	file *os.File
 }
 
-// Write implements io.Writer.
-func (o output) Write(data []byte) (int, error) {
-	if quota := o.dir.quota; quota > 0 && o.dir.used.Load()+int64(len(data)) > quota {
-		return 0, o.dir.fullError(int64(len(data)))
+// Write implements io.Writer. It counts the written bytes. A full disk is a *FullError.
+func (out output) Write(data []byte) (int, error) {
+	if quota := out.dir.quota; quota > 0 && out.dir.used.Load()+int64(len(data)) > quota {
+		return 0, out.dir.fullError(int64(len(data)))
 	}
-	n, err := o.file.Write(data)
-	o.dir.used.Add(int64(n))
+	n, err := out.file.Write(data)
+	out.dir.used.Add(int64(n))
 	if err != nil {
-		return n, o.dir.writeError(err, int64(len(data)-n))
+		return n, out.dir.writeError(err, int64(len(data)-n))
 	}
 	return n, nil
 }
 
-// writeError returns a FullError if the disk is full, and otherwise err. missing is the number of bytes that were not written.
-func (d *Directory) writeError(err error, missing int64) error {
+// writeError converts the error of a full disk to a *FullError. missing is the number of bytes that were not
+// written.
+func (dir *Directory) writeError(err error, missing int64) error {
 	if !errors.Is(err, syscall.ENOSPC) {
 		return err
 	}
-	return d.fullError(missing)
+	return dir.fullError(missing)
 }
 
 // fullError returns the error of a full disk.
-func (d *Directory) fullError(missing int64) *FullError {
-	return &FullError{Dir: d.path, Need: max(missing, d.need.Load()), Used: d.used.Load()}
+func (dir *Directory) fullError(missing int64) *FullError {
+	return &FullError{Dir: dir.path, Need: max(missing, dir.need.Load()), Used: dir.used.Load()}
 }
 
-// remove removes a file.
-func (d *Directory) remove(name string) error {
-	info, err := os.Stat(d.Path(name))
+// remove removes a file and subtracts its size from the used bytes. A missing file is not an error.
+func (dir *Directory) remove(name string) error {
+	info, err := os.Stat(dir.Path(name))
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
 	if err != nil {
 		return err
 	}
-	d.used.Add(-info.Size())
-	return os.Remove(d.Path(name))
+	dir.used.Add(-info.Size())
+	return os.Remove(dir.Path(name))
 }

@@ -276,7 +276,7 @@ func describeRow(rows *Rows, i int, number int64, ranges []Range, t *testing.T) 
 // describeChoices describes the choices of a state in memory; nothing for a deadlock.
 func describeChoices(space *explicit.Space, state int, rank []int64) string {
 	graph := space.Model()
-	if graph.Deadlocks != nil && graph.Deadlocks.Has(state) {
+	if graph.IsDeadlock(state) {
 		return ""
 	}
 	text := ""

@@ -83,13 +83,13 @@ func NewSpace(ctx context.Context, dir *Directory, model *compile.Model, opts Op
 }
 
 // Close closes the files and releases the memory of the compiled model.
-func (s *Space) Close() error {
-	errs := []error{s.successors.Close()}
-	for _, fork := range s.forks {
+func (space *Space) Close() error {
+	errs := []error{space.successors.Close()}
+	for _, fork := range space.forks {
 		errs = append(errs, fork.Close())
 	}
-	if s.States != nil {
-		errs = append(errs, s.States.Close())
+	if space.States != nil {
+		errs = append(errs, space.States.Close())
 	}
 	return errors.Join(errs...)
 }
@@ -109,101 +109,108 @@ type explorer struct {
 	startedAt int64 // the number of states when this process began
 }
 
-// Explore finds all reachable states, and sets States. It goes on where an earlier process ended.
-func (s *Space) Explore(ctx context.Context) error {
-	x := &explorer{Space: s, ctx: ctx, words: s.Packing.Words, committed: time.Now(), started: time.Now()}
-	defer x.close()
-	recorded := s.Directory.Manifest().Exploration
+// Explore finds all reachable states, and sets States. It continues the work of an earlier process.
+func (space *Space) Explore(ctx context.Context) error {
+	search := &explorer{Space: space, ctx: ctx, words: space.Packing.Words, committed: time.Now(), started: time.Now()}
+	defer search.close()
+	recorded := space.Directory.Manifest().Exploration
 	if recorded != nil && recorded.Done {
-		states, err := openSet(s.Directory, recorded.Known[0], x.layout)
-		s.States = states
+		states, err := openSet(space.Directory, recorded.Known[0], search.layout)
+		space.States = states
 		return err
 	}
-	if err := x.start(recorded); err != nil {
+	if err := search.start(recorded); err != nil {
 		return err
 	}
-	x.startedAt = x.state.Found
-	for x.frontier.Count > 0 {
-		if err := x.expandLayer(); err != nil {
-			if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
-				err = fmt.Errorf("%w when %s %s found in %s", ended, noun.Count(x.state.Found, "state"), noun.Verb(x.state.Found, "was", "were"), noun.Count(x.state.Layers, "layer"))
-			}
-			return err
+	search.startedAt = search.state.Found
+	for search.frontier.Count > 0 {
+		if err := search.expandLayer(); err != nil {
+			return search.withCounts(err)
 		}
 	}
-	return x.finish()
+	return search.finish()
+}
+
+// withCounts adds the numbers of states and layers to an error of the context.
+func (search *explorer) withCounts(err error) error {
+	ended := search.ctx.Err()
+	if ended == nil || !errors.Is(err, ended) {
+		return err
+	}
+	found, verb := noun.Count(search.state.Found, "state"), noun.Verb(search.state.Found, "was", "were")
+	return fmt.Errorf("%w when %s %s found in %s", ended, found, verb, noun.Count(search.state.Layers, "layer"))
 }
 
 // start resumes the exploration of an earlier process, or begins a new one if recorded is nil.
-func (x *explorer) start(recorded *Exploration) error {
+func (search *explorer) start(recorded *Exploration) error {
 	if recorded == nil {
-		return x.begin()
+		return search.begin()
 	}
-	return x.resume(recorded)
+	return search.resume(recorded)
 }
 
 // begin makes the initial states the first layer.
-func (x *explorer) begin() error {
-	initial, err := x.Model.InitialStates(x.ctx)
+func (search *explorer) begin() error {
+	initial, err := search.Model.InitialStates(search.ctx)
 	if err != nil {
 		return err
 	}
 	var keys []uint64
-	packed := make([]uint64, x.words)
+	packed := make([]uint64, search.words)
 	for _, state := range initial {
-		x.Packing.Pack(packed, state)
+		search.Packing.Pack(packed, state)
 		keys = append(keys, packed...)
 	}
-	keys, _ = sortKeys(keys, nil, x.words)
-	first, err := x.write(&memoryRun{keys, x.words})
+	keys, _ = sortKeys(keys, nil, search.words)
+	first, err := search.write(&memoryRun{keys, search.words})
 	if err != nil {
 		return err
 	}
-	x.known, x.frontier = []*Set{first}, first
-	x.state.Found = first.Count
+	search.known, search.frontier = []*Set{first}, first
+	search.state.Found = first.Count
 	return nil
 }
 
 // resume opens the files of an earlier process.
-func (x *explorer) resume(recorded *Exploration) error {
-	x.state = *recorded
+func (search *explorer) resume(recorded *Exploration) error {
+	search.state = *recorded
 	for _, name := range recorded.Known {
-		set, err := openSet(x.Directory, name, x.layout)
+		set, err := openSet(search.Directory, name, search.layout)
 		if err != nil {
 			return err
 		}
-		x.known = append(x.known, set)
+		search.known = append(search.known, set)
 		if name == recorded.Frontier {
-			x.frontier = set
+			search.frontier = set
 		}
 	}
-	if x.frontier != nil {
+	if search.frontier != nil {
 		return nil
 	}
-	frontier, err := openSet(x.Directory, recorded.Frontier, x.layout)
-	x.frontier = frontier
+	frontier, err := openSet(search.Directory, recorded.Frontier, search.layout)
+	search.frontier = frontier
 	return err
 }
 
 // close closes the files, except those of the space.
-func (x *explorer) close() {
-	for _, set := range append(slices.Clone(x.known), x.frontier) {
-		if set != nil && set != x.States {
+func (search *explorer) close() {
+	for _, set := range append(slices.Clone(search.known), search.frontier) {
+		if set != nil && set != search.States {
 			_ = set.Close() // only read
 		}
 	}
 }
 
-// write writes the keys of a source to a new set.
-func (x *explorer) write(source keySource) (*Set, error) {
-	writer, err := newSetWriter(x.Directory, x.layout)
+// write writes the keys of a source to a new set. It checks the context from time to time.
+func (search *explorer) write(source keySource) (*Set, error) {
+	writer, err := newSetWriter(search.Directory, search.layout)
 	if err != nil {
 		return nil, err
 	}
 	for {
 		key, err := source.Next()
 		if err == nil && writer.count%(1<<16) == 0 {
-			err = errors.Join(x.ctx.Err(), writer.err)
+			err = errors.Join(search.ctx.Err(), writer.err)
 		}
 		if err != nil {
 			return nil, errors.Join(err, writer.abandon())
@@ -215,160 +222,162 @@ func (x *explorer) write(source keySource) (*Set, error) {
 	}
 }
 
-// expandLayer expands the states of the frontier. Their successors that are not known become the next frontier.
-func (x *explorer) expandLayer() error {
-	runs, err := x.expandFrontier()
+// expandLayer expands the states of the frontier. Their new successors become the next frontier.
+func (search *explorer) expandLayer() error {
+	runs, err := search.expandFrontier()
 	if err != nil {
 		return err
 	}
-	next, err := x.writeNew(runs)
+	next, err := search.writeNew(runs)
 	if err != nil {
 		return err
 	}
-	old := x.frontier
-	x.frontier = next
-	x.state.Layers++
-	x.state.Expanded += old.Count
-	x.state.Found += next.Count
-	if !slices.Contains(x.known, old) {
-		x.drop(old)
+	old := search.frontier
+	search.frontier = next
+	search.state.Layers++
+	search.state.Expanded += old.Count
+	search.state.Found += next.Count
+	if !slices.Contains(search.known, old) {
+		search.drop(old)
 	}
 	if next.Count == 0 {
 		return nil
 	}
-	x.known = append(x.known, next)
-	if err := x.mergeKnown(2); err != nil {
+	search.known = append(search.known, next)
+	if err := search.mergeKnown(2); err != nil {
 		return err
 	}
-	x.report()
-	return x.commit(false)
+	search.report()
+	return search.commit(false)
 }
 
 // drop says that a set is not needed any more.
-func (x *explorer) drop(set *Set) {
+func (search *explorer) drop(set *Set) {
 	_ = set.Close() // only read
-	x.Directory.Obsolete(set.Name)
+	search.Directory.Obsolete(set.Name)
 }
 
-// mergeKnown merges the last sets of known states until each set is at least factor times as large as the next one.
-func (x *explorer) mergeKnown(factor int64) error {
-	first := len(x.known) - 1
-	total := x.known[first].Count
-	for first > 0 && x.known[first-1].Count < factor*total {
+// mergeKnown merges the last sets of known states. Then each set is at least factor times as large as the next
+// set.
+func (search *explorer) mergeKnown(factor int64) error {
+	first := len(search.known) - 1
+	total := search.known[first].Count
+	for first > 0 && search.known[first-1].Count < factor*total {
 		first--
-		total += x.known[first].Count
+		total += search.known[first].Count
 	}
-	return x.mergeKnownFrom(first)
+	return search.mergeKnownFrom(first)
 }
 
 // mergeKnownFrom merges the sets of known states from index first on.
-func (x *explorer) mergeKnownFrom(first int) error {
-	if first == len(x.known)-1 {
+func (search *explorer) mergeKnownFrom(first int) error {
+	if first == len(search.known)-1 {
 		return nil
 	}
 	var sources []keySource
-	for _, set := range x.known[first:] {
+	for _, set := range search.known[first:] {
 		sources = append(sources, set.NewCursor())
 	}
-	merged, err := newMerger(sources, x.words)
+	merged, err := newMerger(sources, search.words)
 	if err != nil {
 		return err
 	}
-	set, err := x.write(merged)
+	set, err := search.write(merged)
 	if err != nil {
 		return err
 	}
-	for _, old := range x.known[first:] {
-		if old != x.frontier {
-			x.drop(old)
+	for _, old := range search.known[first:] {
+		if old != search.frontier {
+			search.drop(old)
 		}
 	}
-	x.known = append(x.known[:first], set)
+	search.known = append(search.known[:first], set)
 	return nil
 }
 
-// commit records the progress in the manifest, if the last record is old enough or final is set.
-func (x *explorer) commit(final bool) error {
-	if !final && time.Since(x.committed) < x.opts.Interval {
+// commit records the progress in the manifest, if the last record is old enough or isFinal is set.
+func (search *explorer) commit(isFinal bool) error {
+	if !isFinal && time.Since(search.committed) < search.opts.Interval {
 		return nil
 	}
-	recorded := x.state
+	recorded := search.state
 	recorded.Known = nil
-	for _, set := range x.known {
+	for _, set := range search.known {
 		recorded.Known = append(recorded.Known, set.Name)
 	}
 	recorded.Frontier = ""
 	if !recorded.Done {
-		recorded.Frontier = x.frontier.Name
+		recorded.Frontier = search.frontier.Name
 	}
-	err := x.Directory.Commit(func(m *Manifest) { m.Exploration = &recorded })
-	x.committed = time.Now()
+	err := search.Directory.Commit(func(m *Manifest) { m.Exploration = &recorded })
+	search.committed = time.Now()
 	return err
 }
 
 // finish merges all sets into the set of all states.
-func (x *explorer) finish() error {
-	x.drop(x.frontier) // it is empty
-	x.frontier = nil
-	if err := x.mergeKnownFrom(0); err != nil {
+func (search *explorer) finish() error {
+	search.drop(search.frontier) // it is empty
+	search.frontier = nil
+	if err := search.mergeKnownFrom(0); err != nil {
 		return err
 	}
-	x.state.Done = true
-	x.States = x.known[0]
-	return x.commit(true)
+	search.state.Done = true
+	search.States = search.known[0]
+	return search.commit(true)
 }
 
 // report reports the number of states.
-func (x *explorer) report() {
+func (search *explorer) report() {
 	now := time.Now()
-	if x.opts.Progress == nil || now.Sub(x.reported) < 100*time.Millisecond {
+	if search.opts.Progress == nil || now.Sub(search.reported) < 100*time.Millisecond {
 		return
 	}
-	x.reported = now
-	rate := float64(x.state.Found-x.startedAt) / max(now.Sub(x.started).Seconds(), 1e-9)
-	x.opts.Progress(progress.Progress{
-		Done: x.state.Found, Unit: progress.States, Rate: rate,
-		Detail: fmt.Sprintf("layer %d, %d MB on disk", x.state.Layers, x.Directory.Used()>>20),
+	search.reported = now
+	rate := float64(search.state.Found-search.startedAt) / max(now.Sub(search.started).Seconds(), 1e-9)
+	search.opts.Progress(progress.Progress{
+		Done: search.state.Found, Unit: progress.States, Rate: rate,
+		Detail: fmt.Sprintf("layer %d, %d MB on disk", search.state.Layers, search.Directory.Used()>>20),
 	})
 }
 
 // blocksPerTask is the number of blocks of a set that a worker expands at once.
 const blocksPerTask = 2
 
-// expandFrontier expands the states of the frontier. It returns sorted runs of their successors.
-func (x *explorer) expandFrontier() ([]keySource, error) {
-	if x.collected == nil {
-		x.collected = x.newCollectors(len(x.forks))
+// expandFrontier expands the states of the frontier in several goroutines. It returns sorted runs of their
+// successors.
+func (search *explorer) expandFrontier() ([]keySource, error) {
+	if search.collected == nil {
+		search.collected = search.newCollectors(len(search.forks))
 	}
-	tasks := newTasks((x.frontier.numBlocks() + blocksPerTask - 1) / blocksPerTask)
+	tasks := newTasks((search.frontier.numBlocks() + blocksPerTask - 1) / blocksPerTask)
 	var wg sync.WaitGroup
-	for i, fork := range x.forks {
-		worker := &frontierWorker{ctx: x.ctx, fork: fork, cursor: x.frontier.NewCursor(), collector: x.collected[i]}
-		wg.Go(func() { tasks.run(x.ctx, worker.expand) })
+	for i, fork := range search.forks {
+		worker := &frontierWorker{ctx: search.ctx, fork: fork, cursor: search.frontier.NewCursor(), collector: search.collected[i]}
+		wg.Go(func() { tasks.run(search.ctx, worker.expand) })
 	}
 	wg.Wait()
 	if err := tasks.err; err != nil {
 		return nil, err
 	}
-	for _, collector := range x.collected {
+	for _, collector := range search.collected {
 		wg.Go(collector.sort)
 	}
 	wg.Wait()
 	var runs []keySource
-	for _, collector := range x.collected {
+	for _, collector := range search.collected {
 		runs = append(runs, collector.runs()...)
 	}
 	return runs, nil
 }
 
-// newCollectors returns a collector for each of some workers.
-func (x *explorer) newCollectors(workers int) []*runCollector {
-	// A collector has two buffers, and as much again is left to caches, indexes and the garbage of the runtime.
+// newCollectors returns a collector for each worker. The buffers of all collectors take half of Options.Memory.
+func (search *explorer) newCollectors(numWorkers int) []*runCollector {
+	// A collector has two buffers. The other half of the memory is for caches, indexes and garbage.
 	const partsOfMemory = 4
-	capacity := max(x.opts.Memory/int64(8*x.words*workers*partsOfMemory), minKeys)
+	capacity := max(search.opts.Memory/int64(8*search.words*numWorkers*partsOfMemory), minKeys)
 	var collectors []*runCollector
-	for range workers {
-		collectors = append(collectors, newRunCollector(x, int(capacity)))
+	for range numWorkers {
+		collectors = append(collectors, newRunCollector(search, int(capacity)))
 	}
 	return collectors
 }
@@ -383,15 +392,15 @@ type frontierWorker struct {
 }
 
 // expand expands the states of a task, and collects their successors.
-func (w *frontierWorker) expand(task int) (err error) {
-	if w.states, err = w.cursor.Range(w.states[:0], task*blocksPerTask, (task+1)*blocksPerTask); err != nil {
+func (worker *frontierWorker) expand(task int) (err error) {
+	if worker.states, err = worker.cursor.Range(worker.states[:0], task*blocksPerTask, (task+1)*blocksPerTask); err != nil {
 		return err
 	}
-	rows, err := w.fork.Expand(w.ctx, w.states)
+	rows, err := worker.fork.Expand(worker.ctx, worker.states)
 	if err != nil {
 		return err
 	}
-	return w.collector.add(rows.Targets)
+	return worker.collector.add(rows.Targets)
 }
 
 // tasks are numbered pieces of work for several goroutines. If some fail, err is the error of the one with the smallest number.
@@ -406,15 +415,11 @@ type tasks struct {
 // newTasks returns tasks with numbers below total.
 func newTasks(total int) *tasks { return &tasks{total: total, failed: total} }
 
-// run does tasks until there are none, or one fails.
-func (t *tasks) run(ctx context.Context, do func(task int) error) {
+// run executes tasks until there are no more, or one fails.
+func (tasks *tasks) run(ctx context.Context, do func(task int) error) {
 	for {
-		t.mu.Lock()
-		task := t.next
-		isOver := t.err != nil || task >= t.total
-		t.next++
-		t.mu.Unlock()
-		if isOver {
+		task, ok := tasks.take()
+		if !ok {
 			return
 		}
 		err := ctx.Err()
@@ -422,26 +427,40 @@ func (t *tasks) run(ctx context.Context, do func(task int) error) {
 			err = do(task)
 		}
 		if err != nil {
-			t.mu.Lock()
-			if task < t.failed {
-				t.failed, t.err = task, err
-			}
-			t.mu.Unlock()
+			tasks.fail(task, err)
 			return
 		}
 	}
 }
 
+// take returns the next task. ok is false if there are no more, or one has failed.
+func (tasks *tasks) take() (task int, ok bool) {
+	tasks.mu.Lock()
+	defer tasks.mu.Unlock()
+	task = tasks.next
+	tasks.next++
+	return task, tasks.err == nil && task < tasks.total
+}
+
+// fail records the error of a task, unless a task with a smaller number has failed.
+func (tasks *tasks) fail(task int, err error) {
+	tasks.mu.Lock()
+	defer tasks.mu.Unlock()
+	if task < tasks.failed {
+		tasks.failed, tasks.err = task, err
+	}
+}
+
 // failure returns the error of the first task that failed so far; nil if none did.
-func (t *tasks) failure() error {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return t.err
+func (tasks *tasks) failure() error {
+	tasks.mu.Lock()
+	defer tasks.mu.Unlock()
+	return tasks.err
 }
 
 // runCollector collects keys, and writes them to sorted runs when its buffer is full.
 type runCollector struct {
-	x        *explorer
+	search   *explorer
 	capacity int // keys in the buffer
 	buffer   []uint64
 	scratch  []uint64
@@ -456,91 +475,92 @@ const minKeys = 1 << 8
 const recentKeys = 1 << 14
 
 // newRunCollector returns a collector with a buffer for a number of keys.
-func newRunCollector(x *explorer, capacity int) *runCollector {
-	return &runCollector{x: x, capacity: capacity, recent: make([]uint64, recentKeys*x.words)}
+func newRunCollector(search *explorer, capacity int) *runCollector {
+	return &runCollector{search: search, capacity: capacity, recent: make([]uint64, recentKeys*search.words)}
 }
 
-// add adds keys.
-func (c *runCollector) add(keys []uint64) error {
-	words := c.x.words
+// add adds keys to the buffer, except for keys that were added recently. If the buffer is full of distinct keys,
+// it writes them to a sorted run.
+func (collector *runCollector) add(keys []uint64) error {
+	words := collector.search.words
 	for i := 0; i < len(keys); i += words {
 		key := keys[i : i+words]
 		hash := hashKey(key)
 		slot := int(hash%recentKeys) * words
-		known := c.recent[slot : slot+words]
+		recent := collector.recent[slot : slot+words]
 		// A slot of zeros is empty, so the key of zeros, whose hash is 0, is never recognised.
-		if hash != 0 && compareKeys(known, key) == 0 {
+		if hash != 0 && compareKeys(recent, key) == 0 {
 			continue
 		}
-		copy(known, key)
-		c.buffer = append(c.buffer, key...)
+		copy(recent, key)
+		collector.buffer = append(collector.buffer, key...)
 	}
-	if len(c.buffer) < c.capacity*words {
+	if len(collector.buffer) < collector.capacity*words {
 		return nil
 	}
-	c.buffer, c.scratch = sortKeys(c.buffer, c.scratch, words)
-	if len(c.buffer) < c.capacity*words/2 { // enough space is left for more keys
+	collector.buffer, collector.scratch = sortKeys(collector.buffer, collector.scratch, words)
+	if len(collector.buffer) < collector.capacity*words/2 { // enough space is left for more keys
 		return nil
 	}
-	run, err := c.x.write(&memoryRun{c.buffer, words})
+	run, err := collector.search.write(&memoryRun{collector.buffer, words})
 	if err != nil {
 		return err
 	}
-	c.files = append(c.files, run)
-	c.buffer = c.buffer[:0]
+	collector.files = append(collector.files, run)
+	collector.buffer = collector.buffer[:0]
 	return nil
 }
 
 // sort sorts the keys in the buffer.
-func (c *runCollector) sort() {
-	c.buffer, c.scratch = sortKeys(c.buffer, c.scratch, c.x.words)
+func (collector *runCollector) sort() {
+	collector.buffer, collector.scratch = sortKeys(collector.buffer, collector.scratch, collector.search.words)
 }
 
 // runs returns all runs.
-func (c *runCollector) runs() []keySource {
-	runs := []keySource{&memoryRun{c.buffer, c.x.words}}
-	for _, file := range c.files {
+func (collector *runCollector) runs() []keySource {
+	runs := []keySource{&memoryRun{collector.buffer, collector.search.words}}
+	for _, file := range collector.files {
 		runs = append(runs, file.NewCursor())
 	}
 	return runs
 }
 
 // reset empties the collector and removes its files.
-func (c *runCollector) reset() error {
-	c.buffer = c.buffer[:0]
-	clear(c.recent)
+func (collector *runCollector) reset() error {
+	collector.buffer = collector.buffer[:0]
+	clear(collector.recent)
 	var errs []error
-	for _, file := range c.files {
-		errs = append(errs, file.Close(), c.x.Directory.remove(file.Name))
+	for _, file := range collector.files {
+		errs = append(errs, file.Close(), collector.search.Directory.remove(file.Name))
 	}
-	c.files = nil
+	collector.files = nil
 	return errors.Join(errs...)
 }
 
 // keysPerBatch is the number of keys that the merger hands on at once.
 const keysPerBatch = 4096
 
-// writeNew writes the keys of sorted runs that are not known to a new set. It removes the runs.
-func (x *explorer) writeNew(runs []keySource) (*Set, error) {
-	merged, err := newMerger(runs, x.words)
+// writeNew writes the unknown keys of sorted runs to a new set. It removes the runs.
+func (search *explorer) writeNew(runs []keySource) (*Set, error) {
+	merged, err := newMerger(runs, search.words)
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithCancel(x.ctx)
+	ctx, cancel := context.WithCancel(search.ctx)
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer cancel()
-	source := &batchSource{words: x.words, batches: make(chan []uint64, 4), free: make(chan []uint64, 8)}
+	source := &batchSource{words: search.words, batches: make(chan []uint64, 4), free: make(chan []uint64, 8)}
 	wg.Go(func() { source.fill(ctx, merged) })
 	filter := &unknownKeys{source: source}
-	for _, set := range x.known {
+	for _, set := range search.known {
 		filter.known = append(filter.known, set.NewCursor())
 	}
-	set, err := x.write(filter)
+	set, err := search.write(filter)
 	if err != nil {
 		return nil, err
 	}
-	for _, collector := range x.collected {
+	for _, collector := range search.collected {
 		if err := collector.reset(); err != nil {
 			return nil, errors.Join(err, set.Close())
 		}
@@ -558,57 +578,66 @@ type batchSource struct {
 	err     error // of the source; valid when batches is closed
 }
 
-// fill sends the keys of a source until there are none or the context ends.
-func (b *batchSource) fill(ctx context.Context, source keySource) {
-	defer close(b.batches)
+// fill sends batches of keys of a source until there are no more, or the context ends.
+func (batches *batchSource) fill(ctx context.Context, source keySource) {
+	defer close(batches.batches)
 	for {
-		var batch []uint64
-		select {
-		case batch = <-b.free:
-		default:
-			batch = make([]uint64, 0, keysPerBatch*b.words)
-		}
-		batch = batch[:0]
-		for len(batch) < keysPerBatch*b.words {
-			key, err := source.Next()
-			if err != nil {
-				b.err = err
-				return
-			}
-			if key == nil {
-				break
-			}
-			batch = append(batch, key...)
+		batch, err := readBatch(batches.emptyBatch(), source, keysPerBatch*batches.words)
+		if err != nil {
+			batches.err = err
+			return
 		}
 		if len(batch) == 0 {
 			return
 		}
 		select {
-		case b.batches <- batch:
+		case batches.batches <- batch:
 		case <-ctx.Done():
-			b.err = ctx.Err()
+			batches.err = ctx.Err()
 			return
 		}
 	}
 }
 
+// emptyBatch returns an empty batch, with the memory of a batch that was read if there is one.
+func (batches *batchSource) emptyBatch() []uint64 {
+	select {
+	case batch := <-batches.free:
+		return batch[:0]
+	default:
+		return make([]uint64, 0, keysPerBatch*batches.words)
+	}
+}
+
+// readBatch appends keys of a source to a batch until it has maxLength words, or there are no more keys.
+func readBatch(batch []uint64, source keySource, maxLength int) ([]uint64, error) {
+	for len(batch) < maxLength {
+		key, err := source.Next()
+		if key == nil || err != nil {
+			return batch, err
+		}
+		batch = append(batch, key...)
+	}
+	return batch, nil
+}
+
 // Next implements keySource.
-func (b *batchSource) Next() ([]uint64, error) {
-	if b.pos == len(b.batch) {
-		if b.batch != nil {
+func (batches *batchSource) Next() ([]uint64, error) {
+	if batches.pos == len(batches.batch) {
+		if batches.batch != nil {
 			select {
-			case b.free <- b.batch:
+			case batches.free <- batches.batch:
 			default:
 			}
 		}
 		var ok bool
-		if b.batch, ok = <-b.batches; !ok {
-			return nil, b.err
+		if batches.batch, ok = <-batches.batches; !ok {
+			return nil, batches.err
 		}
-		b.pos = 0
+		batches.pos = 0
 	}
-	key := b.batch[b.pos : b.pos+b.words]
-	b.pos += b.words
+	key := batches.batch[batches.pos : batches.pos+batches.words]
+	batches.pos += batches.words
 	return key, nil
 }
 
@@ -618,14 +647,14 @@ type unknownKeys struct {
 	known  []*Cursor
 }
 
-// Next implements keySource.
-func (u *unknownKeys) Next() ([]uint64, error) {
+// Next implements keySource. It skips known keys.
+func (unknown *unknownKeys) Next() ([]uint64, error) {
 	for {
-		key, err := u.source.Next()
+		key, err := unknown.source.Next()
 		if key == nil || err != nil {
 			return nil, err
 		}
-		isKnown, err := u.isKnown(key)
+		isKnown, err := unknown.isKnown(key)
 		switch {
 		case err != nil:
 			return nil, err
@@ -636,8 +665,8 @@ func (u *unknownKeys) Next() ([]uint64, error) {
 }
 
 // isKnown reports whether a key is in a known set.
-func (u *unknownKeys) isKnown(key []uint64) (bool, error) {
-	for _, cursor := range u.known {
+func (unknown *unknownKeys) isKnown(key []uint64) (bool, error) {
+	for _, cursor := range unknown.known {
 		if _, isFound, err := cursor.Find(key); isFound || err != nil {
 			return isFound, err
 		}

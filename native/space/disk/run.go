@@ -5,13 +5,15 @@ import "slices"
 // digitBits is the size of a digit of the radix sort. The counters of such a digit fit the first-level cache.
 const digitBits = 11
 
-// sortKeys sorts keys of the given number of words and removes duplicates. scratch is a buffer; both are returned, perhaps exchanged.
+// sortKeys sorts keys of the given number of words and removes duplicates. It returns the sorted keys and the
+// other buffer.
 func sortKeys(keys, scratch []uint64, words int) (sorted, newScratch []uint64) {
 	sorted, newScratch = sortRecords(keys, scratch, words, words)
 	return withoutRepetitions(sorted, words), newScratch
 }
 
-// sortRecords sorts records of size words by their first words. scratch is a buffer; both are returned, perhaps exchanged.
+// sortRecords sorts records by their first words, with a radix sort. size is the number of words of a record. It
+// returns the sorted records and the other buffer. Each of them may use the memory of each argument.
 func sortRecords(records, scratch []uint64, size, words int) (sorted, newScratch []uint64) {
 	scratch = slices.Grow(scratch[:0], len(records))[:len(records)]
 	for word := words - 1; word >= 0; word-- {
@@ -29,47 +31,48 @@ func sortRecords(records, scratch []uint64, size, words int) (sorted, newScratch
 	return records, scratch
 }
 
-// sortByDigit writes the keys to dst, in the order of one digit of one word. Equal digits keep their order.
-func sortByDigit(dst, keys []uint64, words, word, shift int) {
+// sortByDigit writes records to dst, in the order of a digit of one word. It is a stable counting sort. size is
+// the number of words of a record.
+func sortByDigit(dst, records []uint64, size, word, shift int) {
 	var starts [1 << digitBits]int
 	const mask = 1<<digitBits - 1
-	for i := word; i < len(keys); i += words {
-		starts[keys[i]>>shift&mask] += words
+	for i := word; i < len(records); i += size {
+		starts[records[i]>>shift&mask] += size
 	}
 	next := 0
 	for digit, count := range starts {
 		starts[digit] = next
 		next += count
 	}
-	if words == 1 {
-		for _, key := range keys {
+	if size == 1 {
+		for _, key := range records {
 			digit := key >> shift & mask
 			dst[starts[digit]] = key
 			starts[digit]++
 		}
 		return
 	}
-	for i := 0; i < len(keys); i += words {
-		digit := keys[i+word] >> shift & mask
-		copy(dst[starts[digit]:], keys[i:i+words])
-		starts[digit] += words
+	for i := 0; i < len(records); i += size {
+		digit := records[i+word] >> shift & mask
+		copy(dst[starts[digit]:], records[i:i+size])
+		starts[digit] += size
 	}
 }
 
-// withoutRepetitions removes repeated keys from sorted ones, in place.
+// withoutRepetitions removes duplicates from sorted keys, in place.
 func withoutRepetitions(keys []uint64, words int) []uint64 {
 	if words == 1 {
 		return slices.Compact(keys)
 	}
-	kept := 0
+	length := 0
 	for i := 0; i < len(keys); i += words {
-		if kept > 0 && slices.Equal(keys[kept-words:kept], keys[i:i+words]) {
+		if length > 0 && slices.Equal(keys[length-words:length], keys[i:i+words]) {
 			continue
 		}
-		copy(keys[kept:], keys[i:i+words])
-		kept += words
+		copy(keys[length:], keys[i:i+words])
+		length += words
 	}
-	return keys[:kept]
+	return keys[:length]
 }
 
 // keySource yields keys in ascending order; nil after the last one.
@@ -107,71 +110,72 @@ type mergeEntry struct {
 	source keySource
 }
 
-// newMerger returns a merger of sources of keys.
+// newMerger returns a merger of sorted sources.
 func newMerger(sources []keySource, words int) (*merger, error) {
-	m := &merger{words: words, last: make([]uint64, words)}
+	merger := &merger{words: words, last: make([]uint64, words)}
 	for _, source := range sources {
 		key, err := source.Next()
 		if err != nil {
 			return nil, err
 		}
 		if key != nil {
-			m.heap = append(m.heap, mergeEntry{key, source})
+			merger.heap = append(merger.heap, mergeEntry{key, source})
 		}
 	}
-	for i := len(m.heap)/2 - 1; i >= 0; i-- {
-		m.sink(i)
+	for i := len(merger.heap)/2 - 1; i >= 0; i-- {
+		merger.sink(i)
 	}
-	return m, nil
+	return merger, nil
 }
 
-// Next implements keySource.
-func (m *merger) Next() ([]uint64, error) {
-	for len(m.heap) > 0 {
-		least := &m.heap[0]
-		isNew := !m.started || compareKeys(m.last, least.key) != 0
+// Next implements keySource. It skips keys that equal the key before.
+func (merger *merger) Next() ([]uint64, error) {
+	for len(merger.heap) > 0 {
+		least := &merger.heap[0]
+		isNew := !merger.started || compareKeys(merger.last, least.key) != 0
 		if isNew {
-			copy(m.last, least.key)
-			m.started = true
+			copy(merger.last, least.key)
+			merger.started = true
 		}
 		key, err := least.source.Next()
 		if err != nil {
 			return nil, err
 		}
 		if key == nil {
-			end := len(m.heap) - 1
-			m.heap[0] = m.heap[end]
-			m.heap = m.heap[:end]
+			end := len(merger.heap) - 1
+			merger.heap[0] = merger.heap[end]
+			merger.heap = merger.heap[:end]
 		} else {
 			least.key = key
 		}
-		m.sink(0)
+		merger.sink(0)
 		if isNew {
-			return m.last, nil
+			return merger.last, nil
 		}
 	}
 	return nil, nil
 }
 
-// sink moves an entry down to its place in the heap.
-func (m *merger) sink(i int) {
+// sink moves entry i down to its position in the heap.
+func (merger *merger) sink(i int) {
 	for {
 		child := 2*i + 1
-		if child >= len(m.heap) {
+		if child >= len(merger.heap) {
 			return
 		}
-		if child+1 < len(m.heap) && compareKeys(m.heap[child+1].key, m.heap[child].key) < 0 {
+		if child+1 < len(merger.heap) && compareKeys(merger.heap[child+1].key, merger.heap[child].key) < 0 {
 			child++
 		}
-		if compareKeys(m.heap[i].key, m.heap[child].key) <= 0 {
+		if compareKeys(merger.heap[i].key, merger.heap[child].key) <= 0 {
 			return
 		}
-		m.heap[i], m.heap[child] = m.heap[child], m.heap[i]
+		merger.heap[i], merger.heap[child] = merger.heap[child], merger.heap[i]
 		i = child
 	}
 }
 
-// hashKey returns a hash of a key; 0 for the key of zeros. All bits of the hash depend on all bits of the key.
+// hashKey returns a hash of a key. The hash of the key of zeros is 0. All bits of the hash depend on all bits of
+// the key.
 //
 // Source: the finalizer of MurmurHash3 (Appleby 2011).
 func hashKey(key []uint64) uint64 {

@@ -2,6 +2,7 @@ package disk
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -47,16 +48,16 @@ type layout struct {
 
 // newLayout returns the layout of the packed states of a model.
 func newLayout(packing *compile.Packing) *layout {
-	l := &layout{words: packing.Words, unused: make([]uint, packing.Words)}
-	for i := range l.unused {
-		l.unused[i] = 63
+	result := &layout{words: packing.Words, unused: make([]uint, packing.Words)}
+	for word := range result.unused {
+		result.unused[word] = 63
 	}
 	for _, field := range packing.Fields {
 		if field.Mask != 0 {
-			l.unused[field.Word] = min(l.unused[field.Word], field.Shift)
+			result.unused[field.Word] = min(result.unused[field.Word], field.Shift)
 		}
 	}
-	return l
+	return result
 }
 
 // openSet opens the file of a set of keys.
@@ -72,7 +73,7 @@ func openSet(dir *Directory, name string, layout *layout) (*Set, error) {
 	return set, nil
 }
 
-// readIndex reads the footer and the index of the file of a set.
+// readIndex reads the footer and the index of a set's file.
 func readIndex(file *os.File, name string, layout *layout) (*Set, error) {
 	words := layout.words
 	info, err := file.Stat()
@@ -91,7 +92,8 @@ func readIndex(file *os.File, name string, layout *layout) (*Set, error) {
 	set.Count = int64(binary.LittleEndian.Uint64(footer[8:]))
 	indexStart := int64(binary.LittleEndian.Uint64(footer[16:]))
 	numBlocks := int((set.Count + setBlock - 1) / setBlock)
-	if err := set.readBlocks(io.NewSectionReader(file, indexStart, info.Size()-footerBytes-indexStart), numBlocks); err != nil {
+	index := io.NewSectionReader(file, indexStart, info.Size()-footerBytes-indexStart)
+	if err := set.readBlocks(index, numBlocks); err != nil {
 		return nil, err
 	}
 	set.offsets = append(set.offsets, indexStart)
@@ -99,58 +101,53 @@ func readIndex(file *os.File, name string, layout *layout) (*Set, error) {
 }
 
 // readBlocks reads the first key and the offset of each block from the index of the file.
-func (s *Set) readBlocks(index io.Reader, numBlocks int) error {
-	s.firsts = make([]uint64, 0, numBlocks*s.words)
-	s.offsets = make([]int64, 0, numBlocks+1)
+func (set *Set) readBlocks(index io.Reader, numBlocks int) error {
+	set.firsts = make([]uint64, 0, numBlocks*set.words)
+	set.offsets = make([]int64, 0, numBlocks+1)
 	buffered := bufio.NewReaderSize(index, indexBuffer)
-	entry := make([]byte, 8*(s.words+1)) // the first key, and the offset
+	entry := make([]byte, 8*(set.words+1)) // the first key, and the offset
 	for range numBlocks {
 		if _, err := io.ReadFull(buffered, entry); err != nil {
 			return err
 		}
-		for i := range s.words {
-			s.firsts = append(s.firsts, binary.LittleEndian.Uint64(entry[8*i:]))
+		for i := range set.words {
+			set.firsts = append(set.firsts, binary.LittleEndian.Uint64(entry[8*i:]))
 		}
-		s.offsets = append(s.offsets, int64(binary.LittleEndian.Uint64(entry[8*s.words:])))
+		set.offsets = append(set.offsets, int64(binary.LittleEndian.Uint64(entry[8*set.words:])))
 	}
 	return nil
 }
 
 // Close closes the file.
-func (s *Set) Close() error { return s.file.Close() }
+func (set *Set) Close() error { return set.file.Close() }
 
 // numBlocks returns the number of blocks.
-func (s *Set) numBlocks() int { return len(s.offsets) - 1 }
+func (set *Set) numBlocks() int { return len(set.offsets) - 1 }
 
 // first returns the first key of a block.
-func (s *Set) first(block int) []uint64 { return s.firsts[block*s.words : (block+1)*s.words] }
+func (set *Set) first(block int) []uint64 { return set.firsts[block*set.words : (block+1)*set.words] }
 
-// blockOf returns the last block of [from, numBlocks) whose first key is at most key; from if there is none.
-func (s *Set) blockOf(key []uint64, from int) int {
-	// Keys are usually looked up in ascending order, so the block is near: the distance is doubled until it is passed.
+// blockOf returns the last block with a first key of at most key. It returns the block from if there is none, and
+// searches from there on.
+func (set *Set) blockOf(key []uint64, from int) int {
+	// Exponential search, because the block of the next ascending key is usually near.
 	step := 1
 	low := from
-	for low+step < s.numBlocks() && compareKeys(s.first(low+step), key) <= 0 {
+	for low+step < set.numBlocks() && compareKeys(set.first(low+step), key) <= 0 {
 		low += step
 		step *= 2
 	}
-	width := min(step, s.numBlocks()-low-1)
-	after := sort.Search(width, func(i int) bool { return compareKeys(s.first(low+1+i), key) > 0 })
+	width := min(step, set.numBlocks()-low-1)
+	after := sort.Search(width, func(i int) bool { return compareKeys(set.first(low+1+i), key) > 0 })
 	return low + after
 }
 
 // compareKeys compares two keys lexicographically.
-func compareKeys(a, b []uint64) int {
-	if len(a) == 1 {
-		switch {
-		case a[0] < b[0]:
-			return -1
-		case a[0] > b[0]:
-			return 1
-		}
-		return 0
+func compareKeys(left, right []uint64) int {
+	if len(left) == 1 { // faster than slices.Compare
+		return cmp.Compare(left[0], right[0])
 	}
-	return slices.Compare(a, b)
+	return slices.Compare(left, right)
 }
 
 // windowBytes is the number of bytes that a cursor reads at once.
@@ -167,42 +164,50 @@ type Cursor struct {
 }
 
 // NewCursor returns a cursor before the first key.
-func (s *Set) NewCursor() *Cursor {
-	return &Cursor{set: s, block: -1, keys: make([]uint64, 0, setBlock*s.words)}
+func (set *Set) NewCursor() *Cursor {
+	return &Cursor{set: set, block: -1, keys: make([]uint64, 0, setBlock*set.words)}
 }
 
 // load decodes a block.
-func (c *Cursor) load(block int) error {
-	set := c.set
-	start, end := set.offsets[block], set.offsets[block+1]
-	if start < c.windowStart || end > c.windowStart+int64(len(c.window)) {
-		size := min(max(windowBytes, end-start), set.offsets[set.numBlocks()]-start)
-		c.window = slices.Grow(c.window[:0], int(size))[:size]
-		c.windowStart = start
-		if _, err := set.file.ReadAt(c.window, start); err != nil {
-			c.window = c.window[:0]
-			return fmt.Errorf("read %s: %w", set.file.Name(), err)
-		}
+func (cursor *Cursor) load(block int) error {
+	set := cursor.set
+	data, err := cursor.read(set.offsets[block], set.offsets[block+1])
+	if err != nil {
+		return fmt.Errorf("read %s: %w", set.file.Name(), err)
 	}
-	data := c.window[start-c.windowStart : end-c.windowStart]
 	count := int(min(setBlock, set.Count-int64(block)*setBlock))
-	c.block, c.pos = block, 0
-	c.keys = append(c.keys[:0], set.first(block)...)
-	var err error
-	if c.keys, err = set.decodeKeys(c.keys, data, count-1); err != nil {
+	cursor.block, cursor.pos = block, 0
+	cursor.keys = append(cursor.keys[:0], set.first(block)...)
+	if cursor.keys, err = set.decodeKeys(cursor.keys, data, count-1); err != nil {
 		return fmt.Errorf("read %s: %w", set.file.Name(), err)
 	}
 	return nil
 }
 
+// read returns the bytes of the file from start to end. It reads a larger window, so the next blocks need no reading.
+func (cursor *Cursor) read(start, end int64) ([]byte, error) {
+	isInWindow := start >= cursor.windowStart && end <= cursor.windowStart+int64(len(cursor.window))
+	if !isInWindow {
+		size := min(max(windowBytes, end-start), cursor.set.offsets[cursor.set.numBlocks()]-start)
+		cursor.window = slices.Grow(cursor.window[:0], int(size))[:size]
+		cursor.windowStart = start
+		if _, err := cursor.set.file.ReadAt(cursor.window, start); err != nil {
+			cursor.window = cursor.window[:0]
+			return nil, err
+		}
+	}
+	return cursor.window[start-cursor.windowStart : end-cursor.windowStart], nil
+}
+
 // errDamaged says that the content of a file cannot be decoded.
 var errDamaged = errors.New("the file is damaged")
 
-// decodeKeys appends count keys to keys, which ends with the key before.
-func (l *layout) decodeKeys(keys []uint64, data []byte, count int) ([]uint64, error) {
-	words := l.words
+// decodeKeys decodes count keys and appends them to keys. A key is stored as its difference to the key before,
+// which for the first one is the last of keys.
+func (layout *layout) decodeKeys(keys []uint64, data []byte, count int) ([]uint64, error) {
+	words := layout.words
 	if words == 1 {
-		return decodeWords(keys, data, count, l.unused[0])
+		return decodeWords(keys, data, count, layout.unused[0])
 	}
 	for range count {
 		last := keys[len(keys)-words:]
@@ -212,15 +217,15 @@ func (l *layout) decodeKeys(keys []uint64, data []byte, count int) ([]uint64, er
 		equal := int(data[0])
 		data = data[1:]
 		keys = append(keys, last[:equal]...)
-		for i := equal; i < words; i++ {
-			value, n := binary.Uvarint(data)
-			if n <= 0 {
+		for word := equal; word < words; word++ {
+			value, size := binary.Uvarint(data)
+			if size <= 0 {
 				return nil, errDamaged
 			}
-			data = data[n:]
-			value <<= l.unused[i]
-			if i == equal {
-				value += last[i]
+			data = data[size:]
+			value <<= layout.unused[word]
+			if word == equal {
+				value += last[word]
 			}
 			keys = append(keys, value)
 		}
@@ -228,88 +233,105 @@ func (l *layout) decodeKeys(keys []uint64, data []byte, count int) ([]uint64, er
 	return keys, nil
 }
 
-// decodeWords is decodeKeys for keys of one word, of which the given number of bits are unused.
+// decodeWords decodes count keys of one word and appends them to keys. The lowest bits of a key are unused.
 func decodeWords(keys []uint64, data []byte, count int, unused uint) ([]uint64, error) {
 	last := keys[len(keys)-1]
 	for range count {
-		delta, n := shortUvarint(data)
-		if n <= 0 {
+		delta, size := shortUvarint(data)
+		if size <= 0 {
 			return nil, errDamaged
 		}
-		data = data[n:]
+		data = data[size:]
 		last += (delta + 1) << unused
 		keys = append(keys, last)
 	}
 	return keys, nil
 }
 
-// shortUvarint is binary.Uvarint, and faster for numbers of one byte.
-func shortUvarint(data []byte) (value uint64, n int) {
+// shortUvarint is a faster binary.Uvarint for numbers of one byte.
+func shortUvarint(data []byte) (value uint64, size int) {
 	if len(data) > 0 && data[0] < 0x80 {
 		return uint64(data[0]), 1
 	}
 	return binary.Uvarint(data)
 }
 
-// Next returns the next key, which is valid until the next call; nil after the last one.
-func (c *Cursor) Next() ([]uint64, error) {
-	words := c.set.words
-	if c.pos*words >= len(c.keys) {
-		if c.block+1 >= c.set.numBlocks() {
+// Next returns the next key, or nil after the last one. The next call overwrites the key.
+func (cursor *Cursor) Next() ([]uint64, error) {
+	words := cursor.set.words
+	if cursor.pos*words >= len(cursor.keys) {
+		if cursor.block+1 >= cursor.set.numBlocks() {
 			return nil, nil
 		}
-		if err := c.load(c.block + 1); err != nil {
+		if err := cursor.load(cursor.block + 1); err != nil {
 			return nil, err
 		}
 	}
-	key := c.keys[c.pos*words : (c.pos+1)*words]
-	c.pos++
+	key := cursor.keys[cursor.pos*words : (cursor.pos+1)*words]
+	cursor.pos++
 	return key, nil
 }
 
-// Range returns the keys of the blocks [first, end), which are valid until the next call of a method.
-func (c *Cursor) Range(dst []uint64, first, end int) ([]uint64, error) {
-	for block := first; block < min(end, c.set.numBlocks()); block++ {
-		if err := c.load(block); err != nil {
+// Range appends the keys of the blocks from first to end-1 to dst.
+func (cursor *Cursor) Range(dst []uint64, first, end int) ([]uint64, error) {
+	for block := first; block < min(end, cursor.set.numBlocks()); block++ {
+		if err := cursor.load(block); err != nil {
 			return nil, err
 		}
-		dst = append(dst, c.keys...)
+		dst = append(dst, cursor.keys...)
 	}
 	return dst, nil
 }
 
-// Find returns the rank of a key in the set. Keys must be looked up in ascending order.
-func (c *Cursor) Find(key []uint64) (rank int64, ok bool, err error) {
-	if c.set.Count == 0 {
+// Find returns the rank of a key in the set, if it is there. Keys must be looked up in ascending order.
+func (cursor *Cursor) Find(key []uint64) (rank int64, ok bool, err error) {
+	if cursor.set.Count == 0 {
 		return 0, false, nil
 	}
-	words := c.set.words
-	next := max(c.block, 0)
-	if next+1 < c.set.numBlocks() && compareKeys(c.set.first(next+1), key) <= 0 {
-		next = c.set.blockOf(key, next+1)
+	if err := cursor.loadBlockOf(key); err != nil {
+		return 0, false, err
 	}
-	if next != c.block {
-		if err := c.load(next); err != nil {
-			return 0, false, err
-		}
+	if cursor.set.words == 1 {
+		ok = cursor.advanceToWord(key[0])
+	} else {
+		ok = cursor.advanceToKey(key)
 	}
-	if words == 1 {
-		keys, wanted := c.keys, key[0]
-		pos := c.pos
-		for pos < len(keys) && keys[pos] < wanted {
-			pos++
-		}
-		c.pos = pos
-		return int64(c.block)*setBlock + int64(pos), pos < len(keys) && keys[pos] == wanted, nil
+	return int64(cursor.block)*setBlock + int64(cursor.pos), ok, nil
+}
+
+// loadBlockOf decodes the block that can contain a key, unless it is decoded already.
+func (cursor *Cursor) loadBlockOf(key []uint64) error {
+	block := max(cursor.block, 0)
+	if block+1 < cursor.set.numBlocks() && compareKeys(cursor.set.first(block+1), key) <= 0 {
+		block = cursor.set.blockOf(key, block+1)
 	}
-	for c.pos*words < len(c.keys) {
-		order := slices.Compare(c.keys[c.pos*words:(c.pos+1)*words], key)
+	if block == cursor.block {
+		return nil
+	}
+	return cursor.load(block)
+}
+
+// advanceToKey advances in the block to the first key of at least wanted. It reports whether they are equal.
+func (cursor *Cursor) advanceToKey(wanted []uint64) bool {
+	words := cursor.set.words
+	for cursor.pos*words < len(cursor.keys) {
+		order := slices.Compare(cursor.keys[cursor.pos*words:(cursor.pos+1)*words], wanted)
 		if order >= 0 {
-			return int64(c.block)*setBlock + int64(c.pos), order == 0, nil
+			return order == 0
 		}
-		c.pos++
+		cursor.pos++
 	}
-	return 0, false, nil
+	return false
+}
+
+// advanceToWord is a faster advanceToKey for keys of one word.
+func (cursor *Cursor) advanceToWord(wanted uint64) bool {
+	keys, pos := cursor.keys, cursor.pos
+	for pos < len(keys) && keys[pos] < wanted {
+		pos++
+	}
+	cursor.pos = pos
+	return pos < len(keys) && keys[pos] == wanted
 }
 
 // setWriter writes a set. Keys are added in ascending order.
@@ -328,7 +350,7 @@ type setWriter struct {
 	buffer  []byte
 }
 
-// newSetWriter creates the file of a set with a new name. It is not part of the directory until finish.
+// newSetWriter creates a file with a new name for a set.
 func newSetWriter(dir *Directory, layout *layout) (*setWriter, error) {
 	name := dir.newName("set")
 	file, err := dir.create(name)
@@ -341,83 +363,86 @@ func newSetWriter(dir *Directory, layout *layout) (*setWriter, error) {
 	}, nil
 }
 
-// add appends a key, which is greater than the one before.
-func (w *setWriter) add(key []uint64) {
+// add appends a key. It must be greater than the key before.
+func (writer *setWriter) add(key []uint64) {
 	switch {
-	case w.count%setBlock == 0:
-		w.firsts = append(w.firsts, key...)
-		w.offsets = append(w.offsets, w.size)
-	case w.words == 1:
-		w.writeNumber((key[0]-w.last[0])>>w.unused[0] - 1)
+	case writer.count%setBlock == 0:
+		writer.firsts = append(writer.firsts, key...)
+		writer.offsets = append(writer.offsets, writer.size)
+	case writer.words == 1:
+		writer.writeNumber((key[0]-writer.last[0])>>writer.unused[0] - 1)
 	default:
-		w.write(w.appendDifference(w.buffer[:0], key))
+		writer.write(writer.appendDifference(writer.buffer[:0], key))
 	}
-	copy(w.last, key)
-	w.count++
+	copy(writer.last, key)
+	writer.count++
 }
 
-// appendDifference encodes the difference of a key of several words to the key before: the number of equal words, the difference of the next
-// word, and the words after it.
-func (w *setWriter) appendDifference(data []byte, key []uint64) []byte {
+// appendDifference encodes the difference of a key to the key before. It appends the number of equal words at the
+// start, the difference of the next word, and all later words.
+func (writer *setWriter) appendDifference(data []byte, key []uint64) []byte {
 	equal := 0
-	for key[equal] == w.last[equal] {
+	for key[equal] == writer.last[equal] {
 		equal++
 	}
 	data = append(data, byte(equal))
-	data = binary.AppendUvarint(data, (key[equal]-w.last[equal])>>w.unused[equal])
-	for i := equal + 1; i < w.words; i++ {
-		data = binary.AppendUvarint(data, key[i]>>w.unused[i])
+	data = binary.AppendUvarint(data, (key[equal]-writer.last[equal])>>writer.unused[equal])
+	for i := equal + 1; i < writer.words; i++ {
+		data = binary.AppendUvarint(data, key[i]>>writer.unused[i])
 	}
 	return data
 }
 
 // writeNumber appends a number to the file. Most numbers need one byte.
-func (w *setWriter) writeNumber(number uint64) {
+func (writer *setWriter) writeNumber(number uint64) {
 	if number >= 0x80 {
-		w.write(binary.AppendUvarint(w.buffer[:0], number))
+		writer.write(binary.AppendUvarint(writer.buffer[:0], number))
 		return
 	}
-	w.size++
-	if err := w.out.WriteByte(byte(number)); err != nil {
-		w.err = err
+	writer.size++
+	if err := writer.out.WriteByte(byte(number)); err != nil {
+		writer.err = err
 	}
 }
 
 // write appends bytes to the file.
-func (w *setWriter) write(data []byte) {
-	w.size += int64(len(data))
-	if _, err := w.out.Write(data); err != nil {
-		w.err = err
+func (writer *setWriter) write(data []byte) {
+	writer.size += int64(len(data))
+	if _, err := writer.out.Write(data); err != nil {
+		writer.err = err
 	}
 }
 
-// finish completes the file and opens it for reading. After an error the file is removed.
-func (w *setWriter) finish() (*Set, error) {
-	indexStart := w.size
-	var word [8]byte
-	for block := range w.offsets {
-		for _, part := range w.firsts[block*w.words : (block+1)*w.words] {
-			binary.LittleEndian.PutUint64(word[:], part)
-			w.write(word[:])
-		}
-		binary.LittleEndian.PutUint64(word[:], uint64(w.offsets[block]))
-		w.write(word[:])
-	}
+// finish writes the index and the footer, and returns the set. After an error it removes the file.
+func (writer *setWriter) finish() (*Set, error) {
+	indexStart := writer.size
+	writer.writeIndex()
 	var footer [footerBytes]byte
 	binary.LittleEndian.PutUint32(footer[0:], setMagic)
-	binary.LittleEndian.PutUint32(footer[4:], uint32(w.words))
-	binary.LittleEndian.PutUint64(footer[8:], uint64(w.count))
+	binary.LittleEndian.PutUint32(footer[4:], uint32(writer.words))
+	binary.LittleEndian.PutUint64(footer[8:], uint64(writer.count))
 	binary.LittleEndian.PutUint64(footer[16:], uint64(indexStart))
-	w.write(footer[:])
-	if err := errors.Join(w.err, w.out.Flush()); err != nil {
-		return nil, errors.Join(err, w.abandon())
+	writer.write(footer[:])
+	if err := errors.Join(writer.err, writer.out.Flush()); err != nil {
+		return nil, errors.Join(err, writer.abandon())
 	}
 	return &Set{
-		Name: w.name, Count: w.count, Bytes: w.size, layout: w.layout, file: w.file, firsts: w.firsts, offsets: append(w.offsets, indexStart),
+		Name: writer.name, Count: writer.count, Bytes: writer.size, layout: writer.layout,
+		file: writer.file, firsts: writer.firsts, offsets: append(writer.offsets, indexStart),
 	}, nil
 }
 
+// writeIndex writes the first key and the offset of each block.
+func (writer *setWriter) writeIndex() {
+	for block := range writer.offsets {
+		for _, word := range writer.firsts[block*writer.words : (block+1)*writer.words] {
+			writer.write(binary.LittleEndian.AppendUint64(writer.buffer[:0], word))
+		}
+		writer.write(binary.LittleEndian.AppendUint64(writer.buffer[:0], uint64(writer.offsets[block])))
+	}
+}
+
 // abandon removes the file.
-func (w *setWriter) abandon() error {
-	return errors.Join(w.file.Close(), w.dir.remove(w.name))
+func (writer *setWriter) abandon() error {
+	return errors.Join(writer.file.Close(), writer.dir.remove(writer.name))
 }

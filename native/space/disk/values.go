@@ -32,27 +32,28 @@ const (
 // Marker returns the mark of a state.
 type Marker func(state []int32) (Mark, error)
 
-// WriteMarks writes the marks of all states to a new file, and returns its name. newMarker returns the function that one goroutine calls.
-func (s *Space) WriteMarks(ctx context.Context, newMarker func() (Marker, error)) (name string, err error) {
-	name = s.Directory.newName("marks")
-	file, err := s.Directory.create(name)
+// WriteMarks writes the marks of all states to a new file, and returns the name of the file. newMarker returns a
+// function for one goroutine.
+func (space *Space) WriteMarks(ctx context.Context, newMarker func() (Marker, error)) (name string, err error) {
+	name = space.Directory.newName("marks")
+	file, err := space.Directory.create(name)
 	if err != nil {
 		return "", err
 	}
-	s.Directory.Expect((s.States.Count + marksPerByte - 1) / marksPerByte)
-	tasks := newTasks((s.States.numBlocks() + blocksPerMarkTask - 1) / blocksPerMarkTask)
+	space.Directory.Expect((space.States.Count + marksPerByte - 1) / marksPerByte)
+	tasks := newTasks((space.States.numBlocks() + blocksPerMarkTask - 1) / blocksPerMarkTask)
 	var wg sync.WaitGroup
-	for range s.forks {
+	for range space.forks {
 		marker, err := newMarker()
 		if err != nil {
 			return "", errors.Join(err, file.Close())
 		}
-		writer := &markWriter{Space: s, file: file, marker: marker, cursor: s.States.NewCursor(), state: make([]int32, len(s.Packing.Fields))}
+		writer := &markWriter{Space: space, file: file, marker: marker, cursor: space.States.NewCursor(), state: make([]int32, len(space.Packing.Fields))}
 		wg.Go(func() { tasks.run(ctx, writer.write) })
 	}
 	wg.Wait()
 	if err := errors.Join(tasks.err, file.Close()); err != nil {
-		return "", errors.Join(err, s.Directory.remove(name))
+		return "", errors.Join(err, space.Directory.remove(name))
 	}
 	return name, nil
 }
@@ -76,35 +77,37 @@ type markWriter struct {
 }
 
 // write writes the marks of the states of a task.
-func (w *markWriter) write(task int) (err error) {
-	if w.keys, err = w.cursor.Range(w.keys[:0], task*blocksPerMarkTask, (task+1)*blocksPerMarkTask); err != nil {
+func (writer *markWriter) write(task int) (err error) {
+	if writer.keys, err = writer.cursor.Range(writer.keys[:0], task*blocksPerMarkTask, (task+1)*blocksPerMarkTask); err != nil {
 		return err
 	}
-	w.marks = w.marks[:0]
-	for i := 0; i < len(w.keys); i += w.Packing.Words {
-		w.Packing.Unpack(w.state, w.keys[i:])
-		mark, err := w.marker(w.state)
+	writer.marks = writer.marks[:0]
+	for i := 0; i < len(writer.keys); i += writer.Packing.Words {
+		writer.Packing.Unpack(writer.state, writer.keys[i:])
+		mark, err := writer.marker(writer.state)
 		if err != nil {
 			return err
 		}
-		number := i / w.Packing.Words
+		number := i / writer.Packing.Words
 		if number%marksPerByte == 0 {
-			w.marks = append(w.marks, 0)
+			writer.marks = append(writer.marks, 0)
 		}
-		w.marks[len(w.marks)-1] |= byte(mark) << (number % marksPerByte * markBits)
+		writer.marks[len(writer.marks)-1] |= byte(mark) << (number % marksPerByte * markBits)
 	}
 	first := int64(task) * blocksPerMarkTask * setBlock // the first state of the task
-	if w.opts.Progress != nil && task%tasksPerReport == 0 {
-		w.reportMarks(first)
+	if writer.opts.Progress != nil && task%tasksPerReport == 0 {
+		writer.reportMarks(first)
 	}
-	return outputAt{w.Directory, w.file, first / marksPerByte}.write(w.marks)
+	return outputAt{writer.Directory, writer.file, first / marksPerByte}.write(writer.marks)
 }
 
 // reportMarks reports the number of states that have marks.
-func (s *Space) reportMarks(done int64) {
-	s.reporting.Lock()
-	defer s.reporting.Unlock()
-	s.opts.Progress(progress.Progress{Done: done, Target: s.States.Count, Unit: progress.States, Detail: "evaluating the operands of the property"})
+func (space *Space) reportMarks(done int64) {
+	space.reporting.Lock()
+	defer space.reporting.Unlock()
+	space.opts.Progress(progress.Progress{
+		Done: done, Target: space.States.Count, Unit: progress.States, Detail: "evaluating the operands of the property",
+	})
 }
 
 // outputAt is an output that begins at an offset.
@@ -114,22 +117,22 @@ type outputAt struct {
 	offset int64
 }
 
-// write writes all data.
-func (o outputAt) write(data []byte) error {
-	if quota := o.dir.quota; quota > 0 && o.dir.used.Load()+int64(len(data)) > quota {
-		return o.dir.fullError(int64(len(data)))
+// write writes all data at the offset. A full disk is a *FullError.
+func (out outputAt) write(data []byte) error {
+	if quota := out.dir.quota; quota > 0 && out.dir.used.Load()+int64(len(data)) > quota {
+		return out.dir.fullError(int64(len(data)))
 	}
-	n, err := o.file.WriteAt(data, o.offset)
-	o.dir.used.Add(int64(n))
-	return o.dir.writeError(err, int64(len(data)-n))
+	n, err := out.file.WriteAt(data, out.offset)
+	out.dir.used.Add(int64(n))
+	return out.dir.writeError(err, int64(len(data)-n))
 }
 
 // File is a file of marks or values that is open for reading. It is safe for concurrent use.
 type File struct{ file *os.File }
 
 // Open opens a file of the directory.
-func (d *Directory) Open(name string) (*File, error) {
-	file, err := os.Open(d.Path(name))
+func (dir *Directory) Open(name string) (*File, error) {
+	file, err := os.Open(dir.Path(name))
 	if err != nil {
 		return nil, err
 	}
@@ -137,15 +140,15 @@ func (d *Directory) Open(name string) (*File, error) {
 }
 
 // Close closes the file.
-func (f *File) Close() error { return f.file.Close() }
+func (file *File) Close() error { return file.file.Close() }
 
-// Marks reads the marks of the states from first on.
-func (f *File) Marks(dst []Mark, first int64) error {
+// Marks reads the marks of the states from first on. It fills dst.
+func (file *File) Marks(dst []Mark, first int64) error {
 	start := first / marksPerByte
 	size := int((first+int64(len(dst))+marksPerByte-1)/marksPerByte - start)
 	data := make([]byte, size)
-	if _, err := f.file.ReadAt(data, start); err != nil {
-		return fmt.Errorf("read %s: %w", f.file.Name(), err)
+	if _, err := file.file.ReadAt(data, start); err != nil {
+		return fmt.Errorf("read %s: %w", file.file.Name(), err)
 	}
 	for i := range dst {
 		position := first + int64(i)
@@ -154,14 +157,14 @@ func (f *File) Marks(dst []Mark, first int64) error {
 	return nil
 }
 
-// Values reads values, beginning with the one of the given index.
-func (f *File) Values(dst []float64, first int64) error {
+// Values reads the values from index first on. It fills dst.
+func (file *File) Values(dst []float64, first int64) error {
 	if len(dst) == 0 {
 		return nil
 	}
 	data := bytesOf(dst)
-	if _, err := f.file.ReadAt(data, 8*first); err != nil {
-		return fmt.Errorf("read %s: %w", f.file.Name(), err)
+	if _, err := file.file.ReadAt(data, 8*first); err != nil {
+		return fmt.Errorf("read %s: %w", file.file.Name(), err)
 	}
 	if !littleEndian {
 		for i := range dst {
@@ -179,39 +182,44 @@ func bytesOf(values []float64) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), 8*len(values))
 }
 
-// WriteValues writes values to a new file, and returns its name.
-func (d *Directory) WriteValues(values []float64) (name string, err error) {
-	name = d.newName("values")
-	file, err := d.create(name)
+// WriteValues writes values to a new file, and returns the name of the file.
+func (dir *Directory) WriteValues(values []float64) (name string, err error) {
+	name = dir.newName("values")
+	file, err := dir.create(name)
 	if err != nil {
 		return "", err
 	}
-	d.Expect(8 * int64(len(values)))
-	err = writeValues(output{d, file}, values)
+	dir.Expect(8 * int64(len(values)))
+	err = writeValues(output{dir, file}, values)
 	if err := errors.Join(err, file.Close()); err != nil {
-		return "", errors.Join(err, d.remove(name))
+		return "", errors.Join(err, dir.remove(name))
 	}
 	return name, nil
 }
 
-// writeValues writes values in parts.
+// appendLittleEndian appends the bytes of values in little-endian order.
+func appendLittleEndian(data []byte, values []float64) []byte {
+	for _, value := range values {
+		data = binary.LittleEndian.AppendUint64(data, math.Float64bits(value))
+	}
+	return data
+}
+
+// writeValues writes values in little-endian order, in blocks.
 func writeValues(out output, values []float64) error {
-	const part = 1 << 17
+	const blockLength = 1 << 17
 	var buffer []byte
 	for len(values) > 0 {
-		n := min(part, len(values))
-		data := bytesOf(values[:n])
+		length := min(blockLength, len(values))
+		data := bytesOf(values[:length])
 		if !littleEndian {
-			buffer = buffer[:0]
-			for _, value := range values[:n] {
-				buffer = binary.LittleEndian.AppendUint64(buffer, math.Float64bits(value))
-			}
+			buffer = appendLittleEndian(buffer[:0], values[:length])
 			data = buffer
 		}
 		if _, err := out.Write(data); err != nil {
 			return err
 		}
-		values = values[n:]
+		values = values[length:]
 	}
 	return nil
 }

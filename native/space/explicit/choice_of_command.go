@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"math"
+	"slices"
 
 	"tilecheck/native/space/sparse"
 	"tilecheck/prism/compile"
@@ -15,23 +16,24 @@ var errNoCommands = errors.New("states that were read from files have no command
 // errUnknownTarget reports that expanding a state again gave another successor than Build found.
 var errUnknownTarget = errors.New("a command leads to a state that is not in the state space; this is a bug: please report it")
 
-// Commands expands every state of the model again and calls visit for each enabled choice, in the
-// order of states and commands. targets[i] is the number of the state that enabled.Transitions[i]
-// leads to. choice is the index of the same choice in Space.Model; several enabled choices have the
-// same index if Build merged them. In a Markov chain, choice is the state. enabled and targets are
-// overwritten after each call.
-func (s *Space) Commands(ctx context.Context, visit func(state, choice int, enabled *compile.Choice, targets []int)) error {
-	if s.Imported() {
+// Commands expands every state of the model again. It calls visit for each enabled choice, in the order of states
+// and commands.
+//
+// Transition enabled.Transitions[i] leads to state targets[i]. choice is the index of the same choice in
+// Space.Model. Build merges equal choices, so several enabled choices may have the same index. In a Markov chain,
+// choice is the state. The next call overwrites enabled and targets.
+func (space *Space) Commands(ctx context.Context, visit func(state, choice int, enabled *compile.Choice, targets []int)) error {
+	if space.Imported() {
 		return errNoCommands
 	}
-	model := s.Model()
-	expander := s.Compiled().NewExpanderUntil(ctx)
-	valuation, targets := s.State(nil, 0), []int(nil)
+	model := space.Model()
+	expander := space.Compiled().NewExpanderUntil(ctx)
+	valuation, targets := space.State(nil, 0), []int(nil)
 	for state := range model.NumStates() {
-		if model.Deadlocks != nil && model.Deadlocks.Has(state) {
+		if model.IsDeadlock(state) {
 			continue
 		}
-		valuation = s.State(valuation, state)
+		valuation = space.State(valuation, state)
 		choices, err := expander.Expand(valuation)
 		if err != nil {
 			return err
@@ -39,10 +41,10 @@ func (s *Space) Commands(ctx context.Context, visit func(state, choice int, enab
 		for index := range choices.List {
 			enabled := &choices.List[index]
 			var ok bool
-			if targets, ok = s.findTargets(targets, enabled); !ok {
+			if targets, ok = space.findTargets(targets, enabled); !ok {
 				return errUnknownTarget
 			}
-			choice := s.findChoice(state, enabled, targets)
+			choice := space.findChoice(state, enabled, targets)
 			if choice < 0 {
 				return errUnknownTarget
 			}
@@ -52,11 +54,12 @@ func (s *Space) Commands(ctx context.Context, visit func(state, choice int, enab
 	return nil
 }
 
-// findTargets returns the numbers of the states that a choice leads to, in dst. It returns false if one is not in the space.
-func (s *Space) findTargets(dst []int, enabled *compile.Choice) ([]int, bool) {
+// findTargets returns the numbers of the target states of a choice, in dst. allKnown is false if the space lacks a
+// target.
+func (space *Space) findTargets(dst []int, enabled *compile.Choice) (targets []int, allKnown bool) {
 	dst = dst[:0]
 	for _, transition := range enabled.Transitions {
-		number, ok := s.Find(transition.Target)
+		number, ok := space.Find(transition.Target)
 		if !ok {
 			return dst, false
 		}
@@ -65,11 +68,10 @@ func (s *Space) findTargets(dst []int, enabled *compile.Choice) ([]int, bool) {
 	return dst, true
 }
 
-// findChoice returns the choice of a state that has the action, the targets and, up to
-// rounding, the weights of an enabled choice; -1 if there is none. In a Markov chain it returns the state, whose
-// enabled choices are merged.
-func (s *Space) findChoice(state int, enabled *compile.Choice, targets []int) int {
-	model := s.Model()
+// findChoice returns the choice of a state that equals an enabled choice, or -1. Weights are compared up to
+// rounding. In a Markov chain it returns the state, because the enabled choices are merged.
+func (space *Space) findChoice(state int, enabled *compile.Choice, targets []int) int {
+	model := space.Model()
 	if model.Kind != sparse.MDP {
 		return state
 	}
@@ -87,18 +89,17 @@ func (s *Space) findChoice(state int, enabled *compile.Choice, targets []int) in
 	return -1
 }
 
-// sameDistribution reports whether the transitions of the model from index first on have the given
-// targets and the weights of the enabled choice, up to a relative error of 1e-9.
+// sameDistribution reports whether the transitions from index first on have the given targets and the weights of
+// the enabled choice. It allows a relative difference of 1e-9.
 func sameDistribution(model *sparse.Model, first int, enabled *compile.Choice, targets []int) bool {
+	row := model.Target[first : first+len(targets)]
 	for index, target := range targets {
-		found := false
-		for transition := first; transition < first+len(targets); transition++ {
-			if int(model.Target[transition]) == target {
-				found = math.Abs(enabled.Transitions[index].Weight-model.Prob(transition)) <= 1e-9*model.Prob(transition)
-				break
-			}
+		position := slices.Index(row, uint32(target))
+		if position < 0 {
+			return false
 		}
-		if !found {
+		weight := model.Prob(first + position)
+		if math.Abs(enabled.Transitions[index].Weight-weight) > 1e-9*weight {
 			return false
 		}
 	}

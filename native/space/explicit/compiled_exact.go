@@ -47,27 +47,27 @@ const (
 	maxTests = 1 << 16
 )
 
-// findDependencies finds the variables on which the weights of the commands depend. It returns
-// false if these variables have too many valuations to cache a list of weights for each.
+// findDependencies finds the variables in the weights of the commands. It returns false if these variables have
+// too many valuations for the cache.
 func (cache *weightCache) findDependencies(program *sema.Program, commands []compile.CommandRef) bool {
-	order, tests := weightTests(program, commands)
+	slots, tests := weightTests(program, commands)
 	numKeys := int64(1)
-	for _, slot := range order {
+	for _, slot := range slots {
 		variable := &program.Vars[slot]
 		numValues := int64(variable.High) - int64(variable.Low) + 1
-		added := dependency{slot: slot, low: variable.Low, stride: numKeys}
-		numClasses := added.classify(tests[slot], numValues, make([]int32, len(program.Vars)))
-		if numClasses > maxWeights/numKeys {
+		found := dependency{slot: slot, low: variable.Low, stride: numKeys}
+		numClasses := found.classify(tests[slot], numValues, make([]int32, len(program.Vars)))
+		if numClasses > maxWeights/numKeys { // the number of keys would exceed maxWeights
 			return false
 		}
-		cache.dependencies = append(cache.dependencies, added)
+		cache.dependencies = append(cache.dependencies, found)
 		numKeys *= numClasses
 	}
 	return true
 }
 
-// weightTests returns the variables that occur in weights of the commands, in order of first use, and for each variable the subexpressions
-// that test it.
+// weightTests returns the variables in the weights of the commands, in order of first use. tests has the
+// subexpressions that test each variable.
 func weightTests(program *sema.Program, commands []compile.CommandRef) (variables []int, tests map[int][]sema.Expr) {
 	tests = make(map[int][]sema.Expr)
 	collect := func(expr sema.Expr) bool {
@@ -91,8 +91,8 @@ func weightTests(program *sema.Program, commands []compile.CommandRef) (variable
 	return variables, tests
 }
 
-// testedVariable returns the slot of the only variable of an expression. ok is false unless the expression is a variable, or
-// a Boolean expression with exactly one variable.
+// testedVariable returns the variable of an expression. The expression must be a variable, or Boolean with exactly
+// one variable. Otherwise ok is false.
 func testedVariable(expr sema.Expr) (slot int, ok bool) {
 	if variable, isVar := expr.(*sema.Var); isVar {
 		return variable.Slot, true
@@ -111,33 +111,34 @@ func testedVariable(expr sema.Expr) (slot int, ok bool) {
 	return slot, len(slots) == 1
 }
 
-// classify partitions the n values of the variable into classes, so that all tests have the same results for all values of a
-// class. It returns the number of classes. If a test is the variable itself or cannot be evaluated for some value, or if there
-// are too many evaluations, every value is its own class. state is a valuation that classify may change.
-func (d *dependency) classify(tests []sema.Expr, n int64, state []int32) int64 {
-	if int64(len(tests)) > maxTests/n {
+// classify partitions the n values of a variable into classes and returns the number of classes. All tests have
+// the same results for all values of a class. Without an answer after maxTests evaluations, each value is a class.
+// classify overwrites state.
+func (variable *dependency) classify(tests []sema.Expr, n int64, state []int32) int64 {
+	if int64(len(tests)) > maxTests/n { // too many evaluations
 		return n
 	}
 	classes := make([]int64, n)
 	classByResults := make(map[string]int64) // the keys are the results of all tests, one byte each
 	results := make([]byte, len(tests))
 	for i := range classes {
-		state[d.slot] = d.low + int32(i)
+		state[variable.slot] = variable.low + int32(i)
 		if !evaluateTests(results, tests, state) {
 			return n
 		}
 		class, found := classByResults[string(results)]
 		if !found {
 			class = int64(len(classByResults))
-			classByResults[string(results)] = class
+			classByResults[string(results)] = class // a new class
 		}
 		classes[i] = class
 	}
-	d.classes = classes
+	variable.classes = classes
 	return int64(len(classByResults))
 }
 
-// evaluateTests stores the result of each test in a state as 0 or 1. It returns false if a test is a variable or fails.
+// evaluateTests stores the result of each test in a state as 0 or 1. It returns false if a test is a variable or
+// has no value.
 func evaluateTests(results []byte, tests []sema.Expr, state []int32) bool {
 	for k, expr := range tests {
 		if _, isVariable := expr.(*sema.Var); isVariable {
@@ -155,22 +156,22 @@ func evaluateTests(results []byte, tests []sema.Expr, state []int32) bool {
 	return true
 }
 
-// key encodes the classes of the current values of all dependencies in mixed radix.
+// key returns a number that encodes the current class of every dependency, in mixed radix.
 func (cache *weightCache) key(state []int32) int64 {
 	key := int64(0)
 	for i := range cache.dependencies {
-		used := &cache.dependencies[i]
-		offset := int64(state[used.slot]) - int64(used.low)
-		if used.classes != nil {
-			offset = used.classes[offset]
+		variable := &cache.dependencies[i]
+		class := int64(state[variable.slot]) - int64(variable.low)
+		if variable.classes != nil { // otherwise each value is a class
+			class = variable.classes[class]
 		}
-		key += used.stride * offset
+		key += variable.stride * class
 	}
 	return key
 }
 
-// expandCompiled expands the states of the batch with the compiled model and cached weights. A
-// state with a weight that cannot be cached is expanded by the interpreter, with the same result.
+// expandCompiled expands the states of the batch with the compiled model and cached weights. The interpreter
+// expands the states without cached weights.
 func (worker *exactWorker) expandCompiled(ctx context.Context) error {
 	batch, compiled := worker.batch, worker.compiled
 	output, words := &compiled.output, worker.codec.words
@@ -178,22 +179,15 @@ func (worker *exactWorker) expandCompiled(ctx context.Context) error {
 	if err := worker.expander.Expand(ctx, batch.states, output); err != nil {
 		return err
 	}
-	choice, transition := 0, 0 // the first ones of the current state in output
+	choice, transition := 0, 0 // indices in output of the first ones of the current state
 	for i, numChoices := range output.Choices {
 		worker.codec.unpack(worker.state, batch.states[i*words:(i+1)*words])
 		isCompiled := numChoices != compile.GivenUp
-		endChoice := choice
-		if isCompiled {
-			endChoice += int(numChoices)
+		if !isCompiled {
+			numChoices = 0
 		}
-		var err error
-		if isCompiled && worker.findWeights(choice, endChoice) {
-			err = worker.addCompiled(ctx, choice, endChoice, transition)
-		} else {
-			compiled.interpreted++
-			err = worker.expandInterpreted(ctx)
-		}
-		if err != nil {
+		endChoice := choice + int(numChoices)
+		if err := worker.expandState(ctx, isCompiled, choice, endChoice, transition); err != nil {
 			return err
 		}
 		for ; choice < endChoice; choice++ {
@@ -207,8 +201,18 @@ func (worker *exactWorker) expandCompiled(ctx context.Context) error {
 	return nil
 }
 
-// findWeights sets weightLists to the exact weights of the choices from first to end-1 of the compiled model's output, which
-// belong to the current state. It returns false if the interpreter must expand the state instead.
+// expandState appends the choices of the current state to the batch. They are numbers choice to endChoice-1 of the output if
+// the state is compiled and has cached weights. If not, the interpreter computes them.
+func (worker *exactWorker) expandState(ctx context.Context, isCompiled bool, choice, endChoice, transition int) error {
+	if isCompiled && worker.findWeights(choice, endChoice) {
+		return worker.addCompiled(ctx, choice, endChoice, transition)
+	}
+	worker.compiled.interpreted++
+	return worker.expandInterpreted(ctx)
+}
+
+// findWeights sets weightLists to the exact weights of the current state's choices, from first to end-1. It
+// returns false if the interpreter must expand the state.
 func (worker *exactWorker) findWeights(first, end int) bool {
 	if worker.kind == sparse.DTMC && end-first > 1 {
 		return false // the interpreter divides the weights of several commands by their sum
@@ -225,11 +229,10 @@ func (worker *exactWorker) findWeights(first, end int) bool {
 	return true
 }
 
-// cachedWeights returns the weights of the alternatives of a move in the current state, one for
-// each transition that the compiled model writes. move is the index of the move. An empty list means that the interpreter
-// must expand the state.
-func (worker *exactWorker) cachedWeights(move int) []*big.Rat {
-	cache, commands := &worker.compiled.caches[move], worker.expander.Moves()[move].Commands
+// cachedWeights returns the weight of each alternative of a move in the current state. The list is empty if the
+// interpreter must expand the state.
+func (worker *exactWorker) cachedWeights(moveIndex int) []*big.Rat {
+	cache, commands := &worker.compiled.caches[moveIndex], worker.expander.Moves()[moveIndex].Commands
 	if cache.lists == nil {
 		cache.lists = make(map[int64][]*big.Rat)
 		if !cache.findDependencies(worker.program, commands) {
@@ -241,29 +244,28 @@ func (worker *exactWorker) cachedWeights(move int) []*big.Rat {
 	key := cache.key(worker.state)
 	weights, found := cache.lists[key]
 	if !found {
-		weights = worker.alternativeWeights(&worker.expander.Moves()[move])
+		weights = worker.alternativeWeights(&worker.expander.Moves()[moveIndex])
 		cache.lists[key] = weights
 	}
 	return weights
 }
 
-// alternativeWeights computes the weights of the alternatives of a move in the current state. An alternative is a combination
-// of updates, one of each command, and its weight is the product of the weights of these updates. A weight of zero is nil. The
-// compiled model omits combinations whose constant weight rounds to zero. If the exact weight of an omitted combination is not
-// zero, or if a weight cannot be computed, the list is empty, and the interpreter must expand the state.
+// alternativeWeights computes the weight of each alternative of a move in the current state. An alternative has
+// one update of each command, and its weight is the product of their weights. A weight of zero is nil. The list is
+// empty if the interpreter must expand the state.
 func (worker *exactWorker) alternativeWeights(move *compile.Move) []*big.Rat {
 	updateWeights, err := worker.updateWeights(move.Commands)
 	if err != nil || len(move.Alternatives) == 0 {
 		return []*big.Rat{}
 	}
 	weights := make([]*big.Rat, 0, len(move.Alternatives))
-	combination := make([]int, len(updateWeights)) // the index of an update of each command
-	for more := true; more; more = nextCombination(combination, updateWeights) >= 0 {
+	for combination := range combinations(updateWeights) {
 		weight := combinedWeight(combination, updateWeights)
 		isZero := weight.Sign() == 0
+		// The compiled model omits a combination if the float64 value of its weight is zero.
 		isOmitted := len(weights) == len(move.Alternatives) || !slices.Equal(combination, move.Alternatives[len(weights)])
 		switch {
-		case isOmitted && isZero: // there is no such transition
+		case isOmitted && isZero: // there is no transition
 		case isOmitted:
 			return []*big.Rat{}
 		case isZero:
@@ -278,7 +280,8 @@ func (worker *exactWorker) alternativeWeights(move *compile.Move) []*big.Rat {
 	return weights
 }
 
-// combinedWeight returns the product of the weights of one update of each command: of update combination[i] of command i.
+// combinedWeight returns the product of the weights of the selected updates. combination[i] is the selected update
+// of command i.
 func combinedWeight(combination []int, updateWeights [][]*big.Rat) *big.Rat {
 	product := updateWeights[0][combination[0]]
 	for i := 1; i < len(combination); i++ {
@@ -302,9 +305,9 @@ func (worker *exactWorker) updateWeights(commands []compile.CommandRef) ([][]*bi
 	return lists, nil
 }
 
-// addCompiled appends the current state to the batch. Its choices are those from firstChoice to endChoice-1 of the compiled
-// model's output. transition is the index of their first transition there. Their weights are in weightLists.
-func (worker *exactWorker) addCompiled(ctx context.Context, firstChoice, endChoice, transition int) error {
+// addCompiled appends the current state, with the choices from firstChoice to endChoice-1 of the output, to the
+// batch. firstTransition is the index of their first transition. The weights are in weightLists.
+func (worker *exactWorker) addCompiled(ctx context.Context, firstChoice, endChoice, firstTransition int) error {
 	if worker.owners != nil && endChoice > firstChoice {
 		moves := worker.compiled.output.Moves[firstChoice:endChoice]
 		owner, err := worker.owners.stateOwner(func() []int32 { return worker.state }, len(moves), func(i int) ownedChoice {
@@ -317,30 +320,31 @@ func (worker *exactWorker) addCompiled(ctx context.Context, firstChoice, endChoi
 		worker.batch.setOwner(len(worker.batch.Choices), owner)
 	}
 	if worker.kind == sparse.MDP {
-		return worker.addCompiledChoices(ctx, firstChoice, endChoice, transition)
+		return worker.addCompiledChoices(ctx, firstChoice, endChoice, firstTransition)
 	}
-	return worker.addCompiledRow(ctx, firstChoice, endChoice, transition)
+	return worker.addCompiledRow(ctx, firstChoice, endChoice, firstTransition)
 }
 
-// addCompiledChoices adds a state of an MDP, like addCompiled. It drops choices that are equal to earlier ones.
+// addCompiledChoices appends the choices of an MDP state to the batch. It skips a choice that equals an earlier
+// choice of the state.
 func (worker *exactWorker) addCompiledChoices(ctx context.Context, firstChoice, endChoice, transition int) error {
 	batch := worker.batch
-	firstKept, start := len(batch.Transitions), len(batch.rats)
+	firstAdded, rowStart := len(batch.Transitions), len(batch.rats)
 	for choice := firstChoice; choice < endChoice; choice++ {
-		worker.addTransitions(start, worker.compiled.weightLists[choice-firstChoice], transition)
+		worker.addTransitions(rowStart, worker.compiled.weightLists[choice-firstChoice], transition)
 		transition += int(worker.compiled.output.Transitions[choice])
-		if err := worker.countWork(ctx, (len(batch.Transitions)-firstKept)*(len(batch.rats)-start)); err != nil {
+		if err := worker.countWork(ctx, (len(batch.Transitions)-firstAdded)*(len(batch.rats)-rowStart)); err != nil {
 			return err
 		}
-		worker.endChoice(firstKept, start, worker.moveAction(choice))
-		start = len(batch.rats)
+		worker.endChoice(firstAdded, rowStart, worker.moveAction(choice))
+		rowStart = len(batch.rats)
 	}
-	batch.Choices = append(batch.Choices, uint32(len(batch.Transitions)-firstKept))
+	batch.Choices = append(batch.Choices, uint32(len(batch.Transitions)-firstAdded))
 	return nil
 }
 
-// addCompiledRow adds a state of a Markov chain, like addCompiled. It merges the choices into one row. The row
-// is ordered by action: first the transitions of the action of the first choice, then the transitions of the next action, and so on.
+// addCompiledRow merges the choices of a state of a Markov chain into one row. Transitions with the same action
+// are adjacent, and actions are in order of first appearance.
 func (worker *exactWorker) addCompiledRow(ctx context.Context, firstChoice, endChoice, transition int) error {
 	batch := worker.batch
 	if firstChoice == endChoice { // a deadlock
@@ -362,30 +366,29 @@ func (worker *exactWorker) addCompiledRow(ctx context.Context, firstChoice, endC
 	return nil
 }
 
-// addActionTransitions appends the transitions of the current state that have the given action to the row of a Markov chain.
-// weightLists has the weights of the choices from firstChoice on, whose transitions in the compiled model's output begin at
-// transition.
+// addActionTransitions appends the transitions of one action to the row of a Markov chain. It reads the choices
+// from firstChoice on. weightLists holds their weights, and transition is the index of their first transition in
+// the output.
 func (worker *exactWorker) addActionTransitions(ctx context.Context, action sparse.Action, firstChoice int, weightLists [][]*big.Rat, transition int) error {
 	batch := worker.batch
-	start := len(batch.rats)
+	rowStart := len(batch.rats)
 	for i, weights := range weightLists {
 		choice := firstChoice + i
 		if worker.moveAction(choice) == action {
-			worker.addTransitions(start, weights, transition)
+			worker.addTransitions(rowStart, weights, transition)
 		}
 		transition += int(worker.compiled.output.Transitions[choice])
-		if err := worker.countWork(ctx, 1+len(batch.rats)-start); err != nil {
+		if err := worker.countWork(ctx, 1+len(batch.rats)-rowStart); err != nil {
 			return err
 		}
 	}
-	for range len(batch.rats) - start {
+	for range len(batch.rats) - rowStart {
 		batch.actions = append(batch.actions, action)
 	}
 	return nil
 }
 
-// hasAction reports whether one of the choices from first to end-1 of the compiled model's output
-// has the given action.
+// hasAction reports whether one of the choices from first to end-1 of the output has the given action.
 func (worker *exactWorker) hasAction(first, end int, action sparse.Action) bool {
 	for choice := first; choice < end; choice++ {
 		if worker.moveAction(choice) == action {
@@ -400,9 +403,9 @@ func (worker *exactWorker) moveAction(choice int) sparse.Action {
 	return actionOf(worker.expander.Moves()[worker.compiled.output.Moves[choice]].Action)
 }
 
-// addTransitions appends transitions with the given weights to the batch. It skips weights that are nil. The targets are those of
-// the transitions from index transition on in the compiled model's output. If a transition of the batch from index first on has
-// the same target, addTransitions adds the weight to it.
+// addTransitions appends a transition for each weight except nil. Transition transition+k of the compiled model
+// has the target of weights[k]. If a transition of the batch from index first on has the same target, the weight
+// is added to it.
 func (worker *exactWorker) addTransitions(first int, weights []*big.Rat, transition int) {
 	batch, compiled, words := worker.batch, worker.compiled, worker.codec.words
 	for k, weight := range weights {
@@ -410,7 +413,7 @@ func (worker *exactWorker) addTransitions(first int, weights []*big.Rat, transit
 			continue
 		}
 		target := compiled.output.Targets[(transition+k)*words : (transition+k+1)*words]
-		same := first // the transition with the same target
+		same := first // becomes the index of the transition with the same target, if there is one
 		for same < len(batch.rats) && !equalWords(batch.target(same, words), target) {
 			same++
 		}
@@ -426,7 +429,7 @@ func (worker *exactWorker) addTransitions(first int, weights []*big.Rat, transit
 // maxSums is the largest number of sums that are cached.
 const maxSums = 1 << 12
 
-// sum returns left+right. It caches sums by the pointers of their operands, so equal sums usually share memory.
+// sum returns left+right. It caches sums by the pointers of their operands.
 func (compiled *compiledChoices) sum(left, right *big.Rat) *big.Rat {
 	key := [2]*big.Rat{left, right}
 	if cached := compiled.sums[key]; cached != nil {

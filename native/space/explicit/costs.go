@@ -7,36 +7,36 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Costs evaluates Program.Rewards[index] exactly, even if the space has only float64 weights.
-// stateCosts has an entry per state; moveCosts has an entry per choice of an MDP, or per
-// transition of a Markov chain. A reward that is not rational is an error.
-func (s *Space) Costs(index int) (stateCosts, moveCosts []*big.Rat, err error) {
-	if s.imported != nil {
-		return s.importedCosts(index)
+// Costs evaluates the reward structure Program.Rewards[index] with fractions, even if the weights of the space are
+// float64. stateCosts has an entry per state. moveCosts has an entry per choice of an MDP, or per transition of a
+// Markov chain. An irrational reward is an error.
+func (space *Space) Costs(index int) (stateCosts, moveCosts []*big.Rat, err error) {
+	if space.imported != nil {
+		return space.importedCosts(index)
 	}
-	structure := &s.Program().Rewards[index]
-	evaluator, err := s.newExactRewardEvaluator(structure)
+	structure := &space.Program().Rewards[index]
+	evaluator, err := space.newExactRewardEvaluator(structure)
 	if err != nil {
 		return nil, nil, err
 	}
-	numMoves := s.model.NumTransitions()
-	if s.model.Kind == sparse.MDP {
-		numMoves = s.model.NumChoices()
+	numMoves := space.model.NumTransitions()
+	if space.model.Kind == sparse.MDP {
+		numMoves = space.model.NumChoices()
 	}
-	stateCosts, moveCosts = make([]*big.Rat, s.store.n), make([]*big.Rat, numMoves)
+	stateCosts, moveCosts = make([]*big.Rat, space.store.n), make([]*big.Rat, numMoves)
 	hasTransitionItems := hasTransitionRewards(structure)
-	state := s.State(nil, 0)
-	for i := range s.store.n {
-		s.State(state, i)
+	state := space.State(nil, 0)
+	for i := range space.store.n {
+		space.State(state, i)
 		if stateCosts[i], err = evaluator.sum(state, isStateItem); err != nil {
 			return nil, nil, err
 		}
-		if !hasTransitionItems || s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
+		if !hasTransitionItems || space.model.IsDeadlock(i) {
 			continue
 		}
-		first, end := s.costRange(i)
+		first, end := space.costRange(i)
 		for move := first; move < end; move++ {
-			if moveCosts[move], err = evaluator.sum(state, isTransitionItem(s.actionIndex(move))); err != nil {
+			if moveCosts[move], err = evaluator.sum(state, isTransitionItem(space.actionIndex(move))); err != nil {
 				return nil, nil, err
 			}
 		}
@@ -44,42 +44,41 @@ func (s *Space) Costs(index int) (stateCosts, moveCosts []*big.Rat, err error) {
 	return stateCosts, moveCosts, nil
 }
 
-// costRange returns the range of moveCosts that belongs to state i: its choices in an MDP, its
-// transitions in a Markov chain.
-func (s *Space) costRange(i int) (first, end int) {
-	first, end = s.model.Choices(i)
-	if s.model.Kind == sparse.MDP {
+// costRange returns the range of indices into moveCosts that belongs to state i. The indices are choices of an
+// MDP, or transitions of a Markov chain.
+func (space *Space) costRange(i int) (first, end int) {
+	first, end = space.model.Choices(i)
+	if space.model.Kind == sparse.MDP {
 		return first, end
 	}
-	return s.model.Row(i)
+	return space.model.Row(i)
 }
 
-// importedCosts is Costs for an imported space: the fractions of the files, or their float64 values
-// if all of these are whole numbers.
-func (s *Space) importedCosts(index int) (stateCosts, moveCosts []*big.Rat, err error) {
-	reward, err := s.importedReward(index)
+// importedCosts returns the costs of an imported space. If the files have no fractions, all rewards must be whole
+// numbers.
+func (space *Space) importedCosts(index int) (stateCosts, moveCosts []*big.Rat, err error) {
+	reward, err := space.importedReward(index)
 	if err != nil {
 		return nil, nil, err
 	}
 	values, rats := reward.Choice, reward.ChoiceRat
-	if s.model.Kind != sparse.MDP {
-		transitionReward := s.imported.transitionRewards[index]
+	if space.model.Kind != sparse.MDP {
+		transitionReward := space.imported.transitionRewards[index]
 		values, rats = transitionReward.Values, transitionReward.Rats
 	}
-	if stateCosts, err = rationalCosts(reward.State, reward.StateRat, s.model.NumStates()); err != nil {
+	if stateCosts, err = rationalCosts(reward.State, reward.StateRat, space.model.NumStates()); err != nil {
 		return nil, nil, err
 	}
-	numMoves := s.model.NumTransitions()
-	if s.model.Kind == sparse.MDP {
-		numMoves = s.model.NumChoices()
+	numMoves := space.model.NumTransitions()
+	if space.model.Kind == sparse.MDP {
+		numMoves = space.model.NumChoices()
 	}
 	moveCosts, err = rationalCosts(values, rats, numMoves)
 	return stateCosts, moveCosts, err
 }
 
-// rationalCosts returns rats if the files had fractions. Otherwise it converts the n values to
-// fractions, nil for zero. A value that is not a whole number is an error, because the file may
-// contain a rounded number.
+// rationalCosts returns rats, if the files have fractions. If not, it converts the n values to fractions, with nil
+// for zero. A value with decimals is an error, because it may be rounded.
 func rationalCosts(values []float64, rats []*big.Rat, n int) ([]*big.Rat, error) {
 	if rats != nil {
 		return rats, nil

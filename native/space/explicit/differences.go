@@ -9,17 +9,17 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Differences counts the states in which the value of an expression of type Bool or Int in float64 arithmetic, which PRISM
-// uses, differs from its exact value. first is the first of these states. If guard is not nil, it counts only states that
-// satisfy guard.
-func (s *Space) Differences(expr, guard sema.Expr) (count, first int, err error) {
-	if s.floatAnalysis().Decided(expr) || !sema.NeedsOnlyVariables(expr) {
+// Differences counts the states with different float64 and exact values of an expression. first is the first of
+// these states. The expression has type Bool or Int. If guard is not nil, only states that satisfy guard count.
+// PRISM computes with float64 numbers.
+func (space *Space) Differences(expr, guard sema.Expr) (count, first int, err error) {
+	if space.floatAnalysis().Decided(expr) || !sema.NeedsOnlyVariables(expr) {
 		return 0, 0, nil
 	}
 	var counter, smallest atomic.Int64
-	smallest.Store(int64(s.store.n))
+	smallest.Store(int64(space.store.n))
 	newVisitor := func() (visitState, error) {
-		needsFractions, err := s.compiled.Doubtful(expr)
+		needsFractions, err := space.compiled.Doubtful(expr)
 		visit := func(i int, state []int32) error {
 			if needsFractions(state) && differs(expr, guard, state) {
 				counter.Add(1)
@@ -29,12 +29,12 @@ func (s *Space) Differences(expr, guard sema.Expr) (count, first int, err error)
 		}
 		return visit, err
 	}
-	err = s.visitInParallel(newVisitor)
+	err = space.visitInParallel(newVisitor)
 	return int(counter.Load()), int(smallest.Load()), err
 }
 
-// differs reports whether the value of an expression in float64 arithmetic differs from its exact value, in a state that
-// satisfies the guard (unless the guard is nil). It ignores errors, which are reported where the value is needed.
+// differs reports whether the float64 value of an expression differs from its exact value in a state. It returns
+// false if the state violates the guard, or if an exact evaluation fails. A nil guard holds in every state.
 func differs(expr, guard sema.Expr, state []int32) bool {
 	if guard != nil {
 		if holds, _, err := sema.EvalExact(guard, state); err != nil || !holds.Bool {
@@ -49,7 +49,7 @@ func differs(expr, guard sema.Expr, state []int32) bool {
 	return err != nil || value.Bool != exact.Bool || value.Int != exact.Int
 }
 
-// storeMin sets a variable to the smaller of its number and the value.
+// storeMin atomically sets a variable to the minimum of itself and value.
 func storeMin(variable *atomic.Int64, value int64) {
 	for {
 		old := variable.Load()
@@ -60,15 +60,15 @@ func storeMin(variable *atomic.Int64, value int64) {
 }
 
 // floatAnalysis returns the analysis of rounding errors in the expressions of the program.
-func (s *Space) floatAnalysis() sema.FloatAnalysis { return sema.NewFloatAnalysis(s.Program()) }
+func (space *Space) floatAnalysis() sema.FloatAnalysis { return sema.NewFloatAnalysis(space.Program()) }
 
-// comparePRISMArithmetic adds a warning for each guard and each update that has another value in
-// PRISM's float64 arithmetic than in exact arithmetic, in some reachable state.
-func (s *Space) comparePRISMArithmetic() error {
-	for i := range s.Program().Modules {
-		commands := s.Program().Modules[i].Commands
+// comparePRISMArithmetic adds a warning for each guard and update with different float64 and exact values in some
+// state. PRISM computes with float64 numbers.
+func (space *Space) comparePRISMArithmetic() error {
+	for i := range space.Program().Modules {
+		commands := space.Program().Modules[i].Commands
 		for j := range commands {
-			if err := s.compareCommand(&commands[j]); err != nil {
+			if err := space.compareCommand(&commands[j]); err != nil {
 				return err
 			}
 		}
@@ -76,14 +76,14 @@ func (s *Space) comparePRISMArithmetic() error {
 	return nil
 }
 
-// compareCommand compares the guard and the assigned values of a command.
-func (s *Space) compareCommand(command *sema.Command) error {
-	if err := s.compareExpr("guard", command.Guard, nil); err != nil {
+// compareCommand adds warnings about the guard and the assigned values of a command.
+func (space *Space) compareCommand(command *sema.Command) error {
+	if err := space.compareExpr("guard", command.Guard, nil); err != nil {
 		return err
 	}
 	for _, update := range command.Updates {
 		for _, assignment := range update.Assigns {
-			if err := s.compareExpr("value", assignment.Value, command.Guard); err != nil {
+			if err := space.compareExpr("value", assignment.Value, command.Guard); err != nil {
 				return err
 			}
 		}
@@ -91,19 +91,20 @@ func (s *Space) compareCommand(command *sema.Command) error {
 	return nil
 }
 
-// compareExpr adds a warning if expr differs between float64 and exact arithmetic in some state that
-// satisfies guard. kind says in the warning which part of a command expr is.
-func (s *Space) compareExpr(kind string, expr, guard sema.Expr) error {
-	count, first, err := s.Differences(expr, guard)
+// compareExpr adds a warning if the float64 value of expr differs from its exact value in some state that
+// satisfies guard. The warning names the kind of expr.
+func (space *Space) compareExpr(kind string, expr, guard sema.Expr) error {
+	count, first, err := space.Differences(expr, guard)
 	if count > 0 {
-		warning := syntax.Error{File: s.Program().File, Pos: expr.Pos(), Msg: s.Difference(kind, count, first)}
-		s.prismDifferences = append(s.prismDifferences, warning.Error())
+		warning := syntax.Error{File: space.Program().File, Pos: expr.Pos(), Msg: space.Difference(kind, count, first)}
+		space.prismDifferences = append(space.prismDifferences, warning.Error())
 	}
 	return err
 }
 
-// Difference returns the text of a warning about the count states found by Differences.
-func (s *Space) Difference(kind string, count, first int) string {
+// Difference returns the text of a warning. count is the number of states with a different value, and first is the
+// first of them.
+func (space *Space) Difference(kind string, count, first int) string {
 	return fmt.Sprintf("the %s is computed exactly and differs from PRISM's float64 arithmetic in %s, the first is %s",
-		kind, noun.Count(count, "state"), s.compiled.StateText(s.State(nil, first)))
+		kind, noun.Count(count, "state"), space.compiled.StateText(space.State(nil, first)))
 }

@@ -11,8 +11,8 @@ import (
 type LimitError struct {
 	Memory   bool // Limit is a number of bytes, otherwise of states
 	Limit    int64
-	States   int // found so far
-	Expanded int // number of found states whose choices were computed
+	States   int // number of states found so far
+	Expanded int // number of found states with known choices
 }
 
 // Error names the limit, and the numbers of found and of expanded states.
@@ -21,7 +21,8 @@ func (e *LimitError) Error() string {
 	if e.Memory {
 		limit = fmt.Sprintf("%d MB of memory", e.Limit>>20)
 	}
-	return fmt.Sprintf("the state space needs more than %s: %s %s found, and %d of them explored", limit, noun.Count(e.States, "state"), noun.Verb(e.States, "was", "were"), e.Expanded)
+	found, verb := noun.Count(e.States, "state"), noun.Verb(e.States, "was", "were")
+	return fmt.Sprintf("the state space needs more than %s: %s %s found, and %d of them explored", limit, found, verb, e.Expanded)
 }
 
 // DeadlockError says that states have no choice.

@@ -24,8 +24,8 @@ type exactExpander struct {
 	tolerance *big.Rat
 	// normalised says that the weights of some command were divided by their sum, which was not 1.
 	normalised bool
-	// allowEnclosures says that an irrational weight may be replaced by a fraction within the
-	// relative distance maxEnclosure. usedEnclosure says that a weight was replaced.
+	// allowEnclosures says that a fraction within the relative distance maxEnclosure may replace an
+	// irrational weight. usedEnclosure says that it replaced a weight.
 	allowEnclosures, usedEnclosure bool
 	// constantWeights caches the weights of commands whose weights do not depend on the state.
 	constantWeights map[*sema.Command][]*big.Rat
@@ -54,30 +54,25 @@ type exactChoice struct {
 	keyBuffer    []byte         // scratch space for keys of targetIndex
 }
 
-// expand returns the choices of a state and the number of enabled choices. In a Markov chain,
-// enabled choices with the same action are merged into one. In a DTMC, all weights are divided by
-// their sum.
+// expand returns the choices of a state and the number of enabled choices. In a Markov chain it merges enabled
+// choices with the same action. In a DTMC it also divides all weights by their sum.
 func (expander *exactExpander) expand(ctx context.Context, state []int32) (choices []exactChoice, numEnabled int, err error) {
 	enabled, err := expander.updates.Enabled(state)
 	if err != nil {
 		return nil, 0, err
 	}
 	if expander.owners != nil {
-		expander.owner, err = expander.owners.stateOwner(func() []int32 { return state }, len(enabled.List), func(i int) ownedChoice {
-			enabledChoice := &enabled.List[i]
-			return ownedChoice{enabledChoice.Action, enabledChoice.Module, enabledChoice.Commands}
-		})
-		if err != nil {
+		if expander.owner, err = expander.owners.enabledOwner(state, enabled); err != nil {
 			return nil, 0, err
 		}
+	}
+	newChoice := expander.newChoice
+	if hasIntervals(expander.model) {
+		newChoice = expander.newIntervalChoice
 	}
 	for i := range enabled.List {
 		if err := ctx.Err(); err != nil {
 			return nil, 0, err
-		}
-		newChoice := expander.newChoice
-		if hasIntervals(expander.model) {
-			newChoice = expander.newIntervalChoice
 		}
 		choice, err := newChoice(ctx, state, &enabled.List[i])
 		if err != nil {
@@ -97,8 +92,9 @@ func (expander *exactExpander) expand(ctx context.Context, state []int32) (choic
 	return choices, len(enabled.List), nil
 }
 
-// normalise divides the weights of all choices of a DTMC state by their sum, as PRISM resolves
-// several enabled commands. The weights of a single choice already sum to 1.
+// normalise divides all weights of a DTMC state by their sum. The weights of a single choice already sum to 1.
+//
+// Source: PRISM resolves several enabled commands of a DTMC uniformly.
 func normalise(choices []exactChoice) {
 	if len(choices) <= 1 {
 		return
@@ -116,26 +112,26 @@ func normalise(choices []exactChoice) {
 	}
 }
 
-// mergeEqualActions merges choices with the same action, in order of first appearance.
+// mergeEqualActions merges choices with the same action. The result is in order of first appearance.
 func mergeEqualActions(choices []exactChoice) []exactChoice {
 	if len(choices) <= 1 {
 		return choices
 	}
 	var merged []exactChoice
 	for _, choice := range choices {
-		i := slices.IndexFunc(merged, func(other exactChoice) bool { return other.action == choice.action })
-		if i < 0 {
+		same := slices.IndexFunc(merged, func(other exactChoice) bool { return other.action == choice.action })
+		if same < 0 { // a new action
 			merged = append(merged, choice)
 			continue
 		}
 		for j, weight := range choice.weights {
-			merged[i].addTransition(choice.targets[j], weight)
+			merged[same].addTransition(choice.targets[j], weight)
 		}
 	}
 	return merged
 }
 
-// addTransition adds a transition. The weights of transitions to the same target are summed.
+// addTransition adds a transition. If the choice has a transition to the same target, it adds the weights.
 func (choice *exactChoice) addTransition(target []int32, weight *big.Rat) {
 	if i := choice.findTarget(target); i >= 0 {
 		choice.weights[i] = new(big.Rat).Add(choice.weights[i], weight)
@@ -144,19 +140,19 @@ func (choice *exactChoice) addTransition(target []int32, weight *big.Rat) {
 	choice.targets, choice.weights = append(choice.targets, target), append(choice.weights, weight)
 }
 
-// findTarget returns the index of a target. If the target is new, it returns -1, and the caller
-// must append the target.
+// findTarget returns the index of a target. If the target is new, it returns -1, and the caller must append the
+// target.
 func (choice *exactChoice) findTarget(target []int32) int {
 	if len(choice.targets) < smallChoiceSize {
-		return slices.IndexFunc(choice.targets, func(found []int32) bool { return slices.Equal(found, target) })
+		return slices.IndexFunc(choice.targets, func(known []int32) bool { return slices.Equal(known, target) })
 	}
 	if choice.targetIndex == nil {
 		choice.targetIndex = make(map[string]int)
-		for i, found := range choice.targets {
-			choice.targetIndex[string(choice.targetKey(found))] = i
+		for i, known := range choice.targets {
+			choice.targetIndex[string(choice.targetKey(known))] = i
 		}
 	}
-	if i, found := choice.targetIndex[string(choice.targetKey(target))]; found {
+	if i, isKnown := choice.targetIndex[string(choice.targetKey(target))]; isKnown {
 		return i
 	}
 	choice.targetIndex[string(choice.keyBuffer)] = len(choice.targets)
@@ -176,23 +172,19 @@ func (choice *exactChoice) targetKey(target []int32) []byte {
 // with more targets, a map finds a target; in a smaller one, a linear search does.
 const smallChoiceSize = 64
 
-// newChoice builds the transitions of an enabled choice. Each combination of one update per
-// command gives a transition, and its weight is the product of the updates' weights. The update
-// of the first command varies fastest.
+// newChoice builds the transitions of an enabled choice. Each combination of one update per command gives a
+// transition. Its weight is the product of the updates' weights. The update of the first command varies fastest.
 func (expander *exactExpander) newChoice(ctx context.Context, state []int32, enabled *compile.Choice) (exactChoice, error) {
 	choice := exactChoice{action: enabled.Action}
 	weights, err := expander.choiceWeights(state, enabled)
 	if err != nil {
 		return choice, err
 	}
-	capacity := 1 // number of combinations, at most smallChoiceSize
-	for _, commandWeights := range weights {
-		capacity = min(capacity*len(commandWeights), smallChoiceSize)
-	}
+	capacity := initialCapacity(weights)
 	choice.targets, choice.weights = make([][]int32, 0, capacity), make([]*big.Rat, 0, capacity)
 	memory := targetMemory{free: make([]int32, capacity*len(state))}
 	updates := make([]int, len(weights))       // the selected update of each command
-	products := make([]*big.Rat, len(weights)) // products[i] multiplies the selected weights of commands i, i+1, ...
+	products := make([]*big.Rat, len(weights)) // products[i] is the product of the selected weights of commands i, i+1, ...
 	for changed := len(updates) - 1; changed >= 0; changed = nextCombination(updates, weights) {
 		multiplyWeights(products, weights, updates, changed)
 		weight := products[0]
@@ -211,6 +203,15 @@ func (expander *exactExpander) newChoice(ctx context.Context, state []int32, ena
 	return choice, nil
 }
 
+// initialCapacity returns the number of combinations of one weight per list, at most smallChoiceSize.
+func initialCapacity(lists [][]*big.Rat) int {
+	capacity := 1
+	for _, list := range lists {
+		capacity = min(capacity*len(list), smallChoiceSize)
+	}
+	return capacity
+}
+
 // choiceWeights returns the weights of the updates of each command of an enabled choice.
 func (expander *exactExpander) choiceWeights(state []int32, enabled *compile.Choice) ([][]*big.Rat, error) {
 	var weights [][]*big.Rat
@@ -224,10 +225,10 @@ func (expander *exactExpander) choiceWeights(state []int32, enabled *compile.Cho
 	return weights, nil
 }
 
-// multiplyWeights computes the products of the selected weights again after the updates of the
-// commands up to changed were changed. products[i] multiplies the weights of commands i, i+1, ...
-func multiplyWeights(products []*big.Rat, weights [][]*big.Rat, updates []int, changed int) {
-	for i := changed; i >= 0; i-- {
+// multiplyWeights sets products[i] to the product of the selected weights of commands i, i+1, and so on, for all i
+// up to last. updates[i] is the selected update of command i.
+func multiplyWeights(products []*big.Rat, weights [][]*big.Rat, updates []int, last int) {
+	for i := last; i >= 0; i-- {
 		products[i] = weights[i][updates[i]]
 		if i+1 < len(updates) {
 			products[i] = new(big.Rat).Mul(products[i], products[i+1])
@@ -238,7 +239,7 @@ func multiplyWeights(products []*big.Rat, weights [][]*big.Rat, updates []int, c
 // targetMemory allocates memory for several targets at once.
 type targetMemory struct{ free []int32 }
 
-// clone returns a copy of a state.
+// clone returns a copy of a state in memory that clones share.
 func (memory *targetMemory) clone(state []int32) []int32 {
 	size := len(state)
 	if len(memory.free) < size {
@@ -253,8 +254,8 @@ func (memory *targetMemory) clone(state []int32) []int32 {
 // cancelCheckInterval is the number of transitions of a choice after which the context is checked again.
 const cancelCheckInterval = 256
 
-// combinations yields each combination of one index per list; the first index varies fastest. The lists are not empty. The
-// yielded slice is reused.
+// combinations yields each combination of one index per list. The first index varies fastest. The lists must not
+// be empty. The yielded slice is overwritten by the next combination.
 func combinations[T any](lists [][]T) iter.Seq[[]int] {
 	return func(yield func([]int) bool) {
 		indices := make([]int, len(lists))
@@ -263,9 +264,8 @@ func combinations[T any](lists [][]T) iter.Seq[[]int] {
 	}
 }
 
-// nextCombination advances indices, which hold one index per list, to the next combination. The
-// first index varies fastest. It returns the position of the last index that changed; -1 after
-// the last combination.
+// nextCombination advances to the next combination of one index per list. The first index varies fastest. It
+// returns the position of the last index that changed, or -1 after the last combination.
 func nextCombination[T any](indices []int, lists [][]T) int {
 	for i, list := range lists {
 		indices[i]++
@@ -277,8 +277,8 @@ func nextCombination[T any](indices []int, lists [][]T) int {
 	return -1
 }
 
-// commandWeights returns the weights of the updates of a command in a state. It caches weights that do not depend on the
-// state.
+// commandWeights returns the weights of a command's updates in a state. It caches weights that do not depend on
+// the state.
 func (expander *exactExpander) commandWeights(state []int32, command *sema.Command) ([]*big.Rat, error) {
 	if cached := expander.constantWeights[command]; cached != nil {
 		return cached, nil
@@ -296,8 +296,8 @@ func isConst(expr sema.Expr) bool {
 	return ok
 }
 
-// evaluateWeights evaluates the probabilities or rates of a command's updates. Probabilities must
-// sum to 1; if their sum differs from 1 by less than the tolerance, they are divided by it.
+// evaluateWeights evaluates the probabilities or rates of a command's updates. If the sum of probabilities differs
+// from 1 by less than the tolerance, it divides them by the sum. A larger difference is an error.
 func (expander *exactExpander) evaluateWeights(state []int32, command *sema.Command) ([]*big.Rat, error) {
 	isCTMC := expander.model.Program().Type == syntax.CTMC
 	quantity := "probability"
@@ -330,7 +330,7 @@ func (expander *exactExpander) evaluateWeights(state []int32, command *sema.Comm
 	return weights, nil
 }
 
-// checkTolerance returns an error if the sum of the probabilities of a command, which is not 1, differs too much from 1.
+// checkTolerance returns an error if the sum of a command's probabilities differs too much from 1. sum is not 1.
 func (expander *exactExpander) checkTolerance(state []int32, command *sema.Command, sum *big.Rat) error {
 	if expander.tolerance.Sign() == 0 {
 		return expander.modelError(state, command.Pos, fmt.Sprintf("probabilities sum to %s, exactly, not to 1", sum.RatString()))
@@ -344,8 +344,8 @@ func (expander *exactExpander) checkTolerance(state []int32, command *sema.Comma
 	return nil
 }
 
-// weight evaluates a probability or a rate in a state. A nil expression stands for the constant 1. quantity is "probability"
-// or "rate", for error messages.
+// weight evaluates a probability or a rate in a state. A nil expression stands for 1. Error messages name the
+// quantity, "probability" or "rate".
 func (expander *exactExpander) weight(state []int32, quantity string, expr sema.Expr) (*big.Rat, error) {
 	if expr == nil {
 		return big.NewRat(1, 1), nil
@@ -376,8 +376,8 @@ func (expander *exactExpander) weight(state []int32, quantity string, expr sema.
 // small that it changes sums and products of weights by less than one unit roundoff.
 const maxEnclosure = 0x1p-100
 
-// enclosureWidth returns the width of an interval relative to its lower bound; infinity if the
-// lower bound is not positive.
+// enclosureWidth returns the width of an interval divided by its lower bound. It returns infinity if the lower
+// bound is not positive.
 func enclosureWidth(lower, upper *big.Rat) float64 {
 	if lower.Sign() <= 0 {
 		return math.Inf(1)
@@ -392,15 +392,18 @@ func (expander *exactExpander) modelError(state []int32, pos syntax.Pos, msg str
 	return &compile.StateError{File: expander.model.Program().File, Pos: pos, State: expander.model.StateText(state), Msg: msg}
 }
 
-// evalFailure adds file and state to an error of the evaluation of an expression.
+// evalFailure adds the file and the state to an error of evaluating an expression.
 func evalFailure(compiled *compile.Model, state []int32, err error) error {
 	if evalError, ok := errors.AsType[*sema.EvalError](err); ok {
-		return &compile.StateError{File: compiled.Program().File, Pos: evalError.Pos, State: compiled.StateText(state), Msg: evalError.Msg, Undecided: evalError.Undecided}
+		return &compile.StateError{
+			File: compiled.Program().File, Pos: evalError.Pos, State: compiled.StateText(state),
+			Msg: evalError.Msg, Undecided: evalError.Undecided,
+		}
 	}
 	return err
 }
 
-// unsupported returns the error for a number that rational arithmetic cannot represent.
+// unsupported returns the error for a number without an exact representation as a fraction.
 func unsupported(compiled *compile.Model, state []int32, pos syntax.Pos, msg string) error {
 	return &compile.UnsupportedError{File: compiled.Program().File, Pos: pos, Msg: msg + " in state " + compiled.StateText(state)}
 }

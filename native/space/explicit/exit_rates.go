@@ -18,30 +18,30 @@ type ExitRates struct {
 }
 
 // ExitRates returns the exit rates of the states of a Markov automaton.
-func (s *Space) ExitRates() (*ExitRates, error) {
-	rate := s.Program().Rate
-	hasImportedRates := s.imported != nil && s.imported.exitRates != nil && s.quotient == nil
+func (space *Space) ExitRates() (*ExitRates, error) {
+	rate := space.Program().Rate
+	hasImportedRates := space.imported != nil && space.imported.exitRates != nil && space.quotient == nil
 	switch {
 	case rate == nil && hasImportedRates:
-		return s.imported.exitRates, nil
+		return space.imported.exitRates, nil
 	case rate == nil:
 		return nil, errors.New("the exit rates of the states are unknown")
-	case s.model.Exact():
-		return s.exactExitRates(rate)
+	case space.model.Exact():
+		return space.exactExitRates(rate)
 	}
 	rates := &ExitRates{}
 	var err error
-	rates.Low, rates.High, err = s.Values(rate)
+	rates.Low, rates.High, err = space.Values(rate)
 	return rates, err
 }
 
-// exactExitRates evaluates the expression of the exit rates with fractions.
-func (s *Space) exactExitRates(rate sema.Expr) (*ExitRates, error) {
-	n := s.store.n
+// exactExitRates evaluates the exit rate of every state as a fraction.
+func (space *Space) exactExitRates(rate sema.Expr) (*ExitRates, error) {
+	n := space.store.n
 	rates := &ExitRates{Low: make([]float64, n), High: make([]float64, n), Rats: make([]*big.Rat, n)}
-	state := s.State(nil, 0)
+	state := space.State(nil, 0)
 	for i := range n {
-		enclosed, err := sema.Enclose(rate, s.State(state, i))
+		enclosed, err := sema.Enclose(rate, space.State(state, i))
 		if err == nil && enclosed.Rat == nil {
 			err = errors.New("an exit rate is not a fraction")
 		}
@@ -56,35 +56,49 @@ func (s *Space) exactExitRates(rate sema.Expr) (*ExitRates, error) {
 // Mean returns the middle of the bounds of the rate of a state.
 func (r *ExitRates) Mean(state int) float64 { return r.Low[state] + (r.High[state]-r.Low[state])/2 }
 
-// SojournTimes returns the mean time that a Markov automaton spends in each state: 0 in an immediate state, and 1 in a deadlock, as in
-// PRISM.
-func (s *Space) SojournTimes() (*sparse.Reward, error) {
-	rates, err := s.ExitRates()
+// SojournTimes returns the mean time that a Markov automaton spends in each state. The time is 0 in an immediate
+// state. As in PRISM, it is 1 in a deadlock.
+func (space *Space) SojournTimes() (*sparse.Reward, error) {
+	rates, err := space.ExitRates()
 	if err != nil {
 		return nil, err
 	}
 	times := &sparse.Reward{State: make([]float64, len(rates.Low))}
-	if s.model.Exact() {
-		times.StateRat = make([]*big.Rat, len(rates.Low))
-	}
-	one := big.NewRat(1, 1)
-	for i := range times.State {
+	for state := range times.State {
 		switch {
-		case rates.High[i] > 0:
-			times.State[i] = 1 / rates.Mean(i)
-			times.Err = max(times.Err, higherOrderFactor*((rates.High[i]-rates.Low[i])/rates.Low[i]+2*sema.UnitRoundoff))
-			if !sparse.InRange(times.State[i]) || !(times.Err < 1) {
-				times.Unfit, times.Err = &RangeError{File: s.Program().File, What: fmt.Sprintf("exit rate %.4g", rates.Mean(i))}, math.Inf(1)
-			}
-			if times.StateRat != nil {
-				times.StateRat[i] = new(big.Rat).Quo(one, rates.Rats[i])
-			}
-		case s.model.Deadlocks != nil && s.model.Deadlocks.Has(i):
-			times.State[i] = 1
-			if times.StateRat != nil {
-				times.StateRat[i] = one
-			}
+		case rates.High[state] > 0:
+			space.setSojournTime(times, rates, state)
+		case space.model.IsDeadlock(state):
+			times.State[state] = 1
 		}
 	}
+	if space.model.Exact() {
+		times.StateRat = space.exactSojournTimes(rates)
+	}
 	return times, nil
+}
+
+// exactSojournTimes returns the sojourn times as fractions, with nil for 0.
+func (space *Space) exactSojournTimes(rates *ExitRates) []*big.Rat {
+	times := make([]*big.Rat, len(rates.Rats))
+	for state, rate := range rates.Rats {
+		switch {
+		case rates.High[state] > 0:
+			times[state] = new(big.Rat).Inv(rate)
+		case space.model.IsDeadlock(state):
+			times[state] = big.NewRat(1, 1)
+		}
+	}
+	return times
+}
+
+// setSojournTime sets the float64 sojourn time of a state to the reciprocal of its exit rate. It bounds the error.
+func (space *Space) setSojournTime(times *sparse.Reward, rates *ExitRates, state int) {
+	low, high := rates.Low[state], rates.High[state]
+	times.State[state] = 1 / rates.Mean(state)
+	times.Err = max(times.Err, higherOrderFactor*((high-low)/low+2*sema.UnitRoundoff))
+	if !sparse.InRange(times.State[state]) || !(times.Err < 1) {
+		times.Unfit = &RangeError{File: space.Program().File, What: fmt.Sprintf("exit rate %.4g", rates.Mean(state))}
+		times.Err = math.Inf(1)
+	}
 }

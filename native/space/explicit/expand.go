@@ -26,8 +26,8 @@ type batch struct {
 	highs    []*big.Rat      // upper bounds in interval models; rats are the lower bounds
 	hashes   []uint32        // of Targets
 	owners   []uint16        // of the states of a game; shorter if the last ones are deadlocks
-	overlaps int             // states of a DTMC with several commands enabled
-	merged   int             // choices that were dropped because their state has an equal one
+	overlaps int             // number of states of a DTMC with several enabled commands
+	merged   int             // number of dropped choices, which equal an earlier choice of their state
 	relErr   float64         // bound on the relative error of Weights
 	rangeErr error           // a weight outside the range of float64
 	// normalised says that the fractions of some command, in this or an earlier batch of the same
@@ -67,14 +67,14 @@ type worker struct {
 	currentState func() []int32
 	current      int
 	// The expander's choices are rewritten in place. readChoices and readTransitions count the
-	// entries that were read, keptChoices and keptTransitions those that were written back.
-	readChoices, readTransitions, keptChoices, keptTransitions int
+	// entries that were read, writtenChoices and writtenTransitions those that were written back.
+	readChoices, readTransitions, writtenChoices, writtenTransitions int
 	// comparisons counts comparisons since the context was polled.
 	comparisons int
 }
 
-// newWorker returns a worker that expands states with the given expander; in an exact model,
-// with rational weights.
+// newWorker returns a worker that expands states with the given expander. If opts.Exact is set, the worker
+// computes fractions.
 func newWorker(ctx context.Context, model *compile.Model, codec *codec, expander compile.PackedExpander, opts Options) (*worker, error) {
 	program := model.Program()
 	if len(program.Actions) >= math.MaxUint16 {
@@ -104,7 +104,7 @@ func newWorker(ctx context.Context, model *compile.Model, codec *codec, expander
 	return created, nil
 }
 
-// newExactWorker returns the part of a worker that expands the states of an exact model. normalise says whether the probabilities of a command may
+// newExactWorker returns the expander of an exact model for a worker. normalise allows sums of probabilities that
 // differ from 1 by rounding.
 func newExactWorker(ctx context.Context, model *compile.Model, parent *worker, normalise bool) *exactWorker {
 	tolerance := 0.0
@@ -119,7 +119,7 @@ func newExactWorker(ctx context.Context, model *compile.Model, parent *worker, n
 	return exact
 }
 
-// newRationalWorker returns the part of a worker that expands single states with fractions, for a model with float64 weights.
+// newRationalWorker returns an expander of single states with fractions, for a model with float64 weights.
 func newRationalWorker(ctx context.Context, model *compile.Model, parent *worker) *exactWorker {
 	scratch := &worker{program: parent.program, codec: parent.codec, kind: parent.kind, owners: parent.owners, batch: &batch{}}
 	rational := &exactWorker{worker: scratch, interpreter: newExactExpander(ctx, model, compile.SumTolerance)}
@@ -128,195 +128,212 @@ func newRationalWorker(ctx context.Context, model *compile.Model, parent *worker
 }
 
 // run expands the batches of jobs until the channel is closed.
-func (w *worker) run(ctx context.Context, jobs <-chan *batch) {
+func (worker *worker) run(ctx context.Context, jobs <-chan *batch) {
 	for batch := range jobs {
-		w.expand(ctx, batch)
+		worker.expand(ctx, batch)
 		batch.done <- struct{}{}
 	}
 }
 
-// expand fills a batch with the choices of its states and the hashes of their targets.
-func (w *worker) expand(ctx context.Context, batch *batch) {
-	w.batch = batch
-	if w.exact != nil {
-		batch.err = w.exact.expand(ctx)
-		batch.normalised = w.exact.interpreter.normalised
+// expand computes the choices of the batch's states and the hashes of their targets.
+func (worker *worker) expand(ctx context.Context, batch *batch) {
+	worker.batch = batch
+	if worker.exact != nil {
+		batch.err = worker.exact.expand(ctx)
+		batch.normalised = worker.exact.interpreter.normalised
 	} else {
-		batch.err = w.expandFloats(ctx)
+		batch.err = worker.expandFloats(ctx)
 	}
-	w.canonical.canonicalise(batch.Targets)
-	for i := 0; i < len(batch.Targets); i += w.codec.words {
-		batch.hashes = append(batch.hashes, hash32(batch.Targets[i:i+w.codec.words]))
+	worker.canonical.canonicalise(batch.Targets)
+	for i := 0; i < len(batch.Targets); i += worker.codec.words {
+		batch.hashes = append(batch.hashes, hash32(batch.Targets[i:i+worker.codec.words]))
 	}
 }
 
-// expandFloats expands a batch with float64 weights. It merges the choices of each state of a
-// Markov chain into a row, and drops duplicate choices of an MDP. A state for which float64
-// arithmetic fails or is too inaccurate is expanded with fractions instead.
-func (w *worker) expandFloats(ctx context.Context) error {
-	batch, words := w.batch, w.codec.words
-	w.readChoices, w.readTransitions, w.keptChoices, w.keptTransitions = 0, 0, 0, 0
-	for n := 0; n < len(batch.states)/words; {
-		failed := w.expander.Expand(ctx, batch.states[n*words:], &batch.PackedChoices)
-		w.moves = w.expander.Moves()
-		for ; n < len(batch.Choices); n++ {
-			if err := w.mergeFloatChoices(ctx, n); err != nil {
-				return w.truncate(n, err)
+// expandFloats expands a batch with float64 weights. It merges the choices of a Markov chain's state into a row,
+// and drops equal choices of an MDP's state. It uses fractions for a state if float64 arithmetic fails or is
+// inaccurate.
+func (worker *worker) expandFloats(ctx context.Context) error {
+	batch, words := worker.batch, worker.codec.words
+	worker.readChoices, worker.readTransitions, worker.writtenChoices, worker.writtenTransitions = 0, 0, 0, 0
+	for state := 0; state < len(batch.states)/words; {
+		failure := worker.expander.Expand(ctx, batch.states[state*words:], &batch.PackedChoices)
+		worker.moves = worker.expander.Moves()
+		for ; state < len(batch.Choices); state++ {
+			if err := worker.mergeFloatChoices(ctx, state); err != nil {
+				return worker.truncate(state, err)
 			}
 		}
-		if failed == nil {
+		if failure == nil {
 			break
 		}
-		// The expander stopped at state n. Fractions may succeed where float64 arithmetic failed.
+		// The expander stopped at this state. Fractions may succeed where float64 arithmetic failed.
 		batch.Choices = append(batch.Choices, 0)
-		if _, ok := errors.AsType[*compile.StateError](failed); !ok || w.expandWithFractions(ctx, n, 0, 0) != nil {
-			return w.truncate(n, cmp.Or(ctx.Err(), failed))
+		_, isStateError := errors.AsType[*compile.StateError](failure)
+		if !isStateError || worker.expandWithFractions(ctx, state, 0, 0) != nil {
+			return worker.truncate(state, cmp.Or(ctx.Err(), failure))
 		}
-		n++
+		state++
 	}
-	return w.truncate(len(batch.Choices), nil)
+	return worker.truncate(len(batch.Choices), nil)
 }
 
-// truncate cuts the batch to the entries that were kept. The first numStates states are complete.
-func (w *worker) truncate(numStates int, err error) error {
-	batch := w.batch
+// truncate cuts the batch to its first numStates states and to the entries that were written back. It returns err.
+func (worker *worker) truncate(numStates int, err error) error {
+	batch := worker.batch
 	batch.Choices = batch.Choices[:numStates]
-	batch.Moves, batch.Transitions = batch.Moves[:0], batch.Transitions[:w.keptChoices]
-	batch.Weights, batch.Targets = batch.Weights[:w.keptTransitions], batch.Targets[:w.keptTransitions*w.codec.words]
+	batch.Moves, batch.Transitions = batch.Moves[:0], batch.Transitions[:worker.writtenChoices]
+	batch.Weights, batch.Targets = batch.Weights[:worker.writtenTransitions], batch.Targets[:worker.writtenTransitions*worker.codec.words]
 	return err
 }
 
-// mergeFloatChoices rewrites the choices of one state of the batch as a row of a Markov chain, or as distinct choices of an MDP. It uses
-// fractions if float64 weights are too inaccurate for that.
-func (w *worker) mergeFloatChoices(ctx context.Context, state int) error {
-	batch := w.batch
+// mergeFloatChoices rewrites the choices of a state of the batch. In a Markov chain it merges them into a row. In
+// an MDP it drops equal choices. If float64 weights are too inaccurate, it uses fractions.
+func (worker *worker) mergeFloatChoices(ctx context.Context, state int) error {
+	batch := worker.batch
 	numChoices := int(batch.Choices[state])
 	if numChoices == 0 {
 		return nil
 	}
-	w.current = state
-	if w.owners != nil {
-		if err := w.findOwner(state, numChoices); err != nil {
+	worker.current = state
+	if worker.owners != nil {
+		if err := worker.findOwner(state, numChoices); err != nil {
 			return err
 		}
 	}
-	relErr, err := w.weightErrors.bound(w.currentState, w.moves, w.nextChoices(numChoices))
+	relErr, err := worker.weightErrors.bound(worker.currentState, worker.moves, worker.nextChoices(numChoices))
 	if _, ok := err.(needsFractions); ok {
-		numTransitions := 0
-		for _, count := range batch.Transitions[w.readChoices : w.readChoices+numChoices] {
-			numTransitions += int(count)
-		}
-		return w.expandWithFractions(ctx, state, numChoices, numTransitions)
+		return worker.expandWithFractions(ctx, state, numChoices, worker.countTransitions(numChoices))
 	}
 	if err != nil {
 		return err
 	}
 	batch.relErr = max(batch.relErr, relErr)
-	firstChoice, firstTransition := w.keptChoices, w.keptTransitions
-	if w.kind != sparse.MDP {
-		err = w.mergeIntoRow(ctx, numChoices)
+	firstChoice, firstTransition := worker.writtenChoices, worker.writtenTransitions
+	if worker.kind != sparse.MDP {
+		err = worker.mergeIntoRow(ctx, numChoices)
 	} else {
 		batch.roundingTolerance, batch.nearlyEqual = 3*relErr, false
-		err = w.keepDistinctChoices(ctx, numChoices)
+		err = worker.keepDistinctChoices(ctx, numChoices)
 	}
-	batch.Choices[state] = uint32(w.keptChoices - firstChoice)
+	batch.Choices[state] = uint32(worker.writtenChoices - firstChoice)
 	if err != nil || !batch.nearlyEqual {
 		return err
 	}
-	return w.compareWithFractions(ctx, state, firstChoice, firstTransition)
+	return worker.compareWithFractions(ctx, state, firstChoice, firstTransition)
 }
 
-// compareWithFractions replaces the choices of a state, from firstChoice and firstTransition on, by the distinct choices with fractions.
-// Because of rounding, equal choices may look different, and different ones equal. If fractions fail, the choices stay.
-func (w *worker) compareWithFractions(ctx context.Context, state, firstChoice, firstTransition int) error {
-	endChoice, endTransition := w.keptChoices, w.keptTransitions
-	w.keptChoices, w.keptTransitions, w.batch.nearlyEqual = firstChoice, firstTransition, false
-	if w.expandWithFractions(ctx, state, 0, 0) != nil {
-		w.keptChoices, w.keptTransitions = endChoice, endTransition
+// countTransitions returns the number of transitions of the next n choices of the batch.
+func (worker *worker) countTransitions(n int) int {
+	count := 0
+	for _, numTransitions := range worker.batch.Transitions[worker.readChoices : worker.readChoices+n] {
+		count += int(numTransitions)
+	}
+	return count
+}
+
+// compareWithFractions computes the distinct choices of a state again, with fractions. Rounding can make equal
+// choices look different. The float64 choices, which begin at firstChoice and firstTransition, stay if fractions
+// fail.
+func (worker *worker) compareWithFractions(ctx context.Context, state, firstChoice, firstTransition int) error {
+	endChoice, endTransition := worker.writtenChoices, worker.writtenTransitions
+	worker.writtenChoices, worker.writtenTransitions, worker.batch.nearlyEqual = firstChoice, firstTransition, false
+	if worker.expandWithFractions(ctx, state, 0, 0) != nil { // restore the float64 choices
+		worker.writtenChoices, worker.writtenTransitions = endChoice, endTransition
 	}
 	return ctx.Err()
 }
 
-// findOwner sets the owner of a state of a game, which has the next numChoices choices of the batch.
-func (w *worker) findOwner(state, numChoices int) error {
-	moves := w.batch.Moves[w.readChoices:]
-	owner, err := w.owners.stateOwner(w.currentState, numChoices, func(i int) ownedChoice {
-		move := &w.moves[moves[i]]
+// findOwner sets the owner of a state of a game. The next numChoices choices of the batch are the choices of the
+// state.
+func (worker *worker) findOwner(state, numChoices int) error {
+	moves := worker.batch.Moves[worker.readChoices:]
+	owner, err := worker.owners.stateOwner(worker.currentState, numChoices, func(i int) ownedChoice {
+		move := &worker.moves[moves[i]]
 		return ownedChoice{move.Action, move.Module, move.Commands}
 	})
 	if err != nil {
 		return err
 	}
-	w.batch.setOwner(state, owner)
+	worker.batch.setOwner(state, owner)
 	return nil
 }
 
-// expandWithFractions expands a state of the batch with fractions and stores the nearest float64
-// weights. It replaces the next oldChoices choices and oldTransitions transitions of the batch.
-// After an error the batch is unchanged.
-func (w *worker) expandWithFractions(ctx context.Context, state, oldChoices, oldTransitions int) error {
-	batch, exact := w.batch, w.rationalWorker
-	words := w.codec.words
+// expandWithFractions expands a state with fractions and stores the nearest float64 weights in the batch. They
+// replace the next oldChoices choices and oldTransitions transitions of the batch. After an error the batch is
+// unchanged.
+func (worker *worker) expandWithFractions(ctx context.Context, state, oldChoices, oldTransitions int) error {
+	batch, exact := worker.batch, worker.rationalWorker
+	words := worker.codec.words
 	scratch := exact.batch
 	scratch.reset()
 	scratch.states = append(scratch.states, batch.states[state*words:(state+1)*words]...)
 	if err := exact.expand(ctx); err != nil {
 		return err
 	}
-	w.readChoices, w.readTransitions = w.readChoices+oldChoices, w.readTransitions+oldTransitions
-	w.makeRoom(len(scratch.Transitions), len(scratch.rats))
-	for i, rat := range scratch.rats {
-		weight, _ := sparse.NormalFloat(rat)
-		if !sparse.InRange(weight) && batch.rangeErr == nil {
-			batch.rangeErr = w.rangeError(scratch.states, rat)
-		}
-		batch.Weights[w.keptTransitions+i] = weight
-	}
-	copy(batch.Targets[w.keptTransitions*words:], scratch.Targets)
-	copy(batch.Transitions[w.keptChoices:], scratch.Transitions)
-	if w.kind == sparse.MDP { // one action per choice, otherwise one per transition
-		batch.actions = append(batch.actions[:w.keptChoices], scratch.actions...)
-	} else {
-		batch.actions = append(batch.actions[:w.keptTransitions], scratch.actions...)
-	}
+	worker.readChoices += oldChoices
+	worker.readTransitions += oldTransitions
+	worker.writeRounded(scratch)
 	batch.Choices[state] = scratch.Choices[0]
 	if len(scratch.owners) > 0 {
 		batch.setOwner(state, scratch.owners[0])
 	}
-	batch.overlaps, batch.merged = batch.overlaps+scratch.overlaps, batch.merged+scratch.merged
+	batch.overlaps += scratch.overlaps
+	batch.merged += scratch.merged
 	batch.relErr = max(batch.relErr, 2*sema.UnitRoundoff)
 	if exact.interpreter.usedEnclosure {
 		batch.relErr = max(batch.relErr, 3*sema.UnitRoundoff)
 	}
-	w.keptTransitions, w.keptChoices = w.keptTransitions+len(scratch.rats), w.keptChoices+len(scratch.Transitions)
 	return nil
 }
 
-// makeRoom makes space for the given numbers of choices and transitions between the entries that
-// were kept and the entries that were not read yet.
-func (w *worker) makeRoom(newChoices, newTransitions int) {
-	batch, words := w.batch, w.codec.words
-	if gap := w.keptChoices + newChoices - w.readChoices; gap > 0 {
-		batch.Transitions = slices.Insert(batch.Transitions, w.readChoices, make([]uint32, gap)...)
-		batch.Moves = slices.Insert(batch.Moves, w.readChoices, make([]uint32, gap)...)
-		w.readChoices += gap
+// writeRounded writes the choices of a batch with fractions to the worker's batch, with the nearest float64 weights.
+func (worker *worker) writeRounded(exact *batch) {
+	batch, words := worker.batch, worker.codec.words
+	worker.makeRoom(len(exact.Transitions), len(exact.rats))
+	for i, rat := range exact.rats {
+		weight, _ := sparse.NormalFloat(rat)
+		if !sparse.InRange(weight) && batch.rangeErr == nil {
+			batch.rangeErr = worker.rangeError(exact.states, rat)
+		}
+		batch.Weights[worker.writtenTransitions+i] = weight
 	}
-	if gap := w.keptTransitions + newTransitions - w.readTransitions; gap > 0 {
-		batch.Weights = slices.Insert(batch.Weights, w.readTransitions, make([]float64, gap)...)
-		batch.Targets = slices.Insert(batch.Targets, w.readTransitions*words, make([]uint64, gap*words)...)
-		w.readTransitions += gap
+	copy(batch.Targets[worker.writtenTransitions*words:], exact.Targets)
+	copy(batch.Transitions[worker.writtenChoices:], exact.Transitions)
+	numActions := worker.writtenTransitions
+	if worker.kind == sparse.MDP { // an action per choice
+		numActions = worker.writtenChoices
+	}
+	batch.actions = append(batch.actions[:numActions], exact.actions...)
+	worker.writtenTransitions += len(exact.rats)
+	worker.writtenChoices += len(exact.Transitions)
+}
+
+// makeRoom inserts space for new choices and transitions between the entries that were written back and the
+// entries that were not read.
+func (worker *worker) makeRoom(newChoices, newTransitions int) {
+	batch, words := worker.batch, worker.codec.words
+	if gap := worker.writtenChoices + newChoices - worker.readChoices; gap > 0 {
+		batch.Transitions = slices.Insert(batch.Transitions, worker.readChoices, make([]uint32, gap)...)
+		batch.Moves = slices.Insert(batch.Moves, worker.readChoices, make([]uint32, gap)...)
+		worker.readChoices += gap
+	}
+	if gap := worker.writtenTransitions + newTransitions - worker.readTransitions; gap > 0 {
+		batch.Weights = slices.Insert(batch.Weights, worker.readTransitions, make([]float64, gap)...)
+		batch.Targets = slices.Insert(batch.Targets, worker.readTransitions*words, make([]uint64, gap*words)...)
+		worker.readTransitions += gap
 	}
 }
 
-// rangeError returns the error for a weight that is outside the range of float64.
-func (w *worker) rangeError(state []uint64, weight *big.Rat) error {
+// rangeError returns the error for a weight outside the range of float64.
+func (worker *worker) rangeError(state []uint64, weight *big.Rat) error {
 	quantity := "probability"
-	if w.kind == sparse.CTMC {
+	if worker.kind == sparse.CTMC {
 		quantity = "rate"
 	}
-	w.codec.unpack(w.state, state)
-	model := w.rationalWorker.interpreter.model
-	return &RangeError{File: w.program.File, What: quantity + " " + shortRat(weight), State: model.StateText(w.state)}
+	worker.codec.unpack(worker.state, state)
+	model := worker.rationalWorker.interpreter.model
+	return &RangeError{File: worker.program.File, What: quantity + " " + shortRat(weight), State: model.StateText(worker.state)}
 }
 
 // shortRat returns a fraction as a decimal number with four digits.
@@ -325,11 +342,11 @@ func shortRat(value *big.Rat) string {
 }
 
 // nextChoices returns the next n choices of the batch, as the expander wrote them.
-func (w *worker) nextChoices(n int) compile.PackedChoices {
-	batch := w.batch
+func (worker *worker) nextChoices(n int) compile.PackedChoices {
+	batch := worker.batch
 	return compile.PackedChoices{
-		Moves: batch.Moves[w.readChoices : w.readChoices+n], Transitions: batch.Transitions[w.readChoices : w.readChoices+n],
-		Weights: batch.Weights[w.readTransitions:],
+		Moves: batch.Moves[worker.readChoices : worker.readChoices+n], Transitions: batch.Transitions[worker.readChoices : worker.readChoices+n],
+		Weights: batch.Weights[worker.readTransitions:],
 	}
 }
 
@@ -341,33 +358,33 @@ func actionOf(i int) sparse.Action {
 	return sparse.Action(i + 1)
 }
 
-// keepDistinctChoices reads the next n choices of a state of an MDP. It keeps a choice if no
-// earlier choice of the state has the same action and the same distribution.
+// keepDistinctChoices writes back the next n choices of an MDP's state. It skips a choice if an earlier one has
+// the same action and distribution.
 //
 // Source: PRISM's explicit engine (reference, section 4.7).
-func (w *worker) keepDistinctChoices(ctx context.Context, n int) error {
-	batch, words := w.batch, w.codec.words
-	firstChoice := w.keptChoices
+func (worker *worker) keepDistinctChoices(ctx context.Context, n int) error {
+	batch, words := worker.batch, worker.codec.words
+	firstChoice := worker.writtenChoices // of the state
 	for range n {
-		numTransitions := int(batch.Transitions[w.readChoices])
-		if w.keptTransitions < w.readTransitions {
-			copy(batch.Weights[w.keptTransitions:], batch.Weights[w.readTransitions:w.readTransitions+numTransitions])
-			copy(batch.Targets[w.keptTransitions*words:], batch.Targets[w.readTransitions*words:(w.readTransitions+numTransitions)*words])
+		numTransitions := int(batch.Transitions[worker.readChoices])
+		if worker.writtenTransitions < worker.readTransitions {
+			copy(batch.Weights[worker.writtenTransitions:], batch.Weights[worker.readTransitions:worker.readTransitions+numTransitions])
+			copy(batch.Targets[worker.writtenTransitions*words:], batch.Targets[worker.readTransitions*words:(worker.readTransitions+numTransitions)*words])
 		}
-		w.readTransitions += numTransitions
-		action := actionOf(w.moves[batch.Moves[w.readChoices]].Action)
-		w.readChoices++
-		if err := w.countWork(ctx, (w.keptChoices-firstChoice)*numTransitions); err != nil {
+		worker.readTransitions += numTransitions
+		action := actionOf(worker.moves[batch.Moves[worker.readChoices]].Action)
+		worker.readChoices++
+		if err := worker.countWork(ctx, (worker.writtenChoices-firstChoice)*numTransitions); err != nil {
 			return err
 		}
-		if batch.isDuplicate(firstChoice, w.keptChoices, w.keptTransitions, numTransitions, action, words) {
+		if batch.isDuplicate(firstChoice, worker.writtenChoices, worker.writtenTransitions, numTransitions, action, words) {
 			batch.merged++
 			continue
 		}
-		batch.Transitions[w.keptChoices] = uint32(numTransitions)
+		batch.Transitions[worker.writtenChoices] = uint32(numTransitions)
 		batch.actions = append(batch.actions, action)
-		w.keptChoices++
-		w.keptTransitions += numTransitions
+		worker.writtenChoices++
+		worker.writtenTransitions += numTransitions
 	}
 	return nil
 }
@@ -375,23 +392,21 @@ func (w *worker) keepDistinctChoices(ctx context.Context, n int) error {
 // workPerPoll is the number of comparisons between two polls of the context, a few milliseconds.
 const workPerPoll = 1 << 18
 
-// countWork adds to the number of comparisons and polls the context after every workPerPoll of
-// them, because the choices of a single state can take very long.
-func (w *worker) countWork(ctx context.Context, comparisons int) error {
-	w.comparisons += comparisons
-	if w.comparisons < workPerPoll {
+// countWork adds to the number of comparisons. It polls the context after every workPerPoll comparisons.
+func (worker *worker) countWork(ctx context.Context, comparisons int) error {
+	worker.comparisons += comparisons
+	if worker.comparisons < workPerPoll {
 		return nil
 	}
-	w.comparisons = 0
+	worker.comparisons = 0
 	return ctx.Err()
 }
 
-// isDuplicate reports whether one of the choices from firstChoice to endChoice has the given action
-// and the same distribution as the numTransitions transitions from firstTransition on. The
-// transitions of choice endChoice-1 must end at firstTransition. words is the size of a packed
-// state.
+// isDuplicate reports whether a choice from firstChoice to endChoice-1 has the given action and the same
+// distribution as the numTransitions transitions from firstTransition on. Choice endChoice-1 must end at
+// firstTransition. words is the size of a packed state.
 func (batch *batch) isDuplicate(firstChoice, endChoice, firstTransition, numTransitions int, action sparse.Action, words int) bool {
-	otherFirst := firstTransition // goes back to the first transition of each choice
+	otherFirst := firstTransition // becomes the first transition of each choice, from the last choice to the first
 	for choice := endChoice - 1; choice >= firstChoice; choice-- {
 		otherSize := int(batch.Transitions[choice])
 		otherFirst -= otherSize
@@ -402,15 +417,15 @@ func (batch *batch) isDuplicate(firstChoice, endChoice, firstTransition, numTran
 	return false
 }
 
-// sameTransitions reports whether the n transitions from first1 on equal those from first2 on, in
-// any order. Targets are distinct within each group.
+// sameTransitions reports whether the n transitions from first1 on equal the n transitions from first2 on, in any
+// order. Each group has distinct targets.
 func (batch *batch) sameTransitions(first1, first2, n, words int) bool {
 	for i := first1; i < first1+n; i++ {
-		found := false
-		for j := first2; j < first2+n && !found; j++ {
-			found = equalWords(batch.target(i, words), batch.target(j, words)) && batch.sameWeight(i, j)
+		j := first2 // becomes the transition with the same target
+		for j < first2+n && !equalWords(batch.target(i, words), batch.target(j, words)) {
+			j++
 		}
-		if !found {
+		if j == first2+n || !batch.sameWeight(i, j) {
 			return false
 		}
 	}
@@ -420,11 +435,12 @@ func (batch *batch) sameTransitions(first1, first2, n, words int) bool {
 // target returns the packed target of transition i.
 func (batch *batch) target(i, words int) []uint64 { return batch.Targets[i*words : (i+1)*words] }
 
-// sameWeight reports whether two transitions have equal weights. It sets nearlyEqual if two
-// float64 weights are different but rounding may be the reason.
+// sameWeight reports whether two transitions have equal weights. It sets nearlyEqual if rounding may explain the
+// difference of two float64 weights.
 func (batch *batch) sameWeight(i, j int) bool {
 	if len(batch.rats) > 0 {
-		return batch.rats[i].Cmp(batch.rats[j]) == 0 && (len(batch.highs) == 0 || batch.highs[i].Cmp(batch.highs[j]) == 0)
+		hasSameUpperBound := len(batch.highs) == 0 || batch.highs[i].Cmp(batch.highs[j]) == 0
+		return hasSameUpperBound && batch.rats[i].Cmp(batch.rats[j]) == 0
 	}
 	left, right := batch.Weights[i], batch.Weights[j]
 	if left == right {
@@ -434,53 +450,53 @@ func (batch *batch) sameWeight(i, j int) bool {
 	return false
 }
 
-// mergeIntoRow merges the next numChoices choices of a state of a Markov chain into one row and
-// sums the weights of transitions with the same action and target. In a DTMC it divides all
-// probabilities by their total, so several enabled commands are equally likely.
+// mergeIntoRow merges the next numChoices choices of a Markov chain's state into one row. It sums the weights of
+// transitions with the same action and target. In a DTMC it divides all probabilities by their total, so all
+// enabled commands are equally likely.
 //
 // Source: PRISM's explicit engine (reference, sections 4.5 and 4.6).
-func (w *worker) mergeIntoRow(ctx context.Context, numChoices int) error {
-	batch := w.batch
-	first, total := w.keptTransitions, 0.0
+func (worker *worker) mergeIntoRow(ctx context.Context, numChoices int) error {
+	batch := worker.batch
+	rowStart, total := worker.writtenTransitions, 0.0
 	for i := range numChoices {
-		action := actionOf(w.moves[batch.Moves[w.readChoices]].Action)
-		if err := w.countWork(ctx, (w.keptTransitions-first)*int(batch.Transitions[w.readChoices])); err != nil {
+		action := actionOf(worker.moves[batch.Moves[worker.readChoices]].Action)
+		if err := worker.countWork(ctx, (worker.writtenTransitions-rowStart)*int(batch.Transitions[worker.readChoices])); err != nil {
 			return err
 		}
-		for range batch.Transitions[w.readChoices] {
-			total += batch.Weights[w.readTransitions]
-			w.addToRow(first, action, i > 0)
-			w.readTransitions++
+		for range batch.Transitions[worker.readChoices] {
+			total += batch.Weights[worker.readTransitions]
+			worker.addToRow(rowStart, action, i > 0)
+			worker.readTransitions++
 		}
-		w.readChoices++
+		worker.readChoices++
 	}
-	if w.kind == sparse.DTMC {
-		for i := first; i < w.keptTransitions; i++ {
+	if worker.kind == sparse.DTMC {
+		for i := rowStart; i < worker.writtenTransitions; i++ {
 			batch.Weights[i] /= total
 		}
 		if numChoices > 1 {
 			batch.overlaps++
 		}
 	}
-	batch.Transitions[w.keptChoices] = uint32(w.keptTransitions - first)
-	w.keptChoices++
+	batch.Transitions[worker.writtenChoices] = uint32(worker.writtenTransitions - rowStart)
+	worker.writtenChoices++
 	return nil
 }
 
-// addToRow adds the next transition to the row that begins at first. mayRepeat says that the row
-// may already contain a transition with the same action and target.
-func (w *worker) addToRow(first int, action sparse.Action, mayRepeat bool) {
-	batch, words, next := w.batch, w.codec.words, w.readTransitions
-	for i := first; mayRepeat && i < w.keptTransitions; i++ {
+// addToRow adds the next transition to the row that begins at rowStart. mayRepeat says that the row may contain a
+// transition with the same action and target.
+func (worker *worker) addToRow(rowStart int, action sparse.Action, mayRepeat bool) {
+	batch, words, next := worker.batch, worker.codec.words, worker.readTransitions
+	for i := rowStart; mayRepeat && i < worker.writtenTransitions; i++ {
 		if batch.actions[i] == action && equalWords(batch.target(i, words), batch.target(next, words)) {
 			batch.Weights[i] += batch.Weights[next]
 			return
 		}
 	}
-	batch.Weights[w.keptTransitions] = batch.Weights[next]
-	copy(batch.target(w.keptTransitions, words), batch.target(next, words))
+	batch.Weights[worker.writtenTransitions] = batch.Weights[next]
+	copy(batch.target(worker.writtenTransitions, words), batch.target(next, words))
 	batch.actions = append(batch.actions, action)
-	w.keptTransitions++
+	worker.writtenTransitions++
 }
 
 // exactWorker expands batches with rational weights.
@@ -490,7 +506,7 @@ type exactWorker struct {
 	compiled    *compiledChoices // nil if every state is interpreted
 }
 
-// expand fills the batch with the choices of its states.
+// expand computes the choices of the batch's states with fractions.
 func (worker *exactWorker) expand(ctx context.Context) error {
 	if worker.state == nil {
 		worker.state = make([]int32, len(worker.program.Vars))
@@ -507,8 +523,8 @@ func (worker *exactWorker) expand(ctx context.Context) error {
 	return nil
 }
 
-// expandInterpreted appends the choices of the current state of an MDP, or its row in a Markov
-// chain.
+// expandInterpreted appends the distinct choices of the current state of an MDP, or its row in a Markov chain, to
+// the batch.
 func (worker *exactWorker) expandInterpreted(ctx context.Context) error {
 	batch := worker.batch
 	choices, numEnabled, err := worker.interpreter.expand(ctx, worker.state)
@@ -562,8 +578,8 @@ func (worker *exactWorker) addTarget(state []int32) {
 	worker.codec.pack(worker.batch.Targets[end:], state)
 }
 
-// endChoice makes the transitions from firstTransition on a choice with the given action. It drops
-// them if an earlier choice of the state, from firstChoice on, is equal.
+// endChoice makes the transitions from firstTransition on a choice with the given action. If an earlier choice
+// from firstChoice on is equal, it drops them instead.
 func (worker *exactWorker) endChoice(firstChoice, firstTransition int, action sparse.Action) {
 	batch := worker.batch
 	numTransitions := len(batch.rats) - firstTransition

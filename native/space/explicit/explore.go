@@ -56,9 +56,8 @@ type Options struct {
 	Progress func(progress.Progress)
 }
 
-// Build explores the states that are reachable from the initial ones. The error is a
-// *compile.StateError for a state in which the model is wrong, a *DeadlockError, a *LimitError, a
-// *compile.UnsupportedError, or the context's.
+// Build explores the reachable states of a model. The error is a *compile.StateError if the model is wrong in a
+// state. It may also be a *DeadlockError, a *LimitError, a *compile.UnsupportedError, or the error of the context.
 //
 // Source: PRISM's explicit engine (reference, sections 2.4 and 4).
 func Build(ctx context.Context, model *compile.Model, opts Options) (*Space, error) {
@@ -76,38 +75,43 @@ func Build(ctx context.Context, model *compile.Model, opts Options) (*Space, err
 	return search.explore(ctx)
 }
 
-// ExploreFurther builds the space of the states that are reachable from the given unexplored states
-// of s. These become the initial states, in the same order. The new space has the warnings of s in
-// addition to its own.
-func (s *Space) ExploreFurther(ctx context.Context, from *sparse.Set, opts Options) (*Space, error) {
-	opts.Symmetry = s.symmetry
-	search := newExploration(s.compiled, opts)
+// ExploreFurther builds the space of the states that are reachable from some unexplored states. These states
+// become the initial states, in the same order. The new space also has the warnings of the old space.
+func (space *Space) ExploreFurther(ctx context.Context, from *sparse.Set, opts Options) (*Space, error) {
+	opts.Symmetry = space.symmetry
+	search := newExploration(space.compiled, opts)
 	for i := range from.All() {
-		search.store.add(s.store.state(i))
+		search.store.add(space.store.state(i))
 	}
-	search.overlaps, search.merged = s.overlaps, s.merged
+	search.overlaps, search.merged = space.overlaps, space.merged
 	further, err := search.explore(ctx)
 	if err != nil {
 		return nil, err
 	}
-	further.prismDifferences = append(slices.Clip(s.prismDifferences), further.prismDifferences...)
-	further.earlierDeadlocks = s.deadlocks()
+	further.prismDifferences = append(slices.Clip(space.prismDifferences), further.prismDifferences...)
+	further.earlierDeadlocks = space.deadlocks()
 	return further, nil
 }
 
-// explore expands the states in the store and all states that are reachable from them.
+// explore expands the states in the store and all states reachable from them.
 func (search *exploration) explore(ctx context.Context) (*Space, error) {
 	model, opts := search.model, search.opts
 	search.numInitial = search.store.n
 	search.opts.Exact, search.rounded = opts.Exact || hasIntervals(model), !opts.Exact
 	if err := search.expandAll(ctx); err != nil {
-		if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
-			found := search.store.n
-			err = fmt.Errorf("%w when %s %s found, and %d of them explored", ended, noun.Count(found, "state"), noun.Verb(found, "was", "were"), search.expanded)
-		}
-		return nil, err
+		return nil, search.withCounts(ctx, err)
 	}
 	return search.buildSpace()
+}
+
+// withCounts adds the numbers of found and explored states to an error of the context.
+func (search *exploration) withCounts(ctx context.Context, err error) error {
+	ended := ctx.Err()
+	if ended == nil || !errors.Is(err, ended) {
+		return err
+	}
+	found, verb := noun.Count(search.store.n, "state"), noun.Verb(search.store.n, "was", "were")
+	return fmt.Errorf("%w when %s %s found, and %d of them explored", ended, found, verb, search.expanded)
 }
 
 // exploration is a breadth-first search in progress. Workers expand batches of states; one
@@ -142,7 +146,8 @@ type exploration struct {
 	memoryLimit   int64 // on memory, in bytes
 }
 
-// newExploration returns a search without states. Its memory limit is set.
+// newExploration returns a search without states. By default its memory limit is three quarters of the available
+// memory.
 func newExploration(model *compile.Model, opts Options) *exploration {
 	codec := newCodec(model.Program().Vars)
 	now := time.Now()
@@ -156,8 +161,8 @@ func newExploration(model *compile.Model, opts Options) *exploration {
 	return search
 }
 
-// sparseKind returns the kind of graph of a model type. Partially observable and non-probabilistic
-// models are handled as MDPs.
+// sparseKind returns the kind of graph for a model type. POMDPs, games and models without probabilities are MDPs
+// here.
 func sparseKind(modelType syntax.ModelType) sparse.Kind {
 	switch modelType {
 	case syntax.DTMC, syntax.IDTMC:
@@ -184,8 +189,8 @@ const batchStates = 512
 // long as compiling the model.
 const defaultCompileFrom = 2000
 
-// expandAll interprets the first states. If there are more than Options.CompileFrom, several
-// workers expand the others with the compiled model.
+// expandAll interprets the model for the first Options.CompileFrom states. For later states, several workers use
+// the compiled model.
 func (search *exploration) expandAll(ctx context.Context) error {
 	interpreter, err := newWorker(ctx, search.model, search.codec, search.model.NewPackedInterpreter(search.codec.packing), search.opts)
 	if err != nil {
@@ -209,13 +214,11 @@ func (search *exploration) expandAll(ctx context.Context) error {
 	return search.expandInParallel(ctx)
 }
 
-// numToExpand returns the number of states to expand of those found so far, limited by Options.Part and Options.Depth.
+// numToExpand returns the number of known states to expand, limited by Options.Part and Options.Depth.
 func (search *exploration) numToExpand() int {
 	count := search.store.n
 	if search.opts.Depth > 0 {
-		for search.expanded == search.levelEnd && search.depth < search.opts.Depth && search.levelEnd < search.store.n {
-			search.depth, search.levelEnd = search.depth+1, search.store.n
-		}
+		search.advanceLevel()
 		count = search.levelEnd
 	}
 	if search.opts.Part > 0 {
@@ -224,23 +227,30 @@ func (search *exploration) numToExpand() int {
 	return count
 }
 
+// advanceLevel moves to the next depth of the breadth-first search if all states of the current depth are expanded.
+func (search *exploration) advanceLevel() {
+	for search.expanded == search.levelEnd && search.depth < search.opts.Depth && search.levelEnd < search.store.n {
+		search.depth, search.levelEnd = search.depth+1, search.store.n
+	}
+}
+
 // expandInParallel expands the remaining states with several workers.
 func (search *exploration) expandInParallel(ctx context.Context) error {
 	workers := search.opts.Workers
 	if workers <= 0 {
 		workers = runtime.GOMAXPROCS(0)
 	}
-	master, err := search.newExpander(ctx)
+	original, err := search.newExpander(ctx)
 	if err != nil {
 		return err
 	}
-	defer master.Close()
+	defer original.Close()
 	jobs := make(chan *batch, 2*workers)
 	var wg sync.WaitGroup
 	defer wg.Wait()
 	defer close(jobs)
 	for range workers {
-		expander, err := master.Fork(ctx)
+		expander, err := original.Fork(ctx)
 		if err != nil {
 			return err
 		}
@@ -256,7 +266,8 @@ func (search *exploration) expandInParallel(ctx context.Context) error {
 	return search.schedule(ctx, jobs, 2*workers)
 }
 
-// newExpander compiles the model to WebAssembly. If that is impossible or not wanted, it returns the interpreter.
+// newExpander compiles the model to WebAssembly. It returns the interpreter if compiling is impossible or not
+// wanted.
 func (search *exploration) newExpander(ctx context.Context) (compile.PackedExpander, error) {
 	hasExactIntervals := search.opts.Exact && hasIntervals(search.model)
 	if search.opts.CompileFrom < 0 || !compile.HasMachines || hasExactIntervals {
@@ -276,8 +287,8 @@ func (search *exploration) newExpander(ctx context.Context) (compile.PackedExpan
 	return machine, err
 }
 
-// schedule sends batches of states to the workers and commits the results in order. At most
-// maxPending batches are in progress.
+// schedule sends batches of states to the workers and commits the results in order. At most maxPending batches are
+// pending at a time.
 func (search *exploration) schedule(ctx context.Context, jobs chan<- *batch, maxPending int) error {
 	var pending, free []*batch
 	for {
@@ -308,8 +319,7 @@ func reuseBatch(free []*batch) (*batch, []*batch) {
 	return &batch{done: make(chan struct{}, 1)}, free
 }
 
-// fillBatch copies the next states into a batch. Workers need a copy, because the store grows while
-// they run.
+// fillBatch copies the next states into a batch. Workers need a copy, because the store grows during their work.
 func (search *exploration) fillBatch(batch *batch) {
 	batch.reset()
 	endState := min(search.nextState+batchStates, search.numToExpand())
@@ -318,8 +328,8 @@ func (search *exploration) fillBatch(batch *batch) {
 	}
 }
 
-// commit numbers the targets of an expanded batch and adds its choices to the model. Deadlocks get
-// a self-loop.
+// commit adds the choices of an expanded batch to the model. It numbers the target states. Each deadlock gets a
+// self-loop.
 func (search *exploration) commit(ctx context.Context, batch *batch) error {
 	if batch.err != nil {
 		return batch.err
@@ -335,19 +345,7 @@ func (search *exploration) commit(ctx context.Context, batch *batch) error {
 		search.owners = append(search.owners, batch.owners...)
 		search.owners = append(search.owners, make([]uint16, numDeadlocks)...) // these belong to the first player
 	}
-	for len(rows.Choices) > 0 {
-		numStates := slices.Index(rows.Choices, 0)
-		if numStates < 0 {
-			numStates = len(rows.Choices)
-		}
-		rows = search.builder.AddRows(rows, numStates)
-		search.expanded += numStates
-		if len(rows.Choices) > 0 {
-			search.deadlocks = append(search.deadlocks, uint32(search.expanded))
-			search.addSelfLoop()
-			rows.Choices = rows.Choices[1:]
-		}
-	}
+	search.addRows(rows)
 	search.overlaps, search.merged = search.overlaps+batch.overlaps, search.merged+batch.merged
 	search.relErr = max(search.relErr, batch.relErr)
 	search.normalised = search.normalised || batch.normalised
@@ -359,7 +357,24 @@ func (search *exploration) commit(ctx context.Context, batch *batch) error {
 	return ctx.Err()
 }
 
-// addSelfLoop adds a state to the model whose only transition leads to itself.
+// addRows adds the choices of states to the model, and a self-loop for each state without choices.
+func (search *exploration) addRows(rows sparse.Rows) {
+	for len(rows.Choices) > 0 {
+		numStates := slices.Index(rows.Choices, 0) // before the next deadlock
+		if numStates < 0 {
+			numStates = len(rows.Choices)
+		}
+		rows = search.builder.AddRows(rows, numStates)
+		search.expanded += numStates
+		if len(rows.Choices) > 0 {
+			search.deadlocks = append(search.deadlocks, uint32(search.expanded))
+			search.addSelfLoop()
+			rows.Choices = rows.Choices[1:]
+		}
+	}
+}
+
+// addSelfLoop adds a state with only a self-loop to the model.
 func (search *exploration) addSelfLoop() {
 	search.builder.State()
 	if sparseKind(search.model.Program().Type) == sparse.MDP {
@@ -377,7 +392,7 @@ func (search *exploration) addSelfLoop() {
 	search.expanded++
 }
 
-// checkLimits returns a *LimitError if there are too many states or too much memory is used.
+// checkLimits returns a *LimitError if the search has too many states or uses too much memory.
 func (search *exploration) checkLimits() error {
 	if search.opts.MaxStates > 0 && search.store.n > search.opts.MaxStates {
 		return &LimitError{Limit: int64(search.opts.MaxStates), States: search.store.n, Expanded: search.expanded}
@@ -389,13 +404,13 @@ func (search *exploration) checkLimits() error {
 	return nil
 }
 
-// reportProgress calls Options.Progress, at most ten times a second unless final is set.
-func (search *exploration) reportProgress(final bool) {
+// reportProgress calls Options.Progress, at most ten times a second. If final is set, it calls it in any case.
+func (search *exploration) reportProgress(isFinal bool) {
 	if search.opts.Progress == nil {
 		return
 	}
 	now := time.Now()
-	if !final && now.Sub(search.reported) < 100*time.Millisecond {
+	if !isFinal && now.Sub(search.reported) < 100*time.Millisecond {
 		return
 	}
 	search.reported = now
@@ -403,7 +418,7 @@ func (search *exploration) reportProgress(final bool) {
 	search.opts.Progress(progress.Progress{Done: int64(found), Unit: progress.States, Rate: float64(found) / seconds})
 }
 
-// buildSpace returns the space of the committed batches. Unexplored states get a self-loop.
+// buildSpace returns the space of all committed batches. States that were not expanded get a self-loop.
 func (search *exploration) buildSpace() (*Space, error) {
 	search.reportProgress(true)
 	space := &Space{
@@ -434,7 +449,7 @@ func (search *exploration) buildSpace() (*Space, error) {
 	return space, space.comparePRISMArithmetic()
 }
 
-// finishModel returns the model of all states, with their owners, the initial states and the deadlocks.
+// finishModel returns the model with its owners, initial states and deadlocks.
 func (search *exploration) finishModel() (*sparse.Model, error) {
 	model, err := search.builder.Finish()
 	if err != nil {
@@ -464,4 +479,4 @@ func (search *exploration) finishModel() (*sparse.Model, error) {
 
 // Fallback returns the *compile.UnsupportedError that says why a large model was interpreted
 // instead of compiled to WebAssembly; nil if it was compiled. It affects speed only.
-func (s *Space) Fallback() error { return s.fallback }
+func (space *Space) Fallback() error { return space.fallback }

@@ -72,12 +72,11 @@ func (e *DuplicateError) Error() string {
 	return fmt.Sprintf("states %d and %d have the same values", e.First, e.Second)
 }
 
-// Import makes a space of imported states, which keep their numbers, also in Order. The space can be
-// checked like one that was built, but rational weights cannot be computed later: Model must
-// have them from the start. The error is a *DuplicateError, a syntax.ErrorList for impossible
-// declarations, or that of compile.Compile.
+// Import makes a space of imported states. They keep their numbers. The space can be checked like a space that was
+// built. It has fractions only if Model has them.
+//
+// The error is a *DuplicateError, a syntax.ErrorList for impossible declarations, or an error of compile.Compile.
 func Import(imported *Imported) (*Space, error) {
-	n := imported.Model.NumStates()
 	if len(imported.Model.Initial) == 0 {
 		return nil, errors.New("no initial state")
 	}
@@ -103,31 +102,40 @@ func Import(imported *Imported) (*Space, error) {
 		},
 	}
 	space.checkRange(imported.File)
-	space.store = newStoreOf(space.codec.words, n)
-	packed := make([]uint64, space.codec.words)
-	for i := range n {
-		space.codec.pack(packed, imported.Valuation(i))
-		if j, isNew := space.store.add(packed); !isNew {
-			return nil, &DuplicateError{j, i}
-		}
+	if err := space.storeValuations(imported); err != nil {
+		return nil, err
 	}
-	space.store.seal()
-	if n > 1<<20 { // return the memory of the file's contents
+	if imported.Model.NumStates() > 1<<20 { // return the memory of the file's contents
 		debug.FreeOSMemory()
 	}
 	return space, nil
 }
 
-// checkRange records the first weight and, in each reward structure, the first reward that is
-// outside the range of float64. A model with fractions needs no check.
-func (s *Space) checkRange(file string) {
-	model := s.model
+// storeValuations fills the store with the valuations of imported states. The error is a *DuplicateError.
+func (space *Space) storeValuations(imported *Imported) error {
+	numStates := imported.Model.NumStates()
+	space.store = newStoreOf(space.codec.words, numStates)
+	packed := make([]uint64, space.codec.words)
+	for state := range numStates {
+		space.codec.pack(packed, imported.Valuation(state))
+		if first, isNew := space.store.add(packed); !isNew {
+			return &DuplicateError{first, state}
+		}
+	}
+	space.store.seal()
+	return nil
+}
+
+// checkRange records the first weight outside the range of float64, and such a reward of each structure. A model
+// with fractions needs no check.
+func (space *Space) checkRange(file string) {
+	model := space.model
 	if model.Exact() {
 		return
 	}
 	for _, weight := range model.Weights {
-		if !sparse.InRange(weight) && s.rangeErr == nil {
-			s.rangeErr = &RangeError{File: file, What: fmt.Sprintf("weight %.4g", weight)}
+		if !sparse.InRange(weight) && space.rangeErr == nil {
+			space.rangeErr = &RangeError{File: file, What: fmt.Sprintf("weight %.4g", weight)}
 			model.Err = math.Inf(1)
 		}
 	}
@@ -142,10 +150,13 @@ func (s *Space) checkRange(file string) {
 }
 
 // declarations returns a syntax tree that declares the variables, observables, players, labels and reward
-// structures of the space in one module without commands.
+// structures of the space. Its only module has no commands.
 func (imported *Imported) declarations() *syntax.Model {
 	ident := func(name string) *syntax.Ident { return &syntax.Ident{Name: name} }
-	declared := &syntax.Model{File: imported.File, Embedded: imported.ExitRates != nil, Items: []syntax.Item{&syntax.TypeDecl{Type: imported.Type}, imported.moduleDeclaration()}}
+	declared := &syntax.Model{
+		File: imported.File, Embedded: imported.ExitRates != nil,
+		Items: []syntax.Item{&syntax.TypeDecl{Type: imported.Type}, imported.moduleDeclaration()},
+	}
 	for _, observable := range imported.Observables {
 		declared.Items = append(declared.Items, &syntax.ObservableDecl{Name: ident(observable)})
 	}
@@ -165,7 +176,7 @@ func (imported *Imported) declarations() *syntax.Model {
 	return declared
 }
 
-// moduleDeclaration returns a module with the variables, whose name no variable has.
+// moduleDeclaration returns a module with the variables. No variable has the name of the module.
 func (imported *Imported) moduleDeclaration() *syntax.Module {
 	name := "imported"
 	for slices.ContainsFunc(imported.Vars, func(variable sema.Variable) bool { return variable.Name == name }) {
@@ -178,8 +189,8 @@ func (imported *Imported) moduleDeclaration() *syntax.Module {
 	return module
 }
 
-// variableDeclaration returns the declaration of a variable. A range must have at least two values and must not cover all
-// of int32.
+// variableDeclaration returns the declaration of a variable. PRISM's language has no range with one value and no
+// range that covers all of int32.
 func variableDeclaration(variable *sema.Variable) *syntax.VarDecl {
 	decl := &syntax.VarDecl{Name: &syntax.Ident{Name: variable.Name}, Type: syntax.BoolVar}
 	if variable.Type == sema.Bool {
@@ -193,9 +204,8 @@ func variableDeclaration(variable *sema.Variable) *syntax.VarDecl {
 	return decl
 }
 
-// completeProgram sets the actions and the labels of the program, which declarations cannot
-// express. Such a program must not be explored, because it has no commands. So its initial states
-// are given by a label that package compile rejects.
+// completeProgram sets the actions and the labels of the program. The program has no commands, so it must not be
+// explored. Therefore its initial states are given by a label that package compile rejects.
 func (imported *Imported) completeProgram(program *sema.Program) {
 	program.Actions = imported.Actions
 	for i := range program.Labels {
@@ -205,58 +215,58 @@ func (imported *Imported) completeProgram(program *sema.Program) {
 }
 
 // Imported reports whether the space was imported and not built.
-func (s *Space) Imported() bool { return s.imported != nil }
+func (space *Space) Imported() bool { return space.imported != nil }
 
-// combineLabels returns the states of an imported space that satisfy a state formula. Labels are
-// sets of states here, so Boolean operators are applied to sets.
-func (s *Space) combineLabels(expr sema.Expr) (*sparse.Set, error) {
+// combineLabels returns the states of an imported space that satisfy a formula with labels. It applies Boolean
+// operators to sets of states.
+func (space *Space) combineLabels(expr sema.Expr) (*sparse.Set, error) {
 	if sema.NeedsOnlyVariables(expr) {
-		return s.evaluateInStates(expr)
+		return space.evaluateInStates(expr)
 	}
 	switch e := expr.(type) {
 	case *sema.Label:
-		return s.importedLabel(e)
+		return space.importedLabel(e)
 	case *sema.Unary:
-		set, err := s.States(e.X)
+		set, err := space.States(e.X)
 		if err != nil {
 			return nil, err
 		}
 		return set.Complement(), nil
 	case *sema.Binary:
-		return s.evaluateConnective(e)
+		return space.evaluateConnective(e)
 	case *sema.Cond:
-		condition, conditionErr := s.States(e.Condition)
-		then, thenErr := s.States(e.Then)
-		otherwise, otherwiseErr := s.States(e.Else)
+		condition, conditionErr := space.States(e.Condition)
+		then, thenErr := space.States(e.Then)
+		otherwise, otherwiseErr := space.States(e.Else)
 		if err := cmp.Or(conditionErr, thenErr, otherwiseErr); err != nil {
 			return nil, err
 		}
 		return condition.Intersect(then).Union(otherwise.Minus(condition)), nil
 	}
-	return nil, s.unsupportedLabel(expr)
+	return nil, space.unsupportedLabel(expr)
 }
 
-// importedLabel returns the states with a label of the files, or with a label of the properties.
-func (s *Space) importedLabel(label *sema.Label) (*sparse.Set, error) {
-	switch labels := s.Program().Labels; {
+// importedLabel returns the states with a label of the files or of the properties.
+func (space *Space) importedLabel(label *sema.Label) (*sparse.Set, error) {
+	switch labels := space.Program().Labels; {
 	case label.Index <= firstImported:
-		return s.model.Labels[firstImported-label.Index].States.Clone(), nil
+		return space.model.Labels[firstImported-label.Index].States.Clone(), nil
 	case label.Index < len(labels):
-		return s.States(labels[label.Index].X)
+		return space.States(labels[label.Index].X)
 	}
-	return nil, s.unsupportedLabel(label)
+	return nil, space.unsupportedLabel(label)
 }
 
 // evaluateConnective applies a binary Boolean operator to the sets of states of its operands.
-func (s *Space) evaluateConnective(expr *sema.Binary) (*sparse.Set, error) {
+func (space *Space) evaluateConnective(expr *sema.Binary) (*sparse.Set, error) {
 	if expr.X.Type() != sema.Bool || expr.Y.Type() != sema.Bool {
-		return nil, s.unsupportedLabel(expr)
+		return nil, space.unsupportedLabel(expr)
 	}
-	left, err := s.States(expr.X)
+	left, err := space.States(expr.X)
 	if err != nil {
 		return nil, err
 	}
-	right, err := s.States(expr.Y)
+	right, err := space.States(expr.Y)
 	if err != nil {
 		return nil, err
 	}
@@ -273,13 +283,12 @@ func (s *Space) evaluateConnective(expr *sema.Binary) (*sparse.Set, error) {
 	case syntax.OpNe:
 		return different, nil
 	}
-	return nil, s.unsupportedLabel(expr)
+	return nil, space.unsupportedLabel(expr)
 }
 
-// unsupportedLabel returns the error for an expression that uses a label other than with Boolean
-// operators.
-func (s *Space) unsupportedLabel(expr sema.Expr) error {
-	return &compile.UnsupportedError{File: s.Program().File, Pos: expr.Pos(), Msg: "a label of an imported model can be used only with Boolean operators"}
+// unsupportedLabel returns the error for a label that is not an operand of a Boolean operator.
+func (space *Space) unsupportedLabel(expr sema.Expr) error {
+	return &compile.UnsupportedError{File: space.Program().File, Pos: expr.Pos(), Msg: "a label of an imported model can be used only with Boolean operators"}
 }
 
 // integerLiteral returns an expression for an int32 value.

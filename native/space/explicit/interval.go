@@ -14,8 +14,8 @@ import (
 // and must not be changed.
 type interval struct{ low, high *big.Rat }
 
-// requireOneCommand returns an error if several commands are enabled in a state of an interval
-// Markov chain. PRISM would add their intervals, and the sum is not a distribution.
+// requireOneCommand returns an error if several commands are enabled in a state of an interval Markov chain. The
+// sum of their intervals, as in PRISM, is not a distribution.
 func (expander *exactExpander) requireOneCommand(state []int32, enabled []compile.Choice) error {
 	if len(enabled) < 2 {
 		return nil
@@ -25,8 +25,8 @@ func (expander *exactExpander) requireOneCommand(state []int32, enabled []compil
 	return unsupported(expander.model, state, pos, "several commands of an interval Markov chain are enabled")
 }
 
-// newIntervalChoice builds the transitions of an enabled choice of an interval model. It multiplies
-// the bounds of synchronising updates, adds the bounds of equal targets, and tightens the result.
+// newIntervalChoice builds the transitions of an enabled choice of an interval model. It multiplies the bounds of
+// synchronising updates, adds the bounds of equal targets, and tightens the result.
 //
 // Source: PRISM's explicit engine, for interval models.
 func (expander *exactExpander) newIntervalChoice(ctx context.Context, state []int32, enabled *compile.Choice) (exactChoice, error) {
@@ -58,7 +58,8 @@ func (expander *exactExpander) newIntervalChoice(ctx context.Context, state []in
 	return choice, nil
 }
 
-// multiplyIntervals returns the product of the intervals of one update of each command.
+// multiplyIntervals returns the product of the intervals of the selected updates. updates[i] is the selected
+// update of command i.
 func multiplyIntervals(intervals [][]interval, updates []int) interval {
 	product := intervals[0][updates[0]]
 	for i, update := range updates[1:] {
@@ -68,7 +69,7 @@ func multiplyIntervals(intervals [][]interval, updates []int) interval {
 	return product
 }
 
-// addInterval adds a transition. The bounds of transitions to the same target are summed.
+// addInterval adds a transition. If the choice has a transition to the same target, it adds the bounds.
 func (choice *exactChoice) addInterval(target []int32, weight interval) {
 	for i, other := range choice.targets {
 		if slices.Equal(other, target) {
@@ -80,8 +81,8 @@ func (choice *exactChoice) addInterval(target []int32, weight interval) {
 	choice.targets, choice.weights, choice.upperWeights = append(choice.targets, target), append(choice.weights, weight.low), append(choice.upperWeights, weight.high)
 }
 
-// tighten replaces each bound by the nearest value that some distribution within the intervals attains. A probability is at
-// least 1 minus the sum of the other upper bounds, and at most 1 minus the sum of the other lower bounds.
+// tighten replaces each bound by the nearest probability of a distribution within the intervals. A probability is
+// at least 1 minus the other upper bounds, and at most 1 minus the other lower bounds.
 func (choice *exactChoice) tighten() {
 	lowSlack, highSlack := big.NewRat(1, 1), big.NewRat(1, 1) // 1 minus the sum of all lower, or upper, bounds
 	for i := range choice.weights {
@@ -99,14 +100,14 @@ func (choice *exactChoice) tighten() {
 	}
 }
 
-// intervalWeights evaluates the intervals of a command's updates in a state. It returns an error if
-// no distribution lies within them. Intervals that do not depend on the state are cached.
+// intervalWeights evaluates the intervals of a command's updates in a state. It is an error if they contain no
+// distribution. It caches intervals that do not depend on the state.
 func (expander *exactExpander) intervalWeights(state []int32, command *sema.Command) ([]interval, error) {
-	if known := expander.constantIntervals[command]; known != nil {
-		return known, nil
+	if cached := expander.constantIntervals[command]; cached != nil {
+		return cached, nil
 	}
 	var intervals []interval
-	constant := true
+	isConstant := true
 	for i := range command.Updates {
 		update := &command.Updates[i]
 		evaluated, err := expander.intervalWeight(state, update)
@@ -114,12 +115,12 @@ func (expander *exactExpander) intervalWeights(state []int32, command *sema.Comm
 			return nil, err
 		}
 		intervals = append(intervals, evaluated)
-		constant = constant && isConst(update.Prob) && (update.ProbHigh == nil || isConst(update.ProbHigh))
+		isConstant = isConstant && isConst(update.Prob) && (update.ProbHigh == nil || isConst(update.ProbHigh))
 	}
 	if err := expander.checkIntervals(state, command, intervals); err != nil {
 		return nil, err
 	}
-	if constant {
+	if isConstant {
 		expander.constantIntervals[command] = intervals
 	}
 	return intervals, nil
@@ -143,7 +144,7 @@ func (expander *exactExpander) intervalWeight(state []int32, update *sema.Update
 	return interval{low, high}, nil
 }
 
-// checkIntervals returns an error if no distribution lies within the intervals of a command's updates.
+// checkIntervals returns an error if the intervals of a command's updates contain no distribution.
 func (expander *exactExpander) checkIntervals(state []int32, command *sema.Command, intervals []interval) error {
 	lowSum, highSum := new(big.Rat), new(big.Rat)
 	for _, bounds := range intervals {

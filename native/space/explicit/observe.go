@@ -36,43 +36,47 @@ func (e *ChoicesError) Error() string {
 	return fmt.Sprintf("states %s and %s have the same observation (%s) but different actions", e.Other, e.State, e.Observation)
 }
 
-// Observations returns the observation of every state; nil if the model is not a POMDP. The error
-// is a *ChoicesError, the context's, or the error of evaluating an observable.
-func (s *Space) Observations(ctx context.Context) (*Observations, error) {
-	observations, err := s.observations(ctx)
+// Observations returns the observation of every state. It returns nil if the model is not a POMDP. The error is a
+// *ChoicesError, the error of the context, or the error of evaluating an observable.
+func (space *Space) Observations(ctx context.Context) (*Observations, error) {
+	observations, err := space.observations(ctx)
 	if err != nil || observations == nil {
 		return nil, err
 	}
-	_, err = s.model.MatchActions(observations.ByState)
+	_, err = space.model.MatchActions(observations.ByState)
 	if mismatch, ok := errors.AsType[*sparse.ActionsError](err); ok {
-		stateText := func(i int) string { return s.compiled.StateText(s.State(nil, i)) }
-		return nil, &ChoicesError{File: s.Program().File, State: stateText(mismatch.State), Other: stateText(mismatch.Other), Observation: observations.Texts[observations.ByState[mismatch.State]]}
+		stateText := func(i int) string { return space.compiled.StateText(space.State(nil, i)) }
+		return nil, &ChoicesError{
+			File: space.Program().File, State: stateText(mismatch.State), Other: stateText(mismatch.Other),
+			Observation: observations.Texts[observations.ByState[mismatch.State]],
+		}
 	}
 	return observations, err
 }
 
-// observations is Observations without the check that equal observations have equal actions.
-func (s *Space) observations(ctx context.Context) (*Observations, error) {
-	if s.Program().Type != syntax.POMDP {
+// observations returns the observation of every state. It does not check the actions of states with the same
+// observation.
+func (space *Space) observations(ctx context.Context) (*Observations, error) {
+	if space.Program().Type != syntax.POMDP {
 		return nil, nil
 	}
-	if s.imported != nil {
-		return s.imported.observations, nil
+	if space.imported != nil {
+		return space.imported.observations, nil
 	}
-	observations := &Observations{ByState: make([]uint32, s.store.n)}
+	observations := &Observations{ByState: make([]uint32, space.store.n)}
 	numbers := map[string]uint32{}
 	var state []int32
 	for i := range observations.ByState {
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		state = s.State(state, i)
-		observed, err := s.observationText(state)
+		state = space.State(state, i)
+		observed, err := space.observationText(state)
 		if err != nil {
-			return nil, fmt.Errorf("%w in state %s", err, s.compiled.StateText(state))
+			return nil, fmt.Errorf("%w in state %s", err, space.compiled.StateText(state))
 		}
-		observation, found := numbers[observed]
-		if !found {
+		observation, isKnown := numbers[observed]
+		if !isKnown {
 			observation = uint32(len(observations.Texts))
 			numbers[observed] = observation
 			observations.Texts = append(observations.Texts, observed)
@@ -83,9 +87,9 @@ func (s *Space) observations(ctx context.Context) (*Observations, error) {
 }
 
 // observationText returns the values of the observables in a state, separated by commas.
-func (s *Space) observationText(state []int32) (string, error) {
+func (space *Space) observationText(state []int32) (string, error) {
 	var text strings.Builder
-	for k, observable := range s.Program().Observables {
+	for k, observable := range space.Program().Observables {
 		value, _, err := sema.EvalExact(observable.X, state)
 		if err != nil {
 			return "", fmt.Errorf("observable %q: %w", observable.Name, err)

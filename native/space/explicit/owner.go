@@ -19,7 +19,7 @@ type ownership struct {
 	action []int // player of each action; -1 for none
 }
 
-// newOwnership returns the players that own the modules and actions of a game. It returns nil if the model is not a game.
+// newOwnership returns the owners of a game's modules and actions. It returns nil if the model is not a game.
 func newOwnership(model *compile.Model) (*ownership, error) {
 	program := model.Program()
 	if program.Type != syntax.SMG {
@@ -28,18 +28,21 @@ func newOwnership(model *compile.Model) (*ownership, error) {
 	if len(program.Players) > math.MaxUint16 {
 		return nil, &compile.UnsupportedError{File: program.File, Pos: program.Players[0].Pos, Msg: fmt.Sprintf("more than %d players", math.MaxUint16)}
 	}
-	ownership := &ownership{model: model}
-	ownership.module = slices.Repeat([]int{-1}, len(program.Modules))
-	ownership.action = slices.Repeat([]int{-1}, len(program.Actions))
+	noPlayer := []int{-1}
+	owners := &ownership{
+		model:  model,
+		module: slices.Repeat(noPlayer, len(program.Modules)),
+		action: slices.Repeat(noPlayer, len(program.Actions)),
+	}
 	for i, player := range program.Players {
 		for _, module := range player.Modules {
-			ownership.module[module] = i
+			owners.module[module] = i
 		}
 		for _, action := range player.Actions {
-			ownership.action[action] = i
+			owners.action[action] = i
 		}
 	}
-	return ownership, nil
+	return owners, nil
 }
 
 // ownedChoice is what ownership reads of a choice.
@@ -48,20 +51,25 @@ type ownedChoice struct {
 	commands       []compile.CommandRef
 }
 
-// Owner returns a function that returns the index of the player who owns a state of a game, given the
-// state's choices. A deadlock belongs to the first player. The function is nil if the model is not a game.
+// Owner returns a function that returns the index of the player who owns a state of a game. The arguments are the
+// state and its choices. A deadlock belongs to the first player. The function is nil if the model is not a game.
 func Owner(compiled *compile.Model) (func(state []int32, choices *compile.Choices) (int, error), error) {
 	owners, err := newOwnership(compiled)
 	if owners == nil || err != nil {
 		return nil, err
 	}
 	return func(state []int32, choices *compile.Choices) (int, error) {
-		player, err := owners.stateOwner(func() []int32 { return state }, len(choices.List), func(i int) ownedChoice {
-			choice := &choices.List[i]
-			return ownedChoice{choice.Action, choice.Module, choice.Commands}
-		})
+		player, err := owners.enabledOwner(state, choices)
 		return int(player), err
 	}, nil
+}
+
+// enabledOwner returns the player who owns a state with the given choices.
+func (ownership *ownership) enabledOwner(state []int32, choices *compile.Choices) (uint16, error) {
+	return ownership.stateOwner(func() []int32 { return state }, len(choices.List), func(i int) ownedChoice {
+		choice := &choices.List[i]
+		return ownedChoice{choice.Action, choice.Module, choice.Commands}
+	})
 }
 
 // player returns the player of a choice, or -1 if it belongs to no player.
@@ -75,9 +83,10 @@ func (ownership *ownership) player(choice ownedChoice) int {
 	return -1
 }
 
-// stateOwner returns the player who owns a state with n choices: the player of those choices that belong to a player. state and choice return the
-// state and its choices. If no choice belongs to a player, the first player owns a state with one choice. It returns an error if the choices belong
-// to different players, or if several choices belong to no player.
+// stateOwner returns the player who owns a state with n choices. This player owns every choice that has an owner.
+// A state with one choice that has no owner belongs to the first player.
+//
+// It is an error if choices belong to different players, or if n is greater than 1 and no choice has an owner.
 //
 // Source: ModulesFileModelGenerator.getPlayerOwningState of PRISM-games 3.2.
 func (ownership *ownership) stateOwner(state func() []int32, n int, choice func(i int) ownedChoice) (uint16, error) {
@@ -85,7 +94,7 @@ func (ownership *ownership) stateOwner(state func() []int32, n int, choice func(
 	for i := range n {
 		current := choice(i)
 		switch player := ownership.player(current); {
-		case player < 0 || player == owner:
+		case player < 0 || player == owner: // no change
 		case owner < 0:
 			owner = player
 		default:
@@ -107,7 +116,7 @@ func (ownership *ownership) ownerError(state []int32, choice ownedChoice, messag
 	return &compile.StateError{File: program.File, Pos: pos, State: ownership.model.StateText(state), Msg: message}
 }
 
-// setOwner sets the owner of state n of the batch. States in between get the first player.
+// setOwner sets the owner of state n of the batch. Earlier states without an owner get the first player.
 func (batch *batch) setOwner(n int, player uint16) {
 	for len(batch.owners) <= n {
 		batch.owners = append(batch.owners, 0)

@@ -20,7 +20,7 @@ func newCodec(vars []sema.Variable) *codec {
 }
 
 // pack writes a valuation within the declared ranges to dst.
-func (c *codec) pack(dst []uint64, state []int32) { c.packing.Pack(dst, state) }
+func (codec *codec) pack(dst []uint64, state []int32) { codec.packing.Pack(dst, state) }
 
 // unpack is the inverse of pack.
-func (c *codec) unpack(dst []int32, packed []uint64) { c.packing.Unpack(dst, packed) }
+func (codec *codec) unpack(dst []int32, packed []uint64) { codec.packing.Unpack(dst, packed) }

@@ -8,50 +8,54 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Restrict returns the space of an MDP with only the given choices. States keep their numbers, and
-// states that become unreachable stay in the space. Restrict returns an error if a state keeps no
-// choice. Rational weights cannot be computed later, because the commands of the model do not describe
-// the restricted space.
-func (s *Space) Restrict(choices *sparse.Set) (*Space, error) {
-	if s.model.Kind != sparse.MDP {
-		return nil, fmt.Errorf("found %s, wanted an MDP to restrict its choices", noun.WithArticle(s.model.Kind.String()))
+// Restrict returns the space of an MDP with only the given choices. States keep their numbers, and unreachable
+// states stay in the space. It is an error if a state has no choice left. The result has fractions only if the
+// space has them.
+func (space *Space) Restrict(choices *sparse.Set) (*Space, error) {
+	if space.model.Kind != sparse.MDP {
+		return nil, fmt.Errorf("found %s, wanted an MDP to restrict its choices", noun.WithArticle(space.model.Kind.String()))
 	}
-	if s.quotient != nil {
+	if space.quotient != nil {
 		return nil, errors.New("found a bisimulation quotient, wanted the model itself to restrict its choices")
 	}
-	for state := range s.model.NumStates() {
-		first, end := s.model.Choices(state)
-		choice := first
-		for choice < end && !choices.Has(choice) {
-			choice++
-		}
-		if choice == end {
+	for state := range space.model.NumStates() {
+		if !hasChoiceIn(space.model, state, choices) {
 			return nil, fmt.Errorf("state %d has no choice left", state)
 		}
 	}
 	return &Space{
-		compiled: s.compiled, codec: s.codec, store: s.store, model: s.model.Restrict(choices),
-		overlaps: s.overlaps, merged: s.merged, fallback: s.fallback, rangeErr: s.rangeErr, prismDifferences: s.prismDifferences,
-		imported: s.imported, rounded: s.rounded, normalised: s.normalised, restricted: true,
+		compiled: space.compiled, codec: space.codec, store: space.store, model: space.model.Restrict(choices),
+		overlaps: space.overlaps, merged: space.merged, fallback: space.fallback, rangeErr: space.rangeErr, prismDifferences: space.prismDifferences,
+		imported: space.imported, rounded: space.rounded, normalised: space.normalised, restricted: true,
 	}, nil
+}
+
+// hasChoiceIn reports whether a state has one of the given choices.
+func hasChoiceIn(model *sparse.Model, state int, choices *sparse.Set) bool {
+	first, end := model.Choices(state)
+	for choice := first; choice < end; choice++ {
+		if choices.Has(choice) {
+			return true
+		}
+	}
+	return false
 }
 
 // Closed reports whether the space cannot be built again with rational weights. That is the case
 // if it was imported or restricted.
-func (s *Space) Closed() bool { return s.imported != nil || s.restricted }
+func (space *Space) Closed() bool { return space.imported != nil || space.restricted }
 
-// WithoutFractions returns the space with each rational weight, and reward of a quotient, replaced by the nearest float64,
-// for callers that compute in floating point only. A space with interval weights, or with weights
-// outside the range of float64, is returned unchanged.
-func (s *Space) WithoutFractions() *Space {
-	if s.rangeErr != nil || !s.model.Exact() || s.model.Intervals() {
-		return s
+// WithoutFractions returns the space with the nearest float64 numbers instead of fractions. It returns the space
+// unchanged if its weights are intervals or outside the range of float64.
+func (space *Space) WithoutFractions() *Space {
+	if space.rangeErr != nil || !space.model.Exact() || space.model.Intervals() {
+		return space
 	}
-	copied, model := *s, *s.model
+	copied, model := *space, *space.model
 	model.Rats = nil
 	copied.model = &model
-	if s.quotient != nil {
-		copied.quotient = s.quotient.withoutFractions()
+	if space.quotient != nil {
+		copied.quotient = space.quotient.withoutFractions()
 	}
 	return &copied
 }

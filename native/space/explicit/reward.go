@@ -14,40 +14,41 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Reward evaluates Program.Rewards[index] in every state and for every choice. In a Markov chain,
-// the reward of a choice is the sum of its transitions' rewards, weighted with their probabilities
-// or rates. The self-loop of a deadlock has no reward. A negative or infinite reward is a
-// *compile.StateError. In a model with float64 weights, the Unfit field of the result is a
-// *RangeError if a reward is outside the range of float64.
+// Reward evaluates Program.Rewards[index] in every state and for every choice. In a Markov chain, the reward of a
+// choice is the sum of its transitions' rewards, weighted with their probabilities or rates. The self-loop of a
+// deadlock has no reward.
+//
+// A negative or infinite reward is a *compile.StateError. If a float64 reward is out of range, the field Unfit of
+// the result is a *RangeError.
 //
 // Source: reference, sections 4.8 and 4.10.
-func (s *Space) Reward(index int) (*sparse.Reward, error) {
+func (space *Space) Reward(index int) (*sparse.Reward, error) {
 	switch {
-	case s.quotient != nil:
-		if reward := s.quotient.rewards[index]; reward != nil {
+	case space.quotient != nil:
+		if reward := space.quotient.rewards[index]; reward != nil {
 			return reward, nil
 		}
 		return nil, fmt.Errorf("the quotient has no rewards for structure %d", index)
-	case s.imported != nil:
-		return s.importedReward(index)
-	case s.model.Exact():
-		return s.exactReward(index)
+	case space.imported != nil:
+		return space.importedReward(index)
+	case space.model.Exact():
+		return space.exactReward(index)
 	}
-	return s.floatReward(index)
+	return space.floatReward(index)
 }
 
-// floatReward returns a reward structure of a model with float64 weights.
-func (s *Space) floatReward(index int) (*sparse.Reward, error) {
-	structure := &s.Program().Rewards[index]
+// floatReward returns a reward structure of a model with float64 weights, and bounds its rounding errors.
+func (space *Space) floatReward(index int) (*sparse.Reward, error) {
+	structure := &space.Program().Rewards[index]
 	reward := &sparse.Reward{Name: structure.Name}
 	if hasStateRewards(structure) {
-		reward.State = make([]float64, s.store.n)
+		reward.State = make([]float64, space.store.n)
 	}
 	if hasTransitionRewards(structure) {
-		reward.Choice = make([]float64, s.model.NumChoices())
+		reward.Choice = make([]float64, space.model.NumChoices())
 	}
-	evaluators, err := s.evaluateRewards(index, func(evaluator *rewardEvaluator, i int, state []int32) error {
-		return s.stateAndChoiceRewards(reward, evaluator, i, state)
+	evaluators, err := space.evaluateRewards(index, func(evaluator *rewardEvaluator, i int, state []int32) error {
+		return space.stateAndChoiceRewards(reward, evaluator, i, state)
 	})
 	if err != nil {
 		return nil, err
@@ -57,19 +58,19 @@ func (s *Space) floatReward(index int) (*sparse.Reward, error) {
 		maxErr = max(maxErr, evaluator.relErr)
 		reward.Unfit = cmp.Or(reward.Unfit, evaluator.rangeErr)
 	}
-	reward.Err = s.rewardError(structure, maxErr)
+	reward.Err = space.rewardError(structure, maxErr)
 	if reward.Unfit != nil {
 		reward.Err = math.Inf(1)
 	}
 	return reward, nil
 }
 
-// evaluateRewards calls visit for every state, in parallel, with one evaluator per goroutine. It returns the evaluators in
-// the order of the states.
-func (s *Space) evaluateRewards(index int, visit func(evaluator *rewardEvaluator, i int, state []int32) error) ([]*rewardEvaluator, error) {
+// evaluateRewards calls visit for every state, in several goroutines with an evaluator each. It returns the
+// evaluators in the order of their states.
+func (space *Space) evaluateRewards(index int, visit func(evaluator *rewardEvaluator, i int, state []int32) error) ([]*rewardEvaluator, error) {
 	var evaluators []*rewardEvaluator
-	err := s.visitInParallel(func() (visitState, error) {
-		evaluator, err := s.newRewardEvaluator(index)
+	err := space.visitInParallel(func() (visitState, error) {
+		evaluator, err := space.newRewardEvaluator(index)
 		evaluators = append(evaluators, evaluator)
 		return func(i int, state []int32) error { return visit(evaluator, i, state) }, err
 	})
@@ -90,16 +91,16 @@ type rewardEvaluator struct {
 }
 
 // newRewardEvaluator compiles Program.Rewards[index] and bounds the rounding errors of its items.
-func (s *Space) newRewardEvaluator(index int) (*rewardEvaluator, error) {
-	rewards, err := s.compiled.Rewards(index)
+func (space *Space) newRewardEvaluator(index int) (*rewardEvaluator, error) {
+	rewards, err := space.compiled.Rewards(index)
 	if err != nil {
 		return nil, err
 	}
-	evaluator := &rewardEvaluator{space: s, structure: &s.Program().Rewards[index], rewards: rewards}
-	if evaluator.exact, err = s.newExactRewardEvaluator(evaluator.structure); err != nil {
+	evaluator := &rewardEvaluator{space: space, structure: &space.Program().Rewards[index], rewards: rewards}
+	if evaluator.exact, err = space.newExactRewardEvaluator(evaluator.structure); err != nil {
 		return nil, err
 	}
-	analysis := s.floatAnalysis()
+	analysis := space.floatAnalysis()
 	for i := range evaluator.structure.Items {
 		item := &evaluator.structure.Items[i]
 		if relErr := analysis.Facts(item.Value).RelErr; !math.IsNaN(relErr) {
@@ -126,15 +127,14 @@ func (evaluator *rewardEvaluator) choice(state []int32, action int) (float64, er
 // isStateItem reports whether an item gives a reward to states.
 func isStateItem(item *sema.RewardItem) bool { return !item.Transition }
 
-// isTransitionItem returns a function that reports whether an item gives a reward to transitions
-// with the given action.
+// isTransitionItem returns a predicate for the items that give a reward to transitions with an action.
 func isTransitionItem(action int) func(*sema.RewardItem) bool {
 	return func(item *sema.RewardItem) bool { return item.Transition && item.Action == action }
 }
 
-// checkedSum returns the sum of the items for which applies returns true. value is the sum in
-// float64 arithmetic, and err the error of its computation. It returns value if that is close to
-// the exact sum, and otherwise the float64 number nearest to the exact sum.
+// checkedSum returns the sum of the items that apply. value is this sum in float64 arithmetic, and err is the
+// error of computing it. If value is not close to the exact sum, checkedSum returns the nearest float64 of the
+// exact sum.
 func (evaluator *rewardEvaluator) checkedSum(value float64, err error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
 	if err != nil {
 		return evaluator.roundedExactSum(err, state, applies)
@@ -155,9 +155,8 @@ func (evaluator *rewardEvaluator) checkedSum(value float64, err error, state []i
 	return evaluator.recordRange(value, state), nil
 }
 
-// roundedExactSum returns the float64 number nearest to the exact sum, after float64 arithmetic
-// failed with floatErr. It returns floatErr if the failure is not in the model, or if the sum is
-// irrational.
+// roundedExactSum returns the float64 nearest to the exact sum. floatErr is the error of float64 arithmetic. It is
+// returned if fractions cannot help.
 func (evaluator *rewardEvaluator) roundedExactSum(floatErr error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
 	if !errors.As(floatErr, new(*compile.StateError)) {
 		return 0, floatErr
@@ -182,9 +181,8 @@ func (evaluator *rewardEvaluator) round(exact *big.Rat, state []int32) float64 {
 	return evaluator.recordRange(nearest, state)
 }
 
-// enclosedSum returns the sum of irrational items. It bounds the error of value by an enclosure of
-// the sum. If the bound is too large, it returns the lower end of the enclosure. If that is not
-// accurate either, it returns the error notRational.
+// enclosedSum returns an approximation of an irrational sum with a small error. It tries value, and then the lower
+// end of an enclosure of the sum. If none is accurate, it returns the error notRational.
 func (evaluator *rewardEvaluator) enclosedSum(value float64, notRational error, state []int32, applies func(*sema.RewardItem) bool) (float64, error) {
 	lower, upper, err := evaluator.encloseSum(notRational, state, applies)
 	if err != nil {
@@ -194,18 +192,18 @@ func (evaluator *rewardEvaluator) enclosedSum(value float64, notRational error, 
 		return 0, notRational
 	}
 	lowerFloat, _ := lower.Float64()
-	for _, candidate := range [...]float64{value, lowerFloat} {
-		relErr := max(sema.RelativeError(candidate, lower), sema.RelativeError(candidate, upper))
+	for _, approximation := range [...]float64{value, lowerFloat} {
+		relErr := max(sema.RelativeError(approximation, lower), sema.RelativeError(approximation, upper))
 		if relErr <= sema.MaxRelErr {
 			evaluator.relErr = max(evaluator.relErr, relErr)
-			return evaluator.recordRange(candidate, state), nil
+			return evaluator.recordRange(approximation, state), nil
 		}
 	}
 	return 0, notRational
 }
 
-// encloseSum returns lower and upper bounds of a sum of items. It returns the error notRational if
-// an item has no bounds.
+// encloseSum returns bounds of the sum of the items that apply. It returns the error notRational if an item has no
+// bounds.
 func (evaluator *rewardEvaluator) encloseSum(notRational error, state []int32, applies func(*sema.RewardItem) bool) (lower, upper *big.Rat, err error) {
 	lower, upper = new(big.Rat), new(big.Rat)
 	for i := range evaluator.structure.Items {
@@ -237,11 +235,11 @@ func (evaluator *rewardEvaluator) encloseSum(notRational error, state []int32, a
 // minNormal is the smallest normal float64.
 const minNormal = 0x1p-1022
 
-// isNormalFloat reports whether a reward is a normal float64. The smallest and the largest normal
-// float64 stand for numbers outside the range, so they do not count as normal.
+// isNormalFloat reports whether a reward is inside the range of float64. The smallest and the largest normal
+// float64 stand for numbers outside.
 func isNormalFloat(value float64) bool { return value > minNormal && value < math.MaxFloat64 }
 
-// recordRange returns its argument. It records an error if value is the first reward outside the range of float64.
+// recordRange returns value. It records the first reward outside the range of float64 as an error.
 func (evaluator *rewardEvaluator) recordRange(value float64, state []int32) float64 {
 	if value != 0 && !isNormalFloat(value) && evaluator.rangeErr == nil {
 		evaluator.rangeErr = &RangeError{
@@ -252,23 +250,23 @@ func (evaluator *rewardEvaluator) recordRange(value float64, state []int32) floa
 	return value
 }
 
-// stateAndChoiceRewards evaluates the rewards of state i and of its choices and stores them.
-func (s *Space) stateAndChoiceRewards(reward *sparse.Reward, evaluator *rewardEvaluator, i int, state []int32) error {
+// stateAndChoiceRewards stores the rewards of state i and of its choices.
+func (space *Space) stateAndChoiceRewards(reward *sparse.Reward, evaluator *rewardEvaluator, i int, state []int32) error {
 	var err error
 	if reward.State != nil {
 		if reward.State[i], err = evaluator.state(state); err != nil {
 			return err
 		}
 	}
-	if reward.Choice == nil || s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
+	if reward.Choice == nil || space.model.IsDeadlock(i) {
 		return nil
 	}
-	first, end := s.model.Choices(i)
+	first, end := space.model.Choices(i)
 	for choice := first; choice < end; choice++ {
-		if s.model.Kind == sparse.MDP {
-			reward.Choice[choice], err = evaluator.choice(state, s.actionIndex(choice))
+		if space.model.Kind == sparse.MDP {
+			reward.Choice[choice], err = evaluator.choice(state, space.actionIndex(choice))
 		} else {
-			reward.Choice[choice], err = s.weightedReward(evaluator, choice, state)
+			reward.Choice[choice], err = space.weightedReward(evaluator, choice, state)
 		}
 		if err != nil {
 			return err
@@ -277,21 +275,22 @@ func (s *Space) stateAndChoiceRewards(reward *sparse.Reward, evaluator *rewardEv
 	return nil
 }
 
-// weightedReward returns the reward of the row of a state of a Markov chain: the sum of the rewards of its transitions,
-// weighted with their probabilities or rates. A product may underflow, and the sum overflow.
-func (s *Space) weightedReward(evaluator *rewardEvaluator, choice int, state []int32) (float64, error) {
+// weightedReward returns the reward of a Markov chain's row. It is the sum of the transitions' rewards, weighted
+// with probabilities or rates. Products that underflow are raised, and large products lowered, to numbers that
+// recordRange reports.
+func (space *Space) weightedReward(evaluator *rewardEvaluator, choice int, state []int32) (float64, error) {
 	sum := 0.0
-	first, end := s.model.Row(choice)
+	first, end := space.model.Row(choice)
 	limit := math.MaxFloat64 / float64(end-first)
 	for transition := first; transition < end; transition++ {
-		value, err := evaluator.choice(state, s.actionIndex(transition))
+		value, err := evaluator.choice(state, space.actionIndex(transition))
 		if err != nil {
 			return 0, err
 		}
 		if !(value > 0) {
 			continue
 		}
-		weighted := max(s.model.Prob(transition)*value, minNormal)
+		weighted := max(space.model.Prob(transition)*value, minNormal)
 		if weighted > limit {
 			evaluator.recordRange(math.MaxFloat64, state)
 		}
@@ -300,77 +299,76 @@ func (s *Space) weightedReward(evaluator *rewardEvaluator, choice int, state []i
 	return sum, nil
 }
 
-// actionIndex returns the index into Program.Actions of the action of a choice or transition, or
-// sema.Unlabelled.
-func (s *Space) actionIndex(i int) int {
-	if s.model.Actions == nil || s.model.Actions[i] == sparse.NoAction {
+// actionIndex returns the action of a choice or transition as an index into Program.Actions, or sema.Unlabelled.
+func (space *Space) actionIndex(i int) int {
+	if space.model.Actions == nil || space.model.Actions[i] == sparse.NoAction {
 		return sema.Unlabelled
 	}
-	return int(s.model.Actions[i]) - 1
+	return int(space.model.Actions[i]) - 1
 }
 
 // higherOrderFactor is larger than the ratio of a product (1+e1)(1+e2)... of small errors, minus 1,
 // to the sum of these errors.
 const higherOrderFactor = 1.01
 
-// rewardError bounds the relative error of the rewards of a structure; itemErr bounds the relative
-// error of its items. To this it adds the rounding errors of summing the items and, in a Markov
-// chain, of the mean over the transitions.
-func (s *Space) rewardError(structure *sema.RewardStruct, itemErr float64) float64 {
+// rewardError bounds the relative error of the rewards of a structure. itemErr bounds the relative error of its
+// items. Summing the items adds rounding errors. In a Markov chain, so does the mean over the transitions.
+func (space *Space) rewardError(structure *sema.RewardStruct, itemErr float64) float64 {
 	maxTransitions := 0
-	if s.model.Kind != sparse.MDP {
-		for i := range s.store.n {
-			first, end := s.model.Row(i)
+	if space.model.Kind != sparse.MDP {
+		for i := range space.store.n {
+			first, end := space.model.Row(i)
 			maxTransitions = max(maxTransitions, end-first)
 		}
-		itemErr += s.model.Err
+		itemErr += space.model.Err
 	}
 	numRoundings := len(structure.Items) + maxTransitions + 2
 	return higherOrderFactor * (itemErr + float64(numRoundings)*sema.UnitRoundoff)
 }
 
-// exactReward returns a reward structure of a model with rational weights. Its rewards are fractions, too.
-func (s *Space) exactReward(index int) (*sparse.Reward, error) {
-	structure := &s.Program().Rewards[index]
-	numStates := s.store.n
+// exactReward returns a reward structure of a model with fractions. Its rewards are fractions and their nearest
+// float64 numbers.
+func (space *Space) exactReward(index int) (*sparse.Reward, error) {
+	structure := &space.Program().Rewards[index]
+	numStates := space.store.n
 	reward := &sparse.Reward{
 		Name: structure.Name, Err: sema.UnitRoundoff,
 		State: make([]float64, numStates), StateRat: make([]*big.Rat, numStates),
-		Choice: make([]float64, s.model.NumChoices()), ChoiceRat: make([]*big.Rat, s.model.NumChoices()),
+		Choice: make([]float64, space.model.NumChoices()), ChoiceRat: make([]*big.Rat, space.model.NumChoices()),
 	}
-	state, hasTransitionItems := s.State(nil, 0), hasTransitionRewards(structure)
-	evaluator, err := s.newExactRewardEvaluator(structure)
+	state, hasTransitionItems := space.State(nil, 0), hasTransitionRewards(structure)
+	evaluator, err := space.newExactRewardEvaluator(structure)
 	if err != nil {
 		return nil, err
 	}
 	for i := range numStates {
-		s.State(state, i)
+		space.State(state, i)
 		value, err := evaluator.sum(state, isStateItem)
 		if err != nil {
 			return nil, err
 		}
-		s.setReward(reward, reward.State, reward.StateRat, i, value)
-		if !hasTransitionItems || s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
+		space.setReward(reward, reward.State, reward.StateRat, i, value)
+		if !hasTransitionItems || space.model.IsDeadlock(i) {
 			continue
 		}
-		if err := s.exactChoiceRewards(reward, evaluator, i, state); err != nil {
+		if err := space.exactChoiceRewards(reward, evaluator, i, state); err != nil {
 			return nil, err
 		}
 	}
 	return reward, nil
 }
 
-// setReward stores a reward as a fraction and as a float64 at index i. It records the first reward
-// that is outside the range of float64.
-func (s *Space) setReward(reward *sparse.Reward, floats []float64, rats []*big.Rat, i int, value *big.Rat) {
+// setReward stores a reward at index i, as a fraction and as a float64. It records the first reward outside the
+// range of float64.
+func (space *Space) setReward(reward *sparse.Reward, floats []float64, rats []*big.Rat, i int, value *big.Rat) {
 	storeRational(floats, rats, i, value)
 	if floats[i] != 0 && !isNormalFloat(floats[i]) && reward.Unfit == nil {
-		reward.Unfit, reward.Err = &RangeError{File: s.Program().File, What: "reward " + shortRat(value)}, math.Inf(1)
+		reward.Unfit, reward.Err = &RangeError{File: space.Program().File, What: "reward " + shortRat(value)}, math.Inf(1)
 	}
 }
 
-// storeRational sets entry i of both lists to a fraction and to its nearest float64. The entries of
-// the fraction 0 stay unset.
+// storeRational sets entry i of the two lists to a fraction and its nearest float64. It does not store the
+// fraction 0.
 func storeRational(floats []float64, rats []*big.Rat, i int, value *big.Rat) {
 	switch {
 	case value.Sign() == 0:
@@ -383,10 +381,10 @@ func storeRational(floats []float64, rats []*big.Rat, i int, value *big.Rat) {
 	rats[i] = value
 }
 
-// sameAction reports whether all transitions from first to end, exclusive, have the same action.
-func (s *Space) sameAction(first, end int) bool {
+// sameAction reports whether all transitions from first to end-1 have the same action.
+func (space *Space) sameAction(first, end int) bool {
 	for transition := first + 1; transition < end; transition++ {
-		if s.actionIndex(transition) != s.actionIndex(first) {
+		if space.actionIndex(transition) != space.actionIndex(first) {
 			return false
 		}
 	}
@@ -394,36 +392,36 @@ func (s *Space) sameAction(first, end int) bool {
 }
 
 // exactChoiceRewards computes the rewards of the choices of state i with fractions.
-func (s *Space) exactChoiceRewards(reward *sparse.Reward, evaluator *exactRewardEvaluator, i int, state []int32) error {
-	first, end := s.model.Choices(i)
+func (space *Space) exactChoiceRewards(reward *sparse.Reward, evaluator *exactRewardEvaluator, i int, state []int32) error {
+	first, end := space.model.Choices(i)
 	for choice := first; choice < end; choice++ {
-		value, err := s.exactChoiceReward(evaluator, choice, state)
+		value, err := space.exactChoiceReward(evaluator, choice, state)
 		if err != nil {
 			return err
 		}
-		s.setReward(reward, reward.Choice, reward.ChoiceRat, choice, value)
+		space.setReward(reward, reward.Choice, reward.ChoiceRat, choice, value)
 	}
 	return nil
 }
 
-// exactChoiceReward returns the reward of a choice. In a Markov chain it is the sum of its transitions' rewards, weighted with
-// their probabilities or rates. If the probabilities sum to one and all transitions have the same action, it is the
-// reward of any of them.
-func (s *Space) exactChoiceReward(evaluator *exactRewardEvaluator, choice int, state []int32) (*big.Rat, error) {
-	first, end := s.model.Row(choice)
+// exactChoiceReward returns the reward of a choice. In a Markov chain it is the sum of the transitions' rewards,
+// weighted with their probabilities or rates.
+func (space *Space) exactChoiceReward(evaluator *exactRewardEvaluator, choice int, state []int32) (*big.Rat, error) {
+	first, end := space.model.Row(choice)
 	switch {
-	case s.model.Kind == sparse.MDP:
-		return evaluator.sum(state, isTransitionItem(s.actionIndex(choice)))
-	case s.model.Intervals(), s.model.Kind == sparse.DTMC && s.sameAction(first, end):
-		return evaluator.sum(state, isTransitionItem(s.actionIndex(first)))
+	case space.model.Kind == sparse.MDP:
+		return evaluator.sum(state, isTransitionItem(space.actionIndex(choice)))
+	case space.model.Intervals(), space.model.Kind == sparse.DTMC && space.sameAction(first, end):
+		// The probabilities sum to 1, and all transitions have the same reward.
+		return evaluator.sum(state, isTransitionItem(space.actionIndex(first)))
 	}
 	sum := new(big.Rat)
 	for transition := first; transition < end; transition++ {
-		value, err := evaluator.sum(state, isTransitionItem(s.actionIndex(transition)))
+		value, err := evaluator.sum(state, isTransitionItem(space.actionIndex(transition)))
 		if err != nil {
 			return nil, err
 		}
-		sum.Add(sum, new(big.Rat).Mul(value, s.model.Rat(transition)))
+		sum.Add(sum, new(big.Rat).Mul(value, space.model.Rat(transition)))
 	}
 	return sum, nil
 }
@@ -445,18 +443,18 @@ type exactRewardItem struct {
 	constant            *big.Rat
 }
 
-// newExactRewardEvaluator compiles the guards of a reward structure, and the values that are integers: a compiled evaluator
-// of other values computes float64 numbers, so they are evaluated as fractions without one.
-func (s *Space) newExactRewardEvaluator(structure *sema.RewardStruct) (*exactRewardEvaluator, error) {
-	evaluator := &exactRewardEvaluator{space: s, rationals: make(map[float64]*big.Rat)}
+// newExactRewardEvaluator compiles the guards and the integer values of a reward structure. Other values are not
+// compiled, because compiled code computes float64 numbers.
+func (space *Space) newExactRewardEvaluator(structure *sema.RewardStruct) (*exactRewardEvaluator, error) {
+	evaluator := &exactRewardEvaluator{space: space, rationals: make(map[float64]*big.Rat)}
 	for i := range structure.Items {
 		item := exactRewardItem{RewardItem: &structure.Items[i]}
 		var err error
-		if item.guard, err = s.compiled.Evaluator(item.Guard); err != nil {
+		if item.guard, err = space.compiled.Evaluator(item.Guard); err != nil {
 			return nil, err
 		}
 		if item.Value.Type() == sema.Int {
-			if item.integerValue, err = s.compiled.Evaluator(item.Value); err != nil {
+			if item.integerValue, err = space.compiled.Evaluator(item.Value); err != nil {
 				return nil, err
 			}
 		}
@@ -465,17 +463,19 @@ func (s *Space) newExactRewardEvaluator(structure *sema.RewardStruct) (*exactRew
 	return evaluator, nil
 }
 
-// sum returns the sum of the items for which applies returns true and whose guards hold in a state.
+// sum returns the sum of the items that apply and have a satisfied guard.
 func (evaluator *exactRewardEvaluator) sum(state []int32, applies func(*sema.RewardItem) bool) (*big.Rat, error) {
-	var sum *big.Rat
+	var sum *big.Rat // nil stands for 0
 	for i := range evaluator.items {
 		item := &evaluator.items[i]
 		if !applies(item.RewardItem) {
 			continue
 		}
-		if holds, err := item.guard.Bool(state); err != nil {
+		isEnabled, err := item.guard.Bool(state)
+		if err != nil {
 			return nil, err
-		} else if !holds {
+		}
+		if !isEnabled {
 			continue
 		}
 		value, err := evaluator.value(item, state)
@@ -493,7 +493,8 @@ func (evaluator *exactRewardEvaluator) sum(state []int32, applies func(*sema.Rew
 	return sum, nil
 }
 
-// value evaluates an item in a state. A negative or irrational reward is an error.
+// value returns the reward of an item in a state. A negative or irrational reward is an error. The value of a
+// constant item is cached.
 func (evaluator *exactRewardEvaluator) value(item *exactRewardItem, state []int32) (*big.Rat, error) {
 	if item.constant != nil {
 		return item.constant, nil
@@ -511,8 +512,7 @@ func (evaluator *exactRewardEvaluator) value(item *exactRewardItem, state []int3
 	return value, nil
 }
 
-// evaluate evaluates an item in a state, which may give a negative number. An irrational one is an
-// error.
+// evaluate returns the reward of an item in a state. The reward may be negative. An irrational reward is an error.
 func (evaluator *exactRewardEvaluator) evaluate(item *exactRewardItem, state []int32) (*big.Rat, error) {
 	if item.integerValue != nil {
 		integer, err := item.integerValue.Num(state)
@@ -534,8 +534,7 @@ func (evaluator *exactRewardEvaluator) evaluate(item *exactRewardItem, state []i
 // maxIntegers is the largest number of integers that are cached as fractions.
 const maxIntegers = 1 << 16
 
-// rational converts a float64 with an integer value to a fraction. It caches up to maxIntegers
-// fractions.
+// rational converts a float64 with an integer value to a fraction. It caches fractions.
 func (evaluator *exactRewardEvaluator) rational(integer float64) *big.Rat {
 	value := evaluator.rationals[integer]
 	if value == nil {
@@ -548,6 +547,6 @@ func (evaluator *exactRewardEvaluator) rational(integer float64) *big.Rat {
 }
 
 // modelError returns an error about the model in a state.
-func (s *Space) modelError(state []int32, pos syntax.Pos, msg string) error {
-	return &compile.StateError{File: s.Program().File, Pos: pos, State: s.compiled.StateText(state), Msg: msg}
+func (space *Space) modelError(state []int32, pos syntax.Pos, msg string) error {
+	return &compile.StateError{File: space.Program().File, Pos: pos, State: space.compiled.StateText(state), Msg: msg}
 }

@@ -51,7 +51,7 @@ type valueCache struct {
 // maxCached is the largest number of entries of a valueCache.
 const maxCached = 1 << 16
 
-// newValueCache returns a cache for the valuations of the variables in expr; nil if their number does
+// newValueCache returns a cache for the valuations of the variables in expr. It returns nil if their number does
 // not fit in 64 bits.
 func newValueCache(program *sema.Program, expr sema.Expr) *valueCache {
 	cache := &valueCache{numbers: make(map[uint64]float64)}
@@ -73,7 +73,7 @@ func newValueCache(program *sema.Program, expr sema.Expr) *valueCache {
 	return cache
 }
 
-// valueRange returns the least value of a variable, and the number of its values.
+// valueRange returns the least value of a variable and the number of its values.
 func valueRange(variable *sema.Variable) (low int32, size uint64) {
 	low, high := variable.Low, variable.High
 	if !variable.Bounded {
@@ -82,7 +82,7 @@ func valueRange(variable *sema.Variable) (low int32, size uint64) {
 	return low, uint64(int64(high) - int64(low) + 1)
 }
 
-// key returns a number that identifies the values of the variables in a state, in mixed radix.
+// key returns a number that encodes the values of the variables in a state, in mixed radix.
 func (cache *valueCache) key(state []int32) uint64 {
 	key := uint64(0)
 	for i, slot := range cache.slots {
@@ -91,7 +91,8 @@ func (cache *valueCache) key(state []int32) uint64 {
 	return key
 }
 
-// errorInState returns relativeErrorInState(expr, value, state), from the cache if possible.
+// errorInState bounds the relative error of value, the float64 value of expr in a state. It uses the cache if
+// possible.
 func (update *updateProbability) errorInState(expr sema.Expr, value float64, state []int32) (float64, error) {
 	cache := update.valueCache
 	if cache == nil {
@@ -115,7 +116,7 @@ type moveError struct {
 	exactSum bool
 }
 
-// newWeightErrors returns the weightErrors of a model, after an analysis of the probabilities of all its commands.
+// newWeightErrors analyses the rounding errors of the probabilities of all commands.
 func newWeightErrors(model *compile.Model) (*weightErrors, error) {
 	result := &weightErrors{program: model.Program()}
 	analysis := sema.NewFloatAnalysis(result.program)
@@ -135,8 +136,8 @@ func newWeightErrors(model *compile.Model) (*weightErrors, error) {
 	return result, nil
 }
 
-// analyseUpdates analyses the probabilities of the updates of a command. A probability without an error bound for all
-// states gets an evaluator.
+// analyseUpdates analyses the probabilities of a command's updates. It compiles a probability if no error bound
+// holds in all states.
 func analyseUpdates(model *compile.Model, analysis sema.FloatAnalysis, updates []sema.Update) ([]updateProbability, error) {
 	probabilities := make([]updateProbability, len(updates))
 	for i, update := range updates {
@@ -153,7 +154,7 @@ func analyseUpdates(model *compile.Model, analysis sema.FloatAnalysis, updates [
 	return probabilities, nil
 }
 
-// sumsToOne reports whether all probabilities are rational constants and their sum is exactly 1.
+// sumsToOne reports whether all probabilities are constant fractions with the sum 1.
 func sumsToOne(updates []sema.Update) bool {
 	sum := new(big.Rat)
 	for _, update := range updates {
@@ -173,28 +174,27 @@ func sumsToOne(updates []sema.Update) bool {
 // needsFractions is the error for a state whose weights must be computed as fractions.
 type needsFractions struct{ error }
 
-// bound returns an upper bound on the relative error of every weight of a state. It includes the
-// rounding errors of probabilities, of their products, of sums of weights with equal targets, and
-// of the division by the sum of all weights. If probabilities do not sum to exactly 1, the exact
-// weights are the quotients by their sum, and the difference counts as an error. bound calls state
-// only if the result depends on the state. The error is needsFractions if no small bound is known.
-func (w *weightErrors) bound(state func() []int32, moves []compile.Move, choices compile.PackedChoices) (float64, error) {
-	for i := len(w.moves); i < len(moves); i++ {
-		w.moves = append(w.moves, w.boundInAllStates(moves[i]))
+// bound returns an upper bound on the relative error of every weight of a state. It includes the rounding errors
+// of probabilities, products, sums and normalisation. It calls state only if a bound depends on the state. If no
+// small bound is known, the error is needsFractions.
+func (analysis *weightErrors) bound(state func() []int32, moves []compile.Move, choices compile.PackedChoices) (float64, error) {
+	for i := len(analysis.moves); i < len(moves); i++ {
+		analysis.moves = append(analysis.moves, analysis.boundInAllStates(moves[i]))
 	}
 	maxErr := 0.0
 	numWeights := 0 // of the moves so far
 	for i, move := range choices.Moves {
-		relErr := w.moves[move].relErr
+		relErr := analysis.moves[move].relErr
 		if math.IsNaN(relErr) {
 			var err error
-			if relErr, err = w.boundInState(state(), moves[move]); err != nil {
+			if relErr, err = analysis.boundInState(state(), moves[move]); err != nil {
 				return 0, err
 			}
 		}
 		numTransitions := int(choices.Transitions[i])
 		sumError := float64(numTransitions) * sema.UnitRoundoff
-		if w.program.Type != syntax.CTMC && !w.moves[move].exactSum {
+		if analysis.program.Type != syntax.CTMC && !analysis.moves[move].exactSum {
+			// The exact weights are divided by their sum. The difference from 1 counts as an error.
 			sum := sumOf(choices.Weights[numWeights : numWeights+numTransitions])
 			relErr += math.Abs(sum-1) + relErr + sumError
 		}
@@ -204,7 +204,7 @@ func (w *weightErrors) bound(state func() []int32, moves []compile.Move, choices
 	return higherOrderFactor * (maxErr + float64(numWeights+1)*sema.UnitRoundoff), nil
 }
 
-// sumOf returns the sum of some numbers, which it adds from the first to the last.
+// sumOf returns the sum of some numbers, added from the first to the last.
 func sumOf(numbers []float64) float64 {
 	sum := 0.0
 	for _, number := range numbers {
@@ -213,18 +213,18 @@ func sumOf(numbers []float64) float64 {
 	return sum
 }
 
-// boundInAllStates returns a bound on the relative error of the weights of a move that holds in every state. relErr is NaN
-// if there is no such bound, or if a weight may be outside the range of float64.
-func (w *weightErrors) boundInAllStates(move compile.Move) moveError {
+// boundInAllStates returns a bound on the relative error of a move's weights that holds in every state. relErr is
+// NaN if there is no such bound, or if a weight may be outside the range of float64.
+func (analysis *weightErrors) boundInAllStates(move compile.Move) moveError {
 	result := moveError{exactSum: true}
 	minProduct, maxProduct := 1.0, 1.0 // bounds on the weights, which are products of probabilities
 	for _, ref := range move.Commands {
 		worst := sema.NumberFacts{MinAbs: 1} // of any update of the command
-		for _, update := range w.updates[ref.Module][ref.Command] {
+		for _, update := range analysis.updates[ref.Module][ref.Command] {
 			worst = worst.Either(update.NumberFacts)
 		}
 		result.relErr += worst.RelErr + sema.UnitRoundoff
-		result.exactSum = result.exactSum && w.sumIsOne[ref.Module][ref.Command]
+		result.exactSum = result.exactSum && analysis.sumIsOne[ref.Module][ref.Command]
 		minProduct, maxProduct = minProduct*min(worst.MinAbs, 1), maxProduct*max(worst.Hi, 1)
 	}
 	inRange := minProduct >= sparse.MinNumber && maxProduct <= sparse.MaxNumber // false for NaN
@@ -234,15 +234,15 @@ func (w *weightErrors) boundInAllStates(move compile.Move) moveError {
 	return result
 }
 
-// boundInState returns a bound on the relative error of the weights of a move in one state. It returns the error needsFractions if there is no
-// small bound.
-func (w *weightErrors) boundInState(state []int32, move compile.Move) (float64, error) {
+// boundInState returns a bound on the relative error of a move's weights in one state. If there is no small bound,
+// the error is needsFractions.
+func (analysis *weightErrors) boundInState(state []int32, move compile.Move) (float64, error) {
 	relErr := 0.0
 	minProduct, maxProduct := 1.0, 1.0 // bounds on the weights, which are products of probabilities
 	for _, ref := range move.Commands {
 		worst := sema.NumberFacts{MinAbs: 1} // of any update of the command
-		for i := range w.updates[ref.Module][ref.Command] {
-			facts, err := w.factsInState(state, ref, i)
+		for i := range analysis.updates[ref.Module][ref.Command] {
+			facts, err := analysis.factsInState(state, ref, i)
 			if err != nil {
 				return 0, err
 			}
@@ -258,9 +258,9 @@ func (w *weightErrors) boundInState(state []int32, move compile.Move) (float64, 
 	return relErr, nil
 }
 
-// factsInState returns the range and the error of the probability of an update in one state.
-func (w *weightErrors) factsInState(state []int32, ref compile.CommandRef, index int) (sema.NumberFacts, error) {
-	update := &w.updates[ref.Module][ref.Command][index]
+// factsInState returns the value and the error of an update's probability in one state.
+func (analysis *weightErrors) factsInState(state []int32, ref compile.CommandRef, index int) (sema.NumberFacts, error) {
+	update := &analysis.updates[ref.Module][ref.Command][index]
 	if !math.IsNaN(update.RelErr) {
 		return update.NumberFacts, nil
 	}
@@ -271,7 +271,7 @@ func (w *weightErrors) factsInState(state []int32, ref compile.CommandRef, index
 	relErr := update.AbsErr / math.Abs(value)
 	isNegligible := relErr <= negligibleError // false for NaN
 	if !isNegligible {
-		probability := w.program.Modules[ref.Module].Commands[ref.Command].Updates[index].Prob
+		probability := analysis.program.Modules[ref.Module].Commands[ref.Command].Updates[index].Prob
 		if relErr, err = update.errorInState(probability, value, state); err != nil {
 			return sema.NumberFacts{}, err
 		}
@@ -279,8 +279,8 @@ func (w *weightErrors) factsInState(state []int32, ref compile.CommandRef, index
 	return sema.SingleValue(value, higherOrderFactor*relErr), nil
 }
 
-// relativeErrorInState returns a bound on the relative error of value, which is the float64 value of an expression in a state. If the
-// bound exceeds sema.MaxRelErr, it returns the error needsFractions.
+// relativeErrorInState bounds the relative error of value, the float64 value of expr in a state. If the bound
+// exceeds sema.MaxRelErr, the error is needsFractions.
 func relativeErrorInState(expr sema.Expr, value float64, state []int32) (float64, error) {
 	exact, err := sema.Enclose(expr, state)
 	if err != nil {

@@ -8,32 +8,32 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// NewRunner returns a runner that samples paths of the space, as compile.Model.NewRunner does for a
-// model. It evaluates the formulas and rewards of the monitor in all states. It returns an error
-// if there are several initial states, or if a weight or reward is outside the range of float64.
-func (s *Space) NewRunner(ctx context.Context, monitor compile.Monitor) (compile.BatchRunner, error) {
+// NewRunner returns a runner that samples paths of the space. It evaluates the formulas and rewards of the monitor
+// in all states. It is an error if there are several initial states, or if a weight or reward is outside the range
+// of float64.
+func (space *Space) NewRunner(ctx context.Context, monitor compile.Monitor) (compile.BatchRunner, error) {
 	switch {
-	case s.rangeErr != nil:
-		return nil, s.rangeErr
-	case s.compiled.Samples() != nil:
-		return nil, s.compiled.Samples()
-	case len(s.model.Initial) != 1:
-		return nil, &compile.UnsupportedError{File: s.Program().File, Msg: "several initial states, sample paths need a single initial state"}
+	case space.rangeErr != nil:
+		return nil, space.rangeErr
+	case space.compiled.Samples() != nil:
+		return nil, space.compiled.Samples()
+	case len(space.model.Initial) != 1:
+		return nil, &compile.UnsupportedError{File: space.Program().File, Msg: "several initial states, sample paths need a single initial state"}
 	}
-	isCTMC := s.model.Kind == sparse.CTMC
-	watch, err := compile.NewWatch(monitor, isCTMC, stateFacts{s})
+	isCTMC := space.model.Kind == sparse.CTMC
+	watch, err := compile.NewWatch(monitor, isCTMC, stateFacts{space})
 	if err != nil {
 		return nil, err
 	}
-	sampler := &pathSampler{model: s.model, watch: watch}
+	sampler := &pathSampler{model: space.model, watch: watch}
 	if isCTMC {
-		sampler.rates, err = exitRates(ctx, s.model)
+		sampler.rates, err = exitRates(ctx, space.model)
 	}
 	return sampler, err
 }
 
-// exitRates returns the exit rate of each state of a CTMC. It adds rates in the same order as pickTransition,
-// so both have the same rounding errors.
+// exitRates returns the exit rate of each state of a CTMC. pickTransition adds rates in the same order, so the
+// rounding errors are equal.
 func exitRates(ctx context.Context, model *sparse.Model) ([]float64, error) {
 	rates := make([]float64, model.NumStates())
 	for i := range rates {
@@ -62,8 +62,8 @@ func (facts stateFacts) CompileBool(expr sema.Expr) (func(int) bool, error) {
 	return set.Has, nil
 }
 
-// CompileRewards implements compile.StateCompiler. It returns functions that return the reward of a state, and the reward of a move
-// from a state, in a reward structure.
+// CompileRewards implements compile.StateCompiler. Its results return the reward of a state, and the reward of a
+// move from a state, in a reward structure.
 func (facts stateFacts) CompileRewards(index int) (stateReward func(state int) float64, moveReward func(state, move int) float64, err error) {
 	reward, err := facts.Reward(index)
 	if err != nil {
@@ -117,7 +117,7 @@ func (sampler *pathSampler) Run(s compile.Stream) compile.Outcome {
 	return out
 }
 
-// RunBatch implements compile.BatchRunner.
+// RunBatch implements compile.BatchRunner. It samples one path for each outcome in dst.
 func (sampler *pathSampler) RunBatch(ctx context.Context, seed, first uint64, dst []compile.Outcome) error {
 	for i := range dst {
 		stream := compile.NewStream(seed, first+uint64(i))
@@ -132,14 +132,14 @@ func (sampler *pathSampler) RunBatch(ctx context.Context, seed, first uint64, ds
 // run samples one path with the given random numbers and returns its outcome.
 func (sampler *pathSampler) run(ctx context.Context, random *compile.Stream) (out compile.Outcome, err error) {
 	state := int(sampler.model.Initial[0])
-	for looping := false; ; {
+	for isLoop := false; ; {
 		if out.Steps&0xfff == 0xfff && ctx.Err() != nil {
 			return out, ctx.Err()
 		}
-		if sampler.watch.Enter(state, &out, looping) {
+		if sampler.watch.Enter(state, &out, isLoop) {
 			return out, nil
 		}
-		if sampler.model.Deadlocks != nil && sampler.model.Deadlocks.Has(state) {
+		if sampler.model.IsDeadlock(state) {
 			sampler.watch.Deadlock(state, &out)
 			return out, nil
 		}
@@ -151,14 +151,14 @@ func (sampler *pathSampler) run(ctx context.Context, random *compile.Stream) (ou
 		if done {
 			return out, nil
 		}
-		looping = next == state && sampler.isAbsorbing(state)
+		isLoop = next == state && sampler.isAbsorbing(state)
 		state = next
 	}
 }
 
-// step samples a choice and a transition of a state, and returns the next state. done says that the
-// path ends before the transition, because a time bound has passed.
-func (sampler *pathSampler) step(random *compile.Stream, out *compile.Outcome, state int) (next int, done bool) {
+// step samples a choice and a transition of a state, and returns the next state. isOver says that a time bound
+// passed before the transition.
+func (sampler *pathSampler) step(random *compile.Stream, out *compile.Outcome, state int) (next int, isOver bool) {
 	isCTMC := sampler.rates != nil
 	choice, end := sampler.model.Choices(state)
 	if numChoices := end - choice; numChoices > 1 {
@@ -175,17 +175,17 @@ func (sampler *pathSampler) step(random *compile.Stream, out *compile.Outcome, s
 	}
 	switch {
 	case isCTMC:
-		done = sampler.watch.Sojourn(state, out, random.Exponential(totalWeight), transition)
+		isOver = sampler.watch.Sojourn(state, out, random.Exponential(totalWeight), transition)
 	case sampler.model.Kind == sparse.MDP:
 		sampler.watch.Step(state, out, choice)
 	default:
 		sampler.watch.Step(state, out, transition)
 	}
-	return int(sampler.model.Target[transition]), done
+	return int(sampler.model.Target[transition]), isOver
 }
 
-// pickTransition returns the first transition from first to end-1 whose cumulative weight exceeds
-// random. If all sums are at most random because of rounding, it returns the last transition.
+// pickTransition returns the first transition from first to end-1 with a cumulative weight greater than random.
+// The last transition needs no comparison, because sums are rounded.
 func (sampler *pathSampler) pickTransition(first, end int, random float64) int {
 	sum := 0.0
 	for transition := first; transition < end-1; transition++ {
@@ -197,8 +197,8 @@ func (sampler *pathSampler) pickTransition(first, end int, random float64) int {
 	return end - 1
 }
 
-// isAbsorbing reports whether a state that has a self-loop has no other transition. It returns false in a
-// CTMC, where time passes in such a state.
+// isAbsorbing reports whether a state with a self-loop has no other transition. In a CTMC it returns false,
+// because time passes there.
 func (sampler *pathSampler) isAbsorbing(state int) bool {
 	choice, end := sampler.model.Choices(state)
 	firstTransition, endTransition := sampler.model.Row(choice)

@@ -9,14 +9,14 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// SignedReward splits a reward structure into two structures without negative rewards: the reward is earned minus lost. index is the
-// index in Program.Rewards. earned has the sums of the nonnegative items of the structure, and lost the sums of the absolute values of
-// the negative items. It returns the same errors as Reward, and an error for a quotient.
-func (s *Space) SignedReward(index int) (earned, lost *sparse.Reward, err error) {
-	if s.imported != nil && s.quotient == nil {
-		return s.importedRewardsWithSign(index, 1), s.importedRewardsWithSign(index, -1), nil
+// SignedReward splits the reward structure Program.Rewards[index] into two structures without negative rewards.
+// earned sums the items that are not negative. lost sums the absolute values of the negative items. The structure
+// is earned minus lost. A quotient is an error.
+func (space *Space) SignedReward(index int) (earned, lost *sparse.Reward, err error) {
+	if space.imported != nil && space.quotient == nil {
+		return space.importedRewardsWithSign(index, 1), space.importedRewardsWithSign(index, -1), nil
 	}
-	parts, err := s.signedParts(index)
+	parts, err := space.signedParts(index)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -33,13 +33,13 @@ const (
 	negativePart = 1
 )
 
-// signedParts returns the space with two other reward structures. For each item x of Program.Rewards[index], the first one has max(x, 0),
-// and the second one max(-x, 0).
-func (s *Space) signedParts(index int) (*Space, error) {
-	if s.quotient != nil {
+// signedParts returns the space with two other reward structures. For each item x of Program.Rewards[index], the
+// first structure has max(x, 0) and the second one max(-x, 0).
+func (space *Space) signedParts(index int) (*Space, error) {
+	if space.quotient != nil {
 		return nil, errors.New("found negative rewards in a quotient")
 	}
-	structure := &s.Program().Rewards[index]
+	structure := &space.Program().Rewards[index]
 	positive := sema.RewardStruct{Name: structure.Name, Pos: structure.Pos}
 	negative := positive
 	for _, item := range structure.Items {
@@ -50,12 +50,12 @@ func (s *Space) signedParts(index int) (*Space, error) {
 		item.Value = atLeastZero(negated)
 		negative.Items = append(negative.Items, item)
 	}
-	view := *s
-	view.compiled = s.compiled.WithRewards([]sema.RewardStruct{positive, negative})
+	view := *space
+	view.compiled = space.compiled.WithRewards([]sema.RewardStruct{positive, negative})
 	return &view, nil
 }
 
-// atLeastZero returns the expression max(value, 0), or its value if it is constant.
+// atLeastZero returns the expression max(value, 0), or its value if it is a constant fraction.
 func atLeastZero(value sema.Expr) sema.Expr {
 	base := sema.Base{ValueType: value.Type(), Position: value.Pos()}
 	zero := &sema.Const{Base: sema.Base{ValueType: sema.Int, Position: value.Pos()}, Val: sema.IntValue(0)}
@@ -81,19 +81,20 @@ func hasVariable(expr sema.Expr) (found bool) {
 	return found
 }
 
-// WrittenReward returns the reward structure Program.Rewards[index] as it is written to files, and the rewards of single transitions as
-// TransitionRewards returns them. Rewards may be negative. Unlike Reward, it does not bound the rounding errors of irrational rewards.
-func (s *Space) WrittenReward(index int) (*sparse.Reward, TransitionReward, error) {
-	reward, err := s.Reward(index)
-	if s.imported != nil && s.quotient == nil {
-		reward, err = &s.model.Rewards[index], nil
+// WrittenReward returns Program.Rewards[index] as it is written to files, and the rewards of single transitions.
+// Rewards may be negative. The rounding errors of irrational rewards have no bound.
+func (space *Space) WrittenReward(index int) (reward *sparse.Reward, transitions TransitionReward, err error) {
+	if space.imported != nil && space.quotient == nil {
+		reward = &space.model.Rewards[index]
+	} else {
+		reward, err = space.Reward(index)
 	}
 	if err == nil {
-		transitions, err := s.transitionReward(index)
+		transitions, err = space.transitionReward(index)
 		return reward, transitions, err
 	}
-	// Reward returns an error for negative rewards.
-	parts, partsErr := s.signedParts(index)
+	// Negative rewards may be the reason of the error.
+	parts, partsErr := space.signedParts(index)
 	if partsErr != nil {
 		return nil, TransitionReward{}, err
 	}
@@ -101,21 +102,21 @@ func (s *Space) WrittenReward(index int) (*sparse.Reward, TransitionReward, erro
 }
 
 // transitionReward is TransitionRewards with its results in one value.
-func (s *Space) transitionReward(index int) (rewards TransitionReward, err error) {
-	rewards.Values, rewards.Rats, err = s.TransitionRewards(index)
+func (space *Space) transitionReward(index int) (rewards TransitionReward, err error) {
+	rewards.Values, rewards.Rats, err = space.TransitionRewards(index)
 	return rewards, err
 }
 
-// subtractReward returns reward structure 0 minus reward structure 1 of a space that signedParts returned.
-func (s *Space) subtractReward() (*sparse.Reward, TransitionReward, error) {
+// subtractReward returns reward structure 0 minus reward structure 1, for states, choices and transitions.
+func (space *Space) subtractReward() (*sparse.Reward, TransitionReward, error) {
 	var rewards [2]*sparse.Reward
 	var transitions [2]TransitionReward
 	for i := range rewards {
 		var err error
-		if rewards[i], err = s.Reward(i); err != nil {
+		if rewards[i], err = space.Reward(i); err != nil {
 			return nil, TransitionReward{}, err
 		}
-		if transitions[i], err = s.transitionReward(i); err != nil {
+		if transitions[i], err = space.transitionReward(i); err != nil {
 			return nil, TransitionReward{}, err
 		}
 	}
@@ -143,7 +144,7 @@ func differences(left, right []float64) []float64 {
 	return results
 }
 
-// differencesRat returns left[i]-right[i] for all i, where a nil fraction stands for 0. It returns nil if left is nil.
+// differencesRat returns left[i]-right[i] for all i. A nil fraction stands for 0. It returns nil if left is nil.
 func differencesRat(left, right []*big.Rat) []*big.Rat {
 	if left == nil {
 		return nil

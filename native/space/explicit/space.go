@@ -41,89 +41,89 @@ type Space struct {
 
 // Unexplored returns the states that were not expanded because of Options.Part or Options.Depth; nil if all were
 // expanded.
-func (s *Space) Unexplored() *sparse.Set { return s.unexplored }
+func (space *Space) Unexplored() *sparse.Set { return space.unexplored }
 
 // WithinDepth reports whether the only states that were not expanded are those at Options.Depth, so that all paths of so many
 // steps are those of the model.
-func (s *Space) WithinDepth() bool { return s.withinDepth }
+func (space *Space) WithinDepth() bool { return space.withinDepth }
 
 // Fractions explores the same states again with fractions as weights.
-func (s *Space) Fractions(ctx context.Context, opts Options) (*Space, error) {
-	opts.Exact, opts.Part, opts.Depth, opts.Symmetry = true, s.part, s.depth, s.symmetry
-	return Build(ctx, s.compiled, opts)
+func (space *Space) Fractions(ctx context.Context, opts Options) (*Space, error) {
+	opts.Exact, opts.Part, opts.Depth, opts.Symmetry = true, space.part, space.depth, space.symmetry
+	return Build(ctx, space.compiled, opts)
 }
 
 // Model returns the states, choices and transitions. Action i+1 is Program.Actions[i]. It has no
 // labels and no rewards.
-func (s *Space) Model() *sparse.Model { return s.model }
+func (space *Space) Model() *sparse.Model { return space.model }
 
 // Unfit returns a *RangeError if a weight is outside the range of float64, so that floating-point
 // results would be wrong; otherwise nil. The graph of the model is right in any case.
-func (s *Space) Unfit() error { return s.rangeErr }
+func (space *Space) Unfit() error { return space.rangeErr }
 
 // Rounded reports whether numbers should be written as float64 although the model has fractions.
 // That is the case for an interval model, whose bounds are always fractions, if the caller did not
 // ask for fractions.
-func (s *Space) Rounded() bool { return s.rounded }
+func (space *Space) Rounded() bool { return space.rounded }
 
 // Normalised reports whether the fractions of some command were divided by their sum, as
 // Options.Normalise asks. They then differ slightly from the probabilities in the model's text.
-func (s *Space) Normalised() bool { return s.normalised }
+func (space *Space) Normalised() bool { return space.normalised }
 
 // Program returns the program that was built.
-func (s *Space) Program() *sema.Program { return s.compiled.Program() }
+func (space *Space) Program() *sema.Program { return space.compiled.Program() }
 
 // Compiled returns the model that evaluates expressions. Unless the space is imported, it is also
 // the model that was explored.
-func (s *Space) Compiled() *compile.Model { return s.compiled }
+func (space *Space) Compiled() *compile.Model { return space.compiled }
 
 // StateBits returns the number of bits of a packed state.
-func (s *Space) StateBits() int { return s.codec.bits }
+func (space *Space) StateBits() int { return space.codec.bits }
 
 // Bytes returns the memory that the space uses, in bytes.
-func (s *Space) Bytes() int64 { return s.store.bytes() + s.model.Bytes() }
+func (space *Space) Bytes() int64 { return space.store.bytes() + space.model.Bytes() }
 
-// State writes the valuation of state i to dst and returns dst. It allocates dst if it is nil.
-func (s *Space) State(dst []int32, i int) []int32 {
+// State writes the valuation of state i to dst and returns dst. If dst is nil, it allocates a slice.
+func (space *Space) State(dst []int32, i int) []int32 {
 	if dst == nil {
-		dst = make([]int32, len(s.codec.fields))
+		dst = make([]int32, len(space.codec.fields))
 	}
-	s.codec.unpack(dst, s.store.state(i))
+	space.codec.unpack(dst, space.store.state(i))
 	return dst
 }
 
-// Find returns the number of the state with the given valuation, and whether there is one.
-func (s *Space) Find(valuation []int32) (int, bool) {
-	for i, variable := range s.Program().Vars {
+// Find returns the number of the state with the given valuation. found is false if there is no such state.
+func (space *Space) Find(valuation []int32) (number int, found bool) {
+	for i, variable := range space.Program().Vars {
 		if valuation[i] < variable.Low || valuation[i] > variable.High {
 			return 0, false
 		}
 	}
-	packed := make([]uint64, s.codec.words)
-	s.codec.pack(packed, valuation)
-	return s.store.find(packed)
+	packed := make([]uint64, space.codec.words)
+	space.codec.pack(packed, valuation)
+	return space.store.find(packed)
 }
 
-// Order lists the states in PRISM's order: sorted by the values of the variables, the first
-// variable first. Imported states keep their numbers. Order()[k] is PRISM's state k.
-func (s *Space) Order() []uint32 {
-	order := make([]uint32, s.store.n)
+// Order lists the states in PRISM's order, sorted by the values of the variables from the first to the last.
+// Imported states keep their numbers. Order()[k] is PRISM's state k.
+func (space *Space) Order() []uint32 {
+	order := make([]uint32, space.store.n)
 	for i := range order {
 		order[i] = uint32(i)
 	}
-	if s.imported != nil {
+	if space.imported != nil {
 		return order
 	}
-	slices.SortFunc(order, func(a, b uint32) int { return s.Compare(int(a), int(b)) })
+	slices.SortFunc(order, func(a, b uint32) int { return space.Compare(int(a), int(b)) })
 	return order
 }
 
 // Compare compares two states in PRISM's order, like cmp.Compare.
-func (s *Space) Compare(i, j int) int {
-	if s.imported != nil {
+func (space *Space) Compare(i, j int) int {
+	if space.imported != nil {
 		return cmp.Compare(i, j)
 	}
-	return slices.Compare(s.store.state(i), s.store.state(j))
+	return slices.Compare(space.store.state(i), space.store.state(j))
 }
 
 // Merged returns the number of choices that were dropped because an earlier choice of their state
@@ -131,62 +131,61 @@ func (s *Space) Compare(i, j int) int {
 // such choices.
 //
 // Source: PRISM's explicit engine merges choices whose probabilities differ by at most 1e-12 (reference, section 4.7).
-func (s *Space) Merged() int { return s.merged }
+func (space *Space) Merged() int { return space.merged }
 
 // Overlaps returns the number of states of a DTMC in which several commands are enabled. As in
 // PRISM, each of them has the same probability.
-func (s *Space) Overlaps() int { return s.overlaps }
+func (space *Space) Overlaps() int { return space.overlaps }
 
 // Warnings returns the warnings about the space for the user.
-func (s *Space) Warnings() []string {
+func (space *Space) Warnings() []string {
 	var warnings []string
-	if n := s.deadlocks(); n > 0 {
+	if n := space.deadlocks(); n > 0 {
 		warnings = append(warnings, fmt.Sprintf("deadlocks in %s were given a self-loop", noun.Count(n, "state")))
 	}
-	if s.overlaps > 0 {
-		warnings = append(warnings, fmt.Sprintf("several commands were enabled at once in %s of a DTMC; like PRISM, tilecheck selects one of them uniformly", noun.Count(s.overlaps, "state")))
+	if space.overlaps > 0 {
+		warnings = append(warnings, fmt.Sprintf("several commands were enabled at once in %s of a DTMC; like PRISM, tilecheck selects one of them uniformly", noun.Count(space.overlaps, "state")))
 	}
-	warnings = append(warnings, s.prismDifferences...)
-	if s.imported != nil {
-		warnings = append(warnings, s.imported.warnings...)
+	warnings = append(warnings, space.prismDifferences...)
+	if space.imported != nil {
+		warnings = append(warnings, space.imported.warnings...)
 	}
 	return warnings
 }
 
 // deadlocks returns the number of deadlocks that were given a self-loop.
-func (s *Space) deadlocks() int { return s.earlierDeadlocks + s.model.NumDeadlocks() }
+func (space *Space) deadlocks() int { return space.earlierDeadlocks + space.model.NumDeadlocks() }
 
 // Fingerprint returns a 64-bit hash of state i.
-func (s *Space) Fingerprint(i int) uint64 { return hash64(s.store.state(i)) }
+func (space *Space) Fingerprint(i int) uint64 { return hash64(space.store.state(i)) }
 
-// States returns the states that satisfy an expression of type Bool. The expression may use the
-// labels of the program, "init" and "deadlock". It must not use an operator such as P, which a
-// single state does not determine.
-func (s *Space) States(expr sema.Expr) (*sparse.Set, error) {
+// States returns the states that satisfy a Boolean expression. The expression may use the labels of the program,
+// "init" and "deadlock". It must not use operators such as P.
+func (space *Space) States(expr sema.Expr) (*sparse.Set, error) {
 	switch label, ok := expr.(*sema.Label); {
 	case ok && label.Index == sema.LabelDeadlock:
-		if s.model.Deadlocks == nil {
-			return sparse.NewSet(s.store.n), nil
+		if space.model.Deadlocks == nil {
+			return sparse.NewSet(space.store.n), nil
 		}
-		return s.model.Deadlocks.Clone(), nil
+		return space.model.Deadlocks.Clone(), nil
 	case ok && label.Index == sema.LabelInit:
-		initial := sparse.NewSet(s.store.n)
-		for _, i := range s.model.Initial {
+		initial := sparse.NewSet(space.store.n)
+		for _, i := range space.model.Initial {
 			initial.Add(int(i))
 		}
 		return initial, nil
 	}
-	if s.imported != nil {
-		return s.combineLabels(expr)
+	if space.imported != nil {
+		return space.combineLabels(expr)
 	}
-	return s.evaluateInStates(expr)
+	return space.evaluateInStates(expr)
 }
 
 // evaluateInStates returns the states that satisfy an expression without labels.
-func (s *Space) evaluateInStates(expr sema.Expr) (*sparse.Set, error) {
-	satisfying := sparse.NewSet(s.store.n)
-	err := s.visitInParallel(func() (visitState, error) {
-		evaluator, err := s.compiled.Evaluator(expr)
+func (space *Space) evaluateInStates(expr sema.Expr) (*sparse.Set, error) {
+	satisfying := sparse.NewSet(space.store.n)
+	err := space.visitInParallel(func() (visitState, error) {
+		evaluator, err := space.compiled.Evaluator(expr)
 		return func(i int, state []int32) error {
 			holds, err := evaluator.Bool(state)
 			if holds {
@@ -198,32 +197,37 @@ func (s *Space) evaluateInStates(expr sema.Expr) (*sparse.Set, error) {
 	return satisfying, err
 }
 
-// Values returns a lower and an upper bound on the value of a numeric expression in every state. Both bounds equal the value
-// if the expression has type Int, or if the value is infinite or NaN.
-func (s *Space) Values(expr sema.Expr) (lower, upper []float64, err error) {
+// Values returns bounds on the value of a numeric expression in every state. The two bounds are equal if the
+// expression has type Int, or if the value is infinite or NaN.
+func (space *Space) Values(expr sema.Expr) (lower, upper []float64, err error) {
 	if !sema.NeedsOnlyVariables(expr) {
-		return nil, nil, s.unsupportedLabel(expr)
+		return nil, nil, space.unsupportedLabel(expr)
 	}
-	lower, upper = make([]float64, s.store.n), make([]float64, s.store.n)
-	relErr := s.floatAnalysis().Facts(expr).RelErr
-	err = s.visitInParallel(func() (visitState, error) {
-		evaluator, err := s.compiled.Evaluator(expr)
+	lower, upper = make([]float64, space.store.n), make([]float64, space.store.n)
+	relErr := space.floatAnalysis().Facts(expr).RelErr
+	err = space.visitInParallel(func() (visitState, error) {
+		evaluator, err := space.compiled.Evaluator(expr)
 		return func(i int, state []int32) error {
-			if math.IsNaN(relErr) {
+			if math.IsNaN(relErr) { // the error has no bound for all states
 				enclosed, err := sema.Enclose(expr, state)
 				lower[i], upper[i] = enclosed.Lo, enclosed.Hi
 				return err
 			}
 			value, err := evaluator.Num(state)
-			lower[i], upper[i] = value, value
-			if relErr > 0 && value != 0 {
-				lower[i] = math.Nextafter(value-relErr*math.Abs(value), math.Inf(-1))
-				upper[i] = math.Nextafter(value+relErr*math.Abs(value), math.Inf(1))
-			}
+			lower[i], upper[i] = widen(value, relErr)
 			return err
 		}, err
 	})
 	return lower, upper, err
+}
+
+// widen returns bounds of the numbers with a relative distance of at most relErr from value.
+func widen(value, relErr float64) (lower, upper float64) {
+	if relErr == 0 || value == 0 {
+		return value, value
+	}
+	distance := relErr * math.Abs(value)
+	return math.Nextafter(value-distance, math.Inf(-1)), math.Nextafter(value+distance, math.Inf(1))
 }
 
 // minStatesPerGoroutine is the smallest number of states for which visitInParallel starts another goroutine.
@@ -232,11 +236,10 @@ const minStatesPerGoroutine = 4096
 // visitState is called with the index and the valuation of a state.
 type visitState func(i int, valuation []int32) error
 
-// visitInParallel visits every state in several goroutines. newVisitor returns the function that one goroutine calls for its states.
-// The states of a goroutine are a range that begins at a multiple of 64, so different goroutines write to different words of a
-// sparse.Set. If several calls fail, visitInParallel returns the error of the first range.
-func (s *Space) visitInParallel(newVisitor func() (visitState, error)) error {
-	numStates := s.store.n
+// visitInParallel visits every state in several goroutines. newVisitor returns the function that a goroutine calls
+// for its states. If several calls fail, it returns the error of the first states.
+func (space *Space) visitInParallel(newVisitor func() (visitState, error)) error {
+	numStates := space.store.n
 	goroutines := max(1, min(runtime.GOMAXPROCS(0), numStates/minStatesPerGoroutine))
 	visitors := make([]visitState, goroutines)
 	for k := range visitors {
@@ -245,22 +248,23 @@ func (s *Space) visitInParallel(newVisitor func() (visitState, error)) error {
 			return err
 		}
 	}
+	// Ranges begin at multiples of 64, so goroutines write to different words of a sparse.Set.
 	const wordSize = 64 // states in a word of a sparse.Set
 	rangeSize := wordSize * (numStates/goroutines/wordSize + 1)
 	errs := make([]error, goroutines)
 	var wg sync.WaitGroup
 	for k, visit := range visitors {
-		wg.Go(func() { errs[k] = s.visitRange(k*rangeSize, min((k+1)*rangeSize, numStates), visit) })
+		wg.Go(func() { errs[k] = space.visitRange(k*rangeSize, min((k+1)*rangeSize, numStates), visit) })
 	}
 	wg.Wait()
 	return cmp.Or(errs...)
 }
 
-// visitRange calls visit for the states from first to end-1, until a call returns an error.
-func (s *Space) visitRange(first, end int, visit visitState) error {
-	valuation := make([]int32, len(s.codec.fields))
+// visitRange calls visit for the states from first to end-1. It stops at the first error.
+func (space *Space) visitRange(first, end int, visit visitState) error {
+	valuation := make([]int32, len(space.codec.fields))
 	for i := first; i < end; i++ {
-		if err := visit(i, s.State(valuation, i)); err != nil {
+		if err := visit(i, space.State(valuation, i)); err != nil {
 			return err
 		}
 	}

@@ -27,8 +27,8 @@ const (
 	StrictFractions
 )
 
-// FractionsFor returns the kind of fractions that a caller needs: none unless exact is true; fractions in rows that sum to 1
-// after normalisation if normalise is true; and otherwise fractions in rows that sum to exactly 1.
+// FractionsFor returns the kind of fractions that a caller needs. exact asks for fractions. normalise allows sums
+// of rows that differ from 1 by rounding.
 func FractionsFor(exact, normalise bool) Fractions {
 	switch {
 	case !exact:
@@ -39,22 +39,22 @@ func FractionsFor(exact, normalise bool) Fractions {
 	return StrictFractions
 }
 
-// SpaceOf returns the Space of a job's state space. It is an error if the job does not have its states.
-func SpaceOf(ctx context.Context, states runner.StateSpace, f Fractions) (*Space, error) {
+// SpaceOf returns the states of a job as a Space. It is an error if the job does not have its states.
+func SpaceOf(ctx context.Context, states runner.StateSpace, fractions Fractions) (*Space, error) {
 	source, ok := states.(SpaceSource)
 	if !ok {
 		return nil, errors.New("the files of the state space were not read")
 	}
-	return source.Space(ctx, f)
+	return source.Space(ctx, fractions)
 }
 
 var _ SpaceSource = (*Space)(nil)
 
 // Declares implements runner.StateSpace, so that a job can use a Space that exists already.
-func (s *Space) Declares() *sema.Model { return s.Program().Model() }
+func (space *Space) Declares() *sema.Model { return space.Program().Model() }
 
 // Files implements runner.StateSpace.
-func (s *Space) Files() []runner.File { return nil }
+func (space *Space) Files() []runner.File { return nil }
 
-// Space implements SpaceSource. It returns s, whatever numbers it has.
-func (s *Space) Space(context.Context, Fractions) (*Space, error) { return s, nil }
+// Space implements SpaceSource. It returns the space itself, with any kind of weights.
+func (space *Space) Space(context.Context, Fractions) (*Space, error) { return space, nil }

@@ -27,65 +27,65 @@ type Steps struct {
 func NewSteps(space *Space) *Steps { return &Steps{space: space} }
 
 // Program returns the program of the space.
-func (s *Steps) Program() *sema.Program { return s.space.Program() }
+func (steps *Steps) Program() *sema.Program { return steps.space.Program() }
 
 // Warnings returns the warnings of imported files.
-func (s *Steps) Warnings() []string {
-	if s.space.imported == nil {
+func (steps *Steps) Warnings() []string {
+	if steps.space.imported == nil {
 		return nil
 	}
-	return s.space.imported.warnings
+	return steps.space.imported.warnings
 }
 
-// Start returns the valuations of the initial states. rewards says whether StateRewards and
-// StepRewards will be called. Start returns an error if a weight, or a reward that will be needed, is outside the
-// range of float64. Later calls of Expand return an error when ctx is done.
-func (s *Steps) Start(ctx context.Context, rewards bool) ([][]int32, error) {
-	s.ctx, s.rewards, s.transitionRewards = ctx, nil, nil
-	if s.space.rangeErr != nil {
-		return nil, s.space.rangeErr
+// Start returns the valuations of the initial states. rewards says whether the caller needs rewards. It is an
+// error if a weight, or a needed reward, is outside the range of float64. Later calls return an error when ctx is
+// done.
+func (steps *Steps) Start(ctx context.Context, rewards bool) ([][]int32, error) {
+	steps.ctx, steps.rewards, steps.transitionRewards = ctx, nil, nil
+	if steps.space.rangeErr != nil {
+		return nil, steps.space.rangeErr
 	}
-	if err := s.space.compiled.Samples(); err != nil {
+	if err := steps.space.compiled.Samples(); err != nil {
 		return nil, err
 	}
 	if rewards {
-		if err := s.loadRewards(); err != nil {
+		if err := steps.loadRewards(); err != nil {
 			return nil, err
 		}
 	}
 	var initial [][]int32
-	for _, i := range s.space.model.Initial {
-		initial = append(initial, s.space.State(nil, int(i)))
+	for _, i := range steps.space.model.Initial {
+		initial = append(initial, steps.space.State(nil, int(i)))
 	}
 	return initial, nil
 }
 
-// loadRewards evaluates all reward structures. It returns an error if a reward is outside the range of float64.
-func (s *Steps) loadRewards() error {
-	for i := range s.Program().Rewards {
-		reward, err := s.space.Reward(i)
+// loadRewards evaluates all reward structures. A reward outside the range of float64 is an error.
+func (steps *Steps) loadRewards() error {
+	for i := range steps.Program().Rewards {
+		reward, err := steps.space.Reward(i)
 		if err != nil {
 			return err
 		}
 		if reward.Unfit != nil {
 			return reward.Unfit
 		}
-		values, _, err := s.space.TransitionRewards(i)
+		values, _, err := steps.space.TransitionRewards(i)
 		if err != nil {
 			return err
 		}
-		s.rewards, s.transitionRewards = append(s.rewards, reward), append(s.transitionRewards, values)
+		steps.rewards, steps.transitionRewards = append(steps.rewards, reward), append(steps.transitionRewards, values)
 	}
 	return nil
 }
 
-// Expand returns the choices of a state, which is given by its valuation. A deadlock has no choices, even if it was given a
+// Expand returns the choices of the state with the given valuation. A deadlock has no choices, even if it has a
 // self-loop. The next call overwrites the result.
 func (steps *Steps) Expand(state []int32) (*compile.Choices, error) {
 	model := steps.space.model
 	steps.choices.List, steps.transitions = steps.choices.List[:0], steps.transitions[:0]
 	stateIndex, _ := steps.space.Find(state)
-	if model.Deadlocks != nil && model.Deadlocks.Has(stateIndex) {
+	if model.IsDeadlock(stateIndex) {
 		return &steps.choices, nil
 	}
 	first, end := model.Choices(stateIndex)
@@ -103,7 +103,8 @@ func (steps *Steps) Expand(state []int32) (*compile.Choices, error) {
 	return &steps.choices, nil
 }
 
-// loadTransitions sets steps.transitions to the transitions from first to end-1 of the model. It returns an error when the context is done.
+// loadTransitions copies the transitions from first to end-1 of the model to steps.transitions. It returns an
+// error when the context is done.
 func (steps *Steps) loadTransitions(first, end int) error {
 	model, numVars := steps.space.model, len(steps.space.codec.fields)
 	if needed := (end - first) * numVars; needed > len(steps.targetMemory) {
@@ -122,20 +123,21 @@ func (steps *Steps) loadTransitions(first, end int) error {
 	return nil
 }
 
-// Action returns the action of a transition of the state that was expanded last. The module is
-// always -1, because a space does not store it.
-func (s *Steps) Action(choice, transition int) (action, module int) {
-	choiceIndex, transitionIndex := s.modelIndices(choice, transition)
-	if s.space.model.Kind == sparse.MDP {
-		return s.space.actionIndex(choiceIndex), -1
+// Action returns the action of a transition of the last expanded state. The module is always -1, because a space
+// does not store it.
+func (steps *Steps) Action(choice, transition int) (action, module int) {
+	choiceIndex, transitionIndex := steps.modelIndices(choice, transition)
+	if steps.space.model.Kind == sparse.MDP {
+		return steps.space.actionIndex(choiceIndex), -1
 	}
-	return s.space.actionIndex(transitionIndex), -1
+	return steps.space.actionIndex(transitionIndex), -1
 }
 
-// modelIndices returns the indices in the model of a choice of the state that was expanded last, and of a transition of this choice.
-func (s *Steps) modelIndices(choice, transition int) (choiceIndex, transitionIndex int) {
-	choiceIndex = s.firstChoice + choice
-	firstTransition, _ := s.space.model.Row(choiceIndex)
+// modelIndices converts the index of a choice of the last expanded state, and of a transition of this choice, to
+// indices in the model.
+func (steps *Steps) modelIndices(choice, transition int) (choiceIndex, transitionIndex int) {
+	choiceIndex = steps.firstChoice + choice
+	firstTransition, _ := steps.space.model.Row(choiceIndex)
 	return choiceIndex, firstTransition + transition
 }
 
@@ -151,8 +153,8 @@ func (steps *Steps) StateRewards(state []int32) ([]float64, error) {
 	return rewards, nil
 }
 
-// StepRewards returns the reward of a transition in every reward structure. In an MDP, the reward of a transition is the
-// reward of its choice.
+// StepRewards returns the reward of a transition in every reward structure. In an MDP it is the reward of the
+// choice.
 func (steps *Steps) StepRewards(choice, transition int) ([]float64, error) {
 	rewards := make([]float64, len(steps.rewards))
 	choiceIndex, transitionIndex := steps.modelIndices(choice, transition)

@@ -46,15 +46,15 @@ func tableLog(n int) uint {
 }
 
 // state returns the words of state i, which the caller must not change.
-func (s *store) state(i int) []uint64 {
-	at := i & (pageStates - 1) * s.words
-	return s.pages[i>>pageBits][at : at+s.words : at+s.words]
+func (store *store) state(i int) []uint64 {
+	at := i & (pageStates - 1) * store.words
+	return store.pages[i>>pageBits][at : at+store.words : at+store.words]
 }
 
 // hash32 returns a 32-bit hash of a packed state. A table with 2^k slots uses its upper k bits.
 func hash32(packed []uint64) uint32 { return uint32(hash64(packed) >> 32) }
 
-// hash64 returns a 64-bit hash of a packed state. It combines words by multiplication to 128 bits, as wyhash does.
+// hash64 returns a 64-bit hash of a packed state. It multiplies words to 128 bits, as wyhash does.
 func hash64(packed []uint64) uint64 {
 	const goldenRatio, multiplier = 0x9e3779b97f4a7c15, 0xe7037ed1a0b428db
 	hash := uint64(goldenRatio)
@@ -66,40 +66,40 @@ func hash64(packed []uint64) uint64 {
 }
 
 // add adds a packed state unless the store has it. It returns the number of the state, and whether the state is new.
-func (s *store) add(packed []uint64) (int, bool) { return s.addHashed(packed, hash32(packed)) }
+func (store *store) add(packed []uint64) (int, bool) { return store.addHashed(packed, hash32(packed)) }
 
-// addHashed is add for a packed state whose hash32 is known.
-func (s *store) addHashed(packed []uint64, hash uint32) (number int, isNew bool) {
-	slot, number := s.probe(packed, hash)
+// addHashed adds a packed state with a known hash unless the store has it. It returns the number of the state.
+func (store *store) addHashed(packed []uint64, hash uint32) (number int, isNew bool) {
+	slot, number := store.probe(packed, hash)
 	if number >= 0 {
 		return number, false
 	}
-	number = s.n
+	number = store.n
 	page := number >> pageBits
-	if page == len(s.pages) {
-		s.pages = append(s.pages, make([]uint64, 0, pageStates*s.words))
+	if page == len(store.pages) {
+		store.pages = append(store.pages, make([]uint64, 0, pageStates*store.words))
 	}
-	s.pages[page] = append(s.pages[page], packed...)
-	s.n++
-	s.slots[slot] = uint64(hash)<<32 | uint64(s.n)
-	if s.n*5 > len(s.slots)*4 { // more than 4/5 full
-		logSlots := 32 - s.shift
-		s.resize(logSlots + 1)
+	store.pages[page] = append(store.pages[page], packed...)
+	store.n++
+	store.slots[slot] = uint64(hash)<<32 | uint64(store.n)
+	if store.n*5 > len(store.slots)*4 { // more than 4/5 full
+		logSlots := 32 - store.shift
+		store.resize(logSlots + 1)
 	}
 	return number, true
 }
 
-// probe looks up a packed state in the table and returns its number. If the state is new, the number is -1, and slot is
-// the free slot for it.
-func (s *store) probe(packed []uint64, hash uint32) (slot uint32, number int) {
-	mask := uint32(len(s.slots) - 1)
-	for slot = hash >> s.shift & mask; ; slot = (slot + 1) & mask {
-		entry := s.slots[slot]
+// probe returns the number of a packed state. If the state is new, the number is -1, and slot is the free slot for
+// it.
+func (store *store) probe(packed []uint64, hash uint32) (slot uint32, number int) {
+	mask := uint32(len(store.slots) - 1)
+	for slot = hash >> store.shift & mask; ; slot = (slot + 1) & mask {
+		entry := store.slots[slot]
 		if entry == 0 {
 			return slot, -1
 		}
 		entryHash, entryNumber := uint32(entry>>32), int(uint32(entry)-1)
-		if entryHash == hash && equalWords(s.state(entryNumber), packed) {
+		if entryHash == hash && equalWords(store.state(entryNumber), packed) {
 			return slot, entryNumber
 		}
 	}
@@ -108,94 +108,93 @@ func (s *store) probe(packed []uint64, hash uint32) (slot uint32, number int) {
 // prefetchGroup is the number of states that addAll looks up together.
 const prefetchGroup = 64
 
-// addAll adds packed states with known hashes and appends their numbers to dst. It takes the states in groups. Before it adds a group, it
-// reads the memory that the group needs, so that cache misses overlap.
-func (s *store) addAll(dst []uint32, packed []uint64, hashes []uint32) []uint32 {
+// addAll adds packed states with known hashes and appends their numbers to dst. It prefetches the memory for a
+// group of states, so cache misses overlap.
+func (store *store) addAll(dst []uint32, packed []uint64, hashes []uint32) []uint32 {
 	for len(hashes) > 0 {
 		count := min(prefetchGroup, len(hashes))
-		s.prefetch(hashes[:count])
+		store.prefetch(hashes[:count])
 		for i, hash := range hashes[:count] {
-			number, _ := s.addHashed(packed[i*s.words:(i+1)*s.words], hash)
+			number, _ := store.addHashed(packed[i*store.words:(i+1)*store.words], hash)
 			dst = append(dst, uint32(number))
 		}
-		hashes, packed = hashes[count:], packed[count*s.words:]
+		hashes, packed = hashes[count:], packed[count*store.words:]
 	}
 	return dst
 }
 
-// prefetch loads the slots of some hashes, and the stored states with these hashes, into the processor's cache.
-func (s *store) prefetch(hashes []uint32) {
+// prefetch reads the slots of some hashes and the states in them. So they are in the processor's cache.
+func (store *store) prefetch(hashes []uint32) {
 	var entries [prefetchGroup]uint64
 	for i, hash := range hashes {
-		entries[i] = s.slots[hash>>s.shift]
+		entries[i] = store.slots[hash>>store.shift]
 	}
 	sum := uint64(0)
 	for i, hash := range hashes {
 		if entry := entries[i]; uint32(entry>>32) == hash && uint32(entry) != 0 {
-			sum += s.state(int(uint32(entry) - 1))[0]
+			sum += store.state(int(uint32(entry) - 1))[0]
 		}
 	}
-	s.prefetched = sum // so that the reads are not optimised away
+	store.prefetched = sum // a use of the sum, so the compiler keeps the reads
 }
 
 // equalWords reports whether two packed states are equal.
-func equalWords(a, b []uint64) bool {
-	if len(a) == 1 && len(b) == 1 {
-		return a[0] == b[0]
+func equalWords(left, right []uint64) bool {
+	if len(left) == 1 && len(right) == 1 {
+		return left[0] == right[0]
 	}
-	return slices.Equal(a, b)
+	return slices.Equal(left, right)
 }
 
-// resize replaces the table by a table of 2^logSlots slots. Entries keep their order, except for entries that wrapped around
-// the end, which are first in the old table.
-func (s *store) resize(logSlots uint) {
-	old := s.slots
-	s.slots, s.shift = make([]uint64, 1<<logSlots), 32-logSlots
-	mask := uint32(len(s.slots) - 1)
+// resize replaces the hash table by a table with 2^logSlots slots and the same entries.
+func (store *store) resize(logSlots uint) {
+	old := store.slots
+	store.slots, store.shift = make([]uint64, 1<<logSlots), 32-logSlots
+	mask := uint32(len(store.slots) - 1)
 	for _, entry := range old {
 		if entry == 0 {
 			continue
 		}
-		i := uint32(entry>>32) >> s.shift
-		for s.slots[i] != 0 {
-			i = (i + 1) & mask
+		slot := uint32(entry>>32) >> store.shift
+		for store.slots[slot] != 0 {
+			slot = (slot + 1) & mask
 		}
-		s.slots[i] = entry
+		store.slots[slot] = entry
 	}
 }
 
 // seal drops the table to save memory after the last state was added. find rebuilds it if necessary.
-func (s *store) seal() { s.slots = nil }
+func (store *store) seal() { store.slots = nil }
 
 // find returns the number of a state, and whether the store has it. It is safe for concurrent use.
-func (s *store) find(packed []uint64) (int, bool) {
-	s.unsealOnce.Do(s.unseal)
-	_, number := s.probe(packed, hash32(packed))
+func (store *store) find(packed []uint64) (int, bool) {
+	store.unsealOnce.Do(store.unseal)
+	_, number := store.probe(packed, hash32(packed))
 	return max(number, 0), number >= 0
 }
 
-// unseal rebuilds the table if it was dropped.
-func (s *store) unseal() {
-	if s.slots != nil {
+// unseal rebuilds the hash table if it was dropped.
+func (store *store) unseal() {
+	if store.slots != nil {
 		return
 	}
-	s.resize(tableLog(s.n))
-	for number := range s.n {
-		packed := s.state(number)
+	store.resize(tableLog(store.n))
+	for number := range store.n {
+		packed := store.state(number)
 		hash := hash32(packed)
-		slot, _ := s.probe(packed, hash)
-		s.slots[slot] = uint64(hash)<<32 | uint64(number+1)
+		slot, _ := store.probe(packed, hash)
+		store.slots[slot] = uint64(hash)<<32 | uint64(number+1)
 	}
 }
 
 // bytes returns the memory that the states use, in bytes.
-func (s *store) bytes() int64 { return int64(len(s.pages) * pageStates * s.words * 8) }
+func (store *store) bytes() int64 { return int64(len(store.pages) * pageStates * store.words * 8) }
 
-// tableBytes returns the memory that the table uses, in bytes. If the table will grow soon, the
-// memory of the larger table is included.
-func (s *store) tableBytes() int64 {
-	size := int64(8 * len(s.slots))
-	if s.n*5 > len(s.slots)*3 {
+// tableBytes returns the memory that the hash table uses, in bytes. If the table will grow soon, it includes the
+// larger table.
+func (store *store) tableBytes() int64 {
+	size := int64(8 * len(store.slots))
+	if store.n*5 > len(store.slots)*3 {
 		size *= 3
 	}
 	return size

@@ -27,8 +27,8 @@ type SuccessorRows struct {
 	Overlaps, Merged     int     // as Space.Overlaps and Space.Merged
 }
 
-// NewSuccessors returns an expander of packed states. It compiles the model to WebAssembly if possible; otherwise it interprets it, and
-// fallback says why.
+// NewSuccessors returns an expander of packed states. It compiles the model to WebAssembly if possible. If it
+// interprets the model, fallback is the reason.
 func NewSuccessors(ctx context.Context, model *compile.Model, opts Options) (successors *Successors, fallback error, err error) {
 	search := newExploration(model, opts)
 	expander, err := search.newExpander(ctx)
@@ -39,7 +39,7 @@ func NewSuccessors(ctx context.Context, model *compile.Model, opts Options) (suc
 	return successors, search.fallback, err
 }
 
-// newSuccessors returns the Successors with a given expander.
+// newSuccessors returns an expander of packed states that uses the given expander of the model.
 func newSuccessors(ctx context.Context, model *compile.Model, opts Options, codec *codec, expander compile.PackedExpander) (*Successors, error) {
 	worker, err := newWorker(ctx, model, codec, expander, opts)
 	if err != nil {
@@ -49,28 +49,28 @@ func newSuccessors(ctx context.Context, model *compile.Model, opts Options, code
 }
 
 // Fork returns an expander of the same model for another goroutine.
-func (s *Successors) Fork(ctx context.Context) (*Successors, error) {
-	expander, err := s.worker.expander.Fork(ctx)
+func (successors *Successors) Fork(ctx context.Context) (*Successors, error) {
+	expander, err := successors.worker.expander.Fork(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return newSuccessors(ctx, s.model, s.opts, s.worker.codec, expander)
+	return newSuccessors(ctx, successors.model, successors.opts, successors.worker.codec, expander)
 }
 
 // Close releases the memory of the compiled model.
-func (s *Successors) Close() error { return s.worker.expander.Close() }
+func (successors *Successors) Close() error { return successors.worker.expander.Close() }
 
-// Expand returns the rows of some packed states, which are valid until the next call. The error is the error of the first state in which
-// the model is wrong, a *compile.StateError, or the error of the context.
-func (s *Successors) Expand(ctx context.Context, states []uint64) (*SuccessorRows, error) {
-	s.batch.reset()
-	s.batch.states = append(s.batch.states, states...)
-	s.worker.expand(ctx, s.batch)
-	if s.batch.err != nil {
-		return nil, s.batch.err
+// Expand returns the rows of some packed states. The next call overwrites them. If the model is wrong in a state,
+// the error is a *compile.StateError about the first such state.
+func (successors *Successors) Expand(ctx context.Context, states []uint64) (*SuccessorRows, error) {
+	successors.batch.reset()
+	successors.batch.states = append(successors.batch.states, states...)
+	successors.worker.expand(ctx, successors.batch)
+	if successors.batch.err != nil {
+		return nil, successors.batch.err
 	}
 	return &SuccessorRows{
-		Choices: s.batch.Choices, Transitions: s.batch.Transitions, Weights: s.batch.Weights, Targets: s.batch.Targets,
-		RelErr: s.batch.relErr, RangeErr: s.batch.rangeErr, Overlaps: s.batch.overlaps, Merged: s.batch.merged,
+		Choices: successors.batch.Choices, Transitions: successors.batch.Transitions, Weights: successors.batch.Weights, Targets: successors.batch.Targets,
+		RelErr: successors.batch.relErr, RangeErr: successors.batch.rangeErr, Overlaps: successors.batch.overlaps, Merged: successors.batch.merged,
 	}, nil
 }

@@ -22,39 +22,39 @@ func newCanonicaliser(codec *codec, classes []symmetry.Class) *canonicaliser {
 	return &canonicaliser{codec: codec, classes: classes}
 }
 
-// canonicalise replaces each of some packed states, one after the other in a slice, by its representative.
-func (c *canonicaliser) canonicalise(packed []uint64) {
-	if c == nil {
+// canonicalise replaces each packed state in a list by its representative.
+func (canonical *canonicaliser) canonicalise(packed []uint64) {
+	if canonical == nil {
 		return
 	}
-	for i := 0; i < len(packed); i += c.codec.words {
-		for _, class := range c.classes {
-			c.sortModules(packed[i:i+c.codec.words], class)
+	for i := 0; i < len(packed); i += canonical.codec.words {
+		for _, class := range canonical.classes {
+			canonical.sortModules(packed[i:i+canonical.codec.words], class)
 		}
 	}
 }
 
-// sortModules sorts the local states of the modules of a class.
-func (c *canonicaliser) sortModules(state []uint64, class symmetry.Class) {
-	for len(c.states) < len(class.Slots) {
-		c.states = append(c.states, nil)
+// sortModules sorts the local states of the interchangeable modules of a class.
+func (canonical *canonicaliser) sortModules(state []uint64, class symmetry.Class) {
+	for len(canonical.states) < len(class.Slots) {
+		canonical.states = append(canonical.states, nil)
 	}
-	states := c.states[:len(class.Slots)]
+	localStates := canonical.states[:len(class.Slots)]
 	for i, slots := range class.Slots {
-		states[i] = states[i][:0]
+		localStates[i] = localStates[i][:0]
 		for _, slot := range slots {
-			field := &c.codec.fields[slot]
-			states[i] = append(states[i], state[field.Word]>>field.Shift&field.Mask)
+			field := &canonical.codec.fields[slot]
+			localStates[i] = append(localStates[i], state[field.Word]>>field.Shift&field.Mask)
 		}
 	}
-	if slices.IsSortedFunc(states, slices.Compare) {
+	if slices.IsSortedFunc(localStates, slices.Compare) {
 		return
 	}
-	slices.SortFunc(states, slices.Compare)
+	slices.SortFunc(localStates, slices.Compare)
 	for i, slots := range class.Slots {
 		for j, slot := range slots {
-			field := &c.codec.fields[slot]
-			state[field.Word] = state[field.Word]&^(field.Mask<<field.Shift) | states[i][j]<<field.Shift
+			field := &canonical.codec.fields[slot]
+			state[field.Word] = state[field.Word]&^(field.Mask<<field.Shift) | localStates[i][j]<<field.Shift
 		}
 	}
 }

@@ -8,36 +8,35 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// TransitionRewards returns Program.Rewards[index] for every transition of a Markov chain, in the
-// order of Model. In an exact model the second slice has the same values as fractions, nil for
-// zero; otherwise it is nil. Both are nil for an MDP, whose rewards belong to choices, and for a
-// structure without transition rewards. Reward returns the means of these values.
+// TransitionRewards returns Program.Rewards[index] for every transition of a Markov chain, in the order of Model.
+// rats has the same values as fractions in an exact model, with nil for zero. In other models rats is nil. For an
+// MDP it returns nil, because rewards belong to choices.
 //
 // Source: reference, sections 4.8 and 4.10.
-func (s *Space) TransitionRewards(index int) ([]float64, []*big.Rat, error) {
-	if s.model.Kind == sparse.MDP {
+func (space *Space) TransitionRewards(index int) (values []float64, rats []*big.Rat, err error) {
+	if space.model.Kind == sparse.MDP {
 		return nil, nil, nil
 	}
-	if s.quotient != nil {
-		values, rats := s.quotient.transitionRewards(s.model, index)
+	if space.quotient != nil {
+		values, rats = space.quotient.transitionRewards(space.model, index)
 		return values, rats, nil
 	}
-	if s.imported != nil {
-		imported := s.imported.transitionRewards[index]
+	if space.imported != nil {
+		imported := space.imported.transitionRewards[index]
 		return imported.Values, imported.Rats, nil
 	}
-	structure := &s.Program().Rewards[index]
+	structure := &space.Program().Rewards[index]
 	if !hasTransitionRewards(structure) {
 		return nil, nil, nil
 	}
-	values := make([]float64, s.model.NumTransitions())
-	if s.model.Exact() {
-		rats := make([]*big.Rat, len(values))
-		err := s.exactTransitionRewards(structure, func(transition int, value *big.Rat) { storeRational(values, rats, transition, value) })
+	values = make([]float64, space.model.NumTransitions())
+	if space.model.Exact() {
+		rats = make([]*big.Rat, len(values))
+		err = space.exactTransitionRewards(structure, func(transition int, value *big.Rat) { storeRational(values, rats, transition, value) })
 		return values, rats, err
 	}
-	_, err := s.evaluateRewards(index, func(evaluator *rewardEvaluator, i int, state []int32) error {
-		return s.rowRewards(values, evaluator, i, state)
+	_, err = space.evaluateRewards(index, func(evaluator *rewardEvaluator, i int, state []int32) error {
+		return space.rowRewards(values, evaluator, i, state)
 	})
 	return values, nil, err
 }
@@ -52,14 +51,14 @@ func hasStateRewards(structure *sema.RewardStruct) bool {
 	return slices.ContainsFunc(structure.Items, func(item sema.RewardItem) bool { return !item.Transition })
 }
 
-// rowRewards stores the rewards of the transitions of state i. The self-loop of a deadlock has none.
-func (s *Space) rowRewards(values []float64, evaluator *rewardEvaluator, i int, state []int32) error {
-	if s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
+// rowRewards stores the rewards of the transitions of state i in values. A deadlock's self-loop has no reward.
+func (space *Space) rowRewards(values []float64, evaluator *rewardEvaluator, i int, state []int32) error {
+	if space.model.IsDeadlock(i) {
 		return nil
 	}
-	first, end := s.model.Row(i)
+	first, end := space.model.Row(i)
 	for transition := first; transition < end; transition++ {
-		reward, err := evaluator.choice(state, s.actionIndex(transition))
+		reward, err := evaluator.choice(state, space.actionIndex(transition))
 		if err != nil {
 			return err
 		}
@@ -68,22 +67,22 @@ func (s *Space) rowRewards(values []float64, evaluator *rewardEvaluator, i int, 
 	return nil
 }
 
-// exactTransitionRewards calls set with the exact reward of every transition, except for self-loops
-// of deadlocks.
-func (s *Space) exactTransitionRewards(structure *sema.RewardStruct, set func(transition int, reward *big.Rat)) error {
-	state := s.State(nil, 0)
-	evaluator, err := s.newExactRewardEvaluator(structure)
+// exactTransitionRewards calls set with the exact reward of every transition. It skips the self-loops of
+// deadlocks.
+func (space *Space) exactTransitionRewards(structure *sema.RewardStruct, set func(transition int, reward *big.Rat)) error {
+	state := space.State(nil, 0)
+	evaluator, err := space.newExactRewardEvaluator(structure)
 	if err != nil {
 		return err
 	}
-	for i := range s.store.n {
-		if s.model.Deadlocks != nil && s.model.Deadlocks.Has(i) {
+	for i := range space.store.n {
+		if space.model.IsDeadlock(i) {
 			continue
 		}
-		s.State(state, i)
-		first, end := s.model.Row(i)
+		space.State(state, i)
+		first, end := space.model.Row(i)
 		for transition := first; transition < end; transition++ {
-			reward, err := evaluator.sum(state, isTransitionItem(s.actionIndex(transition)))
+			reward, err := evaluator.sum(state, isTransitionItem(space.actionIndex(transition)))
 			if err != nil {
 				return err
 			}

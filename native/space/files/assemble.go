@@ -48,8 +48,8 @@ type ReadOptions struct {
 }
 
 // checkNumStates returns a *explicit.LimitError if there are too many states.
-func (o ReadOptions) checkNumStates(numStates int) error {
-	maxStates := o.MaxStates
+func (opts ReadOptions) checkNumStates(numStates int) error {
+	maxStates := opts.MaxStates
 	if maxStates <= 0 {
 		maxStates = defaultMaxStates
 	}
@@ -115,16 +115,16 @@ type edgeSet struct {
 // shortRow is the length up to which a row is searched linearly.
 const shortRow = 16
 
-// add adds an edge to the set if it is new. It returns the number of the edge, and reports whether it was new. It searches a
-// short row linearly, and a long one by its index.
-func (set *edgeSet) add(added edge) (number int, isNew bool) {
-	next := len(set.list)
-	if next < shortRow {
-		if i := slices.Index(set.list, added); i >= 0 {
+// add adds an edge to the set if it is new, and returns the number of the edge. It searches a short row linearly,
+// and a long row by its index.
+func (set *edgeSet) add(newEdge edge) (number int, isNew bool) {
+	length := len(set.list)
+	if length < shortRow {
+		if i := slices.Index(set.list, newEdge); i >= 0 {
 			return i, false
 		}
-		set.list = append(set.list, added)
-		return next, true
+		set.list = append(set.list, newEdge)
+		return length, true
 	}
 	if set.index == nil {
 		set.index = make(map[edge]int)
@@ -132,18 +132,18 @@ func (set *edgeSet) add(added edge) (number int, isNew bool) {
 			set.index[other] = i
 		}
 	}
-	if i, ok := set.index[added]; ok {
+	if i, isKnown := set.index[newEdge]; isKnown {
 		return i, false
 	}
-	set.index[added] = next
-	set.list = append(set.list, added)
-	return next, true
+	set.index[newEdge] = length
+	set.list = append(set.list, newEdge)
+	return length, true
 }
 
 // clear removes all edges.
 func (e *edgeSet) clear() { e.list, e.index = e.list[:0], nil }
 
-// newAssembly returns an assembly for a model with the given kind and number of states. It records errors in l.
+// newAssembly returns an assembly for a model of the given kind and number of states. l collects its errors.
 func newAssembly(l *lines, kind sparse.Kind, numStates int, opts ReadOptions) *assembly {
 	return &assembly{
 		lines: l, kind: kind, numStates: numStates, exact: opts.Exact,
@@ -155,233 +155,233 @@ func newAssembly(l *lines, kind sparse.Kind, numStates int, opts ReadOptions) *a
 	}
 }
 
-// startState starts a state. The states before it that were not started become deadlocks with a self-loop. startState may be
-// called with the number of states, to end the model.
-func (a *assembly) startState(state int) {
-	a.endRow()
-	for a.numStarted < state {
-		a.addDeadlock()
+// startState starts a state. States before it without a row become deadlocks with a self-loop. To end the model,
+// call it with the number of states.
+func (assembly *assembly) startState(state int) {
+	assembly.endRow()
+	for assembly.numStarted < state {
+		assembly.addDeadlock()
 	}
-	if state < a.numStates {
-		a.builder.State()
-		a.numStarted++
-		a.selfLoops.Add(state)
+	if state < assembly.numStates {
+		assembly.builder.State()
+		assembly.numStarted++
+		assembly.selfLoops.Add(state)
 	}
 }
 
 // addDeadlock adds the next state as a deadlock, with a self-loop.
-func (a *assembly) addDeadlock() {
-	a.deadlocks.Add(a.numStarted)
-	a.builder.State()
-	a.startBuilderRow(sparse.NoAction)
-	a.nextHigh = a.one
-	a.addToBuilder(a.numStarted, a.one, sparse.NoAction)
-	a.numStarted++
+func (assembly *assembly) addDeadlock() {
+	assembly.deadlocks.Add(assembly.numStarted)
+	assembly.builder.State()
+	assembly.startBuilderRow(sparse.NoAction)
+	assembly.nextHigh = assembly.one
+	assembly.addToBuilder(assembly.numStarted, assembly.one, sparse.NoAction)
+	assembly.numStarted++
 }
 
-// startBuilderRow starts a choice in the builder. In a Markov chain, the state is the row already.
-func (a *assembly) startBuilderRow(action sparse.Action) {
-	if a.kind == sparse.MDP {
-		a.builder.Choice(action)
+// startBuilderRow starts a choice in the builder. In a Markov chain, the builder has a row for each state.
+func (assembly *assembly) startBuilderRow(action sparse.Action) {
+	if assembly.kind == sparse.MDP {
+		assembly.builder.Choice(action)
 	}
 }
 
-// addToBuilder adds a transition to the builder: as an interval, a fraction or a float64.
-func (a *assembly) addToBuilder(target int, weight number, action sparse.Action) {
+// addToBuilder adds a transition to the builder, with an interval, a fraction or a float64 as weight.
+func (assembly *assembly) addToBuilder(target int, weight number, action sparse.Action) {
 	switch {
-	case a.intervals:
-		a.builder.AddInterval(target, weight.rat, a.nextHigh.rat, action)
+	case assembly.intervals:
+		assembly.builder.AddInterval(target, weight.rat, assembly.nextHigh.rat, action)
 		return
-	case a.exact:
-		a.builder.AddRat(target, weight.rat, action)
+	case assembly.exact:
+		assembly.builder.AddRat(target, weight.rat, action)
 		return
 	}
-	a.builder.AddAction(target, weight.float, action)
+	assembly.builder.AddAction(target, weight.float, action)
 }
 
 // startChoice starts a choice of the current state. pos is the position of its first line.
-func (a *assembly) startChoice(action sparse.Action, pos syntax.Pos) {
-	a.endRow()
-	a.startBuilderRow(action)
-	a.numChoices++
-	a.rowPos, a.sum = pos, number{}
-	if a.exact {
-		a.sum.rat, a.highSum = new(big.Rat), new(big.Rat)
+func (assembly *assembly) startChoice(action sparse.Action, pos syntax.Pos) {
+	assembly.endRow()
+	assembly.startBuilderRow(action)
+	assembly.numChoices++
+	assembly.rowPos, assembly.sum = pos, number{}
+	if assembly.exact {
+		assembly.sum.rat, assembly.highSum = new(big.Rat), new(big.Rat)
 	}
 }
 
-// addTransition checks a transition and adds it to the current row. It records an error if the weight is invalid or the row already
-// has a transition with this target and action. The errors refer to targetColumn and weightColumn, the columns of target and weight.
-func (a *assembly) addTransition(target int, weight number, action sparse.Action, targetColumn, weightColumn int) {
-	if !a.checkWeight(weight, weightColumn) {
+// addTransition adds a transition to the current row. An invalid weight, or a second transition with the same
+// target and action, is an error at the given column of the target or the weight.
+func (assembly *assembly) addTransition(target int, weight number, action sparse.Action, targetColumn, weightColumn int) {
+	if !assembly.checkWeight(weight, weightColumn) {
 		return
 	}
-	if _, isNew := a.targets.add(edge{target, action}); !isNew {
-		a.errorAt(targetColumn, "found a second transition to state %d, wanted one", target)
+	if _, isNew := assembly.targets.add(edge{target, action}); !isNew {
+		assembly.errorAt(targetColumn, "found a second transition to state %d, wanted one", target)
 		return
 	}
-	a.numTransitions++
-	a.addToSum(weight)
-	if a.normalise && !a.intervals {
-		a.bufferedRow = append(a.bufferedRow, bufferedTransition{edge{target, action}, weight})
+	assembly.numTransitions++
+	assembly.addToSum(weight)
+	if assembly.normalise && !assembly.intervals {
+		assembly.bufferedRow = append(assembly.bufferedRow, bufferedTransition{edge{target, action}, weight})
 	} else {
-		a.addToBuilder(target, weight, action)
+		assembly.addToBuilder(target, weight, action)
 	}
-	if state := a.numStarted - 1; target != state {
-		a.selfLoops.Remove(state)
+	if state := assembly.numStarted - 1; target != state {
+		assembly.selfLoops.Remove(state)
 	}
 }
 
-// checkWeight reports whether a weight is a positive rate, or a positive probability. Intervals are checked when they
-// are read.
-func (a *assembly) checkWeight(weight number, column int) bool {
+// checkWeight reports whether a weight is a positive rate or probability. Intervals were checked before.
+func (assembly *assembly) checkWeight(weight number, column int) bool {
 	switch {
-	case a.kind == sparse.CTMC && !(weight.float > 0):
-		a.errorAt(column, "found rate %v, wanted more than 0", weight.float)
+	case assembly.kind == sparse.CTMC && !(weight.float > 0):
+		assembly.errorAt(column, "found rate %v, wanted more than 0", weight.float)
 		return false
-	case a.kind != sparse.CTMC && !a.intervals && !(weight.float > 0 && weight.float <= 1+maxSumError):
-		a.errorAt(column, "found probability %v, wanted more than 0 and at most 1", weight.float)
+	case assembly.kind != sparse.CTMC && !assembly.intervals && !(weight.float > 0 && weight.float <= 1+maxSumError):
+		assembly.errorAt(column, "found probability %v, wanted more than 0 and at most 1", weight.float)
 		return false
 	}
 	return true
 }
 
 // addToSum adds the weight of a transition to the sums of the current row.
-func (a *assembly) addToSum(weight number) {
-	a.sum.float += weight.float
-	if !a.exact {
+func (assembly *assembly) addToSum(weight number) {
+	assembly.sum.float += weight.float
+	if !assembly.exact {
 		return
 	}
-	a.sum.rat.Add(a.sum.rat, weight.rat)
-	if a.intervals {
-		a.highSum.Add(a.highSum, a.nextHigh.rat)
+	assembly.sum.rat.Add(assembly.sum.rat, weight.rat)
+	if assembly.intervals {
+		assembly.highSum.Add(assembly.highSum, assembly.nextHigh.rat)
 	}
 }
 
-// endRow checks that the probabilities of the current row sum to 1. With Normalise it divides them
-// by their sum.
-func (a *assembly) endRow() {
-	isEmpty := len(a.targets.list) == 0
-	a.targets.clear()
-	if isEmpty || a.kind == sparse.CTMC {
+// endRow checks that the probabilities of the current row sum to 1. If Normalise is set, it divides them by their
+// sum.
+func (assembly *assembly) endRow() {
+	isEmpty := len(assembly.targets.list) == 0
+	assembly.targets.clear()
+	if isEmpty || assembly.kind == sparse.CTMC {
 		return
 	}
-	if a.intervals {
-		a.endIntervals()
+	if assembly.intervals {
+		assembly.endIntervals()
 		return
 	}
-	hasOtherErrors := len(a.errs) > a.numSumErrors
+	hasOtherErrors := len(assembly.errs) > assembly.numSumErrors
 	if hasOtherErrors { // they may have caused a wrong sum
 		return
 	}
-	deviation := math.Abs(a.sum.float - 1)
-	a.checkSum(deviation)
-	a.flushRow()
-	a.maxDeviation = max(a.maxDeviation, deviation)
+	deviation := math.Abs(assembly.sum.float - 1)
+	assembly.checkSum(deviation)
+	assembly.flushRow()
+	assembly.maxDeviation = max(assembly.maxDeviation, deviation)
 	if deviation > warnSumError {
-		a.deviatingRows++
+		assembly.deviatingRows++
 	}
 }
 
-// checkSum adds an error if the probabilities of the current row do not sum to 1. deviation is the distance of the
-// sum from 1.
-func (a *assembly) checkSum(deviation float64) {
-	isNormalised := a.normalise && deviation <= maxSumError
+// checkSum records an error if the probabilities of the current row do not sum to 1. deviation is the distance of
+// the sum from 1.
+func (assembly *assembly) checkSum(deviation float64) {
+	isNormalised := assembly.normalise && deviation <= maxSumError
 	switch {
-	case a.exact && a.sum.rat.Cmp(a.one.rat) != 0 && !isNormalised:
-		a.errorAtPos(a.rowPos, "the probabilities from here on sum to exactly %s, wanted 1 (fractions such as 1/3 can be written exactly)", a.sum.rat.RatString())
+	case assembly.exact && assembly.sum.rat.Cmp(assembly.one.rat) != 0 && !isNormalised:
+		assembly.errorAtPos(assembly.rowPos, "the probabilities from here on sum to exactly %s, wanted 1 (fractions such as 1/3 can be written exactly)", assembly.sum.rat.RatString())
 	case deviation > maxSumError:
-		a.errorAtPos(a.rowPos, "the probabilities from here on sum to %s, wanted 1", strconv.FormatFloat(a.sum.float, 'g', 10, 64))
+		assembly.errorAtPos(assembly.rowPos, "the probabilities from here on sum to %s, wanted 1", strconv.FormatFloat(assembly.sum.float, 'g', 10, 64))
 	default:
 		return
 	}
-	a.numSumErrors = len(a.errs)
+	assembly.numSumErrors = len(assembly.errs)
 }
 
-// flushRow adds the buffered transitions of the current row to the builder, divided by their sum.
-func (a *assembly) flushRow() {
-	sumIsOne := a.sum.rat == nil || a.sum.rat.Cmp(a.one.rat) == 0
-	for _, buffered := range a.bufferedRow {
+// flushRow adds the buffered transitions of the current row to the builder. It divides their weights by the sum of
+// the row.
+func (assembly *assembly) flushRow() {
+	sumIsOne := assembly.sum.rat == nil || assembly.sum.rat.Cmp(assembly.one.rat) == 0
+	for _, buffered := range assembly.bufferedRow {
 		if !sumIsOne {
-			buffered.weight.rat = new(big.Rat).Quo(buffered.weight.rat, a.sum.rat)
-			a.normalised = true
+			buffered.weight.rat = new(big.Rat).Quo(buffered.weight.rat, assembly.sum.rat)
+			assembly.normalised = true
 		}
-		a.addToBuilder(buffered.target, buffered.weight, buffered.action)
+		assembly.addToBuilder(buffered.target, buffered.weight, buffered.action)
 	}
-	a.bufferedRow = a.bufferedRow[:0]
+	assembly.bufferedRow = assembly.bufferedRow[:0]
 }
 
-// endIntervals checks that some distribution lies within the intervals of the current row.
-func (a *assembly) endIntervals() {
-	if one := big.NewRat(1, 1); a.sum.rat.Cmp(one) > 0 || a.highSum.Cmp(one) < 0 {
-		a.errorAtPos(a.rowPos, "the intervals from here on sum to exactly [%s,%s], wanted an interval that contains 1", a.sum.rat.RatString(), a.highSum.RatString())
+// endIntervals checks that the intervals of the current row contain a distribution.
+func (assembly *assembly) endIntervals() {
+	if one := big.NewRat(1, 1); assembly.sum.rat.Cmp(one) > 0 || assembly.highSum.Cmp(one) < 0 {
+		assembly.errorAtPos(assembly.rowPos, "the intervals from here on sum to exactly [%s,%s], wanted an interval that contains 1", assembly.sum.rat.RatString(), assembly.highSum.RatString())
 	}
 }
 
-// parseInterval parses an interval of probabilities such as [0.1,0.3]. It records an error and returns false for any other text.
-func (a *assembly) parseInterval(entry field) (low, high number, ok bool) {
+// parseInterval parses an interval of probabilities such as [0.1,0.3]. It records an error for any other text.
+func (assembly *assembly) parseInterval(entry field) (low, high number, ok bool) {
 	text, hasOpening := strings.CutPrefix(entry.String(), "[")
 	text, hasClosing := strings.CutSuffix(text, "]")
 	lowText, highText, hasComma := strings.Cut(text, ",")
 	if !hasOpening || !hasClosing || !hasComma {
-		a.errorAt(entry.column, "found %s, wanted an interval such as [0.1,0.3]", quote(entry.text))
+		assembly.errorAt(entry.column, "found %s, wanted an interval such as [0.1,0.3]", quote(entry.text))
 		return low, high, false
 	}
-	if low, ok = a.parseValue(field{[]byte(lowText), entry.column + 1}, "probability", true); !ok {
+	if low, ok = assembly.parseValue(field{[]byte(lowText), entry.column + 1}, "probability", true); !ok {
 		return low, high, false
 	}
 	trimmed := strings.TrimLeft(highText, " ") // Storm writes a space
 	highColumn := entry.column + len("[") + len(lowText) + len(",") + len(highText) - len(trimmed)
-	if high, ok = a.parseValue(field{[]byte(trimmed), highColumn}, "probability", true); !ok {
+	if high, ok = assembly.parseValue(field{[]byte(trimmed), highColumn}, "probability", true); !ok {
 		return low, high, false
 	}
 	if !isInterval(low, high) {
-		a.errorAt(entry.column, "found %s, wanted an interval of probabilities from 0 to 1, with an upper bound above 0", quote(entry.text))
+		assembly.errorAt(entry.column, "found %s, wanted an interval of probabilities from 0 to 1, with an upper bound above 0", quote(entry.text))
 		return low, high, false
 	}
 	return low, high, true
 }
 
-// isInterval reports whether low and high are bounds of a probability that may be positive.
+// isInterval reports whether low and high are bounds of a probability that can be positive.
 func isInterval(low, high number) bool {
 	return low.float >= 0 && high.float > 0 && low.rat.Cmp(high.rat) <= 0 && high.float <= 1
 }
 
-// actionNumber returns the number of the action with a name. A new name gets the next number. It records an error if there are too
-// many actions.
-func (a *assembly) actionNumber(name string) sparse.Action {
+// actionNumber returns the number of the action with a name. A new name gets the next number. Too many actions are
+// an error.
+func (assembly *assembly) actionNumber(name string) sparse.Action {
 	if name == "" {
 		return sparse.NoAction
 	}
-	if id, ok := a.actions[name]; ok {
+	if id, isKnown := assembly.actions[name]; isKnown {
 		return id
 	}
-	if len(a.names) >= math.MaxUint16-1 {
-		a.errorAt(0, "found more than %d actions", math.MaxUint16-1)
+	if len(assembly.names) >= math.MaxUint16-1 {
+		assembly.errorAt(0, "found more than %d actions", math.MaxUint16-1)
 		return sparse.NoAction
 	}
-	a.names = append(a.names, name)
-	id := sparse.Action(len(a.names))
-	a.actions[name] = id
+	assembly.names = append(assembly.names, name)
+	id := sparse.Action(len(assembly.names))
+	assembly.actions[name] = id
 	return id
 }
 
-// finish ends the last state and returns the model; nil if there were errors.
-func (a *assembly) finish() *sparse.Model {
-	a.endRow()
-	if len(a.errs) > 0 {
+// finish ends the last state and returns the model. It returns nil if there were errors.
+func (assembly *assembly) finish() *sparse.Model {
+	assembly.endRow()
+	if len(assembly.errs) > 0 {
 		return nil
 	}
-	a.startState(a.numStates)
-	model, err := a.builder.Finish()
+	assembly.startState(assembly.numStates)
+	model, err := assembly.builder.Finish()
 	if err != nil {
-		a.errorAtEnd("%v", err)
+		assembly.errorAtEnd("%v", err)
 		return nil
 	}
-	if a.exact {
+	if assembly.exact {
 		model.Err = 0
 	} else {
-		model.Err = 1.01 * (a.maxDeviation + sema.UnitRoundoff)
+		model.Err = 1.01 * (assembly.maxDeviation + sema.UnitRoundoff)
 	}
 	return model
 }
@@ -393,9 +393,9 @@ type declaredSets struct {
 	deadlock *sparse.Set // nil if not defined
 }
 
-// setLabels sets the labels, initial states and deadlocks of the model. Without a label init, state
-// 0 is the initial state.
-func (a *assembly) setLabels(model *sparse.Model, sets declaredSets) {
+// setLabels sets the labels, initial states and deadlocks of the model. If there is no label init, state 0 is
+// initial.
+func (assembly *assembly) setLabels(model *sparse.Model, sets declaredSets) {
 	model.Labels = sets.labels
 	model.Initial = []uint32{0}
 	if sets.init != nil {
@@ -404,7 +404,7 @@ func (a *assembly) setLabels(model *sparse.Model, sets declaredSets) {
 			model.Initial = append(model.Initial, uint32(i))
 		}
 	}
-	deadlocks := a.deadlocks
+	deadlocks := assembly.deadlocks
 	if sets.deadlock != nil {
 		deadlocks = deadlocks.Union(sets.deadlock)
 	}

@@ -15,20 +15,19 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Combined writes PRISM's .pexp file: the contents of Transitions, States, Labels and, for every
-// reward structure, StateRewards and TransitionRewards, separated by empty lines. A reader
-// recognises the parts by their first comments, so comments are required, and the format must be
-// Plain.
+// Combined writes PRISM's .pexp file. It has the transitions, states and labels, and the rewards of every
+// structure, separated by empty lines. The format must be Plain. Comments are required, because a reader
+// recognises the contents by them.
 //
 // Source: prism -exportmodel model.pexp.
-func (w *Writer) Combined(ctx context.Context, out io.Writer) error {
+func (writer *Writer) Combined(ctx context.Context, out io.Writer) error {
 	switch {
-	case w.opts.NoHeaders:
+	case writer.opts.NoHeaders:
 		return errors.New("a .pexp file cannot be written without comments, because they separate its parts")
-	case w.opts.Format != Plain:
+	case writer.opts.Format != Plain:
 		return errors.New("a .pexp file is written in PRISM's explicit format only")
 	}
-	for i, writePart := range w.parts() {
+	for i, writePart := range writer.parts() {
 		if i > 0 {
 			if _, err := io.WriteString(out, "\n"); err != nil {
 				return err
@@ -41,23 +40,23 @@ func (w *Writer) Combined(ctx context.Context, out io.Writer) error {
 	return nil
 }
 
-// parts returns the functions that write the parts of a .pexp file.
-func (w *Writer) parts() []func(context.Context, io.Writer) error {
-	parts := []func(context.Context, io.Writer) error{w.Transitions, w.States}
-	if w.program.Type == syntax.POMDP {
-		parts = append(parts, w.Observations)
+// parts returns the functions that write the sections of a .pexp file.
+func (writer *Writer) parts() []func(context.Context, io.Writer) error {
+	parts := []func(context.Context, io.Writer) error{writer.Transitions, writer.States}
+	if writer.program.Type == syntax.POMDP {
+		parts = append(parts, writer.Observations)
 	}
-	parts = append(parts, w.Labels)
-	for i := range w.program.Rewards {
+	parts = append(parts, writer.Labels)
+	for i := range writer.program.Rewards {
 		parts = append(parts,
-			func(ctx context.Context, out io.Writer) error { return w.StateRewards(ctx, out, i) },
-			func(ctx context.Context, out io.Writer) error { return w.TransitionRewards(ctx, out, i) })
+			func(ctx context.Context, out io.Writer) error { return writer.StateRewards(ctx, out, i) },
+			func(ctx context.Context, out io.Writer) error { return writer.TransitionRewards(ctx, out, i) })
 	}
 	return parts
 }
 
-// ReadCombined reads a model from PRISM's .pexp file. The transitions must be the first part; the
-// others may have any order. It returns the same errors as Read.
+// ReadCombined reads a model from PRISM's .pexp file. The transitions must be the first section. Other sections
+// may have any order. It returns the same errors as Read.
 func ReadCombined(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space, error) {
 	parts, err := splitParts(src)
 	if err != nil {
@@ -94,45 +93,45 @@ func splitParts(src Source) (Sources, error) {
 	return parts, diagnostics.errs.Err()
 }
 
-// has reports whether there is a part of a kind that occurs once. A .pexp file begins with transitions.
-func (s *Sources) has(kind string) bool {
+// has reports whether a .pexp file has already had a section of a kind that may occur only once. It always begins
+// with transitions.
+func (sources *Sources) has(kind string) bool {
 	switch kind {
 	case "transitions":
 		return true
 	case "states":
-		return s.States != nil
+		return sources.States != nil
 	case "labels":
-		return s.Labels != nil
+		return sources.Labels != nil
 	case "observations":
-		return s.Observations != nil
+		return sources.Observations != nil
 	}
 	return false
 }
 
-// set stores a part of a .pexp file.
-func (s *Sources) set(part section) {
-	switch part.kind {
+// set stores a section of a .pexp file.
+func (sources *Sources) set(section section) {
+	switch section.kind {
 	case "transitions":
-		s.Transitions = part.Source
+		sources.Transitions = section.Source
 	case "states":
-		s.States = &part.Source
+		sources.States = &section.Source
 	case "labels":
-		s.Labels = &part.Source
+		sources.Labels = &section.Source
 	case "observations":
-		s.Observations = &part.Source
+		sources.Observations = &section.Source
 	case "state rewards":
-		*s.rewardPart(&s.StateRewards, &s.TransitionRewards, part.rewardTitle) = part.Source
+		*sources.rewardPart(&sources.StateRewards, &sources.TransitionRewards, section.rewardTitle) = section.Source
 	case "transition rewards":
-		*s.rewardPart(&s.TransitionRewards, &s.StateRewards, part.rewardTitle) = part.Source
+		*sources.rewardPart(&sources.TransitionRewards, &sources.StateRewards, section.rewardTitle) = section.Source
 	}
 }
 
-// rewardPart returns where to store a part with rewards. sameKind are the parts with state rewards
-// and otherKind those with transition rewards, or the reverse; entry i of both belongs to structure
-// i. If the last structure has the same title and no part of this kind, the part belongs to it.
-// Otherwise it starts a new structure.
-func (s *Sources) rewardPart(sameKind, otherKind *[]Source, title string) *Source {
-	n := len(*sameKind)
+// rewardPart returns where to store a section with rewards. sameKind has the sections with state rewards and
+// otherKind the sections with transition rewards, or the other way round. Entry i of each list belongs to
+// structure i. A section without a partner with the same title starts a new structure.
+func (sources *Sources) rewardPart(sameKind, otherKind *[]Source, title string) *Source {
+	n := len(*sameKind) // the number of structures
 	if n == 0 || (*sameKind)[n-1].Text != nil || firstLine((*otherKind)[n-1]) != title {
 		*sameKind, *otherKind = append(*sameKind, Source{}), append(*otherKind, Source{})
 		n++
@@ -147,12 +146,12 @@ func firstLine(part Source) string {
 }
 
 // firstPos returns the position of the first line of a part.
-func (s *section) firstPos() syntax.Pos {
-	return syntax.Pos{Offset: int32(min(s.offset, math.MaxInt32)), Line: int32(s.line + 1), Col: 1}
+func (section *section) firstPos() syntax.Pos {
+	return syntax.Pos{Offset: int32(min(section.offset, math.MaxInt32)), Line: int32(section.line + 1), Col: 1}
 }
 
-// sections splits the text at the comments that start a part. Text before the first such comment
-// is the part with the transitions.
+// sections splits the text at the comments that start a section. Text before the first such comment has the
+// transitions.
 func sections(src Source) []section {
 	splitter := sectionSplitter{next: Source{Name: src.Name}, text: src.Text}
 	for line := range bytes.Lines(src.Text) {
@@ -175,13 +174,13 @@ type sectionSplitter struct {
 	next     Source // a section that starts with the current line
 }
 
-// addLine starts a section if the line starts one. The line has no white space at its ends.
+// addLine starts a section if the line is the first line of a section. The line has no blanks at its ends.
 func (splitter *sectionSplitter) addLine(line []byte) {
 	if len(line) == 0 {
 		return
 	}
 	if line[0] != '#' {
-		if len(splitter.sections) == 0 { // the comments before the data belong to the section
+		if len(splitter.sections) == 0 { // the section begins with the comments before the data
 			splitter.startSection(section{Source: Source{Name: splitter.next.Name}, kind: "transitions"})
 		}
 		return
@@ -200,8 +199,8 @@ func (splitter *sectionSplitter) addLine(line []byte) {
 	}
 }
 
-// awaitsKind reports whether the last section began with the title of a reward structure, and the
-// comment with its kind has not followed yet.
+// awaitsKind reports whether the last section has the title of a reward structure and no comment with its kind
+// yet.
 func (splitter *sectionSplitter) awaitsKind() bool {
 	count := len(splitter.sections)
 	return count > 0 && splitter.sections[count-1].kind == ""
@@ -213,7 +212,7 @@ func (splitter *sectionSplitter) startSection(started section) {
 	splitter.sections = append(splitter.sections, started)
 }
 
-// endSection sets the text of the last section, if there is one: it ends before the current line.
+// endSection sets the text of the last section, which ends before the current line.
 func (splitter *sectionSplitter) endSection() {
 	if count := len(splitter.sections); count > 0 {
 		last := &splitter.sections[count-1]
@@ -224,7 +223,7 @@ func (splitter *sectionSplitter) endSection() {
 // rewardTitlePrefix starts the first comment of a part with state or transition rewards.
 const rewardTitlePrefix = "# Reward structure"
 
-// partKind returns the kind of the part that starts with a comment; "" if no part starts with it.
+// partKind returns the kind of the section that starts with a comment. It returns "" if no section starts with it.
 func partKind(comment string) string {
 	for _, header := range partHeaders() {
 		if strings.HasPrefix(comment, header.text) {
@@ -234,9 +233,9 @@ func partKind(comment string) string {
 	return ""
 }
 
-// Gunzip decompresses a gzip file. It first counts the bytes without storing them, because few bytes
-// can expand to many. The error is limited.TooLarge if the result has more than limit bytes.
+// Gunzip decompresses a gzip file. The error is limited.TooLarge if the result has more than limit bytes.
 func Gunzip(zipped []byte, limit int64) ([]byte, error) {
+	// Count the bytes first without storing them, because few bytes can expand to many.
 	size, err := decompress(zipped, io.Discard, limit+1)
 	if size > limit {
 		return nil, limited.TooLarge(limit)

@@ -7,16 +7,16 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// DOT writes the graph for Graphviz, as PRISM does. A state is a box with its number and, unless
-// NoValuations is set, its valuation. A choice of an MDP is a point, a choice of an LTS is an edge.
+// DOT writes the graph for Graphviz, as PRISM does. A state is a box with its number and, unless NoValuations is
+// set, its valuation. A choice of an MDP is a point. A choice of an LTS is an edge.
 //
 // Source: prism -exportmodel model.dot.
-func (w *Writer) DOT(ctx context.Context, out io.Writer) error {
-	if w.program.Type == syntax.POMDP {
-		return w.requireNoIntervals("DOT")
+func (writer *Writer) DOT(ctx context.Context, out io.Writer) error {
+	if writer.program.Type == syntax.POMDP {
+		return writer.requireNoIntervals("DOT")
 	}
-	w = w.plainWriter()
-	return w.printTo(ctx, out, func(p *printer) error {
+	writer = writer.plainWriter()
+	return writer.printTo(ctx, out, func(p *printer) error {
 		p.write("digraph M {\nnode [label=\"\",shape=\"box\"];")
 		p.endLine()
 		valuation := p.space.State(nil, 0)
@@ -37,96 +37,96 @@ func (w *Writer) DOT(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// writeDOTState writes a state. The states of the first player of a game are boxes, and the states of other players are ovals.
+// writeDOTState writes a state. In a game, the states of the first player are boxes, and other states are ovals.
 //
 // Source: prism-games -exportmodel model.dot.
-func (p *printer) writeDOTState(number, state int, valuation []int32) {
-	p.writeInt(number)
-	p.write(` [label="`)
-	p.writeInt(number)
-	if !p.opts.NoValuations {
-		p.write(`\n`)
-		p.writeValuation(valuation)
+func (printer *printer) writeDOTState(number, state int, valuation []int32) {
+	printer.writeInt(number)
+	printer.write(` [label="`)
+	printer.writeInt(number)
+	if !printer.opts.NoValuations {
+		printer.write(`\n`)
+		printer.writeValuation(valuation)
 	}
-	p.write(`"`)
-	if p.model.Player != nil && p.model.Player[state] > 0 {
-		p.write(`,shape="oval"`)
+	printer.write(`"`)
+	if printer.model.Player != nil && printer.model.Player[state] > 0 {
+		printer.write(`,shape="oval"`)
 	}
-	p.write(`];`)
-	p.endLine()
+	printer.write(`];`)
+	printer.endLine()
 }
 
 // writePointName writes the name of the point that stands for a choice.
-func (p *printer) writePointName(state, choice int) {
-	p.write("n")
-	p.writeInt(state)
-	p.write("_")
-	p.writeInt(choice)
+func (printer *printer) writePointName(state, choice int) {
+	printer.write("n")
+	printer.writeInt(state)
+	printer.write("_")
+	printer.writeInt(choice)
 }
 
-// writeDOTChoice writes the edges of a choice of a state, and in an MDP the point at which they begin. choice is the number of the choice
-// among the choices of the state, and modelChoice its index in the model.
-func (p *printer) writeDOTChoice(state, choice, modelChoice int) {
-	if p.nondeterministic() && p.probabilistic() {
-		p.writeChoicePoint(state, choice, p.actionName(modelChoice))
+// writeDOTChoice writes the edges of a choice. In an MDP it also writes the point where they begin. choice is the
+// position of the choice in its state, and modelChoice is its index in the model.
+func (printer *printer) writeDOTChoice(state, choice, modelChoice int) {
+	if printer.nondeterministic() && printer.probabilistic() {
+		printer.writeChoicePoint(state, choice, printer.actionName(modelChoice))
 	}
-	for _, transition := range p.writtenRow(nil, modelChoice) {
-		if p.probabilistic() {
-			p.writeDOTTransition(state, choice, transition)
+	for _, transition := range printer.writtenRow(nil, modelChoice) {
+		if printer.probabilistic() {
+			printer.writeDOTTransition(state, choice, transition)
 		} else {
-			p.writeDOTEdge(state, choice, transition.target, p.actionName(modelChoice))
+			printer.writeDOTEdge(state, choice, transition.target, printer.actionName(modelChoice))
 		}
 	}
 }
 
 // writeChoicePoint writes the edge from a state to the point of a choice, and the point.
-func (p *printer) writeChoicePoint(state, choice int, action string) {
-	p.writeInt(state)
-	p.write(" -> ")
-	p.writePointName(state, choice)
-	p.write(`  [label="`)
-	p.writeInt(choice)
+func (printer *printer) writeChoicePoint(state, choice int, action string) {
+	printer.writeInt(state)
+	printer.write(" -> ")
+	printer.writePointName(state, choice)
+	printer.write(`  [label="`)
+	printer.writeInt(choice)
 	if action != "" {
-		p.write(":" + action)
+		printer.write(":" + action)
 	}
-	p.write(`",arrowhead="none"];`)
-	p.endLine()
-	p.writePointName(state, choice)
-	p.write(` [ shape=point,width=0.1,height=0.1,label="" ];`)
-	p.endLine()
+	printer.write(`",arrowhead="none"];`)
+	printer.endLine()
+	printer.writePointName(state, choice)
+	printer.write(` [ shape=point,width=0.1,height=0.1,label="" ];`)
+	printer.endLine()
 }
 
-// writeDOTTransition writes the edge of a transition. It begins at the point of the choice in an MDP, at
-// the state in a Markov chain.
-func (p *printer) writeDOTTransition(state, choice int, transition writtenTransition) {
+// writeDOTTransition writes the edge of a transition. In an MDP it begins at the point of the choice, and in a
+// Markov chain at the state.
+func (printer *printer) writeDOTTransition(state, choice int, transition writtenTransition) {
 	action := ""
-	if p.nondeterministic() {
-		p.writePointName(state, choice)
+	if printer.nondeterministic() {
+		printer.writePointName(state, choice)
 	} else {
-		p.writeInt(state)
+		printer.writeInt(state)
 		action = transition.action
 	}
-	p.write(" -> ")
-	p.writeInt(transition.target)
-	p.write(` [label="`)
-	p.writeWeight(transition)
+	printer.write(" -> ")
+	printer.writeInt(transition.target)
+	printer.write(` [label="`)
+	printer.writeWeight(transition)
 	if action != "" {
-		p.write(":" + action)
+		printer.write(":" + action)
 	}
-	p.write(`"];`)
-	p.endLine()
+	printer.write(`"];`)
+	printer.endLine()
 }
 
 // writeDOTEdge writes the edge of a choice of an LTS.
-func (p *printer) writeDOTEdge(state, choice, target int, action string) {
-	p.writeInt(state)
-	p.write(" -> ")
-	p.writeInt(target)
-	p.write(` [label="`)
-	p.writeInt(choice)
+func (printer *printer) writeDOTEdge(state, choice, target int, action string) {
+	printer.writeInt(state)
+	printer.write(" -> ")
+	printer.writeInt(target)
+	printer.write(` [label="`)
+	printer.writeInt(choice)
 	if action != "" {
-		p.write(":" + action)
+		printer.write(":" + action)
 	}
-	p.write(`"];`)
-	p.endLine()
+	printer.write(`"];`)
+	printer.endLine()
 }

@@ -17,48 +17,46 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// DRN writes Storm's format: rewards in the order of the program, labels sorted by name, actions
-// and, as comments, valuations. Floating-point numbers have MaxPrecision digits unless Options
-// sets a precision.
+// DRN writes Storm's format. Rewards are in the order of the program, and labels are sorted by name. Valuations
+// are comments. Floating-point numbers have MaxPrecision digits unless Options sets a precision.
 //
-// In a Markov chain each state has one row. Weights of transitions with the same target are summed.
-// The row has an action if all transitions have that action. Its reward is the mean over the
-// transitions; in a CTMC it is the mean reward per jump. Labels without states are listed in a
-// comment, which ReadDRN reads. A Markov automaton has the exit rates of its states, and rewards of
-// states per unit of time. Interval models have intervals such as [0.4, 0.6], and states of a POMDP
-// have their observation, such as {3}. DRN returns an error for a name that the format cannot express.
+// In a Markov chain, the weights of transitions with the same target are summed. An action that is common to all
+// transitions of a state is the action of its row. The row's reward is the mean over the transitions, per jump in
+// a CTMC.
+//
+// Labels without states are in a comment, which ReadDRN reads. A name that the format cannot express is an error.
 //
 // Source: Storm's DirectEncodingExporter and DirectEncodingParser.
-func (w *Writer) DRN(ctx context.Context, out io.Writer) error {
-	if !w.probabilistic() {
-		return &compile.UnsupportedError{File: w.program.File, Msg: "the DRN format cannot express an LTS"}
+func (writer *Writer) DRN(ctx context.Context, out io.Writer) error {
+	if !writer.probabilistic() {
+		return &compile.UnsupportedError{File: writer.program.File, Msg: "the DRN format cannot express an LTS"}
 	}
-	if w.program.Type == syntax.SMG {
-		return w.requireNoIntervals("DRN")
+	if writer.program.Type == syntax.SMG {
+		return writer.requireNoIntervals("DRN")
 	}
-	w, err := w.automatonWriter()
+	writer, err := writer.automatonWriter()
 	if err != nil {
 		return err
 	}
-	labels, err := w.evaluateAllLabels(ctx)
+	labels, err := writer.evaluateAllLabels(ctx)
 	if err != nil {
 		return err
 	}
-	rewards, err := w.evaluateRewards(ctx)
+	rewards, err := writer.evaluateRewards(ctx)
 	if err != nil {
 		return err
 	}
-	if err := w.checkDRNNames(labels, rewards); err != nil {
+	if err := writer.checkDRNNames(labels, rewards); err != nil {
 		return err
 	}
-	slices.SortStableFunc(labels, func(a, b sparse.Label) int { return cmp.Compare(a.Name, b.Name) })
-	return w.printTo(ctx, out, func(p *printer) error {
-		d := &drnPrinter{printer: p, labels: labels, rewards: rewards}
-		if err := d.computeObservations(); err != nil {
+	slices.SortStableFunc(labels, func(left, right sparse.Label) int { return cmp.Compare(left.Name, right.Name) })
+	return writer.printTo(ctx, out, func(p *printer) error {
+		drn := &drnPrinter{printer: p, labels: labels, rewards: rewards}
+		if err := drn.computeObservations(); err != nil {
 			return err
 		}
-		d.writePreamble()
-		return p.forEachState(d.writeState)
+		drn.writePreamble()
+		return p.forEachState(drn.writeState)
 	})
 }
 
@@ -70,32 +68,32 @@ type drnReward struct {
 }
 
 // evaluateRewards evaluates all reward structures of the program.
-func (w *Writer) evaluateRewards(ctx context.Context) ([]*drnReward, error) {
-	var out []*drnReward
-	numRewards := len(w.program.Rewards)
-	if w.exitRates != nil && w.space.Imported() {
+func (writer *Writer) evaluateRewards(ctx context.Context) ([]*drnReward, error) {
+	var rewards []*drnReward
+	numRewards := len(writer.program.Rewards)
+	if writer.exitRates != nil && writer.space.Imported() {
 		numRewards-- // the last one is the time, which a reader adds
 	}
 	for i := range numRewards {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		reward, transitions, err := w.space.WrittenReward(i)
+		reward, transitions, err := writer.space.WrittenReward(i)
 		if err != nil {
 			return nil, err
 		}
-		if w.exitRates != nil {
-			reward = w.perTime(reward)
+		if writer.exitRates != nil {
+			reward = writer.perTime(reward)
 		}
 		named := *reward
-		named.Name = w.program.Rewards[i].Name
-		out = append(out, &drnReward{&named, transitions})
+		named.Name = writer.program.Rewards[i].Name
+		rewards = append(rewards, &drnReward{&named, transitions})
 	}
-	return out, nil
+	return rewards, nil
 }
 
-// checkDRNNames returns an error for a name that a reader of the DRN format would read differently.
-func (w *Writer) checkDRNNames(labels []sparse.Label, rewards []*drnReward) error {
+// checkDRNNames returns an error for a name that the DRN format cannot express.
+func (writer *Writer) checkDRNNames(labels []sparse.Label, rewards []*drnReward) error {
 	for _, label := range labels {
 		if label.Name == "" || strings.ContainsAny(label.Name, "\"\n\r\t[]") || label.Name[0] == '!' {
 			return fmt.Errorf("label %q cannot be written in the DRN format", label.Name)
@@ -120,8 +118,8 @@ type drnPrinter struct {
 
 // writeLines writes lines of text.
 func (printer *drnPrinter) writeLines(lines ...string) {
-	for _, l := range lines {
-		printer.write(l)
+	for _, line := range lines {
+		printer.write(line)
 		printer.endLine()
 	}
 }
@@ -154,7 +152,7 @@ func (printer *drnPrinter) writePreamble() {
 // them otherwise.
 const emptyLabels = "// Labels of no state:"
 
-// writeEmptyLabels writes a comment with the labels that hold in no state, if there are any.
+// writeEmptyLabels writes a comment with the labels that hold in no state.
 func (printer *drnPrinter) writeEmptyLabels() {
 	line := ""
 	for _, label := range printer.labels {
@@ -167,8 +165,8 @@ func (printer *drnPrinter) writeEmptyLabels() {
 	}
 }
 
-// writeState writes a state with its exit rate, rewards, labels and choices. position is its number in
-// the file.
+// writeState writes a state with its exit rate, observation, rewards, labels and choices. position is its number
+// in the file.
 func (printer *drnPrinter) writeState(position, state int) error {
 	printer.write("state ")
 	printer.writeInt(position)
@@ -194,7 +192,7 @@ func (printer *drnPrinter) writeState(position, state int) error {
 	return nil
 }
 
-// writeStateLabelNames writes the labels of a state; a label with blanks is quoted.
+// writeStateLabelNames writes the labels of a state. A label with blanks is quoted.
 func (printer *drnPrinter) writeStateLabelNames(state int) {
 	for _, label := range printer.labels {
 		if !label.States.Has(state) {
@@ -208,7 +206,8 @@ func (printer *drnPrinter) writeStateLabelNames(state int) {
 	}
 }
 
-// writeRewards writes the list of the rewards of a state or choice, one per structure: " [1, 0]".
+// writeRewards writes the list of rewards of a state or choice, such as " [1, 0]". value returns the reward in a
+// structure.
 func (printer *drnPrinter) writeRewards(value func(*drnReward) number) {
 	if len(printer.rewards) == 0 {
 		return
@@ -223,7 +222,7 @@ func (printer *drnPrinter) writeRewards(value func(*drnReward) number) {
 	printer.write("]")
 }
 
-// writeValuationComment writes the valuation of a state as Storm does: "//[s=0	& !b]".
+// writeValuationComment writes the valuation of a state as a comment such as "//[s=0 & !b]", as Storm does.
 func (printer *drnPrinter) writeValuationComment(state int) {
 	printer.valuation = printer.space.State(printer.valuation, state)
 	printer.write("//[")
@@ -262,7 +261,7 @@ func (printer *drnPrinter) writeChoice(state, choice int) {
 	}
 }
 
-// writeWeight writes the weight of transitions with the same target: their sum, or an interval such as [0.4, 0.6].
+// writeWeight writes the sum of the weights of some transitions, as a number or as an interval such as [0.4, 0.6].
 func (printer *drnPrinter) writeWeight(transitions []int) {
 	if !printer.model.Intervals() {
 		printer.writeNumber(printer.sum(transitions))
@@ -279,8 +278,8 @@ func (printer *drnPrinter) writeWeight(transitions []int) {
 	printer.write("]")
 }
 
-// rowAction returns the name of the action of a choice. For a row of a Markov chain, it is the common
-// action of all transitions, or "0" if there is none.
+// rowAction returns the name of the action of a choice. In a Markov chain it is the common action of all
+// transitions, or "0" if there is none.
 func (printer *drnPrinter) rowAction(choice int) string {
 	if printer.nondeterministic() {
 		return cmp.Or(printer.actionName(choice), noLabel)
@@ -295,10 +294,10 @@ func (printer *drnPrinter) rowAction(choice int) string {
 	return cmp.Or(name, "0")
 }
 
-// choiceReward returns the reward of a choice of a state. In a CTMC it is the mean reward per jump,
-// whereas the structure has the reward per unit of time.
+// choiceReward returns the reward of a choice. In a CTMC the structure has rewards per unit of time, and the
+// result is the mean reward per jump.
 func (printer *drnPrinter) choiceReward(structure *drnReward, state, choice int) number {
-	if reward, ok := printer.commonReward(structure, choice); ok {
+	if reward, isCommon := printer.commonReward(structure, choice); isCommon {
 		return reward
 	}
 	reward := rewardAt(structure.Choice, structure.ChoiceRat, choice)
@@ -315,7 +314,7 @@ func (printer *drnPrinter) choiceReward(structure *drnReward, state, choice int)
 	return number{float: reward.float / rate.float}
 }
 
-// meanReward returns the mean of the rewards of the transitions of a choice, weighted with their probabilities.
+// meanReward returns the mean of the rewards of a choice's transitions, weighted with their probabilities.
 func (printer *drnPrinter) meanReward(rewards []float64, choice int, exitRate float64) float64 {
 	mean := 0.0
 	first, end := printer.model.Row(choice)
@@ -325,9 +324,9 @@ func (printer *drnPrinter) meanReward(rewards []float64, choice int, exitRate fl
 	return mean
 }
 
-// commonReward returns the reward of the transitions of a row of a Markov chain if all have the
-// same reward. Computing their mean would round it.
-func (printer *drnPrinter) commonReward(structure *drnReward, choice int) (number, bool) {
+// commonReward returns the reward of the transitions of a Markov chain's row, if all have the same reward. Unlike
+// their mean, it is not rounded.
+func (printer *drnPrinter) commonReward(structure *drnReward, choice int) (reward number, isCommon bool) {
 	rewards := structure.transitions
 	if rewards.Values == nil {
 		return number{}, false
@@ -343,25 +342,25 @@ func (printer *drnPrinter) commonReward(structure *drnReward, choice int) (numbe
 	return common, true
 }
 
-// compareRats compares fractions; nil stands for zero.
+// compareRats compares two fractions. nil stands for zero.
 func compareRats(a, b *big.Rat) int {
 	return cmp.Or(a, new(big.Rat)).Cmp(cmp.Or(b, new(big.Rat)))
 }
 
-// numSameTarget returns the number of transitions at the start of the row that have the same target as the first.
+// numSameTarget returns the number of transitions at the start of the row with the same target as the first.
 func (printer *drnPrinter) numSameTarget() int {
 	target := printer.model.Target
-	n := slices.IndexFunc(printer.transitions, func(transition int) bool {
+	count := slices.IndexFunc(printer.transitions, func(transition int) bool {
 		return target[transition] != target[printer.transitions[0]]
 	})
-	if n < 0 {
+	if count < 0 {
 		return len(printer.transitions)
 	}
-	return n
+	return count
 }
 
-// exitRate returns the exit rate of a state. It adds the rates in the order of the file, so a reader
-// gets the same sum.
+// exitRate returns the exit rate of a state. It adds the rates in the order of the file. So a reader gets the same
+// sum.
 func (printer *drnPrinter) exitRate(state int) number {
 	if printer.exitRates != nil {
 		return printer.automatonRate(state)
@@ -383,7 +382,7 @@ func (printer *drnPrinter) exitRate(state int) number {
 	return total
 }
 
-// sum returns the sum of the weights of transitions.
+// sum returns the sum of the weights of some transitions.
 func (printer *drnPrinter) sum(transitions []int) number {
 	if printer.model.Exact() {
 		sum := new(big.Rat)

@@ -21,28 +21,28 @@ const rateTolerance = 1e-5
 // noLabel is Storm's name for a missing action.
 const noLabel = "__NOLABEL__"
 
-// ReadDRN reads a model in Storm's format. The format has valuations only in comments, so the states
-// get one variable x, their number. A Markov automaton becomes its embedded MDP: rewards per unit of
-// time are multiplied by the mean time in the state, and a reward structure of the time is added.
+// ReadDRN reads a model in Storm's format. The states get one variable x, their number, because the format has
+// valuations only in comments. A Markov automaton becomes its embedded MDP, with a reward structure of the time.
+// Rewards per unit of time are multiplied by the mean time in the state.
 //
-// ReadDRN returns the same errors as Read, and an error if the file has parameters or placeholders.
+// It returns the same errors as Read. A file with parameters or placeholders is an error.
 //
 // Source: Storm's DirectEncodingParser.
 func ReadDRN(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
 	}
-	d := &drnFile{preambleLines: newLines(src), opts: opts, askedExact: opts.Exact, labelSets: map[string]*sparse.Set{}}
-	if !d.readPreamble() {
-		return nil, d.preambleLines.errs.Err()
+	file := &drnFile{preambleLines: newLines(src), opts: opts, askedExact: opts.Exact, labelSets: map[string]*sparse.Set{}}
+	if !file.readPreamble() {
+		return nil, file.preambleLines.errs.Err()
 	}
-	if err := opts.checkNumStates(d.declaredStates); err != nil {
+	if err := opts.checkNumStates(file.declaredStates); err != nil {
 		return nil, err
 	}
-	if err := d.readBody(ctx); err != nil {
+	if err := file.readBody(ctx); err != nil {
 		return nil, err
 	}
-	return d.importSpace()
+	return file.importSpace()
 }
 
 // drnFile reads a .drn file.
@@ -79,7 +79,7 @@ type drnFile struct {
 	rowRewards   [][]number // of the action, for every transition
 }
 
-// readPreamble reads the lines up to @model: keywords and their values. It returns false after an error.
+// readPreamble reads the lines up to @model. They have keywords and their values. It returns false after an error.
 func (file *drnFile) readPreamble() bool {
 	lines := file.preambleLines
 	file.declaredChoices = -1
@@ -91,7 +91,7 @@ func (file *drnFile) readPreamble() bool {
 			file.readEmptyLabels(emptyLabelNames)
 		case strings.TrimSpace(text) == "" || strings.HasPrefix(text, "//"):
 		case text == "@model":
-			return file.preambleComplete()
+			return file.checkPreamble()
 		case text[0] != '@':
 			lines.errorAt(0, "found %s, wanted a keyword such as @type: or @model", quote(lines.text))
 			return false
@@ -105,7 +105,8 @@ func (file *drnFile) readPreamble() bool {
 	return false
 }
 
-// readKeyword reads a line that begins with a keyword. The value of a keyword is in the same line, after a colon, or in the next line.
+// readKeyword reads a line that begins with a keyword. The value follows a colon in the same line, or is the next
+// line.
 func (file *drnFile) readKeyword(text string) {
 	key, value, _ := strings.Cut(text, ":")
 	switch key {
@@ -118,7 +119,7 @@ func (file *drnFile) readKeyword(text string) {
 	}
 }
 
-// readEmptyLabels reads the quoted names of the labels that hold in no state from a comment.
+// readEmptyLabels reads the quoted names of labels without states from a comment.
 func (file *drnFile) readEmptyLabels(text string) {
 	for i, name := range strings.Split(text, `"`) {
 		isQuoted := i%2 == 1
@@ -128,36 +129,34 @@ func (file *drnFile) readEmptyLabels(text string) {
 	}
 }
 
+// drnTypes has the types of models by their names in capitals. A Markov automaton is read as its embedded MDP.
+var drnTypes = map[string]syntax.ModelType{
+	"DTMC": syntax.DTMC, "MDP": syntax.MDP, "CTMC": syntax.CTMC, "POMDP": syntax.POMDP,
+	"MARKOV AUTOMATON": syntax.MDP, "MA": syntax.MDP,
+}
+
 // readType sets the type of the model from the value of @type.
-func (file *drnFile) readType(name string) {
-	typ := syntax.TypeNone
-	switch strings.ToUpper(name) {
-	case "DTMC":
-		typ = syntax.DTMC
-	case "MDP":
-		typ = syntax.MDP
-	case "CTMC":
-		typ = syntax.CTMC
-	case "POMDP":
-		typ = syntax.POMDP
-	case "MARKOV AUTOMATON", "MA":
-		typ, file.markov = syntax.MDP, true
-	default:
-		file.preambleLines.errorAt(0, "found a model of type %s, only DTMCs, MDPs, CTMCs, POMDPs and Markov automata can be read", quote([]byte(name)))
+func (file *drnFile) readType(text string) {
+	name := strings.ToUpper(text)
+	modelType, isKnown := drnTypes[name]
+	if !isKnown {
+		file.preambleLines.errorAt(0, "found a model of type %s, only DTMCs, MDPs, CTMCs, POMDPs and Markov automata can be read", quote([]byte(text)))
 		return
 	}
+	file.markov = file.markov || name == "MA" || name == "MARKOV AUTOMATON"
 	switch {
 	case file.modelType != syntax.TypeNone:
 		file.preambleLines.errorAt(0, "found a second @type, wanted one")
-	case file.opts.Type != syntax.TypeNone && file.opts.Type != typ && intervalType(typ) != file.opts.Type:
-		file.preambleLines.errorAt(0, "found a model of type %s, wanted the requested type %s", typ, file.opts.Type)
+	case file.opts.Type != syntax.TypeNone && file.opts.Type != modelType && intervalType(modelType) != file.opts.Type:
+		file.preambleLines.errorAt(0, "found a model of type %s, wanted the requested type %s", modelType, file.opts.Type)
 	}
-	file.modelType, file.typePos = typ, file.preambleLines.position(0)
+	file.modelType, file.typePos = modelType, file.preambleLines.position(0)
 }
 
-// intervalType returns the type of the models of type typ whose probabilities are intervals, or syntax.TypeNone if there are none.
-func intervalType(typ syntax.ModelType) syntax.ModelType {
-	switch typ {
+// intervalType returns the type of the interval models of a model type. It returns syntax.TypeNone if there are
+// none.
+func intervalType(modelType syntax.ModelType) syntax.ModelType {
+	switch modelType {
 	case syntax.DTMC:
 		return syntax.IDTMC
 	case syntax.MDP:
@@ -179,7 +178,7 @@ func (file *drnFile) readValueType(name string) {
 	}
 }
 
-// readSection reads the line after a keyword such as @nr_states, whose value it has.
+// readSection reads the line after a keyword such as @nr_states, which has its value.
 func (file *drnFile) readSection(key string) {
 	switch key {
 	case "@parameters", "@reward_models", "@nr_states", "@nr_choices":
@@ -206,16 +205,16 @@ func (file *drnFile) readSection(key string) {
 	case key == "@nr_states":
 		file.declaredStates, _ = file.preambleLines.parseCount(fields[0], "number of states")
 	default:
-		if n, ok := file.preambleLines.parseCount(fields[0], "number of choices"); ok {
-			file.declaredChoices = n
+		if count, ok := file.preambleLines.parseCount(fields[0], "number of choices"); ok {
+			file.declaredChoices = count
 		}
 	}
 }
 
-// readRewardNames splits the line with the names of the reward structures. If the line ends with a space, a last structure with an
-// empty name may follow, because Storm always writes a space there. mayHaveUnnamed says this until the first list of rewards shows how
-// many structures there are.
+// readRewardNames splits the line with the names of the reward structures.
 func (file *drnFile) readRewardNames(text string) {
+	// Storm writes a space after each name. After the last space, a structure without a name may follow.
+	// The first list of rewards shows whether there is one.
 	text, file.mayHaveUnnamed = strings.CutSuffix(text, " ")
 	file.mayHaveUnnamed = file.mayHaveUnnamed || text == ""
 	if text != "" {
@@ -223,8 +222,8 @@ func (file *drnFile) readRewardNames(text string) {
 	}
 }
 
-// preambleComplete reports whether the preamble has the type and the number of states.
-func (file *drnFile) preambleComplete() bool {
+// checkPreamble reports whether the preamble has the type and the number of states. It records an error if not.
+func (file *drnFile) checkPreamble() bool {
 	switch {
 	case len(file.preambleLines.errs) > 0:
 	case file.modelType == syntax.TypeNone:
@@ -250,11 +249,9 @@ func (file *drnFile) readBody(ctx context.Context) error {
 		file.observations = make([]uint32, file.declaredStates)
 	}
 	file.current = -1
-	for n := 0; file.next(); n++ {
-		if n&0xfff == 0 {
-			if err := ctx.Err(); err != nil {
-				return err
-			}
+	for line := 0; file.next(); line++ {
+		if line&0xfff == 0 && ctx.Err() != nil {
+			return ctx.Err()
 		}
 		text := bytes.TrimLeft(file.text, " \t")
 		position := &cursor{drnFile: file, column: len(file.text) - len(text)}
@@ -278,237 +275,236 @@ type cursor struct {
 }
 
 // restOfLine returns the text from the cursor on.
-func (c *cursor) restOfLine() []byte { return c.text[c.column:] }
+func (cursor *cursor) restOfLine() []byte { return cursor.text[cursor.column:] }
 
 // skipBlanks moves the cursor behind spaces and tabs.
-func (c *cursor) skipBlanks() {
-	for c.column < len(c.text) && (c.text[c.column] == ' ' || c.text[c.column] == '\t') {
-		c.column++
+func (cursor *cursor) skipBlanks() {
+	for cursor.column < len(cursor.text) && (cursor.text[cursor.column] == ' ' || cursor.text[cursor.column] == '\t') {
+		cursor.column++
 	}
 }
 
-// skipWord moves the cursor behind the word w and the blanks after it. It reports whether the word
-// was there.
-func (c *cursor) skipWord(w string) bool {
-	rest, ok := bytes.CutPrefix(c.restOfLine(), []byte(w))
-	if !ok || len(rest) == 0 || rest[0] != ' ' && rest[0] != '\t' {
+// skipWord moves the cursor behind a word and the blanks after it. It returns false if the word is not there.
+func (cursor *cursor) skipWord(word string) bool {
+	after, ok := bytes.CutPrefix(cursor.restOfLine(), []byte(word))
+	if !ok || len(after) == 0 || after[0] != ' ' && after[0] != '\t' {
 		return false
 	}
-	c.column += len(w)
-	c.skipBlanks()
+	cursor.column += len(word)
+	cursor.skipBlanks()
 	return true
 }
 
-// nextField returns the text up to the next blank, and moves the cursor behind the blanks.
-func (c *cursor) nextField() field {
-	f := field{c.restOfLine(), c.column}
-	if i := bytes.IndexAny(f.text, " \t"); i >= 0 {
-		f.text = f.text[:i]
+// nextField returns the text up to the next blank. It moves the cursor behind the blanks.
+func (cursor *cursor) nextField() field {
+	word := field{cursor.restOfLine(), cursor.column}
+	if i := bytes.IndexAny(word.text, " \t"); i >= 0 {
+		word.text = word.text[:i]
 	}
-	c.column += len(f.text)
-	c.skipBlanks()
-	return f
+	cursor.column += len(word.text)
+	cursor.skipBlanks()
+	return word
 }
 
-// readState reads a line such as: state 0 !2.5 [1, 0] init "two words". The cursor is behind the
-// keyword.
-func (c *cursor) readState() {
-	state, ok := c.readStateNumber()
+// readState reads a line such as: state 0 !2.5 [1, 0] init "two words". The cursor is behind the word state.
+func (cursor *cursor) readState() {
+	state, ok := cursor.readStateNumber()
 	if !ok {
 		return
 	}
-	c.endState()
-	c.assembly.startState(state)
-	c.current, c.hasAction, c.stateChoices = state, false, 0
-	c.readExitRate()
-	c.readObservation(state)
-	if values, ok := c.readRewards(); ok {
+	cursor.endState()
+	cursor.assembly.startState(state)
+	cursor.current, cursor.hasAction, cursor.stateChoices = state, false, 0
+	cursor.readExitRate()
+	cursor.readObservation(state)
+	if values, ok := cursor.readRewards(); ok {
 		for structure, reward := range values {
-			c.stateRewardColumn(structure).set(state, reward)
+			cursor.stateRewardColumn(structure).set(state, reward)
 		}
 	}
-	for c.column < len(c.text) && len(c.errs) < maxErrors {
-		c.readLabel(state)
+	for cursor.column < len(cursor.text) && len(cursor.errs) < maxErrors {
+		cursor.readLabel(state)
 	}
 }
 
-// readStateNumber reads the number of a state. It reports false if the state cannot be added: its number is invalid, or
-// not greater than the number of the current state.
-func (c *cursor) readStateNumber() (int, bool) {
-	field := c.nextField()
-	state, ok := c.parseIndex(field, "state", c.numStates)
+// readStateNumber reads the number of a state. ok is false if the number is invalid, or not greater than the
+// number of the current state.
+func (cursor *cursor) readStateNumber() (state int, ok bool) {
+	field := cursor.nextField()
+	state, ok = cursor.parseIndex(field, "state", cursor.numStates)
 	if !ok {
 		return 0, false
 	}
-	if next := c.current + 1; state != next {
-		c.errorAt(field.column, "found state %d, wanted state %d: every state once and in order", state, next)
+	if next := cursor.current + 1; state != next {
+		cursor.errorAt(field.column, "found state %d, wanted state %d: every state once and in order", state, next)
 	}
-	return state, state > c.current
+	return state, state > cursor.current
 }
 
-// readExitRate reads the exit rate of a state, such as !2.5. A CTMC must have it, other models not.
-func (c *cursor) readExitRate() {
-	hasRate := bytes.HasPrefix(c.restOfLine(), []byte("!"))
-	if hasRate != (c.kind == sparse.CTMC || c.markov) {
-		c.errorAt(c.column, "found %s, wanted the exit rate, such as !2.5, in a CTMC or a Markov automaton and only there", quote(c.restOfLine()))
+// readExitRate reads the exit rate of a state, such as !2.5. States of CTMCs and Markov automata have it, and
+// other states do not.
+func (cursor *cursor) readExitRate() {
+	hasRate := bytes.HasPrefix(cursor.restOfLine(), []byte("!"))
+	if hasRate != (cursor.kind == sparse.CTMC || cursor.markov) {
+		cursor.errorAt(cursor.column, "found %s, wanted the exit rate, such as !2.5, in a CTMC or a Markov automaton and only there", quote(cursor.restOfLine()))
 		return
 	}
 	if !hasRate {
 		return
 	}
-	c.exitRatePos = c.position(c.column)
-	c.column++
-	rate, ok := c.parseValue(c.nextField(), "rate", c.exact)
-	c.exitRateRead = rate
+	cursor.exitRatePos = cursor.position(cursor.column)
+	cursor.column++
+	rate, ok := cursor.parseValue(cursor.nextField(), "rate", cursor.exact)
+	cursor.exitRateRead = rate
 	switch {
-	case !ok || !c.markov:
+	case !ok || !cursor.markov:
 	case rate.float < 0:
-		c.errorAtPos(c.exitRatePos, "found exit rate %v, wanted none below 0", rate.float)
+		cursor.errorAtPos(cursor.exitRatePos, "found exit rate %v, wanted none below 0", rate.float)
 	default:
-		c.exitRates.set(c.current, rate)
+		cursor.exitRates.set(cursor.current, rate)
 	}
 }
 
-// readObservation reads the observation of a state of a POMDP, such as {3}. A POMDP must have it, other models not.
-func (c *cursor) readObservation(state int) {
-	hasObservation := bytes.HasPrefix(c.restOfLine(), []byte("{"))
-	if hasObservation != (c.observations != nil) {
-		c.errorAt(c.column, "found %s, wanted the observation, such as {3}, in a POMDP and only there", quote(c.restOfLine()))
+// readObservation reads the observation of a state, such as {3}. States of a POMDP have it, and other states do
+// not.
+func (cursor *cursor) readObservation(state int) {
+	hasObservation := bytes.HasPrefix(cursor.restOfLine(), []byte("{"))
+	if hasObservation != (cursor.observations != nil) {
+		cursor.errorAt(cursor.column, "found %s, wanted the observation, such as {3}, in a POMDP and only there", quote(cursor.restOfLine()))
 		return
 	}
 	if !hasObservation {
 		return
 	}
-	entry := c.nextField()
-	text, closed := bytes.CutSuffix(entry.text[1:], []byte("}"))
-	if !closed {
-		c.errorAt(entry.column, "found %s, wanted an observation such as {3}", quote(entry.text))
+	entry := cursor.nextField()
+	text, isClosed := bytes.CutSuffix(entry.text[1:], []byte("}"))
+	if !isClosed {
+		cursor.errorAt(entry.column, "found %s, wanted an observation such as {3}", quote(entry.text))
 		return
 	}
-	if observation, ok := c.parseIndex(field{text, entry.column + 1}, "observation", c.numStates); ok {
-		c.observations[state] = uint32(observation)
+	if observation, ok := cursor.parseIndex(field{text, entry.column + 1}, "observation", cursor.numStates); ok {
+		cursor.observations[state] = uint32(observation)
 	}
 }
 
-// readRewards reads a list of rewards such as [1, 0]. It returns false if there is no list, or after an error.
-func (c *cursor) readRewards() ([]number, bool) {
-	if !bytes.HasPrefix(c.restOfLine(), []byte("[")) {
+// readRewards reads a list of rewards such as [1, 0]. ok is false if there is no list, or after an error.
+func (cursor *cursor) readRewards() (rewards []number, ok bool) {
+	if !bytes.HasPrefix(cursor.restOfLine(), []byte("[")) {
 		return nil, false
 	}
-	begin := c.column
-	length := bytes.IndexByte(c.restOfLine(), ']')
+	begin := cursor.column
+	length := bytes.IndexByte(cursor.restOfLine(), ']')
 	if length < 0 {
-		c.errorAt(begin, "found no ], wanted one after the rewards")
-		c.column = len(c.text)
+		cursor.errorAt(begin, "found no ], wanted one after the rewards")
+		cursor.column = len(cursor.text)
 		return nil, false
 	}
-	c.column += length + 1
-	c.skipBlanks()
-	var rewards []number
+	cursor.column += length + 1
+	cursor.skipBlanks()
 	column := begin + 1
-	for part := range bytes.SplitSeq(c.text[column:begin+length], []byte(",")) {
-		reward, ok := c.parseReward(part, column)
+	for part := range bytes.SplitSeq(cursor.text[column:begin+length], []byte(",")) {
+		reward, ok := cursor.parseReward(part, column)
 		if !ok {
 			return nil, false
 		}
 		rewards = append(rewards, reward)
 		column += len(part) + 1
 	}
-	if !c.checkNumRewards(len(rewards), begin) {
+	if !cursor.checkNumRewards(len(rewards), begin) {
 		return nil, false
 	}
 	return rewards, true
 }
 
-// parseReward parses a reward that begins at a column, with blanks around it.
-func (c *cursor) parseReward(text []byte, column int) (number, bool) {
+// parseReward parses a reward that begins at a column and may have spaces around it.
+func (cursor *cursor) parseReward(text []byte, column int) (number, bool) {
 	trimmed := bytes.TrimLeft(text, " ")
 	field := field{bytes.TrimRight(trimmed, " "), column + len(text) - len(trimmed)}
-	return c.parseValue(field, "reward", c.exact)
+	return cursor.parseValue(field, "reward", cursor.exact)
 }
 
-// checkNumRewards reports whether a list of rewards has one for each structure. The first list may have one more, for a
-// structure without a name.
-func (c *cursor) checkNumRewards(found, column int) bool {
-	if c.mayHaveUnnamed && found == len(c.drnFile.rewardNames)+1 {
-		c.drnFile.rewardNames = append(c.drnFile.rewardNames, "")
+// checkNumRewards reports whether a list has one reward for each structure. The first list may have one more, for
+// a structure without a name.
+func (cursor *cursor) checkNumRewards(count, column int) bool {
+	if cursor.mayHaveUnnamed && count == len(cursor.drnFile.rewardNames)+1 {
+		cursor.drnFile.rewardNames = append(cursor.drnFile.rewardNames, "")
 	}
-	c.mayHaveUnnamed = false
-	if wanted := len(c.drnFile.rewardNames); found != wanted {
-		c.errorAt(column, "found %d rewards, wanted %d: one per name after @reward_models", found, wanted)
+	cursor.mayHaveUnnamed = false
+	if wanted := len(cursor.drnFile.rewardNames); count != wanted {
+		cursor.errorAt(column, "found %d rewards, wanted %d: one per name after @reward_models", count, wanted)
 		return false
 	}
 	return true
 }
 
-// stateRewardColumn returns the state rewards of structure j.
-func (file *drnFile) stateRewardColumn(j int) *rewardColumn {
-	for len(file.stateRewards) <= j {
+// stateRewardColumn returns the state rewards of a structure.
+func (file *drnFile) stateRewardColumn(structure int) *rewardColumn {
+	for len(file.stateRewards) <= structure {
 		file.stateRewards = append(file.stateRewards, newColumn(file.numStates, file.exact))
 	}
-	return file.stateRewards[j]
+	return file.stateRewards[structure]
 }
 
 // readLabel reads a label of a state, with or without quotes.
-func (c *cursor) readLabel(state int) {
-	field := c.nextField()
+func (cursor *cursor) readLabel(state int) {
+	field := cursor.nextField()
 	if field.text[0] == '"' {
-		end := bytes.IndexByte(c.text[field.column+1:], '"')
+		end := bytes.IndexByte(cursor.text[field.column+1:], '"')
 		if end <= 0 {
-			c.errorAt(field.column, "found %s, wanted a label with a quote at both ends", quote(c.text[field.column:]))
-			c.column = len(c.text)
+			cursor.errorAt(field.column, "found %s, wanted a label with a quote at both ends", quote(cursor.text[field.column:]))
+			cursor.column = len(cursor.text)
 			return
 		}
-		field.text = c.text[field.column+1 : field.column+1+end]
-		c.column = field.column + end + 2
-		c.skipBlanks()
+		field.text = cursor.text[field.column+1 : field.column+1+end]
+		cursor.column = field.column + end + 2
+		cursor.skipBlanks()
 	}
 	name := string(field.text)
-	set := c.labelSets[name]
+	set := cursor.labelSets[name]
 	if set == nil {
-		set = sparse.NewSet(c.numStates)
-		c.labelSets[name] = set
-		c.labelNames = append(c.labelNames, name)
+		set = sparse.NewSet(cursor.numStates)
+		cursor.labelSets[name] = set
+		cursor.labelNames = append(cursor.labelNames, name)
 	}
 	if set.Has(state) {
-		c.errorAt(field.column, "found label %s again, wanted each once", quote(field.text))
+		cursor.errorAt(field.column, "found label %s again, wanted each once", quote(field.text))
 	}
 	set.Add(state)
 }
 
-// readAction reads a line such as: action left [1, 0]. The cursor is behind the keyword. The line
-// starts a choice of an MDP, or the row of a Markov chain.
-func (c *cursor) readAction() {
-	field := c.nextField()
+// readAction reads a line such as: action left [1, 0]. The cursor is behind the word action. The line starts a
+// choice of an MDP, or the row of a Markov chain.
+func (cursor *cursor) readAction() {
+	field := cursor.nextField()
 	switch {
-	case c.current < 0:
-		c.errorAt(field.column, "found an action, wanted a state before it")
+	case cursor.current < 0:
+		cursor.errorAt(field.column, "found an action, wanted a state before it")
 		return
 	case len(field.text) == 0:
-		c.errorAt(field.column, "found no name, wanted the name of an action")
+		cursor.errorAt(field.column, "found no name, wanted the name of an action")
 		return
-	case c.hasAction && c.kind != sparse.MDP:
-		c.errorAt(field.column, "found a second action, wanted one per state in %s", noun.WithArticle(c.modelType.String()))
+	case cursor.hasAction && cursor.kind != sparse.MDP:
+		cursor.errorAt(field.column, "found a second action, wanted one per state in %s", noun.WithArticle(cursor.modelType.String()))
 		return
 	}
-	c.checkRowNotEmpty()
-	name := c.choiceName(field.String())
+	cursor.checkRowNotEmpty()
+	name := cursor.choiceName(field.String())
 	if name != "" && !isWord(name) {
-		c.errorAt(field.column, "found %s, wanted the name of an action", quote(field.text))
+		cursor.errorAt(field.column, "found %s, wanted the name of an action", quote(field.text))
 	}
-	c.stateChoices++
-	c.hasAction = true
-	c.rowAction = c.assembly.actionNumber(name)
-	c.assembly.startChoice(c.rowAction, c.position(field.column))
-	c.choiceRewards, _ = c.readRewards()
-	if c.column < len(c.text) && len(c.errs) == 0 {
-		c.errorAt(c.column, "found %s, wanted the end of the line", quote(c.restOfLine()))
+	cursor.stateChoices++
+	cursor.hasAction = true
+	cursor.rowAction = cursor.assembly.actionNumber(name)
+	cursor.assembly.startChoice(cursor.rowAction, cursor.position(field.column))
+	cursor.choiceRewards, _ = cursor.readRewards()
+	if cursor.column < len(cursor.text) && len(cursor.errs) == 0 {
+		cursor.errorAt(cursor.column, "found %s, wanted the end of the line", quote(cursor.restOfLine()))
 	}
 }
 
-// choiceName returns the name of a choice from the text behind the keyword action. Storm writes a number or noLabel for a choice without
-// a name. In a POMDP such a choice gets a name with its number among the choices of the state, because the player of a POMDP chooses by
-// this number. In other models its name is empty.
+// choiceName returns the name of a choice from the text behind the word action. A number or noLabel stands for a
+// choice without a name. In a POMDP it gets a name with its position in the state, because the player selects by
+// position.
 func (file *drnFile) choiceName(text string) string {
 	isNumber := onlyDigits([]byte(text))
 	if text != noLabel && !isNumber {
@@ -520,7 +516,7 @@ func (file *drnFile) choiceName(text string) string {
 	return ""
 }
 
-// checkRowNotEmpty reports an error if the current action has no transitions.
+// checkRowNotEmpty records an error if the current action has no transitions.
 func (file *drnFile) checkRowNotEmpty() {
 	if file.hasAction && len(file.targets.list) == 0 {
 		file.errorAtPos(file.assembly.rowPos, "found an action without transitions, wanted at least one")
@@ -528,41 +524,47 @@ func (file *drnFile) checkRowNotEmpty() {
 }
 
 // readTransition reads a transition such as: 3 : 0.25.
-func (c *cursor) readTransition() {
-	if c.current < 0 || !c.hasAction {
-		c.errorAt(c.column, "found %s, wanted a state and an action before transitions", quote(c.restOfLine()))
+func (cursor *cursor) readTransition() {
+	if cursor.current < 0 || !cursor.hasAction {
+		cursor.errorAt(cursor.column, "found %s, wanted a state and an action before transitions", quote(cursor.restOfLine()))
 		return
 	}
-	before, after, ok := bytes.Cut(c.restOfLine(), []byte(":"))
+	before, after, ok := bytes.Cut(cursor.restOfLine(), []byte(":"))
 	if !ok {
-		c.errorAt(c.column, "found %s, wanted state, action or a transition such as 3 : 0.25", quote(c.restOfLine()))
+		cursor.errorAt(cursor.column, "found %s, wanted state, action or a transition such as 3 : 0.25", quote(cursor.restOfLine()))
 		return
 	}
-	targetField := field{bytes.TrimRight(before, " \t"), c.column}
+	targetField := field{bytes.TrimRight(before, " \t"), cursor.column}
 	trimmed := bytes.TrimLeft(after, " \t")
-	weightField := field{bytes.TrimRight(trimmed, " \t"), len(c.text) - len(trimmed)}
-	target, ok := c.parseIndex(targetField, "state", c.numStates)
+	weightField := field{bytes.TrimRight(trimmed, " \t"), len(cursor.text) - len(trimmed)}
+	target, ok := cursor.parseIndex(targetField, "state", cursor.numStates)
 	if !ok {
 		return
 	}
-	var weight number
-	if c.intervals {
-		weight, c.nextHigh, ok = c.parseInterval(weightField)
-	} else {
-		weight, ok = c.parseValue(weightField, "probability or rate", c.exact)
-	}
+	weight, ok := cursor.parseWeight(weightField)
 	if !ok {
 		return
 	}
-	action := c.rowAction
-	if c.kind == sparse.MDP {
+	action := cursor.rowAction
+	if cursor.kind == sparse.MDP {
 		action = sparse.NoAction
 	}
-	c.assembly.addTransition(target, weight, action, targetField.column, weightField.column)
-	c.rowRewards = append(c.rowRewards, c.choiceRewards)
+	cursor.assembly.addTransition(target, weight, action, targetField.column, weightField.column)
+	cursor.rowRewards = append(cursor.rowRewards, cursor.choiceRewards)
 }
 
-// endState checks the last row of the current state, and its exit rate.
+// parseWeight parses a probability, a rate, or the interval of a probability. It returns the lower bound of an interval and
+// stores the upper bound in nextHigh.
+func (cursor *cursor) parseWeight(word field) (weight number, ok bool) {
+	if cursor.intervals {
+		weight, cursor.nextHigh, ok = cursor.parseInterval(word)
+		return weight, ok
+	}
+	return cursor.parseValue(word, "probability or rate", cursor.exact)
+}
+
+// endState checks that the current state has an action, that its last row is not empty, and that its exit rate is
+// the sum of its rates.
 func (file *drnFile) endState() {
 	if file.current < 0 {
 		return
@@ -580,7 +582,7 @@ func (file *drnFile) endState() {
 	}
 }
 
-// importSpace checks the totals and makes a space of the model.
+// importSpace checks the numbers of states and choices, and makes a space of the model.
 func (file *drnFile) importSpace() (*explicit.Space, error) {
 	file.endState()
 	if len(file.errs) == 0 && file.current+1 != file.numStates {
@@ -598,7 +600,10 @@ func (file *drnFile) importSpace() (*explicit.Space, error) {
 		return nil, err
 	}
 	file.setLabels(model, sets)
-	imported := &explicit.Imported{File: file.src.Name, Type: file.modelType, Actions: file.assembly.names, Model: model, Warnings: file.warnings(), Normalised: file.normalised}
+	imported := &explicit.Imported{
+		File: file.src.Name, Type: file.modelType, Actions: file.assembly.names, Model: model,
+		Warnings: file.warnings(), Normalised: file.normalised,
+	}
 	imported.Vars, imported.Valuation = numberVariable(file.numStates)
 	imported.Rounded = file.intervals && !file.askedExact
 	file.addRewards(imported)
@@ -611,32 +616,32 @@ func (file *drnFile) importSpace() (*explicit.Space, error) {
 	return explicit.Import(imported)
 }
 
-// declaredSets returns the labels, the initial states and the deadlocks, and checks them.
+// declaredSets returns the labels, the initial states and the deadlocks. A model without initial states, and a
+// deadlock with transitions to other states, are errors.
 func (file *drnFile) declaredSets() (declaredSets, error) {
-	l := labFile{lines: file.lines}
+	labels := labFile{lines: file.lines}
 	for _, name := range file.emptyLabelNames {
 		if !slices.Contains(file.labelNames, name) {
 			file.labelNames, file.labelSets[name] = append(file.labelNames, name), sparse.NewSet(file.numStates)
 		}
 	}
-	l.names = file.labelNames
+	labels.names = file.labelNames
 	for _, name := range file.labelNames {
-		l.sets = append(l.sets, file.labelSets[name])
+		labels.sets = append(labels.sets, file.labelSets[name])
 	}
-	sets := l.declaredSets()
+	sets := labels.declaredSets()
 	if sets.init == nil {
 		return sets, syntax.ErrorList{{File: file.src.Name, Msg: `found no state with the label init, wanted at least one`}}
 	}
 	if sets.deadlock != nil {
-		for s := range sets.deadlock.Minus(file.selfLoops).All() {
-			return sets, syntax.ErrorList{{File: file.src.Name, Msg: fmt.Sprintf("state %d has the label deadlock and transitions to other states", s)}}
+		for state := range sets.deadlock.Minus(file.selfLoops).All() {
+			return sets, syntax.ErrorList{{File: file.src.Name, Msg: fmt.Sprintf("state %d has the label deadlock and transitions to other states", state)}}
 		}
 	}
 	return sets, nil
 }
 
-// addRewards adds the reward structures to the import. Each transition of an action has the reward
-// of the action.
+// addRewards adds the reward structures to the import. Each transition of an action gets the reward of the action.
 func (file *drnFile) addRewards(imported *explicit.Imported) {
 	for structure, name := range file.rewardNames {
 		var stateColumn, transitionColumn *rewardColumn
@@ -658,7 +663,7 @@ func (file *drnFile) addRewards(imported *explicit.Imported) {
 	}
 }
 
-// addObservations adds the observations of a POMDP to the import, numbered in order of appearance.
+// addObservations adds the observations of a POMDP to the import. It numbers them in order of appearance.
 func (file *drnFile) addObservations(imported *explicit.Imported) {
 	if file.observations == nil {
 		return
@@ -666,8 +671,8 @@ func (file *drnFile) addObservations(imported *explicit.Imported) {
 	observations := &explicit.Observations{}
 	numbers := make(map[uint32]uint32)
 	for _, observation := range file.observations {
-		number, found := numbers[observation]
-		if !found {
+		number, isKnown := numbers[observation]
+		if !isKnown {
 			number = uint32(len(observations.Texts))
 			numbers[observation] = number
 			observations.Texts = append(observations.Texts, fmt.Sprint(observation))

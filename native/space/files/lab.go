@@ -14,7 +14,8 @@ type labFile struct {
 	sets  []*sparse.Set
 }
 
-// readLabels reads a .lab file for the given number of states. The result has the diagnostics.
+// readLabels reads a .lab file for a model with numStates states. The result also has the errors of the file. The
+// error is the error of the context.
 func readLabels(ctx context.Context, src Source, numStates int) (*labFile, error) {
 	labels := &labFile{lines: newLines(src)}
 	if !labels.nextData("labels", nil) {
@@ -23,11 +24,9 @@ func readLabels(ctx context.Context, src Source, numStates int) (*labFile, error
 	}
 	labels.readNames(numStates)
 	last := -1
-	for k := 0; labels.nextData("labels", nil); k++ {
-		if k&0xfff == 0 {
-			if err := ctx.Err(); err != nil {
-				return labels, err
-			}
+	for line := 0; labels.nextData("labels", nil); line++ {
+		if line&0xfff == 0 && ctx.Err() != nil {
+			return labels, ctx.Err()
 		}
 		last = labels.readState(last, numStates)
 	}
@@ -51,7 +50,7 @@ func (file *labFile) readNames(numStates int) {
 	}
 }
 
-// readName reads a label such as 0="init" that begins at a column, and returns the length of its text.
+// readName reads a label such as 0="init" that begins at a column. It returns the length of its text.
 func (file *labFile) readName(column, numStates int) int {
 	text := file.text[column:]
 	number, rest, ok := bytes.Cut(text, []byte(`="`))
@@ -63,7 +62,7 @@ func (file *labFile) readName(column, numStates int) int {
 	name := string(rest[:length])
 	index, ok := file.parseCount(field{number, column}, "number of a label")
 	switch {
-	case !ok:
+	case !ok: // parseCount recorded the error
 	case index != len(file.names):
 		file.errorAt(column, "found label %d, wanted %d: labels in order", index, len(file.names))
 	case file.labelStates(name) != nil:
@@ -83,27 +82,27 @@ func (file *labFile) labelStates(name string) *sparse.Set {
 	return nil
 }
 
-// readState reads the current line, which has the numbers of the labels of a state, such as 3: 0 2, and returns the state. last is the
-// state of the line before. If the line has an error in its state, readState returns last.
-func (file *labFile) readState(last, numStates int) int {
+// readState reads a line with the labels of a state, such as 3: 0 2. It returns the state. If there is an error in
+// the state, it returns previous, the state of the line before.
+func (file *labFile) readState(previous, numStates int) int {
 	colon := bytes.IndexByte(file.text, ':')
 	if colon < 0 {
 		file.errorAt(0, "found %s, wanted a state and its labels, such as 3: 0 2", quote(file.text))
-		return last
+		return previous
 	}
 	column := file.fields[0].column
 	state, ok := file.parseIndex(field{bytes.TrimSpace(file.text[:colon]), column}, "state", numStates)
 	if !ok {
-		return last
+		return previous
 	}
-	if state <= last {
-		file.errorAt(column, "found state %d after state %d, wanted states in order and each once", state, last)
-		return last
+	if state <= previous {
+		file.errorAt(column, "found state %d after state %d, wanted states in order and each once", state, previous)
+		return previous
 	}
 	for _, field := range file.splitFieldsFrom(colon + 1) {
 		label, ok := file.parseIndex(field, "label", len(file.sets))
 		switch {
-		case !ok:
+		case !ok: // parseIndex recorded the error
 		case file.sets[label].Has(state):
 			file.errorAt(field.column, "found label %d again for state %d, wanted each once", label, state)
 		default:
@@ -113,7 +112,8 @@ func (file *labFile) readState(last, numStates int) int {
 	return state
 }
 
-// declaredSets returns the sets, with the predefined labels init and deadlock in their own fields.
+// declaredSets returns the sets of states. The predefined labels init and deadlock are separate from the other
+// labels.
 func (file *labFile) declaredSets() declaredSets {
 	var declared declaredSets
 	for i, name := range file.names {

@@ -9,8 +9,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// WithLabels returns the program of a space with the labels of a properties file added, for
-// Options.Program.
+// WithLabels returns the program of a space with the labels of a properties file. It is for Options.Program. A
+// label that depends on a constant without a value is an error.
 func WithLabels(space *explicit.Space, file string, text []byte) (*sema.Program, error) {
 	return ProgramWithLabels(space.Program(), file, text)
 }

@@ -50,93 +50,94 @@ func (f field) String() string { return string(f.text) }
 // newLines returns a reader of the lines of src.
 func newLines(src Source) *lines { return &lines{src: src, lineNumber: src.line} }
 
-// next reads the next line, which may be empty. It returns false at the end of the file, after too many errors or a line that is too
-// long, and for a file whose offsets do not fit in 31 bits.
-func (l *lines) next() bool {
-	isAtEnd := l.nextOffset >= len(l.src.Text)
-	isTooLarge := l.src.offset+len(l.src.Text) > math.MaxInt32
-	if isAtEnd || isTooLarge || len(l.errs) >= maxErrors {
+// next reads the next line. The line may be empty. It returns false at the end of the file, after too many errors,
+// after a very long line, and for a file of 2 GB or more.
+func (lines *lines) next() bool {
+	isAtEnd := lines.nextOffset >= len(lines.src.Text)
+	isTooLarge := lines.src.offset+len(lines.src.Text) > math.MaxInt32
+	if isAtEnd || isTooLarge || len(lines.errs) >= maxErrors {
 		return false
 	}
-	l.lineNumber++
-	l.lineOffset = l.nextOffset
-	rest := l.src.Text[l.nextOffset:]
-	length := bytes.IndexByte(rest, '\n')
+	lines.lineNumber++
+	lines.lineOffset = lines.nextOffset
+	remaining := lines.src.Text[lines.nextOffset:]
+	length := bytes.IndexByte(remaining, '\n')
 	if length < 0 {
-		length = len(rest)
-		l.errorAt(length, "the last line does not end: the file may be truncated")
+		length = len(remaining)
+		lines.errorAt(length, "the last line does not end: the file may be truncated")
 	}
 	if length > maxLine {
-		l.errorAt(0, "found a line of %d bytes, wanted at most %d", length, maxLine)
-		l.nextOffset = len(l.src.Text)
+		lines.errorAt(0, "found a line of %d bytes, wanted at most %d", length, maxLine)
+		lines.nextOffset = len(lines.src.Text)
 		return false
 	}
-	l.text = bytes.TrimSuffix(rest[:length], []byte("\r"))
-	l.nextOffset += length + 1
+	lines.text = bytes.TrimSuffix(remaining[:length], []byte("\r"))
+	lines.nextOffset += length + 1
 	return true
 }
 
-// splitFields splits the current line into fields separated by spaces and tabs. The next call overwrites the result.
-func (l *lines) splitFields() []field { return l.splitFieldsFrom(0) }
+// splitFields splits the current line at spaces and tabs. The next call overwrites the result.
+func (lines *lines) splitFields() []field { return lines.splitFieldsFrom(0) }
 
-// splitFieldsFrom splits the current line from a column on into fields separated by spaces and tabs. The next call overwrites the result.
-func (l *lines) splitFieldsFrom(column int) []field {
+// splitFieldsFrom splits the current line, from a column on, at spaces and tabs. The next call overwrites the
+// result.
+func (lines *lines) splitFieldsFrom(column int) []field {
 	isBlank := func(char byte) bool { return char == ' ' || char == '\t' }
-	l.fields = l.fields[:0]
-	for i := column; i < len(l.text); {
-		if isBlank(l.text[i]) {
+	lines.fields = lines.fields[:0]
+	for i := column; i < len(lines.text); {
+		if isBlank(lines.text[i]) {
 			i++
 			continue
 		}
 		start := i
-		for i < len(l.text) && !isBlank(l.text[i]) {
+		for i < len(lines.text) && !isBlank(lines.text[i]) {
 			i++
 		}
-		l.fields = append(l.fields, field{l.text[start:i], start})
+		lines.fields = append(lines.fields, field{lines.text[start:i], start})
 	}
-	return l.fields
+	return lines.fields
 }
 
 // position returns the position of a column of the current line. Columns count from 0.
-func (l *lines) position(column int) syntax.Pos {
-	return syntax.Pos{Offset: int32(l.src.offset + l.lineOffset + column), Line: int32(l.lineNumber), Col: int32(column + 1)}
+func (lines *lines) position(column int) syntax.Pos {
+	return syntax.Pos{Offset: int32(lines.src.offset + lines.lineOffset + column), Line: int32(lines.lineNumber), Col: int32(column + 1)}
 }
 
-// errorAt adds a diagnostic at a column of the current line.
-func (l *lines) errorAt(column int, format string, args ...any) {
-	l.errorAtPos(l.position(column), format, args...)
+// errorAt adds an error at a column of the current line.
+func (lines *lines) errorAt(column int, format string, args ...any) {
+	lines.errorAtPos(lines.position(column), format, args...)
 }
 
-// errorAtPos adds a diagnostic at a position, unless there are too many.
-func (l *lines) errorAtPos(pos syntax.Pos, format string, args ...any) {
-	if len(l.errs) < maxErrors {
-		l.errs.Add(l.src.Name, pos, format, args...)
+// errorAtPos adds an error at a position, unless there are already maxErrors.
+func (lines *lines) errorAtPos(pos syntax.Pos, format string, args ...any) {
+	if len(lines.errs) < maxErrors {
+		lines.errs.Add(lines.src.Name, pos, format, args...)
 	}
 }
 
-// errorAtEnd adds a diagnostic at the end of the file.
-func (l *lines) errorAtEnd(format string, args ...any) {
-	pos := syntax.Pos{Offset: int32(min(l.src.offset+len(l.src.Text), math.MaxInt32)), Line: int32(l.lineNumber + 1), Col: 1}
-	l.errorAtPos(pos, format, args...)
+// errorAtEnd adds an error at the end of the file.
+func (lines *lines) errorAtEnd(format string, args ...any) {
+	pos := syntax.Pos{Offset: int32(min(lines.src.offset+len(lines.src.Text), math.MaxInt32)), Line: int32(lines.lineNumber + 1), Col: 1}
+	lines.errorAtPos(pos, format, args...)
 }
 
-// parseIndex parses a natural number below limit. noun names the number in diagnostics.
-func (l *lines) parseIndex(word field, noun string, limit int) (int, bool) {
-	index, ok := l.parseCount(word, noun)
+// parseIndex parses a natural number below limit. Error messages name the number with noun.
+func (lines *lines) parseIndex(word field, noun string, limit int) (index int, ok bool) {
+	index, ok = lines.parseCount(word, noun)
 	if !ok {
 		return 0, false
 	}
 	if index >= limit {
-		l.errorAt(word.column, "found %s %d, wanted one below %d", noun, index, limit)
+		lines.errorAt(word.column, "found %s %d, wanted one below %d", noun, index, limit)
 		return 0, false
 	}
 	return index, true
 }
 
-// parseCount parses a natural number that fits in 31 bits. noun names the number in diagnostics.
-func (l *lines) parseCount(word field, noun string) (int, bool) {
+// parseCount parses a natural number that fits in 31 bits. Error messages name the number with noun.
+func (lines *lines) parseCount(word field, noun string) (value int, ok bool) {
 	const maxPrefix = (math.MaxInt32 - 9) / 10 // a number that fits after one more digit is appended
-	value, ok := 0, len(word.text) > 0
+	value, ok = 0, len(word.text) > 0
 	for _, char := range word.text {
 		isDigit := char >= '0' && char <= '9'
 		if !isDigit || value > maxPrefix {
@@ -146,7 +147,7 @@ func (l *lines) parseCount(word field, noun string) (int, bool) {
 		value = 10*value + int(char-'0')
 	}
 	if !ok {
-		l.errorAt(word.column, "found %s, wanted a %s: a whole number from 0 up", quote(word.text), noun)
+		lines.errorAt(word.column, "found %s, wanted a %s: a whole number from 0 up", quote(word.text), noun)
 		return 0, false
 	}
 	return value, true
@@ -156,7 +157,7 @@ func (l *lines) parseCount(word field, noun string) (int, bool) {
 // keywords differ from PRISM's.
 func isWord(name string) bool { return syntax.IsIdent(name) || syntax.IsKeyword(name) }
 
-// quote quotes a text for a diagnostic, and shortens a long text.
+// quote quotes a text for an error message. It shortens a long text.
 func quote(text []byte) string {
 	if len(text) > 40 {
 		return strconv.Quote(string(text[:40])) + "..."
@@ -174,24 +175,24 @@ var (
 // maxDigits is the largest length of a number in bytes.
 const maxDigits = 4096
 
-// parseValue parses a finite decimal number, or a fraction of two integers. The result has a
-// fraction only if exact is set. noun names the number in diagnostics.
-func (l *lines) parseValue(f field, noun string, exact bool) (number, bool) {
-	value, err := parseNumber(f.text, exact)
+// parseValue parses a finite decimal number, or a fraction of two integers. If exact is set, the result has a
+// fraction. Error messages name the number with noun.
+func (lines *lines) parseValue(word field, noun string, exact bool) (number, bool) {
+	value, err := parseNumber(word.text, exact)
 	if err != nil {
-		l.errorAt(f.column, "found %s, wanted a %s, %v", quote(f.text), noun, err)
+		lines.errorAt(word.column, "found %s, wanted a %s, %v", quote(word.text), noun, err)
 		return value, false
 	}
 	return value, true
 }
 
-// parseNumber parses a finite decimal number or a fraction such as 1/3. If exact is true, the result also has the number as a
-// fraction. The text of an error describes a correct number, such as "one that is not too large for a float64".
+// parseNumber parses a finite decimal number, or a fraction such as 1/3. If exact is set, the result has a
+// fraction. The error describes a correct number, such as "a finite number such as 0.25".
 func parseNumber(text []byte, exact bool) (number, error) {
 	if len(text) > maxDigits {
 		return number{}, fmt.Errorf("a number of at most %d characters", maxDigits)
 	}
-	if numerator, denominator, ok := bytes.Cut(text, []byte("/")); ok {
+	if numerator, denominator, hasSlash := bytes.Cut(text, []byte("/")); hasSlash {
 		if len(numerator) == 0 || !onlyDigits(numerator) || !onlyDigits(denominator) {
 			return number{}, errNumber
 		}
@@ -200,7 +201,7 @@ func parseNumber(text []byte, exact bool) (number, error) {
 	return parseDecimal(text, exact)
 }
 
-// parseDecimal parses a decimal number. Only digits and the characters .eE+- may occur in it.
+// parseDecimal parses a decimal number. It may have digits and the characters .eE+- only.
 func parseDecimal(text []byte, exact bool) (number, error) {
 	if len(bytes.Trim(text, "0123456789.eE+-")) > 0 {
 		return number{}, errNumber
@@ -238,7 +239,7 @@ func hasNonzeroDigit(text []byte) bool {
 	return false
 }
 
-// onlyDigits reports whether a text has no other characters than decimal digits.
+// onlyDigits reports whether all characters of a text are decimal digits.
 func onlyDigits(text []byte) bool {
 	return !bytes.ContainsFunc(text, func(char rune) bool { return char < '0' || char > '9' })
 }

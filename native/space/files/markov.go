@@ -15,8 +15,9 @@ import (
 // timeRewards is the name of the reward structure of the time of a Markov automaton.
 const timeRewards = "time"
 
-// completeAutomaton completes the embedded MDP of a Markov automaton with its exit rates, which are 0 for states in which no time
-// passes. It multiplies rewards per unit of time by the mean sojourn time of their state, and adds a reward structure of this time.
+// completeAutomaton turns the embedded MDP of an imported file into a Markov automaton with the given exit rates.
+// It multiplies rewards per unit of time by the mean sojourn time of the state. It adds a reward structure of this
+// time.
 func completeAutomaton(imported *explicit.Imported, exitRates *rewardColumn, exact bool) error {
 	if err := completeExitRates(imported, exitRates); err != nil {
 		return err
@@ -38,17 +39,16 @@ func completeAutomaton(imported *explicit.Imported, exitRates *rewardColumn, exa
 	return nil
 }
 
-// completeExitRates sets the exit rate of deadlocks without one to 1. It returns an error if a state has an exit rate and several
-// choices.
+// completeExitRates sets the exit rate of deadlocks to 1 if they have none. A state with an exit rate and several
+// choices is an error.
 func completeExitRates(imported *explicit.Imported, exitRates *rewardColumn) error {
-	deadlocks := imported.Model.Deadlocks
 	for state := range imported.Model.NumStates() {
 		first, end := imported.Model.Choices(state)
-		timePasses := !exitRates.get(state).isZero()
+		hasRate := !exitRates.get(state).isZero()
 		switch {
-		case timePasses && end != first+1:
+		case hasRate && end != first+1:
 			return syntax.ErrorList{{File: imported.File, Msg: fmt.Sprintf("state %d has an exit rate and %d choices, wanted one choice in a state in which time passes", state, end-first)}}
-		case !timePasses && deadlocks != nil && deadlocks.Has(state):
+		case !hasRate && imported.Model.IsDeadlock(state):
 			exitRates.set(state, number{float: 1, rat: big.NewRat(1, 1)})
 		}
 	}
@@ -73,7 +73,7 @@ func addTimeReward(imported *explicit.Imported, exitRates *rewardColumn, exact b
 	return name
 }
 
-// divideByRates divides the entries of states by their exit rates, and makes them 0 where the rate is 0.
+// divideByRates divides the entry of each state by its exit rate. The entry becomes 0 if the rate is 0.
 func (column *rewardColumn) divideByRates(rates *rewardColumn) {
 	for state := range column.values {
 		rate, value := rates.get(state), column.get(state)
@@ -91,7 +91,7 @@ func (column *rewardColumn) divideByRates(rates *rewardColumn) {
 	}
 }
 
-// boundsOfRates returns the exit rates with bounds that cover the rounding of numbers in a file to float64.
+// boundsOfRates returns the exit rates of a file with bounds. The bounds allow for rounding to float64.
 func boundsOfRates(column *rewardColumn) *explicit.ExitRates {
 	rates := &explicit.ExitRates{Rats: column.rats}
 	for state := range column.values {
@@ -105,46 +105,46 @@ func boundsOfRates(column *rewardColumn) *explicit.ExitRates {
 	return rates
 }
 
-// automatonWriter returns a writer for a format that can express Markov automata: the plainWriter, with the exit rates if the model
-// is a Markov automaton.
-func (w *Writer) automatonWriter() (*Writer, error) {
-	plain := w.plainWriter()
-	if !w.program.Model().IsMarkovAutomaton() {
+// automatonWriter returns a writer for a format that can express Markov automata. If the model is one, the writer
+// has the exit rates.
+func (writer *Writer) automatonWriter() (*Writer, error) {
+	plain := writer.plainWriter()
+	if !writer.program.Model().IsMarkovAutomaton() {
 		return plain, nil
 	}
 	var err error
-	plain.exitRates, err = w.space.ExitRates()
+	plain.exitRates, err = writer.space.ExitRates()
 	return plain, err
 }
 
-// automatonRate returns the exit rate of a state of a Markov automaton. A deadlock has rate 1, as in Storm.
-func (w *Writer) automatonRate(state int) number {
+// automatonRate returns the exit rate of a state of a Markov automaton. As in Storm, a deadlock has the rate 1.
+func (writer *Writer) automatonRate(state int) number {
 	switch {
-	case w.exitRates.High[state] == 0 && w.model.Deadlocks != nil && w.model.Deadlocks.Has(state):
-		return number{float: 1, rat: w.fraction(big.NewRat(1, 1))}
-	case w.exitRates.High[state] == 0:
-		return number{rat: w.fraction(new(big.Rat))}
-	case w.model.Exact():
-		return number{rat: w.exitRates.Rats[state]}
+	case writer.exitRates.High[state] == 0 && writer.model.IsDeadlock(state):
+		return number{float: 1, rat: writer.fraction(big.NewRat(1, 1))}
+	case writer.exitRates.High[state] == 0:
+		return number{rat: writer.fraction(new(big.Rat))}
+	case writer.model.Exact():
+		return number{rat: writer.exitRates.Rats[state]}
 	}
-	return number{float: w.exitRates.Mean(state)}
+	return number{float: writer.exitRates.Mean(state)}
 }
 
-// fraction returns a number if the model has fractions, and otherwise nil.
-func (w *Writer) fraction(value *big.Rat) *big.Rat {
-	if w.model.Exact() {
+// fraction returns value if the model has fractions. Otherwise it returns nil.
+func (writer *Writer) fraction(value *big.Rat) *big.Rat {
+	if writer.model.Exact() {
 		return value
 	}
 	return nil
 }
 
-// perTime returns a copy of a reward structure of the embedded MDP of a Markov automaton in which the rewards of states are per unit
-// of time: they are multiplied by the exit rates.
-func (w *Writer) perTime(reward *sparse.Reward) *sparse.Reward {
+// perTime returns a copy of a reward structure with state rewards per unit of time. It multiplies them by the exit
+// rates of a Markov automaton.
+func (writer *Writer) perTime(reward *sparse.Reward) *sparse.Reward {
 	result := *reward
 	result.State, result.StateRat = slices.Clone(reward.State), slices.Clone(reward.StateRat)
-	for state := range w.model.NumStates() {
-		rate := w.automatonRate(state)
+	for state := range writer.model.NumStates() {
+		rate := writer.automatonRate(state)
 		if result.State != nil {
 			result.State[state] *= rate.float
 		}

@@ -7,9 +7,8 @@ import (
 	"strconv"
 )
 
-// appendFloat appends a number as PRISM exports it, with at most the given number of significant
-// digits. The result is like that of printf's %g without trailing zeros, but Java rounds the
-// shortest decimal of the float64, with halves rounded up.
+// appendFloat appends a number as PRISM exports it, with at most precision significant digits and no trailing
+// zeros. Like Java, it rounds the shortest decimal of the float64, with halves rounded up.
 //
 // Source: Java's Formatter, which PRISM uses; reference, section 6.
 func appendFloat(dst []byte, precision int, value float64) []byte {
@@ -38,15 +37,15 @@ func signText(value float64) string {
 	return ""
 }
 
-// significantDigits returns at most precision digits of value, without trailing zeros, and the decimal
-// exponent of the first digit.
-func significantDigits(value float64, precision int) ([]byte, int) {
+// significantDigits returns at most precision digits of value, without trailing zeros. exp is the decimal exponent
+// of the first digit.
+func significantDigits(value float64, precision int) (digits []byte, exp int) {
 	text := strconv.AppendFloat(make([]byte, 0, 32), value, 'e', -1, 64) // such as 1.25e-03
-	e := bytes.IndexByte(text, 'e')
-	exp, _ := strconv.Atoi(string(text[e+1:]))
-	digits := text[:1]
-	if e > 2 {
-		digits = append(digits, text[2:e]...)
+	exponentAt := bytes.IndexByte(text, 'e')
+	exp, _ = strconv.Atoi(string(text[exponentAt+1:]))
+	digits = text[:1]
+	if exponentAt > 2 {
+		digits = append(digits, text[2:exponentAt]...)
 	}
 	if len(digits) > precision {
 		roundsUp := digits[precision] >= '5'
@@ -61,8 +60,8 @@ func significantDigits(value float64, precision int) ([]byte, int) {
 	return digits, exp
 }
 
-// roundUp adds one to the last digit. It returns true if all digits were 9, so that the number has
-// become the next power of ten.
+// roundUp adds one to the last digit, with carries. It returns true if all digits were 9, and the number became
+// the next power of ten.
 func roundUp(digits []byte) bool {
 	for i := len(digits) - 1; i >= 0; i-- {
 		if digits[i] < '9' {
@@ -124,4 +123,6 @@ type number struct {
 }
 
 // isZero reports whether the number is zero.
-func (n number) isZero() bool { return n.float == 0 && (n.rat == nil || n.rat.Sign() == 0) }
+func (value number) isZero() bool {
+	return value.float == 0 && (value.rat == nil || value.rat.Sign() == 0)
+}

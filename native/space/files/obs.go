@@ -14,17 +14,17 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// computeObservations sets p.observations to the observations of a POMDP, nil for other models.
-func (p *printer) computeObservations() (err error) {
-	p.observations, err = p.space.Observations(p.ctx)
+// computeObservations computes the observations of a POMDP for the file. They are nil for other models.
+func (printer *printer) computeObservations() (err error) {
+	printer.observations, err = printer.space.Observations(printer.ctx)
 	if wrong, ok := errors.AsType[*explicit.ChoicesError](err); ok {
 		return fmt.Errorf("%s: %w", wrong.File, wrong)
 	}
 	return err
 }
 
-// importedObservations returns the observations of the states. Their texts are the values in the
-// .obs file; without this file, they are numbers.
+// importedObservations returns the observations of the states. Their texts are the values in the .obs file, or
+// numbers if obs is nil.
 func (file *traFile) importedObservations(obs *staFile) *explicit.Observations {
 	observations := &explicit.Observations{}
 	for observation := range file.totals.observations {
@@ -34,18 +34,17 @@ func (file *traFile) importedObservations(obs *staFile) *explicit.Observations {
 		}
 		observations.Texts = append(observations.Texts, text)
 	}
-	for _, o := range file.stateObservations {
-		observations.ByState = append(observations.ByState, uint32(o))
+	for _, observation := range file.stateObservations {
+		observations.ByState = append(observations.ByState, uint32(observation))
 	}
 	return observations
 }
 
-// valueText returns the values of the state or observation with the given index, separated by
-// commas.
-func (s *staFile) valueText(index int) string {
+// valueText returns the values of a state or observation, separated by commas.
+func (file *staFile) valueText(index int) string {
 	var texts []string
-	for i, variable := range s.vars {
-		value := s.values[index*len(s.vars)+i]
+	for i, variable := range file.vars {
+		value := file.values[index*len(file.vars)+i]
 		text := strconv.Itoa(int(value))
 		if variable.Type == sema.Bool {
 			text = strconv.FormatBool(value != 0)
@@ -56,35 +55,35 @@ func (s *staFile) valueText(index int) string {
 }
 
 // varNames returns the names of the variables.
-func (s *staFile) varNames() []string {
+func (file *staFile) varNames() []string {
 	var out []string
-	for _, variable := range s.vars {
+	for _, variable := range file.vars {
 		out = append(out, variable.Name)
 	}
 	return out
 }
 
 // writeInitialObservations writes a line with the observation of each initial state.
-func (p *printer) writeInitialObservations() {
-	if p.observations == nil {
+func (printer *printer) writeInitialObservations() {
+	if printer.observations == nil {
 		return
 	}
-	for _, i := range p.model.Initial {
-		p.write("- -")
-		p.writeSpaceInt(int(p.stateNumbers[i]))
-		p.write(" -")
-		p.writeSpaceInt(int(p.observations.ByState[i]))
-		p.endLine()
+	for _, i := range printer.model.Initial {
+		printer.write("- -")
+		printer.writeSpaceInt(int(printer.stateNumbers[i]))
+		printer.write(" -")
+		printer.writeSpaceInt(int(printer.observations.ByState[i]))
+		printer.endLine()
 	}
 }
 
-// Observations writes PRISM's .obs file: the observables and their values in every observation. A
-// model that is not a POMDP is a *compile.UnsupportedError.
-func (w *Writer) Observations(ctx context.Context, out io.Writer) error {
-	if w.program.Type != syntax.POMDP {
-		return &compile.UnsupportedError{File: w.program.File, Msg: fmt.Sprintf("found a model of type %s, only POMDPs have observations", w.program.Type)}
+// Observations writes PRISM's .obs file. It has the observables and their values in every observation. A model
+// that is not a POMDP is a *compile.UnsupportedError.
+func (writer *Writer) Observations(ctx context.Context, out io.Writer) error {
+	if writer.program.Type != syntax.POMDP {
+		return &compile.UnsupportedError{File: writer.program.File, Msg: fmt.Sprintf("found a model of type %s, only POMDPs have observations", writer.program.Type)}
 	}
-	return w.printTo(ctx, out, func(p *printer) error {
+	return writer.printTo(ctx, out, func(p *printer) error {
 		if err := p.computeObservations(); err != nil {
 			return err
 		}

@@ -11,7 +11,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// checkNumPlayers returns an error unless a game has 1 to 65535 players; the player of a state is stored in 16 bits.
+// checkNumPlayers returns an error unless a game has 1 to 65535 players. The player of a state has 16 bits.
 func checkNumPlayers(n int) error {
 	if n < 1 || n > math.MaxUint16 {
 		return fmt.Errorf("found %s, wanted 1 to %d", noun.Count(n, "player"), math.MaxUint16)
@@ -28,20 +28,20 @@ func playerNames(n int) []string {
 	return names
 }
 
-// splitPlayer splits a field of the .tra file of a game, such as 3:1, at its colon. If there is none, it records an error and
-// returns false.
-func (l *lines) splitPlayer(entry field) (before, after field, ok bool) {
+// splitPlayer splits a field such as 3:1 in the .tra file of a game at its colon. It is an error if there is no
+// colon.
+func (lines *lines) splitPlayer(entry field) (before, after field, ok bool) {
 	colon := bytes.IndexByte(entry.text, ':')
 	if colon < 0 {
-		l.errorAt(entry.column, "found %s, wanted a colon and a player behind the number, such as 0:1, in a game", quote(entry.text))
+		lines.errorAt(entry.column, "found %s, wanted a colon and a player behind the number, such as 0:1, in a game", quote(entry.text))
 		return before, after, false
 	}
 	return field{entry.text[:colon], entry.column}, field{entry.text[colon+1:], entry.column + colon + 1}, true
 }
 
-// readNumPlayers reads the number of players from the first field of a game, such as 5:2 for 5 states and 2 players. It leaves
-// the number of states in the field. It returns false after an error.
-func (t *traFile) readNumPlayers(lines *lines) bool {
+// readNumPlayers reads the number of players from a game's first field, such as 5:2 for 5 states and 2 players. It
+// leaves the number of states in the field. It returns false after an error.
+func (file *traFile) readNumPlayers(lines *lines) bool {
 	statesField, playersField, ok := lines.splitPlayer(lines.fields[0])
 	if !ok {
 		return false
@@ -54,46 +54,46 @@ func (t *traFile) readNumPlayers(lines *lines) bool {
 		lines.errorAt(playersField.column, "%v", err)
 		return false
 	}
-	t.numPlayers = numPlayers
+	file.numPlayers = numPlayers
 	lines.fields[0] = statesField
 	return true
 }
 
-// readOwner reads the player from the first field of a line of a game, such as 3:1 for state 3 and player 1. It leaves the state
-// in the field. It returns false after an error: all lines of a state must have the same player.
-func (t *traFile) readOwner() bool {
-	stateField, playerField, ok := t.splitPlayer(t.fields[0])
+// readOwner reads the player from a line's first field, such as 3:1 for state 3 and player 1. It leaves the state
+// in the field. It returns false after an error. All lines of a state must have the same player.
+func (file *traFile) readOwner() bool {
+	stateField, playerField, ok := file.splitPlayer(file.fields[0])
 	if !ok {
 		return false
 	}
-	state, ok := t.parseIndex(stateField, "state", t.numStates)
+	state, ok := file.parseIndex(stateField, "state", file.numStates)
 	if !ok {
 		return false
 	}
-	player, ok := t.parseIndex(playerField, "player", t.numPlayers)
+	player, ok := file.parseIndex(playerField, "player", file.numPlayers)
 	if !ok {
 		return false
 	}
-	if state == t.current && int(t.owners[state]) != player {
-		t.errorAt(playerField.column, "found player %d of state %d, wanted %d as before", player, state, t.owners[state])
+	if state == file.current && int(file.owners[state]) != player {
+		file.errorAt(playerField.column, "found player %d of state %d, wanted %d as before", player, state, file.owners[state])
 		return false
 	}
-	t.owners[state] = uint16(player)
-	t.fields[0] = stateField
+	file.owners[state] = uint16(player)
+	file.fields[0] = stateField
 	return true
 }
 
-// playerNames returns the names of the players of a game: those in the index if they are different and properties can contain them,
-// otherwise names with numbers.
+// playerNames returns the names of a game's players from the index. If the names are not distinct identifiers, it
+// returns names with numbers.
 func (file *umbFile) playerNames() []string {
 	names := file.index.System.PlayerNames
-	usable := len(names) == int(file.index.System.Players)
+	isUsable := len(names) == int(file.index.System.Players)
 	for i, name := range names {
 		if !syntax.IsIdent(name) || slices.Contains(names[:i], name) {
-			usable = false
+			isUsable = false
 		}
 	}
-	if usable {
+	if isUsable {
 		return names
 	}
 	return playerNames(int(file.index.System.Players))

@@ -11,10 +11,10 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// Transitions writes PRISM's .tra file: one line per transition, with the number of the choice in
-// an MDP, and with its action if there is one.
-func (w *Writer) Transitions(ctx context.Context, out io.Writer) error {
-	return w.printTo(ctx, out, func(p *printer) error {
+// Transitions writes PRISM's .tra file, with one line per transition. In an MDP a line has the number of the
+// choice. A line also has the action, if there is one.
+func (writer *Writer) Transitions(ctx context.Context, out io.Writer) error {
+	return writer.printTo(ctx, out, func(p *printer) error {
 		if p.opts.Format == Plain {
 			p.writeComment("Transitions (" + p.program.Type.String() + ")")
 		}
@@ -29,27 +29,27 @@ func (w *Writer) Transitions(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// writeTransitionsHeader writes the lines before the transitions: the totals or, in MATLAB code, the declarations.
-func (p *printer) writeTransitionsHeader() error {
-	if p.opts.Format == Matlab {
-		p.declareMatrices(p.matrixSymbol())
+// writeTransitionsHeader writes the line with the totals or, in MATLAB code, the declarations.
+func (printer *printer) writeTransitionsHeader() error {
+	if printer.opts.Format == Matlab {
+		printer.declareMatrices(printer.matrixSymbol())
 		return nil
 	}
-	numTransitions := p.model.NumTransitions()
-	if p.mergesParallel() {
+	numTransitions := printer.model.NumTransitions()
+	if printer.mergesParallel() {
 		var err error
-		if numTransitions, err = p.countTransitions(p.writtenRow); err != nil {
+		if numTransitions, err = printer.countTransitions(printer.writtenRow); err != nil {
 			return err
 		}
 	}
-	p.writeTotals(numTransitions)
-	p.writeInitialObservations()
+	printer.writeTotals(numTransitions)
+	printer.writeInitialObservations()
 	return nil
 }
 
 // matrixSymbol returns the name of the transition matrix in MATLAB code.
-func (p *printer) matrixSymbol() string {
-	switch p.model.Kind {
+func (printer *printer) matrixSymbol() string {
+	switch printer.model.Kind {
 	case sparse.DTMC:
 		return "P"
 	case sparse.CTMC:
@@ -58,16 +58,13 @@ func (p *printer) matrixSymbol() string {
 	return "S"
 }
 
-// countTransitions returns the total number of transitions that the given function returns for the
-// choices of the model.
-func (p *printer) countTransitions(transitions rowFunc) (int, error) {
+// countTransitions returns the total number of transitions that a function returns for the choices of the model.
+func (printer *printer) countTransitions(transitions rowFunc) (int, error) {
 	total := 0
 	var row []writtenTransition
-	for choice := range p.model.NumChoices() {
-		if choice&0xfff == 0 {
-			if err := p.ctx.Err(); err != nil {
-				return 0, err
-			}
+	for choice := range printer.model.NumChoices() {
+		if choice&0xfff == 0 && printer.ctx.Err() != nil {
+			return 0, printer.ctx.Err()
 		}
 		row = transitions(row, choice)
 		total += len(row)
@@ -75,87 +72,87 @@ func (p *printer) countTransitions(transitions rowFunc) (int, error) {
 	return total, nil
 }
 
-// writeTotals writes the line with the numbers of states, players (in a game), choices (in an MDP or
-// a game), transitions and observations (in a POMDP).
-func (p *printer) writeTotals(numTransitions int) {
-	p.writeInt(p.model.NumStates())
-	if p.players {
-		p.write(":")
-		p.writeInt(len(p.program.Players))
+// writeTotals writes the numbers of states, players, choices, transitions and observations, as far as the type of
+// the model has them.
+func (printer *printer) writeTotals(numTransitions int) {
+	printer.writeInt(printer.model.NumStates())
+	if printer.players {
+		printer.write(":")
+		printer.writeInt(len(printer.program.Players))
 	}
-	if p.nondeterministic() {
-		p.writeSpaceInt(p.model.NumChoices())
+	if printer.nondeterministic() {
+		printer.writeSpaceInt(printer.model.NumChoices())
 	}
-	p.writeSpaceInt(numTransitions)
-	if p.observations != nil {
-		p.writeSpaceInt(len(p.observations.Texts))
+	printer.writeSpaceInt(numTransitions)
+	if printer.observations != nil {
+		printer.writeSpaceInt(len(printer.observations.Texts))
 	}
-	p.endLine()
+	printer.endLine()
 }
 
-// declareMatrices declares sparse matrices in MATLAB code. A Markov chain has one matrix. An MDP has
-// one matrix for the first choices of all states, one for the second choices, and so on.
-func (p *printer) declareMatrices(name string) {
+// declareMatrices declares sparse matrices in MATLAB code. A Markov chain has one matrix. An MDP has one matrix
+// for the first choices of all states, one for the second choices, and so on.
+func (printer *printer) declareMatrices(name string) {
 	maxChoices := 0
-	for i := range p.model.NumStates() {
-		first, end := p.model.Choices(i)
+	for state := range printer.model.NumStates() {
+		first, end := printer.model.Choices(state)
 		maxChoices = max(maxChoices, end-first)
 	}
 	for choice := range maxChoices {
-		p.writeMatrixName(name, choice)
-		p.write(" = sparse(")
-		p.writeInt(p.model.NumStates())
-		p.write(",")
-		p.writeInt(p.model.NumStates())
-		p.write(");")
-		p.endLine()
+		printer.writeMatrixName(name, choice)
+		printer.write(" = sparse(")
+		printer.writeInt(printer.model.NumStates())
+		printer.write(",")
+		printer.writeInt(printer.model.NumStates())
+		printer.write(");")
+		printer.endLine()
 	}
 }
 
 // writeMatrixName writes the name of the MATLAB matrix for the choices with the given index.
-func (p *printer) writeMatrixName(name string, choice int) {
-	p.write(name)
-	if p.nondeterministic() {
-		p.writeInt(choice + 1)
+func (printer *printer) writeMatrixName(name string, choice int) {
+	printer.write(name)
+	if printer.nondeterministic() {
+		printer.writeInt(choice + 1)
 	}
 }
 
-// writeTransitions writes the transitions of all states with their probabilities or rates, in the format that the options ask for. The
-// formats for nondeterministic models have the action of each choice. MATLAB code assigns the matrix to the variable matrixName.
-func (p *printer) writeTransitions(matrixName string) error {
-	withActions := p.nondeterministic()
-	return p.forEachChoice(p.writtenRow, func(at choicePosition, row []writtenTransition) {
+// writeTransitions writes the weights of all transitions in the format of the options. In MATLAB code the matrix
+// is the variable matrixName.
+func (printer *printer) writeTransitions(matrixName string) error {
+	withActions := printer.nondeterministic()
+	return printer.forEachChoice(printer.writtenRow, func(at choicePosition, row []writtenTransition) {
 		action := ""
 		if withActions {
-			action = p.actionName(at.modelChoice)
+			action = printer.actionName(at.modelChoice)
 		}
-		switch p.opts.Format {
+		switch printer.opts.Format {
 		case Rows:
-			p.writeRow(at.state, row)
-			if withActions && !p.opts.NoActions {
-				p.write(" " + action)
+			printer.writeRow(at.state, row)
+			if withActions && !printer.opts.NoActions {
+				printer.write(" " + action)
 			}
-			p.endLine()
+			printer.endLine()
 		case Matlab:
-			p.writeAssignments(matrixName, at, row)
+			printer.writeAssignments(matrixName, at, row)
 		default:
-			p.writeChoiceLines(at, row, action, p.probabilistic())
+			printer.writeChoiceLines(at, row, action, printer.probabilistic())
 		}
 	})
 }
 
-// writeTransitionRewards writes the transitions that rewardRow returns, with rewards in the place of probabilities, in the format that
-// the options ask for. MATLAB code assigns the matrix to the variable matrixName.
-func (p *printer) writeTransitionRewards(matrixName string, rewardRow rowFunc) error {
-	return p.forEachChoice(rewardRow, func(at choicePosition, row []writtenTransition) {
-		switch p.opts.Format {
+// writeTransitionRewards writes the rewards of transitions in the format of the options. rewardRow returns the
+// rewards of a choice. In MATLAB code the matrix is the variable matrixName.
+func (printer *printer) writeTransitionRewards(matrixName string, rewardRow rowFunc) error {
+	return printer.forEachChoice(rewardRow, func(at choicePosition, row []writtenTransition) {
+		switch printer.opts.Format {
 		case Rows:
-			p.writeRow(at.state, row)
-			p.endLine()
+			printer.writeRow(at.state, row)
+			printer.endLine()
 		case Matlab:
-			p.writeAssignments(matrixName, at, row)
+			printer.writeAssignments(matrixName, at, row)
 		default:
-			p.writeChoiceLines(at, row, "", true)
+			printer.writeChoiceLines(at, row, "", true)
 		}
 	})
 }
@@ -171,12 +168,12 @@ type choicePosition struct {
 }
 
 // forEachChoice calls write with the transitions of each choice, in the order of the file.
-func (p *printer) forEachChoice(transitions rowFunc, write func(at choicePosition, row []writtenTransition)) error {
+func (printer *printer) forEachChoice(transitions rowFunc, write func(at choicePosition, row []writtenTransition)) error {
 	var row []writtenTransition
 	var choices []int
-	return p.forEachState(func(number, state int) error {
+	return printer.forEachState(func(number, state int) error {
 		var err error
-		choices, err = p.sortedChoices(choices, state)
+		choices, err = printer.sortedChoices(choices, state)
 		if err != nil {
 			return err
 		}
@@ -189,86 +186,87 @@ func (p *printer) forEachChoice(transitions rowFunc, write func(at choicePositio
 }
 
 // writeAssignments writes the transitions of a choice in MATLAB code.
-func (p *printer) writeAssignments(matrixName string, at choicePosition, row []writtenTransition) {
+func (printer *printer) writeAssignments(matrixName string, at choicePosition, row []writtenTransition) {
 	for _, transition := range row {
-		p.writeAssignment(matrixName, at.state, at.choice, transition)
+		printer.writeAssignment(matrixName, at.state, at.choice, transition)
 	}
 }
 
-// writeChoiceLines writes a line for each transition of a choice. If action is not empty, it replaces the actions of the transitions.
-func (p *printer) writeChoiceLines(at choicePosition, row []writtenTransition, action string, withWeights bool) {
+// writeChoiceLines writes a line for each transition of a choice. An action that is not empty replaces the actions
+// of the transitions.
+func (printer *printer) writeChoiceLines(at choicePosition, row []writtenTransition, action string, withWeights bool) {
 	for _, transition := range row {
 		if action != "" {
 			transition.action = action
 		}
-		p.writeTransition(at.state, at.choice, transition, withWeights)
+		printer.writeTransition(at.state, at.choice, transition, withWeights)
 	}
 }
 
 // writeRow writes the transitions of a state on one line: "0 0.5:1 0.5:2".
-func (p *printer) writeRow(state int, row []writtenTransition) {
-	p.writeInt(state)
+func (printer *printer) writeRow(state int, row []writtenTransition) {
+	printer.writeInt(state)
 	for _, transition := range row {
-		p.write(" ")
-		p.writeNumber(transition.value)
-		p.write(":")
-		p.writeInt(transition.target)
+		printer.write(" ")
+		printer.writeNumber(transition.value)
+		printer.write(":")
+		printer.writeInt(transition.target)
 	}
 }
 
 // writeAssignment writes a transition in MATLAB code: "P(1,2)=0.5;".
-func (p *printer) writeAssignment(name string, state, choice int, transition writtenTransition) {
-	p.writeMatrixName(name, choice)
-	p.write("(")
-	p.writeInt(state + 1)
-	p.write(",")
-	p.writeInt(transition.target + 1)
-	p.write(")=")
-	p.writeNumber(transition.value)
-	p.write(";")
-	p.endLine()
+func (printer *printer) writeAssignment(name string, state, choice int, transition writtenTransition) {
+	printer.writeMatrixName(name, choice)
+	printer.write("(")
+	printer.writeInt(state + 1)
+	printer.write(",")
+	printer.writeInt(transition.target + 1)
+	printer.write(")=")
+	printer.writeNumber(transition.value)
+	printer.write(";")
+	printer.endLine()
 }
 
-// writeTransition writes a line of a .tra or .trew file, with the weight if withWeight is set.
-func (p *printer) writeTransition(state, choice int, transition writtenTransition, withWeight bool) {
-	p.writeInt(state)
-	if p.players {
-		p.write(":")
-		p.writeInt(int(p.model.Player[p.stateOrder[state]]))
+// writeTransition writes a line of a .tra or .trew file. withWeight says whether it has the weight.
+func (printer *printer) writeTransition(state, choice int, transition writtenTransition, withWeight bool) {
+	printer.writeInt(state)
+	if printer.players {
+		printer.write(":")
+		printer.writeInt(int(printer.model.Player[printer.stateOrder[state]]))
 	}
-	if p.nondeterministic() {
-		p.writeSpaceInt(choice)
+	if printer.nondeterministic() {
+		printer.writeSpaceInt(choice)
 	}
-	p.writeSpaceInt(transition.target)
+	printer.writeSpaceInt(transition.target)
 	if withWeight {
-		p.write(" ")
-		p.writeWeight(transition)
+		printer.write(" ")
+		printer.writeWeight(transition)
 	}
-	if p.observations != nil {
-		p.writeSpaceInt(int(p.observations.ByState[p.stateOrder[transition.target]]))
+	if printer.observations != nil {
+		printer.writeSpaceInt(int(printer.observations.ByState[printer.stateOrder[transition.target]]))
 	}
 	if transition.action != "" {
-		p.write(" " + transition.action)
+		printer.write(" " + transition.action)
 	}
-	p.endLine()
+	printer.endLine()
 }
 
 // writeWeight writes the weight of a transition, or its interval.
-func (p *printer) writeWeight(transition writtenTransition) {
+func (printer *printer) writeWeight(transition writtenTransition) {
 	if transition.high.rat == nil {
-		p.writeNumber(transition.value)
+		printer.writeNumber(transition.value)
 		return
 	}
-	p.write("[")
-	p.writeNumber(transition.value)
-	p.write(",")
-	p.writeNumber(transition.high)
-	p.write("]")
+	printer.write("[")
+	printer.writeNumber(transition.value)
+	printer.write(",")
+	printer.writeNumber(transition.high)
+	printer.write("]")
 }
 
-// States writes PRISM's .sta file: the variables, and their values in every state.
-func (w *Writer) States(ctx context.Context, out io.Writer) error {
-	return w.printTo(ctx, out, func(p *printer) error {
+// States writes PRISM's .sta file. It has the variables and their values in every state.
+func (writer *Writer) States(ctx context.Context, out io.Writer) error {
+	return writer.printTo(ctx, out, func(p *printer) error {
 		if p.opts.Format == Matlab {
 			return p.writeMatlabStates()
 		}
@@ -285,94 +283,94 @@ func (w *Writer) States(ctx context.Context, out io.Writer) error {
 	})
 }
 
-// writeMatlabStates writes the matrix "states" in MATLAB code, which has a row of values for each state.
-func (p *printer) writeMatlabStates() error {
-	if p.opts.Symbolic {
-		p.writeComment("States")
+// writeMatlabStates writes the matrix "states" in MATLAB code. It has a row of values for each state.
+func (printer *printer) writeMatlabStates() error {
+	if printer.opts.Symbolic {
+		printer.writeComment("States")
 	}
-	p.write("% ")
-	p.writeVariables()
-	p.write("states=[")
-	p.endLine()
-	valuation := p.space.State(nil, 0)
-	err := p.forEachState(func(_, state int) error {
-		p.writeValues(p.space.State(valuation, state))
-		p.endLine()
+	printer.write("% ")
+	printer.writeVariables()
+	printer.write("states=[")
+	printer.endLine()
+	valuation := printer.space.State(nil, 0)
+	err := printer.forEachState(func(_, state int) error {
+		printer.writeValues(printer.space.State(valuation, state))
+		printer.endLine()
 		return nil
 	})
-	p.write("];")
-	p.endLine()
+	printer.write("];")
+	printer.endLine()
 	return err
 }
 
 // writeVariables writes a line with the names of the variables: "(x,y)".
-func (p *printer) writeVariables() {
-	p.write("(")
-	for i, variable := range p.program.Vars {
+func (printer *printer) writeVariables() {
+	printer.write("(")
+	for i, variable := range printer.program.Vars {
 		if i > 0 {
-			p.write(",")
+			printer.write(",")
 		}
-		p.write(variable.Name)
+		printer.write(variable.Name)
 	}
-	p.write(")")
-	p.endLine()
+	printer.write(")")
+	printer.endLine()
 }
 
 // writeValuation writes the values of the variables in parentheses: "(0,true)".
-func (p *printer) writeValuation(state []int32) {
-	p.write("(")
-	p.writeValues(state)
-	p.write(")")
+func (printer *printer) writeValuation(state []int32) {
+	printer.write("(")
+	printer.writeValues(state)
+	printer.write(")")
 }
 
 // writeValues writes the values of the variables: "0,true".
-func (p *printer) writeValues(state []int32) {
-	for i, variable := range p.program.Vars {
+func (printer *printer) writeValues(state []int32) {
+	for i, variable := range printer.program.Vars {
 		if i > 0 {
-			p.write(",")
+			printer.write(",")
 		}
 		if variable.Type == sema.Bool {
-			p.line = strconv.AppendBool(p.line, state[i] != 0)
+			printer.line = strconv.AppendBool(printer.line, state[i] != 0)
 			continue
 		}
-		p.writeInt(int(state[i]))
+		printer.writeInt(int(state[i]))
 	}
 }
 
-// Labels writes PRISM's .lab file: the names of the labels, including init and deadlock, and the
-// labels of every state that has any.
-func (w *Writer) Labels(ctx context.Context, out io.Writer) error {
-	labels, err := w.evaluateAllLabels(ctx)
+// Labels writes PRISM's .lab file. It has the names of the labels, including init and deadlock, and the labels of
+// every state.
+func (writer *Writer) Labels(ctx context.Context, out io.Writer) error {
+	labels, err := writer.evaluateAllLabels(ctx)
 	if err != nil {
 		return err
 	}
-	return w.writeLabels(ctx, out, labels)
+	return writer.writeLabels(ctx, out, labels)
 }
 
-// PropertyLabels writes a .lab file with the labels of Options.Program that the program of the space does not have.
+// PropertyLabels writes a .lab file with only the labels that Options.Program adds to the program of the space.
 //
 // Source: prism -exportproplabels.
-func (w *Writer) PropertyLabels(ctx context.Context, out io.Writer) error {
+func (writer *Writer) PropertyLabels(ctx context.Context, out io.Writer) error {
 	var added []sema.LabelDef
-	for _, label := range w.program.Labels {
+	for _, label := range writer.program.Labels {
 		isKnown := func(known sema.LabelDef) bool { return known.Name == label.Name }
-		if !slices.ContainsFunc(w.space.Program().Labels, isKnown) {
+		if !slices.ContainsFunc(writer.space.Program().Labels, isKnown) {
 			added = append(added, label)
 		}
 	}
-	labels, err := w.evaluateLabels(ctx, added)
+	labels, err := writer.evaluateLabels(ctx, added)
 	if err != nil {
 		return err
 	}
-	return w.writeLabels(ctx, out, labels)
+	return writer.writeLabels(ctx, out, labels)
 }
 
 // writeLabels writes a .lab file with the given labels.
-func (w *Writer) writeLabels(ctx context.Context, out io.Writer, labels []sparse.Label) error {
-	if w.opts.Format == Matlab {
-		return w.matlabLabels(ctx, out, labels)
+func (writer *Writer) writeLabels(ctx context.Context, out io.Writer, labels []sparse.Label) error {
+	if writer.opts.Format == Matlab {
+		return writer.matlabLabels(ctx, out, labels)
 	}
-	return w.printTo(ctx, out, func(p *printer) error {
+	return writer.printTo(ctx, out, func(p *printer) error {
 		p.writeComment("Labels")
 		for index, label := range labels {
 			if index > 0 {
@@ -389,34 +387,34 @@ func (w *Writer) writeLabels(ctx context.Context, out io.Writer, labels []sparse
 	})
 }
 
-// writeStateLabels writes the line of a state with the numbers of its labels, such as "3: 0 2". A state without labels has
-// no line.
-func (p *printer) writeStateLabels(number, state int, labels []sparse.Label) {
+// writeStateLabels writes a line with the numbers of a state's labels, such as "3: 0 2". It writes nothing for a
+// state without labels.
+func (printer *printer) writeStateLabels(number, state int, labels []sparse.Label) {
 	hasLabels := false
 	for index, label := range labels {
 		if !label.States.Has(state) {
 			continue
 		}
 		if !hasLabels {
-			p.writeInt(number)
-			p.write(":")
+			printer.writeInt(number)
+			printer.write(":")
 		}
-		p.writeSpaceInt(index)
+		printer.writeSpaceInt(index)
 		hasLabels = true
 	}
 	if hasLabels {
-		p.endLine()
+		printer.endLine()
 	}
 }
 
-// matlabLabels writes a vector of zeros and ones for each label in MATLAB code.
-func (w *Writer) matlabLabels(ctx context.Context, out io.Writer, labels []sparse.Label) error {
+// matlabLabels writes a sparse vector of ones for each label, in MATLAB code.
+func (writer *Writer) matlabLabels(ctx context.Context, out io.Writer, labels []sparse.Label) error {
 	for _, label := range labels {
 		if !isWord(label.Name) {
 			return fmt.Errorf("label %q is not a valid name in MATLAB", label.Name)
 		}
 	}
-	return w.printTo(ctx, out, func(p *printer) error {
+	return writer.printTo(ctx, out, func(p *printer) error {
 		for _, label := range labels {
 			p.write("l_" + label.Name + "=sparse(")
 			p.writeInt(p.model.NumStates())
@@ -425,36 +423,41 @@ func (w *Writer) matlabLabels(ctx context.Context, out io.Writer, labels []spars
 		}
 		p.endLine()
 		return p.forEachState(func(number, state int) error {
-			for _, label := range labels {
-				if label.States.Has(state) {
-					p.write("l_" + label.Name + "(")
-					p.writeInt(number + 1)
-					p.write(")=1;")
-					p.endLine()
-				}
-			}
+			p.writeLabelAssignments(number, state, labels)
 			return nil
 		})
 	})
 }
 
-// evaluateAllLabels returns the labels init and deadlock and the labels of the program, with the states
-// in which they hold.
-func (w *Writer) evaluateAllLabels(ctx context.Context) ([]sparse.Label, error) {
+// writeLabelAssignments writes MATLAB code that sets the entry of a state in the vector of each of its labels.
+func (printer *printer) writeLabelAssignments(number, state int, labels []sparse.Label) {
+	for _, label := range labels {
+		if label.States.Has(state) {
+			printer.write("l_" + label.Name + "(")
+			printer.writeInt(number + 1)
+			printer.write(")=1;")
+			printer.endLine()
+		}
+	}
+}
+
+// evaluateAllLabels returns the labels init and deadlock and the labels of the program, with their states.
+func (writer *Writer) evaluateAllLabels(ctx context.Context) ([]sparse.Label, error) {
 	builtin := func(name string, index int) sema.LabelDef {
 		return sema.LabelDef{Name: name, X: &sema.Label{Base: sema.Base{ValueType: sema.Bool}, Name: name, Index: index}}
 	}
-	return w.evaluateLabels(ctx, append([]sema.LabelDef{builtin("init", sema.LabelInit), builtin("deadlock", sema.LabelDeadlock)}, w.program.Labels...))
+	definitions := []sema.LabelDef{builtin("init", sema.LabelInit), builtin("deadlock", sema.LabelDeadlock)}
+	return writer.evaluateLabels(ctx, append(definitions, writer.program.Labels...))
 }
 
-// evaluateLabels returns labels with the states in which they hold.
-func (w *Writer) evaluateLabels(ctx context.Context, definitions []sema.LabelDef) ([]sparse.Label, error) {
+// evaluateLabels returns labels with their states.
+func (writer *Writer) evaluateLabels(ctx context.Context, definitions []sema.LabelDef) ([]sparse.Label, error) {
 	var labels []sparse.Label
 	for _, definition := range definitions {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		set, err := w.space.States(definition.X)
+		set, err := writer.space.States(definition.X)
 		if err != nil {
 			return nil, err
 		}
@@ -463,13 +466,13 @@ func (w *Writer) evaluateLabels(ctx context.Context, definitions []sema.LabelDef
 	return labels, nil
 }
 
-// StateRewards writes PRISM's .srew file with the nonzero state rewards of Program.Rewards[index].
-func (w *Writer) StateRewards(ctx context.Context, out io.Writer, index int) error {
-	reward, _, err := w.space.WrittenReward(index)
+// StateRewards writes PRISM's .srew file. It has the state rewards of Program.Rewards[index] that are not zero.
+func (writer *Writer) StateRewards(ctx context.Context, out io.Writer, index int) error {
+	reward, _, err := writer.space.WrittenReward(index)
 	if err != nil {
 		return err
 	}
-	return w.printTo(ctx, out, func(p *printer) error {
+	return writer.printTo(ctx, out, func(p *printer) error {
 		if p.opts.Format == Matlab {
 			return p.writeMatlabStateRewards("c"+strconv.Itoa(index+1), reward)
 		}
@@ -491,55 +494,53 @@ func (w *Writer) StateRewards(ctx context.Context, out io.Writer, index int) err
 	})
 }
 
-// writeMatlabStateRewards writes the vector of the state rewards in MATLAB code, which assigns it to
-// the variable vectorName.
-func (p *printer) writeMatlabStateRewards(vectorName string, reward *sparse.Reward) error {
-	p.write(vectorName + " = sparse(")
-	p.writeInt(p.model.NumStates())
-	p.write(",1);")
-	p.endLine()
-	return p.forEachStateReward(reward, func(state int, value number) {
-		p.write(vectorName + "(")
-		p.writeInt(state + 1)
-		p.write(")=")
-		p.writeNumber(value)
-		p.write(";")
+// writeMatlabStateRewards writes the vector of state rewards in MATLAB code, as the variable vectorName.
+func (printer *printer) writeMatlabStateRewards(vectorName string, reward *sparse.Reward) error {
+	printer.write(vectorName + " = sparse(")
+	printer.writeInt(printer.model.NumStates())
+	printer.write(",1);")
+	printer.endLine()
+	return printer.forEachStateReward(reward, func(state int, value number) {
+		printer.write(vectorName + "(")
+		printer.writeInt(state + 1)
+		printer.write(")=")
+		printer.writeNumber(value)
+		printer.write(";")
 	})
 }
 
-// forEachStateReward calls writeLine with each state that has a nonzero reward, by its number in the
-// file, and ends the line.
-func (p *printer) forEachStateReward(reward *sparse.Reward, writeLine func(state int, value number)) error {
-	return p.forEachState(func(number, state int) error {
+// forEachStateReward calls writeLine for each state with a nonzero reward, and then ends the line. state is the
+// number in the file.
+func (printer *printer) forEachStateReward(reward *sparse.Reward, writeLine func(state int, value number)) error {
+	return printer.forEachState(func(number, state int) error {
 		value := rewardAt(reward.State, reward.StateRat, state)
 		if value.isZero() {
 			return nil
 		}
 		writeLine(number, value)
-		p.endLine()
+		printer.endLine()
 		return nil
 	})
 }
 
 // writeRewardHeader writes the comments at the top of a file of rewards.
-func (p *printer) writeRewardHeader(index int, kind string) {
+func (printer *printer) writeRewardHeader(index int, kind string) {
 	title := "Reward structure"
-	if name := p.program.Rewards[index].Name; name != "" {
+	if name := printer.program.Rewards[index].Name; name != "" {
 		title += ` "` + name + `"`
 	}
-	p.writeComment(title)
-	p.writeComment(kind + " rewards")
+	printer.writeComment(title)
+	printer.writeComment(kind + " rewards")
 }
 
-// TransitionRewards writes PRISM's .trew file with the nonzero transition rewards of
-// Program.Rewards[index]. The reward of a choice of an MDP is repeated for each of its
-// transitions.
-func (w *Writer) TransitionRewards(ctx context.Context, out io.Writer, index int) error {
-	reward, err := w.transitionReward(index)
+// TransitionRewards writes PRISM's .trew file. It has the transition rewards of Program.Rewards[index] that are
+// not zero. In an MDP each transition has the reward of its choice.
+func (writer *Writer) TransitionRewards(ctx context.Context, out io.Writer, index int) error {
+	reward, err := writer.transitionReward(index)
 	if err != nil {
 		return err
 	}
-	return w.printTo(ctx, out, func(p *printer) error {
+	return writer.printTo(ctx, out, func(p *printer) error {
 		rewardRow := func(dst []writtenTransition, choice int) []writtenTransition { return p.rewardRow(dst, choice, reward) }
 		matrixName := "C" + strconv.Itoa(index+1)
 		if p.opts.Format == Matlab {
@@ -558,13 +559,13 @@ func (w *Writer) TransitionRewards(ctx context.Context, out io.Writer, index int
 	})
 }
 
-// transitionReward returns a function that returns the reward of a transition of a choice.
-func (w *Writer) transitionReward(index int) (func(choice, transition int) number, error) {
-	reward, transitions, err := w.space.WrittenReward(index)
+// transitionReward returns a function that returns the reward of a choice's transition.
+func (writer *Writer) transitionReward(index int) (func(choice, transition int) number, error) {
+	reward, transitions, err := writer.space.WrittenReward(index)
 	if err != nil {
 		return nil, err
 	}
-	if w.nondeterministic() {
+	if writer.nondeterministic() {
 		return func(choice, _ int) number { return rewardAt(reward.Choice, reward.ChoiceRat, choice) }, nil
 	}
 	return func(_, transition int) number { return rewardAt(transitions.Values, transitions.Rats, transition) }, nil

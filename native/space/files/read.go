@@ -24,8 +24,8 @@ type Sources struct {
 	TransitionRewards []Source
 }
 
-// Read reads a model from PRISM's files. The error is a syntax.ErrorList for all files, an
-// *explicit.LimitError, an *explicit.DeadlockError, or the context's.
+// Read reads a model from PRISM's files. The error is a syntax.ErrorList for all files, an *explicit.LimitError,
+// an *explicit.DeadlockError, or the error of the context.
 //
 // Source: prism -importmodel (reference, section 6), which checks neither totals nor sums.
 func Read(ctx context.Context, src Sources, opts ReadOptions) (*explicit.Space, error) {
@@ -46,12 +46,12 @@ func Read(ctx context.Context, src Sources, opts ReadOptions) (*explicit.Space, 
 }
 
 // check returns an error if the formats cannot express the requested type of model.
-func (o ReadOptions) check() error {
-	switch o.Type {
+func (opts ReadOptions) check() error {
+	switch opts.Type {
 	case syntax.TypeNone, syntax.DTMC, syntax.MDP, syntax.CTMC, syntax.LTS, syntax.IDTMC, syntax.IMDP, syntax.POMDP, syntax.SMG:
 		return nil
 	}
-	return fmt.Errorf("models of type %s cannot be read, only DTMCs, MDPs, CTMCs, POMDPs, SMGs, LTSs, IDTMCs and IMDPs", o.Type)
+	return fmt.Errorf("models of type %s cannot be read, only DTMCs, MDPs, CTMCs, POMDPs, SMGs, LTSs, IDTMCs and IMDPs", opts.Type)
 }
 
 // spaceReader reads the other files of a model, after the .tra file, and combines them.
@@ -71,7 +71,7 @@ type spaceReader struct {
 	transitionRewards []explicit.TransitionReward
 }
 
-// readAll reads all files after the transitions and returns the space.
+// readAll reads all files after the transitions, and returns the space.
 func (reader *spaceReader) readAll() (*explicit.Space, error) {
 	for _, step := range []func() error{reader.readStates, reader.readObservations, reader.readLabelSets, reader.readRewardStructures} {
 		if err := step(); err != nil {
@@ -99,7 +99,7 @@ func (reader *spaceReader) readStates() error {
 	return err
 }
 
-// readObservations reads the .obs file, if there is one.
+// readObservations reads the .obs file, if there is one. Only a POMDP may have it.
 func (reader *spaceReader) readObservations() error {
 	if reader.src.Observations == nil {
 		return nil
@@ -117,8 +117,7 @@ func (reader *spaceReader) readObservations() error {
 	return err
 }
 
-// readLabelSets reads the .lab file, if there is one. It checks that states with the label deadlock
-// have only self-loops.
+// readLabelSets reads the .lab file, if there is one. A state with the label deadlock may have only self-loops.
 func (reader *spaceReader) readLabelSets() error {
 	if reader.src.Labels == nil {
 		return nil
@@ -138,7 +137,7 @@ func (reader *spaceReader) readLabelSets() error {
 	return nil
 }
 
-// readRewardStructures reads the files of rewards, which need the transitions.
+// readRewardStructures reads the files of rewards. It does nothing if the transitions were wrong.
 func (reader *spaceReader) readRewardStructures() error {
 	if reader.model == nil {
 		return nil
@@ -151,7 +150,8 @@ func (reader *spaceReader) readRewardStructures() error {
 	return nil
 }
 
-// readRewardStructure reads the .srew and .trew files of the structure with the given index.
+// readRewardStructure reads the .srew and .trew files of a reward structure. index is its position in the lists of
+// files.
 func (reader *spaceReader) readRewardStructure(index int) error {
 	var stateFile, transitionFile *rewFile
 	var stateRewards, transitionRewards *rewardColumn
@@ -190,7 +190,7 @@ func sourceAt(sources []Source, index int) Source {
 	return Source{}
 }
 
-// structureName returns the name of a reward structure from the headers of its files, of which either may be nil. Two
+// structureName returns the name of a reward structure from the headers of its files. A file may be nil. Two
 // different names are an error.
 func (reader *spaceReader) structureName(stateFile, transitionFile *rewFile) string {
 	hasStateName := stateFile != nil && stateFile.hasHeader
@@ -208,17 +208,17 @@ func (reader *spaceReader) structureName(stateFile, transitionFile *rewFile) str
 }
 
 // checkDeadlocks returns a *explicit.DeadlockError if there are deadlocks and NoFixDeadlocks is set.
-func (a *assembly) checkDeadlocks(opts ReadOptions) error {
+func (assembly *assembly) checkDeadlocks(opts ReadOptions) error {
 	if !opts.NoFixDeadlocks {
 		return nil
 	}
-	for first := range a.deadlocks.All() {
-		return &explicit.DeadlockError{Count: a.deadlocks.Count(), State: fmt.Sprintf("number %d", first)}
+	for first := range assembly.deadlocks.All() {
+		return &explicit.DeadlockError{Count: assembly.deadlocks.Count(), State: fmt.Sprintf("number %d", first)}
 	}
 	return nil
 }
 
-// importSpace makes a space from the parts that were read.
+// importSpace makes a space from the contents of the files.
 func (reader *spaceReader) importSpace() (*explicit.Space, error) {
 	imported := &explicit.Imported{
 		File: reader.src.Transitions.Name, Type: reader.traFile.modelType, Actions: reader.traFile.names, Model: reader.model,
@@ -241,16 +241,21 @@ func (reader *spaceReader) importSpace() (*explicit.Space, error) {
 	}
 	space, err := explicit.Import(imported)
 	if duplicate, ok := errors.AsType[*explicit.DuplicateError](err); ok && reader.staFile != nil {
-		return nil, syntax.ErrorList{{
-			File: reader.staFile.src.Name, Pos: reader.staFile.findState(duplicate.Second),
-			Msg: fmt.Sprintf("found the values of state %d again in state %d, wanted each once", duplicate.First, duplicate.Second),
-		}}
+		return nil, reader.staFile.duplicateError(duplicate)
 	}
 	return space, err
 }
 
-// numberVariable returns the variables and the valuation of n states without valuations: one
-// variable x whose value is the number of the state.
+// duplicateError returns the error for two states with the same values, at the second state.
+func (file *staFile) duplicateError(duplicate *explicit.DuplicateError) error {
+	return syntax.ErrorList{{
+		File: file.src.Name, Pos: file.findState(duplicate.Second),
+		Msg: fmt.Sprintf("found the values of state %d again in state %d, wanted each once", duplicate.First, duplicate.Second),
+	}}
+}
+
+// numberVariable returns the variables and the valuations of n states without valuations. They have one variable
+// x, the number of the state.
 func numberVariable(n int) ([]sema.Variable, func(i int) []int32) {
 	values := make([]int32, 1)
 	return []sema.Variable{{Name: "x", Type: sema.Int, Low: 0, High: int32(n - 1)}}, func(i int) []int32 {
@@ -259,14 +264,14 @@ func numberVariable(n int) ([]sema.Variable, func(i int) []int32) {
 	}
 }
 
-// warnings returns a warning if the sums of some rows differ from 1; nil if not.
-func (a *assembly) warnings() []string {
-	if a.deviatingRows == 0 {
+// warnings returns a warning if the sums of some rows differ from 1.
+func (assembly *assembly) warnings() []string {
+	if assembly.deviatingRows == 0 {
 		return nil
 	}
 	consequence := "bounds take that into account"
-	if a.normalised {
+	if assembly.normalised {
 		consequence = "each is divided by its sum"
 	}
-	return []string{fmt.Sprintf("the sums of the probabilities of %s of %s differ from 1 by up to %.3g; %s", noun.Count(a.deviatingRows, "row"), a.src.Name, a.maxDeviation, consequence)}
+	return []string{fmt.Sprintf("the sums of the probabilities of %s of %s differ from 1 by up to %.3g; %s", noun.Count(assembly.deviatingRows, "row"), assembly.src.Name, assembly.maxDeviation, consequence)}
 }

@@ -26,9 +26,9 @@ type rewTotal struct {
 	value int // in the model
 }
 
-// newRewFile returns a reader of a .srew or .trew file, after reading the comments and the first line. This line has the given totals and
-// then the number of rewards, which newRewFile returns. kind names the file in messages. ok is false after an error, which the reader
-// has recorded.
+// newRewFile returns a reader of a .srew or .trew file. It reads the comments and the first line, with the given
+// totals and the number of rewards. Messages name the file with kind. ok is false if the reader has recorded an
+// error.
 func newRewFile(src Source, kind string, model *sparse.Model, exact bool, totals []rewTotal) (file *rewFile, numRewards int, ok bool) {
 	file = &rewFile{lines: newLines(src), exact: exact, model: model}
 	if !file.nextData(kind, file.readComment) {
@@ -50,61 +50,61 @@ func newRewFile(src Source, kind string, model *sparse.Model, exact bool, totals
 	return file, numRewards, ok
 }
 
-// checkTotal reports whether a field of the first line is the same number as in the model. It records an error if it is not.
-func (r *rewFile) checkTotal(text field, total rewTotal) bool {
-	found, ok := r.parseCount(text, "total")
+// checkTotal reports whether a field of the first line is the number in the model. Another number is an error.
+func (file *rewFile) checkTotal(text field, total rewTotal) bool {
+	number, ok := file.parseCount(text, "total")
 	if !ok {
 		return false
 	}
-	if found != total.value {
-		r.errorAt(text.column, "found %d %s, wanted %d as in the transitions", found, total.name, total.value)
+	if number != total.value {
+		file.errorAt(text.column, "found %d %s, wanted %d as in the transitions", number, total.name, total.value)
 		return false
 	}
 	return true
 }
 
 // readComment reads the name of the structure from the comment # Reward structure "name".
-func (r *rewFile) readComment(text string) {
-	rest, ok := strings.CutPrefix(text, "# Reward structure")
-	if !ok {
+func (file *rewFile) readComment(text string) {
+	title, isHeader := strings.CutPrefix(text, "# Reward structure")
+	if !isHeader {
 		return
 	}
-	r.hasHeader = true
-	rest = strings.TrimSpace(rest)
-	if rest == "" {
+	file.hasHeader = true
+	title = strings.TrimSpace(title)
+	if title == "" {
 		return
 	}
-	name, hasOpening := strings.CutPrefix(rest, `"`)
+	name, hasOpening := strings.CutPrefix(title, `"`)
 	name, hasClosing := strings.CutSuffix(name, `"`)
 	if !hasOpening || !hasClosing || name == "" || strings.Contains(name, `"`) {
-		r.errorAt(0, "found %s, wanted the name of a reward structure in quotes", quote([]byte(rest)))
+		file.errorAt(0, "found %s, wanted the name of a reward structure in quotes", quote([]byte(title)))
 		return
 	}
-	r.name = name
+	file.name = name
 }
 
-// forEachLine reads the lines after the first one, and calls visit with the reward of each. A line must have the given number of entries,
-// of which the last one is the reward. forEachLine records an error if the number of lines is not wanted. It returns an error only
-// if ctx is done.
-func (r *rewFile) forEachLine(ctx context.Context, kind string, entries, wanted int, visit func(reward number)) error {
+// forEachLine calls visit with the reward of each line after the first. A line must have numFields fields, and the
+// last one is the reward. A number of lines other than numRewards is an error of the file. The result is the error
+// of the context.
+func (file *rewFile) forEachLine(ctx context.Context, kind string, numFields, numRewards int, visit func(reward number)) error {
 	const linesBetweenChecks = 4096 // of ctx
-	found := 0
-	for ; r.nextData(kind, nil); found++ {
-		if found%linesBetweenChecks == 0 && ctx.Err() != nil {
+	numLines := 0
+	for ; file.nextData(kind, nil); numLines++ {
+		if numLines%linesBetweenChecks == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		if len(r.fields) != entries {
-			r.errorAt(0, "found %d entries, wanted %d", len(r.fields), entries)
+		if len(file.fields) != numFields {
+			file.errorAt(0, "found %d entries, wanted %d", len(file.fields), numFields)
 			continue
 		}
-		field := r.fields[entries-1]
-		reward, ok := r.parseValue(field, "reward", r.exact)
+		field := file.fields[numFields-1]
+		reward, ok := file.parseValue(field, "reward", file.exact)
 		if ok {
 			visit(reward)
 		}
 	}
-	if len(r.errs) == 0 && found != wanted {
-		r.errorAtEnd("found %d rewards, wanted %d as the first line says", found, wanted)
+	if len(file.errs) == 0 && numLines != numRewards {
+		file.errorAtEnd("found %d rewards, wanted %d as the first line says", numLines, numRewards)
 	}
 	return nil
 }
@@ -117,13 +117,13 @@ type rewardColumn struct {
 	present *sparse.Set
 }
 
-// newColumn returns a column of n zeros, with fractions if exact is set.
+// newColumn returns a column of n zeros. If exact is set, it also has fractions.
 func newColumn(n int, exact bool) *rewardColumn {
-	c := &rewardColumn{values: make([]float64, n), present: sparse.NewSet(n)}
+	column := &rewardColumn{values: make([]float64, n), present: sparse.NewSet(n)}
 	if exact {
-		c.rats = make([]*big.Rat, n)
+		column.rats = make([]*big.Rat, n)
 	}
-	return c
+	return column
 }
 
 // set sets entry i and marks it as present.
@@ -144,7 +144,7 @@ func (column *rewardColumn) get(i int) number {
 	return value
 }
 
-// readStateRewards reads a .srew file: lines with a state and its reward.
+// readStateRewards reads a .srew file. A line has a state and its reward.
 func readStateRewards(ctx context.Context, src Source, model *sparse.Model, exact bool) (*rewFile, *rewardColumn, error) {
 	const kind = "state rewards"
 	column := newColumn(model.NumStates(), exact)
@@ -152,35 +152,35 @@ func readStateRewards(ctx context.Context, src Source, model *sparse.Model, exac
 	if !ok {
 		return file, column, nil
 	}
-	last := -1
+	previous := -1
 	return file, column, file.forEachLine(ctx, kind, 2, numRewards, func(reward number) {
 		state, ok := file.parseIndex(file.fields[0], "state", model.NumStates())
 		switch {
-		case !ok:
-		case state <= last:
-			file.errorAt(file.fields[0].column, "found state %d after state %d, wanted states in order and each once", state, last)
+		case !ok: // parseIndex recorded the error
+		case state <= previous:
+			file.errorAt(file.fields[0].column, "found state %d after state %d, wanted states in order and each once", state, previous)
 		default:
-			last = state
+			previous = state
 			column.set(state, reward)
 		}
 	})
 }
 
-// readTransitionRewards reads a .trew file. choices is the number of choices in the .tra file,
-// without the choices that were added to deadlocks.
-func readTransitionRewards(ctx context.Context, src Source, model *sparse.Model, exact bool, choices int) (*rewFile, *rewardColumn, error) {
+// readTransitionRewards reads a .trew file. choices is the number of choices in the .tra file, without the choices
+// of deadlocks.
+func readTransitionRewards(ctx context.Context, src Source, model *sparse.Model, exact bool, numChoices int) (*rewFile, *rewardColumn, error) {
 	const kind = "transition rewards"
 	column := newColumn(model.NumTransitions(), exact)
-	totals, entries := []rewTotal{{"states", model.NumStates()}}, 3
+	totals, numFields := []rewTotal{{"states", model.NumStates()}}, 3
 	if model.Kind == sparse.MDP {
-		totals, entries = append(totals, rewTotal{"choices", choices}), 4
+		totals, numFields = append(totals, rewTotal{"choices", numChoices}), 4
 	}
 	file, numRewards, ok := newRewFile(src, kind, model, exact, totals)
 	if !ok {
 		return file, column, nil
 	}
 	reader := &trewFile{rewFile: file, column: column, numRead: -1}
-	err := file.forEachLine(ctx, kind, entries, numRewards, reader.readLine)
+	err := file.forEachLine(ctx, kind, numFields, numRewards, reader.readLine)
 	if err == nil && len(file.errs) == 0 {
 		reader.endParallel()
 		reader.checkCompleteChoices()
@@ -199,7 +199,7 @@ type trewFile struct {
 	state, target int
 }
 
-// readLine finds the transition that the current line describes and sets its reward.
+// readLine sets the reward of the transition in the current line.
 func (file *trewFile) readLine(reward number) {
 	fields := file.fields
 	state, ok := file.parseIndex(fields[0], "state", file.model.NumStates())
@@ -231,9 +231,9 @@ func (file *trewFile) readLine(reward number) {
 	}
 }
 
-// findTransition returns the transition from state to target that the current line describes; -1 if
-// there is none. Several transitions of a Markov chain can have the same target and different
-// actions. Each has a line, in the order of the actions.
+// findTransition returns the transition from state to target that the current line describes, or -1. A Markov
+// chain may have several transitions to a target, with different actions. Each of them has a line, in the order of
+// the actions.
 func (file *trewFile) findTransition(choice, state, target int) int {
 	if file.state == state && file.target == target && file.numRead >= 0 && file.numRead < len(file.parallel) {
 		file.numRead++
@@ -254,8 +254,8 @@ func (file *trewFile) findTransition(choice, state, target int) int {
 	return file.parallel[0]
 }
 
-// endParallel ends the lines about the transitions in parallel. It records an error if only some of these transitions have a line
-// and their weights differ, because then the rewards depend on which ones have a line.
+// endParallel ends the lines about parallel transitions, which have the same state and target. It is an error if
+// only some of them have a line and their weights differ. Then it is unknown which transitions have the rewards.
 func (file *trewFile) endParallel() {
 	isIncomplete := file.numRead > 0 && file.numRead < len(file.parallel)
 	if isIncomplete && !haveEqualWeights(file.model, file.parallel) {
@@ -265,22 +265,22 @@ func (file *trewFile) endParallel() {
 	file.numRead = -1
 }
 
-// hasDifferentReward reports whether the file has set a reward of a transition of the choice that differs from reward.
+// hasDifferentReward reports whether a transition of the choice already has another reward in the file.
 func (file *trewFile) hasDifferentReward(choice int, reward number) bool {
 	first, end := file.model.Row(choice)
-	for i := first; i < end; i++ {
-		if !file.column.present.Has(i) {
+	for transition := first; transition < end; transition++ {
+		if !file.column.present.Has(transition) {
 			continue
 		}
-		if other := file.column.get(i); other.float != reward.float || file.exact && other.rat.Cmp(reward.rat) != 0 {
+		if other := file.column.get(transition); other.float != reward.float || file.exact && other.rat.Cmp(reward.rat) != 0 {
 			return true
 		}
 	}
 	return false
 }
 
-// checkCompleteChoices checks that the file has the reward of a choice of an MDP for all its
-// transitions or for none.
+// checkCompleteChoices records an error if the file has rewards for some transitions of an MDP's choice, but not
+// for all.
 func (file *trewFile) checkCompleteChoices() {
 	if file.model.Kind != sparse.MDP {
 		return
@@ -296,7 +296,7 @@ func (file *trewFile) checkCompleteChoices() {
 	}
 }
 
-// countRewards returns how many transitions of a choice have a reward, and how many there are.
+// countRewards returns the number of a choice's transitions with a reward, and the number of its transitions.
 func (file *trewFile) countRewards(choice int) (numRewards, numTransitions int) {
 	first, end := file.model.Row(choice)
 	for transition := first; transition < end; transition++ {
@@ -307,32 +307,30 @@ func (file *trewFile) countRewards(choice int) (numRewards, numTransitions int) 
 	return numRewards, end - first
 }
 
-// rewardStructure combines state rewards and transition rewards into a reward structure; either may
-// be nil. The second result has the rewards of single transitions of a Markov chain.
-func rewardStructure(model *sparse.Model, name string, state, transition *rewardColumn) (sparse.Reward, explicit.TransitionReward) {
-	if model.Exact() { // a reward structure needs fractions
-		if state == nil {
-			state = newColumn(model.NumStates(), true)
-		}
-		if transition == nil {
-			transition = newColumn(model.NumTransitions(), true)
-		}
+// rewardStructure makes a reward structure of state rewards and transition rewards. Each of them may be nil. It
+// also returns the rewards of single transitions of a Markov chain.
+func rewardStructure(model *sparse.Model, name string, state, transition *rewardColumn) (reward sparse.Reward, perTransition explicit.TransitionReward) {
+	if model.Exact() && state == nil { // a structure of an exact model has fractions
+		state = newColumn(model.NumStates(), true)
 	}
-	reward := sparse.Reward{Name: name, Err: sema.UnitRoundoff}
+	if model.Exact() && transition == nil {
+		transition = newColumn(model.NumTransitions(), true)
+	}
+	reward = sparse.Reward{Name: name, Err: sema.UnitRoundoff}
 	if state != nil {
 		reward.State, reward.StateRat = state.values, state.rats
 	}
 	if transition == nil {
 		return reward, explicit.TransitionReward{}
 	}
-	choice := newColumn(model.NumChoices(), model.Exact())
+	choiceRewards := newColumn(model.NumChoices(), model.Exact())
 	maxTransitions := 0
-	for c := range model.NumChoices() {
-		first, end := model.Row(c)
+	for choice := range model.NumChoices() {
+		first, end := model.Row(choice)
 		maxTransitions = max(maxTransitions, end-first)
-		choice.set(c, choiceReward(model, transition, c))
+		choiceRewards.set(choice, choiceReward(model, transition, choice))
 	}
-	reward.Choice, reward.ChoiceRat = choice.values, choice.rats
+	reward.Choice, reward.ChoiceRat = choiceRewards.values, choiceRewards.rats
 	if model.Kind == sparse.MDP {
 		return reward, explicit.TransitionReward{}
 	}
@@ -342,8 +340,8 @@ func rewardStructure(model *sparse.Model, name string, state, transition *reward
 
 // differWithinChoice reports whether two transitions of the same choice have different rewards.
 func differWithinChoice(model *sparse.Model, rewards *rewardColumn) bool {
-	for c := range model.NumChoices() {
-		first, end := model.Row(c)
+	for choice := range model.NumChoices() {
+		first, end := model.Row(choice)
 		for transition := first + 1; transition < end; transition++ {
 			if rewards.get(transition).rat.Cmp(rewards.get(first).rat) != 0 {
 				return true
@@ -353,8 +351,8 @@ func differWithinChoice(model *sparse.Model, rewards *rewardColumn) bool {
 	return false
 }
 
-// choiceReward returns the reward of a choice. In an MDP all its transitions have the same reward; in
-// a Markov chain it is the sum of their rewards weighted with probabilities or rates.
+// choiceReward returns the reward of a choice. In an MDP all its transitions have the same reward. In a Markov
+// chain it is the sum of their rewards, weighted with probabilities or rates.
 func choiceReward(model *sparse.Model, rewards *rewardColumn, choice int) number {
 	first, end := model.Row(choice)
 	if model.Kind == sparse.MDP || model.Intervals() {

@@ -18,22 +18,22 @@ type writtenTransition struct {
 	action string
 }
 
-// writtenRow returns the transitions of a choice in the order of the file. If mergesParallel, the
-// weights of transitions with the same target are summed.
-func (w *Writer) writtenRow(dst []writtenTransition, choice int) []writtenTransition {
-	merges := w.mergesParallel()
+// writtenRow returns the transitions of a choice in the order of the file. If parallel transitions are merged, it
+// adds the weights of transitions with the same target.
+func (writer *Writer) writtenRow(dst []writtenTransition, choice int) []writtenTransition {
+	isMerging := writer.mergesParallel()
 	dst = dst[:0]
-	w.rowBuffer = w.sortedTransitions(w.rowBuffer, choice)
-	for _, i := range w.rowBuffer {
-		transition := writtenTransition{target: int(w.stateNumbers[w.model.Target[i]]), value: w.weight(i)}
-		if w.model.Intervals() {
-			transition.high.rat = w.model.HighRat(i)
+	writer.rowBuffer = writer.sortedTransitions(writer.rowBuffer, choice)
+	for _, i := range writer.rowBuffer {
+		transition := writtenTransition{target: int(writer.stateNumbers[writer.model.Target[i]]), value: writer.weight(i)}
+		if writer.model.Intervals() {
+			transition.high.rat = writer.model.HighRat(i)
 		}
-		if !merges && !w.nondeterministic() {
-			transition.action = w.actionName(i)
+		if !isMerging && !writer.nondeterministic() {
+			transition.action = writer.actionName(i)
 		}
 		last := len(dst) - 1
-		if merges && last >= 0 && dst[last].target == transition.target {
+		if isMerging && last >= 0 && dst[last].target == transition.target {
 			dst[last].value = addNumbers(dst[last].value, transition.value)
 			dst[last].high = addNumbers(dst[last].high, transition.high)
 			continue
@@ -43,31 +43,31 @@ func (w *Writer) writtenRow(dst []writtenTransition, choice int) []writtenTransi
 	return dst
 }
 
-// mergesParallel reports whether transitions of a Markov chain with the same target become one line.
-// That is the case if actions, which distinguish them, are not written.
-func (w *Writer) mergesParallel() bool {
-	return !w.nondeterministic() && (w.opts.NoActions || w.opts.Format != Plain && !w.opts.Symbolic)
+// mergesParallel reports whether a Markov chain's transitions with the same target become one line. They do if the
+// file has no actions.
+func (writer *Writer) mergesParallel() bool {
+	return !writer.nondeterministic() && (writer.opts.NoActions || writer.opts.Format != Plain && !writer.opts.Symbolic)
 }
 
-// rewardRow returns the nonzero transition rewards of a choice in the order of the file. reward returns the reward of a transition. With
-// Options.Zeros the result also has the zeros that a reader needs to assign the other rewards. PRISM's symbolic engines write one reward
-// per target.
-func (w *Writer) rewardRow(dst []writtenTransition, choice int, reward func(choice, transition int) number) []writtenTransition {
-	merges := w.mergesParallel() || w.opts.Symbolic && !w.nondeterministic()
+// rewardRow returns the nonzero transition rewards of a choice in the order of the file. With Options.Zeros it
+// also returns the zeros that a reader needs. reward returns the reward of a transition.
+func (writer *Writer) rewardRow(dst []writtenTransition, choice int, reward func(choice, transition int) number) []writtenTransition {
+	// PRISM's symbolic engines write one reward per target.
+	isMerging := writer.mergesParallel() || writer.opts.Symbolic && !writer.nondeterministic()
 	dst = dst[:0]
-	w.rowBuffer = w.sortedTransitions(w.rowBuffer, choice)
-	transitions := w.rowBuffer
-	if merges {
-		slices.SortStableFunc(transitions, w.compareTargets)
+	writer.rowBuffer = writer.sortedTransitions(writer.rowBuffer, choice)
+	transitions := writer.rowBuffer
+	if isMerging {
+		slices.SortStableFunc(transitions, writer.compareTargets)
 	}
 	for len(transitions) > 0 {
 		numMerged := 1
-		for merges && numMerged < len(transitions) && w.compareTargets(transitions[0], transitions[numMerged]) == 0 {
+		for isMerging && numMerged < len(transitions) && writer.compareTargets(transitions[0], transitions[numMerged]) == 0 {
 			numMerged++
 		}
-		mean := w.mean(transitions[:numMerged], func(transition int) number { return reward(choice, transition) })
-		if !mean.isZero() || !merges && w.isAmbiguous(transitions[0], choice, reward) {
-			target := w.stateNumbers[w.model.Target[transitions[0]]]
+		mean := writer.mean(transitions[:numMerged], func(transition int) number { return reward(choice, transition) })
+		if !mean.isZero() || !isMerging && writer.isAmbiguous(transitions[0], choice, reward) {
+			target := writer.stateNumbers[writer.model.Target[transitions[0]]]
 			dst = append(dst, writtenTransition{target: int(target), value: mean})
 		}
 		transitions = transitions[numMerged:]
@@ -75,18 +75,17 @@ func (w *Writer) rewardRow(dst []writtenTransition, choice int, reward func(choi
 	return dst
 }
 
-// isAmbiguous reports whether a reader of a .trew file could not know which transitions of a Markov
-// chain with the same target as the given one have a nonzero reward. Only actions distinguish them, and .trew
-// files have no actions.
-func (w *Writer) isAmbiguous(transition, choice int, reward func(choice, transition int) number) bool {
-	if !w.opts.Zeros || w.nondeterministic() || w.opts.Format != Plain {
+// isAmbiguous reports whether a reader needs the zero rewards of the transitions parallel to a given one. The
+// .trew file has no actions, so a reader cannot distinguish them.
+func (writer *Writer) isAmbiguous(transition, choice int, reward func(choice, transition int) number) bool {
+	if !writer.opts.Zeros || writer.nondeterministic() || writer.opts.Format != Plain {
 		return false
 	}
-	first, end := w.model.Row(choice)
+	first, end := writer.model.Row(choice)
 	var parallel []int
 	numRewards := 0
 	for other := first; other < end; other++ {
-		if w.model.Target[other] != w.model.Target[transition] {
+		if writer.model.Target[other] != writer.model.Target[transition] {
 			continue
 		}
 		parallel = append(parallel, other)
@@ -94,11 +93,10 @@ func (w *Writer) isAmbiguous(transition, choice int, reward func(choice, transit
 			numRewards++
 		}
 	}
-	return numRewards > 0 && numRewards < len(parallel) && !haveEqualWeights(w.model, parallel)
+	return numRewards > 0 && numRewards < len(parallel) && !haveEqualWeights(writer.model, parallel)
 }
 
-// haveEqualWeights reports whether transitions have the same weight. Then it does not matter which
-// of them has which reward.
+// haveEqualWeights reports whether some transitions have the same weight. Then their rewards can be exchanged.
 func haveEqualWeights(model *sparse.Model, transitions []int) bool {
 	first := transitions[0]
 	return !slices.ContainsFunc(transitions, func(target int) bool {
@@ -106,14 +104,14 @@ func haveEqualWeights(model *sparse.Model, transitions []int) bool {
 	})
 }
 
-// mean returns the mean of the values of transitions, weighted with their probabilities or rates.
-func (w *Writer) mean(transitions []int, value func(transition int) number) number {
+// mean returns the mean of the values of some transitions, weighted with their probabilities or rates.
+func (writer *Writer) mean(transitions []int, value func(transition int) number) number {
 	if len(transitions) == 1 {
 		return value(transitions[0])
 	}
 	sum, totalWeight := number{}, number{}
 	for _, transition := range transitions {
-		weight := w.weight(transition)
+		weight := writer.weight(transition)
 		totalWeight = addNumbers(totalWeight, weight)
 		sum = addNumbers(sum, multiply(weight, value(transition)))
 	}
@@ -123,7 +121,8 @@ func (w *Writer) mean(transitions []int, value func(transition int) number) numb
 	return number{float: sum.float / totalWeight.float}
 }
 
-// multiply returns weight times value, as a fraction if weight is one. A value without a fraction then counts as zero.
+// multiply returns weight times value. If weight is a fraction, so is the result, and a value without a fraction
+// counts as zero.
 func multiply(weight, value number) number {
 	product := number{float: weight.float * value.float}
 	if weight.rat != nil {
@@ -132,103 +131,105 @@ func multiply(weight, value number) number {
 	return product
 }
 
-// addNumbers returns a+b. If one has a fraction, the other must have a fraction too or be zero.
-func addNumbers(a, b number) number {
-	sum := number{float: a.float + b.float}
-	if a.rat != nil || b.rat != nil {
-		sum.rat = new(big.Rat).Add(cmp.Or(a.rat, new(big.Rat)), cmp.Or(b.rat, new(big.Rat)))
+// addNumbers returns the sum of two numbers. If one of them has a fraction, the other one must have a fraction or
+// be zero.
+func addNumbers(left, right number) number {
+	sum := number{float: left.float + right.float}
+	if left.rat != nil || right.rat != nil {
+		sum.rat = new(big.Rat).Add(cmp.Or(left.rat, new(big.Rat)), cmp.Or(right.rat, new(big.Rat)))
 	}
 	return sum
 }
 
 // compareTargets compares the targets of two transitions in the order of the file.
-func (w *Writer) compareTargets(a, b int) int {
-	return cmp.Compare(w.stateNumbers[w.model.Target[a]], w.stateNumbers[w.model.Target[b]])
+func (writer *Writer) compareTargets(left, right int) int {
+	return cmp.Compare(writer.stateNumbers[writer.model.Target[left]], writer.stateNumbers[writer.model.Target[right]])
 }
 
 // plainWriter returns a writer for a format that ignores Options.Symbolic and Options.Format.
-func (w *Writer) plainWriter() *Writer {
-	out := *w
+func (writer *Writer) plainWriter() *Writer {
+	out := *writer
 	out.opts.Symbolic, out.opts.Format, out.rowBuffer = false, Plain, nil
 	return &out
 }
 
-// sortedTransitions returns the transitions of a choice, sorted by target and, in a Markov chain,
-// by the name of the action; a missing action sorts as "null". PRISM's symbolic engines write a
-// Markov chain's transitions sorted by action first, in the model's order of actions.
+// sortedTransitions returns the transitions of a choice, sorted by target. In a Markov chain it sorts transitions
+// with the same target by the name of the action. A missing action sorts as "null".
+//
+// PRISM's symbolic engines sort a Markov chain's transitions by action first, in the model's order of actions.
 //
 // Source: reference, section 6.
-func (w *Writer) sortedTransitions(dst []int, choice int) []int {
+func (writer *Writer) sortedTransitions(dst []int, choice int) []int {
 	dst = dst[:0]
-	first, end := w.model.Row(choice)
+	first, end := writer.model.Row(choice)
 	for transition := first; transition < end; transition++ {
 		dst = append(dst, transition)
 	}
-	if w.nondeterministic() {
-		w.sortByTarget(dst)
+	if writer.nondeterministic() {
+		writer.sortByTarget(dst)
 		return dst
 	}
-	sortsByAction := w.opts.Symbolic && !w.opts.NoActions && w.model.Actions != nil
-	slices.SortStableFunc(dst, func(a, b int) int {
-		byTarget := w.compareTargets(a, b)
+	sortsByAction := writer.opts.Symbolic && !writer.opts.NoActions && writer.model.Actions != nil
+	slices.SortStableFunc(dst, func(left, right int) int {
+		byTarget := writer.compareTargets(left, right)
 		if sortsByAction {
-			return cmp.Or(cmp.Compare(w.model.Actions[a], w.model.Actions[b]), byTarget)
+			return cmp.Or(cmp.Compare(writer.model.Actions[left], writer.model.Actions[right]), byTarget)
 		}
-		return cmp.Or(byTarget, cmp.Compare(cmp.Or(w.actionName(a), "null"), cmp.Or(w.actionName(b), "null")))
+		return cmp.Or(byTarget, cmp.Compare(cmp.Or(writer.actionName(left), "null"), cmp.Or(writer.actionName(right), "null")))
 	})
 	return dst
 }
 
-// sortByTarget sorts transitions by target. It sorts a short row by insertion, because most rows are short.
-func (w *Writer) sortByTarget(transitions []int) {
+// sortByTarget sorts transitions by target. It uses insertion sort for short rows, because most rows are short.
+func (writer *Writer) sortByTarget(transitions []int) {
 	if len(transitions) >= shortRow {
-		slices.SortStableFunc(transitions, w.compareTargets)
+		slices.SortStableFunc(transitions, writer.compareTargets)
 		return
 	}
 	for i := 1; i < len(transitions); i++ {
-		for j := i; j > 0 && w.compareTargets(transitions[j], transitions[j-1]) < 0; j-- {
+		for j := i; j > 0 && writer.compareTargets(transitions[j], transitions[j-1]) < 0; j-- {
 			transitions[j], transitions[j-1] = transitions[j-1], transitions[j]
 		}
 	}
 }
 
-// sortedChoices returns the choices of a state in the order of the file. PRISM's symbolic engines
-// write choices without an action first, then the actions in the reverse order of their numbers; choices with the
-// same action keep their order. If the model has a system block, which can rename and hide actions, the order is
-// unknown, and sortedChoices returns a *compile.UnsupportedError.
+// sortedChoices returns the choices of a state in the order of the file. PRISM's symbolic engines write choices
+// without an action first, and then the actions in reverse order. In a model with a system block this order is
+// unknown, and the error is a *compile.UnsupportedError.
 //
-// Source: class Modules2MTBDD of PRISM. The decision diagram has a Boolean variable for each action, in the order of the
-// actions. PRISM writes the branch in which a variable is 0 before the branch in which it is 1, so the choices of the
-// first action are the last ones.
-func (w *Writer) sortedChoices(dst []int, state int) ([]int, error) {
+// Source: class Modules2MTBDD of PRISM. Its decision diagram has a variable for each action, and PRISM writes the
+// branch for 0 before the branch for 1.
+func (writer *Writer) sortedChoices(dst []int, state int) ([]int, error) {
 	dst = dst[:0]
-	first, end := w.model.Choices(state)
+	first, end := writer.model.Choices(state)
 	for choice := first; choice < end; choice++ {
 		dst = append(dst, choice)
 	}
-	if len(dst) < 2 || !w.opts.Symbolic || w.space.Imported() { // imported choices keep their order
+	if len(dst) < 2 || !writer.opts.Symbolic || writer.space.Imported() { // imported choices keep their order
 		return dst, nil
 	}
-	if w.space.Program().System != nil {
-		return nil, &compile.UnsupportedError{File: w.program.File, Msg: "the order of choices in PRISM's symbolic engines, for a model with a system block"}
+	if writer.space.Program().System != nil {
+		return nil, &compile.UnsupportedError{File: writer.program.File, Msg: "the order of choices in PRISM's symbolic engines, for a model with a system block"}
 	}
-	if w.model.Actions == nil {
+	if writer.model.Actions == nil {
 		return dst, nil
 	}
-	slices.SortStableFunc(dst, func(a, b int) int { return compareActionsReversed(w.model.Actions[a], w.model.Actions[b]) })
+	slices.SortStableFunc(dst, func(left, right int) int {
+		return compareActionsReversed(writer.model.Actions[left], writer.model.Actions[right])
+	})
 	return dst, nil
 }
 
-// compareActionsReversed compares two actions in an order in which NoAction is first, and greater numbers of actions are before
-// smaller ones.
-func compareActionsReversed(a, b sparse.Action) int {
+// compareActionsReversed compares two actions by their numbers, with greater numbers first. NoAction is before all
+// of them.
+func compareActionsReversed(left, right sparse.Action) int {
 	switch {
-	case a == b:
+	case left == right:
 		return 0
-	case a == sparse.NoAction:
+	case left == sparse.NoAction:
 		return -1
-	case b == sparse.NoAction:
+	case right == sparse.NoAction:
 		return 1
 	}
-	return cmp.Compare(b, a)
+	return cmp.Compare(right, left)
 }

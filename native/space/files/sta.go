@@ -21,7 +21,8 @@ type staFile struct {
 	tupleFields []field
 }
 
-// readValues reads the valuations of count states or observations. noun is "state" or "observation".
+// readValues reads the valuations of states or observations. noun is "state" or "observation", and count is their
+// number in the .tra file.
 func readValues(ctx context.Context, src Source, noun string, count int) (*staFile, error) {
 	file := &staFile{lines: newLines(src), noun: noun}
 	if !file.nextData(noun+"s", nil) {
@@ -31,107 +32,104 @@ func readValues(ctx context.Context, src Source, noun string, count int) (*staFi
 	if !file.readNames() {
 		return file, nil
 	}
-	file.values = make([]int32, 0, len(file.vars)*min(count, len(src.Text)/(2*len(file.vars)))) // each value takes at least two bytes
-	found := 0
-	for ; file.nextData(noun+"s", nil); found++ {
-		if found&0xfff == 0 {
-			if err := ctx.Err(); err != nil {
-				return file, err
-			}
+	maxValuations := len(src.Text) / (2 * len(file.vars)) // a value takes at least two bytes
+	file.values = make([]int32, 0, len(file.vars)*min(count, maxValuations))
+	numRead := 0
+	for ; file.nextData(noun+"s", nil); numRead++ {
+		if numRead&0xfff == 0 && ctx.Err() != nil {
+			return file, ctx.Err()
 		}
-		file.readState(found, count)
+		file.readState(numRead, count)
 	}
-	if len(file.errs) == 0 && found != count {
-		file.errorAtEnd("found %d %ss, wanted %d as in the transitions", found, noun, count)
+	if len(file.errs) == 0 && numRead != count {
+		file.errorAtEnd("found %d %ss, wanted %d as in the transitions", numRead, noun, count)
 	}
 	return file, nil
 }
 
-// splitTuple splits a list in parentheses, such as (a,b), that starts at a column of the current
-// line. The next call overwrites the result.
-func (s *staFile) splitTuple(column int) ([]field, bool) {
-	text := bytes.TrimRight(s.text[column:], " \t")
+// splitTuple splits a list in parentheses, such as (a,b), at a column of the current line. The next call
+// overwrites the result.
+func (file *staFile) splitTuple(column int) (elements []field, ok bool) {
+	text := bytes.TrimRight(file.text[column:], " \t")
 	if len(text) < 2 || text[0] != '(' || text[len(text)-1] != ')' {
-		s.errorAt(column, "found %s, wanted values in parentheses, such as (0,true)", quote(text))
+		file.errorAt(column, "found %s, wanted values in parentheses, such as (0,true)", quote(text))
 		return nil, false
 	}
 	list := text[1 : len(text)-1]
 	if len(list) == 0 {
 		return nil, true
 	}
-	s.tupleFields = s.tupleFields[:0]
+	file.tupleFields = file.tupleFields[:0]
 	column++
 	for part := range bytes.SplitSeq(list, []byte(",")) {
-		s.tupleFields = append(s.tupleFields, field{part, column})
+		file.tupleFields = append(file.tupleFields, field{part, column})
 		column += len(part) + 1
 	}
-	return s.tupleFields, true
+	return file.tupleFields, true
 }
 
-// readNames reads the names of the variables from the current line. It returns false after an
-// error.
-func (s *staFile) readNames() bool {
-	names, ok := s.splitTuple(s.fields[0].column)
+// readNames reads the names of the variables from the current line. It returns false after an error.
+func (file *staFile) readNames() bool {
+	names, ok := file.splitTuple(file.fields[0].column)
 	if !ok {
 		return false
 	}
 	if len(names) == 0 {
-		s.errorAt(0, "found no variables, wanted at least one")
+		file.errorAt(0, "found no variables, wanted at least one")
 	}
 	seen := map[string]bool{}
 	for _, field := range names {
 		switch name := field.String(); {
 		case !syntax.IsIdent(name):
-			s.errorAt(field.column, "found %s, wanted the name of a variable", quote(field.text))
+			file.errorAt(field.column, "found %s, wanted the name of a variable", quote(field.text))
 		case seen[name]:
-			s.errorAt(field.column, "found variable %q again, wanted each once", name)
+			file.errorAt(field.column, "found variable %q again, wanted each once", name)
 		default:
 			seen[name] = true
-			s.vars = append(s.vars, sema.Variable{Name: name, Low: math.MaxInt32, High: math.MinInt32})
+			file.vars = append(file.vars, sema.Variable{Name: name, Low: math.MaxInt32, High: math.MinInt32})
 		}
 	}
-	return len(s.errs) == 0
+	return len(file.errs) == 0
 }
 
-// readState reads the valuation of a state, such as 0:(1,false). The state must have the expected
-// number.
-func (s *staFile) readState(expected, numStates int) {
-	column := s.fields[0].column
-	colon := bytes.IndexByte(s.text, ':')
+// readState reads the valuation of a state, such as 0:(1,false). expected is the number that the state must have.
+func (file *staFile) readState(expected, numStates int) {
+	column := file.fields[0].column
+	colon := bytes.IndexByte(file.text, ':')
 	if colon < 0 {
-		s.errorAt(column, "found %s, wanted a %s such as %d:(...)", quote(s.text), s.noun, expected)
+		file.errorAt(column, "found %s, wanted a %s such as %d:(...)", quote(file.text), file.noun, expected)
 		return
 	}
-	index, ok := s.parseIndex(field{bytes.TrimSpace(s.text[:colon]), column}, s.noun, numStates)
+	index, ok := file.parseIndex(field{bytes.TrimSpace(file.text[:colon]), column}, file.noun, numStates)
 	if !ok {
 		return
 	}
 	if index != expected {
-		s.errorAt(column, "found %[1]s %[2]d, wanted %[1]s %[3]d: every %[1]s once and in order", s.noun, index, expected)
+		file.errorAt(column, "found %[1]s %[2]d, wanted %[1]s %[3]d: every %[1]s once and in order", file.noun, index, expected)
 		return
 	}
-	values, ok := s.splitTuple(colon + 1)
+	values, ok := file.splitTuple(colon + 1)
 	if !ok {
 		return
 	}
-	if len(values) != len(s.vars) {
-		s.errorAt(colon+1, "found %s, wanted %d", noun.Count(len(values), "value"), len(s.vars))
+	if len(values) != len(file.vars) {
+		file.errorAt(colon+1, "found %s, wanted %d", noun.Count(len(values), "value"), len(file.vars))
 		return
 	}
-	if !s.hasTypes {
-		s.setTypes(values)
+	if !file.hasTypes {
+		file.setTypes(values)
 	}
-	for j, f := range values {
-		s.addValue(j, f)
+	for slot, value := range values {
+		file.addValue(slot, value)
 	}
 }
 
-// setTypes sets the types of the variables from the values in the first state: true and false are
-// Boolean, other values are integers.
-func (s *staFile) setTypes(values []field) {
-	s.hasTypes = true
+// setTypes sets the types of the variables by their values in the first state. Variables with the value true or
+// false are Boolean. All others are integers.
+func (file *staFile) setTypes(values []field) {
+	file.hasTypes = true
 	for slot, field := range values {
-		variable := &s.vars[slot]
+		variable := &file.vars[slot]
 		variable.Type = sema.Int
 		if name := field.String(); name == "true" || name == "false" {
 			variable.Type, variable.Low, variable.High = sema.Bool, 0, 1
@@ -139,37 +137,36 @@ func (s *staFile) setTypes(values []field) {
 	}
 }
 
-// addValue parses a value of a variable and appends it to the values. It extends the range of the
-// variable if necessary.
-func (s *staFile) addValue(slot int, field field) {
-	variable := &s.vars[slot]
+// addValue parses and stores a value of a variable. It extends the range of the variable if necessary.
+func (file *staFile) addValue(slot int, field field) {
+	variable := &file.vars[slot]
 	text := field.String()
 	if variable.Type == sema.Bool {
 		switch text {
 		case "true":
-			s.values = append(s.values, 1)
+			file.values = append(file.values, 1)
 		case "false":
-			s.values = append(s.values, 0)
+			file.values = append(file.values, 0)
 		default:
-			s.errorAt(field.column, "found %s, wanted true or false as before: %q is Boolean", quote(field.text), variable.Name)
+			file.errorAt(field.column, "found %s, wanted true or false as before: %q is Boolean", quote(field.text), variable.Name)
 		}
 		return
 	}
 	value, err := strconv.ParseInt(text, 10, 32)
 	if err != nil || text[0] == '+' || value == math.MinInt32 || value == math.MaxInt32 {
-		s.errorAt(field.column, "found %s, wanted an integer of 32 bits for %q", quote(field.text), variable.Name)
+		file.errorAt(field.column, "found %s, wanted an integer of 32 bits for %q", quote(field.text), variable.Name)
 		return
 	}
 	variable.Low, variable.High = min(variable.Low, int32(value)), max(variable.High, int32(value))
-	s.values = append(s.values, int32(value))
+	file.values = append(file.values, int32(value))
 }
 
 // findState returns the position of a state in a file without errors.
-func (s *staFile) findState(state int) syntax.Pos {
-	lines := newLines(s.src)
-	lines.nextData(s.noun+"s", nil)
+func (file *staFile) findState(state int) syntax.Pos {
+	lines := newLines(file.src)
+	lines.nextData(file.noun+"s", nil)
 	for range state + 1 {
-		lines.nextData(s.noun+"s", nil)
+		lines.nextData(file.noun+"s", nil)
 	}
 	return lines.position(0)
 }

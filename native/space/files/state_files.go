@@ -24,8 +24,8 @@ type StateFiles struct {
 
 var _ explicit.SpaceSource = (*StateFiles)(nil)
 
-// Open reads files. extension is "tra", or that of a file with a complete model, which is
-// src.Transitions: "drn", "pexp" or "umb". Errors are as for Read.
+// Open reads the files of a state space. ext is "tra", or the extension of a complete model in src.Transitions:
+// "drn", "pexp" or "umb". The errors are the same as for Read.
 func Open(ctx context.Context, src Sources, ext string, opts ReadOptions) (*StateFiles, error) {
 	stateFiles := &StateFiles{sources: src, extension: ext, opts: opts, withFractions: map[explicit.Fractions]*explicit.Space{}}
 	var err error
@@ -49,8 +49,8 @@ func (files *StateFiles) read(ctx context.Context, opts ReadOptions) (*explicit.
 // Declares implements runner.StateSpace.
 func (files *StateFiles) Declares() *sema.Model { return files.space.Declares() }
 
-// Space implements explicit.SpaceSource. Spaces with fractions are read separately, so that
-// computations without fractions do not use them.
+// Space implements explicit.SpaceSource. It reads a space with fractions separately, so computations without
+// fractions need less memory.
 func (files *StateFiles) Space(ctx context.Context, fractions explicit.Fractions) (*explicit.Space, error) {
 	if fractions == explicit.NoFractions || files.opts.Exact {
 		return files.space, nil
@@ -70,26 +70,26 @@ func (files *StateFiles) Space(ctx context.Context, fractions explicit.Fractions
 }
 
 // Files implements runner.StateSpace. The first file has the transitions.
-func (g *StateFiles) Files() []runner.File {
-	files := []runner.File{{Name: "model." + g.extension, Data: g.sources.Transitions.Text}}
+func (stateFiles *StateFiles) Files() []runner.File {
+	files := []runner.File{{Name: "model." + stateFiles.extension, Data: stateFiles.sources.Transitions.Text}}
 	optional := []struct {
 		name   string
 		source *Source
 	}{
-		{"model.sta", g.sources.States},
-		{"model.lab", g.sources.Labels},
-		{"model.obs", g.sources.Observations},
+		{"model.sta", stateFiles.sources.States},
+		{"model.lab", stateFiles.sources.Labels},
+		{"model.obs", stateFiles.sources.Observations},
 	}
 	for _, file := range optional {
 		if file.source != nil {
 			files = append(files, runner.File{Name: file.name, Data: file.source.Text})
 		}
 	}
-	files = append(files, rewardFiles("srew", g.sources.StateRewards)...)
-	return append(files, rewardFiles("trew", g.sources.TransitionRewards)...)
+	files = append(files, rewardFiles("srew", stateFiles.sources.StateRewards)...)
+	return append(files, rewardFiles("trew", stateFiles.sources.TransitionRewards)...)
 }
 
-// rewardFiles returns a file for each source of rewards, numbered if there are several.
+// rewardFiles returns a file for each source of rewards. The files are numbered if there are several.
 func rewardFiles(extension string, sources []Source) []runner.File {
 	var files []runner.File
 	for i, src := range sources {

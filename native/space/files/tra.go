@@ -27,21 +27,22 @@ func partHeaders() []partHeader {
 	}
 }
 
-// nextData reads the next line with data and splits it into fields. It passes the comments before the line to visit, unless
-// visit is nil. It returns false at the end of the file, and after an error, such as the header of another kind of file.
-func (l *lines) nextData(kind string, visit func(comment string)) bool {
-	for l.next() {
-		trimmed := bytes.TrimSpace(l.text)
+// nextData reads the next line with data and splits it into fields. It calls visit, unless it is nil, for each
+// comment before the line. It returns false at the end of the file, or after an error. The header of a file of
+// another kind is an error.
+func (lines *lines) nextData(kind string, visit func(comment string)) bool {
+	for lines.next() {
+		trimmed := bytes.TrimSpace(lines.text)
 		if len(trimmed) == 0 {
 			continue
 		}
 		if trimmed[0] != '#' {
-			l.splitFields()
+			lines.splitFields()
 			return true
 		}
 		comment := string(trimmed)
 		if other := otherKind(comment, kind); other != "" {
-			l.errorAt(0, "found the header of a file of %s, wanted %s", other, kind)
+			lines.errorAt(0, "found the header of a file of %s, wanted %s", other, kind)
 			return false
 		}
 		if visit != nil {
@@ -51,7 +52,8 @@ func (l *lines) nextData(kind string, visit func(comment string)) bool {
 	return false
 }
 
-// otherKind returns the kind of contents that a comment begins, unless it is the wanted kind or the comment begins none.
+// otherKind returns the kind of file that starts with a comment. It returns "" for the wanted kind, and for a
+// comment that starts no file.
 func otherKind(comment, wanted string) string {
 	for _, header := range partHeaders() {
 		if header.kind != wanted && strings.HasPrefix(comment, header.text) {
@@ -79,8 +81,9 @@ type traFile struct {
 // observations unless the model is a POMDP.
 type traTotals struct{ states, choices, transitions, observations int }
 
-// readTransitions reads a .tra file. After errors the model is nil. If the number of states is
-// unknown, the traFile is nil too. The last result has the diagnostics.
+// readTransitions reads a .tra file. After an error in the file, the model is nil. If the error is in the totals,
+// the traFile is also nil. The lines have the errors of the file. The error is a *explicit.LimitError or the error
+// of the context.
 func readTransitions(ctx context.Context, src Source, opts ReadOptions) (*traFile, *sparse.Model, *lines, error) {
 	lines := newLines(src)
 	file, err := startTraFile(lines, opts)
@@ -89,19 +92,17 @@ func readTransitions(ctx context.Context, src Source, opts ReadOptions) (*traFil
 	}
 	maxRows := len(src.Text) / len("0 0 1\n") // the totals may be wrong
 	file.builder.Grow(min(file.totals.states, maxRows), min(file.totals.choices, maxRows), min(file.totals.transitions, maxRows))
-	for n := 0; lines.nextData("transitions", nil); n++ {
-		if n&0xfff == 0 {
-			if err := ctx.Err(); err != nil {
-				return nil, nil, lines, err
-			}
+	for line := 0; lines.nextData("transitions", nil); line++ {
+		if line&0xfff == 0 && ctx.Err() != nil {
+			return nil, nil, lines, ctx.Err()
 		}
 		file.readLine()
 	}
 	return file, file.finishModel(), lines, nil
 }
 
-// startTraFile reads the comments and the totals of a .tra file, and prepares the assembly of the model. It returns nil
-// after an error, which lines has recorded.
+// startTraFile reads the comments and the totals of a .tra file, and prepares the assembly of the model. It
+// returns nil if lines has recorded an error.
 func startTraFile(lines *lines, opts ReadOptions) (*traFile, error) {
 	file := &traFile{modelType: opts.Type, current: -1}
 	headerType := syntax.TypeNone
@@ -120,10 +121,10 @@ func startTraFile(lines *lines, opts ReadOptions) (*traFile, error) {
 	if err := opts.checkNumStates(file.totals.states); err != nil {
 		return nil, err
 	}
-	intervals := file.modelType == syntax.IDTMC || file.modelType == syntax.IMDP
-	opts.Exact = opts.Exact || intervals
+	hasIntervals := file.modelType == syntax.IDTMC || file.modelType == syntax.IMDP
+	opts.Exact = opts.Exact || hasIntervals
 	file.assembly = newAssembly(lines, sparseKind(file.modelType), file.totals.states, opts)
-	file.intervals, file.columns = intervals, columnsOf(file.modelType)
+	file.intervals, file.columns = hasIntervals, columnsOf(file.modelType)
 	if file.modelType == syntax.POMDP {
 		file.stateObservations = slices.Repeat([]int{-1}, file.totals.states)
 	}
@@ -144,11 +145,11 @@ func sparseKind(modelType syntax.ModelType) sparse.Kind {
 	return sparse.MDP
 }
 
-// typeOfComment returns the type of model in a comment such as # Transitions (MDP). It returns TypeNone for other comments, and
-// records an error for an unknown type.
+// typeOfComment returns the type of model in a comment such as # Transitions (MDP). It returns TypeNone for other
+// comments. An unknown type is an error.
 func typeOfComment(lines *lines, comment string) syntax.ModelType {
-	name, ok := strings.CutPrefix(comment, "# Transitions (")
-	if !ok {
+	name, isHeader := strings.CutPrefix(comment, "# Transitions (")
+	if !isHeader {
 		return syntax.TypeNone
 	}
 	switch name = strings.TrimSuffix(name, ")"); name {
@@ -173,26 +174,21 @@ func typeOfComment(lines *lines, comment string) syntax.ModelType {
 	return syntax.TypeNone
 }
 
-// readTotals reads the numbers of states and players (in a game), choices (in an MDP or a game), transitions
-// and observations (in a POMDP) from the current line. Their number determines the type of an unknown
-// model. It returns false after an error.
-func (t *traFile) readTotals(lines *lines) bool {
+// readTotals reads the totals from the current line, such as the numbers of states and transitions. If the type of
+// the model is unknown, the totals determine it. It returns false after an error.
+func (file *traFile) readTotals(lines *lines) bool {
 	if len(lines.errs) > 0 {
 		return false
 	}
-	if t.modelType == syntax.TypeNone {
-		t.modelType = typeOfTotals(lines)
+	if file.modelType == syntax.TypeNone {
+		file.modelType = typeOfTotals(lines)
 	}
-	entries := t.totalEntries()
+	entries := file.totalEntries()
 	if len(lines.fields) != len(entries) {
-		var wanted []string
-		for _, entry := range entries {
-			wanted = append(wanted, entry.name)
-		}
-		lines.errorAt(0, "found %s, wanted the %s: the model is of type %s", quote(bytes.TrimSpace(lines.text)), strings.Join(wanted, " and the "), typeName(t.modelType))
+		file.errorNumTotals(lines, entries)
 		return false
 	}
-	if t.modelType == syntax.SMG && !t.readNumPlayers(lines) {
+	if file.modelType == syntax.SMG && !file.readNumPlayers(lines) {
 		return false
 	}
 	for i, entry := range entries {
@@ -201,12 +197,26 @@ func (t *traFile) readTotals(lines *lines) bool {
 			return false
 		}
 	}
-	if t.totals.states == 0 {
+	return file.checkTotals(lines)
+}
+
+// errorNumTotals records an error for a line with a wrong number of totals. entries are the correct ones.
+func (file *traFile) errorNumTotals(lines *lines, entries []totalEntry) {
+	var wanted []string
+	for _, entry := range entries {
+		wanted = append(wanted, entry.name)
+	}
+	lines.errorAt(0, "found %s, wanted the %s: the model is of type %s", quote(bytes.TrimSpace(lines.text)), strings.Join(wanted, " and the "), typeName(file.modelType))
+}
+
+// checkTotals checks that there are states, and no more observations than states. It returns false after an error.
+func (file *traFile) checkTotals(lines *lines) bool {
+	if file.totals.states == 0 {
 		lines.errorAt(lines.fields[0].column, "found 0 states, wanted at least one")
 		return false
 	}
-	if t.totals.observations > t.totals.states {
-		lines.errorAt(lines.fields[len(entries)-1].column, "found %d observations of %d states, wanted no more than states", t.totals.observations, t.totals.states)
+	if file.totals.observations > file.totals.states {
+		lines.errorAt(lines.fields[len(lines.fields)-1].column, "found %d observations of %d states, wanted no more than states", file.totals.observations, file.totals.states)
 		return false
 	}
 	return true
@@ -218,22 +228,23 @@ type totalEntry struct {
 	total *int
 }
 
-// totalEntries returns the numbers in the first line of a file of the type of the model, in their order.
-func (t *traFile) totalEntries() []totalEntry {
-	states := totalEntry{"number of states", &t.totals.states}
-	choices := totalEntry{"number of choices", &t.totals.choices}
-	transitions := totalEntry{"number of transitions", &t.totals.transitions}
+// totalEntries returns the totals in the first line for the type of the model, in their order.
+func (file *traFile) totalEntries() []totalEntry {
+	states := totalEntry{"number of states", &file.totals.states}
+	choices := totalEntry{"number of choices", &file.totals.choices}
+	transitions := totalEntry{"number of transitions", &file.totals.transitions}
 	switch {
-	case t.modelType == syntax.POMDP:
-		return []totalEntry{states, choices, transitions, {"number of observations", &t.totals.observations}}
-	case sparseKind(t.modelType) == sparse.MDP:
+	case file.modelType == syntax.POMDP:
+		return []totalEntry{states, choices, transitions, {"number of observations", &file.totals.observations}}
+	case sparseKind(file.modelType) == sparse.MDP:
 		return []totalEntry{states, choices, transitions}
 	}
 	return []totalEntry{states, transitions}
 }
 
-// typeOfTotals returns the type of a model by its totals, which are the current line: in a game, the number of players follows the
-// number of states after a colon, and the other types have different numbers of totals. It returns TypeNone if no type fits.
+// typeOfTotals guesses the type of a model by the totals in the current line. In a game, a colon and the number of
+// players follow the number of states. Other types differ in the number of totals. It returns TypeNone if no type
+// fits.
 func typeOfTotals(lines *lines) syntax.ModelType {
 	isGame := bytes.Contains(lines.fields[0].text, []byte(":"))
 	switch numTotals := len(lines.fields); {
@@ -253,11 +264,12 @@ func typeOfTotals(lines *lines) syntax.ModelType {
 	return syntax.TypeNone
 }
 
-// hasInterval reports whether a field of the next row, by its index, is an interval. The current line stays the same.
-func (l *lines) hasInterval(entry int) bool {
-	preview := *l
+// hasInterval reports whether a field of the next row is an interval. index is the index of the field. The current
+// line stays the same.
+func (lines *lines) hasInterval(index int) bool {
+	preview := *lines
 	preview.fields, preview.errs = nil, nil
-	return preview.nextData("transitions", nil) && len(preview.fields) > entry && preview.fields[entry].text[0] == '['
+	return preview.nextData("transitions", nil) && len(preview.fields) > index && preview.fields[index].text[0] == '['
 }
 
 // typeName returns the name of a model type for diagnostics.
@@ -268,7 +280,7 @@ func typeName(modelType syntax.ModelType) string {
 	return modelType.String()
 }
 
-// guessType distinguishes a CTMC from a DTMC by the first rows: a number above 1 must be a rate.
+// guessType distinguishes a CTMC from a DTMC by the first rows. A number above 1 must be a rate.
 //
 // Source: PRISM's -importmodel, which reads six rows (reference, section 6).
 func guessType(lines *lines) syntax.ModelType {
@@ -293,7 +305,7 @@ type traColumns struct {
 	description                                 string // of the entries, for messages
 }
 
-// columnsOf returns the entries of the lines of a .tra file of a type of model.
+// columnsOf returns the columns of the lines of a .tra file for a type of model.
 func columnsOf(modelType syntax.ModelType) traColumns {
 	switch {
 	case modelType == syntax.LTS:
@@ -306,168 +318,169 @@ func columnsOf(modelType syntax.ModelType) traColumns {
 	return traColumns{target: 1, weight: 2, action: 3, description: "state, target, probability and perhaps an action"}
 }
 
-// readLine reads the transition in the current line. In a POMDP, the line may have the observation of an initial state instead.
-func (t *traFile) readLine() {
-	if t.owners != nil && !t.readOwner() {
+// readLine reads the transition in the current line. In a POMDP, the line may have the observation of an initial
+// state instead.
+func (file *traFile) readLine() {
+	if file.owners != nil && !file.readOwner() {
 		return
 	}
-	if t.stateObservations != nil && t.fields[0].String() == "-" {
-		t.readInitialObservation()
+	if file.stateObservations != nil && file.fields[0].String() == "-" {
+		file.readInitialObservation()
 		return
 	}
-	if maxEntries := t.columns.action + 1; len(t.fields) != maxEntries && len(t.fields) != maxEntries-1 {
-		t.errorAt(0, "found %d entries, wanted %s", len(t.fields), t.columns.description)
+	if maxEntries := file.columns.action + 1; len(file.fields) != maxEntries && len(file.fields) != maxEntries-1 {
+		file.errorAt(0, "found %d entries, wanted %s", len(file.fields), file.columns.description)
 		return
 	}
-	t.readTransition()
+	file.readTransition()
 }
 
-// readTransition reads the transition in the current line, which has a valid number of entries.
-func (t *traFile) readTransition() {
-	fields, columns := t.fields, &t.columns
-	state, ok := t.parseIndex(fields[0], "state", t.numStates)
+// readTransition reads the transition in the current line. The line has a valid number of fields.
+func (file *traFile) readTransition() {
+	fields, columns := file.fields, &file.columns
+	state, ok := file.parseIndex(fields[0], "state", file.numStates)
 	if !ok {
 		return
 	}
 	choice := 0
 	if columns.choice > 0 {
-		if choice, ok = t.parseCount(fields[columns.choice], "choice"); !ok {
+		if choice, ok = file.parseCount(fields[columns.choice], "choice"); !ok {
 			return
 		}
 	}
-	target, ok := t.parseIndex(fields[columns.target], "state", t.numStates)
+	target, ok := file.parseIndex(fields[columns.target], "state", file.numStates)
 	if !ok {
 		return
 	}
-	weight, high, ok := t.readWeight()
-	if !ok || columns.observation > 0 && !t.setObservation(target, fields[columns.observation]) {
+	weight, high, ok := file.readWeight()
+	if !ok || columns.observation > 0 && !file.setObservation(target, fields[columns.observation]) {
 		return
 	}
-	action, ok := t.readActionName()
-	if !ok || !t.startRow(state, choice, action) {
+	action, ok := file.readActionName()
+	if !ok || !file.startRow(state, choice, action) {
 		return
 	}
-	if t.kind == sparse.MDP { // the action belongs to the choice, not to the transition
+	if file.kind == sparse.MDP { // the action belongs to the choice, not to the transition
 		action = sparse.NoAction
 	}
-	t.nextHigh = high
-	t.addTransition(target, weight, action, fields[columns.target].column, fields[columns.action-1].column)
+	file.nextHigh = high
+	file.addTransition(target, weight, action, fields[columns.target].column, fields[columns.action-1].column)
 }
 
-// readWeight reads the probability, rate or interval of the transition in the current line. In an LTS, which has no weights, it returns 1.
-func (t *traFile) readWeight() (weight, high number, ok bool) {
-	if t.columns.weight == 0 {
-		return t.one, number{}, true
+// readWeight reads the probability, rate or interval of the current line's transition. In an LTS it returns 1.
+func (file *traFile) readWeight() (weight, high number, ok bool) {
+	if file.columns.weight == 0 {
+		return file.one, number{}, true
 	}
-	entry := t.fields[t.columns.weight]
-	if t.intervals {
-		return t.parseInterval(entry)
+	entry := file.fields[file.columns.weight]
+	if file.intervals {
+		return file.parseInterval(entry)
 	}
-	weight, ok = t.parseValue(entry, "probability or rate", t.exact)
+	weight, ok = file.parseValue(entry, "probability or rate", file.exact)
 	return weight, number{}, ok
 }
 
-// readActionName returns the number of the action of the transition in the current line; sparse.NoAction if it has none. It records an
-// error and returns false if the entry is not the name of an action.
-func (t *traFile) readActionName() (action sparse.Action, ok bool) {
-	if len(t.fields) <= t.columns.action {
+// readActionName returns the number of the action of the current line's transition, or sparse.NoAction. An invalid
+// name is an error.
+func (file *traFile) readActionName() (action sparse.Action, ok bool) {
+	if len(file.fields) <= file.columns.action {
 		return sparse.NoAction, true
 	}
-	entry := t.fields[t.columns.action]
-	if action, ok := t.actions[string(entry.text)]; ok {
-		return action, true
+	entry := file.fields[file.columns.action]
+	if known, isKnown := file.actions[string(entry.text)]; isKnown {
+		return known, true
 	}
 	if !isWord(entry.String()) {
-		t.errorAt(entry.column, "found %s, wanted the name of an action", quote(entry.text))
+		file.errorAt(entry.column, "found %s, wanted the name of an action", quote(entry.text))
 		return sparse.NoAction, false
 	}
-	return t.actionNumber(entry.String()), true
+	return file.actionNumber(entry.String()), true
 }
 
-// readInitialObservation reads a line with the observation of an initial state of a POMDP. Other states
-// get their observations from lines of incoming transitions, and an initial state may have none.
-func (t *traFile) readInitialObservation() {
-	if len(t.fields) != 5 {
-		t.errorAt(0, "found %d entries, wanted -, -, an initial state, - and its observation", len(t.fields))
+// readInitialObservation reads a line with the observation of an initial state of a POMDP. Other states get their
+// observations from the lines of incoming transitions.
+func (file *traFile) readInitialObservation() {
+	if len(file.fields) != 5 {
+		file.errorAt(0, "found %d entries, wanted -, -, an initial state, - and its observation", len(file.fields))
 		return
 	}
-	state, ok := t.parseIndex(t.fields[2], "state", t.numStates)
+	state, ok := file.parseIndex(file.fields[2], "state", file.numStates)
 	if ok {
-		t.setObservation(state, t.fields[4])
+		file.setObservation(state, file.fields[4])
 	}
 }
 
-// setObservation sets the observation of a state. It returns false after an error, also if an
-// earlier line has another observation of the same state.
-func (t *traFile) setObservation(state int, field field) bool {
-	observation, ok := t.parseIndex(field, "observation", t.totals.observations)
+// setObservation sets the observation of a state. It returns false after an error. A second, different observation
+// of the state is an error.
+func (file *traFile) setObservation(state int, field field) bool {
+	observation, ok := file.parseIndex(field, "observation", file.totals.observations)
 	if !ok {
 		return false
 	}
-	if t.stateObservations[state] >= 0 && t.stateObservations[state] != observation {
-		t.errorAt(field.column, "found observation %d of state %d, wanted %d as before", observation, state, t.stateObservations[state])
+	if file.stateObservations[state] >= 0 && file.stateObservations[state] != observation {
+		file.errorAt(field.column, "found observation %d of state %d, wanted %d as before", observation, state, file.stateObservations[state])
 		return false
 	}
-	t.stateObservations[state] = observation
+	file.stateObservations[state] = observation
 	return true
 }
 
-// startRow starts the given state and choice, unless they are the current state and choice. If they are not in order, it records
-// an error and returns false.
-func (t *traFile) startRow(state, choice int, action sparse.Action) bool {
-	if state < t.current {
-		t.errorAt(t.fields[0].column, "found state %d after state %d, wanted rows in the order of states", state, t.current)
+// startRow starts a state and a choice, unless they are the current ones. It returns false after an error. Rows
+// must be in the order of states and choices.
+func (file *traFile) startRow(state, choice int, action sparse.Action) bool {
+	if state < file.current {
+		file.errorAt(file.fields[0].column, "found state %d after state %d, wanted rows in the order of states", state, file.current)
 		return false
 	}
-	isNewState := state > t.current
+	isNewState := state > file.current
 	if isNewState {
-		t.startState(state)
-		t.current, t.numStateChoices = state, 0
+		file.startState(state)
+		file.current, file.numStateChoices = state, 0
 	}
-	if t.kind == sparse.MDP {
-		return t.startChoiceRow(state, choice, action)
+	if file.kind == sparse.MDP {
+		return file.startChoiceRow(state, choice, action)
 	}
 	if isNewState {
-		t.numStateChoices = 1
-		t.startChoice(sparse.NoAction, t.position(0))
+		file.numStateChoices = 1
+		file.startChoice(sparse.NoAction, file.position(0))
 	}
 	return true
 }
 
-// startChoiceRow starts a choice of the current state of an MDP, unless it is the current choice. If the choice is not in order, or
-// has another action than in the lines before, it records an error and returns false.
-func (t *traFile) startChoiceRow(state, choice int, action sparse.Action) bool {
-	next := t.numStateChoices
+// startChoiceRow starts a choice of an MDP's state, unless it is the current choice. It returns false after an
+// error. Choices must be in order, and all lines of a choice must have the same action.
+func (file *traFile) startChoiceRow(state, choice int, action sparse.Action) bool {
+	next := file.numStateChoices
 	last := next - 1
 	switch {
 	case choice == next:
-		t.numStateChoices++
-		t.rowAction = action
-		t.startChoice(action, t.position(0))
+		file.numStateChoices++
+		file.rowAction = action
+		file.startChoice(action, file.position(0))
 		return true
 	case choice != last:
-		t.errorAt(t.fields[1].column, "found choice %d of state %d, wanted %d or %d: choices in order", choice, state, max(last, 0), next)
+		file.errorAt(file.fields[1].column, "found choice %d of state %d, wanted %d or %d: choices in order", choice, state, max(last, 0), next)
 		return false
-	case action != t.rowAction:
-		t.errorAt(0, "found another action for choice %d of state %d, wanted one", choice, state)
+	case action != file.rowAction:
+		file.errorAt(0, "found another action for choice %d of state %d, wanted one", choice, state)
 		return false
 	}
 	return true
 }
 
-// finishModel checks the totals and returns the model. It returns nil after errors.
-func (t *traFile) finishModel() *sparse.Model {
-	if len(t.errs) > 0 {
+// finishModel checks the totals and returns the model. It returns nil after an error.
+func (file *traFile) finishModel() *sparse.Model {
+	if len(file.errs) > 0 {
 		return nil
 	}
-	withoutObservation := slices.Index(t.stateObservations, -1)
+	withoutObservation := slices.Index(file.stateObservations, -1)
 	switch {
-	case t.numTransitions != t.totals.transitions:
-		t.errorAtEnd("found %s, wanted %d as the first line says", noun.Count(t.numTransitions, "transition"), t.totals.transitions)
-	case t.kind == sparse.MDP && t.assembly.numChoices != t.totals.choices:
-		t.errorAtEnd("found %s, wanted %d as the first line says", noun.Count(t.assembly.numChoices, "choice"), t.totals.choices)
+	case file.numTransitions != file.totals.transitions:
+		file.errorAtEnd("found %s, wanted %d as the first line says", noun.Count(file.numTransitions, "transition"), file.totals.transitions)
+	case file.kind == sparse.MDP && file.assembly.numChoices != file.totals.choices:
+		file.errorAtEnd("found %s, wanted %d as the first line says", noun.Count(file.assembly.numChoices, "choice"), file.totals.choices)
 	case withoutObservation >= 0:
-		t.errorAtEnd("found no observation of state %d, wanted one for each state", withoutObservation)
+		file.errorAtEnd("found no observation of state %d, wanted one for each state", withoutObservation)
 	}
-	return t.finish()
+	return file.finish()
 }

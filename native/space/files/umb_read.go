@@ -3,7 +3,6 @@ package files
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -15,15 +14,15 @@ import (
 	"tilecheck/internal/umb"
 	"tilecheck/native/space/explicit"
 	"tilecheck/native/space/sparse"
-	"tilecheck/prism/sema"
 	"tilecheck/prism/syntax"
 )
 
-// ReadUMB reads a model in the format UMB, plain or compressed with gzip or xz. The model is a DTMC, an MDP, a DTMC or MDP with
-// intervals, a CTMC, a Markov automaton, an SMG or an LTS. Other types and unsupported features are errors. It returns the same errors as
-// Read, without lines. Columns and valuations stay packed, so memory depends on the model and not on numbers that the file claims. If
-// the file has no valuations, or ones that cannot be used, the states have one variable x, their number; in the second case there is
-// a warning.
+// ReadUMB reads a model in the format UMB, plain or compressed with gzip or xz. It reads DTMCs and MDPs, also with
+// intervals, CTMCs, Markov automata, SMGs and LTSs. Other types and unsupported features are errors. The errors
+// are the same as for Read, without lines.
+//
+// Memory depends on the size of the model, and not on numbers in the file. If the file has no usable valuations,
+// the states have one variable x, their number. Valuations that cannot be used give a warning.
 func ReadUMB(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space, error) {
 	if err := opts.check(); err != nil {
 		return nil, err
@@ -39,8 +38,8 @@ func ReadUMB(ctx context.Context, src Source, opts ReadOptions) (*explicit.Space
 	return nil, umbError(src.Name, err)
 }
 
-// umbError returns an error of reading a UMB file as ReadUMB returns it. A *LimitError, a *DeadlockError or an ErrorList stays as it is.
-// Another error becomes an ErrorList with the name of the file.
+// umbError converts an error to an error of ReadUMB. A *LimitError, a *DeadlockError and an ErrorList stay the
+// same. Any other error becomes an ErrorList with the name of the file.
 func umbError(name string, err error) error {
 	if _, ok := errors.AsType[*explicit.LimitError](err); ok {
 		return err
@@ -84,26 +83,15 @@ type umbFile struct {
 	warnings      []string
 }
 
-// umbVariable is a variable of a packed valuation.
-type umbVariable struct {
-	name               string
-	kind               sema.Type
-	bitOffset, numBits int
-	signed             bool
-	valueOffset        int64
-	low, high          int64 // the declared range if bounded is set, otherwise the range of the values found
-	bounded            bool
-}
-
 // umbColumn is a column of numbers in a UMB file.
 type umbColumn struct{ umb.Numbers }
 
-// get returns number i, with a fraction if exact is set.
-func (n *umbColumn) get(i int, exact bool) (number, error) {
-	if n.Fractions() {
-		return n.getFraction(i, exact)
+// get returns number i of the column. If exact is set, it also has a fraction.
+func (column *umbColumn) get(i int, exact bool) (number, error) {
+	if column.Fractions() {
+		return column.getFraction(i, exact)
 	}
-	value := number{float: n.Double(i)}
+	value := number{float: column.Double(i)}
 	if math.IsNaN(value.float) || math.IsInf(value.float, 0) {
 		return value, fmt.Errorf("found the number %v", value.float)
 	}
@@ -113,9 +101,9 @@ func (n *umbColumn) get(i int, exact bool) (number, error) {
 	return value, nil
 }
 
-// getFraction is get for a column of fractions.
-func (n *umbColumn) getFraction(i int, exact bool) (number, error) {
-	fraction, err := umb.DecodeRat(n.Fraction(i))
+// getFraction returns number i of a column of fractions. If exact is set, it also has a fraction.
+func (column *umbColumn) getFraction(i int, exact bool) (number, error) {
+	fraction, err := umb.DecodeRat(column.Fraction(i))
 	if err != nil {
 		return number{}, err
 	}
@@ -147,7 +135,7 @@ func (file *umbFile) forEachMember(visit func(name string, member *umb.Member) e
 	return umb.Members(file.ctx, bytes.NewReader(file.src.Text), visit)
 }
 
-// read reads the index, then the other members of the archive, and builds the space.
+// read reads the index and then the other members of the archive. It returns the space.
 func (file *umbFile) read() (*explicit.Space, error) {
 	if err := file.forEachMember(file.readIndexMember); err != nil {
 		return nil, err
@@ -162,7 +150,8 @@ func (file *umbFile) read() (*explicit.Space, error) {
 	return file.buildSpace()
 }
 
-// readIndexMember reads the index, and ignores other members of the archive. After the index it returns umb.ErrStop.
+// readIndexMember reads the index, and ignores other members of the archive. After the index it returns
+// umb.ErrStop.
 func (file *umbFile) readIndexMember(name string, member *umb.Member) error {
 	if name != umb.IndexFile {
 		return nil
@@ -177,260 +166,7 @@ func (file *umbFile) readIndexMember(name string, member *umb.Member) error {
 	return umb.ErrStop
 }
 
-// readIndex parses and checks the index of the file, which has the type and the numbers of states,
-// choices and branches.
-func (file *umbFile) readIndex(text []byte) error {
-	index := new(umb.Index)
-	if err := json.Unmarshal(text, index); err != nil {
-		return err
-	}
-	system := &index.System
-	if index.Version != umb.Version {
-		return fmt.Errorf("found version %d of the format, wanted %d", index.Version, umb.Version)
-	}
-	if err := file.readModelType(system); err != nil {
-		return err
-	}
-	if err := file.checkTotals(system); err != nil {
-		return err
-	}
-	if err := file.checkWeightTypes(system); err != nil {
-		return err
-	}
-	file.numStates, file.numChoices, file.numBranches = int(system.States), int(system.Choices), int(system.Branches)
-	file.index = index
-	return file.checkAnnotations()
-}
-
-// readModelType determines the type of the model. A type that cannot be read or that was not requested
-// is an error.
-func (file *umbFile) readModelType(system *umb.System) error {
-	_, intervals := system.Probability.Bound()
-	file.modelType = umbModelType(system, intervals)
-	file.markov = system.Time == umbMarkovTime
-	if file.modelType == syntax.TypeNone {
-		return fmt.Errorf("found a model with time %s, %d players and %d observations, only DTMCs, MDPs, those with intervals, CTMCs, Markov automata, SMGs and LTSs can be read",
-			quote([]byte(system.Time)), system.Players, system.Observations)
-	}
-	if file.opts.Type != syntax.TypeNone && file.opts.Type != file.modelType {
-		return fmt.Errorf("found a model of type %s, wanted the requested type %s", file.modelType, file.opts.Type)
-	}
-	return nil
-}
-
-// umbMarkovTime is the time of a Markov automaton.
-const umbMarkovTime = "urgent-stochastic"
-
-// umbModelType returns the type of a model; TypeNone if it cannot be read. intervals says that its
-// probabilities are intervals. The type of a Markov automaton is that of its embedded MDP.
-func umbModelType(system *umb.System, intervals bool) syntax.ModelType {
-	isChain := system.Players == 0
-	isMDP := system.Players == 1 && system.Observations == 0
-	hasProbabilities := system.Probability != nil
-	switch {
-	case system.Time == "stochastic" && isChain:
-		return syntax.CTMC
-	case system.Time == umbMarkovTime && isMDP && hasProbabilities && !intervals:
-		return syntax.MDP
-	case system.Time != "discrete":
-		return syntax.TypeNone
-	case isChain && intervals:
-		return syntax.IDTMC
-	case isChain:
-		return syntax.DTMC
-	case isMDP && intervals:
-		return syntax.IMDP
-	case isMDP && hasProbabilities:
-		return syntax.MDP
-	case isMDP && system.ExitRate == nil:
-		return syntax.LTS
-	case system.Players > 1 && system.Observations == 0 && hasProbabilities && !intervals:
-		return syntax.SMG
-	}
-	return syntax.TypeNone
-}
-
-// checkTotals returns an error if the numbers of states, choices and so on are too large to be read.
-func (file *umbFile) checkTotals(system *umb.System) error {
-	if system.States < 1 || system.States > math.MaxInt32 || system.Choices > math.MaxUint32-1 || system.Branches > math.MaxUint32-1 || system.Observations > 0 {
-		return fmt.Errorf("found %d states, %d choices, %d branches and %d observations, wanted numbers that fit 32 bits, states and no observations", system.States, system.Choices, system.Branches, system.Observations)
-	}
-	if err := file.opts.checkNumStates(int(system.States)); err != nil {
-		return err
-	}
-	if file.modelType == syntax.SMG {
-		if err := checkNumPlayers(int(min(system.Players, math.MaxInt32))); err != nil {
-			return err
-		}
-	}
-	if system.ChoiceActions > math.MaxUint16-1 || system.BranchActions > math.MaxUint16-1 {
-		return fmt.Errorf("found %d and %d actions, wanted at most %d", system.ChoiceActions, system.BranchActions, math.MaxUint16-1)
-	}
-	return nil
-}
-
-// checkWeightTypes returns an error if the types of the probabilities or of the exit rates cannot be
-// read. Intervals are always read as fractions.
-func (file *umbFile) checkWeightTypes(system *umb.System) error {
-	boundType, intervals := system.Probability.Bound()
-	if file.modelType != syntax.LTS {
-		if err := file.checkNumber(boundType); err != nil {
-			return fmt.Errorf("branch-probability-type: %w", err)
-		}
-	}
-	file.opts.Exact = file.opts.Exact || intervals
-	if file.timed() {
-		if err := file.checkNumber(system.ExitRate); err != nil {
-			return fmt.Errorf("exit-rate-type: %w", err)
-		}
-	}
-	return nil
-}
-
-// timed reports whether states have exit rates.
-func (file *umbFile) timed() bool { return file.modelType == syntax.CTMC || file.markov }
-
-// checkNumber checks that the type of a column of numbers can be read.
-func (file *umbFile) checkNumber(t *umb.Type) error {
-	err := t.CheckNumber()
-	if err == nil && file.opts.Fractions && t.Type == "double" {
-		err = errors.New("found float64 numbers, wanted fractions")
-	}
-	return err
-}
-
-// hasChoices reports whether the model is nondeterministic. Actions then belong to choices, otherwise
-// to branches.
-func (file *umbFile) hasChoices() bool {
-	return file.modelType == syntax.MDP || file.modelType == syntax.IMDP || file.modelType == syntax.LTS || file.modelType == syntax.SMG
-}
-
-// checkAnnotations returns an error for labels and rewards that cannot be read. Other annotations,
-// and valuations that cannot be used, give a warning.
-func (file *umbFile) checkAnnotations() error {
-	for _, group := range file.index.Annotations {
-		for i := range group.Value {
-			member := &group.Value[i]
-			if err := file.checkAnnotation(group.Name, &member.Value); err != nil {
-				return fmt.Errorf("%s/%s: %w", group.Name, member.Name, err)
-			}
-		}
-	}
-	valuation, ok := file.index.Valuations["states"]
-	if !ok {
-		return nil
-	}
-	if problem := file.readVariables(valuation); problem != "" {
-		file.variables = nil
-		file.warnings = append(file.warnings, fmt.Sprintf("the valuations of %s are not used, and its states have one variable x, their number: %s", file.src.Name, problem))
-	}
-	return nil
-}
-
-// checkAnnotation returns an error for a label ("aps") or rewards that cannot be read. For other groups it adds a
-// warning.
-func (file *umbFile) checkAnnotation(group string, annotation *umb.Annotation) error {
-	switch group {
-	case "aps":
-		isLabel := annotation.Type.Type == "bool" && annotation.Type.Bits() == 1 && slices.Equal(annotation.AppliesTo, []string{"states"})
-		if !isLabel {
-			return fmt.Errorf("found an atomic proposition of type %q, wanted bool, of states", annotation.Type.Type)
-		}
-	case "rewards":
-		if err := file.checkRewards(annotation); err != nil {
-			return err
-		}
-	default:
-		file.warnings = append(file.warnings, fmt.Sprintf("the annotations %q of %s are not used", group, file.src.Name))
-	}
-	if annotation.Probability != nil {
-		return errors.New("found values with probabilities, which are not supported")
-	}
-	return nil
-}
-
-// checkRewards returns an error unless the rewards are numbers of states, choices or branches. Rewards of branches are supported
-// only for models without choices.
-func (file *umbFile) checkRewards(annotation *umb.Annotation) error {
-	if err := file.checkNumber(&annotation.Type); err != nil {
-		return err
-	}
-	for _, kind := range annotation.AppliesTo {
-		isKnown := slices.Contains([]string{"states", "choices", "branches"}, kind)
-		if !isKnown || kind == "branches" && file.hasChoices() {
-			return fmt.Errorf("found rewards of %s, which are not supported for a model of type %s", kind, file.modelType)
-		}
-	}
-	return nil
-}
-
-// readVariables reads the layout of the packed valuations. It returns the reason why they cannot be used, or "" if they can.
-func (file *umbFile) readVariables(valuation umb.Valuation) (problem string) {
-	const maxPadding, maxBits = 1 << 16, 1 << 20
-	if len(valuation.Classes) != 1 {
-		return fmt.Sprintf("there are %d classes of them, and only one is supported", len(valuation.Classes))
-	}
-	bitOffset := 0
-	for i := range valuation.Classes[0].Variables {
-		declared := &valuation.Classes[0].Variables[i]
-		if declared.Padding > maxPadding {
-			return fmt.Sprintf("there are %d bits of padding", declared.Padding)
-		}
-		if declared.Padding > 0 {
-			bitOffset += int(declared.Padding)
-			continue
-		}
-		if problem := file.addVariable(declared, bitOffset); problem != "" {
-			return problem
-		}
-		bitOffset += int(declared.Type.Bits())
-	}
-	if bitOffset%8 != 0 || bitOffset == 0 || bitOffset > maxBits {
-		return fmt.Sprintf("they have %d bits, which is not a supported number of whole bytes", bitOffset)
-	}
-	return ""
-}
-
-// addVariable adds a variable at an offset in bits. It returns the reason why the variable cannot be read, or "" if it can.
-func (file *umbFile) addVariable(declared *umb.Variable, bitOffset int) (problem string) {
-	if declared.Type == nil || declared.Optional {
-		return fmt.Sprintf("variable %s is optional or has no type", quote([]byte(declared.Name)))
-	}
-	variable := umbVariable{name: declared.Name, bitOffset: bitOffset, valueOffset: declared.Offset, kind: sema.Int}
-	numBits := declared.Type.Bits()
-	switch {
-	case declared.Type.Type == "bool" && numBits <= 64:
-		variable.kind = sema.Bool
-	case (declared.Type.Type == "int" || declared.Type.Type == "uint") && numBits <= 64:
-		variable.signed = declared.Type.Type == "int"
-	default:
-		return fmt.Sprintf("variable %s is of type %s with %d bits", quote([]byte(declared.Name)), declared.Type.Type, numBits)
-	}
-	isKnown := slices.ContainsFunc(file.variables, func(known umbVariable) bool { return known.name == declared.Name })
-	if !syntax.IsIdent(declared.Name) || isKnown {
-		return fmt.Sprintf("%s is not the name of one variable", quote([]byte(declared.Name)))
-	}
-	if declared.Lower != nil && declared.Upper != nil {
-		variable.low, variable.high, variable.bounded = *declared.Lower, *declared.Upper, true
-	}
-	variable.numBits = int(numBits)
-	file.variables = append(file.variables, variable)
-	return ""
-}
-
-// valuationSize returns the size of a packed valuation in bytes.
-func (file *umbFile) valuationSize() int {
-	numBits := 0
-	for _, variable := range file.index.Valuations["states"].Classes[0].Variables {
-		numBits += int(variable.Padding)
-		if variable.Padding == 0 {
-			numBits += int(variable.Type.Bits())
-		}
-	}
-	return numBits / 8
-}
-
-// readMember reads a member of the archive if it is part of the model.
+// readMember reads a member of the archive if it belongs to the model.
 func (file *umbFile) readMember(name string, member *umb.Member) error {
 	err := file.readColumn(name, member)
 	if err != nil && file.ctx.Err() == nil {
@@ -477,8 +213,8 @@ func (file *umbFile) readColumn(name string, member *umb.Member) (err error) {
 	return err
 }
 
-// readActions reads the numbers or the names of the actions from the member actions/NAME. Actions
-// belong to choices or to branches; it ignores the other kind.
+// readActions reads the numbers or names of actions from the member actions/NAME. Actions belong to choices or to
+// branches, and it ignores the other kind.
 func (file *umbFile) readActions(name string, member *umb.Member) (err error) {
 	kind, numEntries, numActions := "branches/", file.numBranches, file.index.System.BranchActions
 	if file.hasChoices() {
@@ -495,7 +231,7 @@ func (file *umbFile) readActions(name string, member *umb.Member) (err error) {
 	return err
 }
 
-// readValuations reads the packed valuations of the states if they can be used.
+// readValuations reads the packed valuations of the states, if they can be used.
 func (file *umbFile) readValuations(member *umb.Member) error {
 	if file.variables == nil {
 		return nil
@@ -508,8 +244,8 @@ func (file *umbFile) readValuations(member *umb.Member) error {
 	return err
 }
 
-// readAnnotation reads a label or rewards from the member annotations/GROUP/ID/KIND/values.bin. It ignores other members, and annotations that
-// the index does not list.
+// readAnnotation reads a label or rewards from the member annotations/GROUP/ID/KIND/values.bin. It ignores other
+// members, and annotations that are not in the index.
 func (file *umbFile) readAnnotation(name string, member *umb.Member) (err error) {
 	words := strings.Split(name, "/")
 	if len(words) != 5 || words[0] != "annotations" || words[4] != "values.bin" {

@@ -88,14 +88,14 @@ type Writer struct {
 	exitRates *explicit.ExitRates
 }
 
-// NewWriter returns a writer for DTMCs, MDPs, CTMCs, LTSs, POMDPs, SMGs, and interval DTMCs and MDPs.
-// Other types are a *compile.UnsupportedError. LTSs, POMDPs, SMGs and interval models are written as
-// PRISM's explicit engine does, because its other engines do not support them.
+// NewWriter returns a writer for DTMCs, MDPs, CTMCs, LTSs, POMDPs, SMGs, and interval DTMCs and MDPs. Other types
+// are a *compile.UnsupportedError.
 func NewWriter(space *explicit.Space, opts Options) (*Writer, error) {
 	program := cmp.Or(opts.Program, space.Program())
 	switch program.Type {
 	case syntax.DTMC, syntax.MDP, syntax.CTMC:
 	case syntax.LTS, syntax.IDTMC, syntax.IMDP, syntax.POMDP, syntax.SMG:
+		// PRISM's symbolic engines do not support these types.
 		opts.Symbolic = false
 		if opts.Format != Plain {
 			return nil, &compile.UnsupportedError{File: program.File, Msg: fmt.Sprintf("%ss are exported in PRISM's explicit format only", program.Type)}
@@ -127,8 +127,8 @@ type printer struct {
 }
 
 // printTo calls body with a printer that writes to out, and flushes the output.
-func (w *Writer) printTo(ctx context.Context, out io.Writer, body func(*printer) error) error {
-	p := &printer{Writer: w, ctx: ctx, out: bufio.NewWriterSize(out, 1<<16)}
+func (writer *Writer) printTo(ctx context.Context, out io.Writer, body func(*printer) error) error {
+	p := &printer{Writer: writer, ctx: ctx, out: bufio.NewWriterSize(out, 1<<16)}
 	if err := body(p); err != nil {
 		return err
 	}
@@ -136,12 +136,10 @@ func (w *Writer) printTo(ctx context.Context, out io.Writer, body func(*printer)
 }
 
 // forEachState calls visit for every state, in the order of the file, with its number in the file.
-func (p *printer) forEachState(visit func(number, state int) error) error {
-	for number, state := range p.stateOrder {
-		if number&0xfff == 0 {
-			if err := p.ctx.Err(); err != nil {
-				return err
-			}
+func (printer *printer) forEachState(visit func(number, state int) error) error {
+	for number, state := range printer.stateOrder {
+		if number&0xfff == 0 && printer.ctx.Err() != nil {
+			return printer.ctx.Err()
 		}
 		if err := visit(number, int(state)); err != nil {
 			return err
@@ -151,84 +149,87 @@ func (p *printer) forEachState(visit func(number, state int) error) error {
 }
 
 // writeComment writes a comment line, unless Options.NoHeaders is set.
-func (p *printer) writeComment(text string) {
-	if !p.opts.NoHeaders {
-		p.write("# " + text)
-		p.endLine()
+func (printer *printer) writeComment(text string) {
+	if !printer.opts.NoHeaders {
+		printer.write("# " + text)
+		printer.endLine()
 	}
 }
 
-func (p *printer) write(text string)      { p.line = append(p.line, text...) }
-func (p *printer) writeInt(i int)         { p.line = strconv.AppendInt(p.line, int64(i), 10) }
-func (p *printer) writeNumber(n number)   { p.line = p.appendNumber(p.line, n) }
-func (p *printer) writeTarget(target int) { p.writeInt(int(p.stateNumbers[p.model.Target[target]])) }
+func (printer *printer) write(text string) { printer.line = append(printer.line, text...) }
+func (printer *printer) writeInt(i int)    { printer.line = strconv.AppendInt(printer.line, int64(i), 10) }
+
+func (printer *printer) writeNumber(n number) { printer.line = printer.appendNumber(printer.line, n) }
+
+func (printer *printer) writeTarget(target int) {
+	printer.writeInt(int(printer.stateNumbers[printer.model.Target[target]]))
+}
 
 // writeSpaceInt writes a space and a number.
-func (p *printer) writeSpaceInt(i int) {
-	p.write(" ")
-	p.writeInt(i)
+func (printer *printer) writeSpaceInt(i int) {
+	printer.write(" ")
+	printer.writeInt(i)
 }
 
 // endLine writes the current line to the output. If that fails, Flush returns the error later.
-func (p *printer) endLine() {
-	p.line = append(p.line, '\n')
-	_, _ = p.out.Write(p.line)
-	p.line = p.line[:0]
+func (printer *printer) endLine() {
+	printer.line = append(printer.line, '\n')
+	_, _ = printer.out.Write(printer.line)
+	printer.line = printer.line[:0]
 }
 
-// appendNumber appends a number: as a fraction if it has one, otherwise with the precision of the
-// options.
-func (w *Writer) appendNumber(dst []byte, value number) []byte {
-	if value.rat != nil && !w.space.Rounded() {
+// appendNumber appends a number, as a fraction or with the precision of the options.
+func (writer *Writer) appendNumber(dst []byte, value number) []byte {
+	if value.rat != nil && !writer.space.Rounded() {
 		return append(dst, value.rat.RatString()...)
 	}
 	float := value.float
 	if value.rat != nil {
 		float, _ = value.rat.Float64()
 	}
-	if w.opts.Symbolic {
-		return strconv.AppendFloat(dst, float, 'g', w.opts.Precision, 64)
+	if writer.opts.Symbolic {
+		return strconv.AppendFloat(dst, float, 'g', writer.opts.Precision, 64)
 	}
-	return appendFloat(dst, w.opts.Precision, float)
+	return appendFloat(dst, writer.opts.Precision, float)
 }
 
 // weight returns the probability or rate of a transition, as a fraction in an exact model.
-func (w *Writer) weight(transition int) number {
-	if w.model.Exact() {
-		return number{rat: w.model.Rat(transition)}
+func (writer *Writer) weight(transition int) number {
+	if writer.model.Exact() {
+		return number{rat: writer.model.Rat(transition)}
 	}
-	return number{float: w.model.Prob(transition)}
+	return number{float: writer.model.Prob(transition)}
 }
 
-// requireNoIntervals returns an error for an interval model, a POMDP and a game, which the format cannot
-// express.
-func (w *Writer) requireNoIntervals(format string) error {
-	others := ".tra or .pexp"
-	if w.program.Type == syntax.SMG {
-		others = ".tra, .pexp or .umb"
+// requireNoIntervals returns an error for interval models, POMDPs and games, because the format cannot express
+// them.
+func (writer *Writer) requireNoIntervals(format string) error {
+	alternatives := ".tra or .pexp"
+	if writer.program.Type == syntax.SMG {
+		alternatives = ".tra, .pexp or .umb"
 	}
-	if w.model.Intervals() || w.program.Type == syntax.POMDP || w.program.Type == syntax.SMG {
-		return &compile.UnsupportedError{File: w.program.File, Msg: fmt.Sprintf("found a model of type %s, which cannot be written as %s, only as %s", w.program.Type, format, others)}
+	if writer.model.Intervals() || writer.program.Type == syntax.POMDP || writer.program.Type == syntax.SMG {
+		return &compile.UnsupportedError{File: writer.program.File, Msg: fmt.Sprintf("found a model of type %s, which cannot be written as %s, only as %s", writer.program.Type, format, alternatives)}
 	}
 	return nil
 }
 
-// actionName returns the name of the action of a choice of an MDP, or of a transition of a Markov
-// chain. It is "" if there is no action or actions are not written.
-func (w *Writer) actionName(i int) string {
-	if w.opts.NoActions || w.model.Actions == nil || w.model.Actions[i] == sparse.NoAction {
+// actionName returns the name of the action of a choice of an MDP, or of a transition of a Markov chain. It
+// returns "" if there is no action, or if actions are not written.
+func (writer *Writer) actionName(index int) string {
+	if writer.opts.NoActions || writer.model.Actions == nil || writer.model.Actions[index] == sparse.NoAction {
 		return ""
 	}
-	return w.space.Program().Actions[w.model.Actions[i]-1]
+	return writer.space.Program().Actions[writer.model.Actions[index]-1]
 }
 
 // nondeterministic reports whether states have choices.
-func (w *Writer) nondeterministic() bool { return w.model.Kind == sparse.MDP }
+func (writer *Writer) nondeterministic() bool { return writer.model.Kind == sparse.MDP }
 
 // probabilistic reports whether transitions have weights.
-func (w *Writer) probabilistic() bool { return w.program.Type != syntax.LTS }
+func (writer *Writer) probabilistic() bool { return writer.program.Type != syntax.LTS }
 
-// rewardAt returns entry i of rewards whose slices may be nil. A nil fraction stands for zero.
+// rewardAt returns entry i of a list of rewards as a number. A list may be nil. A nil fraction stands for zero.
 func rewardAt(values []float64, rats []*big.Rat, i int) number {
 	switch {
 	case rats != nil && rats[i] != nil:

@@ -20,87 +20,86 @@ func (e *MistakeError) Error() string {
 	return fmt.Sprintf("states %d and %d are in one block, and %s", e.States[0], e.States[1], e.Why)
 }
 
-// Check returns a *MistakeError unless the partition is a bisimulation that refines the initial one. It
-// compares every state with the first state of its block, in rational arithmetic. Other errors are the context's
-// and ErrInexact.
-func (p *Partition) Check(ctx context.Context, model *sparse.Model, initial []uint32, rewards []*sparse.Reward) error {
+// Check returns a *MistakeError unless the partition is a bisimulation that refines the initial partition. It
+// compares every state with the first state of its block, in rational arithmetic. Other errors are the error of
+// the context and ErrInexact.
+func (partition *Partition) Check(ctx context.Context, model *sparse.Model, initial []uint32, rewards []*sparse.Reward) error {
 	if !model.Exact() || model.Intervals() {
 		return ErrInexact
 	}
-	for s := range model.NumStates() {
-		if s&0xfff == 0 && ctx.Err() != nil {
+	for state := range model.NumStates() {
+		if state&0xfff == 0 && ctx.Err() != nil {
 			return ctx.Err()
 		}
-		first := int(p.First[p.Block[s]])
-		if p.Block[first] != p.Block[s] || initial[first] != initial[s] {
-			return &MistakeError{[2]int{first, s}, "the property distinguishes them"}
+		first := int(partition.First[partition.Block[state]])
+		if partition.Block[first] != partition.Block[state] || initial[first] != initial[state] {
+			return &MistakeError{[2]int{first, state}, "the property distinguishes them"}
 		}
-		if first == s {
+		if first == state {
 			continue
 		}
-		if why := p.difference(model, first, s, rewards); why != "" {
-			return &MistakeError{[2]int{first, s}, why}
+		if why := partition.difference(model, first, state, rewards); why != "" {
+			return &MistakeError{[2]int{first, state}, why}
 		}
 	}
 	return nil
 }
 
-// difference returns the reason why two states are not bisimilar, or "" if they are.
-func (p *Partition) difference(model *sparse.Model, first, second int, rewards []*sparse.Reward) string {
+// difference returns the reason why two states are not bisimilar, or "" if they are bisimilar.
+func (partition *Partition) difference(model *sparse.Model, first, second int, rewards []*sparse.Reward) string {
 	for _, reward := range rewards {
 		if !equalRats(entry(reward.StateRat, first), entry(reward.StateRat, second)) {
 			return "they have different rewards"
 		}
 	}
-	if !p.simulates(model, first, second, rewards) || !p.simulates(model, second, first, rewards) {
+	if !partition.simulates(model, first, second, rewards) || !partition.simulates(model, second, first, rewards) {
 		return "one has a choice without an equivalent choice of the other"
 	}
 	return ""
 }
 
-// simulates reports whether a second state has an equivalent choice for each choice of the first state.
-func (p *Partition) simulates(model *sparse.Model, firstState, secondState int, rewards []*sparse.Reward) bool {
+// simulates reports whether for each choice of firstState, secondState has an equivalent choice.
+func (partition *Partition) simulates(model *sparse.Model, firstState, secondState int, rewards []*sparse.Reward) bool {
 	first, end := model.Choices(firstState)
-	for c := first; c < end; c++ {
-		if !p.hasEquivalentChoice(model, secondState, c, rewards) {
+	for choice := first; choice < end; choice++ {
+		if !partition.hasEquivalentChoice(model, secondState, choice, rewards) {
 			return false
 		}
 	}
 	return true
 }
 
-// hasEquivalentChoice reports whether state s has a choice that is equivalent to choice c of another state.
-func (p *Partition) hasEquivalentChoice(model *sparse.Model, s, c int, rewards []*sparse.Reward) bool {
-	first, end := model.Choices(s)
+// hasEquivalentChoice reports whether a state has a choice that is equivalent to a choice of another state.
+func (partition *Partition) hasEquivalentChoice(model *sparse.Model, state, choice int, rewards []*sparse.Reward) bool {
+	first, end := model.Choices(state)
 	for candidate := first; candidate < end; candidate++ {
-		if p.equivalentChoices(model, c, candidate, rewards) {
+		if partition.equivalentChoices(model, choice, candidate, rewards) {
 			return true
 		}
 	}
 	return false
 }
 
-// equivalentChoices reports whether two choices have the same rewards and lead to every block with the
-// same probability.
-func (p *Partition) equivalentChoices(model *sparse.Model, choice, other int, rewards []*sparse.Reward) bool {
+// equivalentChoices reports whether two choices have equal rewards and an equal probability of each block.
+func (partition *Partition) equivalentChoices(model *sparse.Model, choice, other int, rewards []*sparse.Reward) bool {
 	for _, reward := range rewards {
 		if !equalRats(entry(reward.ChoiceRat, choice), entry(reward.ChoiceRat, other)) {
 			return false
 		}
 	}
-	return maps.EqualFunc(p.blockWeights(model, choice), p.blockWeights(model, other), equalRats)
+	return maps.EqualFunc(partition.blockWeights(model, choice), partition.blockWeights(model, other), equalRats)
 }
 
-// blockWeights returns the sum of the weights with which a choice leads to each block.
-func (p *Partition) blockWeights(model *sparse.Model, choice int) map[uint32]*big.Rat {
+// blockWeights returns for each block the sum of the weights of a choice's transitions to it.
+func (partition *Partition) blockWeights(model *sparse.Model, choice int) map[uint32]*big.Rat {
 	sums := map[uint32]*big.Rat{}
 	first, end := model.Row(choice)
-	for i := first; i < end; i++ {
-		block := p.Block[model.Target[i]]
+	for transition := first; transition < end; transition++ {
+		block := partition.Block[model.Target[transition]]
 		if sums[block] == nil {
 			sums[block] = new(big.Rat)
 		}
-		sums[block].Add(sums[block], model.Rat(i))
+		sums[block].Add(sums[block], model.Rat(transition))
 	}
 	return sums
 }

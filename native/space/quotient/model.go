@@ -7,49 +7,50 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Model returns the quotient. Its states are the blocks, with the choices of their first states; of several
-// equivalent choices it keeps the first. The second result has, for each choice of the quotient, the choice of the
-// model. Initial states, deadlocks and labels are copied, and must not distinguish states of a block; rewards
-// are not copied.
-func (p *Partition) Model(model *sparse.Model, rewards []*sparse.Reward) (*sparse.Model, []uint32, error) {
+// Model returns the quotient. Its states are the blocks, with the choices of their first states. It has only the
+// first of several equivalent choices. origins has the choice of the model for each choice of the quotient.
+//
+// Initial states, deadlocks and labels are copied. They must not distinguish states of a block. Rewards are not
+// copied.
+func (partition *Partition) Model(model *sparse.Model, rewards []*sparse.Reward) (quotient *sparse.Model, origins []uint32, err error) {
 	builder := sparse.NewBuilder(model.Kind)
-	var kept []uint32
-	for _, s := range p.First {
+
+	for _, state := range partition.First {
 		builder.State()
-		first, end := model.Choices(int(s))
-		firstKept := len(kept)
-		for c := first; c < end; c++ {
-			isEquivalent := func(other uint32) bool { return p.equivalentChoices(model, c, int(other), rewards) }
-			if !slices.ContainsFunc(kept[firstKept:], isEquivalent) {
-				kept = append(kept, uint32(c))
-				p.addChoice(builder, model, c)
+		first, end := model.Choices(int(state))
+		firstOrigin := len(origins)
+		for choice := first; choice < end; choice++ {
+			isEquivalent := func(other uint32) bool { return partition.equivalentChoices(model, choice, int(other), rewards) }
+			if !slices.ContainsFunc(origins[firstOrigin:], isEquivalent) {
+				origins = append(origins, uint32(choice))
+				partition.addChoice(builder, model, choice)
 			}
 		}
 	}
-	quotient, err := builder.Finish()
+	quotient, err = builder.Finish()
 	if err != nil {
 		return nil, nil, err
 	}
-	p.copySets(quotient, model)
-	return quotient, kept, nil
+	partition.copySets(quotient, model)
+	return quotient, origins, nil
 }
 
 // copySets copies the initial states, the deadlocks and the labels of a model to its quotient.
-func (p *Partition) copySets(quotient, model *sparse.Model) {
-	for _, s := range model.Initial {
-		quotient.Initial = append(quotient.Initial, p.Block[s])
+func (partition *Partition) copySets(quotient, model *sparse.Model) {
+	for _, state := range model.Initial {
+		quotient.Initial = append(quotient.Initial, partition.Block[state])
 	}
 	slices.Sort(quotient.Initial)
 	quotient.Initial = slices.Compact(quotient.Initial)
 	if model.Deadlocks != nil {
-		quotient.Deadlocks = sparse.NewSet(len(p.First))
-		for s := range model.Deadlocks.All() {
-			quotient.Deadlocks.Add(int(p.Block[s]))
+		quotient.Deadlocks = sparse.NewSet(len(partition.First))
+		for state := range model.Deadlocks.All() {
+			quotient.Deadlocks.Add(int(partition.Block[state]))
 		}
 	}
 	for _, label := range model.Labels {
-		set := sparse.NewSet(len(p.First))
-		for block, first := range p.First {
+		set := sparse.NewSet(len(partition.First))
+		for block, first := range partition.First {
 			if label.States.Has(int(first)) {
 				set.Add(block)
 			}
@@ -58,8 +59,9 @@ func (p *Partition) copySets(quotient, model *sparse.Model) {
 	}
 }
 
-// addChoice adds a choice of the model, with blocks as targets. It adds up the weights to each block.
-func (p *Partition) addChoice(builder *sparse.Builder, model *sparse.Model, choice int) {
+// addChoice adds a choice of the model to the quotient. The targets are blocks, and the weights to the same block
+// are added.
+func (partition *Partition) addChoice(builder *sparse.Builder, model *sparse.Model, choice int) {
 	if model.Kind == sparse.MDP {
 		action := sparse.NoAction
 		if model.Actions != nil {
@@ -67,18 +69,18 @@ func (p *Partition) addChoice(builder *sparse.Builder, model *sparse.Model, choi
 		}
 		builder.Choice(action)
 	}
-	sums := p.blockWeights(model, choice)
+	sums := partition.blockWeights(model, choice)
 	for _, block := range slices.Sorted(maps.Keys(sums)) {
 		builder.AddRat(int(block), sums[block], sparse.NoAction)
 	}
 }
 
-// Reward translates a reward structure of the model to the quotient. kept has the choice of the model for each
-// choice of the quotient, as Model returns it.
-func (p *Partition) Reward(reward *sparse.Reward, kept []uint32) *sparse.Reward {
+// Reward translates a reward structure of the model to the quotient. origins has the choice of the model for each
+// choice of the quotient.
+func (partition *Partition) Reward(reward *sparse.Reward, origins []uint32) *sparse.Reward {
 	return &sparse.Reward{
 		Name: reward.Name, Err: reward.Err, Unfit: reward.Unfit,
-		State: sparse.SelectEntries(reward.State, p.First), StateRat: sparse.SelectEntries(reward.StateRat, p.First),
-		Choice: sparse.SelectEntries(reward.Choice, kept), ChoiceRat: sparse.SelectEntries(reward.ChoiceRat, kept),
+		State: sparse.SelectEntries(reward.State, partition.First), StateRat: sparse.SelectEntries(reward.StateRat, partition.First),
+		Choice: sparse.SelectEntries(reward.Choice, origins), ChoiceRat: sparse.SelectEntries(reward.ChoiceRat, origins),
 	}
 }

@@ -40,9 +40,11 @@ type refiner struct {
 // blockWeight is a transition: the block that it leads to, and its weight.
 type blockWeight struct{ block, weight uint32 }
 
-// Refine returns the coarsest bisimulation in which the states of a block have the same number in initial and the
-// same exact rewards. It splits blocks by the signatures of their states until no block is split. The error is the
-// context's or ErrInexact.
+// Refine returns the coarsest bisimulation that refines the partition by initial and by exact rewards. It splits
+// blocks by the signatures of their states until no block is split. The error is the error of the context or
+// ErrInexact.
+//
+// Source: partition refinement, Valmari and Franceschinis 2010.
 func Refine(ctx context.Context, model *sparse.Model, initial []uint32, rewards []*sparse.Reward) (*Partition, error) {
 	if !model.Exact() || model.Intervals() {
 		return nil, ErrInexact
@@ -51,9 +53,14 @@ func Refine(ctx context.Context, model *sparse.Model, initial []uint32, rewards 
 	for _, weight := range model.Rats {
 		refiner.weightID = append(refiner.weightID, refiner.rationalID(weight))
 	}
-	refiner.numberChoiceRewards(rewards)
+	if err := refiner.numberChoiceRewards(ctx, rewards); err != nil {
+		return nil, err
+	}
 	partition := &Partition{}
-	numBlocks := refiner.groupInitially(initial, rewards)
+	numBlocks, err := refiner.groupInitially(ctx, initial, rewards)
+	if err != nil {
+		return nil, err
+	}
 	for isSplit := true; isSplit; {
 		refined, err := refiner.refineOnce(ctx)
 		if err != nil {
@@ -69,114 +76,110 @@ func Refine(ctx context.Context, model *sparse.Model, initial []uint32, rewards 
 }
 
 // groupInitially groups the states by their initial numbers and rewards. It returns the number of blocks.
-func (r *refiner) groupInitially(initial []uint32, rewards []*sparse.Reward) (numBlocks int) {
-	r.block, numBlocks = groupByKey(r.model.NumStates(), func(s int, key []byte) []byte {
-		return r.appendStateRewards(binary.LittleEndian.AppendUint32(key, initial[s]), rewards, s)
+func (refiner *refiner) groupInitially(ctx context.Context, initial []uint32, rewards []*sparse.Reward) (numBlocks int, err error) {
+	refiner.block, numBlocks, err = groupByKey(ctx, refiner.model.NumStates(), func(state int, key []byte) []byte {
+		return refiner.appendStateRewards(binary.LittleEndian.AppendUint32(key, initial[state]), rewards, state)
 	})
-	return numBlocks
+	return numBlocks, err
 }
 
 // refineOnce groups the states by their signatures. It returns the number of blocks.
-func (r *refiner) refineOnce(ctx context.Context) (numBlocks int, err error) {
-	refined, numBlocks := groupByKey(r.model.NumStates(), func(s int, key []byte) []byte {
-		if s&0xfff == 0 && err == nil {
-			err = ctx.Err()
-		}
-		if err != nil {
-			return key
-		}
-		return r.signature(s, key)
-	})
+func (refiner *refiner) refineOnce(ctx context.Context) (numBlocks int, err error) {
+	refined, numBlocks, err := groupByKey(ctx, refiner.model.NumStates(), refiner.signature)
 	if err != nil {
 		return 0, err
 	}
-	r.block = refined
+	refiner.block = refined
 	return numBlocks, nil
 }
 
-// New returns a Partition with the given blocks, renumbered by their first states.
+// New returns a Partition with the given blocks, renumbered in the order of their first states.
 func New(block []uint32) *Partition {
 	partition := &Partition{Block: make([]uint32, len(block))}
 	newNumber := map[uint32]uint32{}
-	for s, oldNumber := range block {
-		number, found := newNumber[oldNumber]
-		if !found {
+	for state, oldNumber := range block {
+		number, isKnown := newNumber[oldNumber]
+		if !isKnown {
 			number = uint32(len(partition.First))
 			newNumber[oldNumber] = number
-			partition.First = append(partition.First, uint32(s))
+			partition.First = append(partition.First, uint32(state))
 		}
-		partition.Block[s] = number
+		partition.Block[state] = number
 	}
 	return partition
 }
 
-// firstStates returns the first state of each of n blocks.
+// firstStates returns the first state of each of n blocks. block has the number of each state's block.
 func firstStates(block []uint32, n int) []uint32 {
 	first := make([]uint32, n)
-	for s, number := range slices.Backward(block) {
-		first[number] = uint32(s)
+	for state, blockNumber := range slices.Backward(block) {
+		first[blockNumber] = uint32(state)
 	}
 	return first
 }
 
-// groupByKey numbers the n states in the order of first occurrence, so that states with equal keys have equal
-// numbers. It returns the number of each state, and how many different numbers there are. appendKey appends the
-// key of a state to a buffer.
-func groupByKey(n int, appendKey func(s int, buffer []byte) []byte) ([]uint32, int) {
-	numberOf := make([]uint32, n)
+// groupByKey gives each of n objects a number, equal numbers for equal keys. Numbers are in order of first
+// occurrence. appendKey appends the key of an object to a buffer.
+func groupByKey(ctx context.Context, n int, appendKey func(object int, buffer []byte) []byte) (numberOf []uint32, numDistinct int, err error) {
+	numberOf = make([]uint32, n)
 	numbers := map[string]uint32{}
 	var key []byte
-	for s := range n {
-		key = appendKey(s, key[:0])
-		number, found := numbers[string(key)]
-		if !found {
+	for object := range n {
+		if object&0xfff == 0 && ctx.Err() != nil {
+			return nil, 0, ctx.Err()
+		}
+		key = appendKey(object, key[:0])
+		number, isKnown := numbers[string(key)]
+		if !isKnown {
 			number = uint32(len(numbers))
 			numbers[string(key)] = number
 		}
-		numberOf[s] = number
+		numberOf[object] = number
 	}
-	return numberOf, len(numbers)
+	return numberOf, len(numbers), nil
 }
 
-// rationalID returns the number of a fraction; nil stands for 0.
-func (r *refiner) rationalID(value *big.Rat) uint32 {
+// rationalID returns the number of a fraction. nil stands for 0.
+func (refiner *refiner) rationalID(value *big.Rat) uint32 {
 	text := "0"
 	if value != nil {
 		text = value.RatString()
 	}
-	id, found := r.rationalIDs[text]
-	if !found {
-		id = uint32(len(r.rationalIDs))
-		r.rationalIDs[text] = id
+	id, isKnown := refiner.rationalIDs[text]
+	if !isKnown {
+		id = uint32(len(refiner.rationalIDs))
+		refiner.rationalIDs[text] = id
 	}
 	return id
 }
 
-// numberChoiceRewards numbers the tuples of choice rewards.
-func (r *refiner) numberChoiceRewards(rewards []*sparse.Reward) {
-	r.choiceReward, _ = groupByKey(r.model.NumChoices(), func(c int, key []byte) []byte {
+// numberChoiceRewards gives each choice the number of its tuple of rewards.
+func (refiner *refiner) numberChoiceRewards(ctx context.Context, rewards []*sparse.Reward) (err error) {
+	refiner.choiceReward, _, err = groupByKey(ctx, refiner.model.NumChoices(), func(choice int, key []byte) []byte {
 		for _, reward := range rewards {
-			key = binary.LittleEndian.AppendUint32(key, r.rationalID(entry(reward.ChoiceRat, c)))
+			key = binary.LittleEndian.AppendUint32(key, refiner.rationalID(entry(reward.ChoiceRat, choice)))
 		}
 		return key
 	})
+	return err
 }
 
-// appendStateRewards appends the numbers of the rewards of state s to a key.
-func (r *refiner) appendStateRewards(key []byte, rewards []*sparse.Reward, s int) []byte {
+// appendStateRewards appends the numbers of a state's rewards to a key.
+func (refiner *refiner) appendStateRewards(key []byte, rewards []*sparse.Reward, state int) []byte {
 	for _, reward := range rewards {
-		key = binary.LittleEndian.AppendUint32(key, r.rationalID(entry(reward.StateRat, s)))
+		key = binary.LittleEndian.AppendUint32(key, refiner.rationalID(entry(reward.StateRat, state)))
 	}
 	return key
 }
 
-// signature appends the signature of state s to key: its block, and the set of its choices' signatures.
-func (r *refiner) signature(s int, key []byte) []byte {
-	key = binary.LittleEndian.AppendUint32(key, r.block[s])
-	first, end := r.model.Choices(s)
+// signature appends the signature of a state to key. It consists of the block and the set of the choices'
+// signatures.
+func (refiner *refiner) signature(state int, key []byte) []byte {
+	key = binary.LittleEndian.AppendUint32(key, refiner.block[state])
+	first, end := refiner.model.Choices(state)
 	var choices []string
-	for c := first; c < end; c++ {
-		choices = append(choices, string(r.choiceSignature(c)))
+	for choice := first; choice < end; choice++ {
+		choices = append(choices, string(refiner.choiceSignature(choice)))
 	}
 	slices.Sort(choices)
 	for _, choice := range slices.Compact(choices) {
@@ -186,47 +189,47 @@ func (r *refiner) signature(s int, key []byte) []byte {
 	return key
 }
 
-// choiceSignature returns the signature of a choice: the number of its rewards, and for each block that it
-// leads to, the block and the number of the probability.
-func (r *refiner) choiceSignature(c int) []byte {
-	first, end := r.model.Row(c)
-	r.pairs = r.pairs[:0]
-	for i := first; i < end; i++ {
-		r.pairs = append(r.pairs, blockWeight{r.block[r.model.Target[i]], r.model.Weight[i]})
+// choiceSignature returns the signature of a choice. It consists of the number of the rewards and, for each target
+// block, the block and the number of its probability.
+func (refiner *refiner) choiceSignature(choice int) []byte {
+	first, last := refiner.model.Row(choice)
+	refiner.pairs = refiner.pairs[:0]
+	for transition := first; transition < last; transition++ {
+		refiner.pairs = append(refiner.pairs, blockWeight{refiner.block[refiner.model.Target[transition]], refiner.model.Weight[transition]})
 	}
-	slices.SortFunc(r.pairs, func(a, b blockWeight) int {
-		return cmp.Or(cmp.Compare(a.block, b.block), cmp.Compare(a.weight, b.weight))
+	slices.SortFunc(refiner.pairs, func(left, right blockWeight) int {
+		return cmp.Or(cmp.Compare(left.block, right.block), cmp.Compare(left.weight, right.weight))
 	})
-	signature := binary.LittleEndian.AppendUint32(nil, r.choiceReward[c])
-	for from := 0; from < len(r.pairs); {
-		block, to := r.pairs[from].block, from
-		for to < len(r.pairs) && r.pairs[to].block == block {
-			to++
+	signature := binary.LittleEndian.AppendUint32(nil, refiner.choiceReward[choice])
+	for start := 0; start < len(refiner.pairs); {
+		block, end := refiner.pairs[start].block, start
+		for end < len(refiner.pairs) && refiner.pairs[end].block == block {
+			end++
 		}
 		signature = binary.LittleEndian.AppendUint32(signature, block)
-		signature = binary.LittleEndian.AppendUint32(signature, r.sumOf(r.pairs[from:to]))
-		from = to
+		signature = binary.LittleEndian.AppendUint32(signature, refiner.sumOf(refiner.pairs[start:end]))
+		start = end
 	}
 	return signature
 }
 
-// sumOf returns the number of the sum of the weights of some pairs.
-func (r *refiner) sumOf(pairs []blockWeight) uint32 {
+// sumOf returns the number of the sum of some weights.
+func (refiner *refiner) sumOf(pairs []blockWeight) uint32 {
 	if len(pairs) == 1 {
-		return r.weightID[pairs[0].weight]
+		return refiner.weightID[pairs[0].weight]
 	}
 	key := make([]byte, 0, 64)
 	for _, pair := range pairs {
-		key = binary.LittleEndian.AppendUint32(key, r.weightID[pair.weight])
+		key = binary.LittleEndian.AppendUint32(key, refiner.weightID[pair.weight])
 	}
-	if id, found := r.sumID[string(key)]; found {
+	if id, isKnown := refiner.sumID[string(key)]; isKnown {
 		return id
 	}
 	sum := new(big.Rat)
 	for _, pair := range pairs {
-		sum.Add(sum, r.model.Rats[pair.weight])
+		sum.Add(sum, refiner.model.Rats[pair.weight])
 	}
-	id := r.rationalID(sum)
-	r.sumID[string(key)] = id
+	id := refiner.rationalID(sum)
+	refiner.sumID[string(key)] = id
 	return id
 }

@@ -65,7 +65,7 @@ func (builder *Builder) Grow(states, choices, transitions int) {
 	builder.firsts.reserve(states + 1)
 }
 
-// Bytes returns the memory of the model so far, including reserved space.
+// Bytes returns the memory of the model so far in bytes, including reserved space.
 func (builder *Builder) Bytes() int64 {
 	const indexBytes, actionBytes = 4, 2
 	const weightBytes = 40 // a weight, and its entry in the map from weights to indices
@@ -112,12 +112,11 @@ func (builder *Builder) addAction(action Action) {
 	builder.hasActions = builder.hasActions || action != NoAction
 }
 
-// Add appends a transition without action. A weight of zero is dropped; a negative or infinite one is
-// an error.
+// Add appends a transition without action. It ignores a weight of zero. A negative or infinite weight is an error.
 func (builder *Builder) Add(target int, weight float64) { builder.AddAction(target, weight, NoAction) }
 
-// AddAction appends a transition with an action to the current state of a Markov chain. It treats the
-// weight as Add does.
+// AddAction appends a transition with an action to the current state of a Markov chain. It ignores a weight of
+// zero. A negative or infinite weight is an error.
 func (builder *Builder) AddAction(target int, weight float64, action Action) {
 	switch {
 	case weight == 0:
@@ -134,10 +133,10 @@ func (builder *Builder) AddAction(target int, weight float64, action Action) {
 	builder.addTransition(target, cached.id, action)
 }
 
-// weightID returns the index of a float64 in the table of weights, and adds it if it is new.
+// weightID returns the index of a float64 in the table of weights. It adds a new weight.
 func (builder *Builder) weightID(weight float64) uint32 {
-	id, ok := builder.idOfFloat[weight]
-	if !ok {
+	id, isKnown := builder.idOfFloat[weight]
+	if !isKnown {
 		id = uint32(len(builder.model.Weights))
 		builder.model.Weights = append(builder.model.Weights, weight)
 		builder.idOfFloat[weight] = id
@@ -145,8 +144,8 @@ func (builder *Builder) weightID(weight float64) uint32 {
 	return id
 }
 
-// NormalFloat returns the normal float64 nearest to a positive fraction. inRange is false if the fraction is
-// outside the range of normal float64 numbers; nearest is then the end of the range.
+// NormalFloat returns the normal float64 nearest to a positive fraction. If the fraction is outside the range of
+// normal float64 numbers, inRange is false, and nearest is the end of the range.
 func NormalFloat(value *big.Rat) (nearest float64, inRange bool) {
 	const minNormal = 0x1p-1022
 	nearest, _ = value.Float64()
@@ -156,8 +155,8 @@ func NormalFloat(value *big.Rat) (nearest float64, inRange bool) {
 	return min(max(nearest, minNormal), math.MaxFloat64), false
 }
 
-// AddRat appends a transition with a fraction as weight. A weight of zero is dropped; a negative one is an
-// error. The weights of a model must be all fractions, or all float64.
+// AddRat appends a transition with a fraction as weight. It ignores a weight of zero. A negative weight is an
+// error. If one weight of a model is a fraction, all must be fractions.
 func (builder *Builder) AddRat(target int, weight *big.Rat, action Action) {
 	switch weight.Sign() {
 	case 0:
@@ -169,8 +168,8 @@ func (builder *Builder) AddRat(target int, weight *big.Rat, action Action) {
 	builder.addTransition(target, builder.rationalID(weight), action)
 }
 
-// AddInterval appends a transition whose weight is an interval. Its lower end may be zero, its upper end
-// may not. Either all weights of a model are intervals, or none.
+// AddInterval appends a transition with an interval as weight. The lower end may be zero, but not the upper end.
+// If one weight of a model is an interval, all must be intervals.
 func (builder *Builder) AddInterval(target int, low, high *big.Rat, action Action) {
 	if low.Sign() < 0 || high.Sign() <= 0 || low.Cmp(high) > 0 {
 		builder.keepError(fmt.Errorf("state %d: found weight [%s,%s], wanted an interval of numbers that are not negative", builder.numStates-1, low.RatString(), high.RatString()))
@@ -180,14 +179,14 @@ func (builder *Builder) AddInterval(target int, low, high *big.Rat, action Actio
 	builder.highs.add(builder.rationalID(high))
 }
 
-// rationalID returns the index of a fraction in the table of weights, and adds it if it is new.
+// rationalID returns the index of a fraction in the table of weights. It adds a new fraction.
 func (builder *Builder) rationalID(weight *big.Rat) uint32 {
-	if id, found := builder.idOfPointer[weight]; found {
+	if id, isKnown := builder.idOfPointer[weight]; isKnown {
 		return id
 	}
 	key := weight.RatString()
-	id, found := builder.idOfRat[key]
-	if !found {
+	id, isKnown := builder.idOfRat[key]
+	if !isKnown {
 		id = builder.addRational(weight)
 		builder.idOfRat[key] = id
 	}
@@ -197,7 +196,7 @@ func (builder *Builder) rationalID(weight *big.Rat) uint32 {
 	return id
 }
 
-// addRational adds a fraction to the table of weights, with the nearest float64, and returns its index.
+// addRational adds a fraction and its nearest float64 to the tables of weights. It returns the index.
 func (builder *Builder) addRational(weight *big.Rat) uint32 {
 	nearest, inRange := 0.0, true
 	if weight.Sign() != 0 {
@@ -209,8 +208,8 @@ func (builder *Builder) addRational(weight *big.Rat) uint32 {
 	return uint32(len(builder.model.Rats) - 1)
 }
 
-// addTransition appends a transition whose weight has index id in the table of weights.
-func (builder *Builder) addTransition(target int, id uint32, action Action) {
+// addTransition appends a transition. id is the index of its weight in the table of weights.
+func (builder *Builder) addTransition(target int, weightID uint32, action Action) {
 	switch {
 	case builder.starts.len() == 0:
 		builder.keepError(errors.New("transition outside a choice"))
@@ -220,7 +219,7 @@ func (builder *Builder) addTransition(target int, id uint32, action Action) {
 		return
 	}
 	builder.targets.add(uint32(target))
-	builder.weights.add(id)
+	builder.weights.add(weightID)
 	builder.maxTarget = max(builder.maxTarget, uint32(target))
 	if builder.model.Kind != MDP {
 		builder.addAction(action)
@@ -241,7 +240,7 @@ type Rows struct {
 	Highs       []*big.Rat
 }
 
-// AddRows appends the first numStates states of rows, and returns the rest.
+// AddRows appends the first numStates states of rows and returns the rows of the later states.
 func (builder *Builder) AddRows(rows Rows, numStates int) Rows {
 	choice, transition := 0, 0
 	for _, numChoices := range rows.Choices[:numStates] {
@@ -304,10 +303,11 @@ func (builder *Builder) keepError(err error) {
 	}
 }
 
-// Finish returns the model, or the first error. Every target must be a state, every state needs a
-// choice and every choice a transition; sums of weights are not checked. Model.Err is set for weights
-// that were rounded once, and to infinity if a weight is out of the range of float64. The Builder must
-// not be used again.
+// Finish returns the model, or the first error. It checks that every target is a state, that every state has a
+// choice, and that every choice has a transition. It does not check sums of weights.
+//
+// Model.Err allows for one rounding of each weight. It is infinite if a weight is outside the range of float64.
+// The Builder must not be used again.
 func (builder *Builder) Finish() (*Model, error) {
 	if builder.err != nil {
 		return nil, builder.err
@@ -353,8 +353,7 @@ func (builder *Builder) flattenColumns() {
 	}
 }
 
-// checkRows returns an error unless every target is a state, every state has a choice, and every choice has a
-// transition.
+// checkRows returns an error if a target is not a state, a state has no choice, or a choice has no transition.
 func (builder *Builder) checkRows() error {
 	model := &builder.model
 	if len(model.Target) > 0 && int(builder.maxTarget) >= builder.numStates {

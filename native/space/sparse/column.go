@@ -13,43 +13,41 @@ type column[T any] struct {
 const pageLen = 1 << 16
 
 // len returns the number of elements.
-func (c *column[T]) len() int { return c.pagedLen + len(c.page) }
+func (column *column[T]) len() int { return column.pagedLen + len(column.page) }
 
 // add appends an element.
-func (c *column[T]) add(element T) {
-	if len(c.page) == cap(c.page) {
-		c.newPage()
+func (column *column[T]) add(element T) {
+	if len(column.page) == cap(column.page) {
+		column.newPage()
 	}
-	c.page = append(c.page, element)
+	column.page = append(column.page, element)
 }
 
-// newPage makes room for at least one more element. It grows the first page up to pageLen, and starts a
-// new page if the last one is full.
-func (c *column[T]) newPage() {
-	switch length := len(c.page); {
+// newPage makes room for at least one element. It lets the first page grow to pageLen, and starts a new page if
+// the current page is full.
+func (column *column[T]) newPage() {
+	switch length := len(column.page); {
 	case length >= pageLen:
-		c.pages = append(c.pages, c.page)
-		c.pagedLen += length
-		c.page = make([]T, 0, pageLen)
+		column.pages = append(column.pages, column.page)
+		column.pagedLen += length
+		column.page = make([]T, 0, pageLen)
 	case 2*length > pageLen: // append would grow the page beyond pageLen
-		c.reserve(pageLen - length)
+		column.reserve(pageLen - length)
 	}
 }
 
-// reserve makes room for n more elements, if the current page is empty or can hold them.
-func (c *column[T]) reserve(n int) {
-	fits := len(c.page) == 0 || len(c.page)+n <= pageLen
-	if hasRoom := cap(c.page)-len(c.page) >= n; fits && !hasRoom {
-		c.page = append(make([]T, 0, len(c.page)+n), c.page...)
+// reserve makes room for n elements if the current page is empty or can hold them.
+func (column *column[T]) reserve(n int) {
+	fits := len(column.page) == 0 || len(column.page)+n <= pageLen
+	if hasRoom := cap(column.page)-len(column.page) >= n; fits && !hasRoom {
+		column.page = append(make([]T, 0, len(column.page)+n), column.page...)
 	}
 }
 
 // cap returns the number of elements that fit without growing.
-func (c *column[T]) cap() int { return c.pagedLen + cap(c.page) }
+func (column *column[T]) cap() int { return column.pagedLen + cap(column.page) }
 
-// flatten returns the sequence as one slice and empties the column. After copying a large column it returns the
-// memory of the pages to the operating system at once; otherwise a model, which has several columns, would be in
-// memory twice.
+// flatten returns the sequence as one slice and empties the column.
 func (c *column[T]) flatten() []T {
 	sequence := c.page
 	if len(c.pages) > 0 {
@@ -60,7 +58,7 @@ func (c *column[T]) flatten() []T {
 		sequence = append(sequence, c.page...)
 	}
 	*c = column[T]{}
-	if len(sequence) > freeLen {
+	if len(sequence) > freeLen { // otherwise the columns of a model would be in memory twice
 		debug.FreeOSMemory()
 	}
 	return sequence

@@ -21,32 +21,34 @@ type Components struct {
 }
 
 // Num returns the number of components.
-func (c *Components) Num() int { return len(c.Start) - 1 }
+func (components *Components) Num() int { return len(components.Start) - 1 }
 
 // Members returns the states of component i, in the order of States.
-func (c *Components) Members(i int) []uint32 { return c.States[c.Start[i]:c.Start[i+1]] }
+func (components *Components) Members(i int) []uint32 {
+	return components.States[components.Start[i]:components.Start[i+1]]
+}
 
-// Components decomposes the part of the model that consists of the given states and choices, and the
-// transitions between these states; nil stands for all.
+// Components computes the strongly connected components of the part of a model with the given states and choices.
+// nil stands for all states, or all choices.
 //
-// Source: Pearce, A space-efficient algorithm for finding strongly connected components, Information
-// Processing Letters 116 (2016), without recursion.
-func (m *Model) Components(states, choices *Set) *Components {
-	n := m.NumStates()
-	search := &pearce{model: m, states: states, allowed: choices, index: 1, closedIndex: None - 1}
+// Source: Pearce, A space-efficient algorithm for finding strongly connected components, Information Processing
+// Letters 116 (2016), without recursion.
+func (model *Model) Components(states, choices *Set) *Components {
+	n := model.NumStates()
+	search := &pearce{model: model, states: states, allowed: choices, index: 1, closedIndex: None - 1}
 	search.rindex = make([]uint32, n)
 	search.components.Start = []uint32{0}
-	for s := range n {
-		if search.rindex[s] == 0 && (states == nil || states.Has(s)) {
-			search.search(uint32(s))
+	for state := range n {
+		if search.rindex[state] == 0 && (states == nil || states.Has(state)) {
+			search.search(uint32(state))
 		}
 	}
-	// The components are numbered from None-1 downwards; turn these numbers into 0, 1, ....
-	for s, number := range search.rindex {
+	// The search numbers components from None-1 downwards. Convert these numbers to 0, 1, and so on.
+	for state, number := range search.rindex {
 		if number == 0 {
-			search.rindex[s] = None
+			search.rindex[state] = None
 		} else {
-			search.rindex[s] = None - 1 - number
+			search.rindex[state] = None - 1 - number
 		}
 	}
 	search.components.ID = search.rindex
@@ -73,17 +75,17 @@ type searchFrame struct {
 	root                bool
 }
 
-// search visits the states that are reachable from s in depth-first order. It completes every component
-// that it finds.
-func (search *pearce) search(s uint32) {
-	search.enter(s)
+// search visits the states that are reachable from a start state in depth-first order. It completes every
+// component that it finds.
+func (search *pearce) search(start uint32) {
+	search.enter(start)
 	for len(search.frames) > 0 {
 		frame := &search.frames[len(search.frames)-1]
-		successor, ok := search.successor(frame)
+		successor, hasNext := search.successor(frame)
 		switch {
-		case ok && search.rindex[successor] == 0:
+		case hasNext && search.rindex[successor] == 0:
 			search.enter(successor)
-		case ok:
+		case hasNext:
 			search.lowlink(frame, successor)
 		default:
 			search.leaveTop()
@@ -102,16 +104,16 @@ func (search *pearce) leaveTop() {
 	}
 }
 
-// enter gives state s the next index, and appends it to the search path.
-func (search *pearce) enter(s uint32) {
-	search.rindex[s] = search.index
+// enter gives a state the next index and appends it to the search path.
+func (search *pearce) enter(state uint32) {
+	search.rindex[state] = search.index
 	search.index++
-	first, _ := search.model.Choices(int(s))
-	search.frames = append(search.frames, searchFrame{s, uint32(first), search.model.Start[first], true})
+	first, _ := search.model.Choices(int(state))
+	search.frames = append(search.frames, searchFrame{state, uint32(first), search.model.Start[first], true})
 }
 
-// lowlink lowers the rindex of a frame's state to the rindex of a successor, if that is smaller. Then the state is not the root of
-// its component, because it reaches a state that was visited earlier.
+// lowlink lowers the rindex of a frame's state to the rindex of a successor. If that is a change, the state is not
+// the root of its component.
 func (search *pearce) lowlink(frame *searchFrame, successor uint32) {
 	if search.rindex[successor] < search.rindex[frame.state] {
 		search.rindex[frame.state] = search.rindex[successor]
@@ -119,17 +121,14 @@ func (search *pearce) lowlink(frame *searchFrame, successor uint32) {
 	}
 }
 
-// successor returns the next successor of the frame's state in the part of the model, and false after the last.
-func (search *pearce) successor(frame *searchFrame) (uint32, bool) {
+// successor returns the next successor of the frame's state in the part of the model. ok is false if there is
+// none.
+func (search *pearce) successor(frame *searchFrame) (next uint32, ok bool) {
 	_, end := search.model.Choices(int(frame.state))
 	for int(frame.choice) < end {
 		if search.allowed == nil || search.allowed.Has(int(frame.choice)) {
-			for frame.next < search.model.Start[frame.choice+1] {
-				target := search.model.Target[frame.next]
-				frame.next++
-				if search.states == nil || search.states.Has(int(target)) {
-					return target, true
-				}
+			if next, ok = search.nextTarget(frame); ok {
+				return next, true
 			}
 		}
 		frame.choice++
@@ -138,8 +137,20 @@ func (search *pearce) successor(frame *searchFrame) (uint32, bool) {
 	return 0, false
 }
 
-// leave completes the component of a state whose successors were all visited, if the state is its root: the component
-// consists of the root and of the states on top of the stack. Any other state goes onto the stack.
+// nextTarget returns the next target of the frame's choice in the part of the model. ok is false if there is none.
+func (search *pearce) nextTarget(frame *searchFrame) (next uint32, ok bool) {
+	for frame.next < search.model.Start[frame.choice+1] {
+		target := search.model.Target[frame.next]
+		frame.next++
+		if search.states == nil || search.states.Has(int(target)) {
+			return target, true
+		}
+	}
+	return 0, false
+}
+
+// leave completes the component of a state if the state is its root. All successors must have been visited. The
+// root and states on top of the stack form the component. Any other state goes onto the stack.
 func (search *pearce) leave(frame searchFrame) {
 	if !frame.root {
 		search.stack = append(search.stack, frame.state)
@@ -162,11 +173,11 @@ func (search *pearce) leave(frame searchFrame) {
 	search.closedIndex--
 }
 
-// Bottom returns the components that no transition of the model leaves, in increasing order.
-func (c *Components) Bottom(model *Model) []int {
+// Bottom returns the bottom components, in increasing order. No transition of the model leaves them.
+func (components *Components) Bottom(model *Model) []int {
 	var bottom []int
-	for i := range c.Num() {
-		if !c.hasExit(model, i) {
+	for i := range components.Num() {
+		if !components.hasExit(model, i) {
 			bottom = append(bottom, i)
 		}
 	}
@@ -174,10 +185,10 @@ func (c *Components) Bottom(model *Model) []int {
 }
 
 // hasExit reports whether a transition of the model leaves component i.
-func (c *Components) hasExit(model *Model, i int) bool {
-	for _, s := range c.Members(i) {
-		for _, target := range model.successors(int(s)) {
-			if c.ID[target] != uint32(i) {
+func (components *Components) hasExit(model *Model, i int) bool {
+	for _, state := range components.Members(i) {
+		for _, target := range model.successors(int(state)) {
+			if components.ID[target] != uint32(i) {
 				return true
 			}
 		}
@@ -186,8 +197,8 @@ func (c *Components) hasExit(model *Model, i int) bool {
 }
 
 // Cyclic reports whether a transition of the model stays in component i.
-func (c *Components) Cyclic(model *Model, i int) bool {
-	members := c.Members(i)
+func (components *Components) Cyclic(model *Model, i int) bool {
+	members := components.Members(i)
 	if len(members) > 1 {
 		return true
 	}

@@ -42,8 +42,8 @@ func (controller *Controller) validate(model *Model) error {
 	return nil
 }
 
-// validate returns an error unless every move is a choice of the state in the model, has a next node for
-// each transition of the choice, and the probabilities of the moves sum to one.
+// validate returns an error unless the node fits the model. Every move must be a choice of the node's state with a
+// next node for each transition, and the probabilities of the moves must sum to one.
 func (node *Node) validate(model *Model) error {
 	sum := new(big.Rat)
 	firstChoice, endChoice := model.Choices(int(node.State))
@@ -73,20 +73,20 @@ func (move *Move) Probability() *big.Rat {
 	return move.Prob
 }
 
-// Chain returns the induced Markov chain, whose states are the nodes. Rewards and labels of the model are not
-// copied. The error is the context's, or says that the controller does not fit the model.
+// Chain returns the induced Markov chain. Its states are the nodes. The chain has no rewards and labels. The error
+// is the error of the context, or says that the controller does not fit the model.
 func (controller *Controller) Chain(ctx context.Context, model *Model) (*Model, error) {
 	if err := controller.validate(model); err != nil {
 		return nil, err
 	}
 	builder := NewBuilder(DTMC)
-	randomized := false
+	isRandomized := false
 	for i := range controller.Nodes {
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		builder.State()
-		randomized = randomized || len(controller.Nodes[i].Moves) > 1
+		isRandomized = isRandomized || len(controller.Nodes[i].Moves) > 1
 		addInducedRow(builder, model, controller.Nodes[i].Moves)
 	}
 	chain, err := builder.Finish()
@@ -94,7 +94,7 @@ func (controller *Controller) Chain(ctx context.Context, model *Model) (*Model, 
 		return nil, err
 	}
 	chain.Err = model.Err
-	if randomized && model.Rats == nil {
+	if isRandomized && model.Rats == nil {
 		chain.Err += moveErr
 	}
 	chain.Initial = slices.Clone(controller.Start)
@@ -106,19 +106,19 @@ func (controller *Controller) Chain(ctx context.Context, model *Model) (*Model, 
 // with them, adds to the weights and rewards of the induced chain.
 const moveErr = 0x1p-50
 
-// addInducedRow adds the transitions of a node with the given moves. It merges transitions with the same next node and the
-// same action, and adds their probabilities.
+// addInducedRow adds the transitions of a node with the given moves. It merges transitions with the same next node
+// and action.
 func addInducedRow(builder *Builder, model *Model, moves []Move) {
 	row := inducedRow{sums: map[destination]float64{}, exactSums: map[destination]*big.Rat{}}
 	for _, move := range moves {
 		row.addMove(model, move)
 	}
-	slices.SortStableFunc(row.order, func(a, b destination) int { return cmp.Compare(a.node, b.node) })
-	for _, to := range row.order {
+	slices.SortStableFunc(row.order, func(left, right destination) int { return cmp.Compare(left.node, right.node) })
+	for _, target := range row.order {
 		if model.Rats != nil {
-			builder.AddRat(int(to.node), row.exactSums[to], to.action)
+			builder.AddRat(int(target.node), row.exactSums[target], target.action)
 		} else {
-			builder.AddAction(int(to.node), row.sums[to], to.action)
+			builder.AddAction(int(target.node), row.sums[target], target.action)
 		}
 	}
 }
@@ -136,7 +136,7 @@ type inducedRow struct {
 	exactSums map[destination]*big.Rat // empty if the model has no fractions
 }
 
-// addMove adds the probabilities with which a move leads to its next nodes.
+// addMove adds the probabilities of a move's next nodes.
 func (row *inducedRow) addMove(model *Model, move Move) {
 	target := destination{action: NoAction}
 	if model.Actions != nil {
@@ -160,8 +160,8 @@ func (row *inducedRow) addMove(model *Model, move Move) {
 	}
 }
 
-// Reward translates a reward structure of the model to the induced chain. The reward of a node with several moves is the
-// expected reward of its moves.
+// Reward translates a reward structure of the model to the induced chain. A node with several moves gets their
+// expected reward.
 func (controller *Controller) Reward(reward *Reward) *Reward {
 	chainReward := &Reward{Name: reward.Name, Err: reward.Err, Unfit: reward.Unfit}
 	for _, node := range controller.Nodes {
@@ -186,19 +186,19 @@ func (controller *Controller) Reward(reward *Reward) *Reward {
 	return chainReward
 }
 
-// expectedChoice returns the expected choice reward of a node's moves, as a float64 and as a fraction. The
-// fraction is nil if it is zero or unknown.
-func (r *Reward) expectedChoice(moves []Move) (nearest float64, exact *big.Rat) {
+// expectedChoice returns the expected choice reward of a node's moves, as a float64 and as a fraction. exact is
+// nil if it is zero or unknown.
+func (reward *Reward) expectedChoice(moves []Move) (nearest float64, exact *big.Rat) {
 	for _, move := range moves {
 		probability, _ := move.Probability().Float64()
-		nearest += probability * r.Choice[move.Choice]
-		if r.ChoiceRat == nil || r.ChoiceRat[move.Choice] == nil {
+		nearest += probability * reward.Choice[move.Choice]
+		if reward.ChoiceRat == nil || reward.ChoiceRat[move.Choice] == nil {
 			continue
 		}
 		if exact == nil {
 			exact = new(big.Rat)
 		}
-		exact.Add(exact, new(big.Rat).Mul(move.Probability(), r.ChoiceRat[move.Choice]))
+		exact.Add(exact, new(big.Rat).Mul(move.Probability(), reward.ChoiceRat[move.Choice]))
 	}
 	if exact != nil {
 		nearest, _ = NormalFloat(exact)

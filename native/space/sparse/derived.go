@@ -46,11 +46,11 @@ func (builder *DerivedBuilder) State() {
 	}
 }
 
-// Copy appends a copy of choice c of the source model. For transition i of the source model, the copy has
-// a transition of the same weight to state target(i).
-func (builder *DerivedBuilder) Copy(c int, target func(i int) uint32) {
-	builder.beginChoice(uint32(c))
-	first, end := builder.source.Row(c)
+// Copy appends a copy of a choice of the source model. Transition i of the source model leads to state target(i)
+// in the copy.
+func (builder *DerivedBuilder) Copy(choice int, target func(i int) uint32) {
+	builder.beginChoice(uint32(choice))
+	first, end := builder.source.Row(choice)
 	for i := first; i < end; i++ {
 		builder.derived.Target = append(builder.derived.Target, target(i))
 	}

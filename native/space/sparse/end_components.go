@@ -16,21 +16,21 @@ type EndComponents struct {
 }
 
 // Num returns the number of end components.
-func (e *EndComponents) Num() int { return len(e.Start) - 1 }
+func (components *EndComponents) Num() int { return len(components.Start) - 1 }
 
 // Members returns the states of end component i.
-func (e *EndComponents) Members(i int) []uint32 { return e.States[e.Start[i]:e.Start[i+1]] }
+func (components *EndComponents) Members(i int) []uint32 {
+	return components.States[components.Start[i]:components.Start[i+1]]
+}
 
-// EndComponents computes the maximal end components of the part of the model with the given states and
-// choices; nil stands for all. A choice with a transition out of the part belongs to none.
+// EndComponents computes the maximal end components of the part of the model with the given states and choices.
+// nil stands for all states, or all choices. A choice with a transition out of the part belongs to no end
+// component.
 //
-// Source: de Alfaro, Formal verification of probabilistic systems (1997), algorithm 3.1: remove choices
-// that leave their strongly connected component, and repeat. States that lose their last choice are
-// removed at once, with the choices that lead to them. Only components that lost a choice are decomposed
-// again (Chatterjee and Henzinger, Efficient and dynamic algorithms for alternating Büchi games and
-// maximal end-component decomposition, JACM 61 (2014), section 3).
-func (m *Model) EndComponents(ctx context.Context, states, choices *Set) (*EndComponents, error) {
-	search := &endComponentSearch{model: m, candidateStates: FullSet(m.NumStates()), allowed: FullSet(m.NumChoices())}
+// Source: de Alfaro, Formal verification of probabilistic systems (1997), algorithm 3.1. Only components that lost
+// a choice are decomposed again: Chatterjee and Henzinger, JACM 61 (2014), section 3.
+func (model *Model) EndComponents(ctx context.Context, states, choices *Set) (*EndComponents, error) {
+	search := &endComponentSearch{model: model, candidateStates: FullSet(model.NumStates()), allowed: FullSet(model.NumChoices())}
 	if states != nil {
 		search.candidateStates = states.Clone()
 	}
@@ -40,7 +40,7 @@ func (m *Model) EndComponents(ctx context.Context, states, choices *Set) (*EndCo
 	if err := search.run(ctx); err != nil {
 		return nil, err
 	}
-	components := m.Components(search.candidateStates, search.allowed)
+	components := model.Components(search.candidateStates, search.allowed)
 	return &EndComponents{ID: components.ID, Choices: search.allowed, States: components.States, Start: components.Start}, nil
 }
 
@@ -54,7 +54,7 @@ type endComponentSearch struct {
 	changed                  map[uint32]bool
 }
 
-// run removes states and choices until no component has a choice that leaves it.
+// run removes states and choices until every remaining choice stays in its component.
 func (search *endComponentSearch) run(ctx context.Context) error {
 	search.removeChoicesOutside()
 	search.sccSearch = &pearce{
@@ -62,8 +62,8 @@ func (search *endComponentSearch) run(ctx context.Context) error {
 		index: 1, closedIndex: None - 1, rindex: make([]uint32, search.model.NumStates()),
 	}
 	var states []uint32
-	for s := range search.candidateStates.All() {
-		states = append(states, uint32(s))
+	for state := range search.candidateStates.All() {
+		states = append(states, uint32(state))
 	}
 	for len(states) > 0 {
 		if err := ctx.Err(); err != nil {
@@ -71,8 +71,8 @@ func (search *endComponentSearch) run(ctx context.Context) error {
 		}
 		components := search.decompose(states)
 		search.changed = make(map[uint32]bool)
-		for _, s := range states {
-			search.removeLeaving(s)
+		for _, state := range states {
+			search.removeLeaving(state)
 		}
 		search.propagate()
 		states = search.members(components)
@@ -80,65 +80,66 @@ func (search *endComponentSearch) run(ctx context.Context) error {
 	return nil
 }
 
-// removeChoicesOutside removes the choices of the states that are not candidates.
+// removeChoicesOutside removes the choices of states that are not candidates.
 func (search *endComponentSearch) removeChoicesOutside() {
-	for s := range search.model.NumStates() {
-		if search.candidateStates.Has(s) {
+	for state := range search.model.NumStates() {
+		if search.candidateStates.Has(state) {
 			continue
 		}
-		first, end := search.model.Choices(s)
-		for c := first; c < end; c++ {
-			search.allowed.Remove(c)
+		first, end := search.model.Choices(state)
+		for choice := first; choice < end; choice++ {
+			search.allowed.Remove(choice)
 		}
 	}
 }
 
-// decompose computes the strongly connected components of some live states. No allowed choice of these states may lead to a live state
-// of another component that is not among them.
+// decompose computes the strongly connected components of some candidate states. These states must be a union of
+// components.
 func (search *endComponentSearch) decompose(states []uint32) *Components {
 	scc := search.sccSearch
 	scc.components = Components{Start: []uint32{0}}
 	scc.index = 1
-	for _, s := range states {
-		scc.rindex[s] = 0
+	for _, state := range states {
+		scc.rindex[state] = 0
 	}
-	for _, s := range states {
-		if scc.rindex[s] == 0 {
-			scc.search(s)
+	for _, state := range states {
+		if scc.rindex[state] == 0 {
+			scc.search(state)
 		}
 	}
 	return &scc.components
 }
 
-// members returns the live states of the changed components.
+// members returns the candidate states in changed components.
 func (search *endComponentSearch) members(components *Components) []uint32 {
 	var states []uint32
-	for _, s := range components.States {
-		if search.candidateStates.Has(int(s)) && search.changed[search.sccSearch.rindex[s]] {
-			states = append(states, s)
+	for _, state := range components.States {
+		if search.candidateStates.Has(int(state)) && search.changed[search.sccSearch.rindex[state]] {
+			states = append(states, state)
 		}
 	}
 	return states
 }
 
-// removeLeaving removes the choices of a state that leave its component, and the state if none is left.
-func (search *endComponentSearch) removeLeaving(s uint32) {
-	if !search.candidateStates.Has(int(s)) {
+// removeLeaving removes the choices of a state that leave its component. If no choice is left, it removes the
+// state.
+func (search *endComponentSearch) removeLeaving(state uint32) {
+	if !search.candidateStates.Has(int(state)) {
 		return
 	}
-	first, end := search.model.Choices(int(s))
-	for c := first; c < end; c++ {
-		if search.allowed.Has(c) && !search.stays(c, search.sccSearch.rindex[s]) {
-			search.removeChoice(c, s)
+	first, end := search.model.Choices(int(state))
+	for choice := first; choice < end; choice++ {
+		if search.allowed.Has(choice) && !search.stays(choice, search.sccSearch.rindex[state]) {
+			search.removeChoice(choice, state)
 		}
 	}
-	search.removeIfStuck(s)
+	search.removeIfStuck(state)
 }
 
-// stays reports whether every transition of a choice leads to a live state of a component.
+// stays reports whether every transition of a choice leads to a candidate state of the component.
 func (search *endComponentSearch) stays(choice int, component uint32) bool {
-	m := search.model
-	for _, target := range m.Target[m.Start[choice]:m.Start[choice+1]] {
+	model := search.model
+	for _, target := range model.Target[model.Start[choice]:model.Start[choice+1]] {
 		if !search.candidateStates.Has(int(target)) || search.sccSearch.rindex[target] != component {
 			return false
 		}
@@ -152,19 +153,20 @@ func (search *endComponentSearch) removeChoice(choice int, s uint32) {
 	search.changed[search.sccSearch.rindex[s]] = true
 }
 
-// removeIfStuck removes a state that has no choice left.
-func (search *endComponentSearch) removeIfStuck(s uint32) {
-	first, end := search.model.Choices(int(s))
-	for c := first; c < end; c++ {
-		if search.allowed.Has(c) {
+// removeIfStuck removes a state without allowed choices.
+func (search *endComponentSearch) removeIfStuck(state uint32) {
+	first, end := search.model.Choices(int(state))
+	for choice := first; choice < end; choice++ {
+		if search.allowed.Has(choice) {
 			return
 		}
 	}
-	search.candidateStates.Remove(int(s))
-	search.removed = append(search.removed, s)
+	search.candidateStates.Remove(int(state))
+	search.removed = append(search.removed, state)
 }
 
-// propagate removes the choices that lead to removed states, and then the states without a remaining choice, until nothing changes.
+// propagate removes the choices that lead to removed states, and then the states without choices, until nothing
+// changes.
 func (search *endComponentSearch) propagate() {
 	if len(search.removed) > 0 && search.reversed == nil {
 		search.reversed = newTransposed(search.model)
@@ -172,13 +174,10 @@ func (search *endComponentSearch) propagate() {
 	for len(search.removed) > 0 {
 		target := search.removed[len(search.removed)-1]
 		search.removed = search.removed[:len(search.removed)-1]
-		for _, c := range search.reversed.choices[search.reversed.starts[target]:search.reversed.starts[target+1]] {
-			owner := c
-			if search.reversed.owners != nil {
-				owner = search.reversed.owners[c]
-			}
-			if search.allowed.Has(int(c)) {
-				search.removeChoice(int(c), owner)
+		for _, choice := range search.reversed.into(target) {
+			if search.allowed.Has(int(choice)) {
+				owner := search.reversed.owner(choice)
+				search.removeChoice(int(choice), owner)
 				search.removeIfStuck(owner)
 			}
 		}

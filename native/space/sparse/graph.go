@@ -20,99 +20,113 @@ type transposed struct {
 	owners  []uint32 // the state of each choice; nil if both have the same number
 }
 
+// into returns the choices with a transition to a state, once per transition.
+func (reversed *transposed) into(target uint32) []uint32 {
+	return reversed.choices[reversed.starts[target]:reversed.starts[target+1]]
+}
+
+// owner returns the state of a choice.
+func (reversed *transposed) owner(choice uint32) uint32 {
+	if reversed.owners == nil {
+		return choice
+	}
+	return reversed.owners[choice]
+}
+
 // NewGraph returns the graph of a model.
 func NewGraph(model *Model) *Graph { return &Graph{Model: model} }
 
-// transpose returns the reversed transitions. It computes them in the first call.
-func (g *Graph) transpose() *transposed {
-	if cached := g.transposed.Load(); cached != nil {
+// transpose returns the reversed transitions. The first call computes them.
+func (graph *Graph) transpose() *transposed {
+	if cached := graph.transposed.Load(); cached != nil {
 		return cached
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.transposed.Load() == nil {
-		g.transposed.Store(newTransposed(g.Model))
+	graph.mu.Lock()
+	defer graph.mu.Unlock()
+	if graph.transposed.Load() == nil {
+		graph.transposed.Store(newTransposed(graph.Model))
 	}
-	return g.transposed.Load()
+	return graph.transposed.Load()
 }
 
-// newTransposed reverses the transitions by a counting sort: it counts the transitions to each target, sums
-// the counts to the positions where the targets begin, and then fills in the choices.
+// newTransposed reverses the transitions of a model by counting sort. It counts the transitions to each target,
+// sums the counts to start positions, and fills in the choices.
 func newTransposed(model *Model) *transposed {
 	starts := make([]uint32, model.NumStates()+2)
 	choices := make([]uint32, len(model.Target))
-	// The counts are stored two entries ahead, because filling in the choices moves starts[target+1] from the begin to
-	// the end of the row of target.
+	// The count for a target is two entries ahead. So starts[target+1] is the next free position of the
+	// target's row while choices are filled in, and finally its end.
 	for _, target := range model.Target {
 		starts[target+2]++
 	}
 	for i := 2; i < len(starts); i++ {
 		starts[i] += starts[i-1]
 	}
-	for c := range model.NumChoices() {
-		for _, target := range model.Target[model.Start[c]:model.Start[c+1]] {
-			choices[starts[target+1]] = uint32(c)
+	for choice := range model.NumChoices() {
+		for _, target := range model.Target[model.Start[choice]:model.Start[choice+1]] {
+			choices[starts[target+1]] = uint32(choice)
 			starts[target+1]++
 		}
 	}
 	return &transposed{starts: starts, choices: choices, owners: model.choiceOwners()}
 }
 
-// choiceOwners returns the state of each choice; nil in a Markov chain, where both have the same number.
-func (m *Model) choiceOwners() []uint32 {
-	if m.First == nil {
+// choiceOwners returns the state of each choice. It returns nil for a Markov chain, where the two have the same
+// number.
+func (model *Model) choiceOwners() []uint32 {
+	if model.First == nil {
 		return nil
 	}
-	owners := make([]uint32, m.NumChoices())
-	for s := range m.NumStates() {
-		first, end := m.Choices(s)
-		for c := first; c < end; c++ {
-			owners[c] = uint32(s)
+	owners := make([]uint32, model.NumChoices())
+	for state := range model.NumStates() {
+		first, end := model.Choices(state)
+		for choice := first; choice < end; choice++ {
+			owners[choice] = uint32(state)
 		}
 	}
 	return owners
 }
 
 // Into returns the choices with a transition to state target, in increasing order, once per transition.
-func (g *Graph) Into(target int) []uint32 {
-	reversed := g.transpose()
-	return reversed.choices[reversed.starts[target]:reversed.starts[target+1]]
+func (graph *Graph) Into(target int) []uint32 {
+	return graph.transpose().into(uint32(target))
 }
 
-// Owner returns the state of choice c.
-func (g *Graph) Owner(c uint32) int {
-	if g.First == nil {
-		return int(c)
+// Owner returns the state of a choice.
+func (graph *Graph) Owner(choice uint32) int {
+	if graph.First == nil { // a Markov chain
+		return int(choice)
 	}
-	return int(g.transpose().owners[c])
+	return int(graph.transpose().owners[choice])
 }
 
 // ChoicesOf returns the choices of the given states.
-func (g *Graph) ChoicesOf(states *Set) *Set {
-	choices := NewSet(g.NumChoices())
-	for s := range states.All() {
-		first, end := g.Choices(s)
-		for c := first; c < end; c++ {
-			choices.Add(c)
+func (graph *Graph) ChoicesOf(states *Set) *Set {
+	choices := NewSet(graph.NumChoices())
+	for state := range states.All() {
+		first, end := graph.Choices(state)
+		for choice := first; choice < end; choice++ {
+			choices.Add(choice)
 		}
 	}
 	return choices
 }
 
-// ChoicesWithin returns the choices of the given states whose transitions all lead to these states.
-func (g *Graph) ChoicesWithin(states *Set) *Set {
-	choices := g.ChoicesOf(states)
-	for c := range choices.All() {
-		if !g.staysIn(uint32(c), states) {
-			choices.Remove(c)
+// ChoicesWithin returns the choices that stay in a set of states: the choices of these states with only
+// transitions to these states.
+func (graph *Graph) ChoicesWithin(states *Set) *Set {
+	choices := graph.ChoicesOf(states)
+	for choice := range choices.All() {
+		if !graph.staysIn(uint32(choice), states) {
+			choices.Remove(choice)
 		}
 	}
 	return choices
 }
 
-// staysIn reports whether every transition of choice c leads to a state of the set.
-func (g *Graph) staysIn(c uint32, set *Set) bool {
-	for _, target := range g.Target[g.Start[c]:g.Start[c+1]] {
+// staysIn reports whether every transition of a choice leads to a state of the set.
+func (graph *Graph) staysIn(choice uint32, set *Set) bool {
+	for _, target := range graph.Target[graph.Start[choice]:graph.Start[choice+1]] {
 		if !set.Has(int(target)) {
 			return false
 		}

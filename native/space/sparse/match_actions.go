@@ -17,70 +17,70 @@ func (e *ActionsError) Error() string {
 	return fmt.Sprintf("states %d and %d have the same observation, and different actions", e.Other, e.State)
 }
 
-// MatchActions matches the choices of states with the same observation by their actions. The order of choices
-// of the first state with an observation is the common order: if a state has the choices from first on, entry
-// first+k of the result is its choice with the action that choice k of the common order has.
+// MatchActions matches the choices of states with the same observation by their actions. The first state with an
+// observation is the reference. If the choices of a state begin at first, entry first+k of the result is the
+// choice with the same action as the reference's choice k.
 //
-// The error is an *ActionsError if states with the same observation have different actions, or a state has two
-// choices with the same action. PRISM also requires the actions in the same order; MatchActions does not.
-func (m *Model) MatchActions(observation []uint32) ([]uint32, error) {
-	matching := make([]uint32, m.NumChoices())
+// The error is an *ActionsError if states with the same observation have different actions, or if a state has two
+// choices with the same action. Unlike in PRISM, the actions may have any order.
+func (model *Model) MatchActions(observation []uint32) ([]uint32, error) {
+	matching := make([]uint32, model.NumChoices())
 	firstState := map[uint32]int{} // by observation
-	for s := range m.NumStates() {
-		representative, found := firstState[observation[s]]
-		if !found {
-			representative = s
-			firstState[observation[s]] = s
+	for state := range model.NumStates() {
+		reference, isKnown := firstState[observation[state]]
+		if !isKnown {
+			reference = state
+			firstState[observation[state]] = state
 		}
-		first, end := m.Choices(s)
-		if err := m.matchState(matching[first:end], s, representative); err != nil {
+		first, end := model.Choices(state)
+		if err := model.matchState(matching[first:end], state, reference); err != nil {
 			return nil, err
 		}
 	}
 	return matching, nil
 }
 
-// matchState sets entry k of matching to the choice of a state that has the action of choice k of the representative. The
+// matchState sets entry k of matching to the state's choice with the same action as choice k of the reference. The
 // error is an *ActionsError if their actions differ.
-func (m *Model) matchState(matching []uint32, state, representative int) error {
-	choiceOf, err := m.choicesByAction(state)
+func (model *Model) matchState(matching []uint32, state, reference int) error {
+	choiceOf, err := model.choicesByAction(state)
 	if err != nil {
 		return err
 	}
-	first, end := m.Choices(representative)
+	first, end := model.Choices(reference)
 	if end-first != len(matching) {
-		return &ActionsError{State: state, Other: representative}
+		return &ActionsError{State: state, Other: reference}
 	}
 	for k := range matching {
-		action := m.actionOf(first + k)
-		choice, ok := choiceOf[action]
-		if !ok {
-			return &ActionsError{State: state, Other: representative, Action: action}
+		action := model.actionOf(first + k)
+		choice, found := choiceOf[action]
+		if !found {
+			return &ActionsError{State: state, Other: reference, Action: action}
 		}
 		matching[k] = choice
 	}
 	return nil
 }
 
-// choicesByAction returns the choice of each action of a state. The error is an *ActionsError if two choices have the
-// same action.
-func (m *Model) choicesByAction(s int) (map[Action]uint32, error) {
-	first, end := m.Choices(s)
+// choicesByAction returns the choice of each action of a state. The error is an *ActionsError if two choices have
+// the same action.
+func (model *Model) choicesByAction(state int) (map[Action]uint32, error) {
+	first, end := model.Choices(state)
 	choiceOf := make(map[Action]uint32, end-first)
-	for c := first; c < end; c++ {
-		action := m.actionOf(c)
-		if _, twice := choiceOf[action]; twice {
-			return nil, &ActionsError{s, s, action}
+	for choice := first; choice < end; choice++ {
+		action := model.actionOf(choice)
+		if _, isDuplicate := choiceOf[action]; isDuplicate {
+			return nil, &ActionsError{State: state, Other: state, Action: action}
 		}
-		choiceOf[action] = uint32(c)
+		choiceOf[action] = uint32(choice)
 	}
 	return choiceOf, nil
 }
 
 // actionOf returns the action of choice c.
-func (m *Model) actionOf(c int) Action {
-	if m.Actions == nil {
+func (model *Model) actionOf(c int) Action {
+	if model.Actions == nil {
 		return NoAction
 	}
-	return m.Actions[c]
+	return model.Actions[c]
 }

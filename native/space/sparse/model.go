@@ -102,105 +102,109 @@ type Reward struct {
 	StateRat, ChoiceRat []*big.Rat
 }
 
-// Within returns the structure whose rewards of states are those of the set, and 0 elsewhere.
-func (r *Reward) Within(states *Set) *Reward {
-	restricted := *r
-	restricted.State, restricted.StateRat = slices.Clone(r.State), slices.Clone(r.StateRat)
-	for s := range states.Complement().All() {
+// Within returns the structure with the state rewards of a set of states. Other states have the state reward 0.
+func (reward *Reward) Within(states *Set) *Reward {
+	restricted := *reward
+	restricted.State, restricted.StateRat = slices.Clone(reward.State), slices.Clone(reward.StateRat)
+	for state := range states.Complement().All() {
 		if restricted.State != nil {
-			restricted.State[s] = 0
+			restricted.State[state] = 0
 		}
 		if restricted.StateRat != nil {
-			restricted.StateRat[s] = nil
+			restricted.StateRat[state] = nil
 		}
 	}
 	return &restricted
 }
 
-// OfChoice returns the reward of a state plus that of one of its choices. It is 0 for a nil Reward.
-func (r *Reward) OfChoice(state, choice int) float64 {
+// OfChoice returns the reward of a state plus the reward of one of its choices. It returns 0 for a nil Reward.
+func (reward *Reward) OfChoice(state, choice int) float64 {
 	sum := 0.0
-	if r != nil && r.State != nil {
-		sum += r.State[state]
+	if reward != nil && reward.State != nil {
+		sum += reward.State[state]
 	}
-	if r != nil && r.Choice != nil {
-		sum += r.Choice[choice]
+	if reward != nil && reward.Choice != nil {
+		sum += reward.Choice[choice]
 	}
 	return sum
 }
 
-// OfChoiceRat returns the reward of a state plus that of one of its choices, as a new fraction. It is 0
+// OfChoiceRat returns the reward of a state plus the reward of one of its choices, as a new fraction. It returns 0
 // for a nil Reward.
-func (r *Reward) OfChoiceRat(state, choice int) *big.Rat {
+func (reward *Reward) OfChoiceRat(state, choice int) *big.Rat {
 	sum := new(big.Rat)
-	if r != nil && r.StateRat != nil && r.StateRat[state] != nil {
-		sum.Add(sum, r.StateRat[state])
+	if reward != nil && reward.StateRat != nil && reward.StateRat[state] != nil {
+		sum.Add(sum, reward.StateRat[state])
 	}
-	if r != nil && r.ChoiceRat != nil && r.ChoiceRat[choice] != nil {
-		sum.Add(sum, r.ChoiceRat[choice])
+	if reward != nil && reward.ChoiceRat != nil && reward.ChoiceRat[choice] != nil {
+		sum.Add(sum, reward.ChoiceRat[choice])
 	}
 	return sum
 }
 
-// One returns the index of weight 1 in Weights, and adds the weight if it is missing. It copies the tables
-// of weights before it adds to them, as other models may share them. An exact model is searched for the
-// fraction 1, because a fraction slightly below 1 has the float64 1 too.
-func (m *Model) One() uint32 {
-	index := slices.Index(m.Weights, 1)
-	if m.Rats != nil {
+// One returns the index of weight 1 in Weights. It adds the weight if it is missing.
+func (model *Model) One() uint32 {
+	index := slices.Index(model.Weights, 1)
+	if model.Rats != nil { // a fraction slightly below 1 also has the float64 1
 		one := big.NewRat(1, 1)
-		index = slices.IndexFunc(m.Rats, func(weight *big.Rat) bool { return weight.Cmp(one) == 0 })
+		index = slices.IndexFunc(model.Rats, func(weight *big.Rat) bool { return weight.Cmp(one) == 0 })
 	}
 	if index >= 0 {
 		return uint32(index)
 	}
-	m.Weights = append(slices.Clip(m.Weights), 1)
-	if m.Rats != nil {
-		m.Rats = append(slices.Clip(m.Rats), big.NewRat(1, 1))
+	// Clip makes append copy the tables, because other models may share them.
+	model.Weights = append(slices.Clip(model.Weights), 1)
+	if model.Rats != nil {
+		model.Rats = append(slices.Clip(model.Rats), big.NewRat(1, 1))
 	}
-	return uint32(len(m.Weights) - 1)
+	return uint32(len(model.Weights) - 1)
 }
 
 // NumStates returns the number of states.
-func (m *Model) NumStates() int {
-	if m.First != nil {
-		return len(m.First) - 1
+func (model *Model) NumStates() int {
+	if model.First != nil {
+		return len(model.First) - 1
 	}
-	return len(m.Start) - 1
+	return len(model.Start) - 1
 }
 
 // NumChoices returns the number of choices of all states.
-func (m *Model) NumChoices() int { return len(m.Start) - 1 }
+func (model *Model) NumChoices() int { return len(model.Start) - 1 }
 
 // NumTransitions returns the number of transitions of all choices.
-func (m *Model) NumTransitions() int { return len(m.Target) }
+func (model *Model) NumTransitions() int { return len(model.Target) }
 
-// NumDeadlocks returns the number of deadlocks.
-func (m *Model) NumDeadlocks() int {
-	if m.Deadlocks == nil {
-		return 0
-	}
-	return m.Deadlocks.Count()
+// IsDeadlock reports whether a state had no choice before it got a self-loop.
+func (model *Model) IsDeadlock(state int) bool {
+	return model.Deadlocks != nil && model.Deadlocks.Has(state)
 }
 
-// NumDeciding returns the number of states with several choices, in which a scheduler decides.
-func (m *Model) NumDeciding() int {
+// NumDeadlocks returns the number of deadlocks.
+func (model *Model) NumDeadlocks() int {
+	if model.Deadlocks == nil {
+		return 0
+	}
+	return model.Deadlocks.Count()
+}
+
+// NumDeciding returns the number of states with several choices.
+func (model *Model) NumDeciding() int {
 	count := 0
-	for s := range m.NumStates() {
-		if first, end := m.Choices(s); end-first > 1 {
+	for state := range model.NumStates() {
+		if first, end := model.Choices(state); end-first > 1 {
 			count++
 		}
 	}
 	return count
 }
 
-// NumEdges returns the number of pairs of a state and one of its successors. Several transitions between
-// two states count once.
-func (m *Model) NumEdges() int {
+// NumEdges returns the number of pairs of a state and a successor. Several transitions between two states count
+// once.
+func (model *Model) NumEdges() int {
 	count := 0
-	for s := range m.NumStates() {
+	for state := range model.NumStates() {
 		successors := map[uint32]bool{}
-		for _, target := range m.successors(s) {
+		for _, target := range model.successors(state) {
 			successors[target] = true
 		}
 		count += len(successors)
@@ -209,33 +213,33 @@ func (m *Model) NumEdges() int {
 }
 
 // Choices returns the range of the choices of state s.
-func (m *Model) Choices(s int) (first, end int) {
-	if m.First == nil {
+func (model *Model) Choices(s int) (first, end int) {
+	if model.First == nil {
 		return s, s + 1
 	}
-	return int(m.First[s]), int(m.First[s+1])
+	return int(model.First[s]), int(model.First[s+1])
 }
 
 // Row returns the range of the transitions of choice c.
-func (m *Model) Row(c int) (first, end int) { return int(m.Start[c]), int(m.Start[c+1]) }
+func (model *Model) Row(c int) (first, end int) { return int(model.Start[c]), int(model.Start[c+1]) }
 
 // Prob returns the weight of transition i.
-func (m *Model) Prob(i int) float64 { return m.Weights[m.Weight[i]] }
+func (model *Model) Prob(i int) float64 { return model.Weights[model.Weight[i]] }
 
 // Rat returns the exact weight of transition i of an exact model.
-func (m *Model) Rat(i int) *big.Rat { return m.Rats[m.Weight[i]] }
+func (model *Model) Rat(i int) *big.Rat { return model.Rats[model.Weight[i]] }
 
 // HighRat returns the exact upper end of transition i of an interval model.
-func (m *Model) HighRat(i int) *big.Rat { return m.Rats[m.High[i]] }
+func (model *Model) HighRat(i int) *big.Rat { return model.Rats[model.High[i]] }
 
 // Intervals reports whether this is an interval model.
-func (m *Model) Intervals() bool { return m.High != nil }
+func (model *Model) Intervals() bool { return model.High != nil }
 
 // Exact reports whether the weights are known as fractions.
-func (m *Model) Exact() bool { return m.Rats != nil }
+func (model *Model) Exact() bool { return model.Rats != nil }
 
 // Bytes returns the memory of the states, choices and transitions.
-func (m *Model) Bytes() int64 {
-	numIndices := len(m.First) + len(m.Start) + len(m.Target) + len(m.Weight) + len(m.High) + len(m.Initial)
-	return int64(4*numIndices + 8*len(m.Weights) + 2*len(m.Actions) + 2*len(m.Player)) // bytes per entry
+func (model *Model) Bytes() int64 {
+	numIndices := len(model.First) + len(model.Start) + len(model.Target) + len(model.Weight) + len(model.High) + len(model.Initial)
+	return int64(4*numIndices + 8*len(model.Weights) + 2*len(model.Actions) + 2*len(model.Player)) // bytes per entry
 }

@@ -25,9 +25,9 @@ type Product[P comparable] struct {
 	Start  []uint32 // the state of the product for each start
 }
 
-// NewProduct explores the product from the pairs in starts. It uses the given choices of the model only, and
-// every reached state must have at least one of them; nil stands for all. The error is ErrTooLarge if the
-// product has more states than maxStates.
+// NewProduct explores the product from the given pairs. It uses only the given choices of the model. nil stands
+// for all choices. Every reached state must have a choice to use. The error is ErrTooLarge if the product has more
+// than maxStates states.
 func NewProduct[P comparable](ctx context.Context, model *Model, memory Memory[P], starts []P, choices *Set, maxStates int) (*Product[P], error) {
 	product := &Product[P]{Start: make([]uint32, len(starts))}
 	search := &productSearch[P]{
@@ -64,8 +64,8 @@ type productSearch[P comparable] struct {
 
 // number returns the state of the product for a pair. It adds a new pair to the product.
 func (search *productSearch[P]) number(pair P) uint32 {
-	state, ok := search.numbers[pair]
-	if !ok {
+	state, isKnown := search.numbers[pair]
+	if !isKnown {
 		state = uint32(len(search.product.Pairs))
 		search.numbers[pair] = state
 		search.product.Pairs = append(search.product.Pairs, pair)
@@ -97,8 +97,8 @@ func (search *productSearch[P]) expand(state uint32) error {
 	return nil
 }
 
-// successor returns the state of the product to which a transition of the model leads from the pair
-// search.from; None after an error.
+// successor returns the state of the product to which a transition of the model leads from search.from. It returns
+// None after an error.
 func (search *productSearch[P]) successor(transition int) uint32 {
 	pair, err := search.memory.Step(search.from, search.model.Target[transition])
 	if err != nil {

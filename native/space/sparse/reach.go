@@ -1,16 +1,16 @@
 package sparse
 
-// ReachableFrom returns the states that are reachable from a set of states, and the set itself.
-func (m *Model) ReachableFrom(from *Set) *Set {
+// ReachableFrom returns a set of states and all states that are reachable from it.
+func (model *Model) ReachableFrom(from *Set) *Set {
 	reached := from.Clone()
 	var stack []int
-	for s := range from.All() {
-		stack = append(stack, s)
+	for state := range from.All() {
+		stack = append(stack, state)
 	}
 	for len(stack) > 0 {
-		s := stack[len(stack)-1]
+		state := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
-		for _, target := range m.successors(s) {
+		for _, target := range model.successors(state) {
 			if !reached.Has(int(target)) {
 				reached.Add(int(target))
 				stack = append(stack, int(target))
@@ -21,10 +21,10 @@ func (m *Model) ReachableFrom(from *Set) *Set {
 }
 
 // Reachable returns the states that are reachable from the initial states.
-func (m *Model) Reachable() *Set {
-	initial := NewSet(m.NumStates())
-	for _, s := range m.Initial {
+func (model *Model) Reachable() *Set {
+	initial := NewSet(model.NumStates())
+	for _, s := range model.Initial {
 		initial.Add(int(s))
 	}
-	return m.ReachableFrom(initial)
+	return model.ReachableFrom(initial)
 }

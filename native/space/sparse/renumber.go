@@ -2,69 +2,70 @@ package sparse
 
 import "slices"
 
-// Renumber returns the model in which state s has become state number[s]; number must be a permutation.
-// The choices of a state, and the transitions of a choice, keep their order. The tables of weights are
-// shared.
-func (m *Model) Renumber(number []uint32) *Model {
+// Renumber returns the model with number[s] as the new number of state s. number must be a permutation. The
+// choices of a state, and the transitions of a choice, stay in the same order. The models share the tables of
+// weights.
+func (model *Model) Renumber(number []uint32) *Model {
 	old := make([]uint32, len(number)) // the old number of each new state
-	for s, newNumber := range number {
-		old[newNumber] = uint32(s)
+	for state, newNumber := range number {
+		old[newNumber] = uint32(state)
 	}
-	builder := NewDerivedBuilder(m, m.Kind)
-	builder.Grow(m.NumStates(), m.NumChoices(), m.NumTransitions())
-	target := func(i int) uint32 { return number[m.Target[i]] }
-	for _, s := range old {
+	builder := NewDerivedBuilder(model, model.Kind)
+	builder.Grow(model.NumStates(), model.NumChoices(), model.NumTransitions())
+	target := func(i int) uint32 { return number[model.Target[i]] }
+	for _, state := range old {
 		builder.State()
-		first, end := m.Choices(int(s))
-		for c := first; c < end; c++ {
-			builder.Copy(c, target)
+		first, end := model.Choices(int(state))
+		for choice := first; choice < end; choice++ {
+			builder.Copy(choice, target)
 		}
 	}
 	renumbered := builder.Finish()
-	renumbered.Actions, renumbered.Player = m.reorderActions(old), SelectEntries(m.Player, old)
-	m.renumberAnnotations(renumbered, number, old, builder.Origin)
+	renumbered.Actions, renumbered.Player = model.reorderActions(old), SelectEntries(model.Player, old)
+	model.renumberAnnotations(renumbered, number, old, builder.Origin)
 	return renumbered
 }
 
-// reorderActions returns the actions of the given states, in their order; nil if there are no actions.
-func (m *Model) reorderActions(states []uint32) []Action {
-	if m.Actions == nil {
+// reorderActions returns the actions of the given states, in the order of these states. It returns nil if there
+// are no actions.
+func (model *Model) reorderActions(states []uint32) []Action {
+	if model.Actions == nil {
 		return nil
 	}
-	actions := make([]Action, 0, len(m.Actions))
-	for _, s := range states {
-		first, end := m.actionRange(m.Choices(int(s)))
-		actions = append(actions, m.Actions[first:end]...)
+	actions := make([]Action, 0, len(model.Actions))
+	for _, state := range states {
+		first, end := model.actionRange(model.Choices(int(state)))
+		actions = append(actions, model.Actions[first:end]...)
 	}
 	return actions
 }
 
 // actionRange returns the range of Actions for the choices from first to end.
-func (m *Model) actionRange(first, end int) (int, int) {
-	if m.Kind == MDP {
+func (model *Model) actionRange(first, end int) (int, int) {
+	if model.Kind == MDP {
 		return first, end
 	}
-	return int(m.Start[first]), int(m.Start[end])
+	return int(model.Start[first]), int(model.Start[end])
 }
 
-// renumberAnnotations translates the initial states, deadlocks, labels and rewards to a renumbered model. number has the new
-// number of each state; old and choice have the old numbers of each new state and of each new choice.
-func (m *Model) renumberAnnotations(renumbered *Model, number, old, choice []uint32) {
-	for _, s := range m.Initial {
-		renumbered.Initial = append(renumbered.Initial, number[s])
+// renumberAnnotations copies the initial states, deadlocks, labels and rewards to a renumbered model. number has
+// the new number of each state. oldStates and oldChoices have the old number of each new state and choice.
+func (model *Model) renumberAnnotations(renumbered *Model, number, oldStates, oldChoices []uint32) {
+	for _, state := range model.Initial {
+		renumbered.Initial = append(renumbered.Initial, number[state])
 	}
 	slices.Sort(renumbered.Initial)
-	if m.Deadlocks != nil {
-		renumbered.Deadlocks = renumberSet(m.Deadlocks, number)
+	if model.Deadlocks != nil {
+		renumbered.Deadlocks = renumberSet(model.Deadlocks, number)
 	}
-	for _, label := range m.Labels {
+	for _, label := range model.Labels {
 		renumbered.Labels = append(renumbered.Labels, Label{label.Name, renumberSet(label.States, number)})
 	}
-	for _, reward := range m.Rewards {
+	for _, reward := range model.Rewards {
 		renumbered.Rewards = append(renumbered.Rewards, Reward{
 			Name: reward.Name, Err: reward.Err,
-			State: SelectEntries(reward.State, old), Choice: SelectEntries(reward.Choice, choice),
-			StateRat: SelectEntries(reward.StateRat, old), ChoiceRat: SelectEntries(reward.ChoiceRat, choice),
+			State: SelectEntries(reward.State, oldStates), Choice: SelectEntries(reward.Choice, oldChoices),
+			StateRat: SelectEntries(reward.StateRat, oldStates), ChoiceRat: SelectEntries(reward.ChoiceRat, oldChoices),
 		})
 	}
 }
@@ -78,7 +79,7 @@ func renumberSet(set *Set, number []uint32) *Set {
 	return renumbered
 }
 
-// SelectEntries returns a slice whose entry i is values[indices[i]]; nil stays nil.
+// SelectEntries returns a slice with entry values[indices[i]] at index i. It returns nil if values is nil.
 func SelectEntries[T any](values []T, indices []uint32) []T {
 	if values == nil {
 		return nil

@@ -1,23 +1,23 @@
 package sparse
 
-// Restrict returns the MDP with the given choices only. They must contain at least one of every state.
-// States keep their numbers and choices their order; the tables of weights are shared.
-func (m *Model) Restrict(choices *Set) *Model {
-	builder := NewDerivedBuilder(m, m.Kind)
-	sameTarget := func(i int) uint32 { return m.Target[i] }
-	for s := range m.NumStates() {
+// Restrict returns the MDP with the given choices only. Every state must have at least one of them. States keep
+// their numbers, and choices keep their order. The models share the tables of weights.
+func (model *Model) Restrict(choices *Set) *Model {
+	builder := NewDerivedBuilder(model, model.Kind)
+	sameTarget := func(i int) uint32 { return model.Target[i] }
+	for state := range model.NumStates() {
 		builder.State()
-		first, end := m.Choices(s)
-		for c := first; c < end; c++ {
-			if choices.Has(c) {
-				builder.Copy(c, sameTarget)
+		first, end := model.Choices(state)
+		for choice := first; choice < end; choice++ {
+			if choices.Has(choice) {
+				builder.Copy(choice, sameTarget)
 			}
 		}
 	}
 	restricted, kept := builder.Finish(), builder.Origin
-	restricted.Initial, restricted.Deadlocks, restricted.Labels = m.Initial, m.Deadlocks, m.Labels
-	restricted.Actions, restricted.Player = SelectEntries(m.Actions, kept), m.Player
-	for _, reward := range m.Rewards {
+	restricted.Initial, restricted.Deadlocks, restricted.Labels = model.Initial, model.Deadlocks, model.Labels
+	restricted.Actions, restricted.Player = SelectEntries(model.Actions, kept), model.Player
+	for _, reward := range model.Rewards {
 		reward.Choice, reward.ChoiceRat = SelectEntries(reward.Choice, kept), SelectEntries(reward.ChoiceRat, kept)
 		restricted.Rewards = append(restricted.Rewards, reward)
 	}

@@ -27,93 +27,93 @@ func SetOf(n int, members ...int) *Set {
 }
 
 // Len returns the size of the universe, not of the set.
-func (s *Set) Len() int { return s.n }
+func (set *Set) Len() int { return set.n }
 
 // Has reports whether i is a member.
-func (s *Set) Has(i int) bool { return s.words[i>>6]>>(i&63)&1 != 0 }
+func (set *Set) Has(i int) bool { return set.words[i>>6]>>(i&63)&1 != 0 }
 
 // Add inserts i.
-func (s *Set) Add(i int) { s.words[i>>6] |= 1 << (i & 63) }
+func (set *Set) Add(i int) { set.words[i>>6] |= 1 << (i & 63) }
 
 // Remove removes i.
-func (s *Set) Remove(i int) { s.words[i>>6] &^= 1 << (i & 63) }
+func (set *Set) Remove(i int) { set.words[i>>6] &^= 1 << (i & 63) }
 
 // Count returns the number of members.
-func (s *Set) Count() int {
-	n := 0
-	for _, w := range s.words {
-		n += bits.OnesCount64(w)
+func (set *Set) Count() int {
+	count := 0
+	for _, word := range set.words {
+		count += bits.OnesCount64(word)
 	}
-	return n
+	return count
 }
 
-// Empty reports whether there are no members.
-func (s *Set) Empty() bool {
-	for _, w := range s.words {
-		if w != 0 {
+// Empty reports whether the set has no members.
+func (set *Set) Empty() bool {
+	for _, word := range set.words {
+		if word != 0 {
 			return false
 		}
 	}
 	return true
 }
 
-// Equal reports whether s and other have the same members.
-func (s *Set) Equal(other *Set) bool {
-	for i, w := range s.words {
-		if w != other.words[i] {
+// Equal reports whether two sets have the same members and the same universe.
+func (set *Set) Equal(other *Set) bool {
+	for i, word := range set.words {
+		if word != other.words[i] {
 			return false
 		}
 	}
-	return s.n == other.n
+	return set.n == other.n
 }
 
 // Clone returns a copy.
-func (s *Set) Clone() *Set {
-	return &Set{words: append([]uint64(nil), s.words...), n: s.n}
+func (set *Set) Clone() *Set {
+	return &Set{words: append([]uint64(nil), set.words...), n: set.n}
 }
 
-// Complement returns the numbers of the universe that are not in s.
-func (s *Set) Complement() *Set {
-	result := NewSet(s.n)
-	for i, w := range s.words {
+// Complement returns the numbers of the universe that are not in the set.
+func (set *Set) Complement() *Set {
+	result := NewSet(set.n)
+	for i, w := range set.words {
 		result.words[i] = ^w
 	}
-	if tail := s.n & 63; tail != 0 {
+	if tail := set.n & 63; tail != 0 { // clear the bits of numbers beyond the universe
 		result.words[len(result.words)-1] &= 1<<tail - 1
 	}
 	return result
 }
 
 // Union returns the numbers in s or in other.
-func (s *Set) Union(other *Set) *Set {
-	return s.combine(other, func(a, b uint64) uint64 { return a | b })
+func (set *Set) Union(other *Set) *Set {
+	return set.combine(other, func(a, b uint64) uint64 { return a | b })
 }
 
 // Intersect returns the numbers in s and in other.
-func (s *Set) Intersect(other *Set) *Set {
-	return s.combine(other, func(a, b uint64) uint64 { return a & b })
+func (set *Set) Intersect(other *Set) *Set {
+	return set.combine(other, func(a, b uint64) uint64 { return a & b })
 }
 
 // Minus returns the numbers in s that are not in other.
-func (s *Set) Minus(other *Set) *Set {
-	return s.combine(other, func(a, b uint64) uint64 { return a &^ b })
+func (set *Set) Minus(other *Set) *Set {
+	return set.combine(other, func(a, b uint64) uint64 { return a &^ b })
 }
 
-// combine applies f word by word; both sets have the same universe.
-func (s *Set) combine(other *Set, f func(a, b uint64) uint64) *Set {
-	result := NewSet(s.n)
-	for i, w := range s.words {
-		result.words[i] = f(w, other.words[i])
+// combine applies an operation to the words of two sets with the same universe.
+func (set *Set) combine(other *Set, operation func(a, b uint64) uint64) *Set {
+	result := NewSet(set.n)
+	for i, word := range set.words {
+		result.words[i] = operation(word, other.words[i])
 	}
 	return result
 }
 
 // All yields the members in increasing order.
-func (s *Set) All() iter.Seq[int] {
+func (set *Set) All() iter.Seq[int] {
 	return func(yield func(int) bool) {
-		for i, w := range s.words {
-			for ; w != 0; w &= w - 1 {
-				if !yield(i<<6 + bits.TrailingZeros64(w)) {
+		for i, word := range set.words {
+			for ; word != 0; word &= word - 1 { // clears the lowest bit
+				if !yield(i<<6 + bits.TrailingZeros64(word)) {
 					return
 				}
 			}

@@ -11,47 +11,54 @@ type Topological struct {
 	Start []int
 }
 
-// Topological returns the given states in reverse topological order, successors first. It reports false if
-// there is a cycle through several of them.
+// Topological returns the given states in reverse topological order, successors first. ok is false if a cycle
+// contains several of them.
 //
 // Source: Kahn, Topological sorting of large networks, CACM 5 (1962).
-func (m *Model) Topological(states *Set) (Topological, bool) {
-	indegree := m.indegrees(states) // the number of transitions from states that are not yet ordered
+func (model *Model) Topological(states *Set) (order Topological, ok bool) {
+	indegree := model.indegrees(states) // the number of transitions from states that are not yet ordered
 	n := states.Count()
-	result := Topological{Order: make([]uint32, 0, n), Start: []int{n}}
-	for s := range states.All() {
-		if indegree[s] == 0 {
-			result.Order = append(result.Order, uint32(s))
+	order = Topological{Order: make([]uint32, 0, n), Start: []int{n}}
+	for state := range states.All() {
+		if indegree[state] == 0 {
+			order.Order = append(order.Order, uint32(state))
 		}
 	}
 	// Build the order from the last state to the first, level by level.
-	for levelStart := 0; levelStart < len(result.Order); {
-		levelEnd := len(result.Order)
-		result.Start = append(result.Start, n-levelEnd)
-		for _, s := range result.Order[levelStart:levelEnd] {
-			for _, target := range m.successors(int(s)) {
-				if target == s {
-					continue
-				}
-				indegree[target]--
-				if indegree[target] == 0 && states.Has(int(target)) {
-					result.Order = append(result.Order, target)
-				}
-			}
+	for levelStart := 0; levelStart < len(order.Order); {
+		levelEnd := len(order.Order)
+		order.Start = append(order.Start, n-levelEnd)
+		for _, state := range order.Order[levelStart:levelEnd] {
+			order.Order = model.appendReady(order.Order, state, indegree, states)
 		}
 		levelStart = levelEnd
 	}
-	slices.Reverse(result.Order)
-	slices.Reverse(result.Start)
-	return result, len(result.Order) == n
+	slices.Reverse(order.Order)
+	slices.Reverse(order.Start)
+	return order, len(order.Order) == n
 }
 
-// indegrees returns for each state the number of transitions from the given states, without self-loops.
-func (m *Model) indegrees(states *Set) []uint32 {
-	indegree := make([]uint32, m.NumStates())
-	for s := range states.All() {
-		for _, target := range m.successors(s) {
-			if int(target) != s {
+// appendReady removes the transitions of a state from the indegrees of its successors. It appends the successors in the
+// given states without remaining transitions into them.
+func (model *Model) appendReady(order []uint32, state uint32, indegree []uint32, states *Set) []uint32 {
+	for _, target := range model.successors(int(state)) {
+		if target == state {
+			continue
+		}
+		indegree[target]--
+		if indegree[target] == 0 && states.Has(int(target)) {
+			order = append(order, target)
+		}
+	}
+	return order
+}
+
+// indegrees returns for each state the number of transitions from the given states. Self-loops do not count.
+func (model *Model) indegrees(states *Set) []uint32 {
+	indegree := make([]uint32, model.NumStates())
+	for state := range states.All() {
+		for _, target := range model.successors(state) {
+			if int(target) != state {
 				indegree[target]++
 			}
 		}
@@ -60,7 +67,7 @@ func (m *Model) indegrees(states *Set) []uint32 {
 }
 
 // successors returns the targets of all choices of a state.
-func (m *Model) successors(s int) []uint32 {
-	first, end := m.Choices(s)
-	return m.Target[m.Start[first]:m.Start[end]]
+func (model *Model) successors(s int) []uint32 {
+	first, end := model.Choices(s)
+	return model.Target[model.Start[first]:model.Start[end]]
 }

@@ -101,166 +101,200 @@ func newAutomaton(timed *digital.Zones) (*automaton, error) {
 	return a, nil
 }
 
-// at returns the location with the discrete variables of a state, and adds it if it is new.
-func (a *automaton) at(state []int32) (*location, error) {
+// at returns the location with the discrete variables of a state. It adds a new location.
+func (automaton *automaton) at(state []int32) (*location, error) {
 	state = slices.Clone(state)
-	for _, slot := range a.Clocks {
+	for _, slot := range automaton.Clocks {
 		state[slot] = digital.NotSet
 	}
 	key := fmt.Sprint(state)
-	if found := a.locationOf[key]; found != nil {
+	if found := automaton.locationOf[key]; found != nil {
 		return found, nil
 	}
-	l := &location{number: len(a.locations), state: state}
-	a.locations, a.locationOf[key] = append(a.locations, l), l
-	a.memory.add(1, locationBytes+8*int64(len(state)), 3)
-	if err := a.addInvariant(l); err != nil {
+	location := &location{number: len(automaton.locations), state: state}
+	automaton.locations, automaton.locationOf[key] = append(automaton.locations, location), location
+	automaton.memory.add(1, locationBytes+8*int64(len(state)), 3)
+	if err := automaton.addInvariant(location); err != nil {
 		return nil, err
 	}
-	return l, a.addTransitions(l)
+	return location, automaton.addTransitions(location)
 }
 
-// in returns the constraints of a location.
-func (a *automaton) in(l *location) *constraints {
-	a.constraint.state = l.state
-	return &a.constraint
+// in returns the constraints of a location. They are valid until the next call.
+func (automaton *automaton) in(location *location) *constraints {
+	automaton.constraint.state = location.state
+	return &automaton.constraint
 }
 
-// valuations returns the clock valuations that satisfy a condition in a location; all for no condition.
-func (a *automaton) valuations(l *location, condition sema.Expr) (zone.Federation, error) {
+// valuations returns the clock valuations that satisfy a condition in a location. A nil condition holds in all
+// valuations.
+func (automaton *automaton) valuations(location *location, condition sema.Expr) (zone.Federation, error) {
 	if condition == nil {
-		return a.in(l).all(), nil
+		return automaton.in(location).all(), nil
 	}
-	result, err := a.in(l).of(condition, true)
-	return result, a.modelError(l, err)
+	result, err := automaton.in(location).of(condition, true)
+	return result, automaton.modelError(location, err)
 }
 
-// modelError adds the location to an error of an evaluation there.
-func (a *automaton) modelError(l *location, err error) error {
+// modelError adds the location to an error of an evaluation.
+func (automaton *automaton) modelError(location *location, err error) error {
 	if evaluation, ok := errors.AsType[*sema.EvalError](err); ok {
-		return &compile.StateError{File: a.Source.File, Pos: evaluation.Pos, State: a.text(l, zone.All(a.constraint.clocks)), Msg: evaluation.Msg, Undecided: evaluation.Undecided}
+		return &compile.StateError{
+			File: automaton.Source.File, Pos: evaluation.Pos, State: automaton.locationText(location),
+			Msg: evaluation.Msg, Undecided: evaluation.Undecided,
+		}
 	}
 	if stateErr, ok := errors.AsType[*compile.StateError](err); ok {
 		located := *stateErr
-		located.State = a.text(l, zone.All(a.constraint.clocks))
+		located.State = automaton.locationText(location)
 		return &located
 	}
 	return err
 }
 
-// addInvariant computes the invariant of a location.
-func (a *automaton) addInvariant(l *location) error {
-	invariant := a.in(l).all()
-	for i := range a.Source.Modules {
-		of := a.Source.Modules[i].Invariant
-		if of == nil {
+// locationText describes a location without its clocks.
+func (automaton *automaton) locationText(location *location) string {
+	return automaton.text(location, zone.All(automaton.constraint.clocks))
+}
+
+// addInvariant computes the invariant of a location. An invariant that is not convex is an error.
+func (automaton *automaton) addInvariant(location *location) error {
+	invariant := automaton.in(location).all()
+	for i := range automaton.Source.Modules {
+		condition := automaton.Source.Modules[i].Invariant
+		if condition == nil {
 			continue
 		}
-		valuations, err := a.valuations(l, of)
+		valuations, err := automaton.valuations(location, condition)
 		if err != nil {
 			return err
 		}
 		invariant = invariant.Intersect(valuations)
 		if len(invariant) > 1 {
-			return &compile.UnsupportedError{File: a.Source.File, Pos: of.Pos(), Msg: fmt.Sprintf("found an invariant that is not convex in %s, want convex ones for zones of clocks", a.text(l, zone.All(a.constraint.clocks)))}
+			return &compile.UnsupportedError{
+				File: automaton.Source.File, Pos: condition.Pos(),
+				Msg: fmt.Sprintf("found an invariant that is not convex in %s, want convex ones for zones of clocks", automaton.locationText(location)),
+			}
 		}
 	}
-	l.invariant = invariant
+	location.invariant = invariant
 	if len(invariant) > 0 {
 		if before, ok := invariant[0].BeforeDelay(); ok {
-			l.beforeDelay = zone.Federation{before}
+			location.beforeDelay = zone.Federation{before}
 		}
 	}
 	return nil
 }
 
-// addTransitions lists the transitions of a location. Their branches are still missing.
-func (a *automaton) addTransitions(l *location) error {
-	enabled, err := a.expander.Enabled(l.state)
+// addTransitions adds the transitions of a location, without their branches. It also computes the live states.
+func (automaton *automaton) addTransitions(location *location) error {
+	enabled, err := automaton.expander.Enabled(location.state)
 	if err != nil {
-		return a.modelError(l, err)
+		return automaton.modelError(location, err)
 	}
 	for i := range enabled.List {
 		combined := &choice{action: enabled.List[i].Action, commands: slices.Clone(enabled.List[i].Commands)}
-		guard := a.in(l).all()
-		for _, ref := range combined.commands {
-			valuations, err := a.valuations(l, a.Source.Modules[ref.Module].Commands[ref.Command].Guard)
-			if err != nil {
-				return err
-			}
-			guard = guard.Intersect(valuations)
+		guard, err := automaton.guard(location, combined.commands)
+		if err != nil {
+			return err
 		}
 		for _, convex := range guard {
-			l.transitions = append(l.transitions, &transition{from: l, guard: convex, choice: combined})
-			a.memory.add(1, transitionBytes, 2)
-			l.live = l.live.Union(l.beforeDelayAvoiding(convex, nil))
+			location.transitions = append(location.transitions, &transition{from: location, guard: convex, choice: combined})
+			automaton.memory.add(1, transitionBytes, 2)
+			location.live = location.live.Union(location.beforeDelayAvoiding(convex, nil))
 		}
 	}
-	l.live = l.live.Union(l.waitingForever(nil))
+	location.live = location.live.Union(location.waitingForever(nil))
 	return nil
 }
 
-// addBranches computes the branches of a transition and adds the locations that they lead to.
-func (a *automaton) addBranches(t *transition) error {
-	if t.choice.branches == nil {
-		if err := a.combineUpdates(t.from, t.choice); err != nil {
-			return a.modelError(t.from, err)
+// guard returns the valuations in which all of some commands are enabled.
+func (automaton *automaton) guard(location *location, commands []compile.CommandRef) (zone.Federation, error) {
+	guard := automaton.in(location).all()
+	for _, ref := range commands {
+		valuations, err := automaton.valuations(location, automaton.Source.Modules[ref.Module].Commands[ref.Command].Guard)
+		if err != nil {
+			return nil, err
+		}
+		guard = guard.Intersect(valuations)
+	}
+	return guard, nil
+}
+
+// addBranches computes the branches of a transition. It adds the locations that they lead to.
+func (automaton *automaton) addBranches(transition *transition) error {
+	if transition.choice.branches == nil {
+		if err := automaton.combineUpdates(transition.from, transition.choice); err != nil {
+			return automaton.modelError(transition.from, err)
 		}
 	}
-	t.branches = t.choice.branches
-	for i, branch := range t.branches {
-		branch.to.incoming = append(branch.to.incoming, incoming{t, i})
+	transition.branches = transition.choice.branches
+	for i, branch := range transition.branches {
+		branch.to.incoming = append(branch.to.incoming, incoming{transition, i})
 	}
 	return nil
 }
 
-// combineUpdates computes the branches of a combination of commands: each combination of one update per command gives one.
-func (a *automaton) combineUpdates(l *location, combined *choice) error {
-	if _, err := a.expander.Enabled(l.state); err != nil { // Apply is about the last state
+// combineUpdates computes the branches of a combination of commands. Each combination of one update per command
+// gives a branch.
+func (automaton *automaton) combineUpdates(location *location, combined *choice) error {
+	if _, err := automaton.expander.Enabled(location.state); err != nil { // Apply uses the state of the last call of Enabled
 		return err
 	}
 	var weights [][]weight
 	for _, ref := range combined.commands {
-		ofCommand, err := a.weights(l, &a.Source.Modules[ref.Module].Commands[ref.Command])
+		commandWeights, err := automaton.weights(location, &automaton.Source.Modules[ref.Module].Commands[ref.Command])
 		if err != nil {
 			return err
 		}
-		weights = append(weights, ofCommand)
+		weights = append(weights, commandWeights)
 	}
-	target := make([]int32, len(l.state))
-	var found []branch
+	target := make([]int32, len(location.state))
+	var branches []branch
 	var targets [][]int32
-	updates := make([]int, len(weights))
-	for more := true; more; more = next(updates, weights) {
-		product := weight{big.NewRat(1, 1), 1}
-		for i, update := range updates {
-			product = product.times(weights[i][update])
-		}
+	updates := make([]int, len(weights)) // the selected update of each command
+	for hasNext := true; hasNext; hasNext = next(updates, weights) {
+		product := multiplySelected(weights, updates)
 		if product.float == 0 {
 			continue
 		}
-		if err := a.expander.Apply(target, combined.commands, updates); err != nil {
+		if err := automaton.expander.Apply(target, combined.commands, updates); err != nil {
 			return err
 		}
-		found = append(found, branch{weight: product.exact, float: product.float, sets: a.settings(target)})
+		branches = append(branches, branch{weight: product.exact, float: product.float, sets: automaton.settings(target)})
 		targets = append(targets, slices.Clone(target))
 	}
-	for i := range found { // at changes the state that Apply is about
-		to, err := a.at(targets[i])
+	combined.branches = branches
+	return automaton.setTargets(branches, targets)
+}
+
+// setTargets sets the location that each branch leads to. It must come after all calls of Apply, because it
+// changes the state of the expander.
+func (automaton *automaton) setTargets(branches []branch, targets [][]int32) error {
+	for i := range branches {
+		to, err := automaton.at(targets[i])
 		if err != nil {
 			return err
 		}
-		found[i].to = to
+		branches[i].to = to
 	}
-	combined.branches = found
-	a.memory.add(len(found), branchBytes, 0)
+	automaton.memory.add(len(branches), branchBytes, 0)
 	return nil
 }
 
-// settings returns the clocks that an update has set.
-func (a *automaton) settings(target []int32) []setting {
+// multiplySelected returns the product of the weights of the selected updates. updates[i] is the selected update of command i.
+func multiplySelected(weights [][]weight, updates []int) weight {
+	product := weight{big.NewRat(1, 1), 1}
+	for i, update := range updates {
+		product = product.times(weights[i][update])
+	}
+	return product
+}
+
+// settings returns the clocks that an update sets, with their values. target is the state after the update.
+func (automaton *automaton) settings(target []int32) []setting {
 	var sets []setting
-	for i, slot := range a.Clocks {
+	for i, slot := range automaton.Clocks {
 		if target[slot] != digital.NotSet {
 			sets = append(sets, setting{i + 1, int64(target[slot])})
 		}
@@ -268,7 +302,7 @@ func (a *automaton) settings(target []int32) []setting {
 	return sets
 }
 
-// next advances updates, one per command, to the next combination. It returns false after the last one.
+// next advances to the next combination of one update per command. It returns false after the last combination.
 func next(updates []int, weights [][]weight) bool {
 	for i := range updates {
 		updates[i]++
@@ -287,25 +321,25 @@ type weight struct {
 }
 
 // times returns the product of two weights.
-func (w weight) times(other weight) weight {
-	product := weight{float: w.float * other.float}
-	if w.exact != nil && other.exact != nil {
-		product.exact = new(big.Rat).Mul(w.exact, other.exact)
+func (left weight) times(other weight) weight {
+	product := weight{float: left.float * other.float}
+	if left.exact != nil && other.exact != nil {
+		product.exact = new(big.Rat).Mul(left.exact, other.exact)
 	}
 	return product
 }
 
-// weights returns the probabilities of the updates of a command, as fractions only if their sum is exactly one.
-func (a *automaton) weights(l *location, command *sema.Command) ([]weight, error) {
+// weights returns the probabilities of a command's updates. They are fractions only if their exact sum is one.
+func (automaton *automaton) weights(location *location, command *sema.Command) ([]weight, error) {
 	var weights []weight
 	sum, exactSum := 0.0, new(big.Rat)
 	for i := range command.Updates {
-		value, isExact, err := sema.EvalExact(command.Updates[i].Prob, l.state)
+		value, isExact, err := sema.EvalExact(command.Updates[i].Prob, location.state)
 		switch {
 		case err != nil:
 			return nil, err
 		case !(value.Float >= 0 && value.Float <= 1+compile.SumTolerance):
-			return nil, a.wrongCommand(command.Updates[i].Prob.Pos(), "found probability %v, want a number between 0 and 1", value.Float)
+			return nil, automaton.wrongCommand(command.Updates[i].Prob.Pos(), "found probability %v, want a number between 0 and 1", value.Float)
 		case isExact && exactSum != nil:
 			exactSum.Add(exactSum, value.Rat)
 		default:
@@ -315,10 +349,10 @@ func (a *automaton) weights(l *location, command *sema.Command) ([]weight, error
 		weights = append(weights, weight{value.Rat, value.Float})
 	}
 	if sum < 1-compile.SumTolerance || sum > 1+compile.SumTolerance {
-		return nil, a.wrongCommand(command.Pos, "probabilities sum to %v, not to 1", sum)
+		return nil, automaton.wrongCommand(command.Pos, "probabilities sum to %v, not to 1", sum)
 	}
 	if exactSum == nil || exactSum.Cmp(big.NewRat(1, 1)) != 0 {
-		a.exact = false
+		automaton.exact = false
 		for i := range weights {
 			weights[i].exact = nil
 		}
@@ -327,50 +361,50 @@ func (a *automaton) weights(l *location, command *sema.Command) ([]weight, error
 }
 
 // wrongCommand returns the error that the probabilities of a command are wrong in a location, which modelError adds.
-func (a *automaton) wrongCommand(pos syntax.Pos, format string, args ...any) error {
-	return &compile.StateError{File: a.Source.File, Pos: pos, Msg: fmt.Sprintf(format, args...)}
+func (automaton *automaton) wrongCommand(pos syntax.Pos, format string, args ...any) error {
+	return &compile.StateError{File: automaton.Source.File, Pos: pos, Msg: fmt.Sprintf(format, args...)}
 }
 
 // initial returns the initial location.
-func (a *automaton) initial() (*location, error) {
-	state := make([]int32, len(a.Locations.Vars))
-	for slot := range a.Locations.Vars {
-		state[slot] = a.Locations.Vars[slot].Init
+func (automaton *automaton) initial() (*location, error) {
+	state := make([]int32, len(automaton.Locations.Vars))
+	for slot := range automaton.Locations.Vars {
+		state[slot] = automaton.Locations.Vars[slot].Init
 	}
-	return a.at(state)
+	return automaton.at(state)
 }
 
-// text describes the states of a location with a zone of clock valuations, such as (l=1,x=2). It leaves out how the clocks are related.
-func (a *automaton) text(l *location, z zone.Zone) string {
+// text describes the states of a location with a zone, such as (l=1,x=2). It omits the relations between clocks.
+func (automaton *automaton) text(location *location, z zone.Zone) string {
 	var parts []string
-	for slot, variable := range a.Source.Vars {
-		switch clock := a.constraint.clockOf[slot]; {
+	for slot, variable := range automaton.Source.Vars {
+		switch clock := automaton.constraint.clockOf[slot]; {
 		case clock > 0:
 			if text := z.ClockText(clock, variable.Name); text != "" {
 				parts = append(parts, text)
 			}
 		case variable.Type == sema.Bool:
-			parts = append(parts, fmt.Sprintf("%s=%t", variable.Name, l.state[slot] != 0))
+			parts = append(parts, fmt.Sprintf("%s=%t", variable.Name, location.state[slot] != 0))
 		default:
-			parts = append(parts, fmt.Sprintf("%s=%d", variable.Name, l.state[slot]))
+			parts = append(parts, fmt.Sprintf("%s=%d", variable.Name, location.state[slot]))
 		}
 	}
 	return "(" + strings.Join(parts, ",") + ")"
 }
 
-// after returns the valuations of a zone after a branch.
-func (b *branch) after(z zone.Zone) zone.Zone {
-	for _, set := range b.sets {
+// after returns the valuations of a zone after the branch has set its clocks.
+func (branch *branch) after(z zone.Zone) zone.Zone {
+	for _, set := range branch.sets {
 		z = z.Set(set.clock, set.number)
 	}
 	return z
 }
 
-// before returns the valuations that are in a zone after a branch. ok is false if there are none.
-func (b *branch) before(z zone.Zone) (result zone.Zone, ok bool) {
+// before returns the valuations that the branch changes to valuations in a zone. ok is false if there are none.
+func (branch *branch) before(z zone.Zone) (result zone.Zone, ok bool) {
 	result, ok = z, true
-	for i := 0; ok && i < len(b.sets); i++ {
-		result, ok = result.BeforeSet(b.sets[i].clock, b.sets[i].number)
+	for i := 0; ok && i < len(branch.sets); i++ {
+		result, ok = result.BeforeSet(branch.sets[i].clock, branch.sets[i].number)
 	}
 	return result, ok
 }

@@ -6,30 +6,31 @@ import (
 	"tilecheck/internal/zone"
 )
 
-// surelyAvoiding returns the greatest set of states from which some scheduler surely avoids bad states until it reaches the target, or for
-// ever. The result has the valuations of each location and includes the target.
-func (a *automaton) surelyAvoiding(ctx context.Context, target, bad []zone.Federation) ([]zone.Federation, error) {
-	result := make([]zone.Federation, len(a.locations))
-	waiting := &locationQueue{isWaiting: make([]bool, len(a.locations))}
-	for _, l := range a.locations {
-		result[l.number] = a.onlyReached(l, a.in(l).all().Minus(bad[l.number]))
-		waiting.add(l)
+// surelyAvoiding returns the greatest set of states from which some scheduler surely avoids bad states until it
+// reaches the target, or for ever. The result has the valuations of each location, and includes the target.
+func (automaton *automaton) surelyAvoiding(ctx context.Context, target, bad []zone.Federation) ([]zone.Federation, error) {
+	result := make([]zone.Federation, len(automaton.locations))
+	waiting := &locationQueue{isWaiting: make([]bool, len(automaton.locations))}
+	for _, location := range automaton.locations {
+		result[location.number] = automaton.onlyReached(location, automaton.in(location).all().Minus(bad[location.number]))
+		waiting.add(location)
 	}
 	for len(waiting.locations) > 0 {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		l := waiting.next()
-		old := result[l.number]
+		location := waiting.next()
+		old := result[location.number]
 		if len(old) == 0 {
 			continue
 		}
-		kept := a.onlyReached(l, a.avoidsFrom(l, result, target[l.number], bad[l.number]))
-		if len(old.Minus(kept)) == 0 {
+		avoiding := automaton.onlyReached(location, automaton.avoidsFrom(location, result, target[location.number], bad[location.number]))
+		isUnchanged := len(old.Minus(avoiding)) == 0
+		if isUnchanged {
 			continue
 		}
-		result[l.number] = kept
-		for _, in := range l.incoming {
+		result[location.number] = avoiding
+		for _, in := range location.incoming {
 			waiting.add(in.transition.from)
 		}
 	}
@@ -43,10 +44,10 @@ type locationQueue struct {
 }
 
 // add adds a location at the end, unless it is waiting.
-func (queue *locationQueue) add(l *location) {
-	if !queue.isWaiting[l.number] {
-		queue.isWaiting[l.number] = true
-		queue.locations = append(queue.locations, l)
+func (queue *locationQueue) add(location *location) {
+	if !queue.isWaiting[location.number] {
+		queue.isWaiting[location.number] = true
+		queue.locations = append(queue.locations, location)
 	}
 }
 
@@ -58,45 +59,45 @@ func (queue *locationQueue) next() *location {
 	return first
 }
 
-// onlyReached leaves out the zones without a reachable state.
-func (a *automaton) onlyReached(l *location, f zone.Federation) zone.Federation {
+// onlyReached returns the zones of a federation that have a reachable state.
+func (automaton *automaton) onlyReached(location *location, federation zone.Federation) zone.Federation {
 	var result zone.Federation
-	for _, z := range f {
-		if l.reached.Intersects(z) {
+	for _, z := range federation {
+		if location.reached.Intersects(z) {
 			result = append(result, z)
 		}
 	}
 	return result
 }
 
-// avoidsFrom returns the states of a location that avoid bad ones for ever by waiting, or until they are in the target, or until a transition leads to
-// avoiding surely.
-func (a *automaton) avoidsFrom(l *location, avoiding []zone.Federation, target, bad zone.Federation) zone.Federation {
+// avoidsFrom returns the states of a location that can avoid bad states. They wait for ever, or until the target,
+// or until a transition that leads only into avoiding states.
+func (automaton *automaton) avoidsFrom(location *location, avoiding []zone.Federation, target, bad zone.Federation) zone.Federation {
 	var result zone.Federation
 	for _, z := range target {
-		result = result.Union(l.beforeDelayAvoiding(z, bad))
+		result = result.Union(location.beforeDelayAvoiding(z, bad))
 	}
-	result = result.Union(l.waitingForever(bad))
-	for _, t := range l.transitions {
-		if t.branches == nil {
+	result = result.Union(location.waitingForever(bad))
+	for _, transition := range location.transitions {
+		if transition.branches == nil {
 			continue
 		}
-		for _, z := range t.leadingInto(avoiding, zone.Federation{t.guard}.Minus(bad)) {
-			result = result.Union(l.beforeDelayAvoiding(z, bad))
+		for _, z := range transition.leadingInto(avoiding, zone.Federation{transition.guard}.Minus(bad)) {
+			result = result.Union(location.beforeDelayAvoiding(z, bad))
 		}
 	}
 	return result
 }
 
-// leadingInto returns the valuations in from with which all branches of a transition lead into the given states. into has the valuations of
-// each location.
-func (t *transition) leadingInto(into []zone.Federation, from zone.Federation) zone.Federation {
-	for i := range t.branches {
-		branch := &t.branches[i]
+// leadingInto returns the valuations of from with all branches of a transition leading into given states. into has
+// the valuations of each location.
+func (transition *transition) leadingInto(into []zone.Federation, from zone.Federation) zone.Federation {
+	for i := range transition.branches {
+		branch := &transition.branches[i]
 		var before zone.Federation
 		for _, z := range into[branch.to.number] {
-			if part, ok := branch.before(z); ok {
-				before = before.Add(part)
+			if valuations, ok := branch.before(z); ok {
+				before = before.Add(valuations)
 			}
 		}
 		from = from.Intersect(before)
@@ -104,12 +105,12 @@ func (t *transition) leadingInto(into []zone.Federation, from zone.Federation) z
 	return from
 }
 
-// waitingForever returns the states in which time can pass for ever without a bad state.
-func (l *location) waitingForever(bad zone.Federation) zone.Federation {
-	if len(l.invariant) == 0 {
+// waitingForever returns the states of a location in which time can pass for ever without a bad state.
+func (location *location) waitingForever(bad zone.Federation) zone.Federation {
+	if len(location.invariant) == 0 {
 		return nil
 	}
-	invariant := l.invariant[0]
+	invariant := location.invariant[0]
 	for clock := 1; clock <= invariant.Clocks(); clock++ {
 		if invariant.Bound(clock, 0) != zone.Infinite {
 			return nil

@@ -83,18 +83,18 @@ type firingZone struct {
 // branches is a set of branches, as bits.
 type branches []uint64
 
-func (b branches) has(i int) bool { return b[i/64]>>(i%64)&1 != 0 }
+func (set branches) has(i int) bool { return set[i/64]>>(i%64)&1 != 0 }
 
 // with returns the set with one more branch.
-func (b branches) with(i int) branches {
-	result := slices.Clone(b)
+func (set branches) with(i int) branches {
+	result := slices.Clone(set)
 	result[i/64] |= 1 << (i % 64)
 	return result
 }
 
-// within reports whether b is a subset of other.
-func (b branches) within(other branches) bool {
-	for i, word := range b {
+// within reports whether the set is a subset of other.
+func (set branches) within(other branches) bool {
+	for i, word := range set {
 		if word&^other[i] != 0 {
 			return false
 		}
@@ -102,82 +102,89 @@ func (b branches) within(other branches) bool {
 	return true
 }
 
-// newBackward prepares the search for a target that avoids bad states. Both have the valuations of each location, and are disjoint.
-func (a *automaton) newBackward(target, bad []zone.Federation) *backward {
-	b := &backward{automaton: a, target: target, bad: bad}
-	n := len(a.locations)
-	b.firings, b.incoming, b.sure = make([][]*firing, n), make([][]arrival, n), make([][]*entry, n)
-	b.entries, b.explored, b.entryOf = make([][]*entry, n), make([][]*entry, n), make([]map[string]*entry, n)
-	for _, l := range a.locations {
-		b.entryOf[l.number] = make(map[string]*entry)
-		for _, t := range l.transitions {
-			if t.branches == nil { // never possible
+// newBackward prepares the backward search for a target without bad states before it. The two sets have the
+// valuations of each location, and are disjoint.
+func (automaton *automaton) newBackward(target, bad []zone.Federation) *backward {
+	search := &backward{automaton: automaton, target: target, bad: bad}
+	numLocations := len(automaton.locations)
+	search.firings, search.incoming = make([][]*firing, numLocations), make([][]arrival, numLocations)
+	search.entries, search.entryOf = make([][]*entry, numLocations), make([]map[string]*entry, numLocations)
+	search.sure, search.explored = make([][]*entry, numLocations), make([][]*entry, numLocations)
+	for _, location := range automaton.locations {
+		search.entryOf[location.number] = make(map[string]*entry)
+		for _, transition := range location.transitions {
+			if transition.branches == nil { // never possible
 				continue
 			}
-			for _, guard := range (zone.Federation{t.guard}).Minus(bad[l.number]) {
-				b.addFiring(t, guard)
+			for _, guard := range (zone.Federation{transition.guard}).Minus(bad[location.number]) {
+				search.addFiring(transition, guard)
 			}
 		}
 	}
-	return b
+	return search
 }
 
-// addFiring adds a part of a transition, unless the target was reached before it.
-func (b *backward) addFiring(t *transition, guard zone.Zone) {
-	from := t.from.number
-	if !t.from.reached.Intersects(guard) || b.target[from].Includes(guard) {
+// addFiring adds a transition with a guard, unless the guard is unreachable or within the target.
+func (search *backward) addFiring(transition *transition, guard zone.Zone) {
+	from := transition.from.number
+	if !transition.from.reached.Intersects(guard) || search.target[from].Includes(guard) {
 		return
 	}
-	f := &firing{transition: t, guard: guard, arrivals: make([][]option, len(t.branches)), zoneOf: make(map[string]*firingZone)}
-	b.firings[from] = append(b.firings[from], f)
-	for i, branch := range t.branches {
-		b.incoming[branch.to.number] = append(b.incoming[branch.to.number], arrival{f, i})
+	firing := &firing{transition: transition, guard: guard, arrivals: make([][]option, len(transition.branches)), zoneOf: make(map[string]*firingZone)}
+	search.firings[from] = append(search.firings[from], firing)
+	for i, branch := range transition.branches {
+		search.incoming[branch.to.number] = append(search.incoming[branch.to.number], arrival{firing, i})
 	}
 }
 
-// search finds all symbolic states.
-func (b *backward) search(ctx context.Context) error {
-	for _, l := range b.locations {
-		for _, z := range b.target[l.number] {
-			for _, before := range l.beforeDelayAvoiding(z, b.bad[l.number]) {
-				b.enter(l, before, nil)
+// search finds all symbolic states from which the target can be reached.
+func (search *backward) search(ctx context.Context) error {
+	for _, location := range search.locations {
+		for _, z := range search.target[location.number] {
+			for _, before := range location.beforeDelayAvoiding(z, search.bad[location.number]) {
+				search.enter(location, before, nil)
 			}
 		}
 	}
-	for {
+	for { // until no entry is left and no dominated entry must be added again
 		if err := ctx.Err(); err != nil {
 			return err
 		}
-		if b.maxEntries > 0 && b.count > b.maxEntries {
-			return &explicit.LimitError{Limit: int64(b.maxEntries), States: b.count, Expanded: b.count - len(b.waiting)}
+		if search.maxEntries > 0 && search.count > search.maxEntries {
+			return &explicit.LimitError{Limit: int64(search.maxEntries), States: search.count, Expanded: search.count - len(search.waiting)}
 		}
-		if b.memory.exceeded(0) {
-			return b.memory.limitError(b.count, b.count-len(b.waiting))
+		if search.memory.exceeded(0) {
+			return search.memory.limitError(search.count, search.count-len(search.waiting))
 		}
-		next := b.next()
-		if next == nil {
-			if b.retry() {
-				continue
-			}
+		next := search.next()
+		switch {
+		case next != nil:
+			search.addPredecessors(next)
+		case !search.retry():
 			return nil
-		}
-		next.explored = true
-		b.explored[next.location.number] = append(b.explored[next.location.number], next)
-		for _, a := range b.incoming[next.location.number] {
-			b.arrive(a, next)
 		}
 	}
 }
 
-// next returns the entry with the greatest value whose predecessors are missing; nil if there is none.
-func (b *backward) next() *entry {
-	for len(b.waiting) > 0 {
-		first := b.waiting.pop()
-		if first.explored || b.isWithinSure(first) {
+// addPredecessors adds the predecessors of an entry.
+func (search *backward) addPredecessors(e *entry) {
+	number := e.location.number
+	e.explored = true
+	search.explored[number] = append(search.explored[number], e)
+	for _, arrival := range search.incoming[number] {
+		search.arrive(arrival, e)
+	}
+}
+
+// next returns the entry with unknown predecessors and the greatest value. It returns nil if there is none.
+func (search *backward) next() *entry {
+	for len(search.waiting) > 0 {
+		first := search.waiting.pop()
+		if first.explored || search.isWithinSure(first) {
 			continue
 		}
-		if by := b.dominating(first); by != nil {
-			b.leaveOut(by, first, func() { b.waiting.push(first) })
+		if by := search.dominating(first); by != nil {
+			search.leaveOut(by, first, func() { search.waiting.push(first) })
 			continue
 		}
 		return first
@@ -185,120 +192,121 @@ func (b *backward) next() *entry {
 	return nil
 }
 
-// isWithinSure reports whether another entry, from which the target is reached surely, includes an entry.
-func (b *backward) isWithinSure(e *entry) bool {
-	return slices.ContainsFunc(b.sure[e.location.number], func(other *entry) bool { return other != e && other.zone.Includes(e.zone) })
+// isWithinSure reports whether an entry is included in another entry that surely reaches the target.
+func (search *backward) isWithinSure(e *entry) bool {
+	return slices.ContainsFunc(search.sure[e.location.number], func(other *entry) bool { return other != e && other.zone.Includes(e.zone) })
 }
 
-// enter adds the entry of a location with a zone, and a way to leave it; the target has none. It adds no entry that is not reachable, and
-// none whose states are all states of another entry from which the target is reached surely.
-func (b *backward) enter(l *location, z zone.Zone, way *firingZone) {
+// enter adds an entry of a location with a zone, and a way to leave it. The way is nil for the target. It ignores
+// an unreachable zone, and a zone within an entry that surely reaches the target.
+func (search *backward) enter(location *location, z zone.Zone, way *firingZone) {
 	key := z.Key()
-	e := b.entryOf[l.number][key]
+	e := search.entryOf[location.number][key]
 	if e == nil {
-		covers := func(other *entry) bool { return other.zone.Includes(z) }
-		if !l.reached.Intersects(z) || slices.ContainsFunc(b.sure[l.number], covers) {
+		includesZone := func(other *entry) bool { return other.zone.Includes(z) }
+		if !location.reached.Intersects(z) || slices.ContainsFunc(search.sure[location.number], includesZone) {
 			return
 		}
-		e = &entry{location: l, zone: z, order: b.count}
-		b.entries[l.number] = append(b.entries[l.number], e)
-		b.entryOf[l.number][key] = e
-		b.waiting.push(e)
-		b.count++
-		b.memory.add(1, entryBytes, 2)
+		e = &entry{location: location, zone: z, order: search.count}
+		search.entries[location.number] = append(search.entries[location.number], e)
+		search.entryOf[location.number][key] = e
+		search.waiting.push(e)
+		search.count++
+		search.memory.add(1, entryBytes, 2)
 	}
 	if way != nil {
 		e.ways = append(e.ways, way)
 		way.entries = append(way.entries, e)
-		b.raise(e, way.value)
+		search.raise(e, way.value)
 	}
 	if way == nil || way.isSure {
-		b.makeSure(e)
+		search.makeSure(e)
 	}
 }
 
-// makeSure records that the target is reached surely from an entry, and what follows for the firing zones that lead to it.
-func (b *backward) makeSure(e *entry) {
-	if e.isSure {
+// makeSure records that an entry surely reaches the target. It updates the firing zones that lead into the entry.
+func (search *backward) makeSure(entry *entry) {
+	if entry.isSure {
 		return
 	}
-	e.isSure = true
-	b.sure[e.location.number] = append(b.sure[e.location.number], e)
-	b.raise(e, 1)
-	for _, used := range e.usedBy {
-		b.updateSure(used.zone)
+	entry.isSure = true
+	search.sure[entry.location.number] = append(search.sure[entry.location.number], entry)
+	search.raise(entry, 1)
+	for _, used := range entry.usedBy {
+		search.updateSure(used.zone)
 	}
 }
 
-// updateSure records that the target is reached surely from a firing zone if every branch has an option that is sure.
-func (b *backward) updateSure(z *firingZone) {
-	for i := range z.options {
-		if z.isSure || !z.hasSure(i) {
+// updateSure marks a firing zone as sure if every branch has an option that surely reaches the target.
+func (search *backward) updateSure(z *firingZone) {
+	if z.isSure {
+		return
+	}
+	for branch := range z.options {
+		if !z.hasSure(branch) {
 			return
 		}
 	}
 	z.isSure = true
-	for _, e := range z.entries {
-		b.makeSure(e)
+	for _, entry := range z.entries {
+		search.makeSure(entry)
 	}
 }
 
-// arrive adds the valuations from which a branch leads into an entry.
-func (b *backward) arrive(a arrival, into *entry) {
-	if b.memory.exceeded(0) { // search returns the error
+// arrive adds an entry as an option of a branch, with the valuations that lead into the entry.
+func (search *backward) arrive(arrival arrival, into *entry) {
+	if search.memory.exceeded(0) { // search returns the error
 		return
 	}
-	f, i := a.firing, a.branch
-	z, ok := f.transition.branches[i].before(into.zone)
+	firing, branch := arrival.firing, arrival.branch
+	z, ok := firing.transition.branches[branch].before(into.zone)
 	if ok {
-		z, ok = z.Intersect(f.guard)
+		z, ok = z.Intersect(firing.guard)
 	}
-	if !ok || !f.transition.from.reached.Intersects(z) {
+	if !ok || !firing.transition.from.reached.Intersects(z) {
 		return
 	}
-	for _, other := range f.arrivals[i] {
-		if !other.zone.Includes(z) {
-			continue
-		}
-		if other.entry.isSure {
-			return
-		}
-		if b.dominates(other.entry, into) {
-			b.leaveOut(other.entry, into, func() { b.arrive(a, into) })
-			return
-		}
+	isDominated := func(other option) bool {
+		return other.zone.Includes(z) && (other.entry.isSure || search.dominates(other.entry, into))
 	}
-	f.arrivals[i] = append(f.arrivals[i], option{z, into})
-	b.memory.add(1, optionBytes, 1)
-	for _, old := range f.zones {
+	if i := slices.IndexFunc(firing.arrivals[branch], isDominated); i >= 0 {
+		if other := firing.arrivals[branch][i].entry; !other.isSure {
+			search.leaveOut(other, into, func() { search.arrive(arrival, into) })
+		}
+		return
+	}
+	firing.arrivals[branch] = append(firing.arrivals[branch], option{z, into})
+	search.memory.add(1, optionBytes, 1)
+	for _, old := range firing.zones {
 		if z.Includes(old.zone) {
-			b.addOption(old, i, into)
+			search.addOption(old, branch, into)
 		}
 	}
-	single := make(branches, (len(f.arrivals)+63)/64).with(i)
-	known := f.zones
-	b.addZone(f, z, single)
-	for _, old := range known {
-		b.intersect(old, option{z, into}, i)
+	single := make(branches, (len(firing.arrivals)+63)/64).with(branch)
+	earlier := firing.zones
+	search.addZone(firing, z, single)
+	for _, old := range earlier {
+		search.intersect(old, option{z, into}, branch)
 	}
 }
 
-// intersect adds the intersections of a firing zone with the zone of an option of a branch, unless the firing zone has a better option of that branch.
-func (b *backward) intersect(old *firingZone, with option, branch int) {
+// intersect adds the intersections of a firing zone with the zone of a branch's option. It adds nothing if the
+// firing zone has a better option of the branch.
+func (search *backward) intersect(old *firingZone, added option, branch int) {
 	if old.hasSure(branch) {
 		return
 	}
-	if best := old.best[branch]; best != nil && best != with.entry && b.dominates(best, with.entry) {
-		b.leaveOut(best, with.entry, func() { b.intersect(old, with, branch) })
+	if best := old.best[branch]; best != nil && best != added.entry && search.dominates(best, added.entry) {
+		search.leaveOut(best, added.entry, func() { search.intersect(old, added, branch) })
 		return
 	}
-	both, ok := with.zone.Intersect(old.zone)
+	both, ok := added.zone.Intersect(old.zone)
 	if !ok || !old.firing.transition.from.reached.Intersects(both) {
 		return
 	}
 	for _, generator := range old.generators {
 		if !generator.has(branch) {
-			b.addZone(old.firing, both, generator.with(branch))
+			search.addZone(old.firing, both, generator.with(branch))
 		}
 	}
 }
@@ -308,45 +316,49 @@ func (z *firingZone) hasSure(branch int) bool {
 	return slices.ContainsFunc(z.options[branch], func(e *entry) bool { return e.isSure })
 }
 
-// addOption adds an entry that a branch can lead into.
-func (b *backward) addOption(z *firingZone, branch int, into *entry) {
+// addOption adds an entry that a branch of a firing zone can lead into.
+func (search *backward) addOption(z *firingZone, branch int, into *entry) {
 	z.options[branch] = append(z.options[branch], into)
 	into.usedBy = append(into.usedBy, use{z, branch})
-	b.memory.add(1, optionBytes, 0)
-	b.improve(z, branch, into)
+	search.memory.add(1, optionBytes, 0)
+	search.improve(z, branch, into)
 	if into.isSure {
-		b.updateSure(z)
+		search.updateSure(z)
 	}
 }
 
-// addZone adds a firing zone with a set of branches that generate it, and the entries from which time leads to it.
-func (b *backward) addZone(f *firing, z zone.Zone, generator branches) {
+// addZone adds a firing zone and the entries from which time leads into it. generator is a set of branches that
+// generates the zone.
+func (search *backward) addZone(firing *firing, z zone.Zone, generator branches) {
 	key := z.Key()
-	if known := f.zoneOf[key]; known != nil {
+	if known := firing.zoneOf[key]; known != nil {
 		known.addGenerator(generator)
 		return
 	}
-	if b.memory.exceeded(0) { // search returns the error
+	if search.memory.exceeded(0) { // search returns the error
 		return
 	}
-	b.memory.add(1, firingZoneBytes+64*int64(len(f.arrivals)), 2)
-	added := &firingZone{firing: f, zone: z, options: make([][]*entry, len(f.arrivals)), best: make([]*entry, len(f.arrivals)), generators: []branches{generator}}
-	for i, arrivals := range f.arrivals {
+	search.memory.add(1, firingZoneBytes+64*int64(len(firing.arrivals)), 2)
+	added := &firingZone{
+		firing: firing, zone: z, generators: []branches{generator},
+		options: make([][]*entry, len(firing.arrivals)), best: make([]*entry, len(firing.arrivals)),
+	}
+	for i, arrivals := range firing.arrivals {
 		for _, arrival := range arrivals {
 			if arrival.zone.Includes(z) {
-				b.addOption(added, i, arrival.entry)
+				search.addOption(added, i, arrival.entry)
 			}
 		}
 	}
-	f.zones = append(f.zones, added)
-	f.zoneOf[key] = added
-	l := f.transition.from
-	for _, before := range l.beforeDelayAvoiding(z, b.bad[l.number]) {
-		b.enter(l, before, added)
+	firing.zones = append(firing.zones, added)
+	firing.zoneOf[key] = added
+	location := firing.transition.from
+	for _, before := range location.beforeDelayAvoiding(z, search.bad[location.number]) {
+		search.enter(location, before, added)
 	}
 }
 
-// addGenerator adds a set of branches, unless a smaller one is there.
+// addGenerator adds a set of branches, unless it has a subset there. It removes supersets of the new set.
 func (z *firingZone) addGenerator(generator branches) {
 	for _, old := range z.generators {
 		if old.within(generator) {

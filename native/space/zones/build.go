@@ -36,23 +36,24 @@ type Built struct {
 	Violating string
 }
 
-// Build returns the MDP of a timed automaton for a property. The error is a *TimelockError, a *compile.StateError for a state in which the
-// model is wrong, a *compile.UnsupportedError, an *explicit.LimitError, or the context's.
+// Build returns the MDP of a timed automaton for a property. The error is a *TimelockError, a
+// *compile.UnsupportedError, an *explicit.LimitError, or the error of the context. A *compile.StateError says in
+// which state the model is wrong.
 func Build(ctx context.Context, timed *digital.Zones, options Options) (*Built, error) {
-	a, err := newAutomaton(timed)
+	automaton, err := newAutomaton(timed)
 	if err != nil {
 		return nil, err
 	}
-	a.memory = newMemoryUse(options.MaxMemory, a.constraint.clocks)
-	explored, err := a.explore(ctx)
+	automaton.memory = newMemoryUse(options.MaxMemory, automaton.constraint.clocks)
+	explored, err := automaton.explore(ctx)
 	if err != nil {
 		return nil, err
 	}
-	goal, err := a.goal(ctx)
+	goal, err := automaton.goal(ctx)
 	if err != nil {
 		return nil, err
 	}
-	search := a.newBackward(goal.target, goal.bad)
+	search := automaton.newBackward(goal.target, goal.bad)
 	search.keepAll, search.maxEntries = options.KeepAll, options.MaxStates
 	if err := search.search(ctx); err != nil {
 		return nil, err
@@ -78,87 +79,89 @@ type goal struct {
 	timed     *digital.Zones
 }
 
-// goal returns the goal for the property. The minimal probability of an until formula is one minus the maximal probability of its negation: to
-// surely avoid its right operand, at once or after some time.
-func (a *automaton) goal(ctx context.Context) (*goal, error) {
-	path := a.Path
+// goal returns the goal for the property. For a minimal probability it maximises the negation of the until
+// formula: to surely avoid the right operand.
+func (automaton *automaton) goal(ctx context.Context) (*goal, error) {
+	path := automaton.Path
 	// The property is about left U right, or its negation.
 	left, right, isNegated := path.Left, path.Right, false
 	if path.Op == syntax.Globally {
 		left, right, isNegated = nil, logic.Not(path.Right), true
 	}
-	satisfied, violated, err := a.decided(left, right)
+	satisfied, violated, err := automaton.decided(left, right)
 	if err != nil {
 		return nil, err
 	}
-	isMinimum := a.Least != isNegated
-	g := &goal{target: satisfied, bad: violated, isNegated: isNegated != isMinimum, timed: a.Zones}
+	isMinimum := automaton.Least != isNegated
+	result := &goal{target: satisfied, bad: violated, isNegated: isNegated != isMinimum, timed: automaton.Zones}
 	if !isMinimum {
-		return g, nil
+		return result, nil
 	}
-	_, late := a.deadline()
+	_, late := automaton.deadline()
 	for i := range violated {
 		violated[i] = violated[i].Union(late)
 	}
-	g.bad = satisfied
-	g.target, err = a.surelyAvoiding(ctx, violated, satisfied)
-	return g, err
+	result.bad = satisfied
+	result.target, err = automaton.surelyAvoiding(ctx, violated, satisfied)
+	return result, err
 }
 
-// decided returns the valuations of each location in which left U right is satisfied, and those in which neither operand is. The right operand
-// counts only within the time bound.
-func (a *automaton) decided(left, right sema.Expr) (satisfied, violated []zone.Federation, err error) {
-	inTime, _ := a.deadline()
-	for _, l := range a.locations {
-		ofLeft, err := a.valuations(l, left)
+// decided returns the valuations of each location that satisfy left U right at once. violated has the valuations
+// that violate the two operands. The right operand counts only within the time bound.
+func (automaton *automaton) decided(left, right sema.Expr) (satisfied, violated []zone.Federation, err error) {
+	inTime, _ := automaton.deadline()
+	for _, location := range automaton.locations {
+		satisfyingLeft, err := automaton.valuations(location, left)
 		if err != nil {
 			return nil, nil, err
 		}
-		ofRight, err := a.valuations(l, right)
+		satisfyingRight, err := automaton.valuations(location, right)
 		if err != nil {
 			return nil, nil, err
 		}
-		ofRight = ofRight.Intersect(inTime)
-		satisfied = append(satisfied, ofRight)
-		violated = append(violated, a.in(l).all().Minus(ofLeft).Minus(ofRight))
+		satisfyingRight = satisfyingRight.Intersect(inTime)
+		satisfied = append(satisfied, satisfyingRight)
+		violated = append(violated, automaton.in(location).all().Minus(satisfyingLeft).Minus(satisfyingRight))
 	}
 	return satisfied, violated, nil
 }
 
-// deadline returns the valuations that satisfy the time bound of the property, and those that do not.
-func (a *automaton) deadline() (inTime, late zone.Federation) {
-	all := zone.All(a.constraint.clocks)
-	if a.timer == 0 {
+// deadline returns the valuations that satisfy the time bound of the property, and the valuations that violate it.
+func (automaton *automaton) deadline() (inTime, late zone.Federation) {
+	all := zone.All(automaton.constraint.clocks)
+	if automaton.timer == 0 {
 		return zone.Federation{all}, nil
 	}
-	bound := zone.AtMost(*a.Deadline)
-	if a.Path.Bound.HighStrict {
-		bound = zone.Below(*a.Deadline)
+	bound := zone.AtMost(*automaton.Deadline)
+	if automaton.Path.Bound.HighStrict {
+		bound = zone.Below(*automaton.Deadline)
 	}
-	if early, ok := all.And(a.timer, 0, bound); ok {
+	if early, ok := all.And(automaton.timer, 0, bound); ok {
 		inTime = zone.Federation{early}
 	}
-	after, _ := all.And(0, a.timer, bound.Negated())
+	after, _ := all.And(0, automaton.timer, bound.Negated())
 	return inTime, zone.Federation{after}
 }
 
 // targetLabel is the label of the target in the MDP.
 const targetLabel = "target"
 
-// property returns the property of the MDP with a program.
-func (g *goal) property(program *sema.Program) sema.Expr {
-	at := func(typ sema.Type) sema.Base { return sema.Base{ValueType: typ, Position: g.timed.Path.Whole.Pos()} }
+// property returns the property to check on the MDP. program is the program of the MDP.
+func (goal *goal) property(program *sema.Program) sema.Expr {
+	at := func(valueType sema.Type) sema.Base {
+		return sema.Base{ValueType: valueType, Position: goal.timed.Path.Whole.Pos()}
+	}
 	index := slices.IndexFunc(program.Labels, func(label sema.LabelDef) bool { return label.Name == targetLabel })
 	var target sema.Expr = &sema.Label{Base: at(sema.Bool), Name: targetLabel, Index: index}
 	path := &sema.Temporal{Base: at(sema.Path), Op: syntax.Future, Y: target}
-	if g.isNegated {
+	if goal.isNegated {
 		path.Op, path.Y = syntax.Globally, logic.Not(target)
 	}
-	typ := sema.Double
-	if !g.timed.Threshold.Query() {
-		typ = sema.Bool
+	valueType := sema.Double
+	if !goal.timed.Threshold.Query() {
+		valueType = sema.Bool
 	}
-	return &sema.Prob{Base: at(typ), Threshold: g.timed.Threshold, Path: path}
+	return &sema.Prob{Base: at(valueType), Threshold: goal.timed.Threshold, Path: path}
 }
 
 // States of the MDP with fixed numbers.
@@ -184,61 +187,62 @@ type node struct {
 	options []*entry
 }
 
-// dominated returns the entries that each entry dominates, where something was left out.
-func (b *backward) dominated() map[*entry][]*entry {
+// dominated returns for each entry the entries that were left out because of it.
+func (search *backward) dominated() map[*entry][]*entry {
 	result := make(map[*entry][]*entry)
-	found := make(map[[2]*entry]bool)
-	for _, d := range b.dominations {
-		if pair := [2]*entry{d.by, d.entry}; !found[pair] {
-			found[pair] = true
-			result[d.by] = append(result[d.by], d.entry)
+	isListed := make(map[[2]*entry]bool)
+	for _, domination := range search.dominations {
+		if pair := [2]*entry{domination.by, domination.entry}; !isListed[pair] {
+			isListed[pair] = true
+			result[domination.by] = append(result[domination.by], domination.entry)
 		}
 	}
 	return result
 }
 
-// space returns the MDP in which an entry can become those that it dominates, as given.
-func (b *backward) space(dominated map[*entry][]*entry) (*explicit.Space, error) {
-	for _, entries := range b.entries {
-		for _, e := range entries {
-			e.number = 0
+// space returns the MDP of the symbolic states. dominated has the entries that each entry can become, because it
+// dominates them.
+func (search *backward) space(dominated map[*entry][]*entry) (*explicit.Space, error) {
+	for _, entries := range search.entries {
+		for _, entry := range entries {
+			entry.number = 0
 		}
 	}
-	m := &mdp{backward: b, builder: sparse.NewBuilder(sparse.MDP), optionOf: make(map[string]int), dominated: dominated}
-	first, err := b.initial()
+	mdp := &mdp{backward: search, builder: sparse.NewBuilder(sparse.MDP), optionOf: make(map[string]int), dominated: dominated}
+	first, err := search.initial()
 	if err != nil {
 		return nil, err
 	}
-	m.addChoiceBetween([]int{m.of(b.entriesAtOrigin(first))})
-	m.addChoiceBetween([]int{targetState})
-	m.addChoiceBetween([]int{loseState})
-	for i := 0; i < len(m.nodes); i++ { // adding a node may add others
-		if added := m.nodes[i]; added.entry != nil {
-			m.addEntry(added.entry)
+	mdp.addChoiceBetween([]int{mdp.of(search.entriesAtOrigin(first))})
+	mdp.addChoiceBetween([]int{targetState})
+	mdp.addChoiceBetween([]int{loseState})
+	for i := 0; i < len(mdp.nodes); i++ { // adding a node may add others
+		if added := mdp.nodes[i]; added.entry != nil {
+			mdp.addEntry(added.entry)
 		} else {
-			m.addChoiceBetween(m.ofEach(added.options))
+			mdp.addChoiceBetween(mdp.ofEach(added.options))
 		}
-		if b.memory.exceeded(m.builder.Bytes()) {
-			return nil, b.memory.limitError(b.count, b.count)
+		if search.memory.exceeded(mdp.builder.Bytes()) {
+			return nil, search.memory.limitError(search.count, search.count)
 		}
 	}
-	return m.finish()
+	return mdp.finish()
 }
 
-// entriesAtOrigin returns the entries of a location with the valuation in which all clocks are 0.
-func (b *backward) entriesAtOrigin(l *location) []*entry {
+// entriesAtOrigin returns the entries of a location that contain the valuation with all clocks 0.
+func (search *backward) entriesAtOrigin(location *location) []*entry {
 	var found []*entry
-	origin := make([]float64, b.constraint.clocks)
-	for _, e := range b.entries[l.number] {
-		if e.zone.Contains(origin) {
-			found = append(found, e)
+	origin := make([]float64, search.constraint.clocks)
+	for _, entry := range search.entries[location.number] {
+		if entry.zone.Contains(origin) {
+			found = append(found, entry)
 		}
 	}
 	return found
 }
 
-// of returns the state of the MDP that chooses between entries. It adds the state if it is new.
-func (m *mdp) of(options []*entry) int {
+// of returns the state of the MDP that chooses between entries. It adds a new state.
+func (mdp *mdp) of(options []*entry) int {
 	switch {
 	case len(options) == 0:
 		return loseState
@@ -246,76 +250,76 @@ func (m *mdp) of(options []*entry) int {
 		return targetState
 	case len(options) == 1:
 		if options[0].number == 0 {
-			options[0].number = m.add(node{entry: options[0]})
+			options[0].number = mdp.add(node{entry: options[0]})
 		}
 		return options[0].number
 	}
-	numbers := m.ofEach(options)
+	numbers := mdp.ofEach(options)
 	slices.Sort(numbers)
 	key := fmt.Sprint(numbers)
-	number, ok := m.optionOf[key]
-	if !ok {
-		number = m.add(node{options: options})
-		m.optionOf[key] = number
+	number, isKnown := mdp.optionOf[key]
+	if !isKnown {
+		number = mdp.add(node{options: options})
+		mdp.optionOf[key] = number
 	}
 	return number
 }
 
 // ofEach returns the state of the MDP for each of some entries.
-func (m *mdp) ofEach(entries []*entry) []int {
+func (mdp *mdp) ofEach(entries []*entry) []int {
 	var numbers []int
 	for _, e := range entries {
-		numbers = append(numbers, m.of([]*entry{e}))
+		numbers = append(numbers, mdp.of([]*entry{e}))
 	}
 	return numbers
 }
 
 // add adds a node and returns its state.
-func (m *mdp) add(n node) int {
-	m.nodes = append(m.nodes, n)
-	return firstState + len(m.nodes) - 1
+func (mdp *mdp) add(n node) int {
+	mdp.nodes = append(mdp.nodes, n)
+	return firstState + len(mdp.nodes) - 1
 }
 
 // addChoiceBetween adds a state with a choice for each of some successors.
-func (m *mdp) addChoiceBetween(successors []int) {
-	m.builder.State()
+func (mdp *mdp) addChoiceBetween(successors []int) {
+	mdp.builder.State()
 	for _, successor := range successors {
-		m.addChoice(successor)
+		mdp.addChoice(successor)
 	}
 }
 
 // addChoice adds a choice with one successor to the current state.
-func (m *mdp) addChoice(successor int) {
-	m.builder.Choice(sparse.NoAction)
-	m.addTransition(successor, weight{big.NewRat(1, 1), 1})
+func (mdp *mdp) addChoice(successor int) {
+	mdp.builder.Choice(sparse.NoAction)
+	mdp.addTransition(successor, weight{big.NewRat(1, 1), 1})
 }
 
 // addTransition adds a transition to the current choice.
-func (m *mdp) addTransition(target int, w weight) {
-	if m.exact {
-		m.builder.AddRat(target, w.exact, sparse.NoAction)
+func (mdp *mdp) addTransition(target int, w weight) {
+	if mdp.exact {
+		mdp.builder.AddRat(target, w.exact, sparse.NoAction)
 	} else {
-		m.builder.Add(target, w.float)
+		mdp.builder.Add(target, w.float)
 	}
 }
 
-// addEntry adds the state of an entry, with a choice for each way to leave it.
-func (m *mdp) addEntry(e *entry) {
-	m.builder.State()
+// addEntry adds the state of an entry, with a choice for each way to leave it and for each dominated entry.
+func (mdp *mdp) addEntry(e *entry) {
+	mdp.builder.State()
 	for _, way := range e.ways {
-		m.addWay(way)
+		mdp.addWay(way)
 	}
-	for _, other := range m.dominated[e] {
-		m.addChoice(m.of([]*entry{other}))
+	for _, other := range mdp.dominated[e] {
+		mdp.addChoice(mdp.of([]*entry{other}))
 	}
 }
 
-// addWay adds a choice for a way to leave an entry to the current state. Branches with the same target become one transition.
-func (m *mdp) addWay(way *firingZone) {
+// addWay adds a choice to the current state for a way to leave an entry. It merges branches with the same target.
+func (mdp *mdp) addWay(way *firingZone) {
 	var targets []int
 	weights := make(map[int]weight)
 	for i, branch := range way.firing.transition.branches {
-		target := m.of(way.options[i])
+		target := mdp.of(way.options[i])
 		sum, isKnown := weights[target]
 		if !isKnown {
 			targets = append(targets, target)
@@ -323,7 +327,7 @@ func (m *mdp) addWay(way *firingZone) {
 			continue
 		}
 		sum.float += branch.float
-		if m.exact {
+		if mdp.exact {
 			sum.exact = new(big.Rat).Add(sum.exact, branch.weight)
 		}
 		weights[target] = sum
@@ -332,15 +336,15 @@ func (m *mdp) addWay(way *firingZone) {
 	if number := way.firing.transition.choice.action; number >= 0 {
 		action = sparse.Action(number + 1)
 	}
-	m.builder.Choice(action)
+	mdp.builder.Choice(action)
 	for _, target := range targets {
-		m.addTransition(target, weights[target])
+		mdp.addTransition(target, weights[target])
 	}
 }
 
 // finish completes the MDP. Its only variable is the number of the state.
-func (m *mdp) finish() (*explicit.Space, error) {
-	model, err := m.builder.Finish()
+func (mdp *mdp) finish() (*explicit.Space, error) {
+	model, err := mdp.builder.Finish()
 	if err != nil {
 		return nil, err
 	}
@@ -349,7 +353,7 @@ func (m *mdp) finish() (*explicit.Space, error) {
 	target.Add(targetState)
 	model.Labels = []sparse.Label{{Name: targetLabel, States: target}}
 	return explicit.Import(&explicit.Imported{
-		File: m.Source.File, Type: syntax.MDP, Actions: m.Source.Actions, Model: model,
+		File: mdp.Source.File, Type: syntax.MDP, Actions: mdp.Source.Actions, Model: model,
 		Vars:      []sema.Variable{{Name: "zone", Type: sema.Int, Bounded: true, High: int32(model.NumStates() - 1)}},
 		Valuation: func(state int) []int32 { return []int32{int32(state)} },
 	})

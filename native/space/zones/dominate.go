@@ -13,14 +13,14 @@ type domination struct {
 const tolerance = 1e-9
 
 // dominates reports whether one entry has at least the value of another one.
-func (b *backward) dominates(by, other *entry) bool {
-	return !b.keepAll && by.value >= other.value*(1-tolerance)
+func (search *backward) dominates(by, other *entry) bool {
+	return !search.keepAll && by.value >= other.value*(1-tolerance)
 }
 
-// dominating returns an entry that includes another one and dominates it; nil if there is none.
-func (b *backward) dominating(e *entry) *entry {
-	for _, other := range b.explored[e.location.number] {
-		if other != e && b.dominates(other, e) && other.zone.Includes(e.zone) {
+// dominating returns an entry that includes another entry and dominates it. It returns nil if there is none.
+func (search *backward) dominating(entry *entry) *entry {
+	for _, other := range search.explored[entry.location.number] {
+		if other != entry && search.dominates(other, entry) && other.zone.Includes(entry.zone) {
 			return other
 		}
 	}
@@ -28,65 +28,73 @@ func (b *backward) dominating(e *entry) *entry {
 }
 
 // leaveOut records that an entry was left out.
-func (b *backward) leaveOut(by, e *entry, retry func()) {
-	b.dominations = append(b.dominations, domination{by, e, retry})
-	b.memory.add(1, dominationBytes, 1)
+func (search *backward) leaveOut(by, entry *entry, retry func()) {
+	search.dominations = append(search.dominations, domination{by, entry, retry})
+	search.memory.add(1, dominationBytes, 1)
 }
 
-// retry adds what was left out and is not dominated any more. It reports whether there was any.
-func (b *backward) retry() bool {
-	old := b.dominations
-	b.dominations = nil
-	again := false
+// retry adds the entries that were left out and are no longer dominated. It reports whether there were any.
+func (search *backward) retry() bool {
+	old := search.dominations
+	search.dominations = nil
+	hasAdded := false
 	for _, d := range old {
 		if d.entry.value*(1-tolerance) <= d.by.value {
-			b.dominations = append(b.dominations, d)
+			search.dominations = append(search.dominations, d)
 			continue
 		}
-		again = true
-		b.memory.add(-1, dominationBytes, 1)
+		hasAdded = true
+		search.memory.add(-1, dominationBytes, 1)
 		d.retry()
 	}
-	return again
+	return hasAdded
 }
 
-// raise sets the value of an entry, unless it has a greater one, and the values that depend on it. It ignores tiny changes, so that it ends.
-func (b *backward) raise(e *entry, value float64) {
+// raise increases the value of an entry, and all values that depend on it. It ignores tiny increases, so it
+// terminates.
+func (search *backward) raise(e *entry, value float64) {
 	if value <= e.value*(1+tolerance/10) {
 		return
 	}
 	e.value = value
 	raised := []*entry{e}
 	for len(raised) > 0 {
-		e := raised[len(raised)-1]
+		last := raised[len(raised)-1]
 		raised = raised[:len(raised)-1]
-		if !e.explored {
-			b.waiting.push(e)
+		if !last.explored {
+			search.waiting.push(last)
 		}
-		for _, used := range e.usedBy {
-			if !used.zone.improve(used.branch, e) {
-				continue
-			}
-			for _, from := range used.zone.entries {
-				if used.zone.value > from.value*(1+tolerance/10) {
-					from.value = used.zone.value
-					raised = append(raised, from)
-				}
+		for _, used := range last.usedBy {
+			if used.zone.improve(used.branch, last) {
+				raised = append(raised, used.zone.raiseEntries()...)
 			}
 		}
 	}
 }
 
-// improve updates the value of a firing zone for an option of a branch, and of the entries that have the zone as a way.
-func (b *backward) improve(z *firingZone, branch int, option *entry) {
+// raiseEntries sets the value of each entry with a lower value to the value of the zone. It returns these entries.
+func (z *firingZone) raiseEntries() (raised []*entry) {
+	for _, entry := range z.entries {
+		if z.value > entry.value*(1+tolerance/10) {
+			entry.value = z.value
+			raised = append(raised, entry)
+		}
+	}
+	return raised
+}
+
+// improve updates the value of a firing zone for an option of a branch. It raises the entries that have the zone
+// as a way.
+func (search *backward) improve(z *firingZone, branch int, option *entry) {
 	if z.improve(branch, option) {
-		for _, e := range z.entries {
-			b.raise(e, z.value)
+		for _, entry := range z.entries {
+			search.raise(entry, z.value)
 		}
 	}
 }
 
-// improve updates the value of a firing zone for an option of a branch. It reports whether the option is the best one now.
+// improve updates the value of a firing zone for an option of a branch. It returns true if the option is now the
+// best of the branch.
 func (z *firingZone) improve(branch int, option *entry) bool {
 	if best := z.best[branch]; best != nil && best != option && best.value >= option.value {
 		return false
@@ -111,25 +119,25 @@ type queued struct {
 	order int
 }
 
-func (q queue) Len() int { return len(q) }
-func (q queue) Less(i, j int) bool {
-	if q[i].value != q[j].value {
-		return q[i].value > q[j].value
+func (queue queue) Len() int { return len(queue) }
+func (queue queue) Less(i, j int) bool {
+	if queue[i].value != queue[j].value {
+		return queue[i].value > queue[j].value
 	}
-	return q[i].order < q[j].order
+	return queue[i].order < queue[j].order
 }
-func (q queue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *queue) Push(x any)   { *q = append(*q, x.(queued)) }
+func (queue queue) Swap(i, j int) { queue[i], queue[j] = queue[j], queue[i] }
+func (queue *queue) Push(x any)   { *queue = append(*queue, x.(queued)) }
 
 // Pop implements heap.Interface.
-func (q *queue) Pop() any {
-	last := (*q)[len(*q)-1]
-	*q = (*q)[:len(*q)-1]
+func (queue *queue) Pop() any {
+	last := (*queue)[len(*queue)-1]
+	*queue = (*queue)[:len(*queue)-1]
 	return last
 }
 
 // push adds an entry.
-func (q *queue) push(e *entry) { heap.Push(q, queued{e, e.value, e.order}) }
+func (queue *queue) push(entry *entry) { heap.Push(queue, queued{entry, entry.value, entry.order}) }
 
 // pop removes the entry with the greatest value.
-func (q *queue) pop() *entry { return heap.Pop(q).(queued).entry }
+func (queue *queue) pop() *entry { return heap.Pop(queue).(queued).entry }

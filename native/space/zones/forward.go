@@ -22,56 +22,56 @@ type locationZone struct {
 	zone     zone.Zone
 }
 
-// explore finds the reachable locations with their zones. The error is a *TimelockError if there is a timelock. The timer, which no
-// command sets, begins with any value.
-func (a *automaton) explore(ctx context.Context) (*forward, error) {
-	f := &forward{automaton: a, limits: append([]int64{0}, a.Limits...)}
-	if a.timer > 0 {
-		f.limits = append(f.limits, 0)
+// explore finds the reachable locations and zones. The error is a *TimelockError if there is a timelock. The timer
+// of the property starts with any value, because no command sets it.
+func (automaton *automaton) explore(ctx context.Context) (*forward, error) {
+	search := &forward{automaton: automaton, limits: append([]int64{0}, automaton.Limits...)}
+	if automaton.timer > 0 {
+		search.limits = append(search.limits, 0)
 	}
-	for _, pair := range a.Pairs {
-		f.pairs = append(f.pairs, [2]int{a.constraint.clockOf[pair[0]], a.constraint.clockOf[pair[1]]})
+	for _, pair := range automaton.Pairs {
+		search.pairs = append(search.pairs, [2]int{automaton.constraint.clockOf[pair[0]], automaton.constraint.clockOf[pair[1]]})
 	}
-	first, err := a.initial()
+	first, err := automaton.initial()
 	if err != nil {
 		return nil, err
 	}
-	start := zone.All(a.constraint.clocks)
-	for clock := 1; clock <= len(a.Clocks); clock++ {
+	start := zone.All(automaton.constraint.clocks) // all clocks of the model are 0
+	for clock := 1; clock <= len(automaton.Clocks); clock++ {
 		start, _ = start.And(clock, 0, zone.AtMost(0))
 	}
-	f.enter(first, start)
-	for len(f.waiting) > 0 {
+	search.enter(first, start)
+	for len(search.waiting) > 0 {
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
-		if f.memory.exceeded(0) {
-			return nil, f.memory.limitError(len(f.locations), len(f.locations)-len(f.waiting))
+		if search.memory.exceeded(0) {
+			return nil, search.memory.limitError(len(search.locations), len(search.locations)-len(search.waiting))
 		}
-		found := f.waiting[0]
-		f.waiting = f.waiting[1:]
-		if err := f.expand(found); err != nil {
+		next := search.waiting[0]
+		search.waiting = search.waiting[1:]
+		if err := search.expand(next); err != nil {
 			return nil, err
 		}
 	}
-	return f, nil
+	return search, nil
 }
 
-// enter adds states in which a location is entered, unless they were found before.
-func (f *forward) enter(l *location, z zone.Zone) {
-	for _, part := range f.extrapolate(z) {
-		if isCovered(l.entered, part) {
+// enter adds states in a zone when they enter a location, except for known states.
+func (search *forward) enter(location *location, z zone.Zone) {
+	for _, part := range search.extrapolate(z) {
+		if isCovered(location.entered, part) {
 			continue
 		}
-		l.entered = l.entered.Add(part)
-		f.memory.add(1, 0, 2)
-		f.waiting = append(f.waiting, locationZone{l, part})
+		location.entered = location.entered.Add(part)
+		search.memory.add(1, 0, 2)
+		search.waiting = append(search.waiting, locationZone{location, part})
 	}
 }
 
-// isCovered reports whether one zone of a federation includes a zone.
-func isCovered(f zone.Federation, z zone.Zone) bool {
-	for _, other := range f {
+// isCovered reports whether a zone of a federation includes a given zone.
+func isCovered(federation zone.Federation, z zone.Zone) bool {
+	for _, other := range federation {
 		if other.Includes(z) {
 			return true
 		}
@@ -79,37 +79,44 @@ func isCovered(f zone.Federation, z zone.Zone) bool {
 	return false
 }
 
-// extrapolate returns zones that include a zone, and of which there are finitely many. A zone is first divided by the comparisons of two
-// clocks, which the extrapolation must not change.
+// extrapolate returns zones that include a zone, from a finite set of zones. It first divides the zone by the
+// comparisons of two clocks in the model. These comparisons must not change.
 //
-// Source: Bengtsson and Yi, On clock difference constraints and termination in reachability analysis of timed automata (ICFEM 2003).
-func (f *forward) extrapolate(z zone.Zone) zone.Federation {
-	parts := []zone.Zone{z}
-	orders := []zone.Zone{zone.All(z.Clocks())}
-	for _, pair := range f.pairs {
-		var finer, finerOrders []zone.Zone
-		for i, part := range parts {
-			for _, order := range f.orders(pair) {
-				if both, ok := part.Intersect(order); ok {
-					together, _ := orders[i].Intersect(order)
-					finer, finerOrders = append(finer, both), append(finerOrders, together)
-				}
-			}
+// Source: Bengtsson and Yi, On clock difference constraints and termination in reachability analysis of timed
+// automata (ICFEM 2003).
+func (search *forward) extrapolate(z zone.Zone) zone.Federation {
+	orders := []zone.Zone{zone.All(z.Clocks())} // intersections of one order of each pair, which divide z
+	for _, pair := range search.pairs {
+		var finer []zone.Zone
+		for _, order := range orders {
+			finer = append(finer, intersecting(z, order, search.orders(pair))...)
 		}
-		parts, orders = finer, finerOrders
+		orders = finer
 	}
 	var result zone.Federation
-	for i, part := range parts {
-		if larger, ok := part.Extrapolate(f.limits).Intersect(orders[i]); ok {
+	for _, order := range orders {
+		part, _ := z.Intersect(order)
+		if larger, ok := part.Extrapolate(search.limits).Intersect(order); ok {
 			result = append(result, larger)
 		}
 	}
 	return result
 }
 
+// intersecting returns the intersections of a zone order with each of some zones, if they intersect z.
+func intersecting(z, order zone.Zone, zones []zone.Zone) []zone.Zone {
+	var found []zone.Zone
+	for _, other := range zones {
+		if both, ok := order.Intersect(other); ok && both.Intersects(z) {
+			found = append(found, both)
+		}
+	}
+	return found
+}
+
 // orders returns the zones in which the first clock of a pair is less than, equal to and greater than the second one.
-func (f *forward) orders(pair [2]int) []zone.Zone {
-	all := zone.All(f.constraint.clocks)
+func (search *forward) orders(pair [2]int) []zone.Zone {
+	all := zone.All(search.constraint.clocks)
 	less, _ := all.And(pair[0], pair[1], zone.Below(0))
 	equal, _ := all.And(pair[0], pair[1], zone.AtMost(0))
 	equal, _ = equal.And(pair[1], pair[0], zone.AtMost(0))
@@ -117,45 +124,51 @@ func (f *forward) orders(pair [2]int) []zone.Zone {
 	return []zone.Zone{less, equal, greater}
 }
 
-// expand lets time pass, takes all transitions, and looks for timelocks.
-func (f *forward) expand(found locationZone) error {
-	l := found.location
-	reached := l.afterDelay(found.zone)
-	if f.warning == "" {
-		for _, violating := range (zone.Federation{found.zone}).Minus(l.invariant) {
-			f.warning = f.text(l, violating)
-			break
-		}
+// expand adds the states after the passage of time and after all transitions. It returns an error for a timelock.
+func (search *forward) expand(found locationZone) error {
+	location := found.location
+	reached := location.afterDelay(found.zone)
+	violating := (zone.Federation{found.zone}).Minus(location.invariant)
+	if search.warning == "" && len(violating) > 0 {
+		search.warning = search.text(location, violating[0])
 	}
-	stuck := reached.Minus(l.live)
-	for _, at := range slices.Concat(stuck.Minus(l.beforeDelay), stuck) {
-		return &TimelockError{f.text(l, at)}
+	stuck := reached.Minus(location.live)
+	if timelocks := slices.Concat(stuck.Minus(location.beforeDelay), stuck); len(timelocks) > 0 {
+		return &TimelockError{search.text(location, timelocks[0])}
 	}
-	l.reached = l.reached.Union(reached)
-	f.memory.add(len(reached), 0, 1)
-	for _, t := range l.transitions {
-		for _, part := range reached {
-			at, ok := part.Intersect(t.guard)
-			if !ok {
-				continue
-			}
-			if t.branches == nil {
-				if err := f.addBranches(t); err != nil {
-					return err
-				}
-			}
-			for i := range t.branches {
-				f.enter(t.branches[i].to, t.branches[i].after(at))
-			}
+	location.reached = location.reached.Union(reached)
+	search.memory.add(len(reached), 0, 1)
+	for _, transition := range location.transitions {
+		if err := search.take(transition, reached); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// afterDelay returns the states of a location after some time, or none, has passed.
-func (l *location) afterDelay(z zone.Zone) zone.Federation {
+// take adds the states after a transition from the given states of its location.
+func (search *forward) take(transition *transition, from zone.Federation) error {
+	for _, z := range from {
+		enabled, ok := z.Intersect(transition.guard)
+		if !ok {
+			continue
+		}
+		if transition.branches == nil {
+			if err := search.addBranches(transition); err != nil {
+				return err
+			}
+		}
+		for i := range transition.branches {
+			search.enter(transition.branches[i].to, transition.branches[i].after(enabled))
+		}
+	}
+	return nil
+}
+
+// afterDelay returns the states of a location after the passage of some time, or none.
+func (location *location) afterDelay(z zone.Zone) zone.Federation {
 	var result zone.Federation
-	for _, invariant := range l.invariant {
+	for _, invariant := range location.invariant {
 		if start, ok := z.Intersect(invariant.WithLowerBounds()); ok {
 			if later, ok := start.Up().Intersect(invariant); ok {
 				result = result.Add(later)
@@ -165,11 +178,11 @@ func (l *location) afterDelay(z zone.Zone) zone.Federation {
 	return result.Add(z)
 }
 
-// beforeDelayAvoiding returns the states of a location from which the passage of some time, or none, leads to a zone, without any of the bad states
-// before or then. The zone has no bad state.
-func (l *location) beforeDelayAvoiding(z zone.Zone, bad zone.Federation) zone.Federation {
+// beforeDelayAvoiding returns the states of a location from which the passage of some time, or none, leads into a
+// zone. There must be no bad state before. The zone has no bad state.
+func (location *location) beforeDelayAvoiding(z zone.Zone, bad zone.Federation) zone.Federation {
 	var result zone.Federation
-	for _, invariant := range l.invariant {
+	for _, invariant := range location.invariant {
 		target, ok := z.Intersect(invariant)
 		if !ok {
 			continue

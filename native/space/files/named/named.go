@@ -47,24 +47,24 @@ func Zip(name string) string {
 	return ""
 }
 
-// Split splits "dir/model.tra,sta" into "dir/model" and the formats. ok is false for any other
+// Split splits a name such as "dir/model.tra,sta" into "dir/model" and the formats. ok is false for any other
 // name.
 func Split(name string) (base string, exts []string, ok bool) {
 	dir, file := filepath.Split(name)
-	dot := strings.LastIndexByte(file, '.')
-	if dot < 0 {
+	dotAt := strings.LastIndexByte(file, '.')
+	if dotAt < 0 {
 		return name, nil, false
 	}
-	exts = strings.Split(file[dot+1:], ",")
+	exts = strings.Split(file[dotAt+1:], ",")
 	for _, ext := range exts {
 		if !IsFormat(ext) {
 			return name, nil, false
 		}
 	}
-	return dir + file[:dot], exts, true
+	return dir + file[:dotAt], exts, true
 }
 
-// Expand replaces "all" by the formats that it stands for, and removes duplicates.
+// Expand replaces the format "all" by several formats, and removes duplicates.
 func Expand(formats []string) []string {
 	var expanded []string
 	for _, format := range formats {
@@ -83,8 +83,8 @@ func Expand(formats []string) []string {
 	return unique
 }
 
-// Files returns the names of the files that a name on the command line stands for: the file of a
-// model, or the files of a state space.
+// Files returns the names of the files for a name on the command line. It stands for the file of a model, or for
+// the files of a state space.
 func Files(name string) []string {
 	zip := Zip(name)
 	base, exts, ok := Split(strings.TrimSuffix(name, zip))
@@ -98,8 +98,8 @@ func Files(name string) []string {
 	return names
 }
 
-// Part returns the names of the files for one part of a state space. Rewards have one file for each
-// of n structures; other parts have one file. If n is 0, the number of existing files decides.
+// Part returns the names of the files with one extension. If they have rewards, there is a file for each of n
+// structures. If n is 0, the number of existing files decides.
 func Part(base, ext, zip string, n int) []string {
 	plain := base + "." + ext + zip
 	hasRewards := ext == "srew" || ext == "trew"
@@ -126,8 +126,8 @@ func numberedName(base, ext, zip string, i int) string {
 	return fmt.Sprintf("%s%d.%s%s", base, i, ext, zip)
 }
 
-// Stale returns the existing files of one part of a state space that are left over: a set of files
-// with n reward structures does not include them.
+// Stale returns the existing files with one extension that do not belong to a set of files with n reward
+// structures.
 func Stale(base, ext, zip string, n int) []string {
 	var current, stale []string
 	if n > 0 {
@@ -148,50 +148,50 @@ func Stale(base, ext, zip string, n int) []string {
 	}
 }
 
-// Open reads the files of a state space that a name on the command line stands for.
-func (r Reader) Open(ctx context.Context, name string, opts files.ReadOptions) (*files.StateFiles, error) {
+// Open reads the files of a state space for a name on the command line.
+func (read Reader) Open(ctx context.Context, name string, opts files.ReadOptions) (*files.StateFiles, error) {
 	zip := Zip(name)
 	base, exts, _ := Split(strings.TrimSuffix(name, zip))
 	if len(exts) == 1 && isCompleteFormat(exts[0]) {
-		text, err := r(name)
+		text, err := read(name)
 		if err != nil {
 			return nil, err
 		}
 		return files.Open(ctx, files.Sources{Transitions: files.Source{Name: name, Text: text}}, exts[0], opts)
 	}
-	src, err := r.readSources(base, exts, zip)
+	src, err := read.readSources(base, exts, zip)
 	if err != nil {
 		return nil, err
 	}
 	return files.Open(ctx, src, "tra", opts)
 }
 
-// readSources reads the files with the given extensions in PRISM's formats. "all" means the files
-// that exist. Every file name ends with zip.
-func (r Reader) readSources(base string, exts []string, zip string) (files.Sources, error) {
-	all := slices.Contains(exts, "all")
+// readSources reads the files with the given extensions in PRISM's formats. "all" stands for all existing files.
+// Every file name ends with zip.
+func (read Reader) readSources(base string, exts []string, zip string) (files.Sources, error) {
+	readsAll := slices.Contains(exts, "all")
 	if err := checkReadTogether(base, exts, zip); err != nil {
 		return files.Sources{}, err
 	}
-	if len(exts) > 1 || all {
+	if len(exts) > 1 || readsAll {
 		if err := atomicfile.Torn(base); err != nil {
 			return files.Sources{}, err
 		}
 	}
 	var sources files.Sources
 	for _, ext := range []string{"tra", "sta", "lab", "obs", "srew", "trew"} {
-		if !all && !slices.Contains(exts, ext) {
+		if !readsAll && !slices.Contains(exts, ext) {
 			continue
 		}
-		mayMiss := all && ext != "tra"
-		if err := r.readPart(&sources, base, ext, zip, mayMiss); err != nil {
+		mayMiss := readsAll && ext != "tra"
+		if err := read.readPart(&sources, base, ext, zip, mayMiss); err != nil {
 			return sources, err
 		}
 	}
 	return sources, nil
 }
 
-// checkReadTogether returns an error unless the extensions are those of PRISM's files, and include the transitions.
+// checkReadTogether returns an error unless the files have PRISM's formats and include the transitions.
 func checkReadTogether(base string, exts []string, zip string) error {
 	if !slices.Contains(exts, "all") && !slices.Contains(exts, "tra") {
 		return usage.Errorf("%s: no transitions, want %s.tra%s among the files", exts, base, zip)
@@ -204,63 +204,63 @@ func checkReadTogether(base string, exts []string, zip string) error {
 	return nil
 }
 
-// readPart reads one file in PRISM's formats, or the files of all reward structures.
-func (r Reader) readPart(sources *files.Sources, base, ext, zip string, mayMiss bool) (err error) {
+// readPart reads the files with one extension in PRISM's formats. If mayMiss is set, a file need not exist.
+func (read Reader) readPart(sources *files.Sources, base, ext, zip string, mayMiss bool) (err error) {
 	suffix := "." + ext + zip
 	switch ext {
 	case "tra":
 		var transitions *files.Source
-		if transitions, err = r.readSource(base+suffix, mayMiss); err == nil {
+		if transitions, err = read.readSource(base+suffix, mayMiss); err == nil {
 			sources.Transitions = *transitions
 		}
 	case "sta":
-		sources.States, err = r.readSource(base+suffix, mayMiss)
+		sources.States, err = read.readSource(base+suffix, mayMiss)
 	case "lab":
-		sources.Labels, err = r.readSource(base+suffix, mayMiss)
+		sources.Labels, err = read.readSource(base+suffix, mayMiss)
 	case "obs":
-		sources.Observations, err = r.readSource(base+suffix, mayMiss)
+		sources.Observations, err = read.readSource(base+suffix, mayMiss)
 	case "srew":
-		sources.StateRewards, err = r.readRewardFiles(base, suffix, mayMiss)
+		sources.StateRewards, err = read.readRewardFiles(base, suffix, mayMiss)
 	case "trew":
-		sources.TransitionRewards, err = r.readRewardFiles(base, suffix, mayMiss)
+		sources.TransitionRewards, err = read.readRewardFiles(base, suffix, mayMiss)
 	}
 	return err
 }
 
-// readSource reads a file. If mayMiss is set and the file does not exist, the result is nil.
-func (r Reader) readSource(name string, mayMiss bool) (*files.Source, error) {
+// readSource reads a file. If mayMiss is set and the file does not exist, it returns nil.
+func (read Reader) readSource(name string, mayMiss bool) (*files.Source, error) {
 	if mayMiss && isMissing(name) {
 		return nil, nil
 	}
-	text, err := r(name)
+	text, err := read(name)
 	if err != nil {
 		return nil, err
 	}
 	return &files.Source{Name: name, Text: text}, nil
 }
 
-// readRewardFiles reads the rewards of one structure from model.srew, or the rewards of several
-// structures from model1.srew, model2.srew and so on.
-func (r Reader) readRewardFiles(base, ext string, mayMiss bool) ([]files.Source, error) {
+// readRewardFiles reads the rewards of one structure from model.srew, or of several structures from model1.srew,
+// model2.srew, and so on.
+func (read Reader) readRewardFiles(base, ext string, mayMiss bool) ([]files.Source, error) {
 	if isMissing(base+ext) && !isMissing(base+"1"+ext) {
-		return r.readNumberedFiles(base, ext)
+		return read.readNumberedFiles(base, ext)
 	}
-	src, err := r.readSource(base+ext, mayMiss)
+	src, err := read.readSource(base+ext, mayMiss)
 	if err != nil || src == nil {
 		return nil, err
 	}
 	return []files.Source{*src}, nil
 }
 
-// readNumberedFiles reads model1.srew, model2.srew and so on, up to the first that does not exist.
-func (r Reader) readNumberedFiles(base, ext string) ([]files.Source, error) {
+// readNumberedFiles reads model1.srew, model2.srew, and so on, until a file does not exist.
+func (read Reader) readNumberedFiles(base, ext string) ([]files.Source, error) {
 	var sources []files.Source
 	for i := 1; ; i++ {
 		name := base + strconv.Itoa(i) + ext
 		if isMissing(name) {
 			return sources, nil
 		}
-		src, err := r.readSource(name, false)
+		src, err := read.readSource(name, false)
 		if err != nil {
 			return nil, err
 		}
@@ -303,12 +303,12 @@ func checkDrawable(space *explicit.Space) error {
 }
 
 // Writer returns a function that writes a space in the format.
-func (f Format) Writer(ctx context.Context, space *explicit.Space, opts files.Options) (func(io.Writer) error, error) {
-	opts.Raw = f.Zipped // compressed is called below
-	if opts.Precision == 0 && f.Name == "drn" {
+func (format Format) Writer(ctx context.Context, space *explicit.Space, opts files.Options) (func(io.Writer) error, error) {
+	opts.Raw = format.Zipped // otherwise the file would be compressed twice
+	if opts.Precision == 0 && format.Name == "drn" {
 		opts.Precision = files.MaxPrecision
 	}
-	if f.Name == "svg" {
+	if format.Name == "svg" {
 		if err := checkDrawable(space); err != nil {
 			return nil, err
 		}
@@ -317,20 +317,20 @@ func (f Format) Writer(ctx context.Context, space *explicit.Space, opts files.Op
 	if err != nil {
 		return nil, err
 	}
-	write := func(out io.Writer) error { return f.writeFormat(ctx, writer, out) }
-	if f.Zipped {
+	write := func(out io.Writer) error { return format.writeFormat(ctx, writer, out) }
+	if format.Zipped {
 		return compressed(write), nil
 	}
 	return write, nil
 }
 
-// writeFormat calls the method of w that writes the format.
-func (f Format) writeFormat(ctx context.Context, writer *files.Writer, out io.Writer) error {
-	switch f.Name {
+// writeFormat writes the format with the method of the writer for it.
+func (format Format) writeFormat(ctx context.Context, writer *files.Writer, out io.Writer) error {
+	switch format.Name {
 	case "sta":
 		return writer.States(ctx, out)
 	case "lab":
-		if f.OnlyLabels {
+		if format.OnlyLabels {
 			return writer.PropertyLabels(ctx, out)
 		}
 		return writer.Labels(ctx, out)
@@ -339,13 +339,13 @@ func (f Format) writeFormat(ctx context.Context, writer *files.Writer, out io.Wr
 	case "pexp":
 		return writer.Combined(ctx, out)
 	case "srew":
-		return writer.StateRewards(ctx, out, f.Reward)
+		return writer.StateRewards(ctx, out, format.Reward)
 	case "trew":
-		return writer.TransitionRewards(ctx, out, f.Reward)
+		return writer.TransitionRewards(ctx, out, format.Reward)
 	case "dot":
 		return writer.DOT(ctx, out)
 	case "svg":
-		return f.draw(ctx, writer, out)
+		return format.draw(ctx, writer, out)
 	case "drn":
 		return writer.DRN(ctx, out)
 	case "umb":
@@ -355,12 +355,12 @@ func (f Format) writeFormat(ctx context.Context, writer *files.Writer, out io.Wr
 }
 
 // draw writes the picture of the graph that DOT writes.
-func (f Format) draw(ctx context.Context, writer *files.Writer, out io.Writer) error {
+func (format Format) draw(ctx context.Context, writer *files.Writer, out io.Writer) error {
 	var dot strings.Builder
 	if err := writer.DOT(ctx, &dot); err != nil {
 		return err
 	}
-	picture, err := f.Draw(ctx, dot.String())
+	picture, err := format.Draw(ctx, dot.String())
 	if err != nil {
 		return err
 	}

@@ -6,8 +6,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Solve returns the solution of x = matrix·x + constants by Gaussian elimination, or nil if there is not exactly
-// one. It overwrites its arguments.
+// Solve returns the solution of x = matrix·x + constants by Gaussian elimination. It returns nil if the solution
+// is not unique. It overwrites its arguments.
 func Solve(matrix [][]*big.Rat, constants []*big.Rat) []*big.Rat {
 	for i, row := range matrix { // the matrix of (1 - matrix) x = constants
 		for _, entry := range row {
@@ -33,7 +33,7 @@ func Solve(matrix [][]*big.Rat, constants []*big.Rat) []*big.Rat {
 	return constants
 }
 
-// eliminate subtracts multiples of row k from all other rows, so that column k becomes zero in them.
+// eliminate subtracts multiples of row k from all other rows. Then their entries in column k are zero.
 func eliminate(matrix [][]*big.Rat, constants []*big.Rat, k int) {
 	for i := range matrix {
 		if i == k || matrix[i][k].Sign() == 0 {
@@ -70,7 +70,7 @@ func zeros(n int) []*big.Rat {
 	return out
 }
 
-// restrict returns a matrix in which the rows and columns of all other states are zero.
+// restrict returns a matrix with zero rows and columns for all other states.
 func restrict(matrix [][]*big.Rat, states *sparse.Set) [][]*big.Rat {
 	restricted := make([][]*big.Rat, len(matrix))
 	for s := range matrix {
@@ -84,15 +84,13 @@ func restrict(matrix [][]*big.Rat, states *sparse.Set) [][]*big.Rat {
 	return restricted
 }
 
-// UntilProb returns the probability of `left U right` from each state of the chain with a stochastic matrix.
-// It solves x = A x + b, where x has the probabilities. For a state outside right that can reach right through states of
-// left, A has the probabilities of its transitions to other such states, and b the probability to enter right in one
-// step. In right b is 1, and elsewhere the row is zero.
+// UntilProb returns the probability of `left U right` from each state of a chain with a stochastic matrix. It
+// solves x = A x + b.
 func UntilProb(matrix [][]*big.Rat, left, right *sparse.Set) []*big.Rat {
 	n := len(matrix)
 	reachable := Reach(matrix, left.Minus(right))
-	unknown := sparse.NewSet(n)
-	rightSide := zeros(n)
+	unknown := sparse.NewSet(n) // states outside right that can reach right
+	rightSide := zeros(n)       // the probability to enter right in one step; 1 in right
 	for s := range n {
 		if right.Has(s) {
 			rightSide[s].SetInt64(1)
@@ -108,9 +106,9 @@ func UntilProb(matrix [][]*big.Rat, left, right *sparse.Set) []*big.Rat {
 	return Solve(restrict(matrix, unknown), rightSide)
 }
 
-// RewardUntil returns the expected reward until target is reached, in the chain with a stochastic
-// matrix where a step from s has reward rewards[s]. A value is nil, for infinity, if its state does not
-// reach target with probability one.
+// RewardUntil returns the expected reward until target is reached, in a chain with a stochastic matrix. A step
+// from s has the reward rewards[s]. A value is nil, for infinity, if its state reaches target with a probability
+// below one.
 func RewardUntil(matrix [][]*big.Rat, rewards []*big.Rat, target *sparse.Set) []*big.Rat {
 	n := len(matrix)
 	probability := UntilProb(matrix, sparse.FullSet(n), target)
@@ -131,8 +129,8 @@ func RewardUntil(matrix [][]*big.Rat, rewards []*big.Rat, target *sparse.Set) []
 	return values
 }
 
-// RewardTotal returns the expected total reward, nil where it is infinite. It is the reward until a state is reached
-// from which no reward can be reached.
+// RewardTotal returns the expected total reward of each state, with nil for infinity. It is the reward until no
+// reward is reachable any more.
 func RewardTotal(matrix [][]*big.Rat, rewards []*big.Rat) []*big.Rat {
 	n := len(matrix)
 	reachable := Reach(matrix, sparse.FullSet(n))
@@ -147,8 +145,8 @@ func RewardTotal(matrix [][]*big.Rat, rewards []*big.Rat) []*big.Rat {
 	return RewardUntil(matrix, rewards, rewardless)
 }
 
-// Gains returns the expected reward of a step from each state under a scheduler: its state reward plus that
-// of its choice. In a CTMC it divides by the exit rate, as rewards are per unit of time.
+// Gains returns the expected reward of a step from each state under a scheduler. It is the state's reward plus the
+// choice's reward. In a CTMC, rewards are per unit of time, so it divides by the exit rate.
 func Gains(model *sparse.Model, scheduler []uint32, reward *sparse.Reward) []*big.Rat {
 	gains := zeros(model.NumStates())
 	for s := range gains {
@@ -175,18 +173,18 @@ func exitRate(model *sparse.Model, s int) *big.Rat {
 	return sum
 }
 
-// Extremum returns the entrywise minimum (if least) or maximum of best and values, the values of one more
-// scheduler. It overwrites best, which is nil in the first call. nil values are infinite.
-func Extremum(best, values []*big.Rat, least bool) []*big.Rat {
+// Extremum returns the entrywise minimum or maximum of best and values. A nil entry is infinite. In the first call
+// best is nil. Later calls overwrite it.
+func Extremum(best, values []*big.Rat, isMinimum bool) []*big.Rat {
 	if best == nil {
 		return append([]*big.Rat(nil), values...)
 	}
 	for s := range values {
-		better := Less(best[s], values[s])
-		if least {
-			better = Less(values[s], best[s])
+		isBetter := Less(best[s], values[s])
+		if isMinimum {
+			isBetter = Less(values[s], best[s])
 		}
-		if better {
+		if isBetter {
 			best[s] = values[s]
 		}
 	}

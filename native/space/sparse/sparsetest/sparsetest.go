@@ -26,7 +26,8 @@ type Shape struct {
 	Rewards     bool // adds one structure with small rewards, about half of them zero
 }
 
-// Random returns a random model with exact weights and initial state 0. It depends on the state of rng only.
+// Random returns a random model with exact weights and initial state 0. The same state of rng gives the same
+// model.
 func Random(rng *rand.Rand, shape Shape) *sparse.Model {
 	n := 1 + rng.IntN(shape.States)
 	builder := sparse.NewBuilder(shape.Kind)
@@ -52,8 +53,8 @@ func Random(rng *rand.Rand, shape Shape) *sparse.Model {
 	return model
 }
 
-// addRow adds transitions to random targets, with random weights, to the current choice of state s of n. The
-// probabilities sum to one; rates of a CTMC are multiples of a common unit.
+// addRow adds random transitions to the current choice of state s of n. The probabilities sum to one. The rates of
+// a CTMC are multiples of a common unit.
 func addRow(rng *rand.Rand, builder *sparse.Builder, shape Shape, s, n int) {
 	targets := randomTargets(rng, shape, s, n)
 	maxNumerator := cmp.Or(shape.Denominator, 10)
@@ -72,13 +73,13 @@ func addRow(rng *rand.Rand, builder *sparse.Builder, shape Shape, s, n int) {
 	}
 }
 
-// randomTargets returns different random states; with probability shape.Forward all of them are greater than s.
+// randomTargets returns distinct random states. With probability shape.Forward, all of them are greater than s.
 func randomTargets(rng *rand.Rand, shape Shape, s, n int) []int {
-	forward := rng.Float64() < shape.Forward
+	isForward := rng.Float64() < shape.Forward
 	var targets []int
 	for range 1 + rng.IntN(shape.Branching) {
 		target := rng.IntN(n)
-		if forward && s+1 < n {
+		if isForward && s+1 < n {
 			target = s + 1 + rng.IntN(n-s-1)
 		}
 		if !slices.Contains(targets, target) {
@@ -88,8 +89,8 @@ func randomTargets(rng *rand.Rand, shape Shape, s, n int) []int {
 	return targets
 }
 
-// randomReward returns a random reward structure, with state rewards in three of four cases, and choice rewards
-// likewise.
+// randomReward returns a random reward structure. It has state rewards with probability 3/4, and choice rewards
+// with probability 3/4.
 func randomReward(rng *rand.Rand, model *sparse.Model) sparse.Reward {
 	draw := func(n int) ([]float64, []*big.Rat) {
 		floats, fractions := make([]float64, n), make([]*big.Rat, n)
@@ -122,7 +123,8 @@ func RandomSet(rng *rand.Rand, n int, p float64) *sparse.Set {
 	return set
 }
 
-// Schedulers yields every memoryless deterministic scheduler of m, as the choice of each state. It reuses the slice.
+// Schedulers yields every memoryless deterministic scheduler of a model, as the choice of each state. It reuses
+// the slice.
 func Schedulers(model *sparse.Model) iter.Seq[[]uint32] {
 	return func(yield func([]uint32) bool) {
 		scheduler := make([]uint32, model.NumStates())
@@ -138,7 +140,8 @@ func Schedulers(model *sparse.Model) iter.Seq[[]uint32] {
 	}
 }
 
-// advance changes a scheduler to the next one, as an odometer with a digit per state. It reports false after the last.
+// advance changes a scheduler to the next scheduler, like an odometer with a digit per state. It returns false
+// after the last.
 func advance(model *sparse.Model, scheduler []uint32) bool {
 	for s := range scheduler {
 		first, end := model.Choices(s)
@@ -151,7 +154,7 @@ func advance(model *sparse.Model, scheduler []uint32) bool {
 	return false
 }
 
-// NumSchedulers returns the number of memoryless deterministic schedulers of m, or limit if there are more.
+// NumSchedulers returns the number of memoryless deterministic schedulers of a model, at most limit.
 func NumSchedulers(model *sparse.Model, limit int) int {
 	count := 1
 	for s := range model.NumStates() {
@@ -164,41 +167,41 @@ func NumSchedulers(model *sparse.Model, limit int) int {
 	return count
 }
 
-// Matrix returns the weights of the chain that a memoryless scheduler induces, as a dense matrix.
+// Matrix returns the weights of the chain induced by a memoryless scheduler, as a dense matrix.
 func Matrix(model *sparse.Model, scheduler []uint32) [][]*big.Rat {
 	n := model.NumStates()
 	matrix := make([][]*big.Rat, n)
-	for s := range n {
-		matrix[s] = make([]*big.Rat, n)
-		for t := range n {
-			matrix[s][t] = new(big.Rat)
+	for state := range n {
+		matrix[state] = make([]*big.Rat, n)
+		for target := range n {
+			matrix[state][target] = new(big.Rat)
 		}
-		first, end := model.Row(int(scheduler[s]))
-		for i := first; i < end; i++ {
-			target := model.Target[i]
-			matrix[s][target].Add(matrix[s][target], model.Rat(i))
+		first, end := model.Row(int(scheduler[state]))
+		for transition := first; transition < end; transition++ {
+			target := model.Target[transition]
+			matrix[state][target].Add(matrix[state][target], model.Rat(transition))
 		}
 	}
 	return matrix
 }
 
-// Reach returns, for each pair of states, whether the second is reachable from the first in any number
-// of steps, leaving only states of via. It computes Warshall's transitive closure.
+// Reach returns whether the second state of a pair is reachable from the first. Paths leave only states of via.
+//
+// Source: Warshall's transitive closure.
 func Reach(matrix [][]*big.Rat, via *sparse.Set) [][]bool {
 	n := len(matrix)
 	reachable := make([][]bool, n)
-	for s := range n {
-		reachable[s] = make([]bool, n)
+	for from := range n {
+		reachable[from] = make([]bool, n)
 		for target := range n {
-			reachable[s][target] = s == target || via.Has(s) && matrix[s][target].Sign() > 0
+			reachable[from][target] = from == target || via.Has(from) && matrix[from][target].Sign() > 0
 		}
 	}
 	for middle := range n {
-		for s := range n {
+		for from := range n {
 			for target := range n {
-				if reachable[s][middle] && reachable[middle][target] {
-					reachable[s][target] = true
-				}
+				viaMiddle := reachable[from][middle] && reachable[middle][target]
+				reachable[from][target] = reachable[from][target] || viaMiddle
 			}
 		}
 	}

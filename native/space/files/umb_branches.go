@@ -1,0 +1,155 @@
+package files
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/syntax"
+)
+
+// umbBranch is a branch of a row.
+type umbBranch struct {
+	edge
+	branch int
+	weight number
+	high   number // the upper bound of an interval
+}
+
+// addChoice adds the transitions of a choice. It merges branches with the same target. In a Markov chain, merged
+// branches also have the same action.
+func (builder *umbBuilder) addChoice(state, choice int) error {
+	if err := builder.readBranches(state, choice); err != nil {
+		return err
+	}
+	action := sparse.NoAction
+	if builder.hasChoices() {
+		action = builder.actionOf(choice)
+	}
+	builder.assembly.startChoice(action, syntax.Pos{})
+	for k := range builder.branches {
+		branch := &builder.branches[k]
+		builder.recordFirstBranch(branch.branch)
+		numErrors := len(builder.errs)
+		builder.nextHigh = branch.high
+		builder.addTransition(branch.target, branch.weight, branch.action, 0, 0)
+		if len(builder.errs) > numErrors {
+			builder.addLocation(state, choice)
+		}
+	}
+	builder.endRow()
+	builder.addLocation(state, choice)
+	return nil
+}
+
+// readBranches sets builder.branches to the branches of a choice with a positive weight. Except in an interval
+// model, it merges branches that become one transition.
+func (builder *umbBuilder) readBranches(state, choice int) error {
+	first, end := builder.branchesOf(choice)
+	if first == end {
+		return errors.New("found no branch, wanted one")
+	}
+	if builder.modelType == syntax.LTS && first+1 < end {
+		return fmt.Errorf("found %d branches, wanted one in a choice of an LTS", end-first)
+	}
+	builder.branches = builder.branches[:0]
+	builder.edgesOfRow.clear()
+	isChain := !builder.hasChoices()
+	for branch := first; branch < end; branch++ {
+		weight, high, err := builder.branchWeight(state, branch)
+		if err != nil {
+			return fmt.Errorf("branch %d: %w", branch-first, err)
+		}
+		if weight.isZero() && high.isZero() {
+			continue
+		}
+		edge := edge{target: int(builder.umbFile.targets[branch])}
+		if isChain {
+			edge.action = builder.actionOf(branch)
+		}
+		index, isNew := builder.edgesOfRow.add(edge)
+		if isNew || builder.intervals {
+			builder.branches = append(builder.branches, umbBranch{edge, branch, weight, high})
+		} else {
+			builder.mergeBranch(&builder.branches[index], branch, weight)
+		}
+	}
+	return nil
+}
+
+// mergeBranch adds the weight of a branch to an earlier branch with the same target. It records that the two were
+// merged.
+func (builder *umbBuilder) mergeBranch(into *umbBranch, branch int, weight number) {
+	if into.weight.rat != nil {
+		into.weight.rat = new(big.Rat).Add(into.weight.rat, weight.rat)
+	}
+	into.weight.float += weight.float
+	if builder.mergedBranches == nil {
+		builder.mergedBranches = make(map[uint32][]uint32)
+	}
+	builder.mergedBranches[uint32(into.branch)] = append(builder.mergedBranches[uint32(into.branch)], uint32(branch))
+}
+
+// addLocation adds the state and the choice to the error messages without a location. A binary file has no lines.
+func (builder *umbBuilder) addLocation(state, choice int) {
+	for _, diagnostic := range builder.errs {
+		hasLocation := !diagnostic.Pos.IsValid() && strings.HasPrefix(diagnostic.Msg, "state ")
+		if !hasLocation {
+			diagnostic.Pos = syntax.Pos{}
+			diagnostic.Msg = fmt.Sprintf("state %d, choice number %d: %s", state, choice, diagnostic.Msg)
+		}
+	}
+}
+
+// branchWeight returns the probability or rate of a branch of a state. In an interval model it returns the bounds.
+// In other models high is zero.
+func (builder *umbBuilder) branchWeight(state, branch int) (weight, high number, err error) {
+	switch {
+	case builder.modelType == syntax.LTS:
+		return builder.one, number{}, nil
+	case builder.intervals:
+		return builder.branchInterval(branch)
+	}
+	weight, err = builder.probability.get(branch, builder.opts.Exact)
+	if err != nil || builder.modelType != syntax.CTMC {
+		return weight, number{}, err
+	}
+	rate, err := builder.exitRate.get(state, builder.opts.Exact)
+	if weight.rat != nil && rate.rat != nil {
+		weight.rat = new(big.Rat).Mul(weight.rat, rate.rat)
+	}
+	weight.float *= rate.float
+	return weight, number{}, err
+}
+
+// branchInterval returns the bounds of a branch's probability. The two bounds may be zero.
+func (builder *umbBuilder) branchInterval(branch int) (low, high number, err error) {
+	if low, err = builder.probability.get(2*branch, true); err != nil {
+		return low, high, err
+	}
+	if high, err = builder.probability.get(2*branch+1, true); err != nil {
+		return low, high, err
+	}
+	isZero := low.isZero() && high.isZero()
+	if !isZero && !isInterval(low, high) {
+		err = fmt.Errorf("found the interval [%s,%s], wanted one of probabilities from 0 to 1", low.rat.RatString(), high.rat.RatString())
+	}
+	return low, high, err
+}
+
+// recordFirstBranch records the first branch of the next transition. firstBranchOf stays nil until a transition
+// and its first branch have different indices.
+func (builder *umbBuilder) recordFirstBranch(branch int) {
+	nextTransition := builder.numTransitions
+	if builder.firstBranchOf == nil {
+		if branch == nextTransition {
+			return
+		}
+		for transition := range nextTransition {
+			builder.firstBranchOf = append(builder.firstBranchOf, uint32(transition))
+		}
+	}
+	builder.firstBranchOf = append(builder.firstBranchOf, uint32(branch))
+}

@@ -1,0 +1,276 @@
+package files
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+
+	"tilecheck/internal/umb"
+	"tilecheck/native/space/sparse"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// readIndex parses and checks the index of the file. The index has the type and the size of the model.
+func (file *umbFile) readIndex(text []byte) error {
+	index := new(umb.Index)
+	if err := json.Unmarshal(text, index); err != nil {
+		return err
+	}
+	system := &index.System
+	if index.Version != umb.Version {
+		return fmt.Errorf("found version %d of the format, wanted %d", index.Version, umb.Version)
+	}
+	if err := file.readModelType(system); err != nil {
+		return err
+	}
+	if err := file.checkTotals(system); err != nil {
+		return err
+	}
+	if err := file.checkWeightTypes(system); err != nil {
+		return err
+	}
+	file.numStates, file.numChoices, file.numBranches = int(system.States), int(system.Choices), int(system.Branches)
+	file.index = index
+	return file.checkAnnotations()
+}
+
+// umbVariable is a variable of a packed valuation.
+type umbVariable struct {
+	name               string
+	kind               sema.Type
+	bitOffset, numBits int
+	signed             bool
+	valueOffset        int64
+	low, high          int64 // the declared range if bounded is set, otherwise the range of the values found
+	bounded            bool
+}
+
+// readModelType determines the type of the model. It is an error if the type cannot be read, or was not requested.
+func (file *umbFile) readModelType(system *umb.System) error {
+	_, hasIntervals := system.Probability.Bound()
+	file.modelType = umbModelType(system, hasIntervals)
+	file.markov = system.Time == umbMarkovTime
+	if file.modelType == syntax.TypeNone {
+		return fmt.Errorf("found a model with time %s, %d players and %d observations, only DTMCs, MDPs, those with intervals, CTMCs, Markov automata, SMGs and LTSs can be read",
+			quote([]byte(system.Time)), system.Players, system.Observations)
+	}
+	if file.opts.Type != syntax.TypeNone && file.opts.Type != file.modelType {
+		return fmt.Errorf("found a model of type %s, wanted the requested type %s", file.modelType, file.opts.Type)
+	}
+	return nil
+}
+
+// umbMarkovTime is the time of a Markov automaton.
+const umbMarkovTime = "urgent-stochastic"
+
+// umbModelType returns the type of a model, or TypeNone if it cannot be read. A Markov automaton has the type of
+// its embedded MDP. hasIntervals says that the probabilities are intervals.
+func umbModelType(system *umb.System, hasIntervals bool) syntax.ModelType {
+	isChain := system.Players == 0
+	isMDP := system.Players == 1 && system.Observations == 0
+	hasProbabilities := system.Probability != nil
+	switch {
+	case system.Time == "stochastic" && isChain:
+		return syntax.CTMC
+	case system.Time == umbMarkovTime && isMDP && hasProbabilities && !hasIntervals:
+		return syntax.MDP
+	case system.Time != "discrete":
+		return syntax.TypeNone
+	case isChain && hasIntervals:
+		return syntax.IDTMC
+	case isChain:
+		return syntax.DTMC
+	case isMDP && hasIntervals:
+		return syntax.IMDP
+	case isMDP && hasProbabilities:
+		return syntax.MDP
+	case isMDP && system.ExitRate == nil:
+		return syntax.LTS
+	case system.Players > 1 && system.Observations == 0 && hasProbabilities && !hasIntervals:
+		return syntax.SMG
+	}
+	return syntax.TypeNone
+}
+
+// checkTotals returns an error if a number of states, choices, branches, players or actions is too large.
+func (file *umbFile) checkTotals(system *umb.System) error {
+	if system.States < 1 || system.States > math.MaxInt32 || system.Choices > math.MaxUint32-1 || system.Branches > math.MaxUint32-1 || system.Observations > 0 {
+		return fmt.Errorf("found %d states, %d choices, %d branches and %d observations, wanted numbers that fit 32 bits, states and no observations", system.States, system.Choices, system.Branches, system.Observations)
+	}
+	if err := file.opts.checkNumStates(int(system.States)); err != nil {
+		return err
+	}
+	if file.modelType == syntax.SMG {
+		if err := checkNumPlayers(int(min(system.Players, math.MaxInt32))); err != nil {
+			return err
+		}
+	}
+	if system.ChoiceActions > math.MaxUint16-1 || system.BranchActions > math.MaxUint16-1 {
+		return fmt.Errorf("found %d and %d actions, wanted at most %d", system.ChoiceActions, system.BranchActions, math.MaxUint16-1)
+	}
+	return nil
+}
+
+// checkWeightTypes returns an error if the type of the probabilities or of the exit rates cannot be read. It asks
+// for fractions if there are intervals.
+func (file *umbFile) checkWeightTypes(system *umb.System) error {
+	boundType, hasIntervals := system.Probability.Bound()
+	if file.modelType != syntax.LTS {
+		if err := file.checkNumber(boundType); err != nil {
+			return fmt.Errorf("branch-probability-type: %w", err)
+		}
+	}
+	file.opts.Exact = file.opts.Exact || hasIntervals
+	if file.timed() {
+		if err := file.checkNumber(system.ExitRate); err != nil {
+			return fmt.Errorf("exit-rate-type: %w", err)
+		}
+	}
+	return nil
+}
+
+// timed reports whether states have exit rates.
+func (file *umbFile) timed() bool { return file.modelType == syntax.CTMC || file.markov }
+
+// checkNumber checks that the type of a column of numbers can be read.
+func (file *umbFile) checkNumber(t *umb.Type) error {
+	err := t.CheckNumber()
+	if err == nil && file.opts.Fractions && t.Type == "double" {
+		err = errors.New("found float64 numbers, wanted fractions")
+	}
+	return err
+}
+
+// hasChoices reports whether the model is nondeterministic. Then actions belong to choices. In other models they
+// belong to branches.
+func (file *umbFile) hasChoices() bool {
+	return sparseKind(file.modelType) == sparse.MDP
+}
+
+// checkAnnotations returns an error for labels and rewards that cannot be read. Other annotations, and unusable
+// valuations, give a warning.
+func (file *umbFile) checkAnnotations() error {
+	for _, group := range file.index.Annotations {
+		for i := range group.Value {
+			member := &group.Value[i]
+			if err := file.checkAnnotation(group.Name, &member.Value); err != nil {
+				return fmt.Errorf("%s/%s: %w", group.Name, member.Name, err)
+			}
+		}
+	}
+	valuation, ok := file.index.Valuations["states"]
+	if !ok {
+		return nil
+	}
+	if problem := file.readVariables(valuation); problem != "" {
+		file.variables = nil
+		file.warnings = append(file.warnings, file.valuationWarning(problem))
+	}
+	return nil
+}
+
+// checkAnnotation returns an error for a label or rewards that cannot be read. Labels are in the group "aps". Any
+// other group gives a warning.
+func (file *umbFile) checkAnnotation(group string, annotation *umb.Annotation) error {
+	switch group {
+	case "aps":
+		isLabel := annotation.Type.Type == "bool" && annotation.Type.Bits() == 1 && slices.Equal(annotation.AppliesTo, []string{"states"})
+		if !isLabel {
+			return fmt.Errorf("found an atomic proposition of type %q, wanted bool, of states", annotation.Type.Type)
+		}
+	case "rewards":
+		if err := file.checkRewards(annotation); err != nil {
+			return err
+		}
+	default:
+		file.warnings = append(file.warnings, fmt.Sprintf("the annotations %q of %s are not used", group, file.src.Name))
+	}
+	if annotation.Probability != nil {
+		return errors.New("found values with probabilities, which are not supported")
+	}
+	return nil
+}
+
+// checkRewards returns an error unless the rewards are numbers of states, choices or branches. Only models without
+// choices may have rewards of branches.
+func (file *umbFile) checkRewards(annotation *umb.Annotation) error {
+	if err := file.checkNumber(&annotation.Type); err != nil {
+		return err
+	}
+	for _, kind := range annotation.AppliesTo {
+		isKnown := slices.Contains([]string{"states", "choices", "branches"}, kind)
+		if !isKnown || kind == "branches" && file.hasChoices() {
+			return fmt.Errorf("found rewards of %s, which are not supported for a model of type %s", kind, file.modelType)
+		}
+	}
+	return nil
+}
+
+// readVariables reads the layout of the packed valuations. If they cannot be used, problem is the reason.
+func (file *umbFile) readVariables(valuation umb.Valuation) (problem string) {
+	const maxPadding, maxBits = 1 << 16, 1 << 20
+	if len(valuation.Classes) != 1 {
+		return fmt.Sprintf("there are %d classes of them, and only one is supported", len(valuation.Classes))
+	}
+	bitOffset := 0
+	for i := range valuation.Classes[0].Variables {
+		declared := &valuation.Classes[0].Variables[i]
+		if declared.Padding > maxPadding {
+			return fmt.Sprintf("there are %d bits of padding", declared.Padding)
+		}
+		if declared.Padding > 0 {
+			bitOffset += int(declared.Padding)
+			continue
+		}
+		if problem := file.addVariable(declared, bitOffset); problem != "" {
+			return problem
+		}
+		bitOffset += int(declared.Type.Bits())
+	}
+	if bitOffset%8 != 0 || bitOffset == 0 || bitOffset > maxBits {
+		return fmt.Sprintf("they have %d bits, which is not a supported number of whole bytes", bitOffset)
+	}
+	return ""
+}
+
+// addVariable adds a variable at an offset in bits. If the variable cannot be read, problem is the reason.
+func (file *umbFile) addVariable(declared *umb.Variable, bitOffset int) (problem string) {
+	if declared.Type == nil || declared.Optional {
+		return fmt.Sprintf("variable %s is optional or has no type", quote([]byte(declared.Name)))
+	}
+	variable := umbVariable{name: declared.Name, bitOffset: bitOffset, valueOffset: declared.Offset, kind: sema.Int}
+	numBits := declared.Type.Bits()
+	switch {
+	case declared.Type.Type == "bool" && numBits <= 64:
+		variable.kind = sema.Bool
+	case (declared.Type.Type == "int" || declared.Type.Type == "uint") && numBits <= 64:
+		variable.signed = declared.Type.Type == "int"
+	default:
+		return fmt.Sprintf("variable %s is of type %s with %d bits", quote([]byte(declared.Name)), declared.Type.Type, numBits)
+	}
+	isKnown := slices.ContainsFunc(file.variables, func(known umbVariable) bool { return known.name == declared.Name })
+	if !syntax.IsIdent(declared.Name) || isKnown {
+		return fmt.Sprintf("%s is not the name of one variable", quote([]byte(declared.Name)))
+	}
+	if declared.Lower != nil && declared.Upper != nil {
+		variable.low, variable.high, variable.bounded = *declared.Lower, *declared.Upper, true
+	}
+	variable.numBits = int(numBits)
+	file.variables = append(file.variables, variable)
+	return ""
+}
+
+// valuationSize returns the size of a packed valuation in bytes.
+func (file *umbFile) valuationSize() int {
+	numBits := 0
+	for _, variable := range file.index.Valuations["states"].Classes[0].Variables {
+		numBits += int(variable.Padding)
+		if variable.Padding == 0 {
+			numBits += int(variable.Type.Bits())
+		}
+	}
+	return numBits / 8
+}

@@ -1,0 +1,141 @@
+package files
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"slices"
+
+	"tilecheck/native/space/explicit"
+	"tilecheck/prism/sema"
+)
+
+// importSpace makes a space of the model with the valuations of the file. If they cannot be used, each state gets
+// its number as valuation, and there is a warning.
+func (builder *umbBuilder) importSpace(imported *explicit.Imported) (*explicit.Space, error) {
+	imported.Warnings = slices.Concat(imported.Warnings, builder.umbFile.warnings, builder.assembly.warnings())
+	if builder.valuations != nil {
+		space, problem, err := builder.importValuations(imported)
+		if problem == "" {
+			return space, err
+		}
+		imported.Warnings = append(imported.Warnings, builder.umbFile.valuationWarning(problem))
+	}
+	imported.Vars, imported.Valuation = numberVariable(builder.umbFile.numStates)
+	return explicit.Import(imported)
+}
+
+// valuationWarning returns a warning about valuations that cannot be used. problem is the reason.
+func (file *umbFile) valuationWarning(problem string) string {
+	return fmt.Sprintf("the valuations in %s cannot be used: %s; instead, each state has one variable x, the number of the state", file.src.Name, problem)
+}
+
+// importValuations makes a space with the valuations of the file. If they cannot be used, problem is the reason.
+func (builder *umbBuilder) importValuations(imported *explicit.Imported) (space *explicit.Space, problem string, err error) {
+	vars, values, problem := builder.readValuations()
+	if problem != "" {
+		return nil, problem, nil
+	}
+	imported.Vars, imported.Valuation = vars, values
+	space, err = explicit.Import(imported)
+	if duplicate, ok := errors.AsType[*explicit.DuplicateError](err); ok {
+		return nil, fmt.Sprintf("states %d and %d have the same valuation", duplicate.First, duplicate.Second), nil
+	}
+	return space, "", err
+}
+
+// readValuations returns the variables, and a function that unpacks their values in a state. If they cannot be
+// used, problem is the reason.
+func (builder *umbBuilder) readValuations() (vars []sema.Variable, valuation func(state int) []int32, problem string) {
+	if problem := builder.findRanges(); problem != "" {
+		return nil, nil, problem
+	}
+	for i := range builder.variables {
+		declared, problem := builder.variables[i].declare()
+		if problem != "" {
+			return nil, nil, problem
+		}
+		vars = append(vars, declared)
+	}
+	padded, values := builder.newPaddedValuation(), make([]int32, len(builder.variables))
+	return vars, func(state int) []int32 {
+		builder.copyValuation(padded, state)
+		for i := range builder.variables {
+			values[i] = int32(builder.variables[i].unpack(padded))
+		}
+		return values
+	}, ""
+}
+
+// findRanges finds the ranges of the variables without a declared range. If a value is not in a declared range, problem says
+// so.
+func (builder *umbBuilder) findRanges() (problem string) {
+	padded := builder.newPaddedValuation()
+	for state := range builder.umbFile.numStates {
+		builder.copyValuation(padded, state)
+		for i := range builder.variables {
+			variable := &builder.variables[i]
+			if value := variable.unpack(padded); !variable.include(value, state == 0) {
+				return fmt.Sprintf("variable %s is %d in state %d, which is out of its range", variable.name, value, state)
+			}
+		}
+	}
+	return ""
+}
+
+// newPaddedValuation returns memory for a packed valuation and the 9 more bytes that unpack needs.
+func (file *umbFile) newPaddedValuation() []byte { return make([]byte, file.valuationSize()+9) }
+
+// copyValuation copies the packed valuation of a state to padded.
+func (file *umbFile) copyValuation(padded []byte, state int) {
+	size := len(padded) - 9
+	copy(padded, file.valuations[state*size:(state+1)*size])
+}
+
+// include reports whether a value has 32 bits and is in the declared range. If there is no declared range, it
+// extends the range by the value. isFirst says that the value is the first one.
+func (variable *umbVariable) include(value int64, isFirst bool) bool {
+	if int64(int32(value)) != value {
+		return false
+	}
+	if variable.bounded {
+		return variable.kind != sema.Int || variable.low <= value && value <= variable.high
+	}
+	if isFirst {
+		variable.low, variable.high = value, value
+	}
+	variable.low, variable.high = min(variable.low, value), max(variable.high, value)
+	return true
+}
+
+// declare returns the variable for a program. If its range cannot be used, problem is the reason.
+func (variable *umbVariable) declare() (declared sema.Variable, problem string) {
+	declared = sema.Variable{Name: variable.name, Type: variable.kind, Low: int32(variable.low), High: int32(variable.high)}
+	if variable.kind == sema.Bool {
+		declared.Low, declared.High = 0, 1
+		return declared, ""
+	}
+	if int64(declared.Low) != variable.low || int64(declared.High) != variable.high {
+		return declared, fmt.Sprintf("variable %s has the range [%d..%d]", variable.name, variable.low, variable.high)
+	}
+	return declared, ""
+}
+
+// unpack returns the value of a variable in a packed valuation. 9 more bytes must follow the valuation.
+func (variable *umbVariable) unpack(packed []byte) int64 {
+	firstByte, shift := variable.bitOffset/8, variable.bitOffset%8
+	bits := binary.LittleEndian.Uint64(packed[firstByte:]) >> shift
+	if shift > 0 {
+		bits |= uint64(packed[firstByte+8]) << (64 - shift)
+	}
+	if variable.numBits < 64 {
+		bits &= 1<<variable.numBits - 1
+	}
+	switch {
+	case variable.kind == sema.Bool && bits != 0:
+		return 1
+	case variable.signed && variable.numBits < 64 && bits>>(variable.numBits-1) != 0:
+		bits |= ^uint64(0) << variable.numBits
+	}
+	return int64(bits) + variable.valueOffset
+}

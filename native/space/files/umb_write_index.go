@@ -1,0 +1,175 @@
+package files
+
+import (
+	"math/big"
+	"math/bits"
+	"slices"
+	"strconv"
+
+	"tilecheck/internal/umb"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// fillIndex fills the index of the file. It has the type and size of the model, the labels, the reward structures
+// and the layout of valuations.
+func (writer *umbWriter) fillIndex() error {
+	index := &writer.index
+	index.Version, index.FileData = umb.Version, &umb.FileData{Tool: "tilecheck", ToolVersion: writer.opts.Version}
+	index.System = writer.systemIndex()
+	annotations := []umb.Named[umb.Group]{{Name: "aps", Value: writer.labelIndex()}, {Name: "rewards", Value: writer.rewardIndex()}}
+	for _, group := range annotations {
+		if len(group.Value) > 0 {
+			index.Annotations = append(index.Annotations, group)
+		}
+	}
+	if !writer.opts.NoValuations {
+		return writer.layOutValuations()
+	}
+	return nil
+}
+
+// numberType returns the type of probabilities, rates and rewards in the file.
+func (writer *umbWriter) numberType() *umb.Type {
+	if writer.exact {
+		return &umb.Type{Type: "rational", Size: uint64(8 * writer.numberSize)}
+	}
+	return &umb.Type{Type: "double", Size: 64}
+}
+
+// systemIndex returns the entries of the index with the type and the size of the model.
+func (writer *umbWriter) systemIndex() umb.System {
+	model := writer.model
+	system := umb.System{
+		Time: "discrete", States: uint64(model.NumStates()), InitialStates: uint64(len(model.Initial)),
+		Choices: uint64(model.NumChoices()), Branches: uint64(model.NumTransitions()),
+	}
+	if writer.nondeterministic() {
+		system.Players, system.ChoiceActions = 1, uint64(len(writer.actions))
+	} else {
+		system.BranchActions = uint64(len(writer.actions))
+	}
+	if writer.program.Type == syntax.SMG {
+		system.Players = uint64(len(writer.program.Players))
+		for _, player := range writer.program.Players {
+			system.PlayerNames = append(system.PlayerNames, player.Name)
+		}
+	}
+	if writer.probabilistic() {
+		system.Probability = writer.numberType()
+		if writer.model.Intervals() {
+			system.Probability = &umb.Type{Type: system.Probability.Type + "-interval", Size: 2 * system.Probability.Size}
+		}
+	}
+	switch {
+	case writer.program.Type == syntax.CTMC:
+		system.Time, system.ExitRate = "stochastic", writer.numberType()
+	case writer.exitRates != nil:
+		system.Time, system.ExitRate = "urgent-stochastic", writer.numberType()
+	}
+	return system
+}
+
+// labelIndex returns the entries of the index with the labels. It omits init, because a separate member has it,
+// and a label deadlock without states.
+func (writer *umbWriter) labelIndex() umb.Group {
+	var labels umb.Group
+	for _, label := range writer.labels {
+		if label.Name == "init" || label.Name == "deadlock" && label.States.Empty() {
+			continue
+		}
+		annotation := umb.Annotation{Alias: &label.Name, AppliesTo: []string{"states"}, Type: umb.Type{Type: "bool", Size: 1}}
+		labels = append(labels, umb.Named[umb.Annotation]{Name: newIdentifier(label.Name, labels), Value: annotation})
+	}
+	return labels
+}
+
+// newIdentifier returns an identifier for a name. No member of the group has this identifier.
+func newIdentifier(name string, group umb.Group) string {
+	return umb.Identifier(name, func(id string) bool {
+		return slices.ContainsFunc(group, func(member umb.Named[umb.Annotation]) bool { return member.Name == id })
+	})
+}
+
+// rewardIndex returns the entries of the index with the reward structures.
+func (writer *umbWriter) rewardIndex() umb.Group {
+	var rewards umb.Group
+	for i, reward := range writer.rewards {
+		annotation := umb.Annotation{Type: *writer.numberType(), AppliesTo: writer.rewardKinds(reward)}
+		id := strconv.Itoa(i + 1)
+		if reward.Name != "" {
+			annotation.Alias = &reward.Name
+			id = newIdentifier(reward.Name, rewards)
+			if _, err := strconv.Atoi(id); err == nil { // a number means that there is no name
+				id = "_" + id
+			}
+		}
+		rewards = append(rewards, umb.Named[umb.Annotation]{Name: id, Value: annotation})
+	}
+	return rewards
+}
+
+// rewardKinds returns those of "states", "choices" and "branches" with a nonzero reward in a structure. It returns
+// "states" if all rewards are zero.
+func (writer *umbWriter) rewardKinds(reward *drnReward) []string {
+	var kinds []string
+	if !writer.allZero(reward.State, reward.StateRat) {
+		kinds = append(kinds, "states")
+	}
+	switch {
+	case writer.nondeterministic() && !writer.allZero(reward.Choice, reward.ChoiceRat):
+		kinds = append(kinds, "choices")
+	case !writer.nondeterministic() && !writer.allZero(reward.transitions.Values, reward.transitions.Rats):
+		kinds = append(kinds, "branches")
+	}
+	if len(kinds) == 0 {
+		return []string{"states"}
+	}
+	return kinds
+}
+
+// allZero reports whether all rewards of a column are zero.
+func (writer *umbWriter) allZero(values []float64, rats []*big.Rat) bool {
+	for i := range max(len(values), len(rats)) {
+		if value := rewardAt(values, rats, i); !value.isZero() {
+			return false
+		}
+	}
+	return true
+}
+
+// layOutValuations chooses the number of bits of each variable in a packed valuation. A valuation ends at a byte.
+func (writer *umbWriter) layOutValuations() error {
+	var class umb.Class
+	bitOffset := 0
+	for slot := range writer.program.Vars {
+		variable := packedVariable(&writer.program.Vars[slot])
+		class.Variables = append(class.Variables, variable)
+		writer.fields = append(writer.fields, umbField{slot, bitOffset, int(variable.Type.Size)})
+		bitOffset += int(variable.Type.Size)
+	}
+	if bitOffset%8 != 0 {
+		class.Variables = append(class.Variables, umb.Variable{Padding: uint64(8 - bitOffset%8)})
+	}
+	writer.valuationSize = (bitOffset + 7) / 8
+	writer.index.Valuations = map[string]umb.Valuation{"states": {Unique: true, Classes: []umb.Class{class}}}
+	return nil
+}
+
+// packedVariable describes a variable in a packed valuation. It has the type, as few bits as the range needs, and
+// the declared range.
+func packedVariable(declared *sema.Variable) umb.Variable {
+	if declared.Type == sema.Bool {
+		return umb.Variable{Name: declared.Name, Type: &umb.Type{Type: "bool", Size: 1}}
+	}
+	low, high := int64(declared.Low), int64(declared.High)
+	variable := umb.Variable{Name: declared.Name, Type: &umb.Type{Type: "uint", Size: uint64(max(1, bits.Len64(uint64(high))))}}
+	if low < 0 { // two's complement: one bit more than the longer of -low-1 and high
+		numBits := max(bits.Len64(uint64(-low-1)), bits.Len64(uint64(max(high, 0)))) + 1
+		variable.Type = &umb.Type{Type: "int", Size: uint64(numBits)}
+	}
+	if declared.Type != sema.Int || declared.Bounded {
+		variable.Lower, variable.Upper = &low, &high
+	}
+	return variable
+}
