@@ -9,8 +9,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// renaming prints the parts of a program after a permutation of its variables and actions. It sorts operands that can be exchanged,
-// so parts with equal texts are equivalent.
+// renaming writes expressions as texts after a permutation of variables and actions. It sorts operands that can be exchanged, so equal texts
+// mean equivalent expressions.
 type renaming struct {
 	program *sema.Program
 	slots   map[int]int // the images of variables; a variable that is missing is its own image
@@ -18,12 +18,12 @@ type renaming struct {
 	texts   sema.Memo[string]
 }
 
-// newRenaming returns a renaming by permutations of the variables and the actions. A nil permutation changes nothing.
+// newRenaming returns a renaming by permutations of variables and actions; nil stands for no change.
 func newRenaming(program *sema.Program, slots, actions map[int]int) *renaming {
 	return &renaming{program: program, slots: slots, actions: actions}
 }
 
-// image returns the number to which a permutation maps i.
+// image returns the image of i under a permutation. A number that is not in the map is its own image.
 func image(permutation map[int]int, i int) int {
 	if to, ok := permutation[i]; ok {
 		return to
@@ -88,7 +88,7 @@ func joinSorted(texts []string, separator string) string {
 	return strings.Join(texts, separator)
 }
 
-// expr returns the text of a state formula or of another expression over variables; "" for nil.
+// expr returns the text of an expression over variables; "" for nil.
 func (r *renaming) expr(expr sema.Expr) string {
 	if expr == nil {
 		return ""
@@ -99,7 +99,7 @@ func (r *renaming) expr(expr sema.Expr) string {
 	return r.texts.Put(expr, r.computeText(expr))
 }
 
-// computeText computes the text of an expression that is not in the memo.
+// computeText returns the text of an expression. It does not use the cache for the expression itself.
 func (r *renaming) computeText(expr sema.Expr) string {
 	switch expr := expr.(type) {
 	case *sema.Const:
@@ -126,8 +126,8 @@ func (r *renaming) computeText(expr sema.Expr) string {
 	return fmt.Sprintf("%T at %v", expr, expr.Pos())
 }
 
-// constantText returns the text of a constant. A number that is no fraction is equal only to itself, because its nearest float64 does
-// not identify it.
+// constantText returns the text of a constant. A number without a fraction gets its position in the text, because its float64 does not
+// identify it.
 func constantText(expr *sema.Const) string {
 	value := expr.Val
 	if value.Type == sema.Double && value.Rat == nil {
@@ -136,8 +136,8 @@ func constantText(expr *sema.Const) string {
 	return fmt.Sprintf("%v %v %v", value.Type, value, value.Rat)
 }
 
-// binary returns the text of an infix operation. The operands of a commutative operator are sorted. If the operator is associative too,
-// the operands of a whole chain such as a+b+c are sorted together.
+// binary returns the text of an infix operation. It sorts the operands of a commutative operator, and of a whole chain such as a+b+c if the
+// operator is also associative.
 func (r *renaming) binary(expr *sema.Binary) string {
 	if !commutative(expr) {
 		return fmt.Sprintf("(%s %v %s)", r.expr(expr.X), expr.Op, r.expr(expr.Y))
@@ -153,8 +153,8 @@ func (r *renaming) binary(expr *sema.Binary) string {
 	return "(" + joinSorted(texts, fmt.Sprintf(" %v ", expr.Op)) + ")"
 }
 
-// chainOperands appends the operands of a chain of an associative operator to a list. An operand with the same operator and type as
-// the chain belongs to the chain.
+// chainOperands appends the operands of a chain such as a+b+c to a list. A nested operation with the same operator and type belongs to the
+// chain.
 func chainOperands(chain *sema.Binary, operand sema.Expr, operands []sema.Expr) []sema.Expr {
 	inner, ok := operand.(*sema.Binary)
 	if ok && inner.Op == chain.Op && inner.Type() == chain.Type() {
@@ -164,8 +164,8 @@ func chainOperands(chain *sema.Binary, operand sema.Expr, operands []sema.Expr) 
 	return append(operands, operand)
 }
 
-// commutative reports whether the operands of an operator can be exchanged. A conjunction or disjunction
-// does not evaluate its second operand if the first one decides its value. So the operands can be exchanged only if neither can fail.
+// commutative reports whether the operands of an operator can be exchanged. For & and |, neither operand may fail, because the second
+// operand is not always evaluated.
 func commutative(expr *sema.Binary) bool {
 	switch expr.Op {
 	case syntax.OpAnd, syntax.OpOr:
@@ -177,7 +177,7 @@ func commutative(expr *sema.Binary) bool {
 }
 
 // associative reports whether a chain of a commutative operator can be evaluated in any order. A sum of float64 values cannot, because
-// its rounding depends on the order.
+// rounding depends on the order.
 func associative(expr *sema.Binary) bool {
 	switch expr.Op {
 	case syntax.OpAnd, syntax.OpOr:
@@ -188,8 +188,7 @@ func associative(expr *sema.Binary) bool {
 	return false
 }
 
-// canFail reports whether the evaluation of an expression can end with an error, because it has a function that is not defined
-// everywhere.
+// canFail reports whether the evaluation of an expression may end with an error: it has a function that is not defined everywhere.
 func canFail(expr sema.Expr) bool {
 	fails := false
 	sema.Inspect(expr, func(operand sema.Expr) bool {
