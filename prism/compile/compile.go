@@ -203,10 +203,10 @@ func (m *Model) newUpdate(source *sema.Update) (update, error) {
 	return compiled, nil
 }
 
-// continuous reports whether the model is a CTMC.
-func (m *Model) continuous() bool { return m.program.Type == syntax.CTMC }
+// isContinuous reports whether the model is a CTMC.
+func (m *Model) isContinuous() bool { return m.program.Type == syntax.CTMC }
 
-// nondeterministic reports whether a scheduler resolves the choices of a state.
-func (m *Model) nondeterministic() bool {
+// isNondeterministic reports whether a scheduler resolves the choices of a state.
+func (m *Model) isNondeterministic() bool {
 	return m.program.Type != syntax.CTMC && m.program.Type != syntax.DTMC && m.program.Type != syntax.IDTMC
 }

@@ -313,7 +313,7 @@ func (x *expander) evaluateWeights(command *command) *StateError {
 	switch {
 	case sum == 0:
 		return x.model.stateError(x.env.state, command.source.Pos, x.model.weightName()+" of every update is zero")
-	case !x.model.continuous() && !sumsToOne(sum):
+	case !x.model.isContinuous() && !sumsToOne(sum):
 		return x.model.stateError(x.env.state, command.source.Pos, fmt.Sprintf("probabilities sum to %v, not to 1", sum))
 	}
 	x.hasWeights[command.order] = true
@@ -340,7 +340,7 @@ func (x *expander) evaluateWeight(update *update) (float64, *StateError) {
 
 // weightName returns the word for a weight in messages: rate in a CTMC, otherwise probability.
 func (m *Model) weightName() string {
-	if m.continuous() {
+	if m.isContinuous() {
 		return "rate"
 	}
 	return "probability"
@@ -464,19 +464,24 @@ func (x *expander) updateHashTable(first int) {
 // findSlot returns the slot of the hash table with a transition to a target, and the index of the transition. If there is none, it returns a
 // free slot and -1. The transitions begin at index first.
 func (x *expander) findSlot(first int, target []int32) (slot, transition int) {
-	hash := uint64(len(target))
-	for _, value := range target {
-		hash = (hash ^ uint64(uint32(value))) * 0x9e3779b97f4a7c15
-		hash ^= hash >> 32
-	}
 	mask := len(x.hashSlots) - 1 // the table size is a power of two
-	for slot = int(hash) & mask; x.hashSlots[slot] != 0; slot = (slot + 1) & mask {
+	for slot = int(hashOf(target)) & mask; x.hashSlots[slot] != 0; slot = (slot + 1) & mask {
 		i := first + int(x.hashSlots[slot]) - 1
 		if slices.Equal(x.target(i), target) {
 			return slot, i
 		}
 	}
 	return slot, -1
+}
+
+// hashOf returns a hash of a state.
+func hashOf(state []int32) uint64 {
+	hash := uint64(len(state))
+	for _, value := range state {
+		hash = (hash ^ uint64(uint32(value))) * 0x9e3779b97f4a7c15
+		hash ^= hash >> 32
+	}
+	return hash
 }
 
 // applyUpdates writes the assigned values of some updates to target. All updates read the state before the transition.

@@ -162,13 +162,13 @@ func (g *moveGenerator) evaluateGuards(moves []candidate) bitset {
 		return nil
 	}
 	moves, allowed := g.buildTables(moves)
-	initialBits := make([]int64, (len(moves)+63)/64)
+	initialBits := make([]int64, wordsFor(len(moves)))
 	var undecided []int
 	for i, candidate := range moves {
 		if hasGuard(candidate) {
 			undecided = append(undecided, i)
 		} else {
-			initialBits[i/64] |= 1 << (i % 64)
+			setBitOf(initialBits, i)
 		}
 	}
 	enabled := g.initBitset(initialBits)
@@ -178,6 +178,12 @@ func (g *moveGenerator) evaluateGuards(moves []candidate) bitset {
 	}
 	return enabled
 }
+
+// wordsFor returns the number of words of 64 bits that hold n bits.
+func wordsFor(n int) int { return (n + 63) / 64 }
+
+// setBitOf sets bit i of a list of words.
+func setBitOf[T int64 | uint64](words []T, i int) { words[i/64] |= 1 << (i % 64) }
 
 // initBitset emits code that sets a bitset to some words. Bitsets share their locals.
 func (g *moveGenerator) initBitset(words []int64) bitset {
@@ -256,18 +262,23 @@ func (g *moveGenerator) setBit(guard []*term, i int, bits, allowed bitset) {
 	case !mayFail && !isExpensive:
 		word.Set(g.fn, word.Or(wasm.ExtendU(g.evaluateAll(opAnd, guard)).Shl(bit)))
 	default:
-		g.scoped(func() {
-			g.fn.Block(func(out wasm.Label) {
-				if allowed != nil {
-					g.fn.BrIf(out, allowed[i/64].And(constI64(1<<bit)).IsZero())
-				}
-				for _, conjunct := range guard {
-					g.jumpIf(conjunct, false, out)
-				}
-				word.Set(g.fn, word.Or(constI64(1<<bit)))
-			})
-		})
+		g.scoped(func() { g.setBitByJumps(guard, i, bits, allowed) })
 	}
+}
+
+// setBitByJumps emits code that sets bit i, unless a conjunct of a guard is false or bit i of allowed is clear. It evaluates the conjuncts one
+// after another.
+func (g *moveGenerator) setBitByJumps(guard []*term, i int, bits, allowed bitset) {
+	word, mask := bits[i/64], constI64(1<<(i%64))
+	g.fn.Block(func(out wasm.Label) {
+		if allowed != nil {
+			g.fn.BrIf(out, allowed[i/64].And(mask).IsZero())
+		}
+		for _, conjunct := range guard {
+			g.jumpIf(conjunct, false, out)
+		}
+		word.Set(g.fn, word.Or(mask))
+	})
 }
 
 // countChoices emits code that sets numChoices to the number of enabled moves. The code jumps to deadlockLabel if no move is enabled.
@@ -314,7 +325,7 @@ func (g *pathGenerator) checkWeights(moves []candidate, enabled bitset) {
 func (b bitset) containsAny(numbers []int) wasm.Expr[int32] {
 	masks := make([]int64, len(b))
 	for _, i := range numbers {
-		masks[i/64] |= 1 << (i % 64)
+		setBitOf(masks, i)
 	}
 	var tested []wasm.Expr[int64] // the tested bits of each word
 	for i, mask := range masks {
@@ -377,7 +388,7 @@ func (g *moveGenerator) evaluateArms(probabilities []*term) {
 func (g *moveGenerator) checkSum(sum, smallest wasm.Var[float64]) {
 	noneNegative := smallest.Ge(constF64(0)) // then each weight is finite if the sum is
 	var validSum wasm.Expr[int32]
-	if g.model.continuous() {
+	if g.model.isContinuous() {
 		validSum = sum.Gt(constF64(0)).And(sum.Le(constF64(math.MaxFloat64)))
 	} else {
 		deviation := wasm.Local[float64](g.fn)
@@ -398,7 +409,7 @@ func (g *moveGenerator) weightTerm(command *command, i int) *term {
 // pickMove emits code that picks an enabled move and jumps to its code.
 func (g *pathGenerator) pickMove(moves []candidate, bits bitset) {
 	switch {
-	case g.model.continuous():
+	case g.model.isContinuous():
 		g.raceByRate(moves, bits)
 	case len(moves) == 1:
 		g.fn.Br(g.moveLabels[moves[0].move])

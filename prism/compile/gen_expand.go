@@ -329,7 +329,7 @@ func (g *expandGenerator) commonTarget(alternatives []alternative) (base []wasm.
 	differing = map[int]bool{}
 	values := map[int]*term{}
 	for _, slot := range assignedSlots(alternatives) {
-		if column := g.valuesInAlternatives(alternatives, slot); allEqual(column) {
+		if column := g.valuesInAlternatives(alternatives, slot); areEqual(column) {
 			values[slot] = column[0]
 		} else {
 			differing[slot] = true
@@ -345,7 +345,7 @@ func (g *expandGenerator) withValues(packed []wasm.Var[int64], values map[int]*t
 	for _, slot := range slices.Sorted(maps.Keys(values)) {
 		value := values[slot]
 		switch {
-		case g.certainlyInRange(value, slot):
+		case g.isCertainlyInRange(value, slot):
 		case value.isConst():
 			g.fn.Br(g.giveUp)
 		default:
@@ -491,7 +491,7 @@ func (g *expandGenerator) countIfPositive(weight wasm.Var[float64], numWritten, 
 // allConstantsInRange reports whether all values are constants within the ranges of their variables.
 func (g *expandGenerator) allConstantsInRange(values map[int]*term) bool {
 	for slot, term := range values {
-		if !term.isConst() || !g.certainlyInRange(term, slot) {
+		if !term.isConst() || !g.isCertainlyInRange(term, slot) {
 			return false
 		}
 	}

@@ -407,9 +407,9 @@ func (c *codeGenerator) arithmetic(term *term) wasm.Expr[int32] {
 	factor := term.operands[1]
 	isDoubling := term.op == opMul && factor.isConst() && factor.intValue == 2
 	switch {
-	case !c.facts.overflows(term) && isDoubling:
+	case !c.facts.mayOverflow(term) && isDoubling:
 		return left.Shl(1)
-	case !c.facts.overflows(term):
+	case !c.facts.mayOverflow(term):
 		return calculate(term.op, left, right)
 	}
 	return func(fn *wasm.Func) {
@@ -512,7 +512,7 @@ func rounded(fn *wasm.Func, op opcode, operand wasm.Var[float64], maybeNaN bool)
 
 // sameFloat returns the code of an equality of two numbers: NaN equals NaN, and 0 differs from -0.
 func (c *codeGenerator) sameFloat(left, right *term) wasm.Expr[int32] {
-	if neverNaNOrZero(left) || neverNaNOrZero(right) { // the comparison of IEEE 754 gives the same result
+	if isNeverNaNOrZero(left) || isNeverNaNOrZero(right) { // the comparison of IEEE 754 gives the same result
 		return c.floatCode(left).Eq(c.floatCode(right))
 	}
 	return func(fn *wasm.Func) {
@@ -524,7 +524,7 @@ func (c *codeGenerator) sameFloat(left, right *term) wasm.Expr[int32] {
 	}
 }
 
-// neverNaNOrZero reports whether a Double is never NaN and never zero.
-func neverNaNOrZero(term *term) bool {
+// isNeverNaNOrZero reports whether a Double is never NaN and never zero.
+func isNeverNaNOrZero(term *term) bool {
 	return !term.maybeNaN && (term.floatLow > 0 || term.floatHigh < 0)
 }

@@ -312,7 +312,7 @@ func (w *canonicalWriter) number(term *term) uint32 {
 }
 
 // newMemo reserves a table for a group and emits the function that fills an entry. The parameters of the function are the key, the offset of
-// the entry, and the values of the variables. It returns the entry.
+// the entry, and the values of the variables. The function returns the entry.
 func (g *moveGenerator) newMemo(group memoGroup) *memoTable {
 	const numFixedParams = 2
 	paramTypes := []wasm.Type{wasm.I32, wasm.I32}

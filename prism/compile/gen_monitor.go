@@ -34,9 +34,9 @@ func (g *pathGenerator) emitEnter() {
 		g.jumpIf(right, true, g.holds)
 		g.facts = g.facts.assume(right, false)
 	case CumulReward:
-		g.fn.BrIf(g.holds, g.atHorizon())
+		g.fn.BrIf(g.holds, g.isAtHorizon())
 	case InstantReward:
-		g.fn.If(g.atHorizon(), func() {
+		g.fn.If(g.isAtHorizon(), func() {
 			g.scoped(func() {
 				g.reward.Set(g.fn, g.stateReward())
 				g.fn.Br(g.holds)
@@ -45,16 +45,16 @@ func (g *pathGenerator) emitEnter() {
 	}
 }
 
-// atHorizon returns code that tests whether the path has reached the horizon of a reward.
-func (g *pathGenerator) atHorizon() wasm.Expr[int32] {
+// isAtHorizon returns code that tests whether the path has reached the horizon of a reward.
+func (g *pathGenerator) isAtHorizon() wasm.Expr[int32] {
 	if g.watch.inSteps {
 		return g.steps.Ge(constI64(g.watch.highStep))
 	}
 	return g.time.Ge(constF64(g.watch.High))
 }
 
-// beforeLowerBound returns code that tests whether the path is before the lower bound of the formula; nil if there is no lower bound.
-func (g *pathGenerator) beforeLowerBound() wasm.Expr[int32] {
+// isBeforeLowerBound returns code that tests whether the path is before the lower bound of the formula; nil if there is no lower bound.
+func (g *pathGenerator) isBeforeLowerBound() wasm.Expr[int32] {
 	switch {
 	case g.watch.inSteps && g.watch.lowStep > 0:
 		return g.steps.Lt(constI64(g.watch.lowStep))
@@ -71,7 +71,7 @@ func (g *pathGenerator) emitEnterUntil() {
 	if g.watch.inSteps && g.watch.Bounded() {
 		g.fn.BrIf(g.violated, g.steps.Gt(constI64(g.watch.highStep)))
 	}
-	if isEarly := g.beforeLowerBound(); isEarly != nil {
+	if isEarly := g.isBeforeLowerBound(); isEarly != nil {
 		g.fn.If(isEarly.IsZero(), func() {
 			g.scoped(func() { g.jumpIf(right, true, g.holds) })
 		})
@@ -93,7 +93,7 @@ func (g *pathGenerator) emitDeadlock() {
 	}
 	switch g.watch.Kind {
 	case Until:
-		if isEarly := g.beforeLowerBound(); isEarly != nil {
+		if isEarly := g.isBeforeLowerBound(); isEarly != nil {
 			fn.If(isEarly, func() { g.scoped(g.decideByRight) })
 		}
 		g.endPath(False)

@@ -18,7 +18,7 @@ type alternative struct {
 	values  map[int]*term
 }
 
-// alternativesOf returns the alternatives of a move; the update of the first command varies fastest. constant says that all weights are
+// alternativesOf returns the alternatives of a move; the update of the first command varies fastest. isConstant says that all weights are
 // constants. Alternatives with the constant weight zero are omitted.
 func (g *moveGenerator) alternativesOf(move *moveSpec, facts *facts) (alternatives []alternative, isConstant bool) {
 	isConstant = g.hasConstantWeights(move)
@@ -106,7 +106,7 @@ func (g *pathGenerator) emitMove(move *moveSpec) {
 		return
 	}
 	isRandom := numAlternatives(move.commands) > 1
-	if isRandom && g.model.continuous() {
+	if isRandom && g.model.isContinuous() {
 		g.drawRemainder() // before the sojourn time, as the interpreter does
 	}
 	g.emitStep(move.action)
@@ -119,7 +119,7 @@ func (g *pathGenerator) emitMove(move *moveSpec) {
 // pickAlternative emits code that sets pickedIndex to an alternative, with probability proportional to its weight. isConstant says that the
 // weights are constants.
 func (g *pathGenerator) pickAlternative(move *moveSpec, alternatives []alternative, isConstant bool) {
-	if g.model.continuous() {
+	if g.model.isContinuous() {
 		g.pickByWeights(move, alternatives, isConstant)
 		return
 	}
@@ -266,9 +266,9 @@ func (g *pathGenerator) applyUpdates(move *moveSpec, alternatives []alternative)
 func (g *moveGenerator) classifyAssigned(alternatives []alternative) (common, constant, computed []int) {
 	for _, slot := range assignedSlots(alternatives) {
 		switch column := g.valuesInAlternatives(alternatives, slot); {
-		case allEqual(column):
+		case areEqual(column):
 			common = append(common, slot)
-		case allConstants(column):
+		case areConstants(column):
 			constant = append(constant, slot)
 		default:
 			computed = append(computed, slot)
@@ -315,13 +315,13 @@ func (g *moveGenerator) valuesInAlternatives(alternatives []alternative, slot in
 	return column
 }
 
-// allEqual reports whether all terms are the same.
-func allEqual(terms []*term) bool {
+// areEqual reports whether all terms are the same.
+func areEqual(terms []*term) bool {
 	return !slices.ContainsFunc(terms, func(term *term) bool { return term != terms[0] })
 }
 
-// allConstants reports whether all terms are constants.
-func allConstants(terms []*term) bool {
+// areConstants reports whether all terms are constants.
+func areConstants(terms []*term) bool {
 	return !slices.ContainsFunc(terms, func(term *term) bool { return !term.isConst() })
 }
 
@@ -447,15 +447,15 @@ func (g *pathGenerator) branchOnPick(n int, emit func(i int)) {
 // checkRanges emits code that gives up if a new value is outside the range of its variable. Values that are certainly in range need no code.
 func (g *pathGenerator) checkRanges(alternatives []alternative, newLocals map[int]wasm.Var[int32]) {
 	for _, slot := range assignedSlots(alternatives) {
-		mayBeOutside := func(value *term) bool { return !g.certainlyInRange(value, slot) }
+		mayBeOutside := func(value *term) bool { return !g.isCertainlyInRange(value, slot) }
 		if slices.ContainsFunc(g.valuesInAlternatives(alternatives, slot), mayBeOutside) {
 			g.giveUpOutside(newLocals[slot], slot)
 		}
 	}
 }
 
-// certainlyInRange reports whether a value is always within the range of its variable.
-func (g *moveGenerator) certainlyInRange(term *term, slot int) bool {
+// isCertainlyInRange reports whether a value is always within the range of its variable.
+func (g *moveGenerator) isCertainlyInRange(term *term, slot int) bool {
 	if term.sort == sortBool {
 		return true
 	}
@@ -472,7 +472,7 @@ func (g *moveGenerator) giveUpOutside(value wasm.Var[int32], slot int) {
 // decideSelfLoop emits code that ends the path in a state with a single choice, a self-loop with probability 1. Such a loop decides an
 // unbounded until formula.
 func (g *pathGenerator) decideSelfLoop(move *moveSpec, alternatives []alternative, newLocals map[int]wasm.Var[int32]) {
-	if !g.watch.endsAtLoops() || !g.mayBeDeterministic(move) || g.certainlyChanges(alternatives) {
+	if !g.watch.endsAtLoops() || !g.mayBeDeterministic(move) || g.alwaysChangesState(alternatives) {
 		return
 	}
 	fn := g.fn
@@ -525,10 +525,10 @@ func (g *pathGenerator) requireDeterministic(command *command, notALoop wasm.Lab
 	g.fn.BrIf(notALoop, numPositive.Ne(constI32(1)))
 }
 
-// certainlyChanges reports whether all alternatives change the same variable, so the move cannot be a self-loop.
-func (g *pathGenerator) certainlyChanges(alternatives []alternative) bool {
+// alwaysChangesState reports whether all alternatives change the same variable, so the move cannot be a self-loop.
+func (g *pathGenerator) alwaysChangesState(alternatives []alternative) bool {
 	for _, slot := range assignedSlots(alternatives) {
-		mayStay := func(value *term) bool { return !g.certainlyDiffers(slot, value) }
+		mayStay := func(value *term) bool { return !g.isCertainlyDifferent(slot, value) }
 		if !slices.ContainsFunc(g.valuesInAlternatives(alternatives, slot), mayStay) {
 			return true
 		}
@@ -536,8 +536,8 @@ func (g *pathGenerator) certainlyChanges(alternatives []alternative) bool {
 	return false
 }
 
-// certainlyDiffers reports whether a new value of a variable is known to differ from the old one.
-func (g *pathGenerator) certainlyDiffers(slot int, value *term) bool {
+// isCertainlyDifferent reports whether a new value of a variable is known to differ from the old one.
+func (g *pathGenerator) isCertainlyDifferent(slot int, value *term) bool {
 	if value.sort != sortInt {
 		old := g.oldValue(slot)
 		return value.isConst() && old.isConst() && value != old

@@ -135,7 +135,7 @@ func (g *moveGenerator) declareModel() {
 func (g *pathGenerator) declare() {
 	g.declareModel()
 	g.suspended = wasm.Global[int32](g.module)
-	if g.model.continuous() {
+	if g.model.isContinuous() {
 		g.logUnit = g.emitLogUnit()
 	}
 	g.fn = g.module.Func(exportedRun, []wasm.Type{wasm.I32, wasm.I32, wasm.I64, wasm.I32}, []wasm.Type{wasm.I32})

@@ -20,7 +20,7 @@ const (
 // buildTables emits lookup tables for conjuncts that read a single variable, and code that combines the rows of the current values. allowed
 // has a bit for each candidate that the tables allow; nil without tables. remaining has the candidates without the tested conjuncts.
 func (g *moveGenerator) buildTables(candidates []candidate) (remaining []candidate, allowed bitset) {
-	numWords := (len(candidates) + 63) / 64
+	numWords := wordsFor(len(candidates))
 	remaining = slices.Clone(candidates)
 	for slot := range g.model.program.Vars {
 		if !g.isTableWorthwhile(remaining, slot, numWords) {
@@ -114,10 +114,10 @@ func (g *moveGenerator) possibleCandidates(candidates []candidate, slot int, val
 	isExcluding := func(conjunct *term) bool {
 		return g.readsOnly(conjunct, slot) && assumed.simplify(conjunct) != g.graph.trueTerm
 	}
-	words := make([]uint64, (len(candidates)+63)/64)
+	words := make([]uint64, wordsFor(len(candidates)))
 	for i, candidate := range candidates {
 		if !slices.ContainsFunc(candidate.guard, isExcluding) {
-			words[i/64] |= 1 << (i % 64)
+			setBitOf(words, i)
 		}
 	}
 	return words

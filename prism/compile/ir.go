@@ -111,13 +111,7 @@ func newGraph(ranges []interval) *graph {
 
 // intern returns the term of the graph that is equal to the candidate. A new term is added.
 func (g *graph) intern(candidate term) *term {
-	key := append(g.keyBuffer[:0], byte(candidate.op), byte(candidate.sort))
-	key = binary.LittleEndian.AppendUint32(key, uint32(candidate.slot))
-	key = binary.LittleEndian.AppendUint64(key, uint64(candidate.intValue))
-	key = binary.LittleEndian.AppendUint64(key, math.Float64bits(candidate.floatValue))
-	for _, operand := range candidate.operands {
-		key = binary.LittleEndian.AppendUint32(key, uint32(operand.id))
-	}
+	key := candidate.appendKey(g.keyBuffer[:0])
 	g.keyBuffer = key
 	if existing, ok := g.index[string(key)]; ok {
 		return existing
@@ -135,6 +129,18 @@ func (g *graph) intern(candidate term) *term {
 	g.terms = append(g.terms, interned)
 	g.index[string(key)] = interned
 	return interned
+}
+
+// appendKey appends a key to a buffer. Terms of a graph with equal keys are equal.
+func (term *term) appendKey(key []byte) []byte {
+	key = append(key, byte(term.op), byte(term.sort))
+	key = binary.LittleEndian.AppendUint32(key, uint32(term.slot))
+	key = binary.LittleEndian.AppendUint64(key, uint64(term.intValue))
+	key = binary.LittleEndian.AppendUint64(key, math.Float64bits(term.floatValue))
+	for _, operand := range term.operands {
+		key = binary.LittleEndian.AppendUint32(key, uint32(operand.id))
+	}
+	return key
 }
 
 // boolConst returns a constant of type Bool.
@@ -346,9 +352,9 @@ func resultInterval(op opcode, left, right interval) interval {
 	return interval{minInt, maxInt}
 }
 
-// clampToInt32 returns the intersection of an interval with the 32-bit integers, or all 32-bit integers if it is empty. overflows says that
+// clampToInt32 returns the intersection of an interval with the 32-bit integers, or all 32-bit integers if it is empty. exceeds says that
 // the interval exceeds 32 bits.
-func (r interval) clampToInt32() (clamped interval, overflows bool) {
+func (r interval) clampToInt32() (clamped interval, exceeds bool) {
 	clamped = interval{max(r.low, minInt), min(r.high, maxInt)}
 	if clamped.low > clamped.high {
 		return interval{minInt, maxInt}, true
@@ -361,9 +367,9 @@ func (term *term) interval() interval { return interval{term.low, term.high} }
 
 // intOperation returns an operation on two Ints. It may fail if the result may overflow 32 bits, or the divisor of mod may be 0 or negative.
 func (g *graph) intOperation(op opcode, left, right *term) *term {
-	bounds, overflows := resultInterval(op, left.interval(), right.interval()).clampToInt32()
+	bounds, mayOverflow := resultInterval(op, left.interval(), right.interval()).clampToInt32()
 	result := term{op: op, sort: sortInt, operands: []*term{left, right}, low: bounds.low, high: bounds.high}
-	result.mayFail = overflows || op == opMod && right.low <= 0
+	result.mayFail = mayOverflow || op == opMod && right.low <= 0
 	if left.isConst() && right.isConst() && !result.mayFail {
 		return g.intConst(evaluateInts(op, left.intValue, right.intValue))
 	}

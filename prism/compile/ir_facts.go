@@ -152,11 +152,11 @@ func (f *facts) computeInterval(term *term) interval {
 	return bounds
 }
 
-// overflows reports whether the result of an Int operation may overflow 32 bits.
-func (f *facts) overflows(term *term) bool {
+// mayOverflow reports whether the result of an Int operation may overflow 32 bits.
+func (f *facts) mayOverflow(term *term) bool {
 	left, right := f.interval(term.operands[0]), f.interval(term.operands[1])
-	_, overflows := resultInterval(term.op, left, right).clampToInt32()
-	return overflows
+	_, exceeds := resultInterval(term.op, left, right).clampToInt32()
+	return exceeds
 }
 
 // simplify returns a simpler term that is equivalent under the facts: it has the same value and fails in the same states.

@@ -38,10 +38,10 @@ type StateCompiler[V any] interface {
 	CompileRewards(reward int) (state func(V) float64, move func(v V, move int) float64, err error)
 }
 
-// NewWatch prepares a monitor: it compiles the expressions and rewards that the monitor needs. continuous says that the model is a CTMC. An
-// infinite horizon of a reward is an error.
-func NewWatch[V any](monitor Monitor, continuous bool, compiler StateCompiler[V]) (*Watch[V], error) {
-	watch := &Watch[V]{Monitor: monitor, inSteps: !continuous}
+// NewWatch prepares a monitor: it compiles the expressions and rewards that the monitor needs. isContinuous says that the model is a CTMC.
+// An infinite horizon of a reward is an error.
+func NewWatch[V any](monitor Monitor, isContinuous bool, compiler StateCompiler[V]) (*Watch[V], error) {
+	watch := &Watch[V]{Monitor: monitor, inSteps: !isContinuous}
 	watch.lowStep, watch.highStep = stepBounds(monitor)
 	needsHorizon := monitor.Kind == CumulReward || monitor.Kind == InstantReward
 	needsRewards := needsHorizon || monitor.Kind == ReachReward
@@ -84,7 +84,7 @@ type watch struct {
 // newWatch prepares a monitor over the states of the model.
 func (m *Model) newWatch(monitor Monitor) (*watch, error) {
 	compiler := stateCompiler{model: m}
-	generic, err := NewWatch(monitor, m.continuous(), &compiler)
+	generic, err := NewWatch(monitor, m.isContinuous(), &compiler)
 	if err != nil {
 		return nil, err
 	}
@@ -98,17 +98,16 @@ type stateCompiler struct {
 }
 
 // CompileBool implements StateCompiler.
-func (a *stateCompiler) CompileBool(expr sema.Expr) (func(*env) bool, error) {
-	closure, err := a.model.boolClosure(expr)
-	return closure, err
+func (compiler *stateCompiler) CompileBool(expr sema.Expr) (func(*env) bool, error) {
+	return compiler.model.boolClosure(expr)
 }
 
 // CompileRewards implements StateCompiler. A move is the action of its choice.
-func (a *stateCompiler) CompileRewards(reward int) (state func(*env) float64, move func(*env, int) float64, err error) {
-	if a.rewards, err = a.model.Rewards(reward); err != nil {
+func (compiler *stateCompiler) CompileRewards(reward int) (state func(*env) float64, move func(*env, int) float64, err error) {
+	if compiler.rewards, err = compiler.model.Rewards(reward); err != nil {
 		return nil, nil, err
 	}
-	return a.rewards.stateReward, a.rewards.choiceReward, nil
+	return compiler.rewards.stateReward, compiler.rewards.choiceReward, nil
 }
 
 // stepBounds converts the bounds of a monitor to inclusive integers: 2 < steps <= 4.5 becomes 3 and 4. A negative upper bound becomes -1.
@@ -145,9 +144,9 @@ func (w *Watch[V]) Enter(state V, out *Outcome, isLooping bool) bool {
 	case ReachReward:
 		return w.IsRight(state) && out.decide(true)
 	case CumulReward:
-		return w.atHorizon(out) && out.decide(true)
+		return w.isAtHorizon(out) && out.decide(true)
 	default: // InstantReward
-		if !w.atHorizon(out) {
+		if !w.isAtHorizon(out) {
 			return false
 		}
 		out.Reward = w.State(state)
@@ -155,8 +154,8 @@ func (w *Watch[V]) Enter(state V, out *Outcome, isLooping bool) bool {
 	}
 }
 
-// atHorizon reports whether the path has reached the horizon of a reward.
-func (w *Watch[V]) atHorizon(out *Outcome) bool {
+// isAtHorizon reports whether the path has reached the horizon of a reward.
+func (w *Watch[V]) isAtHorizon(out *Outcome) bool {
 	if w.inSteps {
 		return out.Steps >= w.highStep
 	}
@@ -169,7 +168,7 @@ func (w *Watch[V]) enterUntil(state V, out *Outcome, isLooping bool) bool {
 	switch {
 	case w.inSteps && out.Steps > w.highStep:
 		return out.decide(false)
-	case !w.beforeLowerBound(out) && w.IsRight(state):
+	case !w.isBeforeLowerBound(out) && w.IsRight(state):
 		return out.decide(true)
 	case !w.IsLeft(state):
 		return out.decide(false)
@@ -177,8 +176,8 @@ func (w *Watch[V]) enterUntil(state V, out *Outcome, isLooping bool) bool {
 	return isLooping && w.endsAtLoops() && out.decide(false)
 }
 
-// beforeLowerBound reports whether the path is before the lower bound of the formula.
-func (w *Watch[V]) beforeLowerBound(out *Outcome) bool {
+// isBeforeLowerBound reports whether the path is before the lower bound of the formula.
+func (w *Watch[V]) isBeforeLowerBound(out *Outcome) bool {
 	if w.inSteps {
 		return out.Steps < w.lowStep
 	}
@@ -189,7 +188,7 @@ func (w *Watch[V]) beforeLowerBound(out *Outcome) bool {
 func (w *Watch[V]) Deadlock(state V, out *Outcome) {
 	switch w.Kind {
 	case Until:
-		out.decide(w.beforeLowerBound(out) && w.IsRight(state))
+		out.decide(w.isBeforeLowerBound(out) && w.IsRight(state))
 	case Next:
 		out.decide(w.IsRight(state))
 	case ReachReward:

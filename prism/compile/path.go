@@ -153,7 +153,7 @@ func (r *interpreter) deadlock(out Outcome) Outcome {
 // makeStep picks a choice and its updates, and moves to the next state. isLooping says that the step was a deterministic self-loop.
 func (r *interpreter) makeStep(stream *Stream, out *Outcome) (isLooping, hasEnded bool) {
 	var chosen combination
-	if r.model.continuous() {
+	if r.model.isContinuous() {
 		chosen, hasEnded = r.jump(stream, out)
 	} else {
 		chosen = r.pickUniformly(stream, out)
@@ -168,7 +168,7 @@ func (r *interpreter) makeStep(stream *Stream, out *Outcome) (isLooping, hasEnde
 		out.Status, out.Err = Failed, err
 		return false, true
 	}
-	isOnlyChoice := len(r.expander.combinations) == 1 && !r.model.continuous()
+	isOnlyChoice := len(r.expander.combinations) == 1 && !r.model.isContinuous()
 	isLooping = isOnlyChoice && r.isDeterministic(commands) && slices.Equal(r.state, r.target)
 	r.state, r.target = r.target, r.state
 	return isLooping, false
@@ -208,7 +208,7 @@ func (r *interpreter) pickUniformly(stream *Stream, out *Outcome) combination {
 	chosen := r.expander.combinations[0]
 	if numChoices := len(r.expander.combinations); numChoices > 1 {
 		chosen = r.expander.combinations[stream.Below(uint32(numChoices))]
-		if r.model.nondeterministic() {
+		if r.model.isNondeterministic() {
 			out.Nondet++
 		} else {
 			out.Overlap++

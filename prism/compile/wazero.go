@@ -258,7 +258,7 @@ func (r *machine) readOutcome(i int) Outcome {
 	outcome.Time = math.Float64frombits(word(timeOffset))
 	outcome.Reward = math.Float64frombits(word(rewardOffset))
 	statesWithSeveralChoices := int64(word(nondetOffset))
-	if r.interpreter.model.nondeterministic() {
+	if r.interpreter.model.isNondeterministic() {
 		outcome.Nondet = statesWithSeveralChoices
 	} else {
 		outcome.Overlap = statesWithSeveralChoices

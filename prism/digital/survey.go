@@ -28,8 +28,8 @@ func (t *translation) surveyModel() {
 	}
 	for i := range t.source.Rewards {
 		for _, item := range t.source.Rewards[i].Items {
-			t.noClocks(item.Guard, "a reward structure")
-			t.noClocks(item.Value, "a reward structure")
+			t.refuseClocks(item.Guard, "a reward structure")
+			t.refuseClocks(item.Value, "a reward structure")
 		}
 	}
 	if t.source.Init != nil {
@@ -41,9 +41,9 @@ func (t *translation) surveyModel() {
 func (t *translation) surveyCommand(command *sema.Command) {
 	t.surveyCondition(command.Guard, true)
 	for i := range command.Updates {
-		t.noClocks(command.Updates[i].Prob, "a probability")
+		t.refuseClocks(command.Updates[i].Prob, "a probability")
 		for _, assign := range command.Updates[i].Assigns {
-			t.noClocks(assign.Value, "an update")
+			t.refuseClocks(assign.Value, "an update")
 			if t.clocks[assign.Slot] != nil {
 				t.recordComparedValues(assign.Slot, assign.Value)
 			}
@@ -107,7 +107,7 @@ func (t *translation) surveyPath(path *logic.Path) {
 	}
 	if path.Left != nil {
 		t.surveyStateFormula(path.Left, true)
-		t.noClocks(path.Left, "the left side of U")
+		t.refuseClocks(path.Left, "the left side of U")
 	}
 	t.surveyStateFormula(path.Right, path.Op != syntax.Globally)
 	if path.Bound != nil {
@@ -191,13 +191,13 @@ func (t *translation) surveyCondition(expr sema.Expr, isPositive bool) {
 		}
 	case *sema.Cond:
 		if expr.Type() == sema.Bool {
-			t.noClocks(expr.Condition, "a condition")
+			t.refuseClocks(expr.Condition, "a condition")
 			t.surveyCondition(expr.Then, isPositive)
 			t.surveyCondition(expr.Else, isPositive)
 			return
 		}
 	}
-	t.noClocks(expr, "an expression that does not compare it with a number")
+	t.refuseClocks(expr, "an expression that does not compare it with a number")
 }
 
 // comparedClock returns the slot of the clock in a comparison. isComparison is false for other expressions.
@@ -230,12 +230,12 @@ func (t *translation) surveyConstraint(expr *sema.Binary, slot int, isPositive b
 	if isStrict == isPositive { // the negation of a strict constraint is closed, and vice versa
 		t.needsRegions(expr.Pos(), "found a strict clock constraint, want a closed one for digital clocks: <=, >= or = without a negation")
 	}
-	t.noClocks(other, "an expression that does not compare it with a number")
+	t.refuseClocks(other, "an expression that does not compare it with a number")
 	t.recordComparedValues(slot, other)
 }
 
-// noClocks records an error if an expression contains a clock. The error message names the place of the expression.
-func (t *translation) noClocks(expr sema.Expr, place string) {
+// refuseClocks records an error if an expression contains a clock. The error message names the place of the expression.
+func (t *translation) refuseClocks(expr sema.Expr, place string) {
 	sema.Inspect(expr, func(operand sema.Expr) bool {
 		switch found := operand.(type) {
 		case *sema.Var:
@@ -244,7 +244,7 @@ func (t *translation) noClocks(expr sema.Expr, place string) {
 			}
 		case *sema.Label:
 			if found.Index >= 0 {
-				t.noClocks(t.source.Labels[found.Index].X, place)
+				t.refuseClocks(t.source.Labels[found.Index].X, place)
 			}
 		}
 		return t.err == nil

@@ -105,7 +105,7 @@ func (t *translation) removeConstraints(module *sema.Module) {
 	}
 }
 
-// withoutClocks returns a condition without clocks. It is true if some values of the clocks give the expression the value isPositive.
+// withoutClocks returns a condition without clocks. Its value is isPositive if some values of the clocks give this value to the expression.
 func (t *translation) withoutClocks(expr sema.Expr, isPositive bool) sema.Expr {
 	switch expr := expr.(type) {
 	case *sema.Unary:

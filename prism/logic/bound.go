@@ -8,22 +8,21 @@ const Unbounded = -1
 // Steps returns the first and the last step that a step bound allows. last is Unbounded without an upper bound. The numbers must be ints.
 // The caller must check that first <= last.
 func Steps(bound *sema.Bound) (first, last int, err error) {
-	last = Unbounded
+	first, last = 0, Unbounded
 	if bound.Low != nil {
-		if first, err = Count(bound.Low); err != nil {
-			return 0, 0, err
-		}
+		first, err = Count(bound.Low)
 	}
 	if bound.Low != nil && bound.LowStrict {
 		first++
 	}
-	if bound.High != nil {
-		if last, err = Count(bound.High); err != nil {
-			return 0, 0, err
-		}
+	if bound.High != nil && err == nil {
+		last, err = Count(bound.High)
 	}
 	if bound.High != nil && bound.HighStrict {
 		last--
+	}
+	if err != nil {
+		return 0, 0, err
 	}
 	return first, last, nil
 }

@@ -104,7 +104,7 @@ func resolveConstants(resolver *resolver, consts []*constant) {
 		if !isConstant(constant.def) {
 			resolver.semanticError(constant.decl.Value, "definition of constant %q is not constant", constant.name)
 		}
-		if !castable(constant.typ, constant.def.Type()) {
+		if !isCastable(constant.typ, constant.def.Type()) {
 			resolver.typeError(constant.decl.Value, "type mismatch in definition of constant %q: %s", constant.name, typeMismatch(constant.def, constant.typ.String()))
 		}
 	}
@@ -113,7 +113,7 @@ func resolveConstants(resolver *resolver, consts []*constant) {
 // resolveDeclaration resolves the range and the initial value of a variable and checks their types.
 func (c *checker) resolveDeclaration(resolver *resolver, variable *variable) {
 	decl := variable.decl
-	if decl.Type == syntax.ClockVar && !realTime(c.model.typ) {
+	if decl.Type == syntax.ClockVar && !canHaveClocks(c.model.typ) {
 		resolver.add(phaseSemantic, decl.TypePos, "clock variables are not allowed in %s models", c.model.typ)
 	}
 	if decl.Type == syntax.RangeVar {
@@ -139,7 +139,7 @@ func resolveInitialValue(resolver *resolver, variable *variable) {
 	if variable.typ == Clock {
 		resolver.semanticError(decl, "cannot specify initial value for a clock")
 	}
-	if typ := variable.init.Type(); typ != Invalid && !castable(variable.typ, typ) {
+	if typ := variable.init.Type(); typ != Invalid && !isCastable(variable.typ, typ) {
 		resolver.typeError(decl.Init, "initial value of variable %q does not match: %s", variable.name, typeMismatch(variable.init, variable.typ.String()))
 	}
 }
@@ -299,7 +299,7 @@ func (c *checker) checkAssignedType(resolver *resolver, update *syntax.Update, a
 		if typ != Int || !isConstant(resolved.Value) {
 			resolver.typeError(update.Assigns[0], "clocks can only be reset to constant integer values: %s for %q", typeMismatch(resolved.Value, "a constant int"), variable.name)
 		}
-	case !castable(variable.typ, typ):
+	case !isCastable(variable.typ, typ):
 		resolver.typeError(assign.Value, "type error in update to variable %q: %s", variable.name, typeMismatch(resolved.Value, variable.typ.String()))
 	}
 }
@@ -310,14 +310,14 @@ func checkInterval(resolver *resolver, decl *syntax.Update, update Update) {
 		return
 	}
 	low, high := update.Prob.Type(), update.ProbHigh.Type()
-	if low != Invalid && high != Invalid && (!numeric(low) || !numeric(high)) {
+	if low != Invalid && high != Invalid && (!isNumeric(low) || !isNumeric(high)) {
 		resolver.typeError(decl.Prob, "intervals can only be of ints or doubles, found %s and %s", low, high)
 	}
 }
 
 // checkProbability checks that the probability or rate of an update is a number.
 func checkProbability(resolver *resolver, decl *syntax.Update, update Update) {
-	if typ := update.Prob.Type(); update.ProbHigh == nil && typ != Invalid && !numeric(typ) {
+	if typ := update.Prob.Type(); update.ProbHigh == nil && typ != Invalid && !isNumeric(typ) {
 		resolver.typeError(decl.Prob, "update probability/rate cannot have type %s, want a number", typ)
 	}
 }
@@ -334,7 +334,7 @@ func (c *checker) resolveRewardStruct(decl *syntax.Rewards) {
 		if typ := item.Guard.Type(); typ != Bool && typ != Invalid {
 			c.resolver.typeError(itemDecl.Guard, "type error in reward struct item: guard must be Boolean: %s", typeMismatch(item.Guard, "bool"))
 		}
-		if typ := item.Value.Type(); !numeric(typ) && typ != Invalid {
+		if typ := item.Value.Type(); !isNumeric(typ) && typ != Invalid {
 			c.resolver.typeError(itemDecl.Value, "type error in reward struct item: value must be an int or double: %s", typeMismatch(item.Value, "a number"))
 		}
 		rewards.Items = append(rewards.Items, c.embedReward(item)...)
@@ -363,9 +363,9 @@ func (c *checker) resolveInitBlock() {
 func (c *checker) resolveObservables() {
 	modelType := c.model.typ
 	switch {
-	case c.hasObservables() && !partiallyObservable(modelType):
+	case c.hasObservables() && !isPartiallyObservable(modelType):
 		c.add(phaseObservables, syntax.Pos{}, "%ss cannot specify observables", modelType)
-	case !c.hasObservables() && partiallyObservable(modelType):
+	case !c.hasObservables() && isPartiallyObservable(modelType):
 		c.add(phaseObservables, syntax.Pos{}, "%ss must specify observables", modelType)
 	}
 	hidden := make(map[string]bool)
@@ -413,7 +413,7 @@ func (c *checker) addObservable(name string, pos syntax.Pos, expr Expr, hidden m
 	}
 }
 
-// partiallyObservable reports whether models of a type have observables.
-func partiallyObservable(modelType syntax.ModelType) bool {
+// isPartiallyObservable reports whether models of a type have observables.
+func isPartiallyObservable(modelType syntax.ModelType) bool {
 	return modelType == syntax.POMDP || modelType == syntax.POPTA || modelType == syntax.IPOMDP
 }

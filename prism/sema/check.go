@@ -463,13 +463,13 @@ func (c *checker) collectWarnings() {
 		}
 	}
 	for _, module := range c.modules {
-		if module.decl.Invariant != nil && !realTime(c.model.typ) {
+		if module.decl.Invariant != nil && !canHaveClocks(c.model.typ) {
 			addWarning(module.decl.Invariant.Pos(), "the invariant of module %q is ignored in %s", module.name.Name, noun.WithArticle(c.model.typ.String()))
 		}
 	}
 }
 
-// realTime reports whether models of a type have clocks.
-func realTime(modelType syntax.ModelType) bool {
+// canHaveClocks reports whether models of a type have clocks.
+func canHaveClocks(modelType syntax.ModelType) bool {
 	return modelType == syntax.PTA || modelType == syntax.POPTA
 }

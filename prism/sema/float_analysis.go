@@ -46,11 +46,11 @@ func (n *numberAnalysis) decidesComparison(expr *Binary) bool {
 	if isEquality && (left.minusZero || right.minusZero) { // in PRISM, -0.0 differs from 0.0
 		return false
 	}
-	return left.comparable(right)
+	return left.hasSameOrderAs(right)
 }
 
 // Decided reports whether Decide is true for an expression and all its operands.
-func (d FloatAnalysis) Decided(expr Expr) bool { return expr == nil || holdsEverywhere(expr, d.Decide) }
+func (d FloatAnalysis) Decided(expr Expr) bool { return expr == nil || Every(expr, d.Decide) }
 
 // Range returns bounds of an Int expression that hold in every state in which it has a value.
 func (d FloatAnalysis) Range(expr Expr) (low, high float64) {
@@ -117,8 +117,8 @@ func dyadicQuotient(num, den float64, negative, minusZero bool) quotient {
 	return quotient{ok: true, exact: true, num: num, den: den, negative: negative, minusZero: minusZero}
 }
 
-// comparable reports whether the float64 values of two numbers compare as the exact numbers do.
-func (first quotient) comparable(second quotient) bool {
+// hasSameOrderAs reports whether the float64 values of two numbers compare as the exact numbers do.
+func (first quotient) hasSameOrderAs(second quotient) bool {
 	switch {
 	case !first.ok || !second.ok:
 		return false

@@ -368,8 +368,8 @@ func simplifyLeftConstant(expr *Binary, left bool) Expr {
 	return negatedIf(left == (expr.Op == syntax.OpNe), expr.Y)
 }
 
-// simplifyRightConstant simplifies an operation on Bools with a constant right operand. It keeps the left operand, whose evaluation may
-// fail.
+// simplifyRightConstant simplifies an operation on Bools with a constant right operand. It keeps the left operand, because its evaluation
+// may fail.
 func simplifyRightConstant(expr *Binary, right bool) Expr {
 	isNeutral := expr.Op == syntax.OpAnd && right || expr.Op == syntax.OpOr && !right
 	switch {

@@ -106,7 +106,7 @@ func (r *resolver) checkNumberBound(expr syntax.Expr, resolved Expr, subject, ot
 	if !isConstant(resolved) {
 		r.semanticError(expr, "%s is not constant", subject)
 	}
-	if typ := resolved.Type(); typ != Invalid && !numeric(typ) {
+	if typ := resolved.Type(); typ != Invalid && !isNumeric(typ) {
 		r.typeError(expr, "%s %s: %s", subject, otherType, typeMismatch(resolved, "a number"))
 	}
 }
@@ -196,7 +196,7 @@ func (r *resolver) boundedRewardStruct(costBound *syntax.CostBound) int {
 
 // checkTemporalOperand reports an error unless an operand of a temporal operator is Boolean or a path formula.
 func (r *resolver) checkTemporalOperand(expr *syntax.Temporal, operand syntax.Expr, resolved Expr) {
-	if typ := resolved.Type(); typ != Invalid && !boolean(typ) {
+	if typ := resolved.Type(); typ != Invalid && !isBoolOrPath(typ) {
 		r.typeError(operand, "argument of %s operator is not Boolean: %s", expr.Op, typeMismatch(resolved, "bool"))
 	}
 }
@@ -229,7 +229,7 @@ func (r *resolver) prob(expr *syntax.Prob) Expr {
 	r.refuseModifier(expr.Modifier, "P")
 	r.checkNumberBound(expr.Bound, operator.Bound, "P operator probability bound", "is not a double")
 	r.checkOldFilter(expr, expr.Filter, states, operator.Threshold)
-	if pathType := operator.Path.Type(); pathType != Invalid && !boolean(pathType) {
+	if pathType := operator.Path.Type(); pathType != Invalid && !isBoolOrPath(pathType) {
 		r.typeError(expr.Path, "contents of P operator is not a path formula: %s", typeMismatch(operator.Path, "a path formula"))
 	}
 	return r.wrapInOldFilter(expr, expr.Filter, operator, states, expr.Threshold)
@@ -261,7 +261,7 @@ func (r *resolver) reward(expr *syntax.Reward) Expr {
 	operator.StructDivisor = r.selectRewardStruct(expr, expr.StructDivisor, operator.divisorIndex, -1)
 	r.checkNumberBound(expr.Bound, operator.Bound, "R operator reward bound", "is not a double")
 	r.checkOldFilter(expr, expr.Filter, states, operator.Threshold)
-	if typ := operator.Path.Type(); typ != Invalid && !boolean(typ) {
+	if typ := operator.Path.Type(); typ != Invalid && !isBoolOrPath(typ) {
 		r.typeError(expr.Path, "contents of R operator is invalid: %s", typeMismatch(operator.Path, "a reward objective or path formula"))
 	}
 	return r.wrapInOldFilter(expr, expr.Filter, operator, states, expr.Threshold)
@@ -346,10 +346,10 @@ func rewardOperatorName(kind syntax.RewardPathKind) string {
 // conditional resolves a conditional formula, X || condition.
 func (r *resolver) conditional(expr *syntax.Conditional) Expr {
 	result := &Conditional{Base{Path, expr.Pos()}, r.expr(expr.X), r.expr(expr.Condition)}
-	if typ := result.X.Type(); typ != Invalid && !boolean(typ) {
+	if typ := result.X.Type(); typ != Invalid && !isBoolOrPath(typ) {
 		r.typeError(expr.X, "left side of || is not a path formula: %s", typeMismatch(result.X, "a path formula"))
 	}
-	if typ := result.Condition.Type(); typ != Invalid && !boolean(typ) {
+	if typ := result.Condition.Type(); typ != Invalid && !isBoolOrPath(typ) {
 		r.typeError(expr.Condition, "condition behind || is not a path formula: %s", typeMismatch(result.Condition, "a path formula"))
 	}
 	return result

@@ -81,7 +81,7 @@ func (q *Quantile) problem() string {
 	return ""
 }
 
-// upperBoundVariables returns the variables of quantile(...) that are an upper bound <=B of a reward without a lower bound.
+// upperBoundVariables returns the variables of quantile(...) in bounds <=B on a reward without a lower bound.
 func (path *CostBounded) upperBoundVariables() map[*QuantileBound]bool {
 	variables := map[*QuantileBound]bool{}
 	for _, cost := range path.Costs {

@@ -357,11 +357,11 @@ func (r *resolver) position(expr syntax.Expr) syntax.Pos {
 	return pos
 }
 
-// numeric reports whether values of a type are numbers.
-func numeric(typ Type) bool { return typ == Int || typ == Double }
+// isNumeric reports whether values of a type are numbers.
+func isNumeric(typ Type) bool { return typ == Int || typ == Double }
 
-// boolean reports whether a type is Bool or the type of path formulas.
-func boolean(typ Type) bool { return typ == Bool || typ == Path }
+// isBoolOrPath reports whether a type is Bool or the type of path formulas.
+func isBoolOrPath(typ Type) bool { return typ == Bool || typ == Path }
 
 // unary resolves ! or - and checks the type of its operand.
 func (r *resolver) unary(expr *syntax.Unary) Expr {
@@ -369,10 +369,10 @@ func (r *resolver) unary(expr *syntax.Unary) Expr {
 	typ := resolved.Type()
 	switch {
 	case typ == Invalid:
-	case expr.Op == syntax.OpNot && !boolean(typ):
+	case expr.Op == syntax.OpNot && !isBoolOrPath(typ):
 		r.typeError(expr.X, "! applied to a non-Boolean expression: %s", typeMismatch(resolved, "bool"))
 		return invalidExpr(expr, resolved)
-	case expr.Op == syntax.OpNeg && !numeric(typ):
+	case expr.Op == syntax.OpNeg && !isNumeric(typ):
 		r.typeError(expr.X, "- can only be applied to ints or doubles: %s", typeMismatch(resolved, "a number"))
 		return invalidExpr(expr, resolved)
 	}
@@ -384,7 +384,7 @@ func (r *resolver) binary(expr *syntax.Binary) Expr {
 	left, right := r.expr(expr.X), r.expr(expr.Y)
 	switch expr.Op {
 	case syntax.OpImplies, syntax.OpIff, syntax.OpOr, syntax.OpAnd:
-		if !r.checkOperands(expr, left, right, boolean, "applied to a non-Boolean expression", "bool") {
+		if !r.checkOperands(expr, left, right, isBoolOrPath, "applied to a non-Boolean expression", "bool") {
 			return invalidExpr(expr, left, right)
 		}
 		typ := Bool
@@ -395,7 +395,7 @@ func (r *resolver) binary(expr *syntax.Binary) Expr {
 	case syntax.OpEq, syntax.OpNe, syntax.OpLt, syntax.OpLe, syntax.OpGt, syntax.OpGe:
 		return r.comparison(expr, left, right)
 	}
-	if !r.checkOperands(expr, left, right, numeric, "can only be applied to ints or doubles", "a number") {
+	if !r.checkOperands(expr, left, right, isNumeric, "can only be applied to ints or doubles", "a number") {
 		return invalidExpr(expr, left, right)
 	}
 	typ := Int
@@ -425,7 +425,7 @@ func (r *resolver) comparison(expr *syntax.Binary, left, right Expr) Expr {
 	leftType, rightType := left.Type(), right.Type()
 	isEquality := expr.Op == syntax.OpEq || expr.Op == syntax.OpNe
 	isDiscrete := func(typ Type) bool { return typ == Int || typ == Clock }
-	areComparable := numeric(leftType) && numeric(rightType) ||
+	areComparable := isNumeric(leftType) && isNumeric(rightType) ||
 		isDiscrete(leftType) && isDiscrete(rightType) ||
 		isEquality && leftType == Bool && rightType == Bool
 	switch {
@@ -448,7 +448,7 @@ func (r *resolver) cond(expr *syntax.Cond) Expr {
 	case condition.Type() != Bool && condition.Type() != Invalid:
 		r.typeError(expr.C, "condition of ? operator is not Boolean: %s", typeMismatch(condition, "bool"))
 	case condition.Type() == Invalid || thenType == Invalid || elseType == Invalid:
-	case !castable(thenType, elseType) && !castable(elseType, thenType):
+	case !isCastable(thenType, elseType) && !isCastable(elseType, thenType):
 		r.typeError(expr, "types for then/else operands of ? operator must match, found %s and %s", thenType, elseType)
 	case max(thenType, elseType) > Clock:
 		r.typeError(expr, "operands of ? operator cannot have type %s", max(thenType, elseType))
@@ -535,7 +535,7 @@ func (r *resolver) builtinCall(expr *syntax.Call, function Func, args []Expr) Ex
 		case argType == Bool:
 			r.typeError(expr.Args[i], "Boolean argument not allowed as argument to function %q, want a number", function)
 			return invalidExpr(expr, args...)
-		case !numeric(argType) && argType != Clock:
+		case !isNumeric(argType) && argType != Clock:
 			r.typeError(expr.Args[i], "argument of type %s not allowed for function %q, want a number", argType, function)
 			return invalidExpr(expr, args...)
 		case argType == Double:

@@ -158,8 +158,8 @@ func (r *Rewriter) copyOperation(operation Expr) (copied Expr, err error) {
 	return copied, err
 }
 
-// holdsEverywhere reports whether a predicate is true for an expression and all its sub-expressions.
-func holdsEverywhere(expr Expr, predicate func(Expr) bool) bool {
+// Every reports whether a predicate holds for an expression and all its sub-expressions.
+func Every(expr Expr, predicate func(Expr) bool) bool {
 	holds := true
 	Inspect(expr, func(expr Expr) bool {
 		holds = holds && predicate(expr)
@@ -170,7 +170,7 @@ func holdsEverywhere(expr Expr, predicate func(Expr) bool) bool {
 
 // isConstant reports whether an expression has no variables and no property operators.
 func isConstant(expr Expr) bool {
-	return holdsEverywhere(expr, func(expr Expr) bool {
+	return Every(expr, func(expr Expr) bool {
 		switch expr.(type) {
 		case *Const, *constRef, *QuantileBound, *erroneousExpr, *Unary, *Binary, *Cond, *Call:
 			return true
@@ -181,7 +181,7 @@ func isConstant(expr Expr) bool {
 
 // NeedsOnlyVariables reports whether an expression has no labels and no property operators, so that variables determine its value.
 func NeedsOnlyVariables(expr Expr) bool {
-	return holdsEverywhere(expr, func(expr Expr) bool {
+	return Every(expr, func(expr Expr) bool {
 		switch expr.(type) {
 		case *Const, *Param, *Var, *Unary, *Binary, *Cond, *Call:
 			return true
@@ -192,7 +192,7 @@ func NeedsOnlyVariables(expr Expr) bool {
 
 // Parametric reports whether an expression contains a parameter, see [Model.InstantiateOpen].
 func Parametric(expr Expr) bool {
-	return !holdsEverywhere(expr, func(expr Expr) bool {
+	return !Every(expr, func(expr Expr) bool {
 		_, param := expr.(*Param)
 		return !param
 	})

@@ -126,7 +126,7 @@ func (v Value) convert(typ Type) (Value, bool) {
 	return v, v.Type == typ
 }
 
-// castable reports whether a value of one type can be used as another: an Int as a Double, and a number as a clock.
-func castable(target, from Type) bool {
+// isCastable reports whether a value of one type can be used as another: an Int as a Double, and a number as a clock.
+func isCastable(target, from Type) bool {
 	return target == from || target == Double && from == Int || target == Clock && (from == Int || from == Double)
 }

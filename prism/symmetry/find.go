@@ -19,7 +19,7 @@ type Class struct {
 // none, or if symmetry does not preserve a property: a filter that counts or lists states, a strategy, or several objectives. The program
 // must be a DTMC, a CTMC or an MDP without a system block; for other programs there are no classes.
 func Find(program *sema.Program, properties ...sema.Expr) []Class {
-	if !supported(program) {
+	if !isSupported(program) {
 		return nil
 	}
 	finder := &finder{program: program, identity: newRenaming(program, nil, nil), usedRewards: map[int]bool{}}
@@ -37,8 +37,8 @@ func Find(program *sema.Program, properties ...sema.Expr) []Class {
 	return slices.DeleteFunc(classes, func(class Class) bool { return len(class.Modules) < 2 })
 }
 
-// supported reports whether symmetry is implemented for a program.
-func supported(program *sema.Program) bool {
+// isSupported reports whether symmetry is implemented for a program.
+func isSupported(program *sema.Program) bool {
 	switch program.Type {
 	case syntax.DTMC, syntax.CTMC, syntax.MDP:
 		return program.System == nil
@@ -66,7 +66,7 @@ func (f *finder) addModule(classes *[]Class, module int) {
 	for i := range *classes {
 		class := &(*classes)[i]
 		// Swaps with the first module generate all permutations of the class.
-		if f.interchangeable(class.Modules[0], module) {
+		if f.areInterchangeable(class.Modules[0], module) {
 			class.Modules, class.Slots = append(class.Modules, module), append(class.Slots, slots)
 			return
 		}
@@ -74,8 +74,8 @@ func (f *finder) addModule(classes *[]Class, module int) {
 	*classes = append(*classes, Class{[]int{module}, [][]int{slots}})
 }
 
-// interchangeable reports whether a swap of two modules keeps the program and the observed formulas unchanged.
-func (f *finder) interchangeable(first, second int) bool {
+// areInterchangeable reports whether a swap of two modules keeps the program and the observed formulas unchanged.
+func (f *finder) areInterchangeable(first, second int) bool {
 	swap := f.swap(first, second)
 	if swap == nil {
 		return false
@@ -86,17 +86,17 @@ func (f *finder) interchangeable(first, second int) bool {
 			return false
 		}
 	}
-	return slices.Equal(f.textsOfRewards(swap), f.rewardTexts) && f.preserves(swap)
+	return slices.Equal(f.textsOfRewards(swap), f.rewardTexts) && f.keepsObserved(swap)
 }
 
-// preserves reports whether a permutation of variables keeps the initial states and the values of all observed formulas.
-func (f *finder) preserves(permutation *renaming) bool {
+// keepsObserved reports whether a permutation of variables keeps the initial states and the values of all observed formulas.
+func (f *finder) keepsObserved(permutation *renaming) bool {
 	if f.identity.expr(f.program.Init) != permutation.expr(f.program.Init) {
 		return false
 	}
 	for _, expr := range f.observed {
 		hasSameText := f.identity.expr(expr) == permutation.expr(expr)
-		if !hasSameText && !f.equalEverywhere(expr, permutation) {
+		if !hasSameText && !f.isEqualEverywhere(expr, permutation) {
 			return false
 		}
 	}
@@ -106,9 +106,9 @@ func (f *finder) preserves(permutation *renaming) bool {
 // maxValuations is the largest number of valuations for which formulas with different texts are compared by evaluation.
 const maxValuations = 1 << 14
 
-// equalEverywhere reports whether an expression has the same value before and after a permutation of its variables, in every state. It
+// isEqualEverywhere reports whether an expression has the same value before and after a permutation of its variables, in every state. It
 // returns false if there are too many valuations. For example, x1=x2 & x2=x3 keeps its value when x1 and x3 are swapped.
-func (f *finder) equalEverywhere(expr sema.Expr, permutation *renaming) bool {
+func (f *finder) isEqualEverywhere(expr sema.Expr, permutation *renaming) bool {
 	slots := f.permutedVariables(expr, permutation)
 	count := f.valuationCount(slots)
 	if count > maxValuations {
@@ -176,7 +176,7 @@ func (f *finder) swap(first, second int) *renaming {
 	slots, actions := map[int]int{}, map[int]int{}
 	for i, slot := range left.Vars {
 		counterpart := right.Vars[i]
-		if !sameDomain(&f.program.Vars[slot], &f.program.Vars[counterpart]) {
+		if !haveSameDomain(&f.program.Vars[slot], &f.program.Vars[counterpart]) {
 			return nil
 		}
 		slots[slot], slots[counterpart] = counterpart, slot
@@ -189,8 +189,8 @@ func (f *finder) swap(first, second int) *renaming {
 	return newRenaming(f.program, slots, actions)
 }
 
-// sameDomain reports whether two variables have the same type, range and initial value.
-func sameDomain(left, right *sema.Variable) bool {
+// haveSameDomain reports whether two variables have the same type, range and initial value.
+func haveSameDomain(left, right *sema.Variable) bool {
 	return left.Type == right.Type && left.Bounded == right.Bounded &&
 		left.Low == right.Low && left.High == right.High && left.Init == right.Init
 }
@@ -253,14 +253,11 @@ func (f *finder) collectCosts(costs []sema.Cost) {
 
 // isStateFormula reports whether an expression has no label and no property operator.
 func isStateFormula(expr sema.Expr) bool {
-	isStateExpr := true
-	sema.Inspect(expr, func(operand sema.Expr) bool {
+	return sema.Every(expr, func(operand sema.Expr) bool {
 		switch operand.(type) {
 		case *sema.Const, *sema.Var, *sema.Unary, *sema.Binary, *sema.Cond, *sema.Call:
-		default:
-			isStateExpr = false
+			return true
 		}
-		return isStateExpr
+		return false
 	})
-	return isStateExpr
 }

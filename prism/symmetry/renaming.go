@@ -139,11 +139,11 @@ func constantText(expr *sema.Const) string {
 // binary returns the text of an infix operation. It sorts the operands of a commutative operator, and of a whole chain such as a+b+c if the
 // operator is also associative.
 func (r *renaming) binary(expr *sema.Binary) string {
-	if !commutative(expr) {
+	if !isCommutative(expr) {
 		return fmt.Sprintf("(%s %v %s)", r.expr(expr.X), expr.Op, r.expr(expr.Y))
 	}
 	operands := []sema.Expr{expr.X, expr.Y}
-	if associative(expr) {
+	if isAssociative(expr) {
 		operands = chainOperands(expr, expr, nil)
 	}
 	texts := make([]string, len(operands))
@@ -164,9 +164,9 @@ func chainOperands(chain *sema.Binary, operand sema.Expr, operands []sema.Expr) 
 	return append(operands, operand)
 }
 
-// commutative reports whether the operands of an operator can be exchanged. For & and |, neither operand may fail, because the second
+// isCommutative reports whether the operands of an operator can be exchanged. For & and |, neither operand may fail, because the second
 // operand is not always evaluated.
-func commutative(expr *sema.Binary) bool {
+func isCommutative(expr *sema.Binary) bool {
 	switch expr.Op {
 	case syntax.OpAnd, syntax.OpOr:
 		return !canFail(expr.X) && !canFail(expr.Y)
@@ -176,9 +176,9 @@ func commutative(expr *sema.Binary) bool {
 	return false
 }
 
-// associative reports whether a chain of a commutative operator can be evaluated in any order. A sum of float64 values cannot, because
+// isAssociative reports whether a chain of a commutative operator can be evaluated in any order. A sum of float64 values cannot, because
 // rounding depends on the order.
-func associative(expr *sema.Binary) bool {
+func isAssociative(expr *sema.Binary) bool {
 	switch expr.Op {
 	case syntax.OpAnd, syntax.OpOr:
 		return true
@@ -188,17 +188,16 @@ func associative(expr *sema.Binary) bool {
 	return false
 }
 
-// canFail reports whether the evaluation of an expression may end with an error: it has a function that is not defined everywhere.
-func canFail(expr sema.Expr) bool {
-	fails := false
-	sema.Inspect(expr, func(operand sema.Expr) bool {
-		switch operand := operand.(type) {
-		case *sema.Call:
-			fails = fails || operand.Func != sema.FuncMin && operand.Func != sema.FuncMax
-		case *sema.Binary:
-			fails = fails || operand.Op == syntax.OpPow
-		}
-		return !fails
-	})
-	return fails
+// canFail reports whether the evaluation of an expression may end with an error.
+func canFail(expr sema.Expr) bool { return !sema.Every(expr, isTotal) }
+
+// isTotal reports whether the function or operator of an expression is defined for all operands.
+func isTotal(expr sema.Expr) bool {
+	switch expr := expr.(type) {
+	case *sema.Call:
+		return expr.Func == sema.FuncMin || expr.Func == sema.FuncMax
+	case *sema.Binary:
+		return expr.Op != syntax.OpPow
+	}
+	return true
 }
