@@ -202,14 +202,7 @@ func (g *moveGenerator) initBitset(words []int64) bitset {
 func (g *moveGenerator) setBits(moves []candidate, undecided []int, bits, allowed bitset) {
 	for len(undecided) > 0 { // evaluate moves with a common test under one branch
 		test := mostFrequentTest(moves, undecided)
-		var tested, others []int
-		for _, i := range undecided {
-			if slices.ContainsFunc(moves[i].guard, test.is) {
-				tested = append(tested, i)
-			} else {
-				others = append(others, i)
-			}
-		}
+		tested, others := partition(undecided, func(i int) bool { return slices.ContainsFunc(moves[i].guard, test.is) })
 		if len(tested) < 2 {
 			break
 		}
@@ -228,11 +221,7 @@ func mostFrequentTest(moves []candidate, undecided []int) valueTest {
 	count := map[valueTest]int{}
 	best := valueTest{slot: -1}
 	for _, i := range undecided {
-		for _, term := range moves[i].guard {
-			test, ok := asValueTest(term)
-			if !ok {
-				continue
-			}
+		for _, test := range valueTestsIn(moves[i].guard) {
 			count[test]++
 			if best.slot < 0 || count[test] > count[best] {
 				best = test
@@ -240,6 +229,18 @@ func mostFrequentTest(moves []candidate, undecided []int) valueTest {
 		}
 	}
 	return best
+}
+
+// partition splits numbers by a predicate, and keeps their order.
+func partition(numbers []int, predicate func(int) bool) (matching, others []int) {
+	for _, number := range numbers {
+		if predicate(number) {
+			matching = append(matching, number)
+		} else {
+			others = append(others, number)
+		}
+	}
+	return matching, others
 }
 
 // withoutTest returns a copy of the moves. It removes a test from the guards of the moves with the given indices.
@@ -305,12 +306,7 @@ func (g *pathGenerator) checkWeights(moves []candidate, enabled bitset) {
 		if g.constantWeights[command] != nil {
 			continue
 		}
-		var movesWith []int // the indices of the moves with the command
-		for i, candidate := range moves {
-			if slices.Contains(g.moves[candidate.move].commands, command) {
-				movesWith = append(movesWith, i)
-			}
-		}
+		movesWith := g.movesWith(command, moves)
 		switch {
 		case len(movesWith) == 0:
 		case enabled == nil:
@@ -319,6 +315,17 @@ func (g *pathGenerator) checkWeights(moves []candidate, enabled bitset) {
 			g.fn.If(enabled.containsAny(movesWith), func() { g.scoped(func() { g.computeWeights(command) }) })
 		}
 	}
+}
+
+// movesWith returns the indices of the moves that contain a command.
+func (g *moveGenerator) movesWith(command *command, moves []candidate) []int {
+	var indices []int
+	for i, candidate := range moves {
+		if slices.Contains(g.moves[candidate.move].commands, command) {
+			indices = append(indices, i)
+		}
+	}
+	return indices
 }
 
 // containsAny returns code that tests whether at least one of the given bits is set.

@@ -24,21 +24,27 @@ func (g *moveGenerator) alternativesOf(move *moveSpec, facts *facts) (alternativ
 	isConstant = g.hasConstantWeights(move)
 	updates := make([]int, len(move.commands))
 	for hasNext := true; hasNext; hasNext = nextCombination(move.commands, updates) {
-		alternative := alternative{updates: slices.Clone(updates), values: map[int]*term{}}
+		weight := 0.0
 		if isConstant {
-			alternative.weight = g.constantWeight(move, updates)
-			if alternative.weight == 0 {
-				continue
-			}
+			weight = g.constantWeight(move, updates)
 		}
-		for i, command := range move.commands {
-			for _, assignment := range command.updates[updates[i]].assigns {
-				alternative.values[assignment.slot] = facts.simplify(g.builder.expr(assignment.source.Value))
-			}
+		if isConstant && weight == 0 {
+			continue
 		}
-		alternatives = append(alternatives, alternative)
+		alternatives = append(alternatives, alternative{slices.Clone(updates), weight, g.assignedValues(move, updates, facts)})
 	}
 	return alternatives, isConstant
+}
+
+// assignedValues returns the values that some updates of a move assign, by slot, simplified by the facts.
+func (g *moveGenerator) assignedValues(move *moveSpec, updates []int, facts *facts) map[int]*term {
+	values := map[int]*term{}
+	for i, command := range move.commands {
+		for _, assignment := range command.updates[updates[i]].assigns {
+			values[assignment.slot] = facts.simplify(g.builder.expr(assignment.source.Value))
+		}
+	}
+	return values
 }
 
 // hasConstantWeights reports whether all weights of a move are constants.

@@ -107,6 +107,17 @@ func asValueTest(term *term) (test valueTest, ok bool) {
 	return valueTest{}, false
 }
 
+// valueTestsIn returns the equality tests among some conjuncts.
+func valueTestsIn(conjuncts []*term) []valueTest {
+	var tests []valueTest
+	for _, conjunct := range conjuncts {
+		if test, ok := asValueTest(conjunct); ok {
+			tests = append(tests, test)
+		}
+	}
+	return tests
+}
+
 // is reports whether a term is the test.
 func (t valueTest) is(term *term) bool {
 	test, ok := asValueTest(term)
@@ -160,9 +171,8 @@ func (b *treeBuilder) countTests(candidates []candidate) (count map[int]int, tes
 	count, testedValues = map[int]int{}, map[int]map[int64]bool{}
 	for _, candidate := range candidates {
 		seen := map[int]bool{}
-		for _, term := range b.literals(candidate.guard) {
-			test, ok := asValueTest(term)
-			if !ok || seen[test.slot] {
+		for _, test := range valueTestsIn(b.literals(candidate.guard)) {
+			if seen[test.slot] {
 				continue
 			}
 			seen[test.slot] = true
@@ -231,9 +241,8 @@ func (b *treeBuilder) partitionByValue(candidates []candidate, slot int) (byValu
 // testedValues returns the values that the guard of a candidate compares a variable with, without duplicates.
 func (b *treeBuilder) testedValues(tested candidate, slot int) []int64 {
 	var values []int64
-	for _, term := range b.literals(tested.guard) {
-		test, ok := asValueTest(term)
-		if ok && test.slot == slot && !slices.Contains(values, test.value) {
+	for _, test := range valueTestsIn(b.literals(tested.guard)) {
+		if test.slot == slot && !slices.Contains(values, test.value) {
 			values = append(values, test.value)
 		}
 	}
@@ -243,15 +252,7 @@ func (b *treeBuilder) testedValues(tested candidate, slot int) []int64 {
 // bestCondition returns the condition that occurs in most guards, plain or negated. numDecided is the number of these guards, or 0 if there
 // are too few, or if the tree would grow too much.
 func (b *treeBuilder) bestCondition(candidates []candidate) (best *term, numDecided int) {
-	count := map[*term]int{}
-	for _, candidate := range candidates {
-		for _, term := range b.literals(candidate.guard) {
-			if term.op == opNot && !term.mayFail {
-				term = term.operands[0]
-			}
-			count[term]++
-		}
-	}
+	count := b.countConditions(candidates)
 	if len(count) == 0 {
 		return nil, 0
 	}
@@ -267,6 +268,20 @@ func (b *treeBuilder) bestCondition(candidates []candidate) (best *term, numDeci
 		return nil, 0
 	}
 	return best, numDecided
+}
+
+// countConditions returns, for each condition, the number of guards that contain it, plain or negated.
+func (b *treeBuilder) countConditions(candidates []candidate) map[*term]int {
+	count := map[*term]int{}
+	for _, candidate := range candidates {
+		for _, condition := range b.literals(candidate.guard) {
+			if condition.op == opNot && !condition.mayFail {
+				condition = condition.operands[0]
+			}
+			count[condition]++
+		}
+	}
+	return count
 }
 
 // splitOnCondition returns a node that branches on a condition.

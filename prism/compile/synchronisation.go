@@ -69,17 +69,25 @@ func (g synchronisation) isBlocked() bool {
 // checkDisjoint returns an error if a module participates twice in a synchronisation, because a system block names it twice.
 func (m *Model) checkDisjoint(synchronisations []synchronisation) error {
 	for _, sync := range synchronisations {
-		seen := map[int]bool{}
-		for _, participant := range sync.participants {
-			if seen[participant.module] {
-				module := &m.program.Modules[participant.module]
-				msg := fmt.Sprintf("module %q takes part twice in one composition", module.Name)
-				return &UnsupportedError{m.program.File, module.Pos, msg}
-			}
-			seen[participant.module] = true
+		if i := sync.repeatedModule(); i >= 0 {
+			module := &m.program.Modules[i]
+			msg := fmt.Sprintf("module %q takes part twice in one composition", module.Name)
+			return &UnsupportedError{m.program.File, module.Pos, msg}
 		}
 	}
 	return nil
+}
+
+// repeatedModule returns a module that participates twice in a synchronisation; -1 if there is none.
+func (g synchronisation) repeatedModule() int {
+	seen := map[int]bool{}
+	for _, participant := range g.participants {
+		if seen[participant.module] {
+			return participant.module
+		}
+		seen[participant.module] = true
+	}
+	return -1
 }
 
 // behaviourOf returns the behaviour of a term of the system block. A hidden action becomes unlabelled.

@@ -166,11 +166,13 @@ func (t *translation) alwaysUnsupported(pos syntax.Pos, format string, args ...a
 func (t *translation) key() string {
 	var text strings.Builder
 	for slot := range t.source.Vars {
-		if c := t.clocks[slot]; c != nil {
-			fmt.Fprintf(&text, "%d ", c.maxCompared)
-			if t.regions && c.inactive == nil { // a clock that the property reads is active everywhere
-				text.WriteString("active ")
-			}
+		clock := t.clocks[slot]
+		if clock == nil {
+			continue
+		}
+		fmt.Fprintf(&text, "%d ", clock.maxCompared)
+		if t.regions && clock.inactive == nil { // a clock that the property reads is active everywhere
+			text.WriteString("active ")
 		}
 	}
 	fmt.Fprintf(&text, "unit %d", t.unit)
@@ -221,19 +223,22 @@ func (t *translation) limitClocks() {
 	for i := range t.source.Modules {
 		module := &t.source.Modules[i]
 		for _, slot := range module.Vars {
-			clock := t.clocks[slot]
-			if clock == nil {
-				continue
-			}
-			limits := t.limitsOf(module, slot)
-			switch {
-			case limits == nil:
-			case t.regions:
-				clock.inactive = limits.inactiveWhere()
-			default:
-				clock.greatest = limits.greatestValue()
+			if t.clocks[slot] != nil {
+				t.limitClock(module, slot)
 			}
 		}
+	}
+}
+
+// limitClock finds the greatest value of a clock in each location of its module, or the locations in which the clock is inactive.
+func (t *translation) limitClock(module *sema.Module, slot int) {
+	limits := t.limitsOf(module, slot)
+	switch {
+	case limits == nil: // the same limit holds everywhere
+	case t.regions:
+		t.clocks[slot].inactive = limits.inactiveWhere()
+	default:
+		t.clocks[slot].greatest = limits.greatestValue()
 	}
 }
 

@@ -140,6 +140,14 @@ func (c *checker) declareFormulas() {
 			c.model.formulas = append(c.model.formulas, declared)
 		}
 	}
+	if i := firstCycle(c.formulaDependencies()); i >= 0 {
+		formula := c.model.formulas[i]
+		c.add(phaseFormulaCycles, formula.decl.X.Pos(), "cyclic dependency in definition of formula %q", formula.name)
+	}
+}
+
+// formulaDependencies returns, for each formula, the indices of the formulas in its body. Only formulas are declared so far.
+func (c *checker) formulaDependencies() [][]int {
 	deps := make([][]int, len(c.model.formulas))
 	for i, formula := range c.model.formulas {
 		visitIdents(formula.decl.X, func(name string) {
@@ -148,10 +156,7 @@ func (c *checker) declareFormulas() {
 			}
 		})
 	}
-	if i := firstCycle(deps); i >= 0 {
-		formula := c.model.formulas[i]
-		c.add(phaseFormulaCycles, formula.decl.X.Pos(), "cyclic dependency in definition of formula %q", formula.name)
-	}
+	return deps
 }
 
 // visitIdents calls visit with the name of each identifier in an expression.
@@ -346,23 +351,25 @@ func (c *checker) checkRewardNames() {
 // numberActions assigns indices to the actions: first to the actions of commands, then to new actions in renamings of the system block.
 func (c *checker) numberActions() {
 	c.actionIndexes = make(map[string]int)
-	addAction := func(name string) {
-		if _, ok := c.actionIndexes[name]; !ok {
-			c.actionIndexes[name] = len(c.model.actions)
-			c.model.actions = append(c.model.actions, name)
-		}
-	}
 	for _, module := range c.modules {
 		for _, command := range module.decl.Commands {
 			if command.Action != nil {
-				addAction(applyRenamings(module.renamings, command.Action.Name))
+				c.addAction(applyRenamings(module.renamings, command.Action.Name))
 			}
 		}
 	}
 	if c.selectSystem() {
-		c.addRenamedActions(c.system.X, addAction)
+		c.addRenamedActions(c.system.X)
 	}
 	c.checkRewardActions()
+}
+
+// addAction gives an action the next index, unless it has one.
+func (c *checker) addAction(name string) {
+	if _, ok := c.actionIndexes[name]; !ok {
+		c.actionIndexes[name] = len(c.model.actions)
+		c.model.actions = append(c.model.actions, name)
+	}
 }
 
 // checkRewardActions reports the reward items with an action that is not in the model.

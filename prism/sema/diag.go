@@ -116,6 +116,17 @@ func firstCycle(deps [][]int) int {
 		return member
 	}
 	// Like PRISM: extend the dependencies step by step, until some member depends on itself.
+	for reach := directReach(deps); ; extendReach(reach) {
+		for i := range reach {
+			if reach[i][i] {
+				return i
+			}
+		}
+	}
+}
+
+// directReach returns the matrix of direct dependencies.
+func directReach(deps [][]int) [][]bool {
 	reach := make([][]bool, len(deps))
 	for i, direct := range deps {
 		reach[i] = make([]bool, len(deps))
@@ -123,27 +134,24 @@ func firstCycle(deps [][]int) int {
 			reach[i][dependency] = true
 		}
 	}
-	for {
-		for i := range reach {
-			if reach[i][i] {
-				return i
-			}
-		}
-		extendReach(reach)
-	}
+	return reach
 }
 
 // extendReach adds to each member the dependencies of its dependencies.
 func extendReach(reach [][]bool) {
 	for i := range reach {
 		for middle := range reach {
-			if !reach[i][middle] {
-				continue
-			}
-			for target, reachable := range reach[middle] {
-				reach[i][target] = reach[i][target] || reachable
+			if reach[i][middle] {
+				addMembers(reach[i], reach[middle])
 			}
 		}
+	}
+}
+
+// addMembers adds the members of a set to another set.
+func addMembers(set, added []bool) {
+	for member, isAdded := range added {
+		set[member] = set[member] || isAdded
 	}
 }
 

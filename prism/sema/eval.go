@@ -171,13 +171,9 @@ func (ev evaluator) evalOperation(expr Expr) (operand, error) {
 	case *Cond:
 		return ev.cond(expr)
 	case *Call:
-		args := make([]operand, len(expr.Args))
-		for i, arg := range expr.Args {
-			value, err := ev.eval(arg)
-			if err != nil {
-				return value, err
-			}
-			args[i] = value
+		args, err := ev.evalArgs(expr.Args)
+		if err != nil {
+			return operand{}, err
 		}
 		return ev.call(expr, args)
 	case *constRef:
@@ -186,6 +182,19 @@ func (ev evaluator) evalOperation(expr Expr) (operand, error) {
 		return evalError(expr, "label %q has no value without the model it belongs to", expr.Name)
 	}
 	return evalError(expr, "the operator has no value in a single state")
+}
+
+// evalArgs evaluates the arguments of a function call.
+func (ev evaluator) evalArgs(exprs []Expr) ([]operand, error) {
+	args := make([]operand, len(exprs))
+	for i, expr := range exprs {
+		value, err := ev.eval(expr)
+		if err != nil {
+			return nil, err
+		}
+		args[i] = value
+	}
+	return args, nil
 }
 
 // constant returns the value of a constant, in exact arithmetic with its fraction or enclosure.

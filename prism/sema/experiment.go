@@ -327,22 +327,25 @@ func (x *Experiment) All(i int) iter.Seq2[Valuation, Valuation] {
 
 // Varying returns the names of the constants with several values: of the model, and of the properties file if property i needs them.
 func (x *Experiment) Varying(i int) (model, property []string) {
-	names := func(ranges []constRange) (varying []string) {
-		for _, values := range ranges {
-			if values.count > 1 {
-				varying = append(varying, values.constant.name)
-			}
+	return varyingConstants(x.model), varyingConstants(x.props[i])
+}
+
+// varyingConstants returns the names of the constants with several values.
+func varyingConstants(ranges []constRange) []string {
+	var varying []string
+	for _, values := range ranges {
+		if values.count > 1 {
+			varying = append(varying, values.constant.name)
 		}
-		return varying
 	}
-	return names(x.model), names(x.props[i])
+	return varying
 }
 
 // combinations enumerates all combinations of the values of constants; the last constant varies fastest.
 func combinations(ranges []constRange) iter.Seq[Valuation] {
 	return func(yield func(Valuation) bool) {
-		index := make([]int, len(ranges))
-		for {
+		index := make([]int, len(ranges)) // the current value of each constant
+		for hasNext := true; hasNext; hasNext = advance(index, ranges) {
 			valuation := make(Valuation, len(ranges))
 			for i, values := range ranges {
 				valuation[i] = NamedValue{values.constant.name, values.value(index[i])}
@@ -350,17 +353,20 @@ func combinations(ranges []constRange) iter.Seq[Valuation] {
 			if !yield(valuation) {
 				return
 			}
-			last := len(ranges) - 1
-			for last >= 0 && index[last]+1 >= ranges[last].count {
-				index[last] = 0
-				last--
-			}
-			if last < 0 {
-				return
-			}
-			index[last]++
 		}
 	}
+}
+
+// advance advances index to the next combination of values; the last constant varies fastest. It returns false after the last combination.
+func advance(index []int, ranges []constRange) bool {
+	for i, values := range slices.Backward(ranges) {
+		index[i]++
+		if index[i] < values.count {
+			return true
+		}
+		index[i] = 0
+	}
+	return false
 }
 
 // ValuesOf returns the first values, at most limit, that a definition gives to a constant, and the number of all values. props may be nil.

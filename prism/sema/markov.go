@@ -81,17 +81,22 @@ func (c *checker) immediateEnabled() Expr {
 func (c *checker) modulesEnabled(action int) []Expr {
 	var conditions []Expr
 	for _, module := range c.model.modules {
-		var guards []Expr
-		for _, command := range module.Commands {
-			if command.Action == action {
-				guards = append(guards, command.Guard)
-			}
-		}
-		if len(guards) > 0 {
+		if guards := module.guardsOf(action); len(guards) > 0 {
 			conditions = append(conditions, combine(syntax.OpOr, guards))
 		}
 	}
 	return conditions
+}
+
+// guardsOf returns the guards of the commands with an action.
+func (m *Module) guardsOf(action int) []Expr {
+	var guards []Expr
+	for _, command := range m.Commands {
+		if command.Action == action {
+			guards = append(guards, command.Guard)
+		}
+	}
+	return guards
 }
 
 // embedReward returns the reward items of the embedded MDP for a reward item. A state reward is earned per unit of time, for the mean

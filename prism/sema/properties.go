@@ -83,16 +83,21 @@ func (ps *Properties) declare(diagnostics *diags, items []syntax.PropItem) []*sy
 			ps.props = append(ps.props, &property{decl: item})
 		}
 	}
+	ps.declarePropertyNames(diagnostics)
+	lookup := func(name string) (symbol, bool) { return ps.names.lookup(ps.model.names, name) }
+	checkConstantCycles(diagnostics, ps.consts, lookup)
+	ps.checkPropertyCycles(diagnostics)
+	return labels
+}
+
+// declarePropertyNames declares the names of the properties.
+func (ps *Properties) declarePropertyNames(diagnostics *diags) {
 	for i, property := range ps.props {
 		if name := property.decl.Name; name != nil {
 			meaning := symbol{kind: "property", location: inProperties, index: i}
 			ps.declareQuoted(diagnostics, phasePropertyNames, name.Name, property.decl.Pos(), meaning)
 		}
 	}
-	lookup := func(name string) (symbol, bool) { return ps.names.lookup(ps.model.names, name) }
-	checkConstantCycles(diagnostics, ps.consts, lookup)
-	ps.checkPropertyCycles(diagnostics)
-	return labels
 }
 
 // inProperties is the location of a declaration in error messages.

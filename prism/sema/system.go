@@ -105,19 +105,19 @@ func (c *checker) dereference(term syntax.SysExpr) (syntax.SysExpr, bool) {
 	return nil, false
 }
 
-// addRenamedActions calls add with each new action name in the renamings of a term.
-func (c *checker) addRenamedActions(term syntax.SysExpr, add func(string)) {
+// addRenamedActions gives indices to the new action names in the renamings of a term.
+func (c *checker) addRenamedActions(term syntax.SysExpr) {
 	term, ok := c.dereference(term)
 	if !ok {
 		return
 	}
 	if renaming, ok := term.(*syntax.SysRename); ok {
 		for _, rename := range renaming.Renames {
-			add(rename.New.Name)
+			c.addAction(rename.New.Name)
 		}
 	}
 	for _, operand := range termOperands(term) {
-		c.addRenamedActions(operand, add)
+		c.addRenamedActions(operand)
 	}
 }
 
@@ -195,15 +195,21 @@ func (c *checker) resolveSystem(term syntax.SysExpr, count []int) System {
 	case *syntax.SysHide:
 		return &SysHide{operands[0], c.actionIndices(term.Actions)}
 	case *syntax.SysRename:
-		rename := &SysRename{X: operands[0]}
-		for _, pair := range term.Renames {
-			if from := c.actionIndex(pair.Old.Name); from >= 0 {
-				rename.From, rename.To = append(rename.From, from), append(rename.To, c.actionIndex(pair.New.Name))
-			}
-		}
-		return rename
+		return c.resolveRenaming(term, operands[0])
 	}
 	return operands[0] // brackets
+}
+
+// resolveRenaming resolves a renaming of actions in a term. It omits actions that no command has.
+func (c *checker) resolveRenaming(term *syntax.SysRename, operand System) System {
+	renaming := &SysRename{X: operand}
+	for _, pair := range term.Renames {
+		from, to := c.actionIndex(pair.Old.Name), c.actionIndex(pair.New.Name)
+		if from >= 0 {
+			renaming.From, renaming.To = append(renaming.From, from), append(renaming.To, to)
+		}
+	}
+	return renaming
 }
 
 // resolveSystemModule resolves a module in a process-algebra term and counts its use. It reports an error and returns nil if there is no
