@@ -412,25 +412,40 @@ func (g *moveGenerator) jointCondition(values []newValue) *term {
 // constantOfAlternative returns code for the constant of the picked alternative: a selection, a linear function of pickedIndex, or a table.
 // column has the constant of each alternative.
 func (g *pathGenerator) constantOfAlternative(column []*term) wasm.Expr[int32] {
-	first := column[0].intValue
-	step := column[1].intValue - first
-	isLinear := step >= minInt && step <= maxInt
-	for i, term := range column {
-		isLinear = isLinear && term.intValue == first+int64(i)*step
-	}
+	first, second := column[0].intValue, column[1].intValue
 	switch {
 	case len(column) == 2:
-		return wasm.Select[int32](g.pickedIndex, constI32(column[1].intValue), constI32(first))
-	case isLinear:
-		return g.pickedIndex.Mul(constI32(step)).Add(constI32(first))
+		return wasm.Select[int32](g.pickedIndex, constI32(second), constI32(first))
+	case isLinear(column):
+		return g.pickedIndex.Mul(constI32(second - first)).Add(constI32(first))
 	}
-	words := make([]byte, 0, 4*len(column))
-	for _, term := range column {
-		words = binary.LittleEndian.AppendUint32(words, uint32(int32(term.intValue)))
+	return wasm.Load[int32](g.pickedIndex.Shl(2), g.storeConstants(column))
+}
+
+// isLinear reports whether constants are a, a+step, a+2*step, and so on, for a step of 32 bits.
+func isLinear(constants []*term) bool {
+	first := constants[0].intValue
+	step := constants[1].intValue - first
+	if step < minInt || step > maxInt {
+		return false
+	}
+	for i, constant := range constants {
+		if constant.intValue != first+int64(i)*step {
+			return false
+		}
+	}
+	return true
+}
+
+// storeConstants stores constants as 32-bit words in the memory of the module, and returns their address.
+func (g *pathGenerator) storeConstants(constants []*term) uint32 {
+	words := make([]byte, 0, 4*len(constants))
+	for _, constant := range constants {
+		words = binary.LittleEndian.AppendUint32(words, uint32(int32(constant.intValue)))
 	}
 	address := g.reserve(len(words))
 	g.module.Data(int32(address), words)
-	return wasm.Load[int32](g.pickedIndex.Shl(2), address)
+	return address
 }
 
 // branchOnPick emits a jump table on pickedIndex. emit(i) emits the code for the value i.

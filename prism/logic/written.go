@@ -112,8 +112,8 @@ func (w Written) With(threshold syntax.Threshold, within syntax.Expr) syntax.Exp
 	return w.X
 }
 
-// HasOperators reports whether an expression contains property operators. The variables and labels of a state do not determine its value
-// then.
+// HasOperators reports whether an expression contains property operators. If it does not, the variables and labels of a state determine its
+// value.
 func HasOperators(expr syntax.Expr) bool {
 	found := false
 	syntax.Inspect(expr, func(node syntax.Node) bool {

@@ -278,8 +278,8 @@ func (c *checker) assignedSlot(resolver *resolver, assign *syntax.Assign) int {
 	return symbol.index
 }
 
-// checkOwnership reports an error if a command may not set a variable. A command may set the variables of its module; without an action also
-// global variables.
+// checkOwnership reports an error if a command may not set a variable. A command may set the variables of its module. Without an action it
+// may also set global variables.
 func (c *checker) checkOwnership(resolver *resolver, module, action int, assign *syntax.Assign, slot int) {
 	switch owner := c.model.vars[slot].module; {
 	case owner == module:
