@@ -9,8 +9,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// env is the environment in which an expression is evaluated. If an operation fails, it records the error in err and returns an
-// arbitrary value. Only the first error is recorded. The caller of the evaluation checks err afterwards.
+// env is the environment in which an expression is evaluated. A failed operation records the first error in err and returns an arbitrary
+// value. The caller of the evaluation checks err afterwards.
 type env struct {
 	state      []int32
 	err        *evalError
@@ -25,7 +25,7 @@ type evalError struct {
 	undecided bool // see StateError
 }
 
-// fail records an error, unless there is one already.
+// fail records an error, unless an earlier error is recorded.
 func (e *env) fail(pos syntax.Pos, err error) {
 	if e.err == nil {
 		e.err = &evalError{pos: pos, msg: err.Error()}
@@ -38,7 +38,7 @@ type (
 	floatClosure func(*env) float64
 )
 
-// unsupportedExpr returns the error for an expression whose value one state does not determine, such as P=? [...].
+// unsupportedExpr returns the error for an expression that has no value in a single state, such as P=? [...].
 func (m *Model) unsupportedExpr(expr sema.Expr) error {
 	return &UnsupportedError{m.program.File, expr.Pos(), fmt.Sprintf("a %s is not an expression over one state (%T)", expr.Type(), expr)}
 }
@@ -73,8 +73,8 @@ type exprCompiler struct {
 	sharedExprs map[sema.Expr]*sharedExpr // sub-expressions that occur in several places
 }
 
-// sharedExpr is a sub-expression that occurs in several places. It is compiled once, and evaluated at most once per evaluation of
-// the whole expression.
+// sharedExpr is a sub-expression that occurs several times. It is compiled once. An evaluation of the whole expression computes it at most
+// once.
 type sharedExpr struct {
 	cacheIndex int // index into env.cache
 	closure    any // the closure; nil before it is compiled
@@ -86,7 +86,7 @@ type cachedValue struct {
 	value      any
 }
 
-// compileExpr compiles a whole expression. compile is the method of exprCompiler for its type.
+// compileExpr compiles an expression with a method of exprCompiler. The closure caches the values of repeated sub-expressions.
 func compileExpr[F ~func(*env) T, T any](model *Model, expr sema.Expr, compile func(*exprCompiler, sema.Expr) (F, error)) (F, error) {
 	compiler := model.newExprCompiler(expr)
 	closure, err := compile(compiler, expr)
@@ -102,7 +102,7 @@ func compileExpr[F ~func(*env) T, T any](model *Model, expr sema.Expr, compile f
 	}, nil
 }
 
-// newExprCompiler returns a compiler for an expression, and finds its large repeated sub-expressions.
+// newExprCompiler returns a compiler for an expression, and finds the repeated sub-expressions of a large expression.
 func (m *Model) newExprCompiler(expr sema.Expr) *exprCompiler {
 	compiler := &exprCompiler{Model: m}
 	for repeated := range sema.Repeated(expr, sema.Large, m.operands) {
@@ -114,7 +114,7 @@ func (m *Model) newExprCompiler(expr sema.Expr) *exprCompiler {
 	return compiler
 }
 
-// operands calls visit for each operand of an expression. The operand of a label is the expression that it stands for.
+// operands calls visit for each operand of an expression. The operand of a label is its definition.
 func (m *Model) operands(expr sema.Expr, visit func(sema.Expr)) {
 	if label, ok := expr.(*sema.Label); ok {
 		if definition, err := m.labelExpr(label); err == nil {
@@ -125,7 +125,7 @@ func (m *Model) operands(expr sema.Expr, visit func(sema.Expr)) {
 	sema.Operands(expr, visit)
 }
 
-// compileOnce compiles a sub-expression. If it is shared, the closure evaluates it once and then returns the cached value.
+// compileOnce compiles a sub-expression. The closure of a shared sub-expression caches its value.
 func compileOnce[F ~func(*env) T, T any](compiler *exprCompiler, expr sema.Expr, compile func(*exprCompiler, sema.Expr) (F, error)) (F, error) {
 	shared := compiler.sharedExprs[expr]
 	if shared == nil {
@@ -156,7 +156,7 @@ func (c *exprCompiler) boolClosure(expr sema.Expr) (boolClosure, error) {
 	return compileOnce(c, expr, (*exprCompiler).compileBool)
 }
 
-// compileBool is boolClosure without the cache for shared sub-expressions.
+// compileBool compiles an expression of type Bool. It does not use the cache for the expression itself.
 func (c *exprCompiler) compileBool(expr sema.Expr) (boolClosure, error) {
 	switch expr := expr.(type) {
 	case *sema.Const:
@@ -204,7 +204,7 @@ func compileAll[F any](compile func(sema.Expr) (F, error), exprs []sema.Expr) ([
 	return closures, nil
 }
 
-// conditional compiles the conditional operator ?:. compile compiles its two arms.
+// conditional compiles the operator ?:. compile compiles its two branches.
 func conditional[F ~func(*env) T, T any](compiler *exprCompiler, expr *sema.Cond, compile func(sema.Expr) (F, error)) (F, error) {
 	condition, err := compiler.boolClosure(expr.Condition)
 	if err != nil {
@@ -222,7 +222,7 @@ func conditional[F ~func(*env) T, T any](compiler *exprCompiler, expr *sema.Cond
 	}, nil
 }
 
-// boolBinary compiles a binary operator whose result is a Bool.
+// boolBinary compiles a binary operator with a Bool result.
 func (c *exprCompiler) boolBinary(expr *sema.Binary) (boolClosure, error) {
 	switch {
 	case expr.Op == syntax.OpAnd || expr.Op == syntax.OpOr:
@@ -240,8 +240,8 @@ func (c *exprCompiler) boolBinary(expr *sema.Binary) (boolClosure, error) {
 	return c.numberComparison(expr)
 }
 
-// numberComparison compiles a comparison of float64 numbers. If rounding may change its result, the closure compares exactly, or it
-// counts numbers as equal if they differ by at most the rounding error, where the float analysis proves that they are equal.
+// numberComparison compiles a comparison of two numbers in float64 arithmetic. If rounding may change its result, the closure compares with
+// a tolerance or in exact arithmetic.
 func (c *exprCompiler) numberComparison(expr *sema.Binary) (boolClosure, error) {
 	left, right, err := compilePair(c.floatClosure, expr.X, expr.Y)
 	if err != nil {
@@ -266,7 +266,7 @@ func (c *exprCompiler) numberComparison(expr *sema.Binary) (boolClosure, error) 
 	}, nil
 }
 
-// compareWithTolerance returns the closure of a comparison in which numbers that differ by at most tolerance are equal.
+// compareWithTolerance returns the closure of a comparison. Numbers that differ by at most tolerance count as equal.
 func compareWithTolerance(op syntax.Op, left, right floatClosure, tolerance float64) boolClosure {
 	ifEqual := sema.Holds(op, 0)
 	return func(env *env) bool {
@@ -278,8 +278,7 @@ func compareWithTolerance(op syntax.Op, left, right floatClosure, tolerance floa
 	}
 }
 
-// connective compiles a chain of & or |. The closure evaluates the operands from left to right and stops at the first one that
-// decides the result.
+// connective compiles a chain of & or |. The closure evaluates the operands from left to right until one determines the result.
 func (c *exprCompiler) connective(expr *sema.Binary) (boolClosure, error) {
 	operands := c.appendOperands(nil, expr.X, expr.Op)
 	operands = c.appendOperands(operands, expr.Y, expr.Op)
@@ -298,8 +297,7 @@ func (c *exprCompiler) connective(expr *sema.Binary) (boolClosure, error) {
 	}, nil
 }
 
-// appendOperands appends the operands of a chain of one associative operator, such as a & b & c, from left to right. An expression
-// without the operator at the top is a single operand, and so is one that is shared with other expressions.
+// appendOperands appends the operands of a chain such as a & b & c to a list. A shared expression stays a single operand.
 func (c *exprCompiler) appendOperands(operands []sema.Expr, expr sema.Expr, op syntax.Op) []sema.Expr {
 	binary, ok := expr.(*sema.Binary)
 	if !ok || binary.Op != op || c.sharedExprs[expr] != nil {
@@ -321,8 +319,8 @@ func logicalOperation(op syntax.Op, left, right boolClosure) boolClosure {
 	}
 }
 
-// compareVarWithConst returns the closure of a comparison of an Int variable with a constant, which is the most common comparison. It
-// returns nil for other operands.
+// compareVarWithConst returns the closure of a comparison of an Int variable with a constant; nil for other operands. It is a fast path for
+// the most common comparison.
 func compareVarWithConst(expr *sema.Binary) boolClosure {
 	variable, isVar := expr.X.(*sema.Var)
 	constant, isConst := expr.Y.(*sema.Const)
@@ -387,7 +385,7 @@ func (c *exprCompiler) intClosure(expr sema.Expr) (intClosure, error) {
 	return compileOnce(c, expr, (*exprCompiler).compileInt)
 }
 
-// compileInt is intClosure without the cache for shared sub-expressions.
+// compileInt compiles an expression of type Int. It does not use the cache for the expression itself.
 func (c *exprCompiler) compileInt(expr sema.Expr) (intClosure, error) {
 	switch expr := expr.(type) {
 	case *sema.Const:
@@ -410,7 +408,7 @@ func (c *exprCompiler) compileInt(expr sema.Expr) (intClosure, error) {
 	return nil, c.unsupportedExpr(expr)
 }
 
-// narrowToInt32 converts value to an int32. It records an error if value does not fit, as in Java's checked arithmetic.
+// narrowToInt32 converts a value to an int32. It records an error if the value does not fit.
 func narrowToInt32(env *env, pos syntax.Pos, value int64) int32 {
 	i, err := sema.Narrow(value)
 	if err != nil {
@@ -433,8 +431,7 @@ func intArithmetic(expr *sema.Binary, left, right intClosure) intClosure {
 	}
 }
 
-// checkedOperation returns the closure of an operator that returns an error for operands for which it is undefined. The closure records
-// the error in its environment.
+// checkedOperation returns the closure of an operator that may fail. The closure records the error.
 func checkedOperation(pos syntax.Pos, left, right intClosure, operator func(left, right int32) (int32, error)) intClosure {
 	return func(env *env) int32 {
 		leftValue, rightValue := left(env), right(env)
@@ -446,7 +443,7 @@ func checkedOperation(pos syntax.Pos, left, right intClosure, operator func(left
 	}
 }
 
-// intCall compiles a function call whose result is an Int.
+// intCall compiles a function call with an Int result.
 func (c *exprCompiler) intCall(expr *sema.Call) (intClosure, error) {
 	if isRounding(expr.Func) {
 		return c.roundingCall(expr)
@@ -473,8 +470,8 @@ func isRounding(function sema.Func) bool {
 	return function == sema.FuncFloor || function == sema.FuncCeil || function == sema.FuncRound
 }
 
-// roundingCall compiles a call of floor, ceil or round. If a rounding error of the float64 operand may change the result, the closure
-// evaluates the call exactly, or it shifts the operand by its error, where the float analysis proves that this gives the right result.
+// roundingCall compiles floor, ceil or round of a number in float64 arithmetic. If rounding errors may change the result, the closure
+// corrects the operand by its error or uses exact arithmetic.
 func (c *exprCompiler) roundingCall(expr *sema.Call) (intClosure, error) {
 	operand, err := c.floatClosure(expr.Args[0])
 	if err != nil {
@@ -499,7 +496,7 @@ func (c *exprCompiler) roundingCall(expr *sema.Call) (intClosure, error) {
 	}, nil
 }
 
-// foldArgs returns a closure that combines all arguments with a binary operator, from left to right: operator(operator(a, b), c).
+// foldArgs returns a closure that combines all arguments with a binary operator, from left to right.
 func foldArgs[T any, F ~func(*env) T](args []F, operator func(left, right T) T) F {
 	return func(env *env) T {
 		result := args[0](env)
@@ -510,7 +507,7 @@ func foldArgs[T any, F ~func(*env) T](args []F, operator func(left, right T) T) 
 	}
 }
 
-// toInt computes floor, ceil or round of value. It records an error if the result does not fit in 32 bits.
+// toInt evaluates floor, ceil or round of a value. It records an error if the result does not fit in 32 bits.
 func toInt(env *env, expr *sema.Call, value float64) int32 {
 	i, err := expr.Func.ToInt(value)
 	if err != nil {
@@ -519,8 +516,8 @@ func toInt(env *env, expr *sema.Call, value float64) int32 {
 	return i
 }
 
-// roundingShift returns the number to add to the operand of floor, ceil or round before rounding. The float64 operand has an error
-// of at most maxError. A value that is an integer within the error then rounds to that integer.
+// roundingShift returns the number to add to a float64 before floor, ceil or round. maxError bounds the error of the float64. The sum of an
+// integer within the error and the shift rounds to this integer.
 func roundingShift(expr *sema.Call, maxError float64) float64 {
 	if expr.Func == sema.FuncCeil {
 		return -maxError
@@ -537,7 +534,7 @@ func (c *exprCompiler) floatClosure(expr sema.Expr) (floatClosure, error) {
 	return compileOnce(c, expr, (*exprCompiler).compileFloat)
 }
 
-// compileFloat is floatClosure without the cache for shared sub-expressions.
+// compileFloat compiles an expression of type Double. It does not use the cache for the expression itself.
 func (c *exprCompiler) compileFloat(expr sema.Expr) (floatClosure, error) {
 	switch expr := expr.(type) {
 	case *sema.Const:
@@ -565,7 +562,7 @@ func floatArithmetic(op syntax.Op, left, right floatClosure) floatClosure {
 	case syntax.OpSub:
 		return func(env *env) float64 { return left(env) - right(env) }
 	case syntax.OpMul:
-		// The conversion forbids fusing the product into a caller's sum.
+		// The conversion forbids a fused multiply-add.
 		return func(env *env) float64 { return float64(left(env) * right(env)) }
 	case syntax.OpDiv:
 		return func(env *env) float64 { return left(env) / right(env) }
@@ -574,7 +571,7 @@ func floatArithmetic(op syntax.Op, left, right floatClosure) floatClosure {
 	}
 }
 
-// floatCall compiles a function call whose result is a float64.
+// floatCall compiles a function call with a float64 result.
 func (c *exprCompiler) floatCall(expr *sema.Call) (floatClosure, error) {
 	args, err := compileAll(c.floatClosure, expr.Args)
 	if err != nil {

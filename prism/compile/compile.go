@@ -70,8 +70,8 @@ type assign struct {
 	source *sema.Assign
 }
 
-// Compile prepares a program for execution. It returns an *UnsupportedError for a timed model. A partially observable MDP is
-// executed as an MDP. An interval model has no sample paths, but its choices can be listed.
+// Compile prepares a program for execution. It returns an *UnsupportedError for a model with clocks. A partially observable MDP runs as an
+// MDP. An interval model has choices but no sample paths.
 func Compile(program *sema.Program, opts Options) (*Model, error) {
 	if opts.MaxInitial == 0 {
 		opts.MaxInitial = 1_000_000
@@ -95,7 +95,7 @@ func Compile(program *sema.Program, opts Options) (*Model, error) {
 	return model, nil
 }
 
-// indexGuards builds the index of the commands by the equality tests in their guards.
+// indexGuards builds an index of the commands by the equality tests in their guards.
 func (m *Model) indexGuards() {
 	builder := m.newGraphBuilder()
 	equalities := make(map[*command][]equalityTest)
@@ -105,7 +105,7 @@ func (m *Model) indexGuards() {
 	m.guards = newGuardIndex(m.commands, equalities, 0)
 }
 
-// numberParticipants gives all commands of a module with the same action the same participant number.
+// numberParticipants numbers the pairs of a module and an action. The commands of a pair have its number.
 func (m *Model) numberParticipants() {
 	type moduleAction struct{ module, action int }
 	numbers := make(map[moduleAction]int)
@@ -119,7 +119,7 @@ func (m *Model) numberParticipants() {
 	m.numParticipants = len(numbers)
 }
 
-// Samples returns an *UnsupportedError if the model has no sample paths because its probabilities are intervals.
+// Samples returns an *UnsupportedError for an interval model, because it has no sample paths.
 func (m *Model) Samples() error {
 	if m.program.Type == syntax.IDTMC || m.program.Type == syntax.IMDP {
 		return &UnsupportedError{m.program.File, syntax.Pos{}, fmt.Sprintf("found %s, wanted a model whose probabilities are numbers: intervals have no sample paths", noun.WithArticle(m.program.Type.String()))}
@@ -130,12 +130,12 @@ func (m *Model) Samples() error {
 // Program returns the program the model was compiled from.
 func (m *Model) Program() *sema.Program { return m.program }
 
-// command returns the command that a reference identifies.
+// command returns the command of a reference.
 func (m *Model) command(ref CommandRef) *command {
 	return m.commands[m.firstCommand[ref.Module]+ref.Command]
 }
 
-// checkSupported returns an *UnsupportedError for a type of model that cannot be executed.
+// checkSupported returns an *UnsupportedError for a program that cannot be executed.
 func checkSupported(program *sema.Program) error {
 	switch program.Type {
 	case syntax.DTMC, syntax.MDP, syntax.CTMC, syntax.POMDP, syntax.LTS, syntax.IDTMC, syntax.IMDP, syntax.SMG:
@@ -182,7 +182,7 @@ func (m *Model) newCommand(source *sema.Command) (*command, error) {
 	return command, nil
 }
 
-// newUpdate compiles the probability and the assignments of an update. An update without a probability has the probability 1.
+// newUpdate compiles the probability and the assignments of an update. The default probability is 1.
 func (m *Model) newUpdate(source *sema.Update) (update, error) {
 	compiled := update{source: source, prob: func(*env) float64 { return 1 }}
 	if source.Prob != nil {
@@ -203,10 +203,10 @@ func (m *Model) newUpdate(source *sema.Update) (update, error) {
 	return compiled, nil
 }
 
-// continuous reports whether the model is a CTMC.
-func (m *Model) continuous() bool { return m.program.Type == syntax.CTMC }
+// isContinuous reports whether the model is a CTMC.
+func (m *Model) isContinuous() bool { return m.program.Type == syntax.CTMC }
 
-// nondeterministic reports whether a scheduler resolves the choices of a state.
-func (m *Model) nondeterministic() bool {
+// isNondeterministic reports whether a scheduler resolves the choices of a state.
+func (m *Model) isNondeterministic() bool {
 	return m.program.Type != syntax.CTMC && m.program.Type != syntax.DTMC && m.program.Type != syntax.IDTMC
 }

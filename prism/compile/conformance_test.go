@@ -92,7 +92,7 @@ func (sp *space) addRows(m *Model, source int, cs *Choices) {
 	case cs.Deadlock():
 		rows = []row{{source, 0, source, 1, ""}}
 		sp.choices++
-	case m.nondeterministic():
+	case m.isNondeterministic():
 		var kept []string
 		for _, c := range cs.List {
 			var part []row
@@ -212,7 +212,7 @@ func conform(t *testing.T, dir string, text []byte, want expected) {
 		t.Errorf("got %d choices, want %s", sp.choices, want.Run.Choices)
 	}
 	if _, err := os.Stat(dir + "/out.tra"); err == nil {
-		compareRows(t, sp.rows, readRows(t, dir+"/out.tra", m.nondeterministic()))
+		compareRows(t, sp.rows, readRows(t, dir+"/out.tra", m.isNondeterministic()))
 	}
 }
 
@@ -309,7 +309,7 @@ func markovRow(m *Model, dst []markovTransition, choices *Choices) []markovTrans
 			dst = addMarkov(dst, start, markovTransition{c.Action, t.Weight, t.Target})
 		}
 	}
-	if !m.continuous() {
+	if !m.isContinuous() {
 		for i := range dst[start:] {
 			dst[start+i].Weight /= total
 		}

@@ -19,8 +19,8 @@ type evaluator struct {
 	float floatClosure
 }
 
-// Evaluator compiles an expression over the model's variables and labels. It returns an *UnsupportedError for path formulas and
-// for operators such as P.
+// Evaluator compiles an expression over the model's variables and labels. It returns an *UnsupportedError for path formulas and for
+// operators such as P.
 func (m *Model) Evaluator(expr sema.Expr) (Evaluator, error) {
 	if expr.Type() == sema.Bool {
 		closure, err := m.boolClosure(expr)
@@ -58,7 +58,7 @@ func (e *evaluator) Num(state []int32) (float64, error) {
 	return number, e.failure()
 }
 
-// failure returns the error of the last evaluation. It returns a plain nil, not a nil *StateError in an error.
+// failure returns the error of the last evaluation. It converts a nil *StateError to a nil error.
 func (e *evaluator) failure() error {
 	if err := e.model.takeError(&e.env); err != nil {
 		return err

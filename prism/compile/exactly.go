@@ -8,8 +8,7 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// exactClosure compiles an expression to a closure that evaluates it in exact arithmetic. It is for expressions for which float64
-// arithmetic may give a wrong result; see sema.FloatAnalysis.
+// exactClosure compiles an expression to a closure that evaluates it in exact arithmetic.
 func (m *Model) exactClosure(expr sema.Expr) (func(*env) sema.Value, error) {
 	withoutLabels, err := m.replaceLabels(expr)
 	if err != nil {
@@ -17,15 +16,16 @@ func (m *Model) exactClosure(expr sema.Expr) (func(*env) sema.Value, error) {
 	}
 	return func(env *env) sema.Value {
 		value, _, err := sema.EvalExact(withoutLabels, env.state)
-		if failure, ok := errors.AsType[*sema.EvalError](err); ok && env.err == nil {
+		failure, hasFailed := errors.AsType[*sema.EvalError](err)
+		if hasFailed && env.err == nil {
 			env.err = &evalError{failure.Pos, failure.Msg, failure.Undecided}
 		}
 		return value
 	}, nil
 }
 
-// exactFallback returns a closure that reports whether float64 arithmetic may give a wrong result in a state, and a closure that
-// evaluates the expression exactly.
+// exactFallback returns two closures: mayBeWrong reports whether float64 arithmetic may give a wrong result, and exactValue evaluates the
+// expression exactly.
 func (c *exprCompiler) exactFallback(expr sema.Expr) (mayBeWrong boolClosure, exactValue func(*env) sema.Value, err error) {
 	if mayBeWrong, err = c.mayBeWrong(expr); err != nil {
 		return nil, nil, err
@@ -34,8 +34,7 @@ func (c *exprCompiler) exactFallback(expr sema.Expr) (mayBeWrong boolClosure, ex
 	return mayBeWrong, exactValue, err
 }
 
-// mayBeWrong returns a closure that reports whether float64 arithmetic may give a wrong result for an expression in a state, because
-// of a rounding error or because the evaluation fails. Only expressions for which sema.FloatAnalysis.Decide is false need it.
+// mayBeWrong returns a closure that reports whether float64 arithmetic may give a wrong result in a state, or fails.
 func (c *exprCompiler) mayBeWrong(expr sema.Expr) (boolClosure, error) {
 	isCertain, err := c.isCertain(expr)
 	if err != nil {
@@ -44,18 +43,17 @@ func (c *exprCompiler) mayBeWrong(expr sema.Expr) (boolClosure, error) {
 	return func(env *env) bool {
 		earlierErr := env.err
 		certain := isCertain(env)
-		if env.err == earlierErr {
-			return !certain
+		hasFailed := env.err != earlierErr
+		if hasFailed {
+			env.err = earlierErr // the exact evaluation reports the error
+			env.evaluation++     // a failed evaluation has no value to cache
 		}
-		env.err = earlierErr // the exact evaluation reports the error
-		env.evaluation++     // a failed evaluation has no value to cache
-		return true
+		return hasFailed || !certain
 	}, nil
 }
 
-// isCertain returns a closure that reports whether a rounding error cannot change the result of a comparison or a rounding. A
-// comparison is certain if the numbers differ by more than the error. floor, ceil and round are certain if all numbers within the
-// error round to the same integer.
+// isCertain returns a closure that reports whether rounding errors cannot change the result of a comparison or a rounding. A comparison is
+// certain if the numbers differ by more than the error. A rounding is certain if all numbers within the error round to the same integer.
 func (c *exprCompiler) isCertain(expr sema.Expr) (boolClosure, error) {
 	switch expr := expr.(type) {
 	case *sema.Binary:
@@ -74,9 +72,8 @@ func (c *exprCompiler) isCertain(expr sema.Expr) (boolClosure, error) {
 	return func(*env) bool { return false }, nil
 }
 
-// differsFromExact returns a closure that reports whether plain float64 arithmetic gives an expression another value than exact
-// arithmetic. It is for expressions for which sema.FloatAnalysis.ErrorDecides is true: two numbers that differ by at most the error
-// bound are equal.
+// differsFromExact returns a closure that reports whether plain float64 arithmetic gives a wrong value. The error bound must decide the
+// expression: numbers that differ by at most the bound are equal.
 func (c *exprCompiler) differsFromExact(expr sema.Expr) (boolClosure, error) {
 	maxError := c.floats.OperandError(expr)
 	switch expr := expr.(type) {
@@ -98,36 +95,36 @@ func (c *exprCompiler) differsFromExact(expr sema.Expr) (boolClosure, error) {
 	return c.mayBeWrong(expr)
 }
 
-// Doubtful returns a function that reports for a state whether PRISM's float64 arithmetic may give an expression of type Bool or Int
-// another value than exact arithmetic. It returns nil if that happens in no state. The function is not safe for concurrent use.
+// Doubtful returns a function that reports whether PRISM's float64 arithmetic may give a wrong value in a state. The expression has the type
+// Bool or Int. The result is nil if no state has a wrong value. The function is not safe for concurrent use.
 func (m *Model) Doubtful(expr sema.Expr) (func(state []int32) bool, error) {
 	expr, err := m.replaceLabels(expr)
 	if err != nil {
 		return nil, err
 	}
-	var doubts []boolClosure // whether a part of the expression is doubtful
-	for _, part := range m.floats.Doubtful(expr) {
+	var tests []boolClosure // one for each doubtful sub-expression
+	for _, subexpr := range m.floats.Doubtful(expr) {
 		compile := (*exprCompiler).mayBeWrong
-		if m.floats.ErrorDecides(part) {
+		if m.floats.ErrorDecides(subexpr) {
 			compile = (*exprCompiler).differsFromExact
 		}
-		doubt, err := compileExpr(m, part, compile)
+		isDoubtful, err := compileExpr(m, subexpr, compile)
 		if err != nil {
 			return nil, err
 		}
-		doubts = append(doubts, doubt)
+		tests = append(tests, isDoubtful)
 	}
-	if len(doubts) == 0 {
+	if len(tests) == 0 {
 		return nil, nil
 	}
 	env := &env{}
 	return func(state []int32) bool {
 		env.state = state
-		return slices.ContainsFunc(doubts, func(doubt boolClosure) bool { return doubt(env) })
+		return slices.ContainsFunc(tests, func(isDoubtful boolClosure) bool { return isDoubtful(env) })
 	}, nil
 }
 
-// replaceLabels returns the expression with each label replaced by the expression that it stands for.
+// replaceLabels returns an expression with each label replaced by its definition.
 func (m *Model) replaceLabels(expr sema.Expr) (sema.Expr, error) {
 	var rewriter sema.Rewriter
 	rewriter.Other = func(expr sema.Expr) (sema.Expr, error) {

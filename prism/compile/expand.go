@@ -69,8 +69,8 @@ type Expander interface {
 // NewExpander returns an Expander that interprets the model.
 func (m *Model) NewExpander() Expander { return newExpander(m) }
 
-// NewExpanderUntil returns an expander that stops with the context's error when the context ends. A single state can have
-// a huge number of choices.
+// NewExpanderUntil returns an expander that stops with the context's error when the context ends. A single state can have a huge number of
+// choices.
 func (m *Model) NewExpanderUntil(ctx context.Context) Expander {
 	expander := newExpander(m)
 	expander.ctx = ctx
@@ -105,8 +105,7 @@ type expander struct {
 	choices     Choices
 }
 
-// combination is a combination of commands, one per participant, that is a choice of the current state:
-// combinationCommands[first:last].
+// combination is a combination of commands, one per participant: combinationCommands[first:last]. Each combination is a choice.
 type combination struct {
 	action, first, last int
 }
@@ -137,10 +136,10 @@ func (x *expander) Expand(state []int32) (*Choices, error) {
 	return &x.choices, nil
 }
 
-// workPerPoll is the work between polls of the context: some milliseconds.
+// workPerPoll is the work between polls of the context. It takes some milliseconds.
 const workPerPoll = 1 << 17
 
-// addWork counts work and polls the context after every workPerPoll of it. It returns false if the context has ended.
+// addWork counts work, and polls the context after each workPerPoll. It returns false if the context has ended.
 func (x *expander) addWork(work int) bool {
 	x.workDone += work
 	if x.workDone >= workPerPoll {
@@ -185,7 +184,7 @@ func (x *expander) Enabled(state []int32) (*Choices, error) {
 	return &x.choices, nil
 }
 
-// Apply implements Expander: it writes the successor of the current state to target. Command i of commands makes its update updates[i].
+// Apply implements Expander: it writes the successor of the current state to target. Command i makes its update updates[i].
 func (x *expander) Apply(target []int32, commands []CommandRef, updates []int) error {
 	copy(target, x.env.state)
 	for i, ref := range commands {
@@ -196,8 +195,8 @@ func (x *expander) Apply(target []int32, commands []CommandRef, updates []int) e
 	return nil
 }
 
-// listWithWeights lists the combinations of enabled commands of a state, and evaluates the weights of these commands. It returns early,
-// with stopErr set, when the context ends.
+// listWithWeights lists the combinations of enabled commands of a state, and evaluates the weights of their updates. It stops when the
+// context ends.
 func (x *expander) listWithWeights(state []int32) *StateError {
 	if err := x.listCombinations(state); err != nil {
 		return err
@@ -215,7 +214,7 @@ func (x *expander) listWithWeights(state []int32) *StateError {
 	return nil
 }
 
-// listCombinations evaluates the guards of the commands and lists the combinations of enabled commands.
+// listCombinations evaluates the guards in a state and lists the combinations of enabled commands.
 func (x *expander) listCombinations(state []int32) *StateError {
 	x.env.state = state
 	x.stopErr = nil
@@ -238,7 +237,7 @@ func (x *expander) listCombinations(state []int32) *StateError {
 	return nil
 }
 
-// firstGuardError evaluates the guards in the order of the commands and returns the first error.
+// firstGuardError evaluates the guards in the order of the commands, and returns the first error.
 func (x *expander) firstGuardError() *StateError {
 	x.env.err = nil
 	for _, command := range x.model.commands {
@@ -247,8 +246,8 @@ func (x *expander) firstGuardError() *StateError {
 	return x.model.takeError(&x.env)
 }
 
-// addCombinations appends every combination of one enabled command per participant. The command of the first participant varies
-// fastest. It adds one participant after another to the combinations.
+// addCombinations appends all combinations of enabled commands, one command per participant. The command of the first participant varies
+// fastest.
 func (x *expander) addCombinations(sync *synchronisation) {
 	for i := range sync.participants {
 		if len(x.enabledCommands[sync.participants[i].number()]) == 0 {
@@ -261,7 +260,7 @@ func (x *expander) addCombinations(sync *synchronisation) {
 		x.combinationCommands = append(x.combinationCommands, command)
 		x.combinations = append(x.combinations, combination{sync.action, first, first + 1})
 	}
-	for i := 1; i < len(sync.participants); i++ {
+	for i := 1; i < len(sync.participants); i++ { // add one participant after another
 		numShorter := len(x.combinations) - start
 		for _, command := range x.enabledOf(&sync.participants[i]) {
 			x.extendCombinations(start, numShorter, command)
@@ -270,7 +269,7 @@ func (x *expander) addCombinations(sync *synchronisation) {
 	}
 }
 
-// enabledOf returns the enabled commands of a participant, sorted by their order in the model.
+// enabledOf returns the enabled commands of a participant in the order of the model.
 func (x *expander) enabledOf(participant *participant) []*command {
 	enabled := x.enabledCommands[participant.number()]
 	if !slices.IsSortedFunc(enabled, compareOrder) {
@@ -282,8 +281,7 @@ func (x *expander) enabledOf(participant *participant) []*command {
 // compareOrder compares commands by their order in the model.
 func compareOrder(first, second *command) int { return first.order - second.order }
 
-// extendCombinations appends copies of count combinations from index start on, each with a command added. It stops early when the
-// context ends.
+// extendCombinations appends a copy of count combinations from index start on, each with another command. It stops when the context ends.
 func (x *expander) extendCombinations(start, count int, command *command) {
 	for _, old := range x.combinations[start : start+count] {
 		if !x.addWork(old.last - old.first) {
@@ -315,7 +313,7 @@ func (x *expander) evaluateWeights(command *command) *StateError {
 	switch {
 	case sum == 0:
 		return x.model.stateError(x.env.state, command.source.Pos, x.model.weightName()+" of every update is zero")
-	case !x.model.continuous() && !sumsToOne(sum):
+	case !x.model.isContinuous() && !sumsToOne(sum):
 		return x.model.stateError(x.env.state, command.source.Pos, fmt.Sprintf("probabilities sum to %v, not to 1", sum))
 	}
 	x.hasWeights[command.order] = true
@@ -340,27 +338,27 @@ func (x *expander) evaluateWeight(update *update) (float64, *StateError) {
 	return weight, nil
 }
 
-// weightName returns the name that messages give to the weight of an update.
+// weightName returns the word for a weight in messages: rate in a CTMC, otherwise probability.
 func (m *Model) weightName() string {
-	if m.continuous() {
+	if m.isContinuous() {
 		return "rate"
 	}
 	return "probability"
 }
 
-// sumsToOne reports whether a sum of probabilities is 1 within SumTolerance, relative to the sum, as PRISM tests it.
+// sumsToOne reports whether a sum of probabilities is 1 within SumTolerance, relative to the sum, as in PRISM.
 func sumsToOne(sum float64) bool { return math.Abs((sum-1)/sum) < SumTolerance }
 
-// addChoice appends the choice of a combination of commands. Each combination of one update per command gives a transition; the
-// update of the first command varies fastest. Transitions of weight zero are omitted, and weights of equal targets are summed. It
-// stops early when the context ends.
+// addChoice appends the choice of a combination of commands. Each combination of updates with a positive weight gives a transition. It stops
+// when the context ends.
 func (x *expander) addChoice(chosen combination) *StateError {
 	commands := x.combinationCommands[chosen.first:chosen.last]
 	choice := x.newChoice(chosen)
 	first := len(x.transitions)
 	x.resetUpdates(commands)
 	x.numHashed = 0
-	for more := true; more && x.addWork(len(commands)+len(x.env.state)); more = nextCombination(commands, x.updates) {
+	work := len(commands) + len(x.env.state) // for a transition
+	for hasNext := true; hasNext && x.addWork(work); hasNext = nextCombination(commands, x.updates) {
 		if weight := x.weight(commands, x.updates); weight > 0 {
 			if err := x.addTransition(first, commands, weight); err != nil {
 				return err
@@ -372,7 +370,7 @@ func (x *expander) addChoice(chosen combination) *StateError {
 	return nil
 }
 
-// newChoice returns the choice of a combination of commands. Its transitions are still missing.
+// newChoice returns the choice of a combination of commands, without its transitions.
 func (x *expander) newChoice(chosen combination) Choice {
 	commands := x.combinationCommands[chosen.first:chosen.last]
 	first := len(x.commandRefs)
@@ -382,7 +380,7 @@ func (x *expander) newChoice(chosen combination) Choice {
 	return Choice{Action: chosen.action, Module: ownModule(chosen.action, commands), Commands: x.commandRefs[first:]}
 }
 
-// weight returns the weight of a combination of updates: the product of the weights of its updates, multiplied in order.
+// weight returns the product of the weights of some updates, one per command, multiplied in order.
 func (x *expander) weight(commands []*command, updates []int) float64 {
 	product := x.weights[commands[0].order][updates[0]]
 	for i, command := range commands[1:] {
@@ -391,8 +389,8 @@ func (x *expander) weight(commands []*command, updates []int) float64 {
 	return product
 }
 
-// nextCombination advances updates to the next combination of one update per command; the first varies fastest. It returns false
-// after the last combination, when updates is the first one again.
+// nextCombination advances updates to the next combination of one update per command; the first command varies fastest. After the last
+// combination it returns false and sets updates to the first one.
 func nextCombination(commands []*command, updates []int) bool {
 	for i, command := range commands {
 		updates[i]++
@@ -404,8 +402,8 @@ func nextCombination(commands []*command, updates []int) bool {
 	return false
 }
 
-// addTransition computes the target of the current combination of updates and adds a transition with a weight to the choice whose
-// transitions begin at index first.
+// addTransition adds a transition to the choice whose transitions begin at index first. It computes the target of the current updates. An
+// equal target gets the sum of the weights.
 func (x *expander) addTransition(first int, commands []*command, weight float64) *StateError {
 	start := len(x.targets)
 	x.targets = append(x.targets, x.env.state...)
@@ -428,11 +426,11 @@ func (x *expander) target(i int) []int32 {
 	return x.targets[i*numVars : (i+1)*numVars]
 }
 
-// minHashed is the least number of transitions of a choice for which a hash table is used.
+// minHashed is the least number of transitions of a choice that need a hash table.
 const minHashed = 16
 
-// findTransition returns the index of the transition, from index first on, to the given target, or -1 if there is none. It searches a
-// few transitions linearly and many with a hash table.
+// findTransition returns the index of the transition to a target, from index first on; -1 if there is none. It searches a few transitions
+// linearly and many in a hash table.
 func (x *expander) findTransition(first int, target []int32) int {
 	if len(x.transitions)-first >= minHashed {
 		x.updateHashTable(first)
@@ -447,8 +445,8 @@ func (x *expander) findTransition(first int, target []int32) int {
 	return -1
 }
 
-// updateHashTable adds the transitions from index first on that are not yet in the hash table. It makes a larger table if more than
-// half of the slots would be used.
+// updateHashTable adds the new transitions of a choice to the hash table. The transitions begin at index first. At most half of the slots
+// are used.
 func (x *expander) updateHashTable(first int) {
 	numTransitions := len(x.transitions) - first
 	if 2*numTransitions > len(x.hashSlots) {
@@ -463,16 +461,11 @@ func (x *expander) updateHashTable(first int) {
 	}
 }
 
-// findSlot returns the slot of the hash table that has a transition to the given target, and the index of this transition. If there is
-// none, it returns the free slot for the target, and -1. The transitions of the choice begin at index first.
+// findSlot returns the slot of the hash table with a transition to a target, and the index of the transition. If there is none, it returns a
+// free slot and -1. The transitions begin at index first.
 func (x *expander) findSlot(first int, target []int32) (slot, transition int) {
-	hash := uint64(len(target))
-	for _, value := range target {
-		hash = (hash ^ uint64(uint32(value))) * 0x9e3779b97f4a7c15
-		hash ^= hash >> 32
-	}
 	mask := len(x.hashSlots) - 1 // the table size is a power of two
-	for slot = int(hash) & mask; x.hashSlots[slot] != 0; slot = (slot + 1) & mask {
+	for slot = int(hashOf(target)) & mask; x.hashSlots[slot] != 0; slot = (slot + 1) & mask {
 		i := first + int(x.hashSlots[slot]) - 1
 		if slices.Equal(x.target(i), target) {
 			return slot, i
@@ -481,7 +474,17 @@ func (x *expander) findSlot(first int, target []int32) (slot, transition int) {
 	return slot, -1
 }
 
-// applyUpdates writes the values that the updates assign to target. All updates read the state before the transition.
+// hashOf returns a hash of a state.
+func hashOf(state []int32) uint64 {
+	hash := uint64(len(state))
+	for _, value := range state {
+		hash = (hash ^ uint64(uint32(value))) * 0x9e3779b97f4a7c15
+		hash ^= hash >> 32
+	}
+	return hash
+}
+
+// applyUpdates writes the assigned values of some updates to target. All updates read the state before the transition.
 func (x *expander) applyUpdates(target []int32, commands []*command, updates []int) *StateError {
 	for i, command := range commands {
 		if err := x.applyUpdate(target, command, updates[i]); err != nil {
@@ -491,8 +494,7 @@ func (x *expander) applyUpdates(target []int32, commands []*command, updates []i
 	return nil
 }
 
-// applyUpdate writes the values that one update of a command assigns to target. A value outside the range of its variable is an
-// error.
+// applyUpdate writes the assigned values of an update to target. A value outside the range of its variable is an error.
 func (x *expander) applyUpdate(target []int32, command *command, update int) *StateError {
 	for _, assignment := range command.updates[update].assigns {
 		value := assignment.value(&x.env)
@@ -509,8 +511,7 @@ func (x *expander) applyUpdate(target []int32, command *command, update int) *St
 	return nil
 }
 
-// setSlices sets the slices of all transitions and choices again. It is called when the buffers to which they refer have their final
-// size, because a buffer moves when it grows.
+// setSlices sets the slices of all transitions and choices again, because buffers move when they grow.
 func (x *expander) setSlices() {
 	for i := range x.transitions {
 		x.transitions[i].Target = slices.Clip(x.target(i))

@@ -9,10 +9,10 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// assemble compiles the model and a monitor to a WebAssembly module that draws random paths. It returns an *UnsupportedError for a
-// model that needs too much code, and for an initial state outside the declared ranges, on which the generated arithmetic relies.
+// assemble compiles the model and a monitor to a WebAssembly module that draws random paths. It returns an *UnsupportedError for a model
+// that needs too much code, and for an initial state outside the declared ranges.
 func (m *Model) assemble(watch *watch, start []int32) ([]byte, error) {
-	for i, variable := range m.program.Vars {
+	for i, variable := range m.program.Vars { // the generated arithmetic relies on the ranges
 		if start[i] < variable.Low || start[i] > variable.High {
 			return nil, m.tooHard("the initial value of %s is outside its range", variable.Name)
 		}
@@ -46,8 +46,7 @@ type moveGenerator struct {
 
 // newMoveGenerator returns a moveGenerator for a module that reserves the first bytes of its memory.
 //
-// It is not a method of Model, to save compile time. Packages that import compile also compile the types in the signatures of
-// Model's methods, and the generic types of package wasm take a second each time.
+// It is not a method of Model, to save compile time: importers of this package would compile the generic types in its signature.
 func newMoveGenerator(model *Model, reserved int) moveGenerator {
 	builder := model.newGraphBuilder()
 	return moveGenerator{
@@ -102,7 +101,7 @@ func (g *moveGenerator) prepareMoves() error {
 	return nil
 }
 
-// registerCommands registers every expression of the model's commands with the builder.
+// registerCommands registers all expressions of the model's commands.
 func (g *moveGenerator) registerCommands() {
 	for _, command := range g.model.commands {
 		g.builder.registerGuard(command.source.Guard)
@@ -127,8 +126,7 @@ func (g *pathGenerator) registerMonitor() {
 	}
 }
 
-// listMoves lists every combination of commands whose guards do not contradict each other. The order is that in which the
-// interpreter lists the enabled combinations.
+// listMoves lists all combinations of commands with compatible guards, in the order of the interpreter.
 func (g *moveGenerator) listMoves() error {
 	for _, sync := range g.model.synchronisations {
 		commands := make([]*command, len(sync.participants))
@@ -139,8 +137,8 @@ func (g *moveGenerator) listMoves() error {
 	return nil
 }
 
-// listCombinations adds the moves for all combinations of commands of the participants up to index last; the command of the first
-// participant varies fastest. The commands of later participants are selected already, and facts says that their guards hold.
+// listCombinations adds the moves for all commands of the participants up to index last. The commands of later participants are selected,
+// and facts says that their guards hold.
 func (g *moveGenerator) listCombinations(sync synchronisation, last int, commands []*command, facts *facts) error {
 	if last < 0 {
 		return g.addMove(sync.action, commands)
@@ -158,7 +156,7 @@ func (g *moveGenerator) listCombinations(sync synchronisation, last int, command
 	return nil
 }
 
-// addMove adds a move with the given commands, and the conjuncts of their guards.
+// addMove adds the move of some commands. It returns an error if the model has too many moves or updates.
 func (g *moveGenerator) addMove(action int, commands []*command) error {
 	if len(g.moves) == maxMoves {
 		return g.model.tooHard("more than %d combinations of commands", maxMoves)
@@ -174,8 +172,7 @@ func (g *moveGenerator) addMove(action int, commands []*command) error {
 	return nil
 }
 
-// classifyWeights records how the code obtains the weights of a command's updates, which are probabilities or rates: it uses valid
-// constants, it computes weights that depend on the state, and it gives up on invalid constants.
+// classifyWeights records whether the weights of a command's updates are valid constants, invalid constants or computed.
 func (g *moveGenerator) classifyWeights(command *command) {
 	constants, areConstant := g.constantWeightsOf(command)
 	switch {
@@ -188,7 +185,7 @@ func (g *moveGenerator) classifyWeights(command *command) {
 	}
 }
 
-// constantWeightsOf returns the weights of a command's updates if all of them are constants. Otherwise ok is false.
+// constantWeightsOf returns the weights of a command's updates; ok is false unless all are constants.
 func (g *moveGenerator) constantWeightsOf(command *command) (weights []float64, ok bool) {
 	for i := range command.updates {
 		weight := g.weightTerm(command, i)
@@ -200,8 +197,8 @@ func (g *moveGenerator) constantWeightsOf(command *command) (weights []float64, 
 	return weights, true
 }
 
-// areValidWeights reports whether the probabilities or rates of a command's updates are finite, not negative and not all zero, and
-// whether probabilities sum to one. expander.evaluateWeights checks the same.
+// areValidWeights reports whether the weights of a command's updates are finite, not negative and not all zero. Probabilities must also sum
+// to one.
 func (m *Model) areValidWeights(weights []float64) bool {
 	sum := 0.0
 	for _, weight := range weights {
@@ -211,10 +208,10 @@ func (m *Model) areValidWeights(weights []float64) bool {
 		}
 		sum += weight
 	}
-	return sum != 0 && (m.continuous() || sumsToOne(sum))
+	return sum != 0 && (m.isContinuous() || sumsToOne(sum))
 }
 
-// declareWeightLocals declares a local variable of the current function for each computed weight of the given commands.
+// declareWeightLocals declares a local variable for each computed weight of some commands.
 func (g *moveGenerator) declareWeightLocals(commands ...*command) {
 	for _, command := range commands {
 		for i := range g.computedWeights[command] {

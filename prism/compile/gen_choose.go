@@ -7,8 +7,8 @@ import (
 	"tilecheck/prism/compile/wasm"
 )
 
-// evaluateFailing emits code that evaluates the guards whose evaluation may fail, and keeps their values in locals for the decision
-// tree. The tree would skip some guards, but a failure must not be missed: the interpreter evaluates all guards in every state.
+// evaluateFailing emits code that evaluates all guards that may fail, and keeps their values in locals. The decision tree may skip a guard,
+// but a failure must not be missed.
 func (g *moveGenerator) evaluateFailing() {
 	for _, command := range g.model.commands {
 		guard := g.conditionTerm(command.source.Guard)
@@ -24,21 +24,20 @@ func (g *moveGenerator) evaluateFailing() {
 	}
 }
 
-// emitChoiceOfMove emits the decision tree, which jumps to the label of the picked move, and then the code of each move. A label of
-// WebAssembly names the end of a block, so the code of a move follows the end of its block.
+// emitChoiceOfMove emits the decision tree, followed by the code of each move. The decision tree jumps to the code of the picked move.
 func (g *pathGenerator) emitChoiceOfMove() {
 	tree := g.buildTree()
 	g.countTreeUses(tree)
 	g.moveLabels = g.openLabels(len(g.moves))
 	g.scoped(func() { g.emitTree(tree) })
 	for i := range g.moves {
-		g.fn.End()
+		g.fn.End() // the label of move i
 		g.scoped(func() { g.emitMove(&g.moves[i]) })
 		g.fn.Br(g.nextStep)
 	}
 }
 
-// buildTree builds the decision tree for all moves.
+// buildTree returns the decision tree for all moves.
 func (g *moveGenerator) buildTree() *decisionTree {
 	treeBuilder := &treeBuilder{builder: g.builder, growth: 4*len(g.moves) + 64}
 	candidates := make([]candidate, len(g.moves))
@@ -49,21 +48,21 @@ func (g *moveGenerator) buildTree() *decisionTree {
 }
 
 // countTreeUses counts the uses of all terms in a decision tree.
-func (g *moveGenerator) countTreeUses(tree *decisionTree) {
-	if tree.test != nil {
-		g.countUses(tree.test)
+func (g *moveGenerator) countTreeUses(node *decisionTree) {
+	if node.test != nil {
+		g.countUses(node.test)
 	}
-	for _, candidate := range tree.moves {
+	for _, candidate := range node.moves {
 		for _, conjunct := range candidate.guard {
 			g.countUses(conjunct)
 		}
 	}
-	for _, child := range tree.next {
+	for _, child := range node.next {
 		g.countTreeUses(child)
 	}
 }
 
-// emitTree emits a decision tree. Every path through the code ends in a jump.
+// emitTree emits the code of a decision tree. Every path through the code ends in a jump.
 func (g *moveGenerator) emitTree(tree *decisionTree) {
 	outer := g.facts
 	g.facts = tree.facts
@@ -85,8 +84,8 @@ func (g *moveGenerator) emitSubtree(tree *decisionTree) func() {
 	return func() { g.scoped(func() { g.emitTree(tree) }) }
 }
 
-// emitVariableSwitch emits a branch to the subtree for the value of a variable: a jump table if most numbers between the smallest and
-// the largest value have a subtree, otherwise a sequence of comparisons.
+// emitVariableSwitch emits a branch on the value of a variable. The branch is a jump table for adjacent values, otherwise a sequence of
+// comparisons.
 func (g *moveGenerator) emitVariableSwitch(tree *decisionTree) {
 	numValues := len(tree.values)
 	span := tree.values[numValues-1] - tree.values[0]
@@ -94,7 +93,7 @@ func (g *moveGenerator) emitVariableSwitch(tree *decisionTree) {
 		g.emitJumpTable(tree)
 		return
 	}
-	// The last subtree needs no comparison: it is for all other values, or for the only value that is left.
+	// The last subtree needs no comparison, because all other values have been tested.
 	last := len(tree.next) - 1
 	for i, subtree := range tree.next[:last] {
 		isValue := g.slots[tree.slot].Eq(constI32(tree.values[i]))
@@ -103,8 +102,8 @@ func (g *moveGenerator) emitVariableSwitch(tree *decisionTree) {
 	g.emitSubtree(tree.next[last])()
 }
 
-// emitJumpTable emits a jump to the subtree for the value of a variable, followed by the code of the subtrees. The table has a label
-// for each number from the smallest to the largest value; numbers without a subtree of their own have the label of the last subtree.
+// emitJumpTable emits a jump table for the value of a variable, followed by the code of the subtrees. Numbers without a subtree jump to the
+// last subtree.
 func (g *moveGenerator) emitJumpTable(tree *decisionTree) {
 	labels := g.openLabels(len(tree.next))
 	otherwise := labels[len(labels)-1]
@@ -121,7 +120,7 @@ func (g *moveGenerator) emitJumpTable(tree *decisionTree) {
 	g.fn.Op(wasm.Unreachable)
 }
 
-// openLabels opens n blocks and returns their labels in the order in which the blocks end.
+// openLabels opens n blocks and returns their labels in the order of the ends of the blocks.
 func (g *moveGenerator) openLabels(n int) []wasm.Label {
 	labels := make([]wasm.Label, n)
 	for i := n - 1; i >= 0; i-- {
@@ -130,8 +129,8 @@ func (g *moveGenerator) openLabels(n int) []wasm.Label {
 	return labels
 }
 
-// decideLeaf emits the code for a leaf of the decision tree. The code finds which moves of the leaf are enabled, picks one of them, and
-// jumps to its code. If none is enabled, it jumps to deadlockLabel.
+// decideLeaf emits the code of a leaf of the decision tree: it picks one of the enabled moves and jumps to the code of the move. Without an
+// enabled move it jumps to deadlockLabel.
 func (g *pathGenerator) decideLeaf(moves []candidate) {
 	var enabled bitset
 	switch len(moves) {
@@ -152,25 +151,24 @@ func (g *pathGenerator) decideLeaf(moves []candidate) {
 	g.pickMove(moves, enabled)
 }
 
-// bitset says which moves of a leaf are enabled. It has an i64 local for each 64 moves; bit i%64 of local i/64 stands for move i. nil
-// means that all moves are enabled.
+// bitset has a bit for each move of a leaf: bit i%64 of local i/64 says that move i is enabled. A nil bitset means that all moves are
+// enabled.
 type bitset []wasm.Var[int64]
 
-// evaluateGuards emits code that evaluates the conjuncts of the guards that the decision tree has not decided. It returns the locals
-// that will have a bit for each enabled move; nil if all moves are certainly enabled.
+// evaluateGuards emits code that evaluates the remaining guards of the moves. It returns the bitset of enabled moves.
 func (g *moveGenerator) evaluateGuards(moves []candidate) bitset {
 	hasGuard := func(candidate candidate) bool { return len(candidate.guard) > 0 }
 	if !slices.ContainsFunc(moves, hasGuard) {
 		return nil
 	}
 	moves, allowed := g.buildTables(moves)
-	initialBits := make([]int64, (len(moves)+63)/64)
+	initialBits := make([]int64, wordsFor(len(moves)))
 	var undecided []int
 	for i, candidate := range moves {
 		if hasGuard(candidate) {
 			undecided = append(undecided, i)
 		} else {
-			initialBits[i/64] |= 1 << (i % 64)
+			setBitOf(initialBits, i)
 		}
 	}
 	enabled := g.initBitset(initialBits)
@@ -181,7 +179,13 @@ func (g *moveGenerator) evaluateGuards(moves []candidate) bitset {
 	return enabled
 }
 
-// initBitset emits code that sets a bitset to the given words, and returns its locals. All bitsets of this kind share their locals.
+// wordsFor returns the number of words of 64 bits that hold n bits.
+func wordsFor(n int) int { return (n + 63) / 64 }
+
+// setBitOf sets bit i of a list of words.
+func setBitOf[T int64 | uint64](words []T, i int) { words[i/64] |= 1 << (i % 64) }
+
+// initBitset emits code that sets a bitset to some words. Bitsets share their locals.
 func (g *moveGenerator) initBitset(words []int64) bitset {
 	for len(g.bitsetLocals) < len(words) {
 		g.bitsetLocals = append(g.bitsetLocals, wasm.Local[int64](g.fn))
@@ -193,19 +197,12 @@ func (g *moveGenerator) initBitset(words []int64) bitset {
 	return bits
 }
 
-// setBits emits code that sets the bits of enabled moves among the undecided ones, which are indices of moves. Moves that test for the
-// same value of a variable are evaluated together, under one test. allowed is the bitset of buildTables, nil if there are no tables.
+// setBits emits code that sets the bits of the enabled moves. undecided has the indices of the moves with untested guards. An expensive
+// guard is evaluated only if its bit in allowed is set; nil allows all.
 func (g *moveGenerator) setBits(moves []candidate, undecided []int, bits, allowed bitset) {
-	for len(undecided) > 0 {
+	for len(undecided) > 0 { // evaluate moves with a common test under one branch
 		test := mostFrequentTest(moves, undecided)
-		var tested, others []int
-		for _, i := range undecided {
-			if slices.ContainsFunc(moves[i].guard, test.is) {
-				tested = append(tested, i)
-			} else {
-				others = append(others, i)
-			}
-		}
+		tested, others := partition(undecided, func(i int) bool { return slices.ContainsFunc(moves[i].guard, test.is) })
 		if len(tested) < 2 {
 			break
 		}
@@ -219,17 +216,12 @@ func (g *moveGenerator) setBits(moves []candidate, undecided []int, bits, allowe
 	}
 }
 
-// mostFrequentTest returns the test of a variable for a value that occurs in most guards of the undecided moves. The slot of the result
-// is -1 if there is no such test.
+// mostFrequentTest returns the most frequent equality test in the guards of the undecided moves. Its slot is -1 if there is none.
 func mostFrequentTest(moves []candidate, undecided []int) valueTest {
 	count := map[valueTest]int{}
 	best := valueTest{slot: -1}
 	for _, i := range undecided {
-		for _, term := range moves[i].guard {
-			test, ok := asValueTest(term)
-			if !ok {
-				continue
-			}
+		for _, test := range valueTestsIn(moves[i].guard) {
 			count[test]++
 			if best.slot < 0 || count[test] > count[best] {
 				best = test
@@ -239,18 +231,28 @@ func mostFrequentTest(moves []candidate, undecided []int) valueTest {
 	return best
 }
 
-// withoutTest returns a copy of the moves in which the guards of the moves with the indices in changed no longer contain a test. The
-// caller has emitted this test.
-func withoutTest(moves []candidate, changed []int, test valueTest) []candidate {
+// partition splits numbers by a predicate, and keeps their order.
+func partition(numbers []int, predicate func(int) bool) (matching, others []int) {
+	for _, number := range numbers {
+		if predicate(number) {
+			matching = append(matching, number)
+		} else {
+			others = append(others, number)
+		}
+	}
+	return matching, others
+}
+
+// withoutTest returns a copy of the moves. It removes a test from the guards of the moves with the given indices.
+func withoutTest(moves []candidate, indices []int, test valueTest) []candidate {
 	result := slices.Clone(moves)
-	for _, i := range changed {
+	for _, i := range indices {
 		result[i].guard = slices.DeleteFunc(slices.Clone(moves[i].guard), test.is)
 	}
 	return result
 }
 
-// setBit emits code that sets bit i of bits if all conjuncts of a guard hold. An expensive guard is evaluated only if bit i of allowed
-// is set; nil means that all bits are set.
+// setBit emits code that sets bit i if a guard holds. An expensive guard is evaluated only if bit i of allowed is set; nil allows all.
 func (g *moveGenerator) setBit(guard []*term, i int, bits, allowed bitset) {
 	word, bit := bits[i/64], int64(i%64)
 	mayFail := slices.ContainsFunc(guard, func(conjunct *term) bool { return conjunct.mayFail })
@@ -261,22 +263,26 @@ func (g *moveGenerator) setBit(guard []*term, i int, bits, allowed bitset) {
 	case !mayFail && !isExpensive:
 		word.Set(g.fn, word.Or(wasm.ExtendU(g.evaluateAll(opAnd, guard)).Shl(bit)))
 	default:
-		g.scoped(func() {
-			g.fn.Block(func(out wasm.Label) {
-				if allowed != nil {
-					g.fn.BrIf(out, allowed[i/64].And(constI64(1<<bit)).IsZero())
-				}
-				for _, conjunct := range guard {
-					g.jumpIf(conjunct, false, out)
-				}
-				word.Set(g.fn, word.Or(constI64(1<<bit)))
-			})
-		})
+		g.scoped(func() { g.setBitByJumps(guard, i, bits, allowed) })
 	}
 }
 
-// countChoices emits code that sets numChoices to the number of enabled moves, and jumps to deadlockLabel if none is enabled. bits has
-// a bit for each enabled move; nil means that all moves are enabled.
+// setBitByJumps emits code that sets bit i, unless a conjunct of a guard is false or bit i of allowed is clear. It evaluates the conjuncts one
+// after another.
+func (g *moveGenerator) setBitByJumps(guard []*term, i int, bits, allowed bitset) {
+	word, mask := bits[i/64], constI64(1<<(i%64))
+	g.fn.Block(func(out wasm.Label) {
+		if allowed != nil {
+			g.fn.BrIf(out, allowed[i/64].And(mask).IsZero())
+		}
+		for _, conjunct := range guard {
+			g.jumpIf(conjunct, false, out)
+		}
+		word.Set(g.fn, word.Or(mask))
+	})
+}
+
+// countChoices emits code that sets numChoices to the number of enabled moves. The code jumps to deadlockLabel if no move is enabled.
 func (g *pathGenerator) countChoices(moves []candidate, bits bitset) {
 	if bits == nil {
 		g.numChoices.Set(g.fn, constI32(len(moves)))
@@ -289,56 +295,59 @@ func (g *pathGenerator) countChoices(moves []candidate, bits bitset) {
 	g.fn.BrIf(g.deadlockLabel, g.numChoices.Tee(wasm.Wrap(sum)).IsZero())
 }
 
-// popcount emits the number of bits that are set in a word.
+// popcount returns code for the number of set bits of a word.
 func popcount(word wasm.Var[int64]) wasm.Expr[int64] {
 	return wasm.Convert[int64](wasm.I64Popcnt, word)
 }
 
-// checkWeights emits code that computes and checks the weights of every command in an enabled move. Constant weights were checked when
-// the code was generated. enabled has a bit for each enabled move; nil means that all moves are enabled.
+// checkWeights emits code that computes and checks the weights of the commands in enabled moves. Constant weights need no check.
 func (g *pathGenerator) checkWeights(moves []candidate, enabled bitset) {
 	for _, command := range g.model.commands {
 		if g.constantWeights[command] != nil {
 			continue
 		}
-		var with []int // the indices of the moves with the command
-		for i, candidate := range moves {
-			if slices.Contains(g.moves[candidate.move].commands, command) {
-				with = append(with, i)
-			}
-		}
+		movesWith := g.movesWith(command, moves)
 		switch {
-		case len(with) == 0:
+		case len(movesWith) == 0:
 		case enabled == nil:
 			g.computeWeights(command)
 		default:
-			g.fn.If(enabled.containsAny(with), func() { g.scoped(func() { g.computeWeights(command) }) })
+			g.fn.If(enabled.containsAny(movesWith), func() { g.scoped(func() { g.computeWeights(command) }) })
 		}
 	}
 }
 
-// containsAny returns code that tests whether one of the bits with the given numbers is set. There is at least one number.
+// movesWith returns the indices of the moves that contain a command.
+func (g *moveGenerator) movesWith(command *command, moves []candidate) []int {
+	var indices []int
+	for i, candidate := range moves {
+		if slices.Contains(g.moves[candidate.move].commands, command) {
+			indices = append(indices, i)
+		}
+	}
+	return indices
+}
+
+// containsAny returns code that tests whether at least one of the given bits is set.
 func (b bitset) containsAny(numbers []int) wasm.Expr[int32] {
 	masks := make([]int64, len(b))
 	for _, i := range numbers {
-		masks[i/64] |= 1 << (i % 64)
+		setBitOf(masks, i)
 	}
-	var found wasm.Expr[int64]
+	var tested []wasm.Expr[int64] // the tested bits of each word
 	for i, mask := range masks {
-		if mask == 0 {
-			continue
+		if mask != 0 {
+			tested = append(tested, b[i].And(constI64(mask)))
 		}
-		bits := b[i].And(constI64(mask))
-		if found != nil {
-			bits = found.Or(bits)
-		}
-		found = bits
 	}
-	return found.Ne(constI64(0))
+	union := tested[0]
+	for _, bits := range tested[1:] {
+		union = union.Or(bits)
+	}
+	return union.Ne(constI64(0))
 }
 
-// computeWeights emits code that stores the weights of a command's updates in locals and checks them, as expander.evaluateWeights
-// does. The code gives up on weights that are not valid.
+// computeWeights emits code that stores the weights of a command's updates in locals and checks them. The code gives up on invalid weights.
 func (g *moveGenerator) computeWeights(command *command) {
 	fn := g.fn
 	if g.hasInvalidWeights(command) {
@@ -364,8 +373,7 @@ func (g *moveGenerator) computeWeights(command *command) {
 	g.checkSum(sum, smallest)
 }
 
-// evaluateArms emits code that evaluates in advance the results of ?: that several probabilities have in common, such as p/n in
-// (x=0 ? p/n : 0) and (y=0 ? p/n : 0).
+// evaluateArms emits code that computes common branches of ?: in advance, such as p/n in (x=0 ? p/n : 0) and (y=0 ? p/n : 0).
 func (g *moveGenerator) evaluateArms(probabilities []*term) {
 	seen := map[*term]bool{}
 	for _, term := range probabilities {
@@ -382,12 +390,12 @@ func (g *moveGenerator) evaluateArms(probabilities []*term) {
 	}
 }
 
-// checkSum emits code that gives up if the smallest weight is negative, or the sum of the weights is not valid: it must be 1 for
-// probabilities, and positive and finite for rates. A finite sum implies that every weight is finite.
+// checkSum emits code that gives up on invalid weights: a negative weight, probabilities that do not sum to 1, or rates without a positive
+// and finite sum.
 func (g *moveGenerator) checkSum(sum, smallest wasm.Var[float64]) {
-	noneNegative := smallest.Ge(constF64(0))
+	noneNegative := smallest.Ge(constF64(0)) // then each weight is finite if the sum is
 	var validSum wasm.Expr[int32]
-	if g.model.continuous() {
+	if g.model.isContinuous() {
 		validSum = sum.Gt(constF64(0)).And(sum.Le(constF64(math.MaxFloat64)))
 	} else {
 		deviation := wasm.Local[float64](g.fn)
@@ -397,7 +405,7 @@ func (g *moveGenerator) checkSum(sum, smallest wasm.Var[float64]) {
 	g.fn.BrIf(g.giveUp, noneNegative.And(validSum).IsZero())
 }
 
-// weightTerm returns the term of the probability or rate of update i of a command. An update without one has probability 1.
+// weightTerm returns the term of the probability or rate of an update of a command; the default is 1.
 func (g *moveGenerator) weightTerm(command *command, i int) *term {
 	if expr := command.source.Updates[i].Prob; expr != nil {
 		return g.builder.floatExpr(expr)
@@ -405,11 +413,10 @@ func (g *moveGenerator) weightTerm(command *command, i int) *term {
 	return g.graph.floatConst(1)
 }
 
-// pickMove emits code that picks one of the enabled moves and jumps to its code. bits has a bit for each enabled move; nil means that
-// all moves are enabled.
+// pickMove emits code that picks an enabled move and jumps to its code.
 func (g *pathGenerator) pickMove(moves []candidate, bits bitset) {
 	switch {
-	case g.model.continuous():
+	case g.model.isContinuous():
 		g.raceByRate(moves, bits)
 	case len(moves) == 1:
 		g.fn.Br(g.moveLabels[moves[0].move])
@@ -422,7 +429,7 @@ func (g *pathGenerator) pickMove(moves []candidate, bits bitset) {
 	}
 }
 
-// countNondeterminism counts a state in which several moves are enabled.
+// countNondeterminism emits code that counts a state with several enabled moves.
 func (g *pathGenerator) countNondeterminism() { g.nondet.Set(g.fn, g.nondet.Add(constI64(1))) }
 
 // jumpTo emits a jump to the code of the move with the given index.
@@ -434,8 +441,8 @@ func (g *pathGenerator) jumpTo(moves []candidate, index wasm.Operand[int32]) {
 	g.fn.BrTable(index, labels, labels[len(labels)-1])
 }
 
-// pickEnabledMove emits code that draws a number k below the number of enabled moves and jumps to the k-th enabled move. It draws
-// nothing if only one move is enabled.
+// pickEnabledMove emits code that draws a number k below the number of enabled moves, and jumps to the k-th enabled move. A single enabled
+// move needs no draw.
 func (g *pathGenerator) pickEnabledMove(moves []candidate, bits bitset) {
 	fn := g.fn
 	g.pickedIndex.Set(fn, constI32(0))
@@ -444,19 +451,18 @@ func (g *pathGenerator) pickEnabledMove(moves []candidate, bits bitset) {
 		g.drawBelow()
 	})
 	for i, word := range bits {
-		part := moves[i*64 : min(i*64+64, len(moves))]
+		wordMoves := moves[i*64 : min(i*64+64, len(moves))]
 		if i == len(bits)-1 {
-			g.jumpToRank(part, word)
+			g.jumpToRank(wordMoves, word)
 			return
 		}
 		numEnabled := wasm.Local[int32](fn)
-		fn.If(g.pickedIndex.LtU(numEnabled.Tee(wasm.Wrap(popcount(word)))), func() { g.jumpToRank(part, word) })
+		fn.If(g.pickedIndex.LtU(numEnabled.Tee(wasm.Wrap(popcount(word)))), func() { g.jumpToRank(wordMoves, word) })
 		g.pickedIndex.Set(fn, g.pickedIndex.Sub(numEnabled))
 	}
 }
 
-// jumpToRank emits a jump to the k-th enabled move of one word of the bitset, where k is the value of pickedIndex, counted from 0. The
-// code clears the lowest k bits of the word, so that the lowest bit left is the move.
+// jumpToRank emits a jump to the k-th enabled move in a word of the bitset, where k is pickedIndex. The code clears the lowest k bits.
 func (g *pathGenerator) jumpToRank(moves []candidate, word wasm.Var[int64]) {
 	fn := g.fn
 	fn.Block(func(done wasm.Label) {
@@ -470,17 +476,16 @@ func (g *pathGenerator) jumpToRank(moves []candidate, word wasm.Var[int64]) {
 	g.jumpTo(moves, lowestBit(word))
 }
 
-// lowestBit emits the index of the lowest bit that is set.
+// lowestBit returns code for the index of the lowest set bit.
 func lowestBit(word wasm.Var[int64]) wasm.Expr[int32] {
 	return wasm.Wrap(wasm.Convert[int64](wasm.I64Ctz, word))
 }
 
-// withoutLowestBit emits the word without its lowest bit that is set.
+// withoutLowestBit returns code for a word without its lowest set bit.
 func withoutLowestBit(word wasm.Var[int64]) wasm.Expr[int64] { return word.And(word.Sub(constI64(1))) }
 
-// raceByRate emits code that picks a move of a CTMC, as interpreter.pickByRate does. The code sets totalExitRate to the sum of the
-// rates of all enabled moves. If several moves are enabled, it draws one with probability proportional to its rate, and leaves in
-// remainder the number that selects its updates.
+// raceByRate emits code that picks a move of a CTMC with probability proportional to its rate. The code sets totalExitRate, and leaves in
+// remainder the number that selects the updates.
 func (g *pathGenerator) raceByRate(moves []candidate, bits bitset) {
 	fn := g.fn
 	totals := make([]wasm.Var[float64], len(moves))
@@ -505,15 +510,15 @@ func (g *pathGenerator) raceByRate(moves []candidate, bits bitset) {
 	g.jumpTo(moves, g.pickedIndex)
 }
 
-// jumpIfSelected jumps to a move if remainder is below its total rate, or if it is the only enabled move. Otherwise it subtracts the
-// rate from remainder.
+// jumpIfSelected emits a jump to a move if remainder is below its total rate, or if it is the only enabled move. If not, the code subtracts
+// the rate from remainder.
 func (g *pathGenerator) jumpIfSelected(move, index int, total wasm.Var[float64]) {
 	g.fn.BrIf(g.moveLabels[move], g.remainder.Lt(total).Or(g.numChoices.Eq(constI32(1))))
 	g.remainder.Set(g.fn, g.remainder.Sub(total))
 	g.pickedIndex.Set(g.fn, constI32(index))
 }
 
-// ifEnabled emits code that runs only if move i is enabled.
+// ifEnabled emits code that runs if move i is enabled.
 func (g *pathGenerator) ifEnabled(i int, bits bitset, emit func()) {
 	if bits == nil {
 		emit()
@@ -522,7 +527,7 @@ func (g *pathGenerator) ifEnabled(i int, bits bitset, emit func()) {
 	g.fn.If(isSet(bits[i/64], i%64), func() { g.scoped(emit) })
 }
 
-// isSet emits whether a bit of a word is set.
+// isSet returns code that tests a bit of a word.
 func isSet(word wasm.Var[int64], bit int) wasm.Expr[int32] {
 	return word.And(constI64(1 << bit)).IsZero().IsZero()
 }

@@ -32,8 +32,8 @@ const (
 //	for each state: unpack it into the variables
 //	  find the enabled moves (decisionTree), call the function of each
 //
-// The function of a move computes the weights of its updates and writes their targets. If a state
-// may be erroneous, the code gives up and the interpreter lists the choices of this state.
+// The function of a move computes the weights of its updates and writes their targets. If a state may be erroneous, the code gives up and
+// the interpreter lists the choices of this state.
 type expandGenerator struct {
 	moveGenerator
 	packing       *Packing
@@ -51,8 +51,8 @@ type expandGenerator struct {
 	done, failed                        wasm.Label
 }
 
-// assembleExpander compiles the model to a WebAssembly module that lists choices, and returns the moves that it refers to. It returns
-// an *UnsupportedError for a model that needs too much code. asLister is for NewPackedLister.
+// assembleExpander compiles the model to a WebAssembly module that lists choices, and returns its moves. It returns an *UnsupportedError for
+// a model that needs too much code. asLister omits the weights.
 func (m *Model) assembleExpander(packing *Packing, asLister bool) ([]byte, []Move, error) {
 	outputStart := 8 * expandBatch * packing.Words
 	generator := &expandGenerator{
@@ -75,7 +75,7 @@ func (m *Model) assembleExpander(packing *Packing, asLister bool) ([]byte, []Mov
 	return generator.module.Bytes(), generator.describeMoves(), nil
 }
 
-// describeMoves returns the moves in the form of the interface PackedExpander.
+// describeMoves returns the moves in their public form.
 func (g *expandGenerator) describeMoves() []Move {
 	moves := make([]Move, len(g.moves))
 	for i, move := range g.moves {
@@ -87,8 +87,8 @@ func (g *expandGenerator) describeMoves() []Move {
 	return moves
 }
 
-// emitModule emits the variables of the model and the main function. The parameter of the main function is the number of states to expand,
-// and its result the number of states that it has expanded. It stops early when the output is full.
+// emitModule emits the variables of the model and the main function. The function expands the given number of states and returns the number
+// of expanded states. It stops when the output is full.
 func (g *expandGenerator) emitModule() {
 	g.declareModel()
 	for range g.packing.Words {
@@ -114,7 +114,7 @@ func (g *expandGenerator) emitModule() {
 	index.Emit(fn)
 }
 
-// unpackState emits code that reads the state with an index from memory and unpacks it into the globals of the variables.
+// unpackState emits code that reads a packed state from memory and unpacks it into the variables.
 func (g *expandGenerator) unpackState(stateIndex wasm.Var[int32]) {
 	fn := g.fn
 	address := wasm.Local[int32](fn)
@@ -149,14 +149,14 @@ func extractVariable(word wasm.Var[int64], field PackedField) wasm.Expr[int32] {
 	return value
 }
 
-// emitState emits code that writes the choices of the unpacked state. If they do not fit in the output, the code jumps to full. If it
-// gives up on the state, it writes gaveUp instead. A branch to a block goes to the end of the block, so the code for an outcome of the
-// state (done, failed or giveUp) follows the end of its block.
+// emitState emits code that writes the choices of the unpacked state. The code jumps to full if the choices do not fit, and writes gaveUp if
+// it gives up on the state.
 func (g *expandGenerator) emitState(full wasm.Label) {
 	fn := g.fn
 	g.nextOutput.Set(fn, g.stateOutput.Add(constI32(8)))
 	g.numChoices.Set(fn, constI32(0))
 	fn.Block(func(next wasm.Label) {
+		// A jump to a label goes to the end of its block.
 		g.done = fn.Open()
 		g.failed = fn.Open()
 		g.giveUp = fn.Open()
@@ -181,7 +181,7 @@ func (g *expandGenerator) emitState(full wasm.Label) {
 	})
 }
 
-// writeLeaf emits code that writes the choices of the enabled moves among those of a leaf of the decision tree.
+// writeLeaf emits code that writes the choices of the enabled moves of a leaf of the decision tree.
 func (g *expandGenerator) writeLeaf(moves []candidate) {
 	switch len(moves) {
 	case 0:
@@ -196,7 +196,7 @@ func (g *expandGenerator) writeLeaf(moves []candidate) {
 	g.fn.Br(g.done)
 }
 
-// fewMoves is the greatest number of moves whose bits are tested one after another.
+// fewMoves is the greatest number of moves with a separate test of each bit.
 const fewMoves = 8
 
 // callEnabledMoves emits calls of the functions of the enabled moves, in order.
@@ -208,18 +208,19 @@ func (g *expandGenerator) callEnabledMoves(moves []candidate, enabled bitset) {
 		return
 	}
 	for i, word := range enabled {
-		part := moves[i*64 : min(i*64+64, len(moves))]
-		if len(part) > fewMoves {
-			g.callMovesOfBits(part, word)
+		wordMoves := moves[i*64 : min(i*64+64, len(moves))]
+		if len(wordMoves) > fewMoves {
+			g.callMovesOfBits(wordMoves, word)
 			continue
 		}
-		for bit, candidate := range part {
+		for bit, candidate := range wordMoves {
 			g.fn.If(isSet(word, bit), func() { g.callMove(candidate.move) })
 		}
 	}
 }
 
-// callMovesOfBits emits a loop that calls the functions of the moves whose bits are set, lowest bit first, and clears the bits.
+// callMovesOfBits emits a loop over the set bits of a word, lowest bit first. The loop calls the function of each bit's move and clears the
+// bit.
 func (g *expandGenerator) callMovesOfBits(moves []candidate, word wasm.Var[int64]) {
 	fn := g.fn
 	fn.Block(func(none wasm.Label) {
@@ -240,20 +241,20 @@ func (g *expandGenerator) callMovesOfBits(moves []candidate, word wasm.Var[int64
 	})
 }
 
-// callMove emits a call of a move's function, which writes a choice. It jumps to failed if the function gave up.
+// callMove emits a call of a move's function, which writes a choice. It jumps to failed if the function fails.
 func (g *expandGenerator) callMove(move int) {
 	g.fn.BrIf(g.failed, g.moveResult.Tee(wasm.Call[int32, int32](g.moveFunction(move))))
 	g.numChoices.Set(g.fn, g.numChoices.Add(constI32(1)))
 }
 
-// moveFunction returns the index of a move's function, and emits the function if it does not exist yet. For the new function it
-// replaces the state of the code generator, which it restores afterwards.
+// moveFunction returns the index of a move's function. It emits the function at the first call.
 func (g *expandGenerator) moveFunction(move int) uint32 {
 	if index, ok := g.moveFunctions[move]; ok {
 		return index
 	}
 	fn := g.module.Func("", nil, []wasm.Type{wasm.I32})
 	g.moveFunctions[move] = fn.Index
+	// Emit the function with an empty state of the code generator, and then restore the old state.
 	outer := g.codeGenerator
 	g.fn, g.facts = fn, g.noFacts
 	g.computedTerms, g.computedOrder, g.uses = map[*term]typedCode{}, nil, map[*term]int{}
@@ -264,7 +265,7 @@ func (g *expandGenerator) moveFunction(move int) uint32 {
 	return fn.Index
 }
 
-// emitMoveFunction emits the body of a move's function, which returns moveDone, moveGaveUp or moveNoSpace.
+// emitMoveFunction emits the body of a move's function. The function returns moveDone, moveGaveUp or moveNoSpace.
 func (g *expandGenerator) emitMoveFunction(move int) {
 	fn, spec := g.fn, &g.moves[move]
 	g.giveUp = fn.Open()
@@ -281,7 +282,7 @@ func (g *expandGenerator) emitMoveFunction(move int) {
 	constI32(moveGaveUp).Emit(fn)
 }
 
-// writeChoice emits code that writes the transitions of a move. If they do not fit in the output, the code jumps to full.
+// writeChoice emits code that writes the transitions of a move. The code jumps to full if they do not fit in the output.
 func (g *expandGenerator) writeChoice(move int, full wasm.Label) {
 	fn, spec := g.fn, &g.moves[move]
 	for _, conjunct := range spec.guard {
@@ -319,16 +320,16 @@ type choiceOutput struct {
 	differing map[int]bool      // the slots of the variables whose new values differ
 }
 
-// transitionSize returns the size of a transition in the output in bytes.
+// transitionSize returns the size of a transition in the output, in bytes.
 func (g *expandGenerator) transitionSize() int { return 8 + 8*g.packing.Words }
 
-// commonTarget emits code for the assigned variables whose new value is the same in all alternatives. It returns the packed target
-// with these values, and the set of assigned variables whose values differ.
+// commonTarget emits code for the new values that all alternatives share. It returns the packed target with these values, and the slots of
+// the other assigned variables.
 func (g *expandGenerator) commonTarget(alternatives []alternative) (base []wasm.Var[int64], differing map[int]bool) {
 	differing = map[int]bool{}
 	values := map[int]*term{}
 	for _, slot := range assignedSlots(alternatives) {
-		if column := g.valuesInAlternatives(alternatives, slot); allEqual(column) {
+		if column := g.valuesInAlternatives(alternatives, slot); areEqual(column) {
 			values[slot] = column[0]
 		} else {
 			differing[slot] = true
@@ -337,14 +338,14 @@ func (g *expandGenerator) commonTarget(alternatives []alternative) (base []wasm.
 	return g.withValues(g.packed, values), differing
 }
 
-// withValues emits code that computes new values of variables, checks their ranges, and inserts them into a packed state. values has a
-// term for the slot of each variable. It returns the locals with the result.
+// withValues emits code that computes new values of variables, checks their ranges and inserts them into a packed state. values is indexed
+// by slot. It returns locals with the new packed state.
 func (g *expandGenerator) withValues(packed []wasm.Var[int64], values map[int]*term) []wasm.Var[int64] {
 	newLocals := g.computeValues(values)
 	for _, slot := range slices.Sorted(maps.Keys(values)) {
 		value := values[slot]
 		switch {
-		case g.certainlyInRange(value, slot):
+		case g.isCertainlyInRange(value, slot):
 		case value.isConst():
 			g.fn.Br(g.giveUp)
 		default:
@@ -358,8 +359,8 @@ func (g *expandGenerator) withValues(packed []wasm.Var[int64], values map[int]*t
 	return words
 }
 
-// computeValues emits code that computes new values of variables, given by slot, into locals, which it returns by slot. Constants, and
-// variables that keep their old values, have no locals.
+// computeValues emits code that computes new values of variables into locals. It omits constants and unchanged variables. Both maps are
+// indexed by slot.
 func (g *expandGenerator) computeValues(values map[int]*term) map[int]wasm.Var[int32] {
 	newLocals := map[int]wasm.Var[int32]{}
 	var toCompute []newValue
@@ -380,8 +381,7 @@ func (g *expandGenerator) computeValues(values map[int]*term) map[int]wasm.Var[i
 	return newLocals
 }
 
-// replaceFields returns code for one word of a packed state, with the given index, into which the new values of variables are
-// inserted. The values are constants or in locals. A variable that keeps its value is in the word already.
+// replaceFields returns code for a word of a packed state with the new values of variables. newLocals has the computed values.
 func (g *expandGenerator) replaceFields(word wasm.Expr[int64], wordIndex int, values map[int]*term, newLocals map[int]wasm.Var[int32]) wasm.Expr[int64] {
 	var replaced uint64     // the bits of the fields with new values
 	var constantBits uint64 // the bits that constant values set
@@ -410,7 +410,7 @@ func (g *expandGenerator) replaceFields(word wasm.Expr[int64], wordIndex int, va
 	return word
 }
 
-// fieldBits returns code for the bits that a value has in its field of a packed word.
+// fieldBits returns code for the bits of a value in its field of a packed word.
 func fieldBits(field PackedField, value wasm.Expr[int32]) wasm.Expr[int64] {
 	if field.Low != 0 {
 		value = value.Sub(constI32(field.Low))
@@ -422,7 +422,7 @@ func fieldBits(field PackedField, value wasm.Expr[int32]) wasm.Expr[int64] {
 	return bits
 }
 
-// differingValues returns the values that an alternative assigns to the variables whose values differ between the alternatives.
+// differingValues returns the values of an alternative for the variables that differ between the alternatives.
 func (o *choiceOutput) differingValues(alternative alternative) map[int]*term {
 	values := map[int]*term{}
 	for slot, value := range alternative.values {
@@ -433,8 +433,7 @@ func (o *choiceOutput) differingValues(alternative alternative) map[int]*term {
 	return values
 }
 
-// writeConstantChoice emits code that writes a choice with constant weights. A lister, which does not need weights, uses it for every
-// choice.
+// writeConstantChoice emits code that writes a choice with constant weights.
 func (g *expandGenerator) writeConstantChoice(output choiceOutput, alternatives []alternative) {
 	header := int64(len(alternatives))<<32 | int64(output.move)
 	wasm.Store(g.fn, output.start, 0, constI64(header))
@@ -449,8 +448,7 @@ func (g *expandGenerator) writeConstantChoice(output choiceOutput, alternatives 
 	g.nextOutput.Set(g.fn, output.start.Add(constI32(offset)))
 }
 
-// writeTransition emits code that writes a transition at an offset from an address: its weight, and the packed state base with the
-// given values of variables.
+// writeTransition emits code that writes a transition to address+offset: its weight, and the packed state base with new values.
 func (g *expandGenerator) writeTransition(address wasm.Var[int32], offset int, weight wasm.Operand[float64], base []wasm.Var[int64], values map[int]*term) {
 	wasm.Store(g.fn, address, uint32(offset), weight)
 	for wordIndex, word := range g.withValues(base, values) {
@@ -458,7 +456,7 @@ func (g *expandGenerator) writeTransition(address wasm.Var[int32], offset int, w
 	}
 }
 
-// writeWeightedChoice emits code that writes a choice whose weights are computed, and skips alternatives of weight zero.
+// writeWeightedChoice emits code that writes a choice with computed weights. The code skips alternatives of weight zero.
 func (g *expandGenerator) writeWeightedChoice(output choiceOutput, alternatives []alternative) {
 	fn := g.fn
 	next, weight, numWritten := wasm.Local[int32](fn), wasm.Local[float64](fn), wasm.Local[int32](fn)
@@ -467,7 +465,7 @@ func (g *expandGenerator) writeWeightedChoice(output choiceOutput, alternatives 
 	for _, alternative := range alternatives {
 		weight.Set(fn, g.weight(&g.moves[output.move], alternative.updates))
 		values := output.differingValues(alternative)
-		if g.allConstantsInRange(values) { // writing always is cheaper than a jump
+		if g.allConstantsInRange(values) { // an unneeded write is cheaper than a jump
 			g.writeTransition(next, 0, weight, output.base, values)
 			g.countIfPositive(weight, numWritten, next)
 			continue
@@ -482,7 +480,8 @@ func (g *expandGenerator) writeWeightedChoice(output choiceOutput, alternatives 
 	g.nextOutput.Set(fn, next)
 }
 
-// countIfPositive emits code that counts a written transition if its weight is positive. Otherwise the next transition overwrites it.
+// countIfPositive emits code that counts a written transition if its weight is positive. The next transition overwrites a transition of
+// weight zero.
 func (g *expandGenerator) countIfPositive(weight wasm.Var[float64], numWritten, next wasm.Var[int32]) {
 	positive := wasm.InLocal(g.fn, weight.Gt(constF64(0)))
 	numWritten.Set(g.fn, numWritten.Add(positive))
@@ -492,14 +491,14 @@ func (g *expandGenerator) countIfPositive(weight wasm.Var[float64], numWritten, 
 // allConstantsInRange reports whether all values are constants within the ranges of their variables.
 func (g *expandGenerator) allConstantsInRange(values map[int]*term) bool {
 	for slot, term := range values {
-		if !term.isConst() || !g.certainlyInRange(term, slot) {
+		if !term.isConst() || !g.isCertainlyInRange(term, slot) {
 			return false
 		}
 	}
 	return true
 }
 
-// ownModule returns the Module of a Choice: the module of a single unlabelled command, otherwise -1.
+// ownModule returns the module of a single unlabelled command; -1 for other choices.
 func ownModule(action int, commands []*command) int {
 	if action == sema.Unlabelled && len(commands) == 1 && commands[0].source.Action == sema.Unlabelled {
 		return commands[0].module

@@ -7,8 +7,8 @@ import (
 	"tilecheck/prism/compile/wasm"
 )
 
-// codeGenerator emits the code of terms into a function. The value of a term that was computed stays available in a local, as long as
-// every path to the current code passes the computation.
+// codeGenerator emits the code of terms into a function. It keeps computed values in locals, as long as every path to the current code
+// passes the computation.
 type codeGenerator struct {
 	graph *graph
 	fn    *wasm.Func
@@ -40,7 +40,7 @@ const (
 	hoistCost  = 1 << 16 // above this cost, repeated sub-terms are computed first, to bound the code size
 )
 
-// wasmType returns the WebAssembly type of values of a sort.
+// wasmType returns the WebAssembly type of a sort.
 func wasmType(sort sortKind) wasm.Type {
 	if sort == sortFloat {
 		return wasm.F64
@@ -48,7 +48,7 @@ func wasmType(sort sortKind) wasm.Type {
 	return wasm.I32
 }
 
-// countUses counts a use of a term. At the first use it also counts the uses of its operands.
+// countUses counts a use of a term. The first use also counts a use of each operand.
 func (c *codeGenerator) countUses(term *term) {
 	c.uses[term]++
 	if c.uses[term] == 1 {
@@ -58,8 +58,7 @@ func (c *codeGenerator) countUses(term *term) {
 	}
 }
 
-// scoped calls emit, which emits code that may be skipped at run time. After it, terms that were computed in this code count as not
-// computed.
+// scoped calls emit, which emits code that may be skipped at run time. Terms that this code computes count as not computed afterwards.
 func (c *codeGenerator) scoped(emit func()) {
 	mark := len(c.computedOrder)
 	emit()
@@ -69,8 +68,7 @@ func (c *codeGenerator) scoped(emit func()) {
 	c.computedOrder = c.computedOrder[:mark]
 }
 
-// keepInLocal emits code that pushes the value of a term on the stack and also keeps it in a new local, where later uses find it. value
-// is the code that computes it.
+// keepInLocal emits code that pushes the value of a term and also keeps it in a new local for later uses. value is the code of the term.
 func (c *codeGenerator) keepInLocal(term *term, value func(*wasm.Func)) {
 	if term.sort == sortFloat {
 		c.computedTerms[term] = wasm.Keep[float64](c.fn, wasm.Expr[float64](value))
@@ -80,7 +78,7 @@ func (c *codeGenerator) keepInLocal(term *term, value func(*wasm.Func)) {
 	c.computedOrder = append(c.computedOrder, term)
 }
 
-// costOf returns the number of operations needed to evaluate terms here, up to a limit. Each term counts once.
+// costOf returns the number of operations that evaluate terms here, up to a limit. Each term counts once.
 func (c *codeGenerator) costOf(limit int, terms ...*term) int {
 	c.epoch++
 	total := 0
@@ -90,8 +88,7 @@ func (c *codeGenerator) costOf(limit int, terms ...*term) int {
 	return total
 }
 
-// measure returns the number of operations that computing a term takes. It does not count terms that are computed already or counted in
-// this epoch. It may stop when it reaches the limit.
+// measure returns the number of operations that compute a term, up to a limit. It omits computed terms and terms that are already counted.
 func (c *codeGenerator) measure(term *term, limit int) int {
 	for len(c.measuredAt) <= term.id {
 		c.measuredAt = append(c.measuredAt, 0)
@@ -123,7 +120,7 @@ func (c *codeGenerator) floatCode(term *term) wasm.Expr[float64] {
 	return func(*wasm.Func) { c.emitTerm(term) }
 }
 
-// emitTerm emits code that pushes the value of a term: from its local if it was computed before, otherwise by computing it.
+// emitTerm emits code that pushes the value of a term: from its local, or by computing it.
 func (c *codeGenerator) emitTerm(term *term) {
 	local, ok := c.computedTerms[term]
 	switch {
@@ -144,8 +141,8 @@ func (c *codeGenerator) emitTerm(term *term) {
 	}
 }
 
-// computeRepeated computes the repeated sub-terms of an expensive term in advance, to bound the size of the code. Some of them may
-// turn out not to be needed. If one fails, the interpreter takes over.
+// computeRepeated emits code that computes the repeated sub-terms of an expensive term in advance. This limits the size of the code. If a
+// sub-term fails, the interpreter takes over.
 func (c *codeGenerator) computeRepeated(root *term) {
 	if root.cost < hoistCost {
 		return
@@ -157,7 +154,7 @@ func (c *codeGenerator) computeRepeated(root *term) {
 	}
 }
 
-// repeatedTerms returns the operations that occur more than once in a term and have not been computed, operands first.
+// repeatedTerms returns the repeated operations in a term that have no local yet, operands first.
 func (c *codeGenerator) repeatedTerms(root *term) []*term {
 	uses := map[*term]int{}
 	var operandsFirst []*term
@@ -179,10 +176,10 @@ func (c *codeGenerator) repeatedTerms(root *term) []*term {
 	return slices.DeleteFunc(operandsFirst, func(subterm *term) bool { return uses[subterm] == 1 })
 }
 
-// variable returns the WebAssembly variable that holds the value of a model's variable.
+// variable returns the WebAssembly variable of a variable of the model.
 func (c *codeGenerator) variable(slot int) wasm.Var[int32] {
-	if l, ok := c.params[slot]; ok {
-		return l
+	if param, ok := c.params[slot]; ok {
+		return param
 	}
 	return c.slots[slot]
 }
@@ -223,7 +220,7 @@ func (c *codeGenerator) operationCode(term *term) typedCode {
 	return c.instructionValue(term)
 }
 
-// instructionValue returns the code of an operation that is a single instruction or a call of a host function.
+// instructionValue returns the code of an operation with a single instruction or a host function.
 func (c *codeGenerator) instructionValue(term *term) typedCode {
 	last := term.operands[len(term.operands)-1]
 	switch {
@@ -273,7 +270,7 @@ func instruction(op opcode) wasm.Opcode {
 	}
 }
 
-// negation returns the code of !operand, which is a single comparison if possible.
+// negation returns the code of !operand. A negated comparison becomes the opposite comparison.
 func (c *codeGenerator) negation(operand *term) wasm.Expr[int32] {
 	_, isComputed := c.computedTerms[operand]
 	isComparison := operand.op == opIntEq || operand.op == opIntLt || operand.op == opIff
@@ -287,8 +284,8 @@ func (c *codeGenerator) negation(operand *term) wasm.Expr[int32] {
 	return left.Ne(right)
 }
 
-// cheapPrefix splits the operands of a conjunction or disjunction. The first part, which has at least one operand, is cheap enough to
-// evaluate without jumps. The second part begins with the first operand that may fail or is too expensive.
+// cheapPrefix splits the operands of a connective. The operands in together are cheap to evaluate without jumps. later begins with an
+// operand that is too expensive or may fail.
 func (c *codeGenerator) cheapPrefix(args []*term) (together, later []*term) {
 	cost := c.costOf(chunkCost+1, args[0])
 	for i, operand := range args[1:] {
@@ -313,24 +310,23 @@ func (c *codeGenerator) evaluateAll(op opcode, args []*term) wasm.Expr[int32] {
 	return result
 }
 
-// connective returns the code of a conjunction or disjunction. Expensive operands are skipped if an earlier one decides the result.
+// connective returns the code of a conjunction or disjunction. It skips expensive operands if an earlier one determines the result.
 func (c *codeGenerator) connective(op opcode, args []*term) wasm.Expr[int32] {
 	together, later := c.cheapPrefix(args)
 	if later == nil {
 		return c.evaluateAll(op, together)
 	}
-	rest := func() { c.scoped(func() { c.connective(op, later).Emit(c.fn) }) }
+	evaluateLater := func() { c.scoped(func() { c.connective(op, later).Emit(c.fn) }) }
 	return func(fn *wasm.Func) {
 		if op == opAnd {
-			fn.IfElse(wasm.I32, c.evaluateAll(op, together), rest, func() { constI32(0).Emit(fn) })
+			fn.IfElse(wasm.I32, c.evaluateAll(op, together), evaluateLater, func() { constI32(0).Emit(fn) })
 		} else {
-			fn.IfElse(wasm.I32, c.evaluateAll(op, together), func() { constI32(1).Emit(fn) }, rest)
+			fn.IfElse(wasm.I32, c.evaluateAll(op, together), func() { constI32(1).Emit(fn) }, evaluateLater)
 		}
 	}
 }
 
-// jumpIf emits a jump to target that is taken if the condition has the wanted value. Terms that are computed before the jump stay
-// available after it.
+// jumpIf emits a jump to target if a condition has the wanted value. Terms that are computed before the jump stay available after it.
 func (c *codeGenerator) jumpIf(condition *term, wanted bool, target wasm.Label) {
 	c.computeRepeated(condition)
 	_, isComputed := c.computedTerms[condition]
@@ -361,8 +357,7 @@ func (c *codeGenerator) jumpIf(condition *term, wanted bool, target wasm.Label) 
 	}
 }
 
-// jumpIfAny emits jumps to target that are taken if any operand of a connective has the wanted value. Cheap operands are evaluated
-// together.
+// jumpIfAny emits jumps to target if an operand of a connective has the wanted value. It evaluates cheap operands together.
 func (c *codeGenerator) jumpIfAny(op opcode, operands []*term, wanted bool, target wasm.Label) {
 	for operands != nil {
 		var together []*term
@@ -375,15 +370,15 @@ func (c *codeGenerator) jumpIfAny(op opcode, operands []*term, wanted bool, targ
 	}
 }
 
-// jumpIfCode emits a jump to target that is taken if the code gives the wanted value.
-func (c *codeGenerator) jumpIfCode(cond wasm.Expr[int32], wanted bool, target wasm.Label) {
+// jumpIfCode emits a jump to target if code gives the wanted value.
+func (c *codeGenerator) jumpIfCode(condition wasm.Expr[int32], wanted bool, target wasm.Label) {
 	if !wanted {
-		cond = cond.IsZero()
+		condition = condition.IsZero()
 	}
-	c.fn.BrIf(target, cond)
+	c.fn.BrIf(target, condition)
 }
 
-// conditional returns the code of ?:. If both arms are cheap and cannot fail, it evaluates both and selects a result.
+// conditional returns the code of ?:. If both branches are cheap and cannot fail, the code evaluates both and selects a result.
 func (c *codeGenerator) conditional(choice *term) typedCode {
 	cond, ifTrue, ifFalse := choice.operands[0], choice.operands[1], choice.operands[2]
 	canEvaluateBoth := c.isCheapAndSafe(ifTrue) && c.isCheapAndSafe(ifFalse)
@@ -400,21 +395,21 @@ func (c *codeGenerator) conditional(choice *term) typedCode {
 	})
 }
 
-// isCheapAndSafe reports whether an arm of ?: costs at most selectCost and cannot fail, so that it may be evaluated needlessly.
+// isCheapAndSafe reports whether a branch of ?: costs at most selectCost and cannot fail, so the code may evaluate it needlessly.
 func (c *codeGenerator) isCheapAndSafe(arm *term) bool {
 	return !arm.mayFail && c.costOf(selectCost+1, arm) <= selectCost
 }
 
-// arithmetic returns the code of an addition, subtraction or multiplication of Ints. If the result may overflow, the code computes it
-// with 64 bits and gives up after an overflow.
+// arithmetic returns the code of +, - or * for Ints. If the result may overflow, the code computes with 64 bits and gives up after an
+// overflow.
 func (c *codeGenerator) arithmetic(term *term) wasm.Expr[int32] {
 	left, right := c.intCode(term.operands[0]), c.intCode(term.operands[1])
 	factor := term.operands[1]
 	isDoubling := term.op == opMul && factor.isConst() && factor.intValue == 2
 	switch {
-	case !c.facts.overflows(term) && isDoubling:
+	case !c.facts.mayOverflow(term) && isDoubling:
 		return left.Shl(1)
-	case !c.facts.overflows(term):
+	case !c.facts.mayOverflow(term):
 		return calculate(term.op, left, right)
 	}
 	return func(fn *wasm.Func) {
@@ -437,7 +432,7 @@ func calculate[T int32 | int64](op opcode, left, right wasm.Expr[T]) wasm.Expr[T
 	return left.Mul(right)
 }
 
-// modulo returns the code of mod(dividend, divisor), whose result is never negative. The code gives up unless the divisor is positive.
+// modulo returns the code of mod(dividend, divisor). The result is never negative. The code gives up unless the divisor is positive.
 func (c *codeGenerator) modulo(term *term) wasm.Expr[int32] {
 	return func(fn *wasm.Func) {
 		dividend := wasm.InLocal(fn, c.intCode(term.operands[0]))
@@ -456,7 +451,7 @@ func (c *codeGenerator) modulo(term *term) wasm.Expr[int32] {
 	}
 }
 
-// minOrMax returns the code of min or max of two Ints.
+// minOrMax returns the code of the minimum or maximum of two Ints.
 func (c *codeGenerator) minOrMax(term *term) wasm.Expr[int32] {
 	return func(fn *wasm.Func) {
 		left := wasm.InLocal(fn, c.intCode(term.operands[0]))
@@ -469,10 +464,10 @@ func (c *codeGenerator) minOrMax(term *term) wasm.Expr[int32] {
 	}
 }
 
-// hostFailed is the result of the host function for integer powers if it fails.
+// hostFailed is the result of the host function for a failed integer power.
 const hostFailed = math.MinInt64
 
-// power returns the code of an integer power. It gives up if the power is undefined or overflows.
+// power returns the code of an integer power. The code gives up if the power is undefined or overflows.
 func (c *codeGenerator) power(term *term) wasm.Expr[int32] {
 	return func(fn *wasm.Func) {
 		call := wasm.Call[int64, int32](c.hostIntPow, c.intCode(term.operands[0]), c.intCode(term.operands[1]))
@@ -489,16 +484,15 @@ func (c *codeGenerator) rounding(term *term) wasm.Expr[int32] {
 		result := rounded(fn, term.op, operand, term.operands[0].maybeNaN)
 		if term.mayFail {
 			number := wasm.InLocal(fn, result)
-			fits := number.Ge(constF64(math.MinInt32)).And(number.Le(constF64(math.MaxInt32)))
-			fn.BrIf(c.giveUp, fits.IsZero())
+			isInRange := number.Ge(constF64(math.MinInt32)).And(number.Le(constF64(math.MaxInt32)))
+			fn.BrIf(c.giveUp, isInRange.IsZero())
 			result = number.Expr
 		}
 		wasm.Convert[int32](wasm.I32TruncF64S, result).Emit(fn)
 	}
 }
 
-// rounded returns the code of floor, ceil or round with a float64 result. Like roundBy, it rounds halves up, and NaN to 0. maybeNaN says
-// that the operand may be NaN.
+// rounded returns the code of floor, ceil or round of a float64, as a float64. It rounds halves up, and NaN to 0.
 func rounded(fn *wasm.Func, op opcode, operand wasm.Var[float64], maybeNaN bool) wasm.Expr[float64] {
 	switch op {
 	case opFloor:
@@ -516,10 +510,9 @@ func rounded(fn *wasm.Func, op opcode, operand wasm.Var[float64], maybeNaN bool)
 	return result
 }
 
-// sameFloat returns the code of sema.SameFloat: NaN equals NaN, and 0 differs from -0. If one operand is never NaN and never zero, this
-// is the comparison of IEEE 754.
+// sameFloat returns the code of an equality of two numbers: NaN equals NaN, and 0 differs from -0.
 func (c *codeGenerator) sameFloat(left, right *term) wasm.Expr[int32] {
-	if neverNaNOrZero(left) || neverNaNOrZero(right) {
+	if isNeverNaNOrZero(left) || isNeverNaNOrZero(right) { // the comparison of IEEE 754 gives the same result
 		return c.floatCode(left).Eq(c.floatCode(right))
 	}
 	return func(fn *wasm.Func) {
@@ -531,7 +524,7 @@ func (c *codeGenerator) sameFloat(left, right *term) wasm.Expr[int32] {
 	}
 }
 
-// neverNaNOrZero reports whether a term of sort Double is neither NaN nor zero.
-func neverNaNOrZero(term *term) bool {
+// isNeverNaNOrZero reports whether a Double is never NaN and never zero.
+func isNeverNaNOrZero(term *term) bool {
 	return !term.maybeNaN && (term.floatLow > 0 || term.floatHigh < 0)
 }

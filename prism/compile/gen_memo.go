@@ -43,15 +43,15 @@ type memoGroup struct {
 	slots  []int
 }
 
-// memoGroups returns groups of values that are worth memoising (storing in a table for reuse), and the values that are not. Values
-// are in one group if they read the same variables, or one reads a subset of the variables of the other.
-func (g *moveGenerator) memoGroups(values []newValue) (groups []memoGroup, rest []newValue) {
+// memoGroups groups the values that are worth memoising (storing in a table for reuse), and returns the remaining values as others. The
+// variables of a value are a subset or a superset of the variables of its group.
+func (g *moveGenerator) memoGroups(values []newValue) (groups []memoGroup, others []newValue) {
 	var candidates []memoGroup
 	for _, value := range values {
 		slots := g.variablesOf(value.value)
 		canBeKey := len(slots) > 0 && totalWidth(g.fieldsOfVariables(slots)) <= memoWidth
 		if !canBeKey || value.value.mayFail {
-			rest = append(rest, value)
+			others = append(others, value)
 			continue
 		}
 		candidates = addToGroup(candidates, value, slots)
@@ -60,14 +60,14 @@ func (g *moveGenerator) memoGroups(values []newValue) (groups []memoGroup, rest 
 		if g.isWorthMemoising(group) {
 			groups = append(groups, group)
 		} else {
-			rest = append(rest, group.values...)
+			others = append(others, group.values...)
 		}
 	}
-	return groups, rest
+	return groups, others
 }
 
-// addToGroup adds a value that reads the variables in the given slots to the first group with related variables. If there is none, it
-// adds a group.
+// addToGroup adds a value to the first group that reads a subset or a superset of its variables, or to a new group. slots are the variables
+// of the value.
 func addToGroup(groups []memoGroup, value newValue, slots []int) []memoGroup {
 	for i := range groups {
 		group := &groups[i]
@@ -83,13 +83,12 @@ func addToGroup(groups []memoGroup, value newValue, slots []int) []memoGroup {
 	return append(groups, memoGroup{[]newValue{value}, slots})
 }
 
-// isSubset reports whether the second list contains every element of the first.
-func isSubset(firsts, seconds []int) bool {
-	return !slices.ContainsFunc(firsts, func(x int) bool { return !slices.Contains(seconds, x) })
+// isSubset reports whether a list contains every element of another list.
+func isSubset(subset, list []int) bool {
+	return !slices.ContainsFunc(subset, func(element int) bool { return !slices.Contains(list, element) })
 }
 
-// isWorthMemoising reports whether the values of a group are expensive enough to memoise, fit in 32 bits together, and memory is left for
-// their table.
+// isWorthMemoising reports whether the values of a group are expensive, fit in 32 bits together, and have memory for a table.
 func (g *moveGenerator) isWorthMemoising(group memoGroup) bool {
 	terms := group.terms()
 	fitsInWord := totalWidth(g.fieldsOfTerms(terms)) <= 32
@@ -150,7 +149,7 @@ func (g *moveGenerator) fieldsOfVariables(slots []int) []wordField {
 	return adjacentFields(ranges)
 }
 
-// adjacentFields returns fields for values in the given ranges, one after another from bit 0 on.
+// adjacentFields returns adjacent fields from bit 0 on, for values in the given ranges.
 func adjacentFields(ranges []interval) []wordField {
 	fields := make([]wordField, len(ranges))
 	shift := 0
@@ -171,9 +170,8 @@ func totalWidth(fields []wordField) int {
 	return width
 }
 
-// lookUpMemo emits code that looks up the values of a group in its table, computes them if they are not there, and unpacks them into
-// newLocals. An entry of the table has the key plus 1 in its upper half, so that an empty entry matches no key, and the packed values
-// in its lower half.
+// lookUpMemo emits code that looks up the values of a group in its table. If the table lacks them, the code computes them. The upper half of
+// an entry has the key plus 1, and the lower half the packed values.
 func (g *moveGenerator) lookUpMemo(group memoGroup, newLocals map[int]wasm.Var[int32]) {
 	memo, group := g.memoFor(group)
 	fn := g.fn
@@ -190,7 +188,7 @@ func (g *moveGenerator) lookUpMemo(group memoGroup, newLocals map[int]wasm.Var[i
 	loaded := wasm.Load[int64](offset.Tee(hash.Shl(3)), memo.address)
 	// Compute the values if the entry has another key.
 	entryKey := wasm.Wrap(entry.Tee(loaded).ShrU(32))
-	fn.If(entryKey.Ne(key.Add(constI32(1))), func() {
+	fn.If(entryKey.Ne(key.Add(constI32(1))), func() { // an empty entry, 0, matches no key
 		args := []wasm.Operand[int32]{key, offset}
 		for _, slot := range group.slots {
 			args = append(args, g.slots[slot])
@@ -205,7 +203,7 @@ func (g *moveGenerator) lookUpMemo(group memoGroup, newLocals map[int]wasm.Var[i
 	}
 }
 
-// packFields emits the packed word that has the given values in its fields. There is at least one value.
+// packFields returns code for a packed word with the given values in its fields. There is at least one value.
 func packFields(values []wasm.Expr[int32], fields []wordField) wasm.Expr[int32] {
 	packed := shiftToField(values[0], fields[0])
 	for i, value := range values[1:] {
@@ -214,7 +212,7 @@ func packFields(values []wasm.Expr[int32], fields []wordField) wasm.Expr[int32] 
 	return packed
 }
 
-// shiftToField emits a value shifted to its position in a packed word.
+// shiftToField returns code for a value at its position in a packed word.
 func shiftToField(value wasm.Expr[int32], field wordField) wasm.Expr[int32] {
 	if field.low != 0 {
 		value = value.Sub(constI32(field.low))
@@ -225,7 +223,7 @@ func shiftToField(value wasm.Expr[int32], field wordField) wasm.Expr[int32] {
 	return value
 }
 
-// extractField emits the value in a field of a packed word.
+// extractField returns code for the value in a field of a packed word.
 func extractField(packed wasm.Var[int32], field wordField) wasm.Expr[int32] {
 	if field.width == 0 {
 		return constI32(field.low)
@@ -243,15 +241,15 @@ func extractField(packed wasm.Var[int32], field wordField) wasm.Expr[int32] {
 	return value
 }
 
-// memoFor returns the table of a group, and the group with its variables and values in the order of the table. The order may be
-// reversed, because a group and its mirror image share one table: the row of a board is read in both directions.
+// memoFor returns the table of a group, and the group in the order of the table. A group and its reversal share one table: the row of a
+// board is read in both directions.
 func (g *moveGenerator) memoFor(group memoGroup) (*memoTable, memoGroup) {
-	mirror := memoGroup{slices.Clone(group.values), slices.Clone(group.slots)}
-	slices.Reverse(mirror.values)
-	slices.Reverse(mirror.slots)
+	reversed := memoGroup{slices.Clone(group.values), slices.Clone(group.slots)}
+	slices.Reverse(reversed.values)
+	slices.Reverse(reversed.slots)
 	key := g.canonicalKey(group)
-	if other := g.canonicalKey(mirror); other < key {
-		group, key = mirror, other
+	if reversedKey := g.canonicalKey(reversed); reversedKey < key {
+		group, key = reversed, reversedKey
 	}
 	if memo, ok := g.memos[key]; ok {
 		return memo, group
@@ -261,8 +259,8 @@ func (g *moveGenerator) memoFor(group memoGroup) (*memoTable, memoGroup) {
 	return memo, group
 }
 
-// canonicalKey writes the values of a group as a string, in which variables have the numbers of their positions in the group. Two
-// groups with the same key compute the same function.
+// canonicalKey returns a text of the values of a group. Variables have the numbers of their positions in the group, so equal keys mean the
+// same function.
 func (g *moveGenerator) canonicalKey(group memoGroup) string {
 	writer := canonicalWriter{slots: group.slots, numbers: map[*term]uint32{}}
 	for _, slot := range group.slots {
@@ -279,15 +277,14 @@ func (g *moveGenerator) canonicalKey(group memoGroup) string {
 	return string(writer.key)
 }
 
-// canonicalWriter writes terms in a form in which only the positions of their variables in a list of slots matter.
+// canonicalWriter writes terms with the positions of their variables in a list of slots.
 type canonicalWriter struct {
 	slots   []int
 	numbers map[*term]uint32 // the terms that are written, numbered in this order
 	key     []byte
 }
 
-// number returns the number of a term. If it has none, it writes the operation of the term with the numbers of its operands. The
-// operands of a commutative operation are sorted.
+// number returns the number of a term. At the first call it writes the operation of the term with the numbers of its operands.
 func (w *canonicalWriter) number(term *term) uint32 {
 	if number, ok := w.numbers[term]; ok {
 		return number
@@ -314,17 +311,17 @@ func (w *canonicalWriter) number(term *term) uint32 {
 	return number
 }
 
-// newMemo reserves a table for a group and emits the function that fills it. The parameters of the function are the key, the offset of
-// its entry, and the values of the variables. It computes the values of the group, stores them in the table and returns the entry.
+// newMemo reserves a table for a group and emits the function that fills an entry. The parameters of the function are the key, the offset of
+// the entry, and the values of the variables. The function returns the entry.
 func (g *moveGenerator) newMemo(group memoGroup) *memoTable {
 	const numFixedParams = 2
-	params := []wasm.Type{wasm.I32, wasm.I32}
+	paramTypes := []wasm.Type{wasm.I32, wasm.I32}
 	variables := map[int]wasm.Var[int32]{}
 	for i, slot := range group.slots {
-		params = append(params, wasm.I32)
+		paramTypes = append(paramTypes, wasm.I32)
 		variables[slot] = wasm.Param[int32](uint32(numFixedParams + i))
 	}
-	fn := g.module.Func("", params, []wasm.Type{wasm.I64})
+	fn := g.module.Func("", paramTypes, []wasm.Type{wasm.I64})
 	terms := group.terms()
 	memo := &memoTable{compute: fn.Index, address: g.reserve(8 << memoBits), inputs: g.fieldsOfVariables(group.slots), outputs: g.fieldsOfTerms(terms)}
 	// Emit the values into the new function, by a code generator whose variables are the parameters.

@@ -10,15 +10,14 @@ import (
 // This file emits what monitor.go does: each method emits the code of the method of Watch
 // that its comment names.
 
-// conditionTerm returns the term of a state expression and counts a use of it.
+// conditionTerm returns the term of an expression and counts a use of it.
 func (g *moveGenerator) conditionTerm(expr sema.Expr) *term {
 	term := g.builder.expr(expr)
 	g.countUses(term)
 	return term
 }
 
-// emitEnter emits the code that runs when the path enters a state, with the same effect as Watch.Enter: it ends the path if the monitor
-// is decided.
+// emitEnter emits code that runs when the path enters a state, like Watch.Enter. The code ends the path if the monitor is decided.
 func (g *pathGenerator) emitEnter() {
 	switch g.watch.Kind {
 	case Until:
@@ -35,9 +34,9 @@ func (g *pathGenerator) emitEnter() {
 		g.jumpIf(right, true, g.holds)
 		g.facts = g.facts.assume(right, false)
 	case CumulReward:
-		g.fn.BrIf(g.holds, g.atHorizon())
+		g.fn.BrIf(g.holds, g.isAtHorizon())
 	case InstantReward:
-		g.fn.If(g.atHorizon(), func() {
+		g.fn.If(g.isAtHorizon(), func() {
 			g.scoped(func() {
 				g.reward.Set(g.fn, g.stateReward())
 				g.fn.Br(g.holds)
@@ -46,17 +45,16 @@ func (g *pathGenerator) emitEnter() {
 	}
 }
 
-// atHorizon emits Watch.atHorizon: whether the horizon of a reward has been reached.
-func (g *pathGenerator) atHorizon() wasm.Expr[int32] {
+// isAtHorizon returns code that tests whether the path has reached the horizon of a reward.
+func (g *pathGenerator) isAtHorizon() wasm.Expr[int32] {
 	if g.watch.inSteps {
 		return g.steps.Ge(constI64(g.watch.highStep))
 	}
 	return g.time.Ge(constF64(g.watch.High))
 }
 
-// beforeLowerBound returns code that tests whether the path is still before the lower bound of the formula, as Watch.beforeLowerBound
-// does. It returns nil if there is no lower bound.
-func (g *pathGenerator) beforeLowerBound() wasm.Expr[int32] {
+// isBeforeLowerBound returns code that tests whether the path is before the lower bound of the formula; nil if there is no lower bound.
+func (g *pathGenerator) isBeforeLowerBound() wasm.Expr[int32] {
 	switch {
 	case g.watch.inSteps && g.watch.lowStep > 0:
 		return g.steps.Lt(constI64(g.watch.lowStep))
@@ -66,15 +64,15 @@ func (g *pathGenerator) beforeLowerBound() wasm.Expr[int32] {
 	return nil
 }
 
-// emitEnterUntil emits the code of Watch.enterUntil, which runs when the path enters a state: it ends the path if the until formula is
-// decided. After this code the formula is undecided, and g.facts has what follows from that.
+// emitEnterUntil emits code that runs when the path enters a state. The code ends the path if the until formula is decided. Afterwards the
+// facts say that the formula is undecided.
 func (g *pathGenerator) emitEnterUntil() {
 	right, left := g.conditionTerm(g.watch.Right), g.conditionTerm(orTrue(g.watch.Left))
 	if g.watch.inSteps && g.watch.Bounded() {
 		g.fn.BrIf(g.violated, g.steps.Gt(constI64(g.watch.highStep)))
 	}
-	if early := g.beforeLowerBound(); early != nil {
-		g.fn.If(early.IsZero(), func() {
+	if isEarly := g.isBeforeLowerBound(); isEarly != nil {
+		g.fn.If(isEarly.IsZero(), func() {
 			g.scoped(func() { g.jumpIf(right, true, g.holds) })
 		})
 	} else {
@@ -85,8 +83,8 @@ func (g *pathGenerator) emitEnterUntil() {
 	g.facts = g.facts.assume(left, true)
 }
 
-// emitDeadlock emits the code that ends the path in a state without choices, in which it would stay forever, as Watch.Deadlock does. If
-// deadlocks are errors (NoFixDeadlocks), the code gives up, and the interpreter reports the error.
+// emitDeadlock emits code that ends the path in a state without choices, like Watch.Deadlock. If deadlocks are errors, the code gives up,
+// and the interpreter reports the error.
 func (g *pathGenerator) emitDeadlock() {
 	fn := g.fn
 	if g.model.opts.NoFixDeadlocks {
@@ -95,8 +93,8 @@ func (g *pathGenerator) emitDeadlock() {
 	}
 	switch g.watch.Kind {
 	case Until:
-		if early := g.beforeLowerBound(); early != nil {
-			fn.If(early, func() { g.scoped(g.decideByRight) })
+		if isEarly := g.isBeforeLowerBound(); isEarly != nil {
+			fn.If(isEarly, func() { g.scoped(g.decideByRight) })
 		}
 		g.endPath(False)
 	case Next:
@@ -112,13 +110,13 @@ func (g *pathGenerator) emitDeadlock() {
 	}
 }
 
-// decideByRight emits code that ends the path: the formula is true if the right-hand side of the monitor holds here.
+// decideByRight emits code that ends the path. The formula is true if the right operand of the monitor holds.
 func (g *pathGenerator) decideByRight() {
 	g.status.Set(g.fn, wasm.Select[int32](g.intCode(g.conditionTerm(g.watch.Right)), constI32(int32(True)), constI32(int32(False))))
 	g.fn.Br(g.finish)
 }
 
-// remainingHorizon emits the steps, or the time in a CTMC, from here to the horizon.
+// remainingHorizon returns code for the steps, or the time in a CTMC, until the horizon.
 func (g *pathGenerator) remainingHorizon() wasm.Expr[float64] {
 	if g.watch.inSteps {
 		return wasm.ToFloat64(constI64(g.watch.highStep).Sub(g.steps))
@@ -126,8 +124,7 @@ func (g *pathGenerator) remainingHorizon() wasm.Expr[float64] {
 	return constF64(g.watch.High).Sub(g.time)
 }
 
-// emitStep emits code that counts a step by an action and adds its rewards and, in a CTMC, its sojourn time. It does what Watch.Step
-// and Watch.Sojourn do.
+// emitStep emits code that counts a step by an action, with its rewards and its sojourn time, like Watch.Step and Watch.Sojourn.
 func (g *pathGenerator) emitStep(action int) {
 	if !g.watch.inSteps {
 		g.emitSojourn(action)
@@ -142,13 +139,13 @@ func (g *pathGenerator) emitStep(action int) {
 // countStep emits code that counts a step.
 func (g *pathGenerator) countStep() { g.steps.Set(g.fn, g.steps.Add(constI64(1))) }
 
-// addRewards emits code that adds the reward of a state and the reward of leaving it by a choice with the given action.
+// addRewards emits code that adds the reward of a state and the reward of an action.
 func (g *pathGenerator) addRewards(state wasm.Expr[float64], action int) {
 	g.reward.Set(g.fn, g.reward.Add(state.Add(g.choiceReward(action))))
 }
 
-// emitSojourn emits code that draws an exponentially distributed sojourn time, and adds it and its rewards as Watch.Sojourn does. The code
-// ends the path if a time bound that passes during the sojourn decides the monitor.
+// emitSojourn emits code that draws an exponentially distributed sojourn time and adds it with its rewards, like Watch.Sojourn. The code
+// ends the path if a time bound decides the monitor during the sojourn.
 func (g *pathGenerator) emitSojourn(action int) {
 	fn := g.fn
 	duration, start := wasm.Local[float64](fn), wasm.Local[float64](fn)
@@ -180,45 +177,45 @@ func (g *pathGenerator) ifPastHorizon(emit func()) {
 	g.fn.If(g.time.Gt(constF64(g.watch.High)), func() { g.scoped(emit) })
 }
 
-// emitSojournUntil emits code that ends the path if the end of the sojourn is after a time bound of an until formula and this decides the
-// formula. start is the time at which the state was entered, g.time the end of the sojourn.
+// emitSojournUntil emits code that ends the path if a time bound decides an until formula during the sojourn. The sojourn begins at start
+// and ends at g.time.
 func (g *pathGenerator) emitSojournUntil(start wasm.Var[float64]) {
 	fn := g.fn
 	right := g.conditionTerm(g.watch.Right)
-	enteredEarly := start.Lt(constF64(g.watch.Low)) // the state was entered before the lower bound
+	startsEarly := start.Lt(constF64(g.watch.Low)) // before the lower bound
 	if g.watch.Bounded() {
 		g.ifPastHorizon(func() {
 			if g.watch.Low > 0 {
-				fn.BrIf(g.violated, enteredEarly.IsZero())
+				fn.BrIf(g.violated, startsEarly.IsZero())
 				g.jumpIf(right, true, g.holds)
 			}
 			fn.Br(g.violated)
 		})
 	}
 	if g.watch.Low > 0 {
-		fn.If(enteredEarly.And(g.time.Gt(constF64(g.watch.Low))), func() {
+		fn.If(startsEarly.And(g.time.Gt(constF64(g.watch.Low))), func() {
 			g.scoped(func() { g.jumpIf(right, true, g.holds) })
 		})
 	}
 }
 
-// stateReward emits the reward of the current state.
+// stateReward returns code for the reward of the current state.
 func (g *pathGenerator) stateReward() wasm.Expr[float64] {
 	return g.rewardSum(func(item *sema.RewardItem) bool { return !item.Transition })
 }
 
-// choiceReward emits the reward of a choice with the given action.
+// choiceReward returns code for the reward of a choice with an action.
 func (g *pathGenerator) choiceReward(action int) wasm.Expr[float64] {
 	return g.rewardSum(func(item *sema.RewardItem) bool { return item.Transition && item.Action == action })
 }
 
-// rewardSum returns code for the sum of the values of the reward items for which applies returns true and whose guards hold.
-func (g *pathGenerator) rewardSum(applies func(*sema.RewardItem) bool) wasm.Expr[float64] {
+// rewardSum returns code for the sum of the selected reward items whose guards hold.
+func (g *pathGenerator) rewardSum(isSelected func(*sema.RewardItem) bool) wasm.Expr[float64] {
 	sum := constF64(0)
 	items := g.watch.rewards.structure.Items
 	for i := range items {
 		item := &items[i]
-		if !applies(item) {
+		if !isSelected(item) {
 			continue
 		}
 		if guard := g.facts.simplify(g.builder.expr(item.Guard)); guard != g.graph.falseTerm {
@@ -228,7 +225,7 @@ func (g *pathGenerator) rewardSum(applies func(*sema.RewardItem) bool) wasm.Expr
 	return sum
 }
 
-// rewardItem returns code for the value of a reward item: zero if its guard does not hold.
+// rewardItem returns code for the value of a reward item, or 0 if its guard does not hold.
 func (g *pathGenerator) rewardItem(guard, value *term) wasm.Expr[float64] {
 	return func(fn *wasm.Func) {
 		g.countUses(guard)
@@ -239,12 +236,11 @@ func (g *pathGenerator) rewardItem(guard, value *term) wasm.Expr[float64] {
 	}
 }
 
-// checkedReward emits code that pushes the value of a reward on the stack. The code gives up if the reward is negative, infinite or NaN. The check is omitted if
-// the bounds of the value exclude that.
+// checkedReward emits code that pushes the value of a reward. The code gives up if the reward is negative, infinite or NaN.
 func (g *pathGenerator) checkedReward(value *term) {
 	reward := g.floatCode(value)
-	alwaysValid := !value.maybeNaN && value.floatLow >= 0 && value.floatHigh <= math.MaxFloat64
-	if alwaysValid {
+	isAlwaysValid := !value.maybeNaN && value.floatLow >= 0 && value.floatHigh <= math.MaxFloat64
+	if isAlwaysValid {
 		reward.Emit(g.fn)
 		return
 	}

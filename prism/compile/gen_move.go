@@ -10,43 +10,49 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// alternative is a combination of updates of a move, one update per command. weight is the product of their weights if these are
-// constants. values has the new value of each variable that the updates assign.
+// alternative is a combination of updates of a move, one per command. weight is the product of constant weights. values has the new values
+// of the assigned variables.
 type alternative struct {
 	updates []int
 	weight  float64
 	values  map[int]*term
 }
 
-// alternativesOf lists the alternatives of a move; the update of the first command varies fastest. constant says that the weights of
-// all commands are constants; alternatives of weight zero are then omitted. The values are simplified by the facts.
-func (g *moveGenerator) alternativesOf(move *moveSpec, facts *facts) (alternatives []alternative, constant bool) {
-	constant = g.hasConstantWeights(move)
+// alternativesOf returns the alternatives of a move; the update of the first command varies fastest. isConstant says that all weights are
+// constants. Alternatives with the constant weight zero are omitted.
+func (g *moveGenerator) alternativesOf(move *moveSpec, facts *facts) (alternatives []alternative, isConstant bool) {
+	isConstant = g.hasConstantWeights(move)
 	updates := make([]int, len(move.commands))
-	for more := true; more; more = nextCombination(move.commands, updates) {
-		alternative := alternative{updates: slices.Clone(updates), values: map[int]*term{}}
-		if constant {
-			alternative.weight = g.constantWeight(move, updates)
-			if alternative.weight == 0 {
-				continue
-			}
+	for hasNext := true; hasNext; hasNext = nextCombination(move.commands, updates) {
+		weight := 0.0
+		if isConstant {
+			weight = g.constantWeight(move, updates)
 		}
-		for i, command := range move.commands {
-			for _, assignment := range command.updates[updates[i]].assigns {
-				alternative.values[assignment.slot] = facts.simplify(g.builder.expr(assignment.source.Value))
-			}
+		if isConstant && weight == 0 {
+			continue
 		}
-		alternatives = append(alternatives, alternative)
+		alternatives = append(alternatives, alternative{slices.Clone(updates), weight, g.assignedValues(move, updates, facts)})
 	}
-	return alternatives, constant
+	return alternatives, isConstant
 }
 
-// hasConstantWeights reports whether the weights of all commands of a move are constants.
+// assignedValues returns the values that some updates of a move assign, by slot, simplified by the facts.
+func (g *moveGenerator) assignedValues(move *moveSpec, updates []int, facts *facts) map[int]*term {
+	values := map[int]*term{}
+	for i, command := range move.commands {
+		for _, assignment := range command.updates[updates[i]].assigns {
+			values[assignment.slot] = facts.simplify(g.builder.expr(assignment.source.Value))
+		}
+	}
+	return values
+}
+
+// hasConstantWeights reports whether all weights of a move are constants.
 func (g *moveGenerator) hasConstantWeights(move *moveSpec) bool {
 	return !slices.ContainsFunc(move.commands, func(command *command) bool { return g.constantWeights[command] == nil })
 }
 
-// constantWeight computes the product of constant weights as expander.weight does.
+// constantWeight returns the product of constant weights, multiplied in order.
 func (g *moveGenerator) constantWeight(move *moveSpec, updates []int) float64 {
 	weight := g.constantWeights[move.commands[0]][updates[0]]
 	for i, command := range move.commands[1:] {
@@ -55,8 +61,7 @@ func (g *moveGenerator) constantWeight(move *moveSpec, updates []int) float64 {
 	return weight
 }
 
-// weight emits the product of the weights of a move's updates, as expander.weight computes it. updates has the index of one update
-// for each command of the move.
+// weight returns code for the product of the weights of some updates of a move, one per command, multiplied in order.
 func (g *moveGenerator) weight(move *moveSpec, updates []int) wasm.Expr[float64] {
 	product := g.updateWeight(move.commands[0], updates[0])
 	for i, command := range move.commands[1:] {
@@ -65,7 +70,7 @@ func (g *moveGenerator) weight(move *moveSpec, updates []int) wasm.Expr[float64]
 	return product
 }
 
-// updateWeight returns code for the weight of one update of a command: a constant, or the local with the computed weight.
+// updateWeight returns code for the weight of an update: a constant, or the local with the computed weight.
 func (g *moveGenerator) updateWeight(command *command, update int) wasm.Expr[float64] {
 	if constants := g.constantWeights[command]; constants != nil {
 		return constF64(constants[update])
@@ -73,28 +78,27 @@ func (g *moveGenerator) updateWeight(command *command, update int) wasm.Expr[flo
 	return g.computedWeights[command][update].Expr
 }
 
-// totalRate returns code for the sum of the weights of all alternatives of a move, in the order in which expander.totalWeight adds them.
+// totalRate returns code for the sum of the weights of all alternatives of a move, added in order.
 func (g *pathGenerator) totalRate(move *moveSpec) wasm.Expr[float64] {
 	updates := make([]int, len(move.commands))
 	if g.hasConstantWeights(move) {
 		sum := 0.0
-		for more := true; more; more = nextCombination(move.commands, updates) {
+		for hasNext := true; hasNext; hasNext = nextCombination(move.commands, updates) {
 			sum += g.constantWeight(move, updates)
 		}
 		return constF64(sum)
 	}
 	sum := constF64(0)
-	for more := true; more; more = nextCombination(move.commands, updates) {
+	for hasNext := true; hasNext; hasNext = nextCombination(move.commands, updates) {
 		sum = sum.Add(g.weight(move, slices.Clone(updates)))
 	}
 	return sum
 }
 
-// emitMove emits the code that makes a move: it counts the step with its rewards and its sojourn time, picks one alternative of the move at random, and assigns
-// the new values to the variables.
+// emitMove emits the code of a move: it counts the step, picks an alternative at random, and assigns the new values of the variables.
 func (g *pathGenerator) emitMove(move *moveSpec) {
 	if slices.ContainsFunc(move.commands, g.hasInvalidWeights) {
-		g.fn.Br(g.giveUp) // never executed, because the code of checkWeights has given up before
+		g.fn.Br(g.giveUp) // unreachable: the check of the weights has given up before
 		return
 	}
 	outer := g.facts
@@ -102,65 +106,65 @@ func (g *pathGenerator) emitMove(move *moveSpec) {
 	for _, conjunct := range move.guard {
 		g.facts = g.facts.assume(conjunct, true)
 	}
-	alternatives, constant := g.alternativesOf(move, g.facts)
+	alternatives, isConstant := g.alternativesOf(move, g.facts)
 	if len(alternatives) == 0 { // the product of the rates is too small for a float64 in every alternative
 		g.fn.Br(g.giveUp)
 		return
 	}
 	isRandom := numAlternatives(move.commands) > 1
-	if isRandom && g.model.continuous() {
+	if isRandom && g.model.isContinuous() {
 		g.drawRemainder() // before the sojourn time, as the interpreter does
 	}
 	g.emitStep(move.action)
 	if isRandom {
-		g.pickAlternative(move, alternatives, constant)
+		g.pickAlternative(move, alternatives, isConstant)
 	}
 	g.applyUpdates(move, alternatives)
 }
 
-// pickAlternative emits code that sets pickedIndex to one of the alternatives, with a probability proportional to its weight. constant says that the weights are
-// constants.
-func (g *pathGenerator) pickAlternative(move *moveSpec, alternatives []alternative, constant bool) {
-	if g.model.continuous() {
-		g.pickByWeights(move, alternatives, constant)
+// pickAlternative emits code that sets pickedIndex to an alternative, with probability proportional to its weight. isConstant says that the
+// weights are constants.
+func (g *pathGenerator) pickAlternative(move *moveSpec, alternatives []alternative, isConstant bool) {
+	if g.model.isContinuous() {
+		g.pickByWeights(move, alternatives, isConstant)
 		return
 	}
-	g.pickByUnit(move, alternatives, constant)
+	g.pickByUnit(move, alternatives, isConstant)
 }
 
-// hasInvalidWeights reports whether the weights of a command are constants that are not valid; see areValidWeights.
+// hasInvalidWeights reports whether the weights of a command are invalid constants.
 func (g *moveGenerator) hasInvalidWeights(command *command) bool { return g.invalidWeights[command] }
 
-// drawRemainder draws the number that selects the updates, if only one move is enabled. Otherwise raceByRate has set it.
+// drawRemainder emits code that draws the number that selects the updates, if only one move is enabled. With several moves the race has set
+// it.
 func (g *pathGenerator) drawRemainder() {
 	g.fn.If(g.numChoices.Eq(constI32(1)), func() { g.remainder.Set(g.fn, g.drawUnit().Mul(g.totalExitRate)) })
 }
 
-// pickByUnit emits code that draws a number from [0,1) and sets pickedIndex to the alternative that it selects by the cumulative
-// weights. constant says that the weights are constants.
-func (g *pathGenerator) pickByUnit(move *moveSpec, alternatives []alternative, constant bool) {
-	if !constant {
+// pickByUnit emits code that draws a number from [0,1), and sets pickedIndex to the alternative that it selects by cumulative weights.
+func (g *pathGenerator) pickByUnit(move *moveSpec, alternatives []alternative, isConstant bool) {
+	if !isConstant {
 		g.remainder.Set(g.fn, g.drawUnit())
-		g.pickByWeights(move, alternatives, constant)
+		g.pickByWeights(move, alternatives, isConstant)
 		return
 	}
 	g.randomBits.Set(g.fn, g.randomWord().ShrU(64-53)) // a multiple of 2^-53 has 53 bits
 	g.pickByThresholds(thresholds(alternatives))
 }
 
-// thresholds returns the cumulative weights, without the last one, as multiples of 2^-53, rounded up. Random numbers are multiples of
-// 2^-53, so u < c is equivalent to u*2^53 < ceil(c*2^53).
+// thresholds returns the cumulative weights, without the last one, as multiples of 2^-53, rounded up. A random number u is a multiple of
+// 2^-53, so u < c means u*2^53 < ceil(c*2^53).
 func thresholds(alternatives []alternative) []int64 {
-	var out []int64
+	var result []int64
 	sum := 0.0
 	for _, alternative := range alternatives[:len(alternatives)-1] {
 		sum += alternative.weight
-		out = append(out, int64(math.Ceil(sum*0x1p53)))
+		result = append(result, int64(math.Ceil(sum*0x1p53)))
 	}
-	return out
+	return result
 }
 
-// maxCompared is the largest number of thresholds with which the random number is compared one after another. More thresholds are bisected.
+// maxCompared is the largest number of thresholds that are compared one after another. More thresholds are bisected.
 const maxCompared = 4
 
 // pickByThresholds emits code that sets pickedIndex to the number of thresholds that are at most randomBits. The thresholds ascend.
@@ -180,15 +184,15 @@ func (g *pathGenerator) pickByThresholds(thresholds []int64) {
 	g.pickedIndex.Set(g.fn, reached)
 }
 
-// evenShift reports whether the thresholds divide the range from 0 to 2^53 into 2, 4, 8, ... equal parts. Shifting a number of the
-// range right by shift then gives the index of its part.
+// evenShift reports whether the thresholds divide the range from 0 to 2^53 into 2^k equal intervals. A number shifted right by shift is then
+// the index of its interval.
 func evenShift(thresholds []int64) (shift int64, ok bool) {
-	numParts := uint(len(thresholds) + 1)
-	isPowerOfTwo := bits.OnesCount(numParts) == 1
-	if !isPowerOfTwo || numParts == 1 {
+	numIntervals := uint(len(thresholds) + 1)
+	isPowerOfTwo := bits.OnesCount(numIntervals) == 1
+	if !isPowerOfTwo || numIntervals == 1 {
 		return 0, false
 	}
-	shift = 53 - int64(bits.TrailingZeros(numParts))
+	shift = 53 - int64(bits.TrailingZeros(numIntervals))
 	for i, threshold := range thresholds {
 		if threshold != int64(i+1)<<shift {
 			return 0, false
@@ -197,7 +201,7 @@ func evenShift(thresholds []int64) (shift int64, ok bool) {
 	return shift, true
 }
 
-// bisect emits a binary search that sets pickedIndex to base plus the number of thresholds that are at most randomBits. The thresholds
+// bisect emits a binary search: it sets pickedIndex to base plus the number of thresholds that are at most randomBits. The thresholds
 // ascend.
 func (g *pathGenerator) bisect(thresholds []int64, base int) {
 	if len(thresholds) == 0 {
@@ -210,10 +214,11 @@ func (g *pathGenerator) bisect(thresholds []int64, base int) {
 		func() { g.bisect(thresholds[:mid], base) })
 }
 
-// pickByWeights emits code that sets pickedIndex to the first alternative whose cumulative weight exceeds remainder, as expander.pickUpdates does.
-func (g *pathGenerator) pickByWeights(move *moveSpec, alternatives []alternative, constant bool) {
+// pickByWeights emits code that sets pickedIndex to the first alternative whose cumulative weight exceeds remainder. isConstant says that
+// the weights are constants.
+func (g *pathGenerator) pickByWeights(move *moveSpec, alternatives []alternative, isConstant bool) {
 	weight := func(alternative alternative) wasm.Expr[float64] {
-		if constant {
+		if isConstant {
 			return constF64(alternative.weight)
 		}
 		return g.weight(move, alternative.updates)
@@ -234,23 +239,14 @@ func (g *pathGenerator) pickByWeights(move *moveSpec, alternatives []alternative
 	})
 }
 
-// applyUpdates emits code that computes the new values of the variables, checks that they are in range, and assigns them. pickedIndex says
-// which alternative was drawn. A value that is the same in all alternatives is computed once. Constants that differ come from a table.
-// Only the other values need a branch on pickedIndex.
+// applyUpdates emits code that computes and assigns the new values of the variables. pickedIndex is the picked alternative. Only values that
+// are neither common nor constant need a branch on pickedIndex.
 func (g *pathGenerator) applyUpdates(move *moveSpec, alternatives []alternative) {
 	newLocals := map[int]wasm.Var[int32]{} // the new value of each assigned variable
-	var common, fromTable, computed []int  // slots of variables, by how their new values are found
 	for _, slot := range assignedSlots(alternatives) {
 		newLocals[slot] = wasm.Local[int32](g.fn)
-		switch column := g.valuesInAlternatives(alternatives, slot); {
-		case allEqual(column):
-			common = append(common, slot)
-		case allConstants(column):
-			fromTable = append(fromTable, slot)
-		default:
-			computed = append(computed, slot)
-		}
 	}
+	common, fromTable, computed := g.classifyAssigned(alternatives)
 	groups, withoutMemo := g.memoGroups(g.valuesToCompute(alternatives[0], common))
 	for _, group := range groups {
 		g.lookUpMemo(group, newLocals)
@@ -271,7 +267,23 @@ func (g *pathGenerator) applyUpdates(move *moveSpec, alternatives []alternative)
 	}
 }
 
-// assignedSlots returns the slots of the variables that some alternative assigns, in ascending order.
+// classifyAssigned returns the slots of the assigned variables in three lists: with the same value in all alternatives (common), with a
+// constant in each alternative (constant), and with other values (computed).
+func (g *moveGenerator) classifyAssigned(alternatives []alternative) (common, constant, computed []int) {
+	for _, slot := range assignedSlots(alternatives) {
+		switch column := g.valuesInAlternatives(alternatives, slot); {
+		case areEqual(column):
+			common = append(common, slot)
+		case areConstants(column):
+			constant = append(constant, slot)
+		default:
+			computed = append(computed, slot)
+		}
+	}
+	return common, constant, computed
+}
+
+// assignedSlots returns the slots of the assigned variables in ascending order.
 func assignedSlots(alternatives []alternative) []int {
 	var slots []int
 	for _, alternative := range alternatives {
@@ -283,7 +295,7 @@ func assignedSlots(alternatives []alternative) []int {
 	return slices.Compact(slots)
 }
 
-// valueOf returns the new value of a variable in an alternative. It is the old value if the alternative does not assign the variable.
+// valueOf returns the new value of a variable in an alternative; the old value if the alternative does not assign the variable.
 func (g *moveGenerator) valueOf(alternative alternative, slot int) *term {
 	if term, ok := alternative.values[slot]; ok {
 		return term
@@ -309,13 +321,13 @@ func (g *moveGenerator) valuesInAlternatives(alternatives []alternative, slot in
 	return column
 }
 
-// allEqual reports whether all terms are the same.
-func allEqual(terms []*term) bool {
+// areEqual reports whether all terms are the same.
+func areEqual(terms []*term) bool {
 	return !slices.ContainsFunc(terms, func(term *term) bool { return term != terms[0] })
 }
 
-// allConstants reports whether all terms are constants.
-func allConstants(terms []*term) bool {
+// areConstants reports whether all terms are constants.
+func areConstants(terms []*term) bool {
 	return !slices.ContainsFunc(terms, func(term *term) bool { return !term.isConst() })
 }
 
@@ -325,7 +337,7 @@ type newValue struct {
 	value *term
 }
 
-// valuesToCompute returns the new values of the given variables in an alternative, and counts a use of each.
+// valuesToCompute returns the new values of some variables in an alternative, and counts a use of each value.
 func (g *moveGenerator) valuesToCompute(alternative alternative, slots []int) []newValue {
 	var values []newValue
 	for _, slot := range slots {
@@ -336,37 +348,35 @@ func (g *moveGenerator) valuesToCompute(alternative alternative, slots []int) []
 	return values
 }
 
-// assignTogether emits code that computes values into locals. If several expensive values are ?: with the same condition, it branches
-// on the condition once for all of them.
+// assignTogether emits code that computes values into locals. Expensive values ?: with the same condition share one branch.
 func (g *moveGenerator) assignTogether(values []newValue, newLocals map[int]wasm.Var[int32]) {
-	cond := g.jointCondition(values)
-	if cond == nil {
+	condition := g.jointCondition(values)
+	if condition == nil {
 		for _, assigned := range values {
 			newLocals[assigned.slot].Set(g.fn, g.intCode(assigned.value))
 		}
 		return
 	}
-	var ifTrue, ifFalse, rest []newValue
+	var ifTrue, ifFalse, others []newValue
 	for _, assigned := range values {
 		term := assigned.value
-		if term.op != opIfThenElse || term.operands[0] != cond {
-			rest = append(rest, assigned)
+		if term.op != opIfThenElse || term.operands[0] != condition {
+			others = append(others, assigned)
 			continue
 		}
 		ifTrue = append(ifTrue, newValue{assigned.slot, term.operands[1]})
 		ifFalse = append(ifFalse, newValue{assigned.slot, term.operands[2]})
 	}
-	g.fn.IfElse(wasm.Void, g.intCode(cond),
-		func() { g.assignUnder(cond, true, ifTrue, newLocals) },
-		func() { g.assignUnder(cond, false, ifFalse, newLocals) })
-	g.assignTogether(rest, newLocals)
+	g.fn.IfElse(wasm.Void, g.intCode(condition),
+		func() { g.assignUnder(condition, true, ifTrue, newLocals) },
+		func() { g.assignUnder(condition, false, ifFalse, newLocals) })
+	g.assignTogether(others, newLocals)
 }
 
-// assignUnder emits the code of assignTogether, for a place where the condition cond is known to be true (holds) or false. It
-// simplifies the values with this knowledge.
-func (g *moveGenerator) assignUnder(cond *term, holds bool, values []newValue, newLocals map[int]wasm.Var[int32]) {
+// assignUnder emits code that computes values into locals where a condition is known to be true or false. The values are simplified.
+func (g *moveGenerator) assignUnder(condition *term, holds bool, values []newValue, newLocals map[int]wasm.Var[int32]) {
 	outer := g.facts
-	g.facts = outer.assume(cond, holds)
+	g.facts = outer.assume(condition, holds)
 	for i := range values {
 		values[i].value = g.facts.simplify(values[i].value)
 		g.countUses(values[i].value)
@@ -375,56 +385,70 @@ func (g *moveGenerator) assignUnder(cond *term, holds bool, values []newValue, n
 	g.facts = outer
 }
 
-// jointCondition returns the condition of the values of the form ?: whose arms are most expensive in total. It returns nil if the arms
-// of no condition cost more than jointCost.
+// jointCondition returns the condition of ?: with the most expensive branches in total; nil if no condition exceeds jointCost.
 func (g *moveGenerator) jointCondition(values []newValue) *term {
-	var conds []*term
-	arms := map[*term][]*term{}
+	var conditions []*term
+	branches := map[*term][]*term{}
 	for _, newValue := range values {
 		if newValue.value.op != opIfThenElse {
 			continue
 		}
-		cond := newValue.value.operands[0]
-		if arms[cond] == nil {
-			conds = append(conds, cond)
+		condition := newValue.value.operands[0]
+		if branches[condition] == nil {
+			conditions = append(conditions, condition)
 		}
-		arms[cond] = append(arms[cond], newValue.value.operands[1:]...)
+		branches[condition] = append(branches[condition], newValue.value.operands[1:]...)
 	}
 	var best *term
-	most := jointCost
-	for _, cond := range conds {
-		if cost := g.costOf(maxCost, arms[cond]...); cost > most {
-			best, most = cond, cost
+	highestCost := jointCost
+	for _, condition := range conditions {
+		if cost := g.costOf(maxCost, branches[condition]...); cost > highestCost {
+			best, highestCost = condition, cost
 		}
 	}
 	return best
 }
 
-// constantOfAlternative returns code for the constant that a variable gets in the picked alternative: a selection, a linear function of
-// pickedIndex, or a table. column has the constant of each alternative.
+// constantOfAlternative returns code for the constant of the picked alternative: a selection, a linear function of pickedIndex, or a table.
+// column has the constant of each alternative.
 func (g *pathGenerator) constantOfAlternative(column []*term) wasm.Expr[int32] {
-	first := column[0].intValue
-	step := column[1].intValue - first
-	isLinear := step >= minInt && step <= maxInt
-	for i, term := range column {
-		isLinear = isLinear && term.intValue == first+int64(i)*step
-	}
+	first, second := column[0].intValue, column[1].intValue
 	switch {
 	case len(column) == 2:
-		return wasm.Select[int32](g.pickedIndex, constI32(column[1].intValue), constI32(first))
-	case isLinear:
-		return g.pickedIndex.Mul(constI32(step)).Add(constI32(first))
+		return wasm.Select[int32](g.pickedIndex, constI32(second), constI32(first))
+	case isLinear(column):
+		return g.pickedIndex.Mul(constI32(second - first)).Add(constI32(first))
 	}
-	words := make([]byte, 0, 4*len(column))
-	for _, term := range column {
-		words = binary.LittleEndian.AppendUint32(words, uint32(int32(term.intValue)))
+	return wasm.Load[int32](g.pickedIndex.Shl(2), g.storeConstants(column))
+}
+
+// isLinear reports whether constants are a, a+step, a+2*step, and so on, for a step of 32 bits.
+func isLinear(constants []*term) bool {
+	first := constants[0].intValue
+	step := constants[1].intValue - first
+	if step < minInt || step > maxInt {
+		return false
+	}
+	for i, constant := range constants {
+		if constant.intValue != first+int64(i)*step {
+			return false
+		}
+	}
+	return true
+}
+
+// storeConstants stores constants as 32-bit words in the memory of the module, and returns their address.
+func (g *pathGenerator) storeConstants(constants []*term) uint32 {
+	words := make([]byte, 0, 4*len(constants))
+	for _, constant := range constants {
+		words = binary.LittleEndian.AppendUint32(words, uint32(int32(constant.intValue)))
 	}
 	address := g.reserve(len(words))
 	g.module.Data(int32(address), words)
-	return wasm.Load[int32](g.pickedIndex.Shl(2), address)
+	return address
 }
 
-// branchOnPick emits a jump table that runs the code of emit(i) if pickedIndex is i. n is the number of alternatives.
+// branchOnPick emits a jump table on pickedIndex. emit(i) emits the code for the value i.
 func (g *pathGenerator) branchOnPick(n int, emit func(i int)) {
 	if n == 1 {
 		emit(0)
@@ -441,19 +465,18 @@ func (g *pathGenerator) branchOnPick(n int, emit func(i int)) {
 	g.fn.End()
 }
 
-// checkRanges emits code that gives up if a new value is outside the range of its variable. It emits nothing for a variable if the
-// intervals of its values exclude that.
+// checkRanges emits code that gives up if a new value is outside the range of its variable. Values that are certainly in range need no code.
 func (g *pathGenerator) checkRanges(alternatives []alternative, newLocals map[int]wasm.Var[int32]) {
 	for _, slot := range assignedSlots(alternatives) {
-		mayBeOutside := func(value *term) bool { return !g.certainlyInRange(value, slot) }
+		mayBeOutside := func(value *term) bool { return !g.isCertainlyInRange(value, slot) }
 		if slices.ContainsFunc(g.valuesInAlternatives(alternatives, slot), mayBeOutside) {
 			g.giveUpOutside(newLocals[slot], slot)
 		}
 	}
 }
 
-// certainlyInRange reports whether a value is always within the range of its variable.
-func (g *moveGenerator) certainlyInRange(term *term, slot int) bool {
+// isCertainlyInRange reports whether a value is always within the range of its variable.
+func (g *moveGenerator) isCertainlyInRange(term *term, slot int) bool {
 	if term.sort == sortBool {
 		return true
 	}
@@ -467,10 +490,10 @@ func (g *moveGenerator) giveUpOutside(value wasm.Var[int32], slot int) {
 	g.fn.BrIf(g.giveUp, value.Sub(constI32(allowed.low)).GtU(constI32(allowed.high-allowed.low)))
 }
 
-// decideSelfLoop emits code that ends the path in a state that it can never leave: the only choice has one transition, with
-// probability 1, to the state itself. It emits nothing unless the monitor is an unbounded until formula, which such a loop decides.
+// decideSelfLoop emits code that ends the path in a state with a single choice, a self-loop with probability 1. Such a loop decides an
+// unbounded until formula.
 func (g *pathGenerator) decideSelfLoop(move *moveSpec, alternatives []alternative, newLocals map[int]wasm.Var[int32]) {
-	if !g.watch.endsAtLoops() || !g.mayBeDeterministic(move) || g.certainlyChanges(alternatives) {
+	if !g.watch.endsAtLoops() || !g.mayBeDeterministic(move) || g.alwaysChangesState(alternatives) {
 		return
 	}
 	fn := g.fn
@@ -488,8 +511,7 @@ func (g *pathGenerator) decideSelfLoop(move *moveSpec, alternatives []alternativ
 	})
 }
 
-// mayBeDeterministic reports whether a move may have a single transition, with probability 1: the constant weights of each command are a
-// Dirac distribution. Computed weights are only known at run time.
+// mayBeDeterministic reports whether a move may have a single transition. Each command with constant weights must have a Dirac distribution.
 func (g *pathGenerator) mayBeDeterministic(move *moveSpec) bool {
 	for _, command := range move.commands {
 		if weights := g.constantWeights[command]; weights != nil && !isDirac(weights) {
@@ -499,7 +521,7 @@ func (g *pathGenerator) mayBeDeterministic(move *moveSpec) bool {
 	return true
 }
 
-// isDirac reports whether weights are a Dirac distribution: exactly one weight is positive, and it is 1.
+// isDirac reports whether weights are a Dirac distribution: one weight is 1, and all others are 0.
 func isDirac(weights []float64) bool {
 	numOnes := 0
 	for _, weight := range weights {
@@ -513,8 +535,7 @@ func isDirac(weights []float64) bool {
 	return numOnes == 1
 }
 
-// requireDeterministic emits a jump to notALoop that is taken unless the computed weights of a command are a Dirac distribution: exactly
-// one weight is positive, and it is 1.
+// requireDeterministic emits a jump to notALoop unless the computed weights of a command are a Dirac distribution.
 func (g *pathGenerator) requireDeterministic(command *command, notALoop wasm.Label) {
 	numPositive, someIsOne := constI32(0), constI32(0)
 	for _, weight := range g.computedWeights[command] {
@@ -525,10 +546,10 @@ func (g *pathGenerator) requireDeterministic(command *command, notALoop wasm.Lab
 	g.fn.BrIf(notALoop, numPositive.Ne(constI32(1)))
 }
 
-// certainlyChanges reports whether every alternative changes the same variable, so that the move cannot be a self-loop.
-func (g *pathGenerator) certainlyChanges(alternatives []alternative) bool {
+// alwaysChangesState reports whether all alternatives change the same variable, so the move cannot be a self-loop.
+func (g *pathGenerator) alwaysChangesState(alternatives []alternative) bool {
 	for _, slot := range assignedSlots(alternatives) {
-		mayStay := func(value *term) bool { return !g.certainlyDiffers(slot, value) }
+		mayStay := func(value *term) bool { return !g.isCertainlyDifferent(slot, value) }
 		if !slices.ContainsFunc(g.valuesInAlternatives(alternatives, slot), mayStay) {
 			return true
 		}
@@ -536,8 +557,8 @@ func (g *pathGenerator) certainlyChanges(alternatives []alternative) bool {
 	return false
 }
 
-// certainlyDiffers reports whether a new value of a variable is known to differ from the old one.
-func (g *pathGenerator) certainlyDiffers(slot int, value *term) bool {
+// isCertainlyDifferent reports whether a new value of a variable is known to differ from the old one.
+func (g *pathGenerator) isCertainlyDifferent(slot int, value *term) bool {
 	if value.sort != sortInt {
 		old := g.oldValue(slot)
 		return value.isConst() && old.isConst() && value != old

@@ -41,8 +41,8 @@ const (
 	maxMemory    = 16 << 20 // no table is made that needs more
 )
 
-// maxStepBudget is the largest number of steps that one call of the generated code makes. Go cannot stop a thread during the call, so the
-// garbage collector, and with it the whole program, waits for its end. The context is polled between calls.
+// maxStepBudget is the largest number of steps in one call of the generated code. The garbage collector waits for the end of a call. The
+// context is polled between calls.
 const maxStepBudget = 1 << 21
 
 // pathGenerator emits the function that draws paths. The function has this structure:
@@ -80,12 +80,12 @@ type pathGenerator struct {
 // savedLocal has functions that emit code to copy a local of a suspended path to a global, and back.
 type savedLocal struct{ save, restore func() }
 
-// emitModule emits the main function and returns the module; nil if the code is too large. The parameters of the function are the
-// index of the first sample, the number of samples, the number of steps after which to stop, and whether the first path goes on where the
-// last call stopped. The function returns the index of the first sample that is not finished.
+// emitModule emits the main function and returns the module; nil if the code is too large. The function returns the index of the first
+// unfinished sample.
 func (g *pathGenerator) emitModule() []byte {
 	g.declare()
 	fn := g.fn
+	// The parameters: the first sample, the number of samples, the step budget, and whether to resume the suspended path.
 	index, numSamples, budget, resume := wasm.Param[int32](0), wasm.Param[int32](1), wasm.Param[int64](2), wasm.Param[int32](3)
 	stepsBefore := wasm.Local[int64](fn)
 	fn.Block(func(exit wasm.Label) {
@@ -109,9 +109,9 @@ func (g *pathGenerator) emitModule() []byte {
 
 // reserve allocates n bytes of memory, aligned to 8 bytes, and returns their address.
 func (g *moveGenerator) reserve(n int) uint32 {
-	at := g.memoryUsed
+	address := g.memoryUsed
 	g.memoryUsed += (n + 7) &^ 7
-	return uint32(at)
+	return uint32(address)
 }
 
 // memoryPages returns the number of pages of 64 kB that the memory of the module needs.
@@ -135,7 +135,7 @@ func (g *moveGenerator) declareModel() {
 func (g *pathGenerator) declare() {
 	g.declareModel()
 	g.suspended = wasm.Global[int32](g.module)
-	if g.model.continuous() {
+	if g.model.isContinuous() {
 		g.logUnit = g.emitLogUnit()
 	}
 	g.fn = g.module.Func(exportedRun, []wasm.Type{wasm.I32, wasm.I32, wasm.I64, wasm.I32}, []wasm.Type{wasm.I32})
@@ -156,7 +156,7 @@ func (g *pathGenerator) declare() {
 	g.declareWeightLocals(g.model.commands...)
 }
 
-// saveInGlobals declares a global for each local, in which the local is saved while the path is suspended.
+// saveInGlobals declares a global for each local, to save the local while the path is suspended.
 func saveInGlobals[T wasm.Number](generator *pathGenerator, locals ...wasm.Var[T]) []savedLocal {
 	saved := make([]savedLocal, len(locals))
 	for i, local := range locals {
@@ -169,8 +169,8 @@ func saveInGlobals[T wasm.Number](generator *pathGenerator, locals ...wasm.Var[T
 	return saved
 }
 
-// startSample emits code that starts the path of a sample, or continues the suspended path if resume is 1. It sets begin to the number
-// of steps that the path has made, and maxSteps to the number at which it is suspended.
+// startSample emits code that starts the path of a sample, or continues the suspended path if resume is 1. It sets begin to the number of
+// steps so far, and maxSteps to the number of steps at the next stop.
 func (g *pathGenerator) startSample(index wasm.Var[int32], begin, budget wasm.Var[int64], resume wasm.Var[int32]) {
 	fn := g.fn
 	// The condition reads the flag suspended and then clears it.
@@ -186,8 +186,7 @@ func (g *pathGenerator) startSample(index wasm.Var[int32], begin, budget wasm.Va
 	}
 }
 
-// initPath emits code that starts the path of a sample: it loads the random stream of the sample and sets the counters and variables to
-// their initial values.
+// initPath emits code that loads the random stream of a sample and sets the counters and variables to their initial values.
 func (g *pathGenerator) initPath(index wasm.Var[int32]) {
 	fn := g.fn
 	for wordIndex, word := range g.rng {
@@ -209,13 +208,12 @@ func (g *pathGenerator) restorePath() {
 	}
 }
 
-// emitPath emits the loop over the steps of a path, followed by the code for each way in which a path can end. The loop leaves by a
-// jump to one of the labels opened before it. A label of WebAssembly names the end of a block, so the code for a label follows the end
-// of its block, in the reverse order.
+// emitPath emits the loop over the steps of a path, followed by the code for each end of the path.
 func (g *pathGenerator) emitPath(index wasm.Var[int32]) {
 	fn := g.fn
 	fn.Block(func(finish wasm.Label) {
 		g.finish = finish
+		// A jump to a label goes to the end of its block. The blocks end in the reverse order.
 		for _, label := range []*wasm.Label{&g.giveUp, &g.outOfBudget, &g.deadlockLabel, &g.holds, &g.violated} {
 			*label = fn.Open()
 		}
@@ -247,7 +245,7 @@ func (g *pathGenerator) endPath(status Status) {
 	g.fn.Br(g.finish)
 }
 
-// suspend emits code that saves the path for the next call and returns. If the path has reached MaxPath, it ends instead.
+// suspend emits code that saves the path for the next call and returns. A path of MaxPath steps ends instead.
 func (g *pathGenerator) suspend(index wasm.Var[int32]) {
 	fn := g.fn
 	if g.watch.Limited() {
@@ -260,7 +258,7 @@ func (g *pathGenerator) suspend(index wasm.Var[int32]) {
 	fn.Return(index)
 }
 
-// storeOutcome emits code that writes the outcome of sample i to memory.
+// storeOutcome emits code that writes the outcome of a sample to memory.
 func (g *pathGenerator) storeOutcome(index wasm.Var[int32]) {
 	fn := g.fn
 	address := wasm.Local[int32](fn)
@@ -272,28 +270,27 @@ func (g *pathGenerator) storeOutcome(index wasm.Var[int32]) {
 	wasm.Store(fn, address, outcomesAt+rewardOffset, g.reward)
 }
 
-// randomWord returns code for one step of the generator xoshiro256**, as in Stream.next: it pushes 64 random bits and changes the four
-// words of the state.
+// randomWord returns code for 64 random bits of the generator xoshiro256**. It changes the four words of the generator's state.
 func (g *pathGenerator) randomWord() wasm.Expr[int64] {
 	return func(fn *wasm.Func) {
-		s, t := g.rng, g.scratch
-		s[1].Mul(constI64(5)).Rotl(7).Mul(constI64(9)).Emit(fn)
-		t.Set(fn, s[1].Shl(17))
-		s[2].Set(fn, s[2].Xor(s[0]))
-		s[3].Set(fn, s[3].Xor(s[1]))
-		s[1].Set(fn, s[1].Xor(s[2]))
-		s[0].Set(fn, s[0].Xor(s[3]))
-		s[2].Set(fn, s[2].Xor(t))
-		s[3].Set(fn, s[3].Rotl(45))
+		state, shifted := g.rng, g.scratch
+		state[1].Mul(constI64(5)).Rotl(7).Mul(constI64(9)).Emit(fn)
+		shifted.Set(fn, state[1].Shl(17))
+		state[2].Set(fn, state[2].Xor(state[0]))
+		state[3].Set(fn, state[3].Xor(state[1]))
+		state[1].Set(fn, state[1].Xor(state[2]))
+		state[0].Set(fn, state[0].Xor(state[3]))
+		state[2].Set(fn, state[2].Xor(shifted))
+		state[3].Set(fn, state[3].Rotl(45))
 	}
 }
 
-// drawUnit emits Stream.Unit: a random number from [0,1).
+// drawUnit returns code for a random number from [0,1).
 func (g *pathGenerator) drawUnit() wasm.Expr[float64] {
 	return wasm.ToFloat64(g.randomWord().ShrU(11)).Mul(constF64(0x1p-53))
 }
 
-// drawBelow emits code that sets pickedIndex to a random integer below numChoices, by the method of Stream.Below.
+// drawBelow emits code that sets pickedIndex to a random integer below numChoices, by Lemire's method.
 func (g *pathGenerator) drawBelow() {
 	fn := g.fn
 	numValues, threshold := wasm.Local[int64](fn), wasm.Local[int64](fn)
@@ -314,7 +311,7 @@ func (g *pathGenerator) drawBelow() {
 	g.pickedIndex.Set(fn, wasm.Wrap(g.product.ShrU(32)))
 }
 
-// emitLogUnit emits a function that computes the Go function logUnit with the same operations, and returns its index.
+// emitLogUnit emits a function with the same operations as logUnit in Go, and returns its index.
 func (g *pathGenerator) emitLogUnit() uint32 {
 	fn := g.module.Func("", []wasm.Type{wasm.F64}, []wasm.Type{wasm.F64})
 	newLocal := func() wasm.Var[float64] { return wasm.Local[float64](fn) }

@@ -17,11 +17,10 @@ const (
 	maxTableRows    = 256 // a table is made if the variable has at most so many values
 )
 
-// buildTables emits lookup tables for conjuncts that read a single variable, and code that computes which candidates the tables allow.
-// allowed has a bit for each candidate, in local variables of the code; it is nil if no table is worthwhile. remaining are the candidates
-// without the conjuncts that the tables test.
+// buildTables emits lookup tables for conjuncts that read a single variable, and code that combines the rows of the current values. allowed
+// has a bit for each candidate that the tables allow; nil without tables. remaining has the candidates without the tested conjuncts.
 func (g *moveGenerator) buildTables(candidates []candidate) (remaining []candidate, allowed bitset) {
-	numWords := (len(candidates) + 63) / 64
+	numWords := wordsFor(len(candidates))
 	remaining = slices.Clone(candidates)
 	for slot := range g.model.program.Vars {
 		if !g.isTableWorthwhile(remaining, slot, numWords) {
@@ -38,8 +37,8 @@ func (g *moveGenerator) buildTables(candidates []candidate) (remaining []candida
 	return remaining, allowed
 }
 
-// isTableWorthwhile reports whether to make a table for the variable in a slot: enough candidates have a conjunct that reads only this
-// variable, the variable has few values, and the table fits in the memory that is left. numWords is the number of words of a row.
+// isTableWorthwhile reports whether to make a table for a variable: many candidates test it alone, it has few values, and there is memory
+// for the table. A row has numWords words.
 func (g *moveGenerator) isTableWorthwhile(candidates []candidate, slot, numWords int) bool {
 	readsOnlySlot := func(conjunct *term) bool { return g.readsOnly(conjunct, slot) }
 	numReaders := 0
@@ -54,19 +53,19 @@ func (g *moveGenerator) isTableWorthwhile(candidates []candidate, slot, numWords
 	return numReaders >= minTableReaders && numRows <= maxTableRows && g.memoryUsed+numBytes <= maxMemory
 }
 
-// conjunctsNotOnlyOn returns the conjuncts of a guard except those that read only the variable in a slot.
+// conjunctsNotOnlyOn returns a guard without the conjuncts that read only one given variable.
 func (g *moveGenerator) conjunctsNotOnlyOn(slot int, guard []*term) []*term {
 	readsOnlySlot := func(conjunct *term) bool { return g.readsOnly(conjunct, slot) }
 	return slices.DeleteFunc(slices.Clone(guard), readsOnlySlot)
 }
 
-// readsOnly reports whether a condition cannot fail, and reads the variable in a slot and no other variable.
+// readsOnly reports whether a condition reads only one given variable and cannot fail.
 func (g *moveGenerator) readsOnly(term *term, slot int) bool {
 	if term.mayFail {
 		return false
 	}
-	only, ok := g.onlyVariable[term]
-	if !ok {
+	only, isCached := g.onlyVariable[term]
+	if !isCached {
 		only = -1
 		if slots := g.variablesOf(term); len(slots) == 1 {
 			only = slots[0]
@@ -85,8 +84,8 @@ func (g *moveGenerator) newFullBitset(numWords int) bitset {
 	return full
 }
 
-// intersectWithRow adds the table of the variable in a slot to the memory of the module. It emits code that clears the bits of the
-// candidates that the variable's current value excludes.
+// intersectWithRow adds the table of a variable to the memory. It emits code that clears the bits of candidates that the variable's current
+// value excludes.
 func (g *moveGenerator) intersectWithRow(allowed bitset, candidates []candidate, slot int) {
 	values := g.facts.variable(slot)
 	columns := make([][]byte, len(allowed)) // columns[i] has word i of each row
@@ -104,8 +103,8 @@ func (g *moveGenerator) intersectWithRow(allowed bitset, candidates []candidate,
 	}
 }
 
-// possibleCandidates returns a bitset of the candidates that remain possible if the variable in a slot has the given value. It looks
-// only at conjuncts that read no other variable.
+// possibleCandidates returns a bitset of the candidates that a value of a variable does not exclude. Only conjuncts that read this variable
+// alone count.
 func (g *moveGenerator) possibleCandidates(candidates []candidate, slot int, value int64) []uint64 {
 	assumed := g.facts.child()
 	assumed.ranges[slot] = interval{value, value}
@@ -115,10 +114,10 @@ func (g *moveGenerator) possibleCandidates(candidates []candidate, slot int, val
 	isExcluding := func(conjunct *term) bool {
 		return g.readsOnly(conjunct, slot) && assumed.simplify(conjunct) != g.graph.trueTerm
 	}
-	words := make([]uint64, (len(candidates)+63)/64)
+	words := make([]uint64, wordsFor(len(candidates)))
 	for i, candidate := range candidates {
 		if !slices.ContainsFunc(candidate.guard, isExcluding) {
-			words[i/64] |= 1 << (i % 64)
+			setBitOf(words, i)
 		}
 	}
 	return words

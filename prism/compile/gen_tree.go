@@ -6,15 +6,14 @@ import (
 	"slices"
 )
 
-// moveSpec is a combination of commands that may be a choice of some state, with the conjuncts of its guard.
+// moveSpec is a combination of commands that may be a choice, with the conjuncts of its guard.
 type moveSpec struct {
 	action   int
 	commands []*command
 	guard    []*term
 }
 
-// decisionTree finds the enabled moves of a state. A condition that many guards have in common is tested only once. A leaf has the
-// moves that may be enabled.
+// decisionTree finds the enabled moves of a state. It tests common conditions of guards once. A leaf has the moves that may be enabled.
 type decisionTree struct {
 	facts *facts
 	// A leaf has the moves that may be enabled, in order, each with the
@@ -27,21 +26,20 @@ type decisionTree struct {
 	next   []*decisionTree // one child per value, then one for other values; or one for true, one for false
 }
 
-// candidate is a move that may be enabled. guard has the conjuncts that the decision tree has not tested yet.
+// candidate is a move that may be enabled. guard has the untested conjuncts of its guard.
 type candidate struct {
 	move  int
 	guard []*term
 }
 
-// treeBuilder builds a decision tree. A branch repeats the moves that its test does not decide. growth is the number of further
-// repetitions that are allowed.
+// treeBuilder builds a decision tree. growth limits how often moves may be repeated in several branches.
 type treeBuilder struct {
 	builder *builder
 	growth  int
 }
 
-// build returns the decision tree that finds the enabled moves among the candidates, in states in which the facts hold. It branches
-// on the variable or the condition that decides most candidates, until no branch decides enough of them.
+// build returns the decision tree of some candidates under some facts. It branches on the variable or condition that decides most
+// candidates.
 func (b *treeBuilder) build(candidates []candidate, facts *facts) *decisionTree {
 	candidates = b.simplifyGuards(candidates, facts)
 	slot, values, decidedByVariable := b.bestVariable(candidates, facts)
@@ -58,36 +56,36 @@ func (b *treeBuilder) build(candidates []candidate, facts *facts) *decisionTree 
 	}
 }
 
-// simplifyGuards removes the candidates whose guards are false under the facts, and the conjuncts that are true.
+// simplifyGuards simplifies the guards of candidates under some facts. It removes candidates with a false guard.
 func (b *treeBuilder) simplifyGuards(candidates []candidate, facts *facts) []candidate {
-	var out []candidate
-	for _, old := range candidates {
-		if guard, possible := b.simplifyGuard(old.guard, facts); possible {
-			out = append(out, candidate{old.move, guard})
+	var remaining []candidate
+	for _, original := range candidates {
+		if guard, isPossible := b.simplifyGuard(original.guard, facts); isPossible {
+			remaining = append(remaining, candidate{original.move, guard})
 		}
 	}
-	return out
+	return remaining
 }
 
-// simplifyGuard removes the conjuncts of a guard that are true under the facts. possible is false if one is false.
-func (b *treeBuilder) simplifyGuard(guard []*term, facts *facts) (remaining []*term, possible bool) {
+// simplifyGuard removes the conjuncts of a guard that are true under some facts. isPossible is false if a conjunct is false.
+func (b *treeBuilder) simplifyGuard(guard []*term, facts *facts) (remaining []*term, isPossible bool) {
 	for _, conjunct := range guard {
-		for _, part := range b.simplifyConjunct(conjunct, facts) {
-			if part == facts.graph.falseTerm {
+		for _, simplified := range b.simplifyConjunct(conjunct, facts) {
+			if simplified == facts.graph.falseTerm {
 				return nil, false
 			}
-			if part != facts.graph.trueTerm && !slices.Contains(remaining, part) {
-				remaining = append(remaining, part)
+			if simplified != facts.graph.trueTerm && !slices.Contains(remaining, simplified) {
+				remaining = append(remaining, simplified)
 			}
 		}
 	}
 	return remaining, true
 }
 
-// simplifyConjunct returns conjuncts that are together equivalent to a conjunct under the facts.
+// simplifyConjunct returns conjuncts that are equivalent to a conjunct under some facts.
 func (b *treeBuilder) simplifyConjunct(conjunct *term, facts *facts) []*term {
 	if holds, ok := facts.truthOf(conjunct); ok {
-		return []*term{facts.graph.boolConst(holds)} // also correct for a guard that may fail, since it has been evaluated
+		return []*term{facts.graph.boolConst(holds)} // a known conjunct was evaluated before, so it cannot fail again
 	}
 	if simplified := facts.simplify(conjunct); simplified != conjunct && !conjunct.mayFail {
 		return b.builder.conjuncts(simplified)
@@ -101,12 +99,23 @@ type valueTest struct {
 	value int64
 }
 
-// asValueTest returns a term of the form x=3 as a valueTest. ok is false for other terms.
+// asValueTest returns a term such as x=3 as a valueTest; ok is false for other terms.
 func asValueTest(term *term) (test valueTest, ok bool) {
 	if term.op == opIntEq && term.operands[0].op == opVar && term.operands[1].isConst() {
 		return valueTest{term.operands[0].slot, term.operands[1].intValue}, true
 	}
 	return valueTest{}, false
+}
+
+// valueTestsIn returns the equality tests among some conjuncts.
+func valueTestsIn(conjuncts []*term) []valueTest {
+	var tests []valueTest
+	for _, conjunct := range conjuncts {
+		if test, ok := asValueTest(conjunct); ok {
+			tests = append(tests, test)
+		}
+	}
+	return tests
 }
 
 // is reports whether a term is the test.
@@ -115,31 +124,29 @@ func (t valueTest) is(term *term) bool {
 	return ok && test == t
 }
 
-// literals returns the conjuncts of a guard, including the conjuncts of nested conjunctions and negated disjunctions, without
-// duplicates.
+// literals returns the conjuncts of a guard and of nested conjunctions and negated disjunctions.
 func (b *treeBuilder) literals(guard []*term) []*term {
-	var out []*term
+	var result []*term
 	for _, conjunct := range guard {
-		if slices.Contains(out, conjunct) {
+		if slices.Contains(result, conjunct) {
 			continue
 		}
-		out = append(out, conjunct)
+		result = append(result, conjunct)
 		switch {
 		case conjunct.mayFail:
 		case conjunct.op == opAnd:
-			out = append(out, b.literals(conjunct.operands)...)
+			result = append(result, b.literals(conjunct.operands)...)
 		case conjunct.op == opNot && conjunct.operands[0].op == opOr:
 			for _, operand := range conjunct.operands[0].operands {
-				out = append(out, b.literals([]*term{b.builder.not(operand)})...)
+				result = append(result, b.literals([]*term{b.builder.not(operand)})...)
 			}
 		}
 	}
-	return out
+	return result
 }
 
-// bestVariable returns the slot of the variable that most candidates compare with constants, these constants in ascending order, and
-// the number of these candidates. It skips variables on which a branch would make the tree too large. The number is 0 if no other
-// variable is tested by at least two candidates and by half of all.
+// bestVariable returns the variable that most candidates compare with constants, and these constants in ascending order. numDecided is the
+// number of these candidates, or 0 if there are too few.
 func (b *treeBuilder) bestVariable(candidates []candidate, facts *facts) (slot int, values []int64, numDecided int) {
 	count, testedValues := b.countTests(candidates)
 	mostTestedFirst := slices.SortedFunc(maps.Keys(count), func(first, second int) int {
@@ -150,6 +157,7 @@ func (b *treeBuilder) bestVariable(candidates []candidate, facts *facts) (slot i
 			break
 		}
 		values := slices.Sorted(maps.Keys(testedValues[slot]))
+		// Skip a variable that makes the tree too large.
 		if b.variableGrowth(len(candidates)-count[slot], slot, values, facts) <= b.growth {
 			return slot, values, count[slot]
 		}
@@ -157,15 +165,14 @@ func (b *treeBuilder) bestVariable(candidates []candidate, facts *facts) (slot i
 	return 0, nil, 0
 }
 
-// countTests returns, for the slot of each variable, the number of candidates that compare the variable with a constant, and the set of
-// these constants. If a guard tests a variable several times, only the first test counts.
+// countTests returns, for each variable by slot, the number of candidates that compare it with a constant, and these constants. Only the
+// first test in a guard counts.
 func (b *treeBuilder) countTests(candidates []candidate) (count map[int]int, testedValues map[int]map[int64]bool) {
 	count, testedValues = map[int]int{}, map[int]map[int64]bool{}
 	for _, candidate := range candidates {
 		seen := map[int]bool{}
-		for _, term := range b.literals(candidate.guard) {
-			test, ok := asValueTest(term)
-			if !ok || seen[test.slot] {
+		for _, test := range valueTestsIn(b.literals(candidate.guard)) {
+			if seen[test.slot] {
 				continue
 			}
 			seen[test.slot] = true
@@ -179,35 +186,34 @@ func (b *treeBuilder) countTests(candidates []candidate) (count map[int]int, tes
 	return count, testedValues
 }
 
-// variableGrowth returns the number of repetitions of undecided candidates in a branch on a variable.
-func (b *treeBuilder) variableGrowth(undecided, slot int, values []int64, facts *facts) int {
-	branches := len(values) - 1
+// variableGrowth returns how often a branch on a variable repeats undecided candidates.
+func (b *treeBuilder) variableGrowth(numUndecided, slot int, values []int64, facts *facts) int {
+	numCopies := len(values) - 1
 	if possible := facts.variable(slot); possible.high-possible.low+1 > int64(len(values)) {
-		branches++
+		numCopies++
 	}
-	return undecided * branches
+	return numUndecided * numCopies
 }
 
-// splitOnVariable returns a node that branches on the value of a variable.
+// splitOnVariable returns a node that branches on the value of a variable. values are the tested values.
 func (b *treeBuilder) splitOnVariable(candidates []candidate, facts *facts, slot int, values []int64) *decisionTree {
 	node := &decisionTree{facts: facts, slot: slot, values: values}
 	variable := b.builder.variable(slot, sortInt)
 	byValue, others := b.partitionByValue(candidates, slot)
-	rest := facts.child()
+	otherFacts := facts.child()
 	for _, value := range values {
 		equalsValue := b.builder.equal(variable, b.builder.intConst(value))
 		node.next = append(node.next, b.build(byValue[value], facts.assume(equalsValue, true)))
-		rest.learn(equalsValue, false)
+		otherFacts.learn(equalsValue, false)
 	}
 	if possible := facts.variable(slot); possible.high-possible.low+1 > int64(len(values)) {
-		node.next = append(node.next, b.build(others, rest))
+		node.next = append(node.next, b.build(others, otherFacts))
 	}
 	return node
 }
 
-// partitionByValue returns, for each value that some candidate compares the variable in a slot with, the candidates that are possible
-// with this value, in order. others are the candidates that do not test the variable. A candidate that tests for two values is never
-// possible and is in neither result.
+// partitionByValue returns the candidates that are possible for each tested value of a variable. others are the candidates that do not test
+// the variable. A candidate with two different tests is never possible.
 func (b *treeBuilder) partitionByValue(candidates []candidate, slot int) (byValue map[int64][]candidate, others []candidate) {
 	byValue = map[int64][]candidate{}
 	tested := make([][]int64, len(candidates))
@@ -232,39 +238,29 @@ func (b *treeBuilder) partitionByValue(candidates []candidate, slot int) (byValu
 	return byValue, others
 }
 
-// testedValues returns the values that the guard of a candidate compares the variable in a slot with, each once.
+// testedValues returns the values that the guard of a candidate compares a variable with, without duplicates.
 func (b *treeBuilder) testedValues(tested candidate, slot int) []int64 {
 	var values []int64
-	for _, term := range b.literals(tested.guard) {
-		test, ok := asValueTest(term)
-		if ok && test.slot == slot && !slices.Contains(values, test.value) {
+	for _, test := range valueTestsIn(b.literals(tested.guard)) {
+		if test.slot == slot && !slices.Contains(values, test.value) {
 			values = append(values, test.value)
 		}
 	}
 	return values
 }
 
-// bestCondition returns the condition that occurs, as it is or negated, in the guards of most candidates, and the number of these
-// candidates. Among several it prefers the most expensive one. The number is 0 if a branch on the condition would decide only one
-// candidate, or less than half of them, or the tree would grow too much.
+// bestCondition returns the condition that occurs in most guards, plain or negated. numDecided is the number of these guards, or 0 if there
+// are too few, or if the tree would grow too much.
 func (b *treeBuilder) bestCondition(candidates []candidate) (best *term, numDecided int) {
-	count := map[*term]int{}
-	for _, candidate := range candidates {
-		for _, term := range b.literals(candidate.guard) {
-			if term.op == opNot && !term.mayFail {
-				term = term.operands[0]
-			}
-			count[term]++
-		}
-	}
+	count := b.countConditions(candidates)
 	if len(count) == 0 {
 		return nil, 0
 	}
 	best = slices.MaxFunc(slices.Collect(maps.Keys(count)), func(first, second *term) int {
 		return cmp.Or(
 			cmp.Compare(count[first], count[second]),
-			cmp.Compare(first.cost, second.cost),
-			cmp.Compare(second.id, first.id)) // the older term is better
+			cmp.Compare(first.cost, second.cost), // the more expensive condition is better
+			cmp.Compare(second.id, first.id))     // the older term is better
 	})
 	numDecided = count[best]
 	numRepeated := len(candidates) - numDecided // candidates that both branches have
@@ -272,6 +268,20 @@ func (b *treeBuilder) bestCondition(candidates []candidate) (best *term, numDeci
 		return nil, 0
 	}
 	return best, numDecided
+}
+
+// countConditions returns, for each condition, the number of guards that contain it, plain or negated.
+func (b *treeBuilder) countConditions(candidates []candidate) map[*term]int {
+	count := map[*term]int{}
+	for _, candidate := range candidates {
+		for _, condition := range b.literals(candidate.guard) {
+			if condition.op == opNot && !condition.mayFail {
+				condition = condition.operands[0]
+			}
+			count[condition]++
+		}
+	}
+	return count
 }
 
 // splitOnCondition returns a node that branches on a condition.

@@ -8,8 +8,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// guardIndex finds the commands that may be enabled in a state. It looks them up by the values of variables that many guards compare
-// with constants, such as locations in translated models or counters in population models.
+// guardIndex finds the commands that may be enabled in a state, by the values of variables that many guards compare with constants.
 type guardIndex struct {
 	unindexedCommands []*command // candidates in every state
 	tables            []valueTable
@@ -28,21 +27,21 @@ type equalityTest struct {
 	value int32
 }
 
-// maxUnindexed is the number of commands up to which they are not indexed.
+// maxUnindexed is the largest number of commands that need no index.
 const maxUnindexed = 4
 
 // maxValuesPerCommand bounds the range of a value table, as a multiple of the number of its commands.
 const maxValuesPerCommand = 16
 
-// newGuardIndex returns an index of commands. equalities has the equality tests of each guard in order; the first depth of them are
-// known to hold. The index groups the commands by the variable of their next test. Commands without a next test are candidates in
-// every state, and so are all commands if there are only a few.
+// newGuardIndex returns an index of commands. equalities has the equality tests of each guard in order; the first depth tests are known to
+// hold.
 func newGuardIndex(commands []*command, equalities map[*command][]equalityTest, depth int) *guardIndex {
 	index := &guardIndex{}
 	bySlot := make(map[int][]*command)
 	for _, command := range commands {
 		tests := equalities[command]
-		if len(commands) <= maxUnindexed || depth >= len(tests) {
+		hasNextTest := depth < len(tests)
+		if len(commands) <= maxUnindexed || !hasNextTest {
 			index.unindexedCommands = append(index.unindexedCommands, command)
 			continue
 		}
@@ -50,8 +49,8 @@ func newGuardIndex(commands []*command, equalities map[*command][]equalityTest, 
 		bySlot[slot] = append(bySlot[slot], command)
 	}
 	for slot, sameVariable := range bySlot {
-		table, dense := newValueTable(slot, sameVariable, equalities, depth)
-		if !dense {
+		table, isDense := newValueTable(slot, sameVariable, equalities, depth)
+		if !isDense {
 			index.unindexedCommands = append(index.unindexedCommands, sameVariable...)
 			continue
 		}
@@ -61,9 +60,9 @@ func newGuardIndex(commands []*command, equalities map[*command][]equalityTest, 
 	return index
 }
 
-// newValueTable returns the table of commands whose equality test with index depth compares the variable of a slot with a value.
-// dense is false if the values are so far apart that a table would waste memory.
-func newValueTable(slot int, commands []*command, equalities map[*command][]equalityTest, depth int) (table valueTable, dense bool) {
+// newValueTable returns the table of commands that compare a variable with a value in their equality test number depth. isDense is false if a
+// table would waste memory.
+func newValueTable(slot int, commands []*command, equalities map[*command][]equalityTest, depth int) (table valueTable, isDense bool) {
 	byValue := make(map[int32][]*command)
 	lowest := equalities[commands[0]][depth].value
 	highest := lowest
@@ -82,8 +81,8 @@ func newValueTable(slot int, commands []*command, equalities map[*command][]equa
 	return table, true
 }
 
-// leadingEqualities returns the equality tests of a conjunction that are evaluated before any conjunct that may fail. A command can
-// be skipped if one of these tests is false, because its guard is then false without an error.
+// leadingEqualities returns the equality tests of a conjunction before any conjunct that may fail. If such a test is false, the command is
+// disabled without an error.
 func (m *Model) leadingEqualities(guard sema.Expr, builder *builder) (tests []equalityTest) {
 	conjuncts := m.newExprCompiler(guard).appendOperands(nil, guard, syntax.OpAnd)
 	for _, conjunct := range untilLastEquality(conjuncts) {
@@ -100,7 +99,7 @@ func (m *Model) leadingEqualities(guard sema.Expr, builder *builder) (tests []eq
 	return tests
 }
 
-// untilLastEquality returns the conjuncts up to the last equality test, and none if there is no equality test.
+// untilLastEquality returns the conjuncts up to the last equality test; nil if there is none.
 func untilLastEquality(conjuncts []sema.Expr) []sema.Expr {
 	for i, conjunct := range slices.Backward(conjuncts) {
 		if _, ok := asEqualityTest(conjunct); ok {
@@ -110,8 +109,7 @@ func untilLastEquality(conjuncts []sema.Expr) []sema.Expr {
 	return nil
 }
 
-// asEqualityTest returns an expression such as x=3 as an equality test. ok is false unless the expression compares an integer variable on
-// the left with a constant on the right.
+// asEqualityTest returns an expression such as x=3 as an equality test; ok is false for other expressions.
 func asEqualityTest(expr sema.Expr) (test equalityTest, ok bool) {
 	equality, isBinary := expr.(*sema.Binary)
 	if !isBinary || equality.Op != syntax.OpEq {

@@ -10,9 +10,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// InitialStates returns the initial states in lexicographic order of their
-// valuations. A model without an init…endinit block has exactly one. It is an
-// error if there are none, or more than Options.MaxInitial.
+// InitialStates returns the initial states in lexicographic order. A model without an init…endinit block has exactly one. No initial state
+// is an error, and so are more than Options.MaxInitial.
 func (m *Model) InitialStates(ctx context.Context) ([][]int32, error) {
 	states, err := m.findInitial(ctx, m.opts.MaxInitial+1)
 	if len(states) > m.opts.MaxInitial {
@@ -21,7 +20,7 @@ func (m *Model) InitialStates(ctx context.Context) ([][]int32, error) {
 	return states, err
 }
 
-// pathStart returns the initial state of sample paths. It is an error if the model has several.
+// pathStart returns the initial state of sample paths. Several initial states are an error, as in PRISM.
 //
 // Source: PRISM's simulator, "Random choice of multiple initial states not yet supported".
 func (m *Model) pathStart() ([]int32, error) {
@@ -35,8 +34,8 @@ func (m *Model) pathStart() ([]int32, error) {
 	return states[0], nil
 }
 
-// findInitial returns at most limit initial states, the first ones in lexicographic order. It returns an error if there are none, if
-// an unbounded variable has too many values to try, or if the evaluation of the init expression fails.
+// findInitial returns the first initial states in lexicographic order, at most limit. It returns an error if there is none, or if a variable
+// has no bounds.
 func (m *Model) findInitial(ctx context.Context, limit int) ([][]int32, error) {
 	if m.program.Init == nil {
 		return [][]int32{m.initialState()}, nil
@@ -60,7 +59,7 @@ func (m *Model) findInitial(ctx context.Context, limit int) ([][]int32, error) {
 	return search.foundStates, nil
 }
 
-// initialState returns the valuation with the declared initial value of each variable.
+// initialState returns the valuation with the declared initial values.
 func (m *Model) initialState() []int32 {
 	state := make([]int32, len(m.program.Vars))
 	for i, variable := range m.program.Vars {
@@ -69,9 +68,8 @@ func (m *Model) initialState() []int32 {
 	return state
 }
 
-// initSearch enumerates valuations variable by variable to find the ones that satisfy the init expression. A conjunct of it that cannot
-// fail is evaluated as soon as all its variables have values; if it is false, the search skips the values of the other variables. The
-// init expression itself decides about complete valuations.
+// initSearch enumerates valuations variable by variable to find the initial states. It evaluates a conjunct of the init expression when all
+// variables of the conjunct have values. A false conjunct excludes all values of the other variables.
 type initSearch struct {
 	ctx         context.Context
 	model       *Model
@@ -83,7 +81,7 @@ type initSearch struct {
 	foundStates [][]int32
 }
 
-// newInitSearch compiles the init expression, and its conjuncts up to the first one that may fail.
+// newInitSearch compiles the init expression, and its conjuncts before the first one that may fail.
 func (m *Model) newInitSearch(ctx context.Context, limit int) (*initSearch, error) {
 	search := &initSearch{ctx: ctx, model: m, limit: limit, conjuncts: make([][]boolClosure, len(m.program.Vars)+1)}
 	search.env.state = make([]int32, len(m.program.Vars))
@@ -107,7 +105,7 @@ func (m *Model) newInitSearch(ctx context.Context, limit int) (*initSearch, erro
 	return search, nil
 }
 
-// enumerate tries all values of the variables from slot on and collects the initial states. The variables before slot have values.
+// enumerate tries all values of the variables from slot on, and collects the initial states. The variables before slot have values.
 func (s *initSearch) enumerate(slot int) error {
 	s.steps++
 	const stepsPerPoll = 1 << 16
@@ -147,8 +145,8 @@ func (s *initSearch) addIfInitial() error {
 	return nil
 }
 
-// lastSlot returns the greatest slot of the variables in an expression: -1 if it has no variables, and MaxInt32 if it contains an unknown
-// kind of expression.
+// lastSlot returns the greatest slot of the variables in an expression; -1 without variables. It returns MaxInt32 for an unknown kind of
+// expression.
 func lastSlot(expr sema.Expr) int {
 	last := -1
 	sema.Inspect(expr, func(expr sema.Expr) bool {

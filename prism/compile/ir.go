@@ -68,7 +68,7 @@ const (
 	sortFloat
 )
 
-// term is a node of the expression graph. Two terms of a graph are equal if and only if their pointers are equal.
+// term is a node of the expression graph. Equal terms of a graph have the same pointer.
 type term struct {
 	id         int
 	op         opcode
@@ -102,22 +102,16 @@ type graph struct {
 // interval is the set of integers from low to high.
 type interval struct{ low, high int64 }
 
-// newGraph returns a graph with the constants true and false. ranges are those of the model's variables.
+// newGraph returns a graph with the constants true and false. ranges are the ranges of the model's variables.
 func newGraph(ranges []interval) *graph {
 	result := &graph{index: map[string]*term{}, ranges: ranges}
 	result.falseTerm, result.trueTerm = result.boolConst(false), result.boolConst(true)
 	return result
 }
 
-// intern returns the term of the graph that is equal to the candidate. If there is none, it adds the candidate.
+// intern returns the term of the graph that is equal to the candidate. A new term is added.
 func (g *graph) intern(candidate term) *term {
-	key := append(g.keyBuffer[:0], byte(candidate.op), byte(candidate.sort))
-	key = binary.LittleEndian.AppendUint32(key, uint32(candidate.slot))
-	key = binary.LittleEndian.AppendUint64(key, uint64(candidate.intValue))
-	key = binary.LittleEndian.AppendUint64(key, math.Float64bits(candidate.floatValue))
-	for _, operand := range candidate.operands {
-		key = binary.LittleEndian.AppendUint32(key, uint32(operand.id))
-	}
+	key := candidate.appendKey(g.keyBuffer[:0])
 	g.keyBuffer = key
 	if existing, ok := g.index[string(key)]; ok {
 		return existing
@@ -135,6 +129,18 @@ func (g *graph) intern(candidate term) *term {
 	g.terms = append(g.terms, interned)
 	g.index[string(key)] = interned
 	return interned
+}
+
+// appendKey appends a key to a buffer. Terms of a graph with equal keys are equal.
+func (term *term) appendKey(key []byte) []byte {
+	key = append(key, byte(term.op), byte(term.sort))
+	key = binary.LittleEndian.AppendUint32(key, uint32(term.slot))
+	key = binary.LittleEndian.AppendUint64(key, uint64(term.intValue))
+	key = binary.LittleEndian.AppendUint64(key, math.Float64bits(term.floatValue))
+	for _, operand := range term.operands {
+		key = binary.LittleEndian.AppendUint32(key, uint32(operand.id))
+	}
+	return key
 }
 
 // boolConst returns a constant of type Bool.
@@ -189,37 +195,36 @@ func (g *graph) or(operands ...*term) *term {
 	return g.newConnective(opOr, g.falseTerm, g.trueTerm, operands)
 }
 
-// newConnective returns the simplified conjunction or disjunction of operands. The neutral operand (true in a conjunction) has no
-// effect. A dominant operand (false in a conjunction) decides the result; the operands before it are kept only if one of them may
-// fail.
+// newConnective returns the simplified conjunction or disjunction of operands. neutral (true in a conjunction) has no effect. dominant
+// (false in a conjunction) determines the result.
 func (g *graph) newConnective(op opcode, neutral, dominant *term, operands []*term) *term {
-	var kept []*term
+	var remaining []*term
 	mayFail, isDecided := false, false
 	for _, operand := range operands {
-		if operand == neutral || slices.Contains(kept, operand) {
+		if operand == neutral || slices.Contains(remaining, operand) {
 			continue
 		}
-		if operand == dominant || slices.Contains(kept, g.not(operand)) { // x & !x is false, x | !x is true
+		if operand == dominant || slices.Contains(remaining, g.not(operand)) { // x & !x is false, x | !x is true
 			isDecided = true
 			break
 		}
-		kept = append(kept, operand)
+		remaining = append(remaining, operand)
 		mayFail = mayFail || operand.mayFail
 	}
 	switch {
 	case isDecided && !mayFail:
 		return dominant
-	case isDecided:
-		kept = append(kept, dominant)
-	case len(kept) == 0:
+	case isDecided: // the operands before dominant must fail as before
+		remaining = append(remaining, dominant)
+	case len(remaining) == 0:
 		return neutral
-	case len(kept) == 1:
-		return kept[0]
+	case len(remaining) == 1:
+		return remaining[0]
 	}
-	return g.intern(term{op: op, sort: sortBool, operands: kept})
+	return g.intern(term{op: op, sort: sortBool, operands: remaining})
 }
 
-// iff returns left <=> right. Operands that cannot fail are ordered by their numbers, so that both orders give the same term.
+// iff returns left <=> right. Both orders of operands that cannot fail give the same term.
 func (g *graph) iff(left, right *term) *term {
 	switch {
 	case left == right && !left.mayFail:
@@ -234,16 +239,15 @@ func (g *graph) iff(left, right *term) *term {
 	return g.intern(term{op: opIff, sort: sortBool, operands: []*term{left, right}})
 }
 
-// negateUnless returns operand if same is true, otherwise !operand.
-func (g *graph) negateUnless(operand *term, same bool) *term {
-	if same {
+// negateUnless returns the operand if isSame is true, otherwise its negation.
+func (g *graph) negateUnless(operand *term, isSame bool) *term {
+	if isSame {
 		return operand
 	}
 	return g.not(operand)
 }
 
-// ifThenElse returns condition ? ifTrue : ifFalse, simplified if possible. A ?: with a constant arm of type Bool becomes a conjunction
-// or a disjunction.
+// ifThenElse returns the simplified condition ? ifTrue : ifFalse. With a constant Bool as a branch it returns a conjunction or disjunction.
 func (g *graph) ifThenElse(condition, ifTrue, ifFalse *term) *term {
 	switch {
 	case condition == g.trueTerm:
@@ -271,8 +275,7 @@ func (g *graph) ifThenElse(condition, ifTrue, ifFalse *term) *term {
 	})
 }
 
-// equal returns left = right for Ints. It puts a constant on the right. Other operands are ordered by their numbers, so that both
-// orders give the same term, unless one may fail: then the order decides which one fails first.
+// equal returns left = right for Ints, with a constant on the right. Both orders of operands that cannot fail give the same term.
 func (g *graph) equal(left, right *term) *term {
 	mayFail := left.mayFail || right.mayFail
 	areDisjoint := left.high < right.low || right.high < left.low
@@ -294,7 +297,7 @@ func (g *graph) equal(left, right *term) *term {
 	return g.intern(term{op: opIntEq, sort: sortBool, operands: []*term{left, right}})
 }
 
-// compareBoolToInt returns the comparison of a Bool, as 0 or 1, with the value, which must be 0 or 1.
+// compareBoolToInt returns the comparison of a Bool, as 0 or 1, with a value of 0 or 1.
 func (g *graph) compareBoolToInt(condition *term, value int64) *term {
 	if value == 1 {
 		return condition
@@ -302,8 +305,8 @@ func (g *graph) compareBoolToInt(condition *term, value int64) *term {
 	return g.not(condition)
 }
 
-// lessThan returns left < right for Ints. A comparison with a constant becomes an equality if only one value of the other operand, the
-// smallest or the largest, makes it true or makes it false: x < 1 becomes x = 0 if x is never negative.
+// lessThan returns left < right for Ints. A comparison with a constant becomes an equality if a bound of the other operand allows it: x < 1
+// becomes x = 0 if x >= 0.
 func (g *graph) lessThan(left, right *term) *term {
 	mayFail := left.mayFail || right.mayFail
 	switch {
@@ -328,8 +331,7 @@ const (
 	maxInt = math.MaxInt32
 )
 
-// resultInterval returns an interval that contains all results of an Int operation whose operands are in the given intervals. The
-// bounds may exceed 32 bits.
+// resultInterval returns bounds of an Int operation (interval arithmetic). The bounds may exceed 32 bits.
 func resultInterval(op opcode, left, right interval) interval {
 	switch op {
 	case opAdd:
@@ -350,9 +352,9 @@ func resultInterval(op opcode, left, right interval) interval {
 	return interval{minInt, maxInt}
 }
 
-// clampToInt32 returns the part of an interval that fits in 32 bits, or all 32-bit integers if no part fits. overflows is true if a
-// part does not fit.
-func (r interval) clampToInt32() (clamped interval, overflows bool) {
+// clampToInt32 returns the intersection of an interval with the 32-bit integers, or all 32-bit integers if it is empty. exceeds says that
+// the interval exceeds 32 bits.
+func (r interval) clampToInt32() (clamped interval, exceeds bool) {
 	clamped = interval{max(r.low, minInt), min(r.high, maxInt)}
 	if clamped.low > clamped.high {
 		return interval{minInt, maxInt}, true
@@ -363,12 +365,11 @@ func (r interval) clampToInt32() (clamped interval, overflows bool) {
 // interval returns the interval of an Int term.
 func (term *term) interval() interval { return interval{term.low, term.high} }
 
-// intOperation returns an operation on two Ints. It may fail if the result may not fit in 32 bits, or the divisor of mod may not be
-// positive.
+// intOperation returns an operation on two Ints. It may fail if the result may overflow 32 bits, or the divisor of mod may be 0 or negative.
 func (g *graph) intOperation(op opcode, left, right *term) *term {
-	bounds, overflows := resultInterval(op, left.interval(), right.interval()).clampToInt32()
+	bounds, mayOverflow := resultInterval(op, left.interval(), right.interval()).clampToInt32()
 	result := term{op: op, sort: sortInt, operands: []*term{left, right}, low: bounds.low, high: bounds.high}
-	result.mayFail = overflows || op == opMod && right.low <= 0
+	result.mayFail = mayOverflow || op == opMod && right.low <= 0
 	if left.isConst() && right.isConst() && !result.mayFail {
 		return g.intConst(evaluateInts(op, left.intValue, right.intValue))
 	}
@@ -423,7 +424,7 @@ func (g *graph) mul(left, right *term) *term {
 	return g.intOperation(opMul, left, right)
 }
 
-// mod returns mod(left, right). That is left if it is certainly between 0 and right-1.
+// mod returns mod(left, right). It returns left if left is certainly between 0 and right-1.
 func (g *graph) mod(left, right *term) *term {
 	if !left.mayFail && !right.mayFail && left.low >= 0 && left.high < right.low {
 		return left
@@ -431,7 +432,7 @@ func (g *graph) mod(left, right *term) *term {
 	return g.intOperation(opMod, left, right)
 }
 
-// pow returns left to the power of right for Ints. The result is a constant if both operands are constants and the power is defined.
+// pow returns left^right for Ints. Constant operands with a defined power give a constant.
 func (g *graph) pow(left, right *term) *term {
 	if left.isConst() && right.isConst() {
 		if power, err := sema.IntPow(int32(left.intValue), int32(right.intValue)); err == nil {
@@ -447,7 +448,7 @@ func (g *graph) min(left, right *term) *term { return g.minOrMax(opMin, left, ri
 // max returns the maximum of Ints.
 func (g *graph) max(left, right *term) *term { return g.minOrMax(opMax, left, right) }
 
-// minOrMax returns the minimum or maximum of Ints. min(x, 1) becomes 1 if x is not 0, otherwise 0, if the smallest value of x is 0.
+// minOrMax returns the minimum or maximum of Ints. For x >= 0 it replaces min(x, 1) by x > 0 as an Int.
 func (g *graph) minOrMax(op opcode, left, right *term) *term {
 	if left == right && !left.mayFail {
 		return left

@@ -7,9 +7,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// builder converts expressions to terms. First all expressions are registered. Then flatten merges nested conjunctions into one
-// n-ary conjunction, and likewise disjunctions. A conjunction that is used in several places is not merged, because it is usually a
-// named formula that is tested as a whole.
+// builder converts expressions to terms. After all expressions are registered, flatten merges nested conjunctions into one, and likewise
+// disjunctions. A conjunction with several uses is not merged, because it is usually a named formula.
 type builder struct {
 	*graph
 	model              *Model
@@ -33,15 +32,14 @@ func (m *Model) newGraphBuilder() *builder {
 	}
 }
 
-// register builds an expression that the generated code needs, and counts its uses.
+// register builds an expression of the generated code and counts its uses. expr may be nil.
 func (b *builder) register(expr sema.Expr) {
 	if expr != nil {
 		b.countUses(b.expr(expr))
 	}
 }
 
-// registerGuard registers a guard. A guard does not count as a use of its conjunction, so conjuncts can be split and tested
-// separately.
+// registerGuard registers a guard. The guard does not count as a use of its term, so its conjuncts can be split and tested separately.
 func (b *builder) registerGuard(expr sema.Expr) {
 	term := b.expr(expr)
 	b.countUses(term)
@@ -49,7 +47,7 @@ func (b *builder) registerGuard(expr sema.Expr) {
 	b.isGuard[term] = true
 }
 
-// countUses counts a use of a term. At the first use it also counts the uses of its operands.
+// countUses counts a use of a term. The first use also counts a use of each operand.
 func (b *builder) countUses(term *term) {
 	b.uses[term]++
 	if !b.hasCountedOperands[term] {
@@ -76,8 +74,7 @@ func (b *builder) expr(source sema.Expr) *term {
 // flatten ends the registration of expressions. From now on expr returns flattened terms.
 func (b *builder) flatten() { b.flattenedTerms, b.isShared = map[*term]*term{}, map[*term]bool{} }
 
-// flattenTerm returns the term with nested conjunctions merged into one, and likewise nested disjunctions. It does not merge a nested
-// conjunction that is also used elsewhere.
+// flattenTerm returns a term with nested conjunctions merged into one, and likewise disjunctions. It does not merge a term with other uses.
 func (b *builder) flattenTerm(original *term) *term {
 	if flat, ok := b.flattenedTerms[original]; ok {
 		return flat
@@ -103,7 +100,7 @@ func (b *builder) flattenTerm(original *term) *term {
 	return flat
 }
 
-// isUsedElsewhere reports whether a term has several uses. A guard counts as one use, which is not in b.uses.
+// isUsedElsewhere reports whether a term has several uses. b.uses does not include the use as a guard.
 func (b *builder) isUsedElsewhere(term *term) bool {
 	return b.uses[term] > 1 || b.uses[term] == 1 && b.isGuard[term]
 }
@@ -117,8 +114,7 @@ func (b *builder) floatExpr(expr sema.Expr) *term {
 	return term
 }
 
-// newTerm builds the term of an expression. It treats rounding errors as Model.boolClosure does: it never gives a result that a
-// rounding error may have changed.
+// newTerm builds the term of an expression. Rounding errors never change the result of the term: the term fails instead.
 func (b *builder) newTerm(expr sema.Expr) *term {
 	if b.model.floats.Decide(expr) {
 		return b.plainTerm(expr)
@@ -132,16 +128,15 @@ func (b *builder) newTerm(expr sema.Expr) *term {
 	return b.failingTerm(expr.Type())
 }
 
-// inexactComparison returns the term of a comparison whose result a rounding error of its operands may change. If the operands differ
-// by more than the rounding error, the term is the comparison in float64. Otherwise the operands count as equal if the float analysis
-// proves it; if it does not, the term fails, and the interpreter compares in exact arithmetic.
+// inexactComparison returns the term of a comparison that rounding errors may change. If the operands differ by more than the error, it
+// compares them in float64 arithmetic. If not, they are equal, or the term fails.
 func (b *builder) inexactComparison(expr *sema.Binary) *term {
 	maxError := b.model.floats.OperandError(expr)
 	if math.IsInf(maxError, 1) {
 		return b.failingTerm(sema.Bool)
 	}
-	ifClose := b.failingTerm(sema.Bool)
-	if b.model.floats.ErrorDecides(expr) {
+	ifClose := b.failingTerm(sema.Bool)    // the interpreter compares in exact arithmetic
+	if b.model.floats.ErrorDecides(expr) { // close numbers are equal
 		ifClose = b.boolConst(sema.Holds(expr.Op, 0))
 	}
 	difference := b.floatOperation(opNumSub, b.floatExpr(expr.X), b.floatExpr(expr.Y))
@@ -150,9 +145,8 @@ func (b *builder) inexactComparison(expr *sema.Binary) *term {
 	return b.ifThenElse(areFarApart, b.plainTerm(expr), ifClose)
 }
 
-// inexactRounding returns the term of a floor, ceil or round whose result a rounding error of its operand may change. If the float
-// analysis proves it, an operand within the error of an integer counts as this integer. Otherwise the term fails in states in which
-// the operand with its error added and subtracted rounds to different integers, and the interpreter uses exact arithmetic.
+// inexactRounding returns the term of floor, ceil or round that rounding errors may change. It shifts the operand by its error if this is
+// correct. If not, the term fails where the numbers within the error round to different integers.
 func (b *builder) inexactRounding(expr *sema.Call) *term {
 	maxError := b.model.floats.OperandError(expr)
 	if math.IsInf(maxError, 1) {
@@ -168,8 +162,8 @@ func (b *builder) inexactRounding(expr *sema.Call) *term {
 	return b.ifThenElse(b.equal(low, high), b.plainTerm(expr), b.failingTerm(expr.Type()))
 }
 
-// plainTerm builds the term of an expression whose own operation is not affected by rounding errors. An unsupported expression gives
-// false, because the closures were compiled before and have reported the error.
+// plainTerm builds the term of an expression that rounding errors do not change. An unsupported expression gives false; its error was
+// reported before.
 func (b *builder) plainTerm(expr sema.Expr) *term {
 	switch expr := expr.(type) {
 	case *sema.Const:
@@ -212,7 +206,7 @@ func (b *builder) constant(expr *sema.Const) *term {
 	}
 }
 
-// failingTerm returns a term that always fails, mod(1,0), so that the interpreter evaluates the expression.
+// failingTerm returns a term that always fails, mod(1,0). The interpreter then evaluates the expression.
 func (b *builder) failingTerm(typ sema.Type) *term {
 	operand := b.mod(b.intConst(1), b.intConst(0))
 	if typ == sema.Bool {
@@ -221,7 +215,7 @@ func (b *builder) failingTerm(typ sema.Type) *term {
 	return operand
 }
 
-// unary builds a negation.
+// unary builds the operator ! or -.
 func (b *builder) unary(expr *sema.Unary) *term {
 	switch {
 	case expr.Op == syntax.OpNot:
@@ -330,8 +324,7 @@ func (b *builder) floatArithmetic(op syntax.Op, left, right *term) *term {
 	}
 }
 
-// call returns the term of a function call. min and max of several arguments become nested calls with two arguments: max(a,b,c) is
-// max(max(a,b),c).
+// call returns the term of a function call. max(a,b,c) becomes max(max(a,b),c), and likewise min.
 func (b *builder) call(expr *sema.Call) *term {
 	switch expr.Func {
 	case sema.FuncFloor, sema.FuncCeil, sema.FuncRound:
@@ -373,8 +366,7 @@ func floatOpcode(function sema.Func) opcode {
 	}
 }
 
-// callInts returns the term of a function call with Int arguments and an Int result. min and max of several arguments become nested
-// calls with two arguments.
+// callInts returns the term of a function call with Int arguments and an Int result. max(a,b,c) becomes max(max(a,b),c).
 func (b *builder) callInts(expr *sema.Call) *term {
 	result := b.expr(expr.Args[0])
 	for _, arg := range expr.Args[1:] {
@@ -393,8 +385,8 @@ func (b *builder) callInts(expr *sema.Call) *term {
 	return result
 }
 
-// conjuncts returns the terms whose conjunction is the guard: the operands of a conjunction, or the negated operands of a negated
-// disjunction. A guard that may fail is not split. Neither is a guard that is also used elsewhere, because its value is computed once.
+// conjuncts splits a guard into conjuncts: the operands of a conjunction, or the negated operands of a negated disjunction. A guard that may
+// fail or has other uses is not split.
 func (b *builder) conjuncts(guard *term) []*term {
 	if guard.mayFail {
 		return []*term{guard}

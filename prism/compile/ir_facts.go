@@ -1,7 +1,7 @@
 package compile
 
-// facts is the knowledge at one place of the generated code: the values of conditions and the ranges of variables. A child includes
-// the knowledge of its parent.
+// facts is the knowledge at a position in the generated code: the values of conditions and the ranges of variables. A child includes the
+// facts of its parent.
 type facts struct {
 	graph           *graph
 	parent          *facts
@@ -11,7 +11,7 @@ type facts struct {
 	intervals       map[*term]interval
 }
 
-// child returns a copy of the facts, to which further facts can be added.
+// child returns facts that include f and can be extended.
 func (f *facts) child() *facts {
 	return &facts{
 		graph: f.graph, parent: f,
@@ -23,14 +23,14 @@ func (f *facts) child() *facts {
 // noFacts returns the facts that hold in every state: the declared ranges of the variables.
 func (g *graph) noFacts() *facts { return (&facts{graph: g}).child() }
 
-// assume returns the facts together with the assumption that a condition holds, or that it does not.
+// assume returns the facts together with the assumption that a condition is true or false, as holds says.
 func (f *facts) assume(term *term, holds bool) *facts {
 	child := f.child()
 	child.learn(term, holds)
 	return child
 }
 
-// learn adds the fact that a condition holds, or that it does not, and the facts about its operands that follow.
+// learn adds the fact that a condition is true or false, as holds says, and the consequences for its operands.
 func (f *facts) learn(term *term, holds bool) {
 	if known, ok := f.values[term]; ok && known == holds {
 		return
@@ -56,8 +56,8 @@ func (f *facts) learn(term *term, holds bool) {
 	}
 }
 
-// learnEquality narrows the range of a variable by the fact that left = right holds, or that it does not. It learns nothing unless
-// left is a variable and right a constant.
+// learnEquality narrows the range of a variable by the fact that left = right is true or false. It needs a variable on the left and a
+// constant on the right.
 func (f *facts) learnEquality(left, right *term, holds bool) {
 	if left.op != opVar || !right.isConst() {
 		return
@@ -74,8 +74,8 @@ func (f *facts) learnEquality(left, right *term, holds bool) {
 	f.ranges[left.slot] = possible
 }
 
-// learnLess narrows the range of a variable by the fact that left < right holds, or that it does not. It learns nothing unless one
-// side is a variable and the other a constant.
+// learnLess narrows the range of a variable by the fact that left < right is true or false. One operand must be a variable, the other a
+// constant.
 func (f *facts) learnLess(left, right *term, holds bool) {
 	if left.op == opVar && right.isConst() {
 		possible := f.variable(left.slot)
@@ -97,7 +97,7 @@ func (f *facts) learnLess(left, right *term, holds bool) {
 	}
 }
 
-// variable returns the range of a variable: the latest one that was learned, otherwise the declared one.
+// variable returns the range of a variable: the last learned range, or else the declared one.
 func (f *facts) variable(slot int) interval {
 	for ancestor := f; ancestor != nil; ancestor = ancestor.parent {
 		if values, ok := ancestor.ranges[slot]; ok {
@@ -107,7 +107,7 @@ func (f *facts) variable(slot int) interval {
 	return f.graph.ranges[slot]
 }
 
-// truthOf returns the value of a condition, and whether it is known.
+// truthOf returns the value of a condition; ok is false if it is not known.
 func (f *facts) truthOf(term *term) (holds, ok bool) {
 	for ancestor := f; ancestor != nil; ancestor = ancestor.parent {
 		if holds, ok := ancestor.values[term]; ok {
@@ -133,8 +133,7 @@ func (f *facts) interval(term *term) interval {
 	return bounds
 }
 
-// computeInterval computes the interval of a term from the intervals of its operands. The result is within the interval that the term
-// has without facts.
+// computeInterval computes the interval of a term from the intervals of its operands.
 func (f *facts) computeInterval(term *term) interval {
 	withoutFacts := term.interval()
 	bounds := withoutFacts
@@ -153,14 +152,14 @@ func (f *facts) computeInterval(term *term) interval {
 	return bounds
 }
 
-// overflows reports whether the result of an Int operation may not fit in 32 bits.
-func (f *facts) overflows(term *term) bool {
+// mayOverflow reports whether the result of an Int operation may overflow 32 bits.
+func (f *facts) mayOverflow(term *term) bool {
 	left, right := f.interval(term.operands[0]), f.interval(term.operands[1])
-	_, overflows := resultInterval(term.op, left, right).clampToInt32()
-	return overflows
+	_, exceeds := resultInterval(term.op, left, right).clampToInt32()
+	return exceeds
 }
 
-// simplify returns a term that has the same value as the given one wherever the facts hold, and fails wherever it fails.
+// simplify returns a simpler term that is equivalent under the facts: it has the same value and fails in the same states.
 func (f *facts) simplify(term *term) *term {
 	if holds, ok := f.truthOf(term); ok && !term.mayFail {
 		return f.graph.boolConst(holds)
@@ -176,8 +175,7 @@ func (f *facts) simplify(term *term) *term {
 	return simplified
 }
 
-// rewrite returns a term that has the same value as the original wherever the facts hold, and fails wherever the original fails. It is
-// simplify without the cache.
+// rewrite returns a simpler term that is equivalent under the facts. It does not use the cache for the term itself.
 func (f *facts) rewrite(original *term) *term {
 	if original.op == opVar {
 		return f.rewriteVariable(original)
@@ -197,7 +195,7 @@ func (f *facts) rewrite(original *term) *term {
 	return f.graph.rebuild(original, operands)
 }
 
-// rewriteVariable returns the value of a variable as a constant if the facts allow only one value, otherwise the variable.
+// rewriteVariable returns a constant if the facts allow only one value of a variable; otherwise the variable.
 func (f *facts) rewriteVariable(variable *term) *term {
 	values := f.variable(variable.slot)
 	switch {
@@ -210,8 +208,7 @@ func (f *facts) rewriteVariable(variable *term) *term {
 	}
 }
 
-// decideComparison returns the constant true or false if the intervals of two Int operands decide their comparison, otherwise nil. It
-// returns nil for operations other than = and <, and for operands that may fail.
+// decideComparison returns true or false if the intervals of two Int operands determine their comparison by = or <; otherwise nil.
 func (f *facts) decideComparison(op opcode, operands []*term) *term {
 	isComparison := op == opIntEq || op == opIntLt
 	if !isComparison || operands[0].mayFail || operands[1].mayFail {
@@ -230,7 +227,7 @@ func (f *facts) decideComparison(op opcode, operands []*term) *term {
 	return nil
 }
 
-// rebuild returns a term with the operation of the given term and other operands. It simplifies the result.
+// rebuild returns the simplified term with the operation of a term and other operands.
 func (g *graph) rebuild(term *term, operands []*term) *term {
 	switch term.op {
 	case opNot:

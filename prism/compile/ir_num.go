@@ -20,7 +20,7 @@ func (g *graph) toFloat(operand *term) *term {
 	return g.intern(term{op: opIntToFloat, sort: sortFloat, operands: []*term{operand}, floatLow: float64(operand.low), floatHigh: float64(operand.high)})
 }
 
-// floatOperation returns the term of an operation on two Doubles, with bounds on its value if the operation is monotonic.
+// floatOperation returns the term of an operation on two Doubles. A monotonic operation gets bounds on its value.
 func (g *graph) floatOperation(op opcode, left, right *term) *term {
 	if left.isConst() && right.isConst() {
 		return g.floatConst(evaluateFloats(op, left.floatValue, right.floatValue))
@@ -37,8 +37,7 @@ func (g *graph) floatOperation(op opcode, left, right *term) *term {
 	return g.intern(result)
 }
 
-// isMonotonic reports whether an operation with the given second operand is monotonic in each operand. Rounding is monotonic, so this
-// also holds in floating-point arithmetic.
+// isMonotonic reports whether an operation is monotonic in each operand, for a given second operand. Rounding is monotonic too.
 func isMonotonic(op opcode, right *term) bool {
 	switch op {
 	case opNumAdd, opNumSub, opNumMul, opNumMin, opNumMax:
@@ -49,8 +48,7 @@ func isMonotonic(op opcode, right *term) bool {
 	return false
 }
 
-// extremesAtBounds returns the lowest and the highest of the four values of an operation whose operands are bounds of left and right.
-// If the operation is monotonic in each operand, no other operands give a lower or higher value.
+// extremesAtBounds returns the lowest and the highest value of an operation at the bounds of its operands. They bound a monotonic operation.
 func extremesAtBounds(op opcode, left, right *term) (lowest, highest float64) {
 	lowLow := evaluateFloats(op, left.floatLow, right.floatLow)
 	lowHigh := evaluateFloats(op, left.floatLow, right.floatHigh)
@@ -89,7 +87,7 @@ func (g *graph) floatNegation(operand *term) *term {
 	return g.intern(term{op: opNumNeg, sort: sortFloat, operands: []*term{operand}, floatLow: -operand.floatHigh, floatHigh: -operand.floatLow, maybeNaN: operand.maybeNaN})
 }
 
-// compareFloats returns the term of a comparison of two Doubles. op is opNumSame, opNumLt or opNumLe.
+// compareFloats returns the term of a comparison of two Doubles: opNumSame, opNumLt or opNumLe.
 func (g *graph) compareFloats(op opcode, left, right *term) *term {
 	if left.isConst() && right.isConst() {
 		switch op {
@@ -107,8 +105,8 @@ func (g *graph) compareFloats(op opcode, left, right *term) *term {
 	return g.intern(term{op: op, sort: sortBool, operands: []*term{left, right}})
 }
 
-// compareAsInts returns a comparison of Ints that is equivalent to a comparison of Doubles, if one operand is a converted Int and the
-// other a constant: x <= 2.5 becomes x <= 2. It returns nil for other comparisons, and for constants that do not fit in an int64.
+// compareAsInts converts a comparison of a converted Int with a constant to a comparison of Ints: x <= 2.5 becomes x <= 2. It returns nil
+// for other comparisons.
 func (g *graph) compareAsInts(op opcode, left, right *term) *term {
 	switch {
 	case op == opNumSame && left.isConst():
@@ -121,13 +119,13 @@ func (g *graph) compareAsInts(op opcode, left, right *term) *term {
 	return nil
 }
 
-// isSmallConst reports whether a term is a constant with an absolute value below 2^40, which can be converted to an int64.
+// isSmallConst reports whether a term is a constant with an absolute value below 2^40.
 func isSmallConst(term *term) bool {
 	return term.isConst() && math.Abs(term.floatValue) < 1<<40
 }
 
-// compareIntWith returns the comparison of an Int, on the left, with a Double as a comparison of Ints. It returns nil for equality with
-// -0 or with a Double that is not an integer.
+// compareIntWith returns the comparison of an Int, on the left, with a Double as a comparison of Ints. It returns nil for equality with -0
+// or with a fraction.
 func (g *graph) compareIntWith(op opcode, number *term, bound float64) *term {
 	switch op {
 	case opNumLt:
@@ -150,8 +148,7 @@ func (g *graph) compareWithInt(op opcode, bound float64, number *term) *term {
 	return g.not(g.lessThan(number, g.intConst(int64(math.Ceil(bound)))))
 }
 
-// toInt returns the term of floor, ceil or round of a Double. The term may fail unless the bounds of the operand show that the result
-// fits in 32 bits.
+// toInt returns the term of floor, ceil or round of a Double. The term may fail unless the result certainly fits in 32 bits.
 func (g *graph) toInt(op opcode, operand *term) *term {
 	if operand.op == opIntToFloat {
 		return operand.operands[0]

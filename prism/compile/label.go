@@ -5,9 +5,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// labelExpr returns the expression that a label stands for. The built-in label
-// "init" stands for the initial values of the variables. "deadlock" is true if
-// in every synchronisation some participant has no enabled command.
+// labelExpr returns the definition of a label. The label "init" means the initial values, and "deadlock" means that no synchronisation is
+// enabled.
 func (m *Model) labelExpr(label *sema.Label) (sema.Expr, error) {
 	switch {
 	case label.Index == sema.LabelInit:
@@ -20,8 +19,8 @@ func (m *Model) labelExpr(label *sema.Label) (sema.Expr, error) {
 	return nil, &UnsupportedError{m.program.File, label.Position, "the model has no label \"" + label.Name + "\""}
 }
 
-// initExpr returns the expression of the label "init": the init expression of the model or, without one, a conjunction that compares
-// each variable with its initial value. pos is the position of the new expressions.
+// initExpr returns the definition of the label "init": the init expression of the model, or a comparison of each variable with its initial
+// value. pos is the position of new expressions.
 func (m *Model) initExpr(pos syntax.Pos) sema.Expr {
 	if m.program.Init != nil {
 		return m.program.Init
@@ -44,7 +43,7 @@ func newInt(pos syntax.Pos, value int32) sema.Expr {
 	return &sema.Const{Base: sema.Base{ValueType: sema.Int, Position: pos}, Val: constant}
 }
 
-// deadlockExpr returns the expression of the label "deadlock": no synchronisation is enabled. pos is the position of the new expressions.
+// deadlockExpr returns the definition of the label "deadlock": no synchronisation is enabled. pos is the position of new expressions.
 func (m *Model) deadlockExpr(pos syntax.Pos) sema.Expr {
 	anyEnabled := newBool(pos, false)
 	for _, sync := range m.synchronisations {
@@ -53,7 +52,7 @@ func (m *Model) deadlockExpr(pos syntax.Pos) sema.Expr {
 	return &sema.Unary{Base: sema.Base{ValueType: sema.Bool, Position: pos}, Op: syntax.OpNot, X: anyEnabled}
 }
 
-// enabledExpr returns the expression that each participant of a synchronisation has an enabled command.
+// enabledExpr returns the condition that each participant of a synchronisation has an enabled command.
 func (g synchronisation) enabledExpr(pos syntax.Pos) sema.Expr {
 	allReady := newBool(pos, true)
 	for _, participant := range g.participants {

@@ -7,13 +7,13 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// Watch evaluates a monitor along one path, over states of type V: it decides when the path ends and sums rewards. The caller
-// draws the path. A move is a number whose meaning the caller defines; the reward functions get it as an argument.
+// Watch evaluates a monitor along one path, over states of type V. It decides when the path ends, and sums rewards. The caller draws the
+// path. A move is a number that the caller defines, and an argument of the reward functions.
+//
+// Unlike PRISM, a bounded monitor treats a deadlock as absorbing. As in PRISM, a CTMC ignores whether bounds are strict, because a jump at
+// exactly that time has probability 0. A reward is evaluated and checked when it is earned.
 //
 // Source: PRISM's samplers (prism/src/simulator/sampler), reference section 5.3.
-// Unlike PRISM, a bounded monitor treats a deadlock as absorbing. As in PRISM, a CTMC ignores whether
-// bounds are strict, because a jump at exactly that time has probability 0.
-// A reward is evaluated, and checked, when it is earned.
 type Watch[V any] struct {
 	Monitor
 	StateFunctions[V]
@@ -38,10 +38,10 @@ type StateCompiler[V any] interface {
 	CompileRewards(reward int) (state func(V) float64, move func(v V, move int) float64, err error)
 }
 
-// NewWatch prepares a monitor: it compiles the expressions and rewards that the kind of the monitor needs. continuous says that the
-// model is a CTMC. The error comes from the compiler, or says that a horizon is not finite.
-func NewWatch[V any](monitor Monitor, continuous bool, compiler StateCompiler[V]) (*Watch[V], error) {
-	watch := &Watch[V]{Monitor: monitor, inSteps: !continuous}
+// NewWatch prepares a monitor: it compiles the expressions and rewards that the monitor needs. isContinuous says that the model is a CTMC.
+// An infinite horizon of a reward is an error.
+func NewWatch[V any](monitor Monitor, isContinuous bool, compiler StateCompiler[V]) (*Watch[V], error) {
+	watch := &Watch[V]{Monitor: monitor, inSteps: !isContinuous}
 	watch.lowStep, watch.highStep = stepBounds(monitor)
 	needsHorizon := monitor.Kind == CumulReward || monitor.Kind == InstantReward
 	needsRewards := needsHorizon || monitor.Kind == ReachReward
@@ -67,7 +67,7 @@ func NewWatch[V any](monitor Monitor, continuous bool, compiler StateCompiler[V]
 	return watch, err
 }
 
-// orTrue returns expr, or the constant true if expr is nil.
+// orTrue returns an expression, or the constant true for nil.
 func orTrue(expr sema.Expr) sema.Expr {
 	if expr == nil {
 		return &sema.Const{Base: sema.Base{ValueType: sema.Bool}, Val: sema.Value{Type: sema.Bool, Bool: true}}
@@ -84,7 +84,7 @@ type watch struct {
 // newWatch prepares a monitor over the states of the model.
 func (m *Model) newWatch(monitor Monitor) (*watch, error) {
 	compiler := stateCompiler{model: m}
-	generic, err := NewWatch(monitor, m.continuous(), &compiler)
+	generic, err := NewWatch(monitor, m.isContinuous(), &compiler)
 	if err != nil {
 		return nil, err
 	}
@@ -98,21 +98,19 @@ type stateCompiler struct {
 }
 
 // CompileBool implements StateCompiler.
-func (a *stateCompiler) CompileBool(expr sema.Expr) (func(*env) bool, error) {
-	closure, err := a.model.boolClosure(expr)
-	return closure, err
+func (compiler *stateCompiler) CompileBool(expr sema.Expr) (func(*env) bool, error) {
+	return compiler.model.boolClosure(expr)
 }
 
 // CompileRewards implements StateCompiler. A move is the action of its choice.
-func (a *stateCompiler) CompileRewards(reward int) (state func(*env) float64, move func(*env, int) float64, err error) {
-	if a.rewards, err = a.model.Rewards(reward); err != nil {
+func (compiler *stateCompiler) CompileRewards(reward int) (state func(*env) float64, move func(*env, int) float64, err error) {
+	if compiler.rewards, err = compiler.model.Rewards(reward); err != nil {
 		return nil, nil, err
 	}
-	return a.rewards.stateReward, a.rewards.choiceReward, nil
+	return compiler.rewards.stateReward, compiler.rewards.choiceReward, nil
 }
 
-// stepBounds converts the bounds of a monitor to inclusive integers: 2 < steps <= 4.5 becomes low 3 and high 4. An upper bound below 0
-// becomes -1, and no upper bound a number that is never reached.
+// stepBounds converts the bounds of a monitor to inclusive integers: 2 < steps <= 4.5 becomes 3 and 4. A negative upper bound becomes -1.
 func stepBounds(monitor Monitor) (low, high int64) {
 	first, last := math.Ceil(monitor.Low), math.Floor(monitor.High)
 	if monitor.LowStrict && first == monitor.Low {
@@ -121,12 +119,11 @@ func stepBounds(monitor Monitor) (low, high int64) {
 	if monitor.HighStrict && last == monitor.High {
 		last--
 	}
-	const most = 1 << 62
-	return int64(min(max(first, 0), most)), int64(min(max(last, -1), most))
+	const unreachable = 1 << 62 // a step that no path reaches
+	return int64(min(max(first, 0), unreachable)), int64(min(max(last, -1), unreachable))
 }
 
-// endsAtLoops reports whether a deterministic self-loop decides the path. An unbounded until in discrete time would otherwise stay
-// undecided forever.
+// endsAtLoops reports whether a deterministic self-loop decides the path: for an unbounded until formula in discrete time.
 func (w *Watch[V]) endsAtLoops() bool {
 	return w.Kind == Until && w.inSteps && w.lowStep == 0 && !w.Bounded()
 }
@@ -136,20 +133,20 @@ func (w *Watch[V]) Limited() bool {
 	return w.Kind == ReachReward || w.Kind == Until && !w.Bounded()
 }
 
-// Enter evaluates the monitor when the path arrives in a state. If that decides the monitor, it sets the status, and the reward of an
-// instantaneous reward, in out and returns true: the path ends. looping says that the last step was a deterministic self-loop.
-func (w *Watch[V]) Enter(state V, out *Outcome, looping bool) bool {
+// Enter evaluates the monitor when the path enters a state. It returns true if the monitor is decided and the path ends; the result is in
+// out. isLooping says that the last step was a deterministic self-loop.
+func (w *Watch[V]) Enter(state V, out *Outcome, isLooping bool) bool {
 	switch w.Kind {
 	case Until:
-		return w.enterUntil(state, out, looping)
+		return w.enterUntil(state, out, isLooping)
 	case Next:
 		return out.Steps == 1 && out.decide(w.IsRight(state))
 	case ReachReward:
 		return w.IsRight(state) && out.decide(true)
 	case CumulReward:
-		return w.atHorizon(out) && out.decide(true)
+		return w.isAtHorizon(out) && out.decide(true)
 	default: // InstantReward
-		if !w.atHorizon(out) {
+		if !w.isAtHorizon(out) {
 			return false
 		}
 		out.Reward = w.State(state)
@@ -157,42 +154,41 @@ func (w *Watch[V]) Enter(state V, out *Outcome, looping bool) bool {
 	}
 }
 
-// atHorizon reports whether the horizon of a reward has been reached.
-func (w *Watch[V]) atHorizon(out *Outcome) bool {
+// isAtHorizon reports whether the path has reached the horizon of a reward.
+func (w *Watch[V]) isAtHorizon(out *Outcome) bool {
 	if w.inSteps {
 		return out.Steps >= w.highStep
 	}
 	return out.Time >= w.High
 }
 
-// enterUntil evaluates an until formula when the path arrives in a state. It reports whether the formula is decided; its value is then
-// in out. looping says that the last step was a deterministic self-loop.
-func (w *Watch[V]) enterUntil(state V, out *Outcome, looping bool) bool {
+// enterUntil evaluates an until formula when the path enters a state. It returns true if the formula is decided; its value is then in out.
+// isLooping says that the last step was a deterministic self-loop.
+func (w *Watch[V]) enterUntil(state V, out *Outcome, isLooping bool) bool {
 	switch {
 	case w.inSteps && out.Steps > w.highStep:
 		return out.decide(false)
-	case !w.beforeLowerBound(out) && w.IsRight(state):
+	case !w.isBeforeLowerBound(out) && w.IsRight(state):
 		return out.decide(true)
 	case !w.IsLeft(state):
 		return out.decide(false)
 	}
-	return looping && w.endsAtLoops() && out.decide(false)
+	return isLooping && w.endsAtLoops() && out.decide(false)
 }
 
-// beforeLowerBound reports whether the lower bound has not been reached yet.
-func (w *Watch[V]) beforeLowerBound(out *Outcome) bool {
+// isBeforeLowerBound reports whether the path is before the lower bound of the formula.
+func (w *Watch[V]) isBeforeLowerBound(out *Outcome) bool {
 	if w.inSteps {
 		return out.Steps < w.lowStep
 	}
 	return out.Time < w.Low
 }
 
-// Deadlock sets the outcome of a path that stays in its current state forever. Enter must have been called for the state and returned
-// false.
+// Deadlock sets the outcome of a path that stays in its current state forever. Enter must have returned false for the state.
 func (w *Watch[V]) Deadlock(state V, out *Outcome) {
 	switch w.Kind {
 	case Until:
-		out.decide(w.beforeLowerBound(out) && w.IsRight(state))
+		out.decide(w.isBeforeLowerBound(out) && w.IsRight(state))
 	case Next:
 		out.decide(w.IsRight(state))
 	case ReachReward:
@@ -218,8 +214,8 @@ func (w *Watch[V]) Step(state V, out *Outcome, move int) {
 	}
 }
 
-// Sojourn adds the time that a path spends in the current state of a CTMC and the jump by a move, with their rewards. It reports
-// whether a time bound passed during the sojourn and decided the path. Enter must have been called for the state and returned false.
+// Sojourn adds the time that a path spends in a state of a CTMC, and a jump by a move, with their rewards. It returns true if a time bound
+// decides the path during the sojourn. Enter must have returned false for the state.
 func (w *Watch[V]) Sojourn(state V, out *Outcome, duration float64, move int) bool {
 	start, end := out.Time, out.Time+duration
 	out.Steps++
@@ -240,20 +236,20 @@ func (w *Watch[V]) Sojourn(state V, out *Outcome, duration float64, move int) bo
 	return false
 }
 
-// decideUntilInSojourn reports whether a time bound passed during a sojourn and decided an until formula; its value is then in out. The
-// sojourn begins at start and ends at out.Time. The formula becomes true at its lower bound if the right-hand side holds in the state.
+// decideUntilInSojourn returns true if a time bound decides an until formula during a sojourn; its value is then in out. The sojourn begins
+// at start and ends at out.Time.
 func (w *Watch[V]) decideUntilInSojourn(state V, out *Outcome, start float64) bool {
 	end := out.Time
 	switch {
 	case end > w.High:
 		return out.decide(start < w.Low && w.IsRight(state))
-	case start < w.Low && w.Low < end && w.IsRight(state):
+	case start < w.Low && w.Low < end && w.IsRight(state): // true at the lower bound
 		return out.decide(true)
 	}
 	return false
 }
 
-// decide sets the status to True or False and returns true, so that a caller can report a decision in one expression.
+// decide sets the status to True or False. It always returns true, so a caller can return the decision in one expression.
 func (o *Outcome) decide(holds bool) bool {
 	o.Status = False
 	if holds {

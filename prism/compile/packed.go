@@ -7,9 +7,8 @@ import (
 	"slices"
 )
 
-// PackedExpander lists the choices of packed states. The interpreter and the machine implement it. Both give the same results as
-// Expander, bit for bit and in the same order; the machine is about ten to thirty times as fast. A PackedExpander is not safe for
-// concurrent use.
+// PackedExpander lists the choices of packed states. The interpreter and the machine implement it, with the same results as Expander, bit
+// for bit and in the same order. The machine is about ten to thirty times as fast. A PackedExpander is not safe for concurrent use.
 type PackedExpander interface {
 	// Expand appends the choices of states, Packing.Words words each. It stops
 	// at the first state for which Expander.Expand has a *StateError, and returns
@@ -57,26 +56,26 @@ func (c *PackedChoices) Reset() {
 	c.Weights, c.Targets = c.Weights[:0], c.Targets[:0]
 }
 
-// mergeEqualTargets merges transitions with equal targets, from index first on. Their weights are summed, and the first one keeps its
-// position.
+// mergeEqualTargets merges the transitions with equal targets, from index first on, and sums their weights. words is the length of a target.
 func (c *PackedChoices) mergeEqualTargets(first, words int) {
-	kept := first
+	end := first
 	for i := first; i < len(c.Weights); i++ {
-		equal := c.findTarget(first, kept, i, words)
-		if equal < kept {
-			c.Weights[equal] += c.Weights[i]
+		same := c.findTarget(first, end, i, words)
+		if same < end {
+			c.Weights[same] += c.Weights[i]
 			continue
 		}
-		if kept < i {
-			c.Weights[kept] = c.Weights[i]
-			copy(c.Targets[kept*words:(kept+1)*words], c.Targets[i*words:])
+		if end < i {
+			c.Weights[end] = c.Weights[i]
+			copy(c.Targets[end*words:(end+1)*words], c.Targets[i*words:])
 		}
-		kept++
+		end++
 	}
-	c.Weights, c.Targets = c.Weights[:kept], c.Targets[:kept*words]
+	c.Weights, c.Targets = c.Weights[:end], c.Targets[:end*words]
 }
 
-// findTarget returns the index of the transition in [first, end) with the same target as transition i; end if there is none.
+// findTarget returns the first transition in [first, end) with the same target as transition i; end if there is none. words is the length of
+// a target.
 func (c *PackedChoices) findTarget(first, end, i, words int) int {
 	if words == 1 {
 		for candidate, other := range c.Targets[first:end] {
@@ -110,7 +109,7 @@ func (m *Model) NewPackedInterpreter(packing *Packing) PackedExpander {
 	return m.newPackedInterpreter(packing, nil)
 }
 
-// newPackedInterpreter returns a packedInterpreter that knows the given moves by their indices.
+// newPackedInterpreter returns a packedInterpreter with the given moves.
 func (m *Model) newPackedInterpreter(packing *Packing, moves []Move) *packedInterpreter {
 	result := &packedInterpreter{
 		expander: newExpander(m), packing: packing, state: make([]int32, len(m.program.Vars)),
@@ -136,7 +135,7 @@ func (x *packedInterpreter) Fork(context.Context) (PackedExpander, error) {
 	return x.expander.model.NewPackedInterpreter(x.packing), nil
 }
 
-// Expand implements PackedExpander: it appends the choices of the states to out, one state after another.
+// Expand implements PackedExpander: it appends the choices of the states to out.
 func (x *packedInterpreter) Expand(ctx context.Context, states []uint64, out *PackedChoices) error {
 	x.expander.ctx = ctx
 	for state := range slices.Chunk(states, x.packing.Words) {
@@ -181,7 +180,7 @@ func (x *packedInterpreter) moveIndex(choice *Choice) uint32 {
 	return index
 }
 
-// moveKey encodes the action and the commands of a move as a map key. The next call overwrites it.
+// moveKey returns the action and the commands of a move as a map key. The next call overwrites the key.
 func (x *packedInterpreter) moveKey(action int, commands []CommandRef) []byte {
 	x.keyBuffer = binary.AppendVarint(x.keyBuffer[:0], int64(action))
 	for _, ref := range commands {

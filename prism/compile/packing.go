@@ -6,9 +6,8 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// Packing says how valuations are packed into 64-bit words. Each variable is stored as its difference to its lowest value, with as
-// many bits as its declared range needs. The first variable has the most significant bits of the first word. So the order of packed
-// states is the order in which PRISM sorts states: by the first variable, then by the second, false before true.
+// Packing is the layout of valuations in 64-bit words. A field has the difference of a variable to its lowest value. The first variable has
+// the most significant bits, so packed states have PRISM's order of states: by the first variable, then by the second, false before true.
 type Packing struct {
 	Fields []PackedField // one for each of Program.Vars
 	Words  int           // per state

@@ -88,41 +88,48 @@ func (r *interpreter) run(ctx context.Context, stream Stream) (Outcome, error) {
 	var out Outcome
 	r.expander.env.err, r.expander.ctx = nil, ctx
 	copy(r.state, r.initialState)
-	looping := false // the last step was a deterministic self-loop
+	isLooping := false // the last step was a deterministic self-loop
 	for {
 		if out.Steps&pollMask == pollMask && ctx.Err() != nil {
 			return out, ctx.Err()
 		}
 		// Evaluate the monitor in the new state.
 		r.expander.env.state = r.state
-		isDecided := r.watch.Enter(&r.expander.env, &out, looping)
+		isDecided := r.watch.Enter(&r.expander.env, &out, isLooping)
 		if r.endIfFailed(&out) || isDecided {
 			return out, nil
 		}
-		// List the choices.
-		if err := r.expander.listWithWeights(r.state); err != nil {
-			out.Status, out.Err = Failed, err
-			return out, nil
+		hasEnded, err := r.listChoices(&out)
+		if err != nil || hasEnded {
+			return out, err
 		}
-		if r.expander.stopErr != nil {
-			return out, r.expander.stopErr
-		}
-		if len(r.expander.combinations) == 0 {
-			return r.deadlock(out), nil
-		}
-		if r.watch.Limited() && out.Steps >= r.watch.MaxPath {
-			out.Status = Undecided
-			return out, nil
-		}
-		// Pick one of them and make a step.
-		var hasEnded bool
-		if looping, hasEnded = r.makeStep(&stream, &out); hasEnded {
+		if isLooping, hasEnded = r.makeStep(&stream, &out); hasEnded {
 			return out, nil
 		}
 	}
 }
 
-// endIfFailed reports whether the last evaluation failed. If so, it ends the path with the error.
+// listChoices lists the choices of the current state. It reports whether the path ends here: after an error of the model, in a deadlock, or
+// after MaxPath steps. The error is the error of the context.
+func (r *interpreter) listChoices(out *Outcome) (hasEnded bool, err error) {
+	if err := r.expander.listWithWeights(r.state); err != nil {
+		out.Status, out.Err = Failed, err
+		return true, nil
+	}
+	switch {
+	case r.expander.stopErr != nil:
+		return true, r.expander.stopErr
+	case len(r.expander.combinations) == 0:
+		*out = r.deadlock(*out)
+		return true, nil
+	case r.watch.Limited() && out.Steps >= r.watch.MaxPath:
+		out.Status = Undecided
+		return true, nil
+	}
+	return false, nil
+}
+
+// endIfFailed ends the path with an error if the last evaluation failed. It reports whether it did.
 func (r *interpreter) endIfFailed(out *Outcome) bool {
 	err := r.model.takeError(&r.expander.env)
 	if err != nil {
@@ -131,7 +138,7 @@ func (r *interpreter) endIfFailed(out *Outcome) bool {
 	return err != nil
 }
 
-// deadlock returns the outcome of a path that reaches a state without choices. out is the outcome of the path so far.
+// deadlock returns the outcome of a path that enters a state without choices. out is the outcome before.
 func (r *interpreter) deadlock(out Outcome) Outcome {
 	if r.model.opts.NoFixDeadlocks {
 		out.Status = Deadlocked
@@ -143,17 +150,16 @@ func (r *interpreter) deadlock(out Outcome) Outcome {
 	return out
 }
 
-// makeStep picks a choice and its updates and moves to the next state. It reports whether the step was a deterministic self-loop, and
-// whether the path ended.
-func (r *interpreter) makeStep(stream *Stream, out *Outcome) (looping, done bool) {
+// makeStep picks a choice and its updates, and moves to the next state. isLooping says that the step was a deterministic self-loop.
+func (r *interpreter) makeStep(stream *Stream, out *Outcome) (isLooping, hasEnded bool) {
 	var chosen combination
-	if r.model.continuous() {
-		chosen, done = r.jump(stream, out)
+	if r.model.isContinuous() {
+		chosen, hasEnded = r.jump(stream, out)
 	} else {
 		chosen = r.pickUniformly(stream, out)
 		r.watch.Step(&r.expander.env, out, chosen.action)
 	}
-	if r.endIfFailed(out) || done {
+	if r.endIfFailed(out) || hasEnded {
 		return false, true
 	}
 	commands := r.expander.combinationCommands[chosen.first:chosen.last]
@@ -162,15 +168,15 @@ func (r *interpreter) makeStep(stream *Stream, out *Outcome) (looping, done bool
 		out.Status, out.Err = Failed, err
 		return false, true
 	}
-	isOnlyChoice := len(r.expander.combinations) == 1 && !r.model.continuous()
-	looping = isOnlyChoice && r.isDeterministic(commands) && slices.Equal(r.state, r.target)
+	isOnlyChoice := len(r.expander.combinations) == 1 && !r.model.isContinuous()
+	isLooping = isOnlyChoice && r.isDeterministic(commands) && slices.Equal(r.state, r.target)
 	r.state, r.target = r.target, r.state
-	return looping, false
+	return isLooping, false
 }
 
-// jump picks a choice of a CTMC and its updates, and draws the sojourn time until the jump. It reports whether the path ended: because
-// the exit rate is not finite, or because the monitor is decided during the sojourn.
-func (r *interpreter) jump(stream *Stream, out *Outcome) (chosen combination, done bool) {
+// jump picks a choice of a CTMC with its updates, and draws the sojourn time. hasEnded says that the path ended: the exit rate is not
+// finite, or the monitor is decided during the sojourn.
+func (r *interpreter) jump(stream *Stream, out *Outcome) (chosen combination, hasEnded bool) {
 	exitRate := r.sumRates()
 	isFinite := exitRate <= math.MaxFloat64 // false for NaN
 	if !isFinite {
@@ -184,7 +190,7 @@ func (r *interpreter) jump(stream *Stream, out *Outcome) (chosen combination, do
 	return chosen, r.watch.Sojourn(&r.expander.env, out, sojournTime, chosen.action)
 }
 
-// sumRates computes the rate of each choice of a CTMC in r.totals and returns their sum, the exit rate of the state.
+// sumRates returns the exit rate of a state of a CTMC. It stores the rate of each choice in r.totals.
 func (r *interpreter) sumRates() float64 {
 	r.totals = r.totals[:0]
 	exitRate := 0.0
@@ -196,13 +202,13 @@ func (r *interpreter) sumRates() float64 {
 	return exitRate
 }
 
-// pickUniformly picks a choice uniformly, and then its updates by their probabilities. It returns the choice and sets
-// expander.updates. If there are several choices, it counts the state in out.
+// pickUniformly picks a choice uniformly, and then its updates by their probabilities. It sets expander.updates, and counts a state with
+// several choices in out.
 func (r *interpreter) pickUniformly(stream *Stream, out *Outcome) combination {
 	chosen := r.expander.combinations[0]
 	if numChoices := len(r.expander.combinations); numChoices > 1 {
 		chosen = r.expander.combinations[stream.Below(uint32(numChoices))]
-		if r.model.nondeterministic() {
+		if r.model.isNondeterministic() {
 			out.Nondet++
 		} else {
 			out.Overlap++
@@ -216,9 +222,8 @@ func (r *interpreter) pickUniformly(stream *Stream, out *Outcome) combination {
 	return chosen
 }
 
-// pickByRate picks a choice with probability proportional to the rates in r.totals, and its updates with probability proportional to
-// their rates. It returns the choice and sets expander.updates. It draws nothing if there is only one choice with one combination of
-// updates.
+// pickByRate picks a choice with probability proportional to its rate, and then its updates. It sets expander.updates. A single choice with
+// a single combination of updates needs no random number.
 func (r *interpreter) pickByRate(stream *Stream, exitRate float64) combination {
 	combinations := r.expander.combinations
 	only := combinations[0]
@@ -242,7 +247,7 @@ func (r *interpreter) pickByRate(stream *Stream, exitRate float64) combination {
 	return chosen
 }
 
-// isDeterministic reports whether exactly one combination of updates has a positive weight and this weight is 1.
+// isDeterministic reports whether exactly one combination of updates has a positive weight, and this weight is 1.
 func (r *interpreter) isDeterministic(commands []*command) bool {
 	for _, command := range commands {
 		if !isDirac(r.expander.weights[command.order]) {
@@ -252,16 +257,16 @@ func (r *interpreter) isDeterministic(commands []*command) bool {
 	return true
 }
 
-// numAlternatives returns the number of combinations of updates, including those of weight zero.
+// numAlternatives returns the number of combinations of updates, one update per command.
 func numAlternatives(commands []*command) int {
-	n := 1
+	count := 1
 	for _, command := range commands {
-		n *= len(command.updates)
+		count *= len(command.updates)
 	}
-	return n
+	return count
 }
 
-// resetUpdates sets x.updates to the first update of every command.
+// resetUpdates sets x.updates to the first update of each command.
 func (x *expander) resetUpdates(commands []*command) {
 	x.updates = x.updates[:0]
 	for range commands {
@@ -269,12 +274,12 @@ func (x *expander) resetUpdates(commands []*command) {
 	}
 }
 
-// pickUpdates sets x.updates to the first combination of updates whose cumulative weight exceeds threshold. If there is none because of
-// rounding, it takes the last combination with a positive weight. x.updates must be the first combination.
+// pickUpdates sets x.updates to the first combination of updates whose cumulative weight exceeds threshold. x.updates must be the first
+// combination.
 func (x *expander) pickUpdates(commands []*command, threshold float64) {
 	sum := 0.0
 	index, lastPositive := 0, 0
-	for more := true; more; more = nextCombination(commands, x.updates) {
+	for hasNext := true; hasNext; hasNext = nextCombination(commands, x.updates) {
 		if weight := x.weight(commands, x.updates); weight > 0 {
 			sum += weight
 			if threshold < sum {
@@ -284,6 +289,7 @@ func (x *expander) pickUpdates(commands []*command, threshold float64) {
 		}
 		index++
 	}
+	// Rounding left no combination above the threshold. Take the last one with a positive weight.
 	for range lastPositive { // x.updates is the first combination again
 		nextCombination(commands, x.updates)
 	}
@@ -293,7 +299,7 @@ func (x *expander) pickUpdates(commands []*command, threshold float64) {
 func (x *expander) totalWeight(commands []*command) float64 {
 	x.resetUpdates(commands)
 	sum := 0.0
-	for more := true; more; more = nextCombination(commands, x.updates) {
+	for hasNext := true; hasNext; hasNext = nextCombination(commands, x.updates) {
 		sum += x.weight(commands, x.updates)
 	}
 	return sum

@@ -8,8 +8,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// QuoteLine returns an error about a generated text that contains the line itself instead of its position. Users cannot look up a
-// position, because they do not have the text.
+// QuoteLine returns an error about a generated text that quotes the line instead of its position. Users do not have the text.
 func QuoteLine(err error, text []byte) error {
 	located := locatedError(err)
 	if located == nil {

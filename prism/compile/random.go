@@ -19,8 +19,7 @@ func (s *Stream) next() uint64 {
 // Unit returns a random multiple of 2^-53 in [0, 1).
 func (s *Stream) Unit() float64 { return float64(s.next()>>11) * 0x1p-53 }
 
-// Below returns a random integer from [0, n), uniformly distributed; n must be positive. It uses the upper half of each draw and
-// rejects the few values that would favour some results.
+// Below returns a uniformly distributed integer from [0, n); n must be positive. It rejects the few draws that would favour some results.
 //
 // Source: Lemire, Fast random integer generation in an interval, 2019.
 func (s *Stream) Below(n uint32) uint32 {
@@ -33,13 +32,15 @@ func (s *Stream) Below(n uint32) uint32 {
 	return uint32(product >> 32)
 }
 
-// Exponential returns an exponentially distributed sojourn time for the given exit rate. It inverts the distribution function at 1-u,
-// which is never 0.
-func (s *Stream) Exponential(rate float64) float64 { return -logUnit(1-s.Unit()) / rate }
+// Exponential returns an exponentially distributed sojourn time for an exit rate, by the inversion method.
+func (s *Stream) Exponential(rate float64) float64 {
+	positive := 1 - s.Unit()
+	return -logUnit(positive) / rate
+}
 
 // logUnit returns the natural logarithm of a number in (0, 1], with an error below one unit
-// in the last place. It uses only basic operations and no fused ones, so that Go
-// and WebAssembly compute the same bits on every platform.
+// in the last place. It uses only basic operations without fusion: Go and WebAssembly
+// compute the same bits on every platform.
 //
 // Source: the method of FreeBSD's e_log.c: reduce the number to 2^k·(1+f) with
 // sqrt(2)/2 < 1+f < sqrt(2), then log(1+f) = f - s·(f-R) with s = f/(2+f) and R

@@ -60,7 +60,7 @@ func (r *Rewards) Choice(state []int32, action int) (float64, error) {
 	return r.checkEvaluation(r.choiceReward(&r.env, action))
 }
 
-// checkEvaluation returns a reward, or the error that its evaluation recorded.
+// checkEvaluation returns a reward, or the error of its evaluation.
 func (r *Rewards) checkEvaluation(reward float64) (float64, error) {
 	if err := r.model.takeError(&r.env); err != nil {
 		return 0, err
@@ -68,7 +68,7 @@ func (r *Rewards) checkEvaluation(reward float64) (float64, error) {
 	return reward, nil
 }
 
-// stateReward returns the sum of the values of the state items whose guards hold. It records an error in env.
+// stateReward returns the sum of the state items whose guards hold. It records an error in env.
 func (r *Rewards) stateReward(env *env) float64 {
 	total := 0.0
 	for i := range r.items {
@@ -79,8 +79,7 @@ func (r *Rewards) stateReward(env *env) float64 {
 	return total
 }
 
-// choiceReward returns the sum of the values of the transition items with the given action whose guards hold. It records an error in
-// env.
+// choiceReward returns the sum of the transition items with an action whose guards hold. It records an error in env.
 func (r *Rewards) choiceReward(env *env, action int) float64 {
 	total := 0.0
 	for i := range r.items {
@@ -91,8 +90,8 @@ func (r *Rewards) choiceReward(env *env, action int) float64 {
 	return total
 }
 
-// reward returns the value of an item if its guard holds, otherwise zero. It records an error in env if the value is negative, infinite
-// or NaN.
+// reward returns the value of an item, or 0 if its guard does not hold. It records an error in env if the value is negative, infinite or
+// NaN.
 func (it *rewardItem) reward(env *env) float64 {
 	if !it.guard(env) {
 		return 0

@@ -33,7 +33,7 @@ func (m *Model) stateError(state []int32, pos syntax.Pos, msg string) *StateErro
 	return &StateError{File: m.program.File, Pos: pos, State: m.StateText(state), Msg: msg}
 }
 
-// takeError returns the recorded evaluation error as a StateError, and clears it. It returns nil if there was none.
+// takeError returns the recorded evaluation error as a *StateError and clears it; nil if there is none.
 func (m *Model) takeError(env *env) *StateError {
 	if env.err == nil {
 		return nil

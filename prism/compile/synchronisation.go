@@ -8,8 +8,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// synchronisation is a set of modules that move together under an action. Each participant contributes one enabled command. Every
-// combination of such commands is a choice.
+// synchronisation is a set of modules that move together under an action. Each combination of one enabled command per participant is a
+// choice.
 type synchronisation struct {
 	action       int // the action of the choice; sema.Unlabelled if the action is hidden
 	participants []participant
@@ -21,18 +21,18 @@ type participant struct {
 	commands []*command
 }
 
-// number returns the number of a participant with commands; see Model.numberParticipants.
+// number returns the number of a participant, which has at least one command.
 func (p *participant) number() int { return p.commands[0].participant }
 
-// behaviour describes a process-algebra term of a system block: its unlabelled synchronisations, and the synchronisations of each
-// action of its alphabet. Each is a list of participants. An action of the alphabet without synchronisations is blocked.
+// behaviour describes a term of a system block: its unlabelled synchronisations, and those of each action of its alphabet. A synchronisation
+// is a list of participants. An action without synchronisations is blocked.
 type behaviour struct {
 	unlabelled [][]participant
 	labelled   map[int][][]participant
 }
 
-// composeModules returns the synchronisations of the system block; without a system block, those of the parallel composition of all
-// modules. The unlabelled ones are first, in module order, then the actions in order of first appearance.
+// composeModules returns the synchronisations of the system block; without it, of the parallel composition of all modules. Unlabelled
+// synchronisations come first, in module order, then the actions in order of first appearance.
 //
 // Source: the order of PRISM's explicit engine (reference, section 4.2).
 func (m *Model) composeModules() ([]synchronisation, error) {
@@ -61,25 +61,33 @@ func (m *Model) composeModules() ([]synchronisation, error) {
 	return synchronisations, m.checkDisjoint(synchronisations)
 }
 
-// isBlocked reports whether a participant has no commands, so that the synchronisation is never enabled.
+// isBlocked reports whether a participant has no commands. The synchronisation is then never enabled.
 func (g synchronisation) isBlocked() bool {
 	return slices.ContainsFunc(g.participants, func(participant participant) bool { return len(participant.commands) == 0 })
 }
 
-// checkDisjoint returns an error if a module participates twice in a synchronisation. That happens if a system block names it twice.
+// checkDisjoint returns an error if a module participates twice in a synchronisation, because a system block names it twice.
 func (m *Model) checkDisjoint(synchronisations []synchronisation) error {
 	for _, sync := range synchronisations {
-		seen := map[int]bool{}
-		for _, participant := range sync.participants {
-			if seen[participant.module] {
-				module := &m.program.Modules[participant.module]
-				msg := fmt.Sprintf("module %q takes part twice in one composition", module.Name)
-				return &UnsupportedError{m.program.File, module.Pos, msg}
-			}
-			seen[participant.module] = true
+		if i := sync.repeatedModule(); i >= 0 {
+			module := &m.program.Modules[i]
+			msg := fmt.Sprintf("module %q takes part twice in one composition", module.Name)
+			return &UnsupportedError{m.program.File, module.Pos, msg}
 		}
 	}
 	return nil
+}
+
+// repeatedModule returns a module that participates twice in a synchronisation; -1 if there is none.
+func (g synchronisation) repeatedModule() int {
+	seen := map[int]bool{}
+	for _, participant := range g.participants {
+		if seen[participant.module] {
+			return participant.module
+		}
+		seen[participant.module] = true
+	}
+	return -1
 }
 
 // behaviourOf returns the behaviour of a term of the system block. A hidden action becomes unlabelled.
@@ -127,8 +135,8 @@ func (m *Model) newParticipant(module, action int) participant {
 	return result
 }
 
-// composeParallel returns the behaviour of a parallel composition. The operands synchronise on some actions; on other actions, and on
-// unlabelled commands, each operand moves alone.
+// composeParallel returns the behaviour of a parallel composition. The operands synchronise on some actions. On other actions and unlabelled
+// commands each operand moves alone.
 func (m *Model) composeParallel(parallel *sema.SysParallel) (behaviour, error) {
 	composed := behaviour{labelled: map[int][][]participant{}}
 	var operands []behaviour
@@ -148,43 +156,42 @@ func (m *Model) composeParallel(parallel *sema.SysParallel) (behaviour, error) {
 	return composed, nil
 }
 
-// composeAction returns the synchronisations of an action in a parallel composition, each as a list of participants. inAlphabet is
-// false if no operand has the action in its alphabet.
+// composeAction returns the synchronisations of an action in a parallel composition. inAlphabet is false if no operand has the action.
 func composeAction(parallel *sema.SysParallel, operands []behaviour, action int) (combinations [][]participant, inAlphabet bool) {
-	var perOperand [][][]participant // the synchronisations of each operand that has the action
+	var byOperand [][][]participant // the synchronisations of each operand that has the action
 	for _, operand := range operands {
-		if ownCombinations, ok := operand.labelled[action]; ok {
-			perOperand = append(perOperand, ownCombinations)
+		if operandCombinations, ok := operand.labelled[action]; ok {
+			byOperand = append(byOperand, operandCombinations)
 		}
 	}
-	synchronises := parallel.Alphabetised || slices.Contains(parallel.Actions, action)
+	isSynchronising := parallel.Alphabetised || slices.Contains(parallel.Actions, action)
 	switch {
-	case len(perOperand) == 0:
+	case len(byOperand) == 0:
 		return nil, false
-	case !synchronises:
-		return slices.Concat(perOperand...), true
-	case !parallel.Alphabetised && len(perOperand) < len(operands): // P |[a]| Q: an operand without the action a blocks it
+	case !isSynchronising:
+		return slices.Concat(byOperand...), true
+	case !parallel.Alphabetised && len(byOperand) < len(operands): // P |[a]| Q: an operand without the action a blocks it
 		return nil, true
 	}
-	combinations = perOperand[0]
-	for _, next := range perOperand[1:] {
+	combinations = byOperand[0]
+	for _, next := range byOperand[1:] {
 		combinations = combineParticipants(combinations, next)
 	}
 	return combinations, true
 }
 
-// combineParticipants returns all combinations of an element of firsts with an element of seconds; the element of firsts varies fastest.
+// combineParticipants returns all combinations of an element of firsts and an element of seconds; the element of firsts varies fastest.
 func combineParticipants(firsts, seconds [][]participant) [][]participant {
-	var out [][]participant
+	var combinations [][]participant
 	for _, second := range seconds {
 		for _, first := range firsts {
-			out = append(out, slices.Concat(first, second))
+			combinations = append(combinations, slices.Concat(first, second))
 		}
 	}
-	return out
+	return combinations
 }
 
-// renameActions returns the behaviour with all actions renamed simultaneously. numActions is the number of actions of the program.
+// renameActions returns a behaviour with all actions renamed simultaneously. numActions is the number of actions of the program.
 func renameActions(old behaviour, renaming *sema.SysRename, numActions int) behaviour {
 	renamed := behaviour{unlabelled: old.unlabelled, labelled: map[int][][]participant{}}
 	for action := range numActions {

@@ -21,7 +21,7 @@ import (
 // HasMachines says that the model can be compiled to WebAssembly code that runs on this platform.
 const HasMachines = true
 
-// sharedCode is a compiled module that several instances use. When the last instance is closed, it is closed too.
+// sharedCode is a compiled module that several instances use. Closing the last instance closes the module.
 type sharedCode struct {
 	runtime wazero.Runtime
 	code    wazero.CompiledModule
@@ -50,7 +50,7 @@ func newInstance(ctx context.Context, module []byte) (instance, error) {
 	return first, nil
 }
 
-// machine is a Runner that draws batches of paths in WebAssembly. If the code gives up on a path, the interpreter repeats the path.
+// machine is a Runner that draws batches of paths in WebAssembly. If the code gives up on a path, the interpreter draws the path again.
 type machine struct {
 	instance
 	stack         [4]uint64
@@ -66,8 +66,8 @@ const (
 	slowCall    = 10 * time.Millisecond
 )
 
-// NewMachine compiles the model and a monitor to WebAssembly. The error is an *UnsupportedError for models that only the
-// interpreter can run.
+// NewMachine compiles the model and a monitor to WebAssembly. The error is an *UnsupportedError for models that only the interpreter can
+// run.
 func (m *Model) NewMachine(ctx context.Context, monitor Monitor) (BatchRunner, error) {
 	interpreter, err := m.newInterpreter(monitor)
 	if err != nil {
@@ -84,7 +84,7 @@ func (m *Model) NewMachine(ctx context.Context, monitor Monitor) (BatchRunner, e
 	return &machine{instance: first, interpreter: interpreter, stepBudget: firstBudget}, nil
 }
 
-// compile defines the host functions, which the generated code calls for pow, log and integer powers, and compiles the module.
+// compile defines the host functions for pow, log and integer powers, and compiles the module.
 func (s *sharedCode) compile(ctx context.Context, module []byte) error {
 	f64, i32, i64 := api.ValueTypeF64, api.ValueTypeI32, api.ValueTypeI64
 	floats, ints := []api.ValueType{f64, f64}, []api.ValueType{i32, i32}
@@ -100,8 +100,7 @@ func (s *sharedCode) compile(ctx context.Context, module []byte) error {
 	return err
 }
 
-// asHostFunction converts a function of two float64 numbers to a host function. A host function finds its parameters on the stack, and
-// replaces the first one by its result.
+// asHostFunction converts a function of two float64 numbers to a host function. The result replaces the first parameter on the stack.
 func asHostFunction(function func(left, right float64) float64) api.GoFunc {
 	return func(_ context.Context, stack []uint64) {
 		left, right := math.Float64frombits(stack[0]), math.Float64frombits(stack[1])
@@ -148,7 +147,7 @@ func (x *instance) Close() error {
 // Name implements BatchRunner.
 func (r *machine) Name() string { return "machine" }
 
-// Fork implements BatchRunner. The new machine shares the compiled code, and has its own memory and interpreter.
+// Fork implements BatchRunner. The new machine shares the compiled code, but not the memory and the interpreter.
 func (r *machine) Fork() (BatchRunner, error) {
 	interpreter, err := r.interpreter.model.newInterpreter(r.interpreter.watch.Monitor)
 	if err != nil {
@@ -161,7 +160,7 @@ func (r *machine) Fork() (BatchRunner, error) {
 	return &machine{instance: another, interpreter: interpreter, stepBudget: firstBudget}, nil
 }
 
-// Run implements Runner: it draws one path. If the code gives up on the path, the interpreter draws it again from the same random numbers.
+// Run implements Runner: it draws one path. If the code gives up, the interpreter draws the path again from the same random numbers.
 func (r *machine) Run(stream Stream) Outcome {
 	r.setStream(0, stream)
 	if err := r.runLoaded(context.Background(), r.singleOutcome[:]); err != nil {
@@ -192,7 +191,7 @@ func (r *machine) RunBatch(ctx context.Context, seed, first uint64, dst []Outcom
 	return ctx.Err()
 }
 
-// repeatFailed draws the paths whose status is Failed again, with the interpreter. dst[i] is the outcome of sample first+i of a seed.
+// repeatFailed draws the paths with the status Failed again, with the interpreter. dst[i] is the outcome of sample first+i of the seed.
 func (r *machine) repeatFailed(ctx context.Context, seed, first uint64, dst []Outcome) error {
 	for i := range dst {
 		if dst[i].Status != Failed {
@@ -213,8 +212,7 @@ func (r *machine) setStream(i int, stream Stream) {
 	}
 }
 
-// runLoaded draws the paths whose streams are in memory. If the code gives up on a path, the status of the path is Failed and its
-// other fields are zero.
+// runLoaded draws the paths whose streams are in memory. If the code gives up on a path, its status is Failed.
 func (r *machine) runLoaded(ctx context.Context, dst []Outcome) error {
 	done := 0 // number of finished paths
 	const begin, resume = 0, 1
@@ -237,8 +235,8 @@ func (r *machine) runLoaded(ctx context.Context, dst []Outcome) error {
 	return nil
 }
 
-// adaptBudget changes the step budget after a call that took the given time. A quick call that finished all paths changes nothing,
-// because it may not have used its budget.
+// adaptBudget changes the step budget after a call. A quick call that finished all paths changes nothing, because it may not have used its
+// budget.
 func (r *machine) adaptBudget(took time.Duration, isFinished bool) {
 	switch {
 	case took < quickCall && !isFinished:
@@ -248,7 +246,7 @@ func (r *machine) adaptBudget(took time.Duration, isFinished bool) {
 	}
 }
 
-// readOutcome reads the outcome of sample i from the memory of the instance. If the code gave up on the path, only the status is set.
+// readOutcome reads the outcome of sample i from the memory of the instance. A failed path has no other fields.
 func (r *machine) readOutcome(i int) Outcome {
 	record := r.memory[outcomesAt+i*outcomeSize:][:outcomeSize]
 	word := func(offset int) uint64 { return binary.LittleEndian.Uint64(record[offset:]) }
@@ -260,7 +258,7 @@ func (r *machine) readOutcome(i int) Outcome {
 	outcome.Time = math.Float64frombits(word(timeOffset))
 	outcome.Reward = math.Float64frombits(word(rewardOffset))
 	statesWithSeveralChoices := int64(word(nondetOffset))
-	if r.interpreter.model.nondeterministic() {
+	if r.interpreter.model.isNondeterministic() {
 		outcome.Nondet = statesWithSeveralChoices
 	} else {
 		outcome.Overlap = statesWithSeveralChoices

@@ -25,13 +25,13 @@ func (m *Model) NewPackedMachine(ctx context.Context, packing *Packing) (PackedE
 	return m.assemblePackedMachine(ctx, packing, false)
 }
 
-// NewPackedLister is NewPackedMachine without weights. Each choice has all Alternatives of its move as separate transitions, including
-// those with weight zero and those with equal targets. If the code cannot expand a state, the number of its choices is GivenUp.
+// NewPackedLister is NewPackedMachine without weights. Each choice has all Alternatives of its move as transitions, also with weight zero or
+// equal targets. The number of choices is GivenUp for a state that the code cannot expand.
 func (m *Model) NewPackedLister(ctx context.Context, packing *Packing) (PackedExpander, error) {
 	return m.assemblePackedMachine(ctx, packing, true)
 }
 
-// assemblePackedMachine compiles the model to code that expands states; for NewPackedLister if asLister is set.
+// assemblePackedMachine compiles the model to code that expands states. asLister omits the weights.
 func (m *Model) assemblePackedMachine(ctx context.Context, packing *Packing, asLister bool) (PackedExpander, error) {
 	code, moves, err := m.assembleExpander(packing, asLister)
 	if err != nil {
@@ -44,10 +44,10 @@ func (m *Model) assemblePackedMachine(ctx context.Context, packing *Packing, asL
 	return newPackedMachine(first, m.newPackedInterpreter(packing, moves), asLister), nil
 }
 
-// newPackedMachine returns a PackedExpander for an instance of the code. slow expands the states on which the code gives up.
-func newPackedMachine(code instance, slow *packedInterpreter, asLister bool) *packedMachine {
-	words := slow.packing.Words
-	return &packedMachine{instance: code, wordsPerState: words, outputStart: 8 * expandBatch * words, isLister: asLister, interpreter: slow}
+// newPackedMachine returns a PackedExpander for an instance of the code. fallback expands the states on which the code gives up.
+func newPackedMachine(code instance, fallback *packedInterpreter, asLister bool) *packedMachine {
+	words := fallback.packing.Words
+	return &packedMachine{instance: code, wordsPerState: words, outputStart: 8 * expandBatch * words, isLister: asLister, interpreter: fallback}
 }
 
 // Name implements PackedExpander.
@@ -66,8 +66,8 @@ func (x *packedMachine) Fork(ctx context.Context) (PackedExpander, error) {
 	return newPackedMachine(fork, model.newPackedInterpreter(packing, moves), x.isLister), nil
 }
 
-// Expand implements PackedExpander: it appends the choices of the states to out. The compiled code expands the states in batches; the
-// interpreter expands the states that the code cannot handle. Expand returns the error of ctx if ctx ends between two batches.
+// Expand implements PackedExpander: it appends the choices of the states to out. It expands the states in batches, and returns the error of
+// ctx between two batches.
 func (x *packedMachine) Expand(ctx context.Context, states []uint64, out *PackedChoices) error {
 	x.interpreter.expander.ctx = ctx
 	for len(states) > 0 {
@@ -88,8 +88,7 @@ func (x *packedMachine) Expand(ctx context.Context, states []uint64, out *Packed
 	return nil
 }
 
-// runCode calls the compiled code on a batch of packed states, and returns the number of states that it expanded: the first states of
-// the batch, as many as have space for their choices in the memory of the instance.
+// runCode calls the compiled code on a batch of packed states. It returns the number of expanded states. A full output ends the call early.
 func (x *packedMachine) runCode(ctx context.Context, batch []uint64) (numExpanded int, err error) {
 	for i, word := range batch {
 		binary.LittleEndian.PutUint64(x.memory[8*i:], word)
@@ -102,8 +101,8 @@ func (x *packedMachine) runCode(ctx context.Context, batch []uint64) (numExpande
 	return int(x.stack[0]), nil
 }
 
-// readChoices reads the choices that the code wrote for the given packed states from the memory of the instance, and appends them to
-// out. The interpreter expands a state on which the code gave up; a lister marks it with GivenUp.
+// readChoices appends the choices that the code wrote to memory for some packed states. If the code gave up on a state, the interpreter
+// expands it, and a lister marks it with GivenUp.
 func (x *packedMachine) readChoices(states []uint64, out *PackedChoices) error {
 	address := x.outputStart
 	for ; len(states) > 0; states = states[x.wordsPerState:] {
@@ -132,7 +131,7 @@ func (x *packedMachine) word(address int) uint64 {
 	return binary.LittleEndian.Uint64(x.memory[address:])
 }
 
-// readChoice appends the choice at an address and returns the address after it.
+// readChoice appends the choice at an address, and returns the address after it.
 func (x *packedMachine) readChoice(address int, out *PackedChoices) int {
 	header := x.word(address) // the number of transitions in the upper half, the move in the lower half
 	numTransitions, move := int(header>>32), uint32(header)

@@ -80,8 +80,8 @@ type clock struct {
 	inactive sema.Expr
 }
 
-// Translate translates a timed automaton and a property to an MDP. The program must include the labels
-// of the properties file. The error is an *Error.
+// Translate translates a timed automaton and a property to an MDP. The program must include the labels of the properties file. The error is
+// an *Error.
 func Translate(program *sema.Program, property *sema.Property, method Method) (*Model, error) {
 	t := survey(program, property)
 	t.regions = method == Regions
@@ -135,14 +135,14 @@ func (t *translation) checkMethod() {
 	}
 }
 
-// unsupported records an error at a position; only the first one is kept.
+// unsupported records an error at a position, unless there is an earlier error.
 func (t *translation) unsupported(pos syntax.Pos, format string, args ...any) {
 	if t.err == nil {
 		t.err = t.errorAt(pos, fmt.Sprintf(format, args...))
 	}
 }
 
-// needsRegions records that digital clocks do not support a constraint; message is the error if they have to be used.
+// needsRegions records that a constraint needs regions. message is the error if digital clocks must be used; the first such error counts.
 func (t *translation) needsRegions(pos syntax.Pos, message string) {
 	if t.openAt == nil {
 		t.openAt = t.errorAt(pos, message)
@@ -158,24 +158,26 @@ func (t *translation) errorAt(pos syntax.Pos, message string) *Error {
 	return err
 }
 
-// alwaysUnsupported records an error for a feature that PRISM does not support with any method.
+// alwaysUnsupported records the first error of a translation and sets its field Always: PRISM has no method for the feature.
 func (t *translation) alwaysUnsupported(pos syntax.Pos, format string, args ...any) {
-	if t.err == nil {
-		t.unsupported(pos, format, args...)
-		t.err.Always = true
+	if t.err != nil {
+		return
 	}
+	t.unsupported(pos, format, args...)
+	t.err.Always = true
 }
 
-// key returns a text that is equal for translations with equal clock limits, unit and deadline, and so
-// with the same MDP.
+// key returns a text of the clock limits, the time unit and the deadline. Translations of one automaton with equal keys have the same MDP.
 func (t *translation) key() string {
 	var text strings.Builder
 	for slot := range t.source.Vars {
-		if c := t.clocks[slot]; c != nil {
-			fmt.Fprintf(&text, "%d ", c.maxCompared)
-			if t.regions && c.inactive == nil || !t.regions && c.greatest == nil { // a clock that the property reads is active everywhere
-				text.WriteString("active ")
-			}
+		clock := t.clocks[slot]
+		if clock == nil {
+			continue
+		}
+		fmt.Fprintf(&text, "%d ", clock.maxCompared)
+		if t.regions && clock.inactive == nil || !t.regions && clock.greatest == nil { // a clock that the property reads is active everywhere
+			text.WriteString("active ")
 		}
 	}
 	fmt.Fprintf(&text, "unit %d", t.unit)
@@ -191,7 +193,7 @@ func (t *translation) key() string {
 	return text.String()
 }
 
-// buildProgram builds the MDP and stores it as the result: clocks become integer variables, and every module gets a command for the time step.
+// buildProgram builds the MDP and stores it as the result. Clocks become integer variables, and every module gets a time step command.
 func (t *translation) buildProgram() {
 	program := *t.source
 	program.Type = syntax.MDP
@@ -223,31 +225,35 @@ func (t *translation) buildProgram() {
 	t.result = &program
 }
 
-// limitClocks finds the greatest values that the clocks of modules need in each location; with regions, only where clocks are inactive.
+// limitClocks finds the greatest value that each clock of a module needs in each location. For regions it finds the locations in which the
+// clock is inactive.
 func (t *translation) limitClocks() {
 	for i := range t.source.Modules {
 		module := &t.source.Modules[i]
 		for _, slot := range module.Vars {
-			clock := t.clocks[slot]
-			if clock == nil {
-				continue
-			}
-			limits := t.limitsOf(module, slot)
-			switch {
-			case limits == nil:
-			case t.regions:
-				clock.inactive = limits.inactiveWhere()
-			default:
-				clock.greatest = limits.greatestValue()
+			if t.clocks[slot] != nil {
+				t.limitClock(module, slot)
 			}
 		}
+	}
+}
+
+// limitClock finds the greatest value of a clock in each location of its module, or the locations in which the clock is inactive.
+func (t *translation) limitClock(module *sema.Module, slot int) {
+	limits := t.limitsOf(module, slot)
+	switch {
+	case limits == nil: // the same limit holds everywhere
+	case t.regions:
+		t.clocks[slot].inactive = limits.inactiveWhere()
+	default:
+		t.clocks[slot].greatest = limits.greatestValue()
 	}
 }
 
 // clockSlots returns the slots of all clocks in ascending order, with the timer if there is one.
 func (t *translation) clockSlots() []int { return slices.Sorted(maps.Keys(t.clocks)) }
 
-// replaceClocks makes the clocks of a program integer variables. It adds a timer if the property has a deadline, and the variables that regions need.
+// replaceClocks turns the clocks of a program into integer variables. It adds a timer for a deadline, and the variables of regions.
 func (t *translation) replaceClocks(program *sema.Program) {
 	t.equalizeLimits()
 	if t.deadline != nil {
@@ -266,7 +272,7 @@ func (t *translation) replaceClocks(program *sema.Program) {
 	}
 }
 
-// addVariable adds a variable to a program and returns its slot. It appends underscores to the name until it is unused.
+// addVariable adds a variable to a program and returns its slot. Underscores make the name unique.
 func addVariable(program *sema.Program, name string, variable sema.Variable) int {
 	for slices.ContainsFunc(program.Vars, func(other sema.Variable) bool { return other.Name == name }) {
 		name += "_"
@@ -287,8 +293,7 @@ func (t *translation) inSteps(time int64) int32 {
 // maxNumber is the largest number that a clock may be compared with. Twice the number and one step more must also fit an int.
 const maxNumber = math.MaxInt32 / 4
 
-// clockLimit returns the largest value of a clock in the MDP: one step more than the largest
-// number that it is compared with.
+// clockLimit returns the largest value of a clock in the MDP, in time steps: the largest compared number plus one step.
 func (t *translation) clockLimit(slot int) int32 {
 	maxCompared := t.clocks[slot].maxCompared
 	if maxCompared > maxNumber {
@@ -306,8 +311,8 @@ func (t *translation) clockPos(slot int) syntax.Pos {
 	return t.source.Vars[slot].Pos
 }
 
-// translateModule returns a module with its clocks replaced, and with a command for the time step that
-// its invariant guards.
+// translateModule returns a module with its clocks replaced by integers, and with a time step command. The module's invariant is the guard
+// of the time step.
 func (t *translation) translateModule(module *sema.Module) sema.Module {
 	result := *module
 	result.Invariant = nil
@@ -329,7 +334,7 @@ func (t *translation) translateModule(module *sema.Module) sema.Module {
 	return result
 }
 
-// translateCommand replaces the clocks in a command. It copies the updates and assignments that it changes.
+// translateCommand replaces the clocks in a command. It copies the updates and assignments before it changes them.
 func (t *translation) translateCommand(command *sema.Command) {
 	command.Guard = t.rewrite(command.Guard)
 	command.Updates = slices.Clone(command.Updates)
@@ -344,7 +349,7 @@ func (t *translation) translateCommand(command *sema.Command) {
 	}
 }
 
-// addTimeStep adds the command for the time step to a module.
+// addTimeStep adds a time step command to a module.
 func (t *translation) addTimeStep(module *sema.Module, guard sema.Expr, assigns []sema.Assign) {
 	one := &sema.Const{Base: typeAndPos(sema.Double, module.Pos), Val: sema.RatValue(rat(1))}
 	module.Alphabet = append(slices.Clip(module.Alphabet), t.timeStep)
@@ -363,12 +368,13 @@ func (t *translation) advance(slot int) []sema.Assign {
 	return assigns
 }
 
-// nextValue returns the value of a clock after a time step.
+// nextValue returns an expression for the value of a clock after a time step.
 func (t *translation) nextValue(slot int, pos syntax.Pos) sema.Expr {
 	value := varAt(slot, pos)
-	greatest := intAt(t.clockLimit(slot), pos)
-	if inLocation := t.clocks[slot].greatest; inLocation != nil {
-		greatest = inLocation
+	limit := intAt(t.clockLimit(slot), pos)
+	greatest := t.clocks[slot].greatest
+	if greatest == nil {
+		greatest = limit
 	}
 	next := call(sema.FuncMin, plus(value, intAt(1, pos)), greatest)
 	if !t.regions {
@@ -376,12 +382,12 @@ func (t *translation) nextValue(slot int, pos syntax.Pos) sema.Expr {
 	}
 	next = choose(t.advances(slot, pos), next, value)
 	if inactive := t.clocks[slot].inactive; inactive != nil {
-		return choose(inactive, intAt(t.clockLimit(slot), pos), next)
+		return choose(inactive, limit, next)
 	}
 	return next
 }
 
-// translateAssign translates an assignment. A clock's new value is a constant, which is converted to time steps.
+// translateAssign translates an assignment. The new value of a clock is a constant; translateAssign converts it to time steps.
 func (t *translation) translateAssign(assign sema.Assign) []sema.Assign {
 	assign.Value = t.rewrite(assign.Value)
 	clock := t.clocks[assign.Slot]
@@ -413,7 +419,7 @@ func (t *translation) advanceGlobals(program *sema.Program) {
 	}
 }
 
-// addModule adds a module whose only command is the time step.
+// addModule adds a module to a program. The only command of the module is the time step.
 func (t *translation) addModule(program *sema.Program, module sema.Module, assigns []sema.Assign) {
 	t.addTimeStep(&module, trueAt(module.Pos), assigns)
 	program.Modules = append(slices.Clip(program.Modules), module)
@@ -422,7 +428,7 @@ func (t *translation) addModule(program *sema.Program, module sema.Module, assig
 	}
 }
 
-// synchroniseOnTimeStep returns a system term in which all modules synchronise on the time step.
+// synchroniseOnTimeStep returns a copy of a system term in which all modules synchronise on the time step.
 func (t *translation) synchroniseOnTimeStep(system sema.System) sema.System {
 	switch term := system.(type) {
 	case *sema.SysParallel:
@@ -443,8 +449,7 @@ func (t *translation) synchroniseOnTimeStep(system sema.System) sema.System {
 	return system
 }
 
-// timeStepRewards converts state rewards, which are earned per unit of time, into rewards of the time
-// step.
+// timeStepRewards converts state rewards to rewards of the time step. A state reward is earned per unit of time.
 func (t *translation) timeStepRewards(items []sema.RewardItem) []sema.RewardItem {
 	result := slices.Clone(items)
 	for i := range result {

@@ -33,9 +33,9 @@
 //
 // # Assumptions
 //
-// As in PRISM, no infinite path may take only a bounded time (Zeno paths), which is not checked: the scheduler could follow one to avoid a target. A state without a
-// command in which no time can pass (a timelock) is an error when the MDP is built. Entering a state that violates an invariant is possible, as
-// with PRISM's digital clocks; PRISM's games and backwards methods disable such a command.
+// As in PRISM, no infinite path may take only a bounded time (Zeno paths): the scheduler could follow such a path to avoid a target. This is
+// not checked. A state without a command in which no time can pass (a timelock) is an error when the MDP is built. Entering a state that
+// violates an invariant is possible, as with PRISM's digital clocks; PRISM's games and backwards methods disable such a command.
 //
 // # Zones
 //

@@ -14,12 +14,12 @@ const maxLocations = 1 << 12
 // inactive is the limit of a clock in a location where its value does not matter.
 const inactive = -1
 
-// locationLimits finds the limit of a clock of a module in each location: the largest number that the clock is compared with there, or
-// later before it is set. Greater values of the clock need not be distinguished. The locations are the valuations of discrete
-// variables of the module.
+// locationLimits finds the limit of a clock of a module in each location. A location is a valuation of the discrete variables of the module.
+// The limit is the largest number that the clock is compared with in the location, or later before it is set. Values above the limit need
+// not be distinguished.
 //
-// Source: Behrmann, Bouyer, Fleury and Larsen, Static guard analysis in timed automata verification (TACAS 2003); for inactive clocks, Daws and
-// Yovine, Reducing the number of clock variables of timed automata (RTSS 1996).
+// Source: Behrmann, Bouyer, Fleury and Larsen, Static guard analysis in timed automata verification (TACAS 2003); for inactive clocks, Daws
+// and Yovine, Reducing the number of clock variables of timed automata (RTSS 1996).
 type locationLimits struct {
 	*translation
 	module *sema.Module
@@ -29,46 +29,52 @@ type locationLimits struct {
 	limits []int64 // by number of the location
 }
 
-// limitsOf returns the limits of a clock of a module; nil if something outside the module reads the clock. If the discrete variables of the
-// module have too many valuations, it distinguishes the values of those with the smallest ranges only.
+// limitsOf returns the limits of a clock in the locations of a module; nil if something outside the module reads the clock.
 func (t *translation) limitsOf(module *sema.Module, clock int) *locationLimits {
 	if t.isReadOutside(module, clock) {
 		return nil
 	}
-	search := &locationLimits{translation: t, module: module, clock: clock, state: make([]int32, len(t.source.Vars))}
-	for _, slot := range module.Vars {
-		if t.clocks[slot] == nil {
-			search.slots = append(search.slots, slot)
-		}
-	}
-	slices.SortStableFunc(search.slots, func(first, second int) int {
-		return cmp.Compare(t.valuationCount([]int{first}), t.valuationCount([]int{second}))
-	})
-	for t.valuationCount(search.slots) > maxLocations {
-		search.slots = search.slots[:len(search.slots)-1]
+	search := &locationLimits{
+		translation: t, module: module, clock: clock,
+		slots: t.locationVariables(module),
+		state: make([]int32, len(t.source.Vars)),
 	}
 	search.limits = slices.Repeat([]int64{inactive}, int(t.valuationCount(search.slots)))
-	for changed := true; changed; {
-		changed = search.raiseLimits()
+	for search.raiseLimits() { // until the fixed point
 	}
 	return search
 }
 
-// isReadOutside reports whether another module, a label, a reward or the property reads a clock of a module.
+// locationVariables returns the slots of the discrete variables of a module. If they have too many valuations, it omits the variables with
+// the largest ranges.
+func (t *translation) locationVariables(module *sema.Module) []int {
+	var slots []int
+	for _, slot := range module.Vars {
+		if t.clocks[slot] == nil {
+			slots = append(slots, slot)
+		}
+	}
+	slices.SortStableFunc(slots, func(first, second int) int {
+		return cmp.Compare(t.valuationCount([]int{first}), t.valuationCount([]int{second}))
+	})
+	for t.valuationCount(slots) > maxLocations {
+		slots = slots[:len(slots)-1]
+	}
+	return slots
+}
+
+// isReadOutside reports whether the property, a label, a reward or another module reads a clock of a module.
 func (t *translation) isReadOutside(module *sema.Module, clock int) bool {
 	reads := func(expr sema.Expr) bool { return slices.Contains(variablesIn(expr), clock) }
-	if reads(t.property) || slices.ContainsFunc(t.source.Labels, func(label sema.LabelDef) bool { return reads(label.X) }) {
+	readsInLabel := func(label sema.LabelDef) bool { return reads(label.X) }
+	readsInItem := func(item sema.RewardItem) bool { return reads(item.Guard) || reads(item.Value) }
+	readsInStructure := func(structure sema.RewardStruct) bool { return slices.ContainsFunc(structure.Items, readsInItem) }
+	readsInGuard := func(command sema.Command) bool { return reads(command.Guard) }
+	if reads(t.property) || slices.ContainsFunc(t.source.Labels, readsInLabel) || slices.ContainsFunc(t.source.Rewards, readsInStructure) {
 		return true
-	}
-	readsInReward := func(item sema.RewardItem) bool { return reads(item.Guard) || reads(item.Value) }
-	for _, structure := range t.source.Rewards {
-		if slices.ContainsFunc(structure.Items, readsInReward) {
-			return true
-		}
 	}
 	for i := range t.source.Modules {
 		other := &t.source.Modules[i]
-		readsInGuard := func(command sema.Command) bool { return reads(command.Guard) }
 		if other != module && (reads(other.Invariant) || slices.ContainsFunc(other.Commands, readsInGuard)) {
 			return true
 		}
@@ -81,15 +87,14 @@ func (search *locationLimits) forEachLocation(visit func(number int)) {
 	for _, slot := range search.slots {
 		search.state[slot] = search.source.Vars[slot].Low
 	}
-	number := 0
-	for more := true; more; more = search.nextValuation(search.state, search.slots) {
+	for number := range search.limits {
 		visit(number)
-		number++
+		search.nextValuation(search.state, search.slots)
 	}
 }
 
-// raiseLimits raises the limit of each location to what the location itself and the limits so far of its successors ask for. It reports
-// whether a limit changed.
+// raiseLimits raises the limit of each location to the greatest limit that its comparisons and its successors need. It reports whether a
+// limit changed.
 func (search *locationLimits) raiseLimits() (changed bool) {
 	search.forEachLocation(func(number int) {
 		if limit := search.limitHere(); limit > search.limits[number] {
@@ -99,33 +104,32 @@ func (search *locationLimits) raiseLimits() (changed bool) {
 	return changed
 }
 
-// limitHere returns the limit of the current location, computed from the limits found so far for the locations that follow it.
+// limitHere returns the limit of the current location. It uses the present limits of the successors.
 func (search *locationLimits) limitHere() int64 {
-	limit := int64(inactive)
+	result := int64(inactive)
 	if search.module.Invariant != nil {
-		limit = search.maxComparedIn(search.module.Invariant)
+		result = search.maxComparedIn(search.module.Invariant)
 	}
 	for i := range search.module.Commands {
 		command := &search.module.Commands[i]
 		if search.isAlways(command.Guard, false) {
 			continue
 		}
-		limit = max(limit, search.maxComparedIn(command.Guard))
+		result = max(result, search.maxComparedIn(command.Guard))
 		for _, update := range command.Updates {
-			limit = max(limit, search.limitAfter(update))
+			result = max(result, search.limitAfter(update))
 		}
 	}
-	return limit
+	return result
 }
 
-// limitAfter returns the limit of the location to which an update leads; inactive if the update sets the clock.
+// limitAfter returns the limit of the clock after an update in the current location; inactive if the update sets the clock.
 func (search *locationLimits) limitAfter(update sema.Update) int64 {
-	target := slices.Clone(search.state)
-	for _, assign := range update.Assigns {
-		if assign.Slot == search.clock {
-			return inactive
-		}
+	setsClock := func(assign sema.Assign) bool { return assign.Slot == search.clock }
+	if slices.ContainsFunc(update.Assigns, setsClock) {
+		return inactive
 	}
+	target := slices.Clone(search.state)
 	for _, assign := range update.Assigns {
 		if !slices.Contains(search.slots, assign.Slot) {
 			continue
@@ -157,33 +161,36 @@ func (search *locationLimits) numberOf(state []int32) (number int, ok bool) {
 	return number, true
 }
 
-// isDetermined reports whether an expression reads only the discrete variables of the module.
+// isDetermined reports whether the current location determines the value of an expression.
 func (search *locationLimits) isDetermined(expr sema.Expr) bool {
 	return !slices.ContainsFunc(variablesIn(expr), func(slot int) bool { return !slices.Contains(search.slots, slot) })
 }
 
-// isAlways reports whether the discrete variables of the module, with their values in the current location, make a condition true (holds) or false.
-// If other variables or clocks may matter, it returns false.
-func (search *locationLimits) isAlways(expr sema.Expr, holds bool) bool {
+// isAlways reports whether a condition has the given value in the current location, whatever the values of the clocks and of other
+// variables. The answer may be false even if the condition has this value.
+func (search *locationLimits) isAlways(expr sema.Expr, value bool) bool {
 	switch expr := expr.(type) {
 	case *sema.Unary:
 		if expr.Op == syntax.OpNot {
-			return search.isAlways(expr.X, !holds)
+			return search.isAlways(expr.X, !value)
 		}
 	case *sema.Binary:
-		first, second, isConnective := operands(expr)
-		switch {
-		case isConnective && holds == (expr.Op == syntax.OpAnd): // both operands decide
-			return search.isAlways(first.expr, first.is(holds)) && search.isAlways(second.expr, second.is(holds))
-		case isConnective:
-			return search.isAlways(first.expr, first.is(holds)) || search.isAlways(second.expr, second.is(holds))
+		left, right, isConnective := operands(expr)
+		if !isConnective {
+			break
 		}
+		leftIs, rightIs := search.isAlways(left.expr, left.exprValue(value)), search.isAlways(right.expr, right.exprValue(value))
+		needsBoth := value == (expr.Op == syntax.OpAnd) // a true conjunction or a false disjunction
+		if needsBoth {
+			return leftIs && rightIs
+		}
+		return leftIs || rightIs
 	}
 	if !search.isDetermined(expr) {
 		return false
 	}
-	value, err := sema.Eval(expr, search.state)
-	return err == nil && value.Bool == holds
+	result, err := sema.Eval(expr, search.state)
+	return err == nil && result.Bool == value
 }
 
 // operand is an operand of a connective, negated or not.
@@ -192,11 +199,11 @@ type operand struct {
 	negated bool
 }
 
-// is returns what the operand's expression must be for the operand to be true or false.
-func (o operand) is(holds bool) bool { return holds != o.negated }
+// exprValue returns the value of the operand's expression if the operand has the given value.
+func (o operand) exprValue(value bool) bool { return value != o.negated }
 
-// operands returns the operands of a conjunction or a disjunction; x => y is !x | y.
-func operands(expr *sema.Binary) (first, second operand, isConnective bool) {
+// operands returns the operands of a conjunction, a disjunction or an implication. It treats x => y as !x | y.
+func operands(expr *sema.Binary) (left, right operand, isConnective bool) {
 	switch expr.Op {
 	case syntax.OpAnd, syntax.OpOr, syntax.OpImplies:
 		return operand{expr.X, expr.Op == syntax.OpImplies}, operand{expr.Y, false}, true
@@ -214,8 +221,8 @@ func (search *locationLimits) maxComparedIn(expr sema.Expr) int64 {
 	case *sema.Unary:
 		return search.maxComparedIn(expr.X)
 	case *sema.Binary:
-		if first, second, isConnective := operands(expr); isConnective {
-			return max(search.maxComparedIn(first.expr), search.maxComparedIn(second.expr))
+		if left, right, isConnective := operands(expr); isConnective {
+			return max(search.maxComparedIn(left.expr), search.maxComparedIn(right.expr))
 		}
 		if slot, isComparison := search.comparedClock(expr); isComparison && slot == search.clock {
 			return search.comparedNumber(expr)
@@ -224,8 +231,8 @@ func (search *locationLimits) maxComparedIn(expr sema.Expr) int64 {
 	return search.clocks[search.clock].maxCompared
 }
 
-// comparedNumber returns the number that a comparison compares the clock with in the current location; the largest one of all locations if
-// the location does not determine it.
+// comparedNumber returns the number in a comparison of the clock. If the current location does not determine the number, it returns the
+// largest number for all locations.
 func (search *locationLimits) comparedNumber(comparison *sema.Binary) int64 {
 	other := comparison.Y
 	if slices.Contains(variablesIn(other), search.clock) {
@@ -238,7 +245,7 @@ func (search *locationLimits) comparedNumber(comparison *sema.Binary) int64 {
 	return max(int64(value.Int), 0)
 }
 
-// byValue returns, for each value of the discrete variable in a slot, the greatest limit of the locations in which the variable has this value.
+// byValue returns, for each value of a discrete variable, the greatest limit of the locations with that value.
 func (search *locationLimits) byValue(slot int) []int64 {
 	variable := &search.source.Vars[slot]
 	limits := slices.Repeat([]int64{inactive}, int(variable.High-variable.Low+1))
@@ -249,8 +256,7 @@ func (search *locationLimits) byValue(slot int) []int64 {
 	return limits
 }
 
-// inactiveWhere returns a disjunction of v=n over the values n of a variable v with which the clock is inactive, whatever the
-// values of the other variables. It returns nil if there are none.
+// inactiveWhere returns a disjunction of conditions v=n under which the clock is inactive; nil if there are none.
 func (search *locationLimits) inactiveWhere() sema.Expr {
 	var conditions []sema.Expr
 	for _, slot := range search.slots {
@@ -262,45 +268,33 @@ func (search *locationLimits) inactiveWhere() sema.Expr {
 	return anyOf(conditions)
 }
 
-// valuesWithLimit returns the conditions that the integer variable in a slot has one of the values with a limit.
+// valuesWithLimit returns the conditions v=n for the values n of an integer variable v that have a limit. limits has the limit of each
+// value.
 func (search *locationLimits) valuesWithLimit(slot int, limits []int64, limit int64) []sema.Expr {
-	var conditions []sema.Expr
-	if search.source.Vars[slot].Type != sema.Int {
+	variable, pos := &search.source.Vars[slot], search.module.Pos
+	if variable.Type != sema.Int {
 		return nil
 	}
-	for i, valueLimit := range limits {
+	var conditions []sema.Expr
+	for offset, valueLimit := range limits {
 		if valueLimit == limit {
-			value := search.source.Vars[slot].Low + int32(i)
-			conditions = append(conditions, compare(varAt(slot, search.module.Pos), syntax.OpEq, intAt(value, search.module.Pos)))
+			value := variable.Low + int32(offset)
+			conditions = append(conditions, compare(varAt(slot, pos), syntax.OpEq, intAt(value, pos)))
 		}
 	}
 	return conditions
 }
 
-// greatestValue returns an expression for the greatest value that a digital clock needs: one time step more than its limit, and 0 where the
-// clock is inactive. The expression distinguishes the values of one integer variable, the one that gives the smallest limits on average. It
-// returns nil if no variable gives smaller limits than the largest one.
+// greatestValue returns an expression for the greatest value of a digital clock in each location, in time steps. It distinguishes the values
+// of one integer variable. It returns nil if this does not lower the greatest value.
 func (search *locationLimits) greatestValue() sema.Expr {
-	var best []int64
-	bestSlot, bestMean := 0, float64(search.clocks[search.clock].maxCompared)
-	for _, slot := range search.slots {
-		if search.source.Vars[slot].Type != sema.Int {
-			continue
-		}
-		limits := search.byValue(slot)
-		sum := 0.0
-		for _, limit := range limits {
-			sum += float64(limit)
-		}
-		if mean := sum / float64(len(limits)); mean < bestMean {
-			best, bestSlot, bestMean = limits, slot, mean
-		}
-	}
-	if best == nil {
+	slot, limits := search.mostSelective()
+	if limits == nil {
 		return nil
 	}
-	greatest := intAt(search.clockLimit(search.clock), search.module.Pos)
-	for _, limit := range slices.Compact(slices.Sorted(slices.Values(best))) {
+	pos := search.module.Pos
+	greatest := intAt(search.clockLimit(search.clock), pos)
+	for _, limit := range slices.Compact(slices.Sorted(slices.Values(limits))) {
 		if limit == search.clocks[search.clock].maxCompared {
 			break
 		}
@@ -308,8 +302,28 @@ func (search *locationLimits) greatestValue() sema.Expr {
 		if limit != inactive {
 			value = search.inSteps(limit) + 1
 		}
-		condition := anyOf(search.valuesWithLimit(bestSlot, best, limit))
-		greatest = choose(condition, intAt(value, search.module.Pos), greatest)
+		condition := anyOf(search.valuesWithLimit(slot, limits, limit))
+		greatest = choose(condition, intAt(value, pos), greatest)
 	}
 	return greatest
+}
+
+// mostSelective returns the integer variable with the smallest mean limit of its values, and these limits. limits is nil if no variable
+// lowers the limit of the clock.
+func (search *locationLimits) mostSelective() (slot int, limits []int64) {
+	smallestMean := float64(search.clocks[search.clock].maxCompared)
+	for _, candidate := range search.slots {
+		if search.source.Vars[candidate].Type != sema.Int {
+			continue
+		}
+		valueLimits := search.byValue(candidate)
+		sum := 0.0
+		for _, limit := range valueLimits {
+			sum += float64(limit)
+		}
+		if mean := sum / float64(len(valueLimits)); mean < smallestMean {
+			slot, limits, smallestMean = candidate, valueLimits, mean
+		}
+	}
+	return slot, limits
 }

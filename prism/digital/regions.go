@@ -13,8 +13,8 @@ import (
 // A time step leads to the next region (Alur and Dill 1994): if clocks show whole numbers, they begin a fraction
 // that is smaller than all others; if not, the clocks with the greatest fraction reach the next whole number.
 
-// clockPair is a pair of clocks that are compared with each other. While both are above their largest number, the variable
-// order is the sign of first-second: -1, 0 or 1. It does not count otherwise.
+// clockPair is a pair of clocks that are compared with each other. order is a variable with the sign of first-second, -1, 0 or 1, while both
+// clocks are above their largest number.
 type clockPair struct{ first, second, order int }
 
 // addPair records that two clocks are compared.
@@ -24,10 +24,12 @@ func (t *translation) addPair(first, second int) {
 	}
 }
 
-// pairWith returns the pair of the clocks in two slots; nil if a constraint compares no such pair.
-func (t *translation) pairWith(slot, other int) *clockPair {
+// pairWith returns the pair of two clocks; nil if no constraint compares them.
+func (t *translation) pairWith(first, second int) *clockPair {
 	for _, pair := range t.pairs {
-		if pair.first == slot && pair.second == other || pair.first == other && pair.second == slot {
+		isInOrder := pair.first == first && pair.second == second
+		isReversed := pair.first == second && pair.second == first
+		if isInOrder || isReversed {
 			return pair
 		}
 	}
@@ -44,7 +46,7 @@ func (t *translation) pairOf(constraint *sema.Binary) *clockPair {
 	return t.pairWith(left.Slot, right.Slot)
 }
 
-// addRegionVariables adds the ranks of the clocks and the orders of the pairs to a program.
+// addRegionVariables adds a rank variable for each clock and an order variable for each pair of compared clocks.
 func (t *translation) addRegionVariables(program *sema.Program) {
 	slots := t.clockSlots()
 	for _, slot := range slots {
@@ -61,15 +63,18 @@ func (t *translation) addRegionVariables(program *sema.Program) {
 	}
 }
 
-// equalizeLimits gives clocks that are compared with each other the same largest number.
+// equalizeLimits gives compared clocks the same largest number. It repeats until nothing changes, because pairs may share a clock.
 func (t *translation) equalizeLimits() {
 	for changed := true; changed; {
 		changed = false
 		for _, pair := range t.pairs {
 			first, second := t.clocks[pair.first], t.clocks[pair.second]
-			changed = changed || first.maxCompared != second.maxCompared
+			if first.maxCompared == second.maxCompared {
+				continue
+			}
 			largest := max(first.maxCompared, second.maxCompared)
 			first.maxCompared, second.maxCompared = largest, largest
+			changed = true
 		}
 	}
 }
@@ -93,8 +98,8 @@ func (t *translation) anyClock(condition func(slot int) sema.Expr) sema.Expr {
 	return anyOf(conditions)
 }
 
-// advances returns the condition that the value of a clock grows in the next time step: its rank is 0 if the value of some clock is a whole number,
-// and the greatest one otherwise.
+// advances returns the condition that the value of a clock grows in the next time step. If some clock shows a whole number, the clocks of
+// rank 0 advance. If none does, the clocks of the greatest rank advance.
 func (t *translation) advances(slot int, pos syntax.Pos) sema.Expr {
 	var ranks []sema.Expr
 	for _, other := range t.clockSlots() {
@@ -109,24 +114,24 @@ func (t *translation) beginsFraction(slot int, pos syntax.Pos) sema.Expr {
 	return t.wholeBelow(slot, t.clockLimit(slot)-1, pos)
 }
 
-// nextRank returns the rank of a clock after a time step. It closes the gaps between ranks.
+// nextRank returns an expression for the rank of a clock after a time step. It closes the gaps between ranks.
 func (t *translation) nextRank(slot int, pos syntax.Pos) sema.Expr {
 	rank := varAt(t.clocks[slot].rank, pos)
-	// A clock that does not advance keeps its place in the order, after the clocks whose fraction begins in this step.
-	place := indicator(t.anyClock(func(other int) sema.Expr { return t.beginsFraction(other, pos) }))
+	// A clock that does not advance comes after the clocks whose fraction begins in this step, and after the clocks of lower rank.
+	position := indicator(t.anyClock(func(other int) sema.Expr { return t.beginsFraction(other, pos) }))
 	for lower := range len(t.clocks) {
 		occupied := intAt(int32(lower+1), pos)
 		isOccupied := t.anyClock(func(other int) sema.Expr { return t.rankIs(other, occupied) })
-		place = plus(place, indicator(both(compare(occupied, syntax.OpLe, rank), isOccupied)))
+		position = plus(position, indicator(both(compare(occupied, syntax.OpLe, rank), isOccupied)))
 	}
-	next := choose(t.advances(slot, pos), indicator(t.beginsFraction(slot, pos)), place)
+	next := choose(t.advances(slot, pos), indicator(t.beginsFraction(slot, pos)), position)
 	if inactive := t.clocks[slot].inactive; inactive != nil {
 		return choose(inactive, intAt(0, pos), next)
 	}
 	return next
 }
 
-// advanceOrder returns the assignments of a time step for the rank of a clock and for the orders of the pairs that it is the first of.
+// advanceOrder returns the assignments of a time step for the rank of a clock, and for the order of each pair with this clock as its first.
 func (t *translation) advanceOrder(slot int, pos syntax.Pos) []sema.Assign {
 	assigns := []sema.Assign{{Slot: t.clocks[slot].rank, Pos: pos, Value: t.nextRank(slot, pos)}}
 	for _, pair := range t.pairs {
@@ -137,7 +142,8 @@ func (t *translation) advanceOrder(slot int, pos syntax.Pos) []sema.Assign {
 	return assigns
 }
 
-// nextOrder returns the order of a pair after a time step: the sign of first-second if both clocks are then above their largest number, or else 0.
+// nextOrder returns an expression for the order of a pair after a time step. It is the sign of first-second if both clocks are then above
+// their largest number, and 0 if not.
 func (t *translation) nextOrder(pair *clockPair, pos syntax.Pos) sema.Expr {
 	limit := intAt(t.clockLimit(pair.first), pos)
 	aboveLargest := both(
@@ -145,12 +151,13 @@ func (t *translation) nextOrder(pair *clockPair, pos syntax.Pos) sema.Expr {
 		compare(t.nextValue(pair.second, pos), syntax.OpEq, limit),
 	)
 	first, second := t.position(pair, pair.first, pos), t.position(pair, pair.second, pos)
-	notLess := indicator(compare(first, syntax.OpGt, second))
-	sign := choose(compare(first, syntax.OpLt, second), intAt(-1, pos), notLess)
+	isGreater := indicator(compare(first, syntax.OpGt, second))
+	sign := choose(compare(first, syntax.OpLt, second), intAt(-1, pos), isGreater)
 	return choose(aboveLargest, sign, intAt(0, pos))
 }
 
-// position returns an expression for a clock of a pair, such that the expressions of both clocks have the same order as their values.
+// position returns an expression for the position of a clock relative to the other clock of the pair. Positions have the same order as the
+// values of the clocks.
 func (t *translation) position(pair *clockPair, slot int, pos syntax.Pos) sema.Expr {
 	position := plus(times(varAt(slot, pos), int64(len(t.clocks)+1)), varAt(t.clocks[slot].rank, pos))
 	if slot == pair.second {

@@ -64,46 +64,44 @@ func call(function sema.Func, args ...sema.Expr) sema.Expr {
 	return &sema.Call{Base: typeAndPos(sema.Int, args[0].Pos()), Func: function, Args: args}
 }
 
-// rewrite replaces clocks in an expression by the variables of the MDP, and a time bound by a condition
-// on the timer.
+// rewrite replaces the clocks in an expression by integer variables, and a time bound by a condition on the timer.
 func (t *translation) rewrite(expr sema.Expr) sema.Expr { return t.rewriteAt(expr, false) }
 
 // oneStepLater returns the condition that an expression holds after one more time step.
 func (t *translation) oneStepLater(expr sema.Expr) sema.Expr { return t.rewriteAt(expr, true) }
 
-// rewriteAt rewrites an expression for the current time or, if later is set, for the time after one
-// more time step.
-func (t *translation) rewriteAt(expr sema.Expr, later bool) sema.Expr {
+// rewriteAt translates an expression over clocks. If isLater is set, it translates the value after one more time step.
+func (t *translation) rewriteAt(expr sema.Expr, isLater bool) sema.Expr {
 	switch expr := expr.(type) {
 	case nil:
 		return nil
 	case *sema.Unary:
-		return &sema.Unary{Base: expr.Base, Op: expr.Op, X: t.rewriteAt(expr.X, later)}
+		return &sema.Unary{Base: expr.Base, Op: expr.Op, X: t.rewriteAt(expr.X, isLater)}
 	case *sema.Binary:
 		if _, isComparison := t.comparedClock(expr); isComparison {
-			return t.rewriteConstraint(expr, later)
+			return t.rewriteConstraint(expr, isLater)
 		}
-		return &sema.Binary{Base: expr.Base, Op: expr.Op, X: t.rewriteAt(expr.X, later), Y: t.rewriteAt(expr.Y, later)}
+		return &sema.Binary{Base: expr.Base, Op: expr.Op, X: t.rewriteAt(expr.X, isLater), Y: t.rewriteAt(expr.Y, isLater)}
 	case *sema.Cond:
-		return &sema.Cond{Base: expr.Base, Condition: t.rewriteAt(expr.Condition, later), Then: t.rewriteAt(expr.Then, later), Else: t.rewriteAt(expr.Else, later)}
+		return &sema.Cond{Base: expr.Base, Condition: t.rewriteAt(expr.Condition, isLater), Then: t.rewriteAt(expr.Then, isLater), Else: t.rewriteAt(expr.Else, isLater)}
 	case *sema.Call:
 		result := &sema.Call{Base: expr.Base, Func: expr.Func}
 		for _, arg := range expr.Args {
-			result.Args = append(result.Args, t.rewriteAt(arg, later))
+			result.Args = append(result.Args, t.rewriteAt(arg, isLater))
 		}
 		return result
 	case *sema.Prob:
-		return &sema.Prob{Base: expr.Base, Threshold: expr.Threshold, Path: t.rewriteAt(expr.Path, later)}
+		return &sema.Prob{Base: expr.Base, Threshold: expr.Threshold, Path: t.rewriteAt(expr.Path, isLater)}
 	case *sema.Quant:
-		return &sema.Quant{Base: expr.Base, All: expr.All, Path: t.rewriteAt(expr.Path, later)}
+		return &sema.Quant{Base: expr.Base, All: expr.All, Path: t.rewriteAt(expr.Path, isLater)}
 	case *sema.Filter:
-		return &sema.Filter{Base: expr.Base, Op: expr.Op, X: t.rewriteAt(expr.X, later), States: t.rewriteAt(expr.States, later)}
+		return &sema.Filter{Base: expr.Base, Op: expr.Op, X: t.rewriteAt(expr.X, isLater), States: t.rewriteAt(expr.States, isLater)}
 	case *sema.Reward:
 		result := *expr
-		result.Path = t.rewriteAt(expr.Path, later)
+		result.Path = t.rewriteAt(expr.Path, isLater)
 		return &result
 	case *sema.Temporal:
-		result := &sema.Temporal{Base: expr.Base, Op: expr.Op, X: t.rewriteAt(expr.X, later), Y: t.rewriteAt(expr.Y, later)}
+		result := &sema.Temporal{Base: expr.Base, Op: expr.Op, X: t.rewriteAt(expr.X, isLater), Y: t.rewriteAt(expr.Y, isLater)}
 		if expr.Bound != nil {
 			result.Y = t.withTimeBound(expr, result.Y)
 		}
@@ -112,8 +110,8 @@ func (t *translation) rewriteAt(expr sema.Expr, later bool) sema.Expr {
 	return expr
 }
 
-// withTimeBound returns the right side of a temporal operator with its time bound as a condition on the timer. F<=T b is
-// F (b & timer<=T), and G<=T b is G (timer>T | b).
+// withTimeBound adds the time bound of a temporal operator to its right operand. F<=T b becomes F (b & timer<=T), and G<=T b becomes G
+// (timer>T | b).
 func (t *translation) withTimeBound(expr *sema.Temporal, right sema.Expr) sema.Expr {
 	within, after := syntax.OpLe, syntax.OpGt
 	if expr.Bound.HighStrict {
@@ -128,18 +126,17 @@ func (t *translation) withTimeBound(expr *sema.Temporal, right sema.Expr) sema.E
 }
 
 // rewriteConstraint translates a comparison of a clock with a number or with another clock.
-func (t *translation) rewriteConstraint(constraint *sema.Binary, later bool) sema.Expr {
+func (t *translation) rewriteConstraint(constraint *sema.Binary, isLater bool) sema.Expr {
 	if pair := t.pairOf(constraint); pair != nil {
-		return t.comparePair(constraint, pair) // the passage of time does not change it
+		return t.comparePair(constraint, pair) // time does not change the difference of two clocks
 	}
 	result := *constraint
-	result.X, result.Y = t.constraintSide(constraint.X, later), t.constraintSide(constraint.Y, later)
+	result.X, result.Y = t.constraintOperand(constraint.X, isLater), t.constraintOperand(constraint.Y, isLater)
 	return &result
 }
 
-// constraintSide translates a side of a comparison of a clock with a number. Both sides are multiplied such that a
-// time step of a clock is an integer.
-func (t *translation) constraintSide(expr sema.Expr, later bool) sema.Expr {
+// constraintOperand translates an operand of a clock constraint. It multiplies the operand by a constant to avoid fractions of time steps.
+func (t *translation) constraintOperand(expr sema.Expr, isLater bool) sema.Expr {
 	variable, isVariable := expr.(*sema.Var)
 	switch {
 	case !isVariable || t.clocks[variable.Slot] == nil:
@@ -147,7 +144,7 @@ func (t *translation) constraintSide(expr sema.Expr, later bool) sema.Expr {
 			return times(t.rewrite(expr), 2)
 		}
 		return t.rewrite(expr)
-	case later:
+	case isLater:
 		return times(t.nextValue(variable.Slot, variable.Position), t.unit)
 	}
 	return times(varAt(variable.Slot, variable.Position), t.unit)

@@ -7,8 +7,8 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// StateText describes a state of the MDP as a state of the automaton, such as (l=1,1<x<2,y>3). It leaves out how the fractional parts of
-// the clocks are ordered.
+// StateText describes a state of the MDP as a state of the automaton, such as (l=1,1<x<2,y>3). It omits the order of the fractional parts of
+// the clocks.
 func (m *Model) StateText(state []int32) string {
 	var parts []string
 	for slot := range m.translation.source.Vars {
@@ -17,7 +17,7 @@ func (m *Model) StateText(state []int32) string {
 	return "(" + strings.Join(parts, ",") + ")"
 }
 
-// valueText describes the value of a variable of the automaton.
+// valueText describes the value of a variable of the automaton, such as 1<x<2 for a clock.
 func (m *Model) valueText(slot int, value int32) string {
 	t := m.translation
 	variable := t.source.Vars[slot]

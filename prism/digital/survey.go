@@ -9,8 +9,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// surveyModel finds the clocks, and the numbers that they are compared with or set to. It reports
-// features of the model that are not supported.
+// surveyModel finds the clocks of the model and the numbers that they are compared with or set to. It records unsupported features as
+// errors.
 func (t *translation) surveyModel() {
 	for slot, variable := range t.source.Vars {
 		if variable.Type == sema.Clock {
@@ -28,8 +28,8 @@ func (t *translation) surveyModel() {
 	}
 	for i := range t.source.Rewards {
 		for _, item := range t.source.Rewards[i].Items {
-			t.noClocks(item.Guard, "a reward structure")
-			t.noClocks(item.Value, "a reward structure")
+			t.refuseClocks(item.Guard, "a reward structure")
+			t.refuseClocks(item.Value, "a reward structure")
 		}
 	}
 	if t.source.Init != nil {
@@ -41,9 +41,9 @@ func (t *translation) surveyModel() {
 func (t *translation) surveyCommand(command *sema.Command) {
 	t.surveyCondition(command.Guard, true)
 	for i := range command.Updates {
-		t.noClocks(command.Updates[i].Prob, "a probability")
+		t.refuseClocks(command.Updates[i].Prob, "a probability")
 		for _, assign := range command.Updates[i].Assigns {
-			t.noClocks(assign.Value, "an update")
+			t.refuseClocks(assign.Value, "an update")
 			if t.clocks[assign.Slot] != nil {
 				t.recordComparedValues(assign.Slot, assign.Value)
 			}
@@ -51,8 +51,8 @@ func (t *translation) surveyCommand(command *sema.Command) {
 	}
 }
 
-// surveyProperty finds the numbers that a property compares clocks with, its time bound, and features that are not supported. The property combines P and
-// R operators with values in the initial state.
+// surveyProperty finds the time bound of a property and the numbers that it compares clocks with. It records unsupported operators as
+// errors.
 func (t *translation) surveyProperty(expr sema.Expr) {
 	switch formula := logic.Of(expr); formula.Kind {
 	case logic.Probability:
@@ -82,11 +82,11 @@ func (t *translation) surveyProperty(expr sema.Expr) {
 	}
 }
 
-// surveyFilter surveys the operand and the states of a filter. A time bound counts from the beginning of a path, and not from the time at which a
-// state of the MDP is reached, so there must be none.
+// surveyFilter surveys the operand and the states of a filter.
 func (t *translation) surveyFilter(filter *logic.Formula) {
 	hadDeadline := t.deadline != nil
 	t.surveyProperty(filter.Operand)
+	// The timer counts from the initial state, but the bound in a filter would count from any state.
 	if !hadDeadline && t.deadline != nil {
 		t.unsupported(filter.X.Pos(), "found a filter of a time bound, which is not supported for timed automata")
 	}
@@ -98,7 +98,7 @@ func (t *translation) surveyFilter(filter *logic.Formula) {
 	}
 }
 
-// surveyPath surveys the path formula of a P operator, and records its time bound as the deadline.
+// surveyPath surveys the path formula of a P operator. It records an upper time bound as the deadline of the property.
 func (t *translation) surveyPath(path *logic.Path) {
 	isSupported := path.Op == syntax.Future || path.Op == syntax.Until || path.Op == syntax.Globally
 	if !path.Operator || path.Negated || !isSupported {
@@ -107,12 +107,17 @@ func (t *translation) surveyPath(path *logic.Path) {
 	}
 	if path.Left != nil {
 		t.surveyStateFormula(path.Left, true)
-		t.noClocks(path.Left, "the left side of U")
+		t.refuseClocks(path.Left, "the left side of U")
 	}
 	t.surveyStateFormula(path.Right, path.Op != syntax.Globally)
-	bound := path.Bound
+	if path.Bound != nil {
+		t.surveyTimeBound(path.Bound)
+	}
+}
+
+// surveyTimeBound records an upper time bound as the deadline of the property.
+func (t *translation) surveyTimeBound(bound *sema.Bound) {
 	switch {
-	case bound == nil:
 	case bound.Low != nil:
 		t.alwaysUnsupported(bound.At, "found a lower time bound, want an upper one for timed automata")
 	case bound.HighStrict && excludesAllTimes(bound.High):
@@ -127,8 +132,8 @@ func (t *translation) surveyPath(path *logic.Path) {
 	}
 }
 
-// setDeadline evaluates t of a time bound <=t, and stores it as the deadline of the property. The time unit must divide the deadline.
-// setDeadline records an error if t is not a whole number of at least 0.
+// setDeadline stores the number of a time bound as the deadline, and makes the time unit divide it. It records an error if the number is
+// negative or not an int.
 func (t *translation) setDeadline(bound *sema.Bound) {
 	value, err := sema.Eval(bound.High, nil)
 	switch {
@@ -151,71 +156,67 @@ func excludesAllTimes(expr sema.Expr) bool {
 	return err == nil && value.Type == sema.Int && value.Int <= 0
 }
 
-// surveyStateFormula surveys an operand of a temporal operator. positive says that it is not negated.
-func (t *translation) surveyStateFormula(expr sema.Expr, positive bool) {
+// surveyStateFormula surveys an operand of a temporal operator. isPositive is false under an odd number of negations.
+func (t *translation) surveyStateFormula(expr sema.Expr, isPositive bool) {
 	if nested := logic.Nested(expr, nil); nested != nil {
 		t.alwaysUnsupported(nested.Pos(), "found nested operators, which are not supported for timed automata")
 		return
 	}
-	t.surveyCondition(expr, positive)
+	t.surveyCondition(expr, isPositive)
 }
 
-// surveyCondition records for each clock constraint in a condition the numbers that the clock is compared with, and whether the constraint needs regions. It
-// refuses conditions that use clocks in another way. positive says that the condition is under an even number of negations.
-func (t *translation) surveyCondition(expr sema.Expr, positive bool) {
+// surveyCondition surveys the clock constraints in a condition. Other uses of clocks are errors. isPositive is false under an odd number of
+// negations.
+func (t *translation) surveyCondition(expr sema.Expr, isPositive bool) {
 	switch expr := expr.(type) {
 	case *sema.Label:
 		if expr.Index >= 0 {
-			t.surveyCondition(t.source.Labels[expr.Index].X, positive)
+			t.surveyCondition(t.source.Labels[expr.Index].X, isPositive)
 		}
 		return
 	case *sema.Unary:
 		if expr.Op == syntax.OpNot {
-			t.surveyCondition(expr.X, !positive)
+			t.surveyCondition(expr.X, !isPositive)
 			return
 		}
 	case *sema.Binary:
 		if slot, isComparison := t.comparedClock(expr); isComparison {
-			t.surveyConstraint(expr, slot, positive)
+			t.surveyConstraint(expr, slot, isPositive)
 			return
 		}
-		switch expr.Op {
-		case syntax.OpAnd, syntax.OpOr:
-			t.surveyCondition(expr.X, positive)
-			t.surveyCondition(expr.Y, positive)
-			return
-		case syntax.OpImplies:
-			t.surveyCondition(expr.X, !positive)
-			t.surveyCondition(expr.Y, positive)
+		if left, right, isConnective := operands(expr); isConnective {
+			t.surveyCondition(left.expr, left.exprValue(isPositive))
+			t.surveyCondition(right.expr, right.exprValue(isPositive))
 			return
 		}
 	case *sema.Cond:
 		if expr.Type() == sema.Bool {
-			t.noClocks(expr.Condition, "a condition")
-			t.surveyCondition(expr.Then, positive)
-			t.surveyCondition(expr.Else, positive)
+			t.refuseClocks(expr.Condition, "a condition")
+			t.surveyCondition(expr.Then, isPositive)
+			t.surveyCondition(expr.Else, isPositive)
 			return
 		}
 	}
-	t.noClocks(expr, "an expression that does not compare it with a number")
+	t.refuseClocks(expr, "an expression that does not compare it with a number")
 }
 
-// comparedClock returns the slot of the clock that an expression compares with something. isComparison is false for other expressions.
+// comparedClock returns the slot of the clock in a comparison. isComparison is false for other expressions.
 func (t *translation) comparedClock(expr sema.Expr) (slot int, isComparison bool) {
 	comparison, ok := expr.(*sema.Binary)
 	if !ok || comparison.Type() != sema.Bool {
 		return 0, false
 	}
-	for _, side := range []sema.Expr{comparison.X, comparison.Y} {
-		if variable, ok := side.(*sema.Var); ok && t.clocks[variable.Slot] != nil {
+	for _, operand := range []sema.Expr{comparison.X, comparison.Y} {
+		if variable, ok := operand.(*sema.Var); ok && t.clocks[variable.Slot] != nil {
 			return variable.Slot, true
 		}
 	}
 	return 0, false
 }
 
-// surveyConstraint checks one comparison of a clock and records the numbers that it is compared with.
-func (t *translation) surveyConstraint(expr *sema.Binary, slot int, positive bool) {
+// surveyConstraint checks a clock constraint and records the numbers that it compares the clock with. isPositive is false under an odd
+// number of negations.
+func (t *translation) surveyConstraint(expr *sema.Binary, slot int, isPositive bool) {
 	other := expr.Y
 	if variable, ok := expr.Y.(*sema.Var); ok && variable.Slot == slot {
 		other = expr.X
@@ -226,24 +227,24 @@ func (t *translation) surveyConstraint(expr *sema.Binary, slot int, positive boo
 		return
 	}
 	isStrict := expr.Op == syntax.OpLt || expr.Op == syntax.OpGt || expr.Op == syntax.OpNe
-	if isStrict == positive { // the negation of a strict constraint is closed, and vice versa
+	if isStrict == isPositive { // the negation of a strict constraint is closed, and vice versa
 		t.needsRegions(expr.Pos(), "found a strict clock constraint, want a closed one for digital clocks: <=, >= or = without a negation")
 	}
-	t.noClocks(other, "an expression that does not compare it with a number")
+	t.refuseClocks(other, "an expression that does not compare it with a number")
 	t.recordComparedValues(slot, other)
 }
 
-// noClocks refuses an expression that contains a clock; where describes the place in the message.
-func (t *translation) noClocks(condition sema.Expr, where string) {
-	sema.Inspect(condition, func(part sema.Expr) bool {
-		switch found := part.(type) {
+// refuseClocks records an error if an expression contains a clock. The error message names the place of the expression.
+func (t *translation) refuseClocks(expr sema.Expr, place string) {
+	sema.Inspect(expr, func(operand sema.Expr) bool {
+		switch found := operand.(type) {
 		case *sema.Var:
 			if t.clocks[found.Slot] != nil {
-				t.unsupported(found.Pos(), "found the clock %q in %s, which is not supported", t.source.Vars[found.Slot].Name, where)
+				t.unsupported(found.Pos(), "found the clock %q in %s, which is not supported", t.source.Vars[found.Slot].Name, place)
 			}
 		case *sema.Label:
 			if found.Index >= 0 {
-				t.noClocks(t.source.Labels[found.Index].X, where)
+				t.refuseClocks(t.source.Labels[found.Index].X, place)
 			}
 		}
 		return t.err == nil
@@ -253,19 +254,19 @@ func (t *translation) noClocks(condition sema.Expr, where string) {
 // maxValuations is the greatest number of valuations for which an expression compared with a clock is evaluated.
 const maxValuations = 1 << 20
 
-// recordComparedValues records every value of an expression that is compared with the clock in a slot. It
-// evaluates the expression for all values of the variables in it, and refuses an expression with too many of them.
-func (t *translation) recordComparedValues(slot int, compared sema.Expr) {
-	read := variablesIn(compared)
-	if t.valuationCount(read) > maxValuations {
+// recordComparedValues records all possible values of an expression that a clock is compared with. It evaluates the expression for all
+// valuations of its variables; too many valuations are an error.
+func (t *translation) recordComparedValues(clockSlot int, compared sema.Expr) {
+	variables := variablesIn(compared)
+	if t.valuationCount(variables) > maxValuations {
 		t.unsupported(compared.Pos(), "found a clock that is compared with an expression of more than %d values", maxValuations)
 		return
 	}
 	state := make([]int32, len(t.source.Vars))
-	for _, variable := range read {
-		state[variable] = t.source.Vars[variable].Low
+	for _, slot := range variables {
+		state[slot] = t.source.Vars[slot].Low
 	}
-	for more := true; more; more = t.nextValuation(state, read) {
+	for hasValuation := true; hasValuation; hasValuation = t.nextValuation(state, variables) {
 		result, err := sema.Eval(compared, state)
 		if err != nil {
 			continue // the error is reported if a reachable state has it
@@ -275,16 +276,16 @@ func (t *translation) recordComparedValues(slot int, compared sema.Expr) {
 			return
 		}
 		value := int64(result.Int)
-		t.clocks[slot].maxCompared = max(t.clocks[slot].maxCompared, value)
+		t.clocks[clockSlot].maxCompared = max(t.clocks[clockSlot].maxCompared, value)
 		t.addToUnit(value)
 	}
 }
 
-// variablesIn returns the slots of the variables in an expression, each once, in the order of their first use.
+// variablesIn returns the slots of the variables in an expression, without duplicates, in the order of their first use.
 func variablesIn(expr sema.Expr) []int {
 	var slots []int
-	sema.Inspect(expr, func(part sema.Expr) bool {
-		if variable, ok := part.(*sema.Var); ok && !slices.Contains(slots, variable.Slot) {
+	sema.Inspect(expr, func(operand sema.Expr) bool {
+		if variable, ok := operand.(*sema.Var); ok && !slices.Contains(slots, variable.Slot) {
 			slots = append(slots, variable.Slot)
 		}
 		return true
@@ -292,8 +293,7 @@ func variablesIn(expr sema.Expr) []int {
 	return slots
 }
 
-// valuationCount returns the number of valuations of the variables in some slots. It stops counting above
-// maxValuations.
+// valuationCount returns the number of valuations of the variables in some slots. It stops counting above maxValuations.
 func (t *translation) valuationCount(slots []int) int64 {
 	count := int64(1)
 	for _, slot := range slots {
@@ -306,8 +306,8 @@ func (t *translation) valuationCount(slots []int) int64 {
 	return count
 }
 
-// nextValuation advances the variables in slots to their next combination of values. It returns false
-// after the last one.
+// nextValuation advances the variables in slots to their next combination of values. After the last combination it returns false, and the
+// variables have their lowest values again.
 func (t *translation) nextValuation(state []int32, slots []int) bool {
 	for _, slot := range slots {
 		variable := &t.source.Vars[slot]
@@ -320,16 +320,13 @@ func (t *translation) nextValuation(state []int32, slots []int) bool {
 	return false
 }
 
-// addToUnit replaces the time unit by its greatest common divisor with a number, so that the unit divides the number.
+// addToUnit lowers the time unit so that it divides a number. The new unit is the greatest common divisor (Euclid).
 func (t *translation) addToUnit(number int64) {
-	first, second := t.unit, number
-	if second < 0 {
-		second = -second
+	divisor, remainder := t.unit, max(number, -number)
+	for remainder != 0 {
+		divisor, remainder = remainder, divisor%remainder
 	}
-	for second != 0 {
-		first, second = second, first%second
-	}
-	t.unit = first
+	t.unit = divisor
 }
 
 func rat(n int64) *big.Rat { return big.NewRat(n, 1) }

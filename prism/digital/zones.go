@@ -34,44 +34,50 @@ type Zones struct {
 // NotSet is the value of a clock in Zones.Locations before an update sets it.
 const NotSet = -1
 
-// ForZones prepares the analysis of a timed automaton by zones. The program must include the labels of the properties file. The error is an *Error.
+// ForZones prepares the analysis of a timed automaton by zones. The program must include the labels of the properties file. The error is an
+// *Error.
 func ForZones(program *sema.Program, property *sema.Property) (*Zones, error) {
 	t := survey(program, property)
-	zones := &Zones{Source: program, Deadline: t.deadline}
 	formula := logic.Of(property.X)
-	if t.err == nil && formula.Kind != logic.Probability {
-		t.inModel = false
+	if formula.Kind != logic.Probability {
 		t.unsupported(property.X.Pos(), "found %s, want one P operator for zones of clocks", logic.Describe(property.X))
 	}
 	if t.err != nil {
 		return nil, t.err
 	}
-	zones.Threshold, zones.Path = formula.Threshold, formula.Path
-	var ok bool
-	if zones.Least, ok = formula.Threshold.Least(false); !ok {
-		t.inModel = false
+	isMinimum, isOptimum := formula.Threshold.Least(false)
+	if !isOptimum {
 		t.unsupported(property.X.Pos(), "found P=?, want Pmin=? or Pmax=? for timed automata")
 	}
 	t.equalizeLimits()
-	for _, slot := range t.clockSlots() {
-		limit := t.clocks[slot].maxCompared
-		if limit > maxNumber {
-			t.inModel = true
-			t.unsupported(t.clockPos(slot), "found a clock that is compared with %d, which is too large", limit)
-		}
-		zones.Clocks, zones.Limits = append(zones.Clocks, slot), append(zones.Limits, limit)
-	}
+	t.inModel = true
+	t.checkClockLimits()
 	if t.err != nil {
 		return nil, t.err
+	}
+	zones := &Zones{
+		Source: program, Locations: t.locations(), Clocks: t.clockSlots(), Deadline: t.deadline,
+		Threshold: formula.Threshold, Path: formula.Path, Least: isMinimum,
+	}
+	for _, slot := range zones.Clocks {
+		zones.Limits = append(zones.Limits, t.clocks[slot].maxCompared)
 	}
 	for _, pair := range t.pairs {
 		zones.Pairs = append(zones.Pairs, [2]int{pair.first, pair.second})
 	}
-	zones.Locations = t.locations()
 	return zones, nil
 }
 
-// locations returns Zones.Locations.
+// checkClockLimits records an error if a clock is compared with a number that is too large.
+func (t *translation) checkClockLimits() {
+	for _, slot := range t.clockSlots() {
+		if limit := t.clocks[slot].maxCompared; limit > maxNumber {
+			t.unsupported(t.clockPos(slot), "found a clock that is compared with %d, which is too large", limit)
+		}
+	}
+}
+
+// locations returns the automaton without clock constraints, labels and rewards, as an MDP. Each clock is an integer that begins as NotSet.
 func (t *translation) locations() *sema.Program {
 	program := *t.source
 	program.Type = syntax.MDP
@@ -84,33 +90,37 @@ func (t *translation) locations() *sema.Program {
 	}
 	program.Modules = slices.Clone(program.Modules)
 	for i := range program.Modules {
-		module := &program.Modules[i]
-		module.Invariant = nil
-		module.Commands = slices.Clone(module.Commands)
-		for k := range module.Commands {
-			module.Commands[k].Guard = t.withoutClocks(module.Commands[k].Guard, true)
-		}
+		t.removeConstraints(&program.Modules[i])
 	}
 	return &program
 }
 
-// withoutClocks returns a condition of the discrete variables that holds if the given one, or its negation unless positive, holds for some values of
-// the clocks: clock constraints hold.
-func (t *translation) withoutClocks(expr sema.Expr, positive bool) sema.Expr {
+// removeConstraints removes the clock constraints in the invariant and in the guards of a module. It copies the commands.
+func (t *translation) removeConstraints(module *sema.Module) {
+	module.Invariant = nil
+	module.Commands = slices.Clone(module.Commands)
+	for i := range module.Commands {
+		command := &module.Commands[i]
+		command.Guard = t.withoutClocks(command.Guard, true)
+	}
+}
+
+// withoutClocks returns a condition without clocks. Its value is isPositive if some values of the clocks give this value to the expression.
+func (t *translation) withoutClocks(expr sema.Expr, isPositive bool) sema.Expr {
 	switch expr := expr.(type) {
 	case *sema.Unary:
-		return &sema.Unary{Base: expr.Base, Op: expr.Op, X: t.withoutClocks(expr.X, positive != (expr.Op == syntax.OpNot))}
+		return &sema.Unary{Base: expr.Base, Op: expr.Op, X: t.withoutClocks(expr.X, isPositive != (expr.Op == syntax.OpNot))}
 	case *sema.Binary:
 		if _, isComparison := t.comparedClock(expr); isComparison {
-			return &sema.Const{Base: typeAndPos(sema.Bool, expr.Pos()), Val: sema.BoolValue(positive)}
+			return &sema.Const{Base: typeAndPos(sema.Bool, expr.Pos()), Val: sema.BoolValue(isPositive)}
 		}
 		if expr.X.Type() == sema.Bool {
-			left := t.withoutClocks(expr.X, positive != (expr.Op == syntax.OpImplies))
-			return &sema.Binary{Base: expr.Base, Op: expr.Op, X: left, Y: t.withoutClocks(expr.Y, positive)}
+			left := t.withoutClocks(expr.X, isPositive != (expr.Op == syntax.OpImplies))
+			return &sema.Binary{Base: expr.Base, Op: expr.Op, X: left, Y: t.withoutClocks(expr.Y, isPositive)}
 		}
 	case *sema.Cond:
 		if expr.Type() == sema.Bool {
-			return &sema.Cond{Base: expr.Base, Condition: expr.Condition, Then: t.withoutClocks(expr.Then, positive), Else: t.withoutClocks(expr.Else, positive)}
+			return &sema.Cond{Base: expr.Base, Condition: expr.Condition, Then: t.withoutClocks(expr.Then, isPositive), Else: t.withoutClocks(expr.Else, isPositive)}
 		}
 	}
 	return expr

@@ -5,30 +5,29 @@ import "tilecheck/prism/sema"
 // Unbounded is the upper step bound of a formula that has none.
 const Unbounded = -1
 
-// Steps returns the first and the last step that a step bound allows; last is Unbounded if the bound
-// has no upper side. The numbers of the bound must be ints. The caller must check that first <= last.
+// Steps returns the first and the last step that a step bound allows. last is Unbounded without an upper bound. The numbers must be ints.
+// The caller must check that first <= last.
 func Steps(bound *sema.Bound) (first, last int, err error) {
-	last = Unbounded
+	first, last = 0, Unbounded
 	if bound.Low != nil {
-		if first, err = Count(bound.Low); err != nil {
-			return 0, 0, err
-		}
+		first, err = Count(bound.Low)
 	}
 	if bound.Low != nil && bound.LowStrict {
 		first++
 	}
-	if bound.High != nil {
-		if last, err = Count(bound.High); err != nil {
-			return 0, 0, err
-		}
+	if bound.High != nil && err == nil {
+		last, err = Count(bound.High)
 	}
 	if bound.High != nil && bound.HighStrict {
 		last--
 	}
+	if err != nil {
+		return 0, 0, err
+	}
 	return first, last, nil
 }
 
-// Count evaluates a constant expression that is a number of steps.
+// Count evaluates a constant expression for a number of steps.
 func Count(expr sema.Expr) (int, error) {
 	value, _, err := sema.EvalExact(expr, nil)
 	return int(value.Int), err

@@ -126,7 +126,7 @@ func (f *Formula) LongRun() bool {
 	return f.Kind == SteadyState || f.Kind == Reward && f.Objective.Form == LongRun
 }
 
-// WithoutFilters returns the formula inside all filters around it.
+// WithoutFilters returns the formula inside all enclosing filters.
 func WithoutFilters(expr sema.Expr) *Formula {
 	formula := Of(expr)
 	for formula.Kind == Filter {
@@ -135,22 +135,21 @@ func WithoutFilters(expr sema.Expr) *Formula {
 	return formula
 }
 
-// Nested returns the first property operator inside a state formula, also inside the definitions of
-// the given labels; nil if there is none.
+// Nested returns the first property operator inside a state formula, or inside the definition of a label; nil if there is none.
 func Nested(expr sema.Expr, labels []sema.LabelDef) sema.Expr {
 	var found sema.Expr
-	sema.Inspect(expr, func(part sema.Expr) bool {
+	sema.Inspect(expr, func(operand sema.Expr) bool {
 		if found != nil {
 			return false
 		}
-		switch Of(part).Kind {
+		switch Of(operand).Kind {
 		case Expression:
 		case Label:
-			if index := part.(*sema.Label).Index; index >= 0 && index < len(labels) {
+			if index := operand.(*sema.Label).Index; index >= 0 && index < len(labels) {
 				found = Nested(labels[index].X, labels)
 			}
 		default:
-			found = part
+			found = operand
 		}
 		return found == nil
 	})

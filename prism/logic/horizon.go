@@ -5,13 +5,12 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// endless is the horizon of a formula that has none. It is greater than all other horizons, and so small that sums of horizons cannot overflow.
+// endless is the horizon of a formula without one. It is greater than all other horizons, and sums of it do not overflow.
 const endless = 1 << 40
 
-// Horizon returns the number of steps after which a path no longer matters to the value of a property in its first state, such as
-// 10 for P=? [ F<=10 a ] and 13 for P=? [ F<=10 P>0.5 [ F<=3 a ] ]. It reports false if there is no such number or if it cannot compute
-// the number: for operators without an upper bound, bounds on time or on rewards, long-run averages, filters and multi(...). The model
-// must have discrete time.
+// Horizon returns the number of steps after which a path cannot change the value of a property in its first state. It is 10 for P=? [ F<=10
+// a ], and 13 for P=? [ F<=10 P>0.5 [ F<=3 a ] ]. ok is false if there is no such number, or if it cannot be computed: for unbounded
+// operators, bounds on time or rewards, long-run averages, filters and multi(...). The model must have discrete time.
 func Horizon(property *Property) (steps int, ok bool) {
 	steps = horizon{property.Program.Labels}.of(property.X)
 	return steps, steps < endless
@@ -20,7 +19,7 @@ func Horizon(property *Property) (steps int, ok bool) {
 // horizon computes the horizons of formulas. labels are the labels that may occur in them.
 type horizon struct{ labels []sema.LabelDef }
 
-// of returns the horizon of an expression, which may be a formula or a number; 0 for nil.
+// of returns the horizon of a formula or number; 0 for nil.
 func (h horizon) of(expr sema.Expr) int {
 	if expr == nil {
 		return 0
@@ -42,7 +41,7 @@ func (h horizon) of(expr sema.Expr) int {
 	return endless
 }
 
-// label returns the horizon of a label. The label "deadlock" has the horizon 1, because only a step shows whether a state is a deadlock.
+// label returns the horizon of a label. It is 1 for "deadlock", because only a step shows whether a state is a deadlock.
 func (h horizon) label(index int) int {
 	switch {
 	case index >= 0:
@@ -74,7 +73,7 @@ func (h horizon) path(expr sema.Expr) int {
 	return h.of(expr)
 }
 
-// temporal returns the horizon of a temporal operator: the greatest horizon of its operands plus the last step of its bound.
+// temporal returns the horizon of a temporal operator: the last step of its bound plus the greatest horizon of its operands.
 func (h horizon) temporal(temporal *sema.Temporal) int {
 	operands := max(h.of(temporal.X), h.of(temporal.Y))
 	if temporal.Op == syntax.Next {
@@ -103,7 +102,7 @@ func (h horizon) reward(objective *Objective) int {
 	return addSteps(0, count)
 }
 
-// addSteps returns a horizon plus a number of steps. The sum is endless if the horizon is, or if the number is negative or too large.
+// addSteps returns a horizon plus a number of steps. The sum is endless for a negative or very large number.
 func addSteps(horizon, steps int) int {
 	if steps < 0 {
 		return endless

@@ -57,8 +57,7 @@ func PathOf(expr sema.Expr) *Path {
 	return path
 }
 
-// withoutNegations returns a path formula without the negations around it, and whether their number is odd. A
-// state formula keeps its negations.
+// withoutNegations removes the negations around a path formula. negated says that their number is odd. A state formula keeps its negations.
 func withoutNegations(expr sema.Expr) (inner sema.Expr, negated bool) {
 	for expr.Type() != sema.Bool {
 		negation, ok := expr.(*sema.Unary)
@@ -70,7 +69,7 @@ func withoutNegations(expr sema.Expr) (inner sema.Expr, negated bool) {
 	return expr, negated
 }
 
-// temporalForm returns the form of a path formula whose outermost operator is temporal.
+// temporalForm returns the form of a path formula with a temporal operator at the top.
 func temporalForm(expr *sema.Temporal) PathForm {
 	hasLowerBound := expr.Bound != nil && expr.Bound.Low != nil
 	switch {
@@ -97,8 +96,7 @@ func (p *Path) Reaches() bool {
 // Unbounded reports whether the formula is F, G, U, W or R of state formulas without a bound.
 func (p *Path) Unbounded() bool { return p.Form == Until && p.Bound == nil }
 
-// Repeated reports whether the formula is G F a or F G a without bounds. Then it returns a, and whether
-// a must hold from some time on for ever (lasting), rather than infinitely often.
+// Repeated returns a if the formula is G F a or F G a without bounds. lasting says that it is F G a: a holds from some time on forever.
 func (p *Path) Repeated() (arg sema.Expr, lasting, ok bool) {
 	if p.Form != Linear || !p.Operator || p.Bound != nil {
 		return nil, false, false
@@ -122,9 +120,9 @@ type Algebra[S any] struct {
 	Neither func(S, S) S // of two: the complement of their union
 }
 
-// AsUntil returns the operands of an until formula that is equivalent to a temporal operator, or to its
-// negation (negated): F b is true U b, G b is !(true U !b), a W b is !((a&!b) U (!a&!b)), and a R b is
-// !(!a U !b). For F and G the caller passes the set of all states as left operand.
+// AsUntil returns the operands of an until formula that is equivalent to a temporal operator, or to its negation if negated is set. F b is
+// true U b, and G b is !(true U !b). a W b is !((a&!b) U (!a&!b)), and a R b is !(!a U !b). For F and G the caller passes the set of all
+// states as left.
 //
 // Source: the PRISM manual; Baier and Katoen, section 5.1.
 func (a Algebra[S]) AsUntil(op syntax.TemporalOp, left, right S) (untilLeft, untilRight S, negated bool) {

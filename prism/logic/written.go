@@ -30,8 +30,7 @@ type Written struct {
 	Name string
 }
 
-// Read classifies an operator in the text of a property and returns its parts. For an operator in
-// parentheses the kind is Expression.
+// Read classifies an operator in the text of a property and returns its parts. An operator in parentheses has the kind Expression.
 func Read(expr syntax.Expr) Written {
 	written := Written{X: expr}
 	switch expr := expr.(type) {
@@ -69,8 +68,7 @@ func Read(expr syntax.Expr) Written {
 	return written
 }
 
-// TemporalOf returns an expression as a temporal operator, without parentheses around it; nil if it is
-// another expression.
+// TemporalOf returns an expression as a temporal operator, without parentheses around it; nil for other expressions.
 func TemporalOf(expr syntax.Expr) *syntax.Temporal {
 	temporal, _ := syntax.Unparen(expr).(*syntax.Temporal)
 	return temporal
@@ -94,8 +92,8 @@ func (w Written) Reaches() bool {
 	return w.Measure() && w.Path != nil && w.Path.Bound == nil && len(w.Path.Costs) == 0 && (w.Path.Op == syntax.Future || w.Path.Op == syntax.Until)
 }
 
-// With returns a copy of a P, R or S operator with another threshold and another formula inside, and
-// without its filter in braces. Other operators are returned unchanged.
+// With returns a copy of a P, R or S operator with another threshold and another formula, without its filter in braces. It returns other
+// operators unchanged.
 func (w Written) With(threshold syntax.Threshold, within syntax.Expr) syntax.Expr {
 	switch expr := w.X.(type) {
 	case *syntax.Prob:
@@ -114,13 +112,13 @@ func (w Written) With(threshold syntax.Threshold, within syntax.Expr) syntax.Exp
 	return w.X
 }
 
-// HasOperators reports whether an expression contains property operators, so that the valuation and
-// the labels of a state do not determine its value.
+// HasOperators reports whether an expression contains property operators. If it does not, the variables and labels of a state determine its
+// value.
 func HasOperators(expr syntax.Expr) bool {
 	found := false
 	syntax.Inspect(expr, func(node syntax.Node) bool {
-		if part, ok := node.(syntax.Expr); ok && !found {
-			kind := Read(part).Kind
+		if subexpr, ok := node.(syntax.Expr); ok && !found {
+			kind := Read(subexpr).Kind
 			found = kind != Expression && kind != Label && kind != RewardFormula
 		}
 		return !found

@@ -22,13 +22,12 @@ func arith[T int64 | float64](op syntax.Op, left, right T) T {
 // All evaluators share the operators below. Ints have 32 bits; the error says why an operation
 // has no value.
 
-// SameFloat compares two float64 numbers as PRISM's explicit engine does, which compares objects:
-// NaN equals NaN, and 0.0 differs from -0.0.
+// SameFloat reports whether two float64 numbers are equal in PRISM's explicit engine: NaN equals NaN, and 0.0 differs from -0.0.
 func SameFloat(left, right float64) bool {
 	return math.Float64bits(left) == math.Float64bits(right) || math.IsNaN(left) && math.IsNaN(right)
 }
 
-// Holds reports whether left op right holds for a comparison such as OpLe. sign is the sign of left-right.
+// Holds reports whether left op right holds for a comparison operator such as OpLe. sign is the sign of left-right.
 func Holds(op syntax.Op, sign int) bool {
 	switch op {
 	case syntax.OpEq:
@@ -45,7 +44,7 @@ func Holds(op syntax.Op, sign int) bool {
 	return sign >= 0
 }
 
-// Narrow converts a result of 64-bit arithmetic to 32 bits. A result that does not fit is an error.
+// Narrow converts the result of 64-bit arithmetic to 32 bits. A result that does not fit is an error.
 func Narrow(value int64) (int32, error) {
 	if value != int64(int32(value)) {
 		return 0, overflow(value)
@@ -57,7 +56,7 @@ func overflow(value int64) error {
 	return fmt.Errorf("integer overflow: %d does not fit 32 bits", value)
 }
 
-// Mod returns the remainder of dividend/divisor, which is never negative. A divisor that is not positive is an error.
+// Mod returns the remainder of dividend/divisor. The remainder is at least 0; the divisor must be positive.
 func Mod(dividend, divisor int32) (int32, error) {
 	if divisor <= 0 {
 		return 0, fmt.Errorf("modulo with non-positive divisor %d", divisor)
@@ -69,8 +68,7 @@ func Mod(dividend, divisor int32) (int32, error) {
 	return remainder, nil
 }
 
-// IntPow returns base to the power of exponent, as PRISM computes it for two ints: a negative exponent or a
-// result beyond 32 bits is an error.
+// IntPow returns the integer base^exponent. A negative exponent or a result beyond 32 bits is an error, as in PRISM.
 func IntPow(base, exponent int32) (int32, error) {
 	switch {
 	case exponent < 0:
@@ -90,8 +88,7 @@ func IntPow(base, exponent int32) (int32, error) {
 	return int32(power), nil
 }
 
-// Round returns the number rounded to an integer by the function f, which is floor, ceil or round. As in Java, round returns the
-// nearest integer, the greater one of two equally near ones, and 0 for NaN.
+// Round rounds a number by the function f: floor, ceil or round. As in Java, round(x) is floor(x+0.5), and round(NaN) is 0.
 func (f Func) Round(number float64) float64 {
 	floor := math.Floor(number)
 	switch {
@@ -107,12 +104,11 @@ func (f Func) Round(number float64) float64 {
 	return floor
 }
 
-// ToInt returns the number rounded to an integer by the function f, which is floor, ceil or round. A result that does not fit in 32
-// bits is an error.
+// ToInt rounds a number to an int by the function f: floor, ceil or round. A result beyond 32 bits is an error.
 func (f Func) ToInt(number float64) (int32, error) {
 	rounded := f.Round(number)
-	fits := rounded >= math.MinInt32 && rounded <= math.MaxInt32 // false for NaN
-	if !fits {
+	isInRange := rounded >= math.MinInt32 && rounded <= math.MaxInt32 // false for NaN
+	if !isInRange {
 		return 0, f.notRepresentable(DoubleValue(number))
 	}
 	return int32(rounded), nil
@@ -122,14 +118,13 @@ func (f Func) notRepresentable(value Value) error {
 	return fmt.Errorf("%s(%s) cannot be represented by a 32-bit int", f, value)
 }
 
-// rat is a rational number. If Rat is nil, the number is unknown: it is irrational, or its fraction
-// too large.
+// rat is a rational number. A nil Rat means that the number is unknown, because it is irrational or its fraction is too large.
 type rat struct{ *big.Rat }
 
-// rat returns the exact value of a number, unknown if it has none.
+// rat returns the exact value of a number; unknown if the value has no fraction.
 func (v Value) rat() rat { return rat{v.Rat} }
 
-// ratArith returns left+right, left-right or left*right exactly: op is OpAdd, OpSub or OpMul. The result is unknown if its fraction becomes too
+// ratArith returns the exact left+right, left-right or left*right: op is OpAdd, OpSub or OpMul. It returns unknown if the fraction is too
 // large.
 func ratArith(op syntax.Op, left, right rat) rat {
 	result := new(big.Rat)
@@ -146,7 +141,7 @@ func ratArith(op syntax.Op, left, right rat) rat {
 
 func (r rat) neg() rat { return rat{new(big.Rat).Neg(r.Rat)} }
 
-// quo returns dividend/divisor; unknown if divisor is zero.
+// quo returns dividend/divisor; unknown if the divisor is zero.
 func (dividend rat) quo(divisor rat) rat {
 	if divisor.Sign() == 0 {
 		return rat{}
@@ -154,7 +149,7 @@ func (dividend rat) quo(divisor rat) rat {
 	return rat{boundedRat(new(big.Rat).Quo(dividend.Rat, divisor.Rat))}
 }
 
-// pow returns base to the power of exponent; unknown if the result is irrational or its fraction too large.
+// pow returns base^exponent; unknown if the result is irrational or its fraction too large.
 func (base rat) pow(exponent rat) rat {
 	if base.Sign() == 0 && exponent.Sign() > 0 {
 		return base
@@ -168,8 +163,7 @@ func (base rat) pow(exponent rat) rat {
 	return base.intPow(exponent.Num().Int64())
 }
 
-// fractionalPow returns base to the power of a fraction n/d, as the d-th root of base to the power of n; unknown if the root is irrational or d too
-// large.
+// fractionalPow returns base^(n/d), computed as (d-th root of base)^n. It returns unknown if the root is irrational or d is too large.
 func (base rat) fractionalPow(exponent rat) rat {
 	degree := exponent.Denom()
 	if !degree.IsInt64() || degree.Int64() > maxRoot {
@@ -182,7 +176,7 @@ func (base rat) fractionalPow(exponent rat) rat {
 	return rat{baseRoot}.pow(rat{new(big.Rat).SetInt(exponent.Num())})
 }
 
-// intPow returns base to the power of an integer; unknown if the fraction of the result is too large, or if base is 0 and the exponent negative.
+// intPow returns base^exponent; unknown if the fraction of the result is too large, and for 0 with a negative exponent.
 func (base rat) intPow(exponent int64) rat {
 	isTrivial := base.IsInt() && base.Num().CmpAbs(big.NewInt(1)) <= 0 // -1, 0 or 1
 	if isTrivial && exponent > 0 {
@@ -196,8 +190,9 @@ func (base rat) intPow(exponent int64) rat {
 	if magnitude < 0 || magnitude > maxRatBits || magnitude*bits > 2*maxRatBits {
 		return rat{}
 	}
-	factors := big.NewInt(magnitude)
-	num, den := new(big.Int).Exp(base.Num(), factors, nil), new(big.Int).Exp(base.Denom(), factors, nil)
+	absExponent := big.NewInt(magnitude)
+	num := new(big.Int).Exp(base.Num(), absExponent, nil)
+	den := new(big.Int).Exp(base.Denom(), absExponent, nil)
 	power := new(big.Rat).SetFrac(num, den)
 	if exponent < 0 {
 		power.Inv(power)
@@ -205,7 +200,7 @@ func (base rat) intPow(exponent int64) rat {
 	return rat{boundedRat(power)}
 }
 
-// trivialPow returns base^exponent for base in -1..1 and positive exponent.
+// trivialPow returns base^exponent for a base of -1, 0 or 1 and a positive exponent.
 func trivialPow(base, exponent int64) int64 {
 	if exponent%2 == 0 {
 		return base * base
@@ -215,7 +210,7 @@ func trivialPow(base, exponent int64) int64 {
 
 func (left rat) cmp(right rat) int { return left.Cmp(right.Rat) }
 
-// toInt returns a fraction rounded to an integer by floor, ceil or round; false if the result does not fit 32 bits.
+// toInt rounds a fraction by floor, ceil or round. It returns false if the result does not fit 32 bits.
 func (number rat) toInt(function Func) (int32, bool) {
 	num, den := new(big.Int).Set(number.Num()), new(big.Int).Set(number.Denom())
 	switch function {

@@ -6,8 +6,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// resolve resolves all expressions of the model, in the order in which PRISM checks them. The order
-// decides which error is reported first.
+// resolve resolves all expressions of the model, in PRISM's order. The order determines the first reported error.
 func (c *checker) resolve() {
 	if c.has(phaseConstCycles) {
 		return
@@ -41,8 +40,8 @@ func (c *checker) resolve() {
 	}
 }
 
-// checkFormulaBodies reports errors in the bodies of all formulas, used or not. PRISM checks their types
-// before everything else, but not, for example, whether a clock may occur there.
+// checkFormulaBodies reports the errors in the bodies of all formulas, used or not. Clocks are allowed here, because their use is checked
+// where the formula is used.
 func (c *checker) checkFormulaBodies() {
 	for _, formula := range c.model.formulas {
 		for _, diagnostic := range c.resolver.formulaBody(formula).diags {
@@ -59,13 +58,12 @@ func (c *checker) checkFormulaBodies() {
 	}
 }
 
-// resolveLabels resolves the expressions of the labels and checks their names and types. The first of duplicate declarations is
-// kept.
+// resolveLabels resolves the expressions of the labels, and checks their names and types.
 func (c *checker) resolveLabels() {
 	decls := make([]*syntax.LabelDecl, len(c.model.labels))
 	for _, decl := range c.items.labels {
 		i := c.model.quoted[decl.Name.Name].index
-		if decls[i] == nil { // otherwise decl is a duplicate, which was reported
+		if decls[i] == nil { // a later declaration of the label is a reported duplicate
 			decls[i] = decl
 		}
 	}
@@ -77,7 +75,7 @@ func (c *checker) resolveLabels() {
 	}
 }
 
-// checkLabel checks that a label does not have the name of a built-in one, and is Boolean.
+// checkLabel reports an error if a label has the name of a built-in label or is not Boolean.
 func checkLabel(resolver *resolver, decl *syntax.LabelDecl, expr Expr) {
 	name := decl.Name.Name
 	if name == "deadlock" || name == "init" {
@@ -91,8 +89,7 @@ func checkLabel(resolver *resolver, decl *syntax.LabelDecl, expr Expr) {
 // resolveConstants resolves the definitions of the model's constants.
 func (c *checker) resolveConstants() { resolveConstants(c.resolver, c.model.consts) }
 
-// resolveConstants resolves the definitions of constants, and checks that they are constant and of the
-// declared type.
+// resolveConstants resolves the definitions of constants and checks their types.
 func resolveConstants(resolver *resolver, consts []*constant) {
 	for _, constant := range consts {
 		constant.def = resolver.optional(constant.decl.Value)
@@ -107,7 +104,7 @@ func resolveConstants(resolver *resolver, consts []*constant) {
 		if !isConstant(constant.def) {
 			resolver.semanticError(constant.decl.Value, "definition of constant %q is not constant", constant.name)
 		}
-		if !castable(constant.typ, constant.def.Type()) {
+		if !isCastable(constant.typ, constant.def.Type()) {
 			resolver.typeError(constant.decl.Value, "type mismatch in definition of constant %q: %s", constant.name, typeMismatch(constant.def, constant.typ.String()))
 		}
 	}
@@ -116,7 +113,7 @@ func resolveConstants(resolver *resolver, consts []*constant) {
 // resolveDeclaration resolves the range and the initial value of a variable and checks their types.
 func (c *checker) resolveDeclaration(resolver *resolver, variable *variable) {
 	decl := variable.decl
-	if decl.Type == syntax.ClockVar && !realTime(c.model.typ) {
+	if decl.Type == syntax.ClockVar && !canHaveClocks(c.model.typ) {
 		resolver.add(phaseSemantic, decl.TypePos, "clock variables are not allowed in %s models", c.model.typ)
 	}
 	if decl.Type == syntax.RangeVar {
@@ -142,13 +139,13 @@ func resolveInitialValue(resolver *resolver, variable *variable) {
 	if variable.typ == Clock {
 		resolver.semanticError(decl, "cannot specify initial value for a clock")
 	}
-	if typ := variable.init.Type(); typ != Invalid && !castable(variable.typ, typ) {
+	if typ := variable.init.Type(); typ != Invalid && !isCastable(variable.typ, typ) {
 		resolver.typeError(decl.Init, "initial value of variable %q does not match: %s", variable.name, typeMismatch(variable.init, variable.typ.String()))
 	}
 }
 
-// checkRange checks that both bounds of a variable's range are constant ints. Like PRISM it reports
-// an upper bound that is not constant at the position of the lower bound.
+// checkRange checks that the bounds of a variable's range are constant ints. Like PRISM, it reports a non-constant upper bound at the
+// position of the lower bound.
 func checkRange(resolver *resolver, variable *variable) {
 	decl := variable.decl
 	if !isConstant(variable.low) {
@@ -165,8 +162,7 @@ func checkRange(resolver *resolver, variable *variable) {
 	}
 }
 
-// resolveModule resolves the variables, the invariant and the commands of a module, and collects the
-// actions that it mentions, its alphabet.
+// resolveModule resolves the variables, the invariant and the commands of a module, and collects its alphabet.
 func (c *checker) resolveModule(index int, module *module) {
 	resolver := c.resolver.inModule(module.renamings)
 	result := Module{Name: module.name.Name, Base: module.base, Pos: module.decl.Pos()}
@@ -199,7 +195,7 @@ func (c *checker) resolveModule(index int, module *module) {
 	c.model.modules = append(c.model.modules, result)
 }
 
-// resolveCommand resolves a command of the given module and checks the types in it.
+// resolveCommand resolves a command of a module and checks its types. module is the index of the module.
 func (c *checker) resolveCommand(resolver *resolver, module int, decl *syntax.Command) Command {
 	command := Command{Action: c.action(resolver, decl.Action), Pos: decl.Pos()}
 	command.Guard = resolver.withClocks(decl.Guard)
@@ -234,8 +230,7 @@ func (c *checker) actionIndex(name string) int {
 // probabilityOne is the probability of an update that is written without one.
 var probabilityOne = RatValue(big.NewRat(1, 1))
 
-// resolveUpdate resolves one alternative of a command. It checks that the module may assign to the
-// variables, each at most once.
+// resolveUpdate resolves an update of a command and checks its assignments.
 func (c *checker) resolveUpdate(resolver *resolver, module, action int, decl *syntax.Update) Update {
 	update := Update{Prob: &Const{Base{Double, decl.Pos()}, probabilityOne}, Pos: decl.Pos()}
 	if decl.Prob != nil {
@@ -247,29 +242,32 @@ func (c *checker) resolveUpdate(resolver *resolver, module, action int, decl *sy
 		slot, value := c.assignedSlot(resolver, assign), resolver.expr(assign.Value)
 		update.Assigns = append(update.Assigns, Assign{Slot: slot, Value: value, Pos: assign.Pos()})
 	}
+	c.checkAssigns(resolver, module, action, decl, update.Assigns)
+	return update
+}
+
+// checkAssigns checks the assignments of an update: the command may set the variable, the types match, and no variable is set twice. It
+// truncates the values of int variables in Storm's dialect.
+func (c *checker) checkAssigns(resolver *resolver, module, action int, decl *syntax.Update, assigns []Assign) {
 	assigned := make(map[int]bool)
 	for i, assign := range decl.Assigns {
-		slot := update.Assigns[i].Slot
+		slot := assigns[i].Slot
 		if slot < 0 {
 			continue
 		}
 		if c.model.vars[slot].typ == Int {
-			update.Assigns[i].Value = resolver.truncate(update.Assigns[i].Value)
+			assigns[i].Value = resolver.truncate(assigns[i].Value)
 		}
 		c.checkOwnership(resolver, module, action, assign, slot)
-		c.checkAssignedType(resolver, decl, assign, update.Assigns[i])
+		c.checkAssignedType(resolver, decl, assign, assigns[i])
 		if assigned[slot] {
 			c.add(phaseAssignedTwice, assign.Name.Pos(), "variable %q is set twice in the same update", c.model.vars[slot].name)
 		}
-		if len(decl.Assigns) > 1 {
-			assigned[slot] = true
-		}
+		assigned[slot] = true
 	}
-	return update
 }
 
-// assignedSlot returns the slot of the variable that an assignment sets; -1 if there is no such
-// variable, which is an error.
+// assignedSlot returns the slot of the variable in an assignment. If there is no such variable, it reports an error and returns -1.
 func (c *checker) assignedSlot(resolver *resolver, assign *syntax.Assign) int {
 	name := applyRenamings(resolver.renamings, assign.Name.Name)
 	symbol, ok := c.model.names[name]
@@ -280,7 +278,8 @@ func (c *checker) assignedSlot(resolver *resolver, assign *syntax.Assign) int {
 	return symbol.index
 }
 
-// checkOwnership checks that a command may modify a variable: a variable of its own module, or a global variable if the command has no action.
+// checkOwnership reports an error if a command may not set a variable. A command may set the variables of its module. Without an action it
+// may also set global variables.
 func (c *checker) checkOwnership(resolver *resolver, module, action int, assign *syntax.Assign, slot int) {
 	switch owner := c.model.vars[slot].module; {
 	case owner == module:
@@ -300,30 +299,30 @@ func (c *checker) checkAssignedType(resolver *resolver, update *syntax.Update, a
 		if typ != Int || !isConstant(resolved.Value) {
 			resolver.typeError(update.Assigns[0], "clocks can only be reset to constant integer values: %s for %q", typeMismatch(resolved.Value, "a constant int"), variable.name)
 		}
-	case !castable(variable.typ, typ):
+	case !isCastable(variable.typ, typ):
 		resolver.typeError(assign.Value, "type error in update to variable %q: %s", variable.name, typeMismatch(resolved.Value, variable.typ.String()))
 	}
 }
 
-// checkInterval checks that both bounds of an interval of probabilities are numbers.
+// checkInterval checks that the bounds of an interval of probabilities are numbers.
 func checkInterval(resolver *resolver, decl *syntax.Update, update Update) {
 	if update.ProbHigh == nil {
 		return
 	}
 	low, high := update.Prob.Type(), update.ProbHigh.Type()
-	if low != Invalid && high != Invalid && (!numeric(low) || !numeric(high)) {
+	if low != Invalid && high != Invalid && (!isNumeric(low) || !isNumeric(high)) {
 		resolver.typeError(decl.Prob, "intervals can only be of ints or doubles, found %s and %s", low, high)
 	}
 }
 
 // checkProbability checks that the probability or rate of an update is a number.
 func checkProbability(resolver *resolver, decl *syntax.Update, update Update) {
-	if typ := update.Prob.Type(); update.ProbHigh == nil && typ != Invalid && !numeric(typ) {
+	if typ := update.Prob.Type(); update.ProbHigh == nil && typ != Invalid && !isNumeric(typ) {
 		resolver.typeError(decl.Prob, "update probability/rate cannot have type %s, want a number", typ)
 	}
 }
 
-// resolveRewardStruct resolves a reward structure and checks the types in it.
+// resolveRewardStruct resolves a reward structure and checks its types.
 func (c *checker) resolveRewardStruct(decl *syntax.Rewards) {
 	rewards := RewardStruct{Pos: decl.Pos()}
 	if decl.Name != nil {
@@ -335,7 +334,7 @@ func (c *checker) resolveRewardStruct(decl *syntax.Rewards) {
 		if typ := item.Guard.Type(); typ != Bool && typ != Invalid {
 			c.resolver.typeError(itemDecl.Guard, "type error in reward struct item: guard must be Boolean: %s", typeMismatch(item.Guard, "bool"))
 		}
-		if typ := item.Value.Type(); !numeric(typ) && typ != Invalid {
+		if typ := item.Value.Type(); !isNumeric(typ) && typ != Invalid {
 			c.resolver.typeError(itemDecl.Value, "type error in reward struct item: value must be an int or double: %s", typeMismatch(item.Value, "a number"))
 		}
 		rewards.Items = append(rewards.Items, c.embedReward(item)...)
@@ -343,7 +342,7 @@ func (c *checker) resolveRewardStruct(decl *syntax.Rewards) {
 	c.model.rewards = append(c.model.rewards, rewards)
 }
 
-// resolveInitBlock resolves init...endinit. Variables must not have initial values beside it.
+// resolveInitBlock resolves the init...endinit block. A model with this block must not have initial values of variables.
 func (c *checker) resolveInitBlock() {
 	if len(c.items.initBlocks) == 0 {
 		return
@@ -360,14 +359,13 @@ func (c *checker) resolveInitBlock() {
 	}
 }
 
-// resolveObservables resolves the observables and checks that the model type allows them. In a POPTA
-// every clock must be observable.
+// resolveObservables resolves the observables, and checks that the model type has observables. All clocks of a POPTA must be observable.
 func (c *checker) resolveObservables() {
 	modelType := c.model.typ
 	switch {
-	case c.hasObservables() && !partiallyObservable(modelType):
+	case c.hasObservables() && !isPartiallyObservable(modelType):
 		c.add(phaseObservables, syntax.Pos{}, "%ss cannot specify observables", modelType)
-	case !c.hasObservables() && partiallyObservable(modelType):
+	case !c.hasObservables() && isPartiallyObservable(modelType):
 		c.add(phaseObservables, syntax.Pos{}, "%ss must specify observables", modelType)
 	}
 	hidden := make(map[string]bool)
@@ -389,7 +387,7 @@ func (c *checker) resolveObservables() {
 	}
 }
 
-// resolveObservableLists resolves the lists of observable variables, and removes these variables from hidden.
+// resolveObservableLists resolves the lists of observable variables, and removes the variables from hidden.
 func (c *checker) resolveObservableLists(hidden map[string]bool) {
 	for _, list := range c.items.observableLists {
 		for _, ident := range list.Names {
@@ -402,10 +400,9 @@ func (c *checker) resolveObservableLists(hidden map[string]bool) {
 	}
 }
 
-// addObservable declares an observable with its resolved expression. If that is a variable, it is
-// removed from the hidden ones. In Storm's dialect an observable may have the name of a label; the quoted
-// name then refers to the label.
+// addObservable declares an observable, and removes an observed variable from hidden.
 func (c *checker) addObservable(name string, pos syntax.Pos, expr Expr, hidden map[string]bool) {
+	// In Storm's dialect a label may have the same name; the quoted name then refers to the label.
 	sharesLabelName := c.model.quoted[name].kind == "label" && c.model.dialect == syntax.Storm
 	meaning := symbol{kind: "observable", index: len(c.model.observables)}
 	if sharesLabelName || c.declareQuoted(phaseObservables, name, pos, meaning) {
@@ -416,7 +413,7 @@ func (c *checker) addObservable(name string, pos syntax.Pos, expr Expr, hidden m
 	}
 }
 
-// partiallyObservable reports whether models of a type have observables.
-func partiallyObservable(modelType syntax.ModelType) bool {
+// isPartiallyObservable reports whether models of a type have observables.
+func isPartiallyObservable(modelType syntax.ModelType) bool {
 	return modelType == syntax.POMDP || modelType == syntax.POPTA || modelType == syntax.IPOMDP
 }

@@ -8,23 +8,21 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// CheckModel resolves a model file and makes all checks that do not need the values of constants.
-// The error is a syntax.ErrorList of at most ten entries; the first is the one that PRISM reports,
-// at the same position.
+// CheckModel resolves a model file and makes all checks that do not need the values of constants. The error is a syntax.ErrorList of at most
+// ten entries. The first entry is the error that PRISM reports, at the same position.
 //
 // Source: ModulesFile.tidyUp of PRISM 4.10; reference, sections 1.2, 1.4 and 2.3.
 func CheckModel(model *syntax.Model) (*Model, error) { return CheckCommands(model, nil) }
 
-// CheckCommands is CheckModel, and calls report for every command after it is checked; clean says
-// that the command and the formulas in it have no errors. Commands of a module that others rename
-// are reported once per module. report may be nil.
+// CheckCommands is CheckModel with a report of each checked command. clean says that neither the command nor a formula in it has an error.
+// It reports the commands of a module again for each renaming of the module. report may be nil.
 func CheckCommands(model *syntax.Model, report func(command *syntax.Command, clean bool)) (*Model, error) {
 	checker := newChecker(model)
 	checker.onCommand = report
 	checker.declareFormulas()
 	checker.collectModules()
 	if checker.has(phaseFormulaCycles) || checker.has(phaseRenaming) {
-		return nil, checker.err() // further errors would be consequences of these
+		return nil, checker.err() // the next checks need expanded formulas and renamed modules
 	}
 	checker.declareLabels()
 	checker.declareConstants()
@@ -41,8 +39,7 @@ func CheckCommands(model *syntax.Model, report func(command *syntax.Command, cle
 	return checker.model, nil
 }
 
-// module is a module of the model. decl is the text of the plain module; a renamed module has the
-// text of its base with renamings to apply.
+// module is a module of the model. A renamed module has the declaration of its base, and renamings.
 type module struct {
 	name      *syntax.Ident
 	base      string // the module it renames
@@ -83,7 +80,7 @@ type items struct {
 	players            []*syntax.Player
 }
 
-// itemsByKind sorts the items of a model file by kind, each kind in source order.
+// itemsByKind groups the items of a model file by kind, in source order.
 func itemsByKind(all []syntax.Item) (byKind items) {
 	for _, item := range all {
 		switch item := item.(type) {
@@ -116,7 +113,7 @@ func itemsByKind(all []syntax.Item) (byKind items) {
 	return byKind
 }
 
-// newChecker returns a checker for a model, and reports items that may occur only once.
+// newChecker returns a checker for a model. It reports a second model type and a second init block.
 func newChecker(model *syntax.Model) *checker {
 	checker := &checker{
 		diags: diags{file: model.File},
@@ -133,7 +130,7 @@ func newChecker(model *syntax.Model) *checker {
 	return checker
 }
 
-// declareFormulas declares the formulas and reports an error if one depends on itself.
+// declareFormulas declares the formulas and reports cyclic definitions.
 func (c *checker) declareFormulas() {
 	for _, decl := range c.items.formulas {
 		name := decl.Name.Name
@@ -143,6 +140,14 @@ func (c *checker) declareFormulas() {
 			c.model.formulas = append(c.model.formulas, declared)
 		}
 	}
+	if i := firstCycle(c.formulaDependencies()); i >= 0 {
+		formula := c.model.formulas[i]
+		c.add(phaseFormulaCycles, formula.decl.X.Pos(), "cyclic dependency in definition of formula %q", formula.name)
+	}
+}
+
+// formulaDependencies returns, for each formula, the indices of the formulas in its body. Only formulas are declared so far.
+func (c *checker) formulaDependencies() [][]int {
 	deps := make([][]int, len(c.model.formulas))
 	for i, formula := range c.model.formulas {
 		visitIdents(formula.decl.X, func(name string) {
@@ -151,10 +156,7 @@ func (c *checker) declareFormulas() {
 			}
 		})
 	}
-	if i := firstCycle(deps); i >= 0 {
-		formula := c.model.formulas[i]
-		c.add(phaseFormulaCycles, formula.decl.X.Pos(), "cyclic dependency in definition of formula %q", formula.name)
-	}
+	return deps
 }
 
 // visitIdents calls visit with the name of each identifier in an expression.
@@ -167,8 +169,7 @@ func visitIdents(expr syntax.Expr, visit func(name string)) {
 	})
 }
 
-// collectModules collects the modules in file order and checks their names. A renamed module gets the
-// text of its base.
+// collectModules collects the modules in file order and checks their names.
 func (c *checker) collectModules() {
 	if c.has(phaseFormulaCycles) {
 		return
@@ -204,9 +205,10 @@ func (c *checker) checkModuleNames() {
 	}
 }
 
-// renamedModule returns the module that a renaming declares, nil if there is an error. Its base is a
-// plain module, or a renamed one earlier in the file. All variables of the base must be renamed.
+// renamedModule returns the module that a renaming declares; nil after an error. The renaming must give new names to all variables of the
+// base.
 func (c *checker) renamedModule(decl *syntax.RenamedModule) *module {
+	// The base is a plain module, or a renamed module earlier in the file.
 	isBase := func(module *module) bool { return module != nil && module.name.Name == decl.Base.Name }
 	i := slices.IndexFunc(c.modules, isBase)
 	if i < 0 {
@@ -220,7 +222,7 @@ func (c *checker) renamedModule(decl *syntax.RenamedModule) *module {
 	}
 	for _, variable := range base.decl.Vars {
 		name := applyRenamings(base.renamings, variable.Name.Name)
-		if _, renamed := newNames[name]; !renamed {
+		if _, isRenamed := newNames[name]; !isRenamed {
 			c.add(phaseRenaming, decl.Pos(), "definition of module %q must rename variable %q", decl.Name.Name, name)
 			return nil
 		}
@@ -229,12 +231,12 @@ func (c *checker) renamedModule(decl *syntax.RenamedModule) *module {
 	return &module{name: decl.Name, base: decl.Base.Name, decl: base.decl, renamings: renamings}
 }
 
-// newNames returns the names that a renaming gives, by the old names; false if there is an error.
+// newNames returns the new names of a renaming by the old names; false after an error.
 func (c *checker) newNames(decl *syntax.RenamedModule) (map[string]string, bool) {
 	newNames := make(map[string]string)
 	for _, pair := range decl.Renames {
 		old := pair.Old.Name
-		if _, twice := newNames[old]; twice {
+		if _, isDuplicate := newNames[old]; isDuplicate {
 			c.add(phaseRenaming, pair.Old.Pos(), "identifier %q is renamed more than once in module %q", old, decl.Name.Name)
 			return nil, false
 		}
@@ -273,8 +275,7 @@ func (c *checker) declareConstants() {
 	checkConstantCycles(&c.diags, c.model.consts, lookup)
 }
 
-// checkConstantCycles reports a constant that depends on itself, directly or through formulas and
-// other constants.
+// checkConstantCycles reports a constant that depends on itself, directly or through formulas and other constants.
 func checkConstantCycles(diagnostics *diags, consts []*constant, lookup func(string) (symbol, bool)) {
 	isListed := func(constant *constant) bool {
 		return constant.index < len(consts) && consts[constant.index] == constant
@@ -295,8 +296,8 @@ func checkConstantCycles(diagnostics *diags, consts []*constant, lookup func(str
 	}
 }
 
-// visitConstants calls visit for each constant in an expression and in the formulas that it uses. seen holds the indices of the formulas that
-// have been visited.
+// visitConstants calls visit for each constant in an expression and in the formulas that the expression uses. seen has the indices of
+// visited formulas.
 func visitConstants(expr syntax.Expr, lookup func(string) (symbol, bool), seen map[int]bool, visit func(*constant)) {
 	visitIdents(expr, func(name string) {
 		meaning, _ := lookup(name)
@@ -310,7 +311,7 @@ func visitConstants(expr syntax.Expr, lookup func(string) (symbol, bool), seen m
 	})
 }
 
-// declareVariables declares the global variables and those of the modules, which gives them slots.
+// declareVariables declares the global variables and the variables of the modules. Each variable gets the next slot.
 func (c *checker) declareVariables() {
 	for _, decl := range c.items.globals {
 		c.declareVariable(decl, decl.Name.Name, -1)
@@ -325,7 +326,7 @@ func (c *checker) declareVariables() {
 	}
 }
 
-// declareVariable declares one variable in the next slot; module is -1 for a global one.
+// declareVariable declares a variable; module is -1 for a global variable.
 func (c *checker) declareVariable(decl *syntax.VarDecl, name string, module int) {
 	typ := [...]Type{syntax.RangeVar: Int, syntax.IntVar: Int, syntax.BoolVar: Bool, syntax.ClockVar: Clock}[decl.Type]
 	if c.declareName(phaseVariables, name, decl.Pos(), symbol{kind: "variable", index: len(c.model.vars)}) {
@@ -333,7 +334,7 @@ func (c *checker) declareVariable(decl *syntax.VarDecl, name string, module int)
 	}
 }
 
-// checkRewardNames checks that named reward structures have different names.
+// checkRewardNames reports reward structures with the same name.
 func (c *checker) checkRewardNames() {
 	names := make(map[string]bool)
 	for _, rewards := range c.items.rewards {
@@ -347,30 +348,31 @@ func (c *checker) checkRewardNames() {
 	}
 }
 
-// numberActions assigns indices to the actions: first those of commands in order of appearance, then
-// those that renamings in the system block introduce. It reports reward items with other actions.
+// numberActions assigns indices to the actions: first to the actions of commands, then to new actions in renamings of the system block.
 func (c *checker) numberActions() {
 	c.actionIndexes = make(map[string]int)
-	addAction := func(name string) {
-		if _, ok := c.actionIndexes[name]; !ok {
-			c.actionIndexes[name] = len(c.model.actions)
-			c.model.actions = append(c.model.actions, name)
-		}
-	}
 	for _, module := range c.modules {
 		for _, command := range module.decl.Commands {
 			if command.Action != nil {
-				addAction(applyRenamings(module.renamings, command.Action.Name))
+				c.addAction(applyRenamings(module.renamings, command.Action.Name))
 			}
 		}
 	}
 	if c.selectSystem() {
-		c.addRenamedActions(c.system.X, addAction)
+		c.addRenamedActions(c.system.X)
 	}
 	c.checkRewardActions()
 }
 
-// checkRewardActions reports the reward items with actions that no command or renaming has.
+// addAction gives an action the next index, unless it has one.
+func (c *checker) addAction(name string) {
+	if _, ok := c.actionIndexes[name]; !ok {
+		c.actionIndexes[name] = len(c.model.actions)
+		c.model.actions = append(c.model.actions, name)
+	}
+}
+
+// checkRewardActions reports the reward items with an action that is not in the model.
 func (c *checker) checkRewardActions() {
 	for _, rewards := range c.items.rewards {
 		for _, item := range rewards.Items {
@@ -382,14 +384,13 @@ func (c *checker) checkRewardActions() {
 	}
 }
 
-// determineModelType determines the type of the model from its keyword and from the presence of
-// probabilities, clocks, observables and intervals.
+// determineModelType determines the model type from its keyword and from the presence of probabilities, clocks, observables and intervals.
 func (c *checker) determineModelType() {
-	probabilistic, interval := c.findProbabilities()
+	hasProbability, interval := c.findProbabilities()
 	modelType := syntax.MDP
 	if len(c.items.types) > 0 {
 		modelType = c.items.types[0].Type
-	} else if !probabilistic {
+	} else if !hasProbability {
 		modelType = syntax.LTS
 	}
 	hasClocks := slices.ContainsFunc(c.model.vars, func(variable *variable) bool { return variable.typ == Clock })
@@ -403,27 +404,33 @@ func (c *checker) determineModelType() {
 	c.model.typ = c.intervalType(c.partiallyObservableType(modelType), interval)
 }
 
-// findProbabilities reports whether an update has a probability, and returns the lower bound of the first interval of
-// probabilities; nil if there is none.
-func (c *checker) findProbabilities() (probabilistic bool, interval syntax.Expr) {
-	for _, module := range c.modules {
-		for _, command := range module.decl.Commands {
-			for _, update := range command.Updates {
-				probabilistic = probabilistic || update.Prob != nil
-				if update.ProbHigh != nil && interval == nil {
-					interval = update.Prob
-				}
-			}
+// findProbabilities reports whether an update has a probability. It also returns the lower bound of the first interval; nil if there is none.
+func (c *checker) findProbabilities() (hasProbability bool, interval syntax.Expr) {
+	for _, update := range c.allUpdates() {
+		hasProbability = hasProbability || update.Prob != nil
+		if update.ProbHigh != nil && interval == nil {
+			interval = update.Prob
 		}
 	}
-	return probabilistic, interval
+	return hasProbability, interval
+}
+
+// allUpdates returns the updates of all commands.
+func (c *checker) allUpdates() []*syntax.Update {
+	var updates []*syntax.Update
+	for _, module := range c.modules {
+		for _, command := range module.decl.Commands {
+			updates = append(updates, command.Updates...)
+		}
+	}
+	return updates
 }
 
 func (c *checker) hasObservables() bool {
 	return len(c.items.observableLists)+len(c.items.definedObservables) > 0
 }
 
-// partiallyObservableType returns the type of a model with observables, if the model has some.
+// partiallyObservableType returns the partially observable version of a model type if the model has observables.
 func (c *checker) partiallyObservableType(declared syntax.ModelType) syntax.ModelType {
 	switch {
 	case !c.hasObservables():
@@ -435,7 +442,7 @@ func (c *checker) partiallyObservableType(declared syntax.ModelType) syntax.Mode
 	return declared
 }
 
-// intervalType returns the type of a model with intervals; interval is one of them, or nil.
+// intervalType returns the interval version of a model type if the model has intervals. interval is an interval of the model, or nil.
 func (c *checker) intervalType(declared syntax.ModelType, interval syntax.Expr) syntax.ModelType {
 	if interval == nil {
 		return declared
@@ -452,7 +459,7 @@ func (c *checker) intervalType(declared syntax.ModelType, interval syntax.Expr) 
 	return declared
 }
 
-// collectWarnings warns of unbounded variables and of invariants that have no effect.
+// collectWarnings adds warnings of unbounded variables, and of invariants without an effect.
 func (c *checker) collectWarnings() {
 	addWarning := func(pos syntax.Pos, format string, args ...any) {
 		c.model.warnings = append(c.model.warnings, &syntax.Error{File: c.file, Pos: pos, Msg: fmt.Sprintf(format, args...)})
@@ -463,13 +470,13 @@ func (c *checker) collectWarnings() {
 		}
 	}
 	for _, module := range c.modules {
-		if module.decl.Invariant != nil && !realTime(c.model.typ) {
+		if module.decl.Invariant != nil && !canHaveClocks(c.model.typ) {
 			addWarning(module.decl.Invariant.Pos(), "the invariant of module %q is ignored in %s", module.name.Name, noun.WithArticle(c.model.typ.String()))
 		}
 	}
 }
 
-// realTime reports whether models of a type have clocks.
-func realTime(modelType syntax.ModelType) bool {
+// canHaveClocks reports whether models of a type have clocks.
+func canHaveClocks(modelType syntax.ModelType) bool {
 	return modelType == syntax.PTA || modelType == syntax.POPTA
 }

@@ -7,9 +7,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Values returns the values of all constants of the model in file order, followed by the constants
-// of the properties file that are defined or have a value in consts. It omits constants that cannot
-// be evaluated.
+// Values returns the values of the model's constants in file order, then the values of the constants of the properties file. It omits
+// constants without a value. consts has the values of undefined constants.
 //
 // Source: the constants that PRISM prints with a result.
 func (ps *Properties) Values(program *Program, consts map[string]Value) []NamedValue {
@@ -31,7 +30,7 @@ func (ps *Properties) Values(program *Program, consts map[string]Value) []NamedV
 	return values
 }
 
-// canEvaluate reports whether a constant, and each constant that its definition uses, has a value.
+// canEvaluate reports whether a constant has a value, and also each constant in its definition.
 func (f *folder) canEvaluate(constant *constant, props *Properties) bool {
 	if constant.def == nil {
 		_, ok := f.givenValues[constant]
@@ -46,8 +45,8 @@ func (f *folder) canEvaluate(constant *constant, props *Properties) bool {
 	return true
 }
 
-// ResolveConstant resolves an expression over constants. The result has no variables, so Eval and
-// EvalExact need no state for it. The error is a syntax.ErrorList.
+// ResolveConstant resolves an expression over constants. Eval and EvalExact can evaluate the result without a state. The error is a
+// syntax.ErrorList.
 func ResolveConstant(expr syntax.Expr, consts []NamedValue) (Expr, error) {
 	model := &Model{names: make(table), quoted: make(table)}
 	folder := newFolder()

@@ -8,8 +8,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// phase is one of the passes in which PRISM checks a file. PRISM stops at the first error, so errors
-// of earlier passes are reported first.
+// phase is a pass of PRISM over a file. PRISM stops at the first error, so errors of earlier passes are reported first.
 type phase uint8
 
 // The passes in PRISM's order.
@@ -43,9 +42,7 @@ const (
 // maxErrors is the number of errors reported for one file.
 const maxErrors = 10
 
-// diag is an error found in a pass. Errors of one pass are sorted by unit, then by the order in
-// which they were found. Property i has unit i+1, because properties are resolved when they are
-// first referred to.
+// diag is an error of a pass. The errors of a pass are sorted by unit, then in the order of discovery. Property i has unit i+1.
 type diag struct {
 	phase phase
 	unit  int
@@ -85,8 +82,7 @@ func (d *diags) has(phase phase) bool {
 	return slices.ContainsFunc(d.entries, func(entry diag) bool { return entry.phase == phase })
 }
 
-// err returns the errors in the order in which PRISM would find them: at most one per position and
-// maxErrors in total; nil if there are none.
+// err returns the errors in PRISM's order; nil if there are none. It keeps one error per position, and at most maxErrors.
 func (d *diags) err() error {
 	slices.SortStableFunc(d.entries, func(first, second diag) int {
 		return cmp.Or(cmp.Compare(first.phase, second.phase), cmp.Compare(first.unit, second.unit))
@@ -109,19 +105,28 @@ func (d *diags) err() error {
 	return errs
 }
 
-// maxClosureSize is the largest number of members for which firstCycle computes the transitive closure,
-// which takes quadratic memory.
+// maxClosureSize is the largest number of members for which firstCycle computes the transitive closure, in quadratic memory.
 const maxClosureSize = 2000
 
-// firstCycle returns the member of a dependency cycle that PRISM reports; -1 if there is no cycle.
-// deps[i] lists the members on which i depends. PRISM computes the transitive closure step by step,
-// and reports the lowest index that depends on itself after the fewest steps. With more than
-// maxClosureSize members the result is any member of a cycle.
+// firstCycle returns the member of a dependency cycle that PRISM reports; -1 if there is no cycle. deps[i] lists the dependencies of member
+// i.
 func firstCycle(deps [][]int) int {
 	member := memberOfCycle(deps)
-	if member < 0 || len(deps) > maxClosureSize {
+	if member < 0 || len(deps) > maxClosureSize { // without a cycle, or too large for the closure
 		return member
 	}
+	// Like PRISM: extend the dependencies step by step, until some member depends on itself.
+	for reach := directReach(deps); ; extendReach(reach) {
+		for i := range reach {
+			if reach[i][i] {
+				return i
+			}
+		}
+	}
+}
+
+// directReach returns the matrix of direct dependencies.
+func directReach(deps [][]int) [][]bool {
 	reach := make([][]bool, len(deps))
 	for i, direct := range deps {
 		reach[i] = make([]bool, len(deps))
@@ -129,59 +134,59 @@ func firstCycle(deps [][]int) int {
 			reach[i][dependency] = true
 		}
 	}
-	for {
-		for i := range reach {
-			if reach[i][i] {
-				return i
-			}
-		}
-		extendReach(reach)
-	}
+	return reach
 }
 
-// extendReach adds, to each member, the members that it reaches through another one.
+// extendReach adds to each member the dependencies of its dependencies.
 func extendReach(reach [][]bool) {
 	for i := range reach {
 		for middle := range reach {
-			if !reach[i][middle] {
-				continue
-			}
-			for target, reachable := range reach[middle] {
-				reach[i][target] = reach[i][target] || reachable
+			if reach[i][middle] {
+				addMembers(reach[i], reach[middle])
 			}
 		}
+	}
+}
+
+// addMembers adds the members of a set to another set.
+func addMembers(set, added []bool) {
+	for member, isAdded := range added {
+		set[member] = set[member] || isAdded
 	}
 }
 
 // memberOfCycle returns a member that depends on itself, directly or indirectly; -1 if there is none.
-// It is a depth-first search.
 func memberOfCycle(deps [][]int) int {
-	const (
-		visiting = iota + 1
-		done
-	)
-	status := make([]uint8, len(deps))
-	var visit func(member int) int
-	visit = func(member int) int {
-		switch status[member] {
-		case visiting:
-			return member
-		case done:
-			return -1
-		}
-		status[member] = visiting
-		for _, dependency := range deps[member] {
-			if found := visit(dependency); found >= 0 {
-				return found
-			}
-		}
-		status[member] = done
-		return -1
-	}
+	search := cycleSearch{deps: deps, isActive: make([]bool, len(deps)), isDone: make([]bool, len(deps))}
 	for member := range deps {
-		if found := visit(member); found >= 0 {
-			return found
+		if inCycle := search.visit(member); inCycle >= 0 {
+			return inCycle
 		}
 	}
+	return -1
+}
+
+// cycleSearch is a depth-first search for a cycle of dependencies.
+type cycleSearch struct {
+	deps     [][]int
+	isActive []bool // the search is among the dependencies of the member
+	isDone   []bool // no cycle can be reached from the member
+}
+
+// visit returns a member of a cycle that can be reached from a member; -1 if there is none.
+func (search *cycleSearch) visit(member int) int {
+	switch {
+	case search.isDone[member]:
+		return -1
+	case search.isActive[member]:
+		return member
+	}
+	search.isActive[member] = true
+	for _, dependency := range search.deps[member] {
+		if inCycle := search.visit(dependency); inCycle >= 0 {
+			return inCycle
+		}
+	}
+	search.isDone[member] = true
 	return -1
 }

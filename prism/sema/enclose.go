@@ -8,19 +8,17 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// enclosure contains the value of a number that is not known exactly. A finite number lies between
-// low and high. If these are nil, the number is special, an infinity or NaN. If unbounded is set, nothing
-// is known; it may even be NaN.
+// enclosure encloses the value of a number. A finite number lies between low and high. Without bounds the number is an infinity or NaN,
+// specialValue. If unbounded is set, the number is unknown and may be NaN.
 type enclosure struct {
 	low, high    *big.Float
 	specialValue float64
 	unbounded    bool
 }
 
-// boundBits is the precision of the bounds. If a bound exceeds 2^maxBoundExponent, the enclosure is
-// unbounded; a bound below 2^-maxBoundExponent is rounded to that or to zero. So no operation on bounds
-// leaves the range of a big.Float.
 const (
+	// boundBits is the precision of the bounds. If a bound exceeds 2^maxBoundExponent, the enclosure is unbounded. A bound below
+	// 2^-maxBoundExponent is rounded to that or to zero. So no operation on bounds leaves the range of a big.Float.
 	boundBits        = 256
 	maxBoundExponent = 1 << 24
 )
@@ -31,12 +29,13 @@ func roundingDown() *big.Float { return new(big.Float).SetPrec(boundBits).SetMod
 // roundingUp returns a new number whose operations round up.
 func roundingUp() *big.Float { return new(big.Float).SetPrec(boundBits).SetMode(big.ToPositiveInf) }
 
-// newEnclosure returns the enclosure with two bounds: low was rounded down and high was rounded up. Bounds that
-// are too large make it unbounded, and bounds that are too small are moved away from the number.
+// newEnclosure returns the enclosure between low, which was rounded down, and high, which was rounded up. Bounds that are too large make it
+// unbounded.
 func newEnclosure(low, high *big.Float) enclosure {
 	if low.IsInf() || high.IsInf() || low.MantExp(nil) > maxBoundExponent || high.MantExp(nil) > maxBoundExponent {
 		return enclosure{unbounded: true}
 	}
+	// Move a bound that is too close to zero outwards.
 	if low.MantExp(nil) < -maxBoundExponent {
 		low = smallestBound(min(low.Sign(), 0))
 	}
@@ -46,7 +45,7 @@ func newEnclosure(low, high *big.Float) enclosure {
 	return enclosure{low: low, high: high}
 }
 
-// smallestBound returns the bound of the given sign that is nearest to zero.
+// smallestBound returns the bound with a sign that is nearest to zero; 0 for the sign 0.
 func smallestBound(sign int) *big.Float {
 	return new(big.Float).SetMantExp(big.NewFloat(float64(sign)), -maxBoundExponent)
 }
@@ -80,13 +79,13 @@ func larger(left, right *big.Float) *big.Float {
 	return left
 }
 
-// isFinite reports whether the number is finite and has two bounds.
+// isFinite reports whether the number is known to be finite.
 func (x enclosure) isFinite() bool { return x.low != nil }
 
-// isPoint reports whether the number is known exactly, because both bounds are equal.
+// isPoint reports whether both bounds are equal, so that the number is known exactly.
 func (x enclosure) isPoint() bool { return x.isFinite() && x.low.Cmp(x.high) == 0 }
 
-// sign returns the sign of all enclosed numbers; ok is false if their signs differ.
+// sign returns the sign of both bounds; ok is false if the signs differ.
 func (x enclosure) sign() (sign int, ok bool) { return x.low.Sign(), x.low.Sign() == x.high.Sign() }
 
 // toInterval returns the narrowest interval of float64 numbers that contains the number.
@@ -108,9 +107,8 @@ func (x enclosure) toInterval() interval {
 	return interval{low, high}
 }
 
-// ieee applies a float64 operation to operands of which one is an infinity or NaN, as PRISM does.
-// A finite operand is replaced by its sign, which decides the result. The result is unbounded if
-// different signs are possible and give different results.
+// ieee applies a float64 operation to two numbers. At least one number is an infinity or NaN, so the sign of a finite number determines the
+// result. If an unknown sign matters, the result is unbounded.
 func ieee(left, right enclosure, operation func(left, right float64) float64) enclosure {
 	if left.unbounded || right.unbounded {
 		return enclosure{unbounded: true}
@@ -128,7 +126,7 @@ func ieee(left, right enclosure, operation func(left, right float64) float64) en
 	return floatEnclosure(result)
 }
 
-// signs returns the signs of both bounds; for a special number it returns that number twice.
+// signs returns the signs of both bounds. For an infinity or NaN it returns the number itself, twice.
 func (x enclosure) signs() [2]float64 {
 	if !x.isFinite() {
 		return [2]float64{x.specialValue, x.specialValue}
@@ -159,21 +157,20 @@ func (left enclosure) arith(op syntax.Op, right enclosure) enclosure {
 	return boundsOfCorners(left, right, (*big.Float).Mul)
 }
 
-// boundsOfCorners encloses the product or quotient operation of two numbers, by applying it to all four
-// combinations of their bounds.
+// boundsOfCorners returns an enclosure of a product or quotient: the least and the greatest result for the four combinations of the bounds.
 func boundsOfCorners(left, right enclosure, operation func(result, left, right *big.Float) *big.Float) enclosure {
 	low, high := operation(roundingDown(), left.low, right.low), operation(roundingUp(), left.low, right.low)
 	if left.isPoint() && right.isPoint() {
 		return newEnclosure(low, high)
 	}
-	for _, end := range [][2]*big.Float{{left.low, right.high}, {left.high, right.low}, {left.high, right.high}} {
-		low = smaller(low, operation(roundingDown(), end[0], end[1]))
-		high = larger(high, operation(roundingUp(), end[0], end[1]))
+	for _, corner := range [][2]*big.Float{{left.low, right.high}, {left.high, right.low}, {left.high, right.high}} {
+		low = smaller(low, operation(roundingDown(), corner[0], corner[1]))
+		high = larger(high, operation(roundingUp(), corner[0], corner[1]))
 	}
 	return newEnclosure(low, high)
 }
 
-// quo returns an enclosure of left/right. It is unbounded if right may be zero or not.
+// quo returns an enclosure of left/right. It is unbounded if the sign of right is unknown.
 func (left enclosure) quo(right enclosure) enclosure {
 	if !left.isFinite() || !right.isFinite() {
 		return ieee(left, right, func(first, second float64) float64 { return first / second })
@@ -190,8 +187,7 @@ func (left enclosure) quo(right enclosure) enclosure {
 	return boundsOfCorners(left, right, (*big.Float).Quo)
 }
 
-// pow returns an enclosure of base to the power of exponent. inFloat is the result in float64 arithmetic, which decides if an operand
-// is an infinity or NaN.
+// pow returns an enclosure of base^exponent. inFloat is the result in float64 arithmetic, which counts for infinities and NaN.
 func (base enclosure) pow(exponent enclosure, inFloat float64) enclosure {
 	if !base.isFinite() || !exponent.isFinite() {
 		if base.isRange() || exponent.isRange() {
@@ -213,7 +209,7 @@ func (base enclosure) pow(exponent enclosure, inFloat float64) enclosure {
 	}
 	if hasSign && sign < 0 && exponent.isPoint() && exponent.low.IsInt() {
 		power := base.neg().pow(exponent, inFloat)
-		if factors, _ := exponent.low.Int(nil); factors.Bit(0) != 0 {
+		if intExponent, _ := exponent.low.Int(nil); intExponent.Bit(0) != 0 {
 			return power.neg()
 		}
 		return power
@@ -221,13 +217,12 @@ func (base enclosure) pow(exponent enclosure, inFloat float64) enclosure {
 	return enclosure{unbounded: true}
 }
 
-// isRange reports whether an enclosure contains more than one number.
+// isRange reports whether an enclosure contains several numbers.
 func (number enclosure) isRange() bool {
 	return number.unbounded || number.isFinite() && !number.isPoint()
 }
 
-// log returns an enclosure of the logarithm of a number to a base. inFloat is the result in float64 arithmetic, which decides if an
-// operand is an infinity or NaN.
+// log returns an enclosure of the logarithm of a number. inFloat is the result in float64 arithmetic, which counts for infinities and NaN.
 func (number enclosure) log(base enclosure, inFloat float64) enclosure {
 	if number.unbounded || base.unbounded {
 		return enclosure{unbounded: true}
@@ -253,8 +248,7 @@ func (number enclosure) log(base enclosure, inFloat float64) enclosure {
 	return enclosure{unbounded: true}
 }
 
-// compare evaluates the comparison left op right. If the enclosures overlap, so that they do not decide it,
-// ok is false.
+// compare evaluates the comparison left op right. ok is false if the enclosures overlap and do not determine the result.
 func (left enclosure) compare(op syntax.Op, right enclosure) (holds, ok bool) {
 	leftNaN, rightNaN := math.IsNaN(left.specialValue), math.IsNaN(right.specialValue)
 	switch {
@@ -275,7 +269,7 @@ func (left enclosure) compare(op syntax.Op, right enclosure) (holds, ok bool) {
 	return false, false
 }
 
-// root returns the root of the given degree of a positive fraction; nil if it is irrational.
+// root returns the root of a positive fraction; nil if the root is irrational. A degree of 2 means the square root.
 func root(fraction *big.Rat, degree int64) *big.Rat {
 	num, den := intRoot(fraction.Num(), degree), intRoot(fraction.Denom(), degree)
 	if fraction.Sign() <= 0 || num == nil || den == nil {
@@ -284,7 +278,7 @@ func root(fraction *big.Rat, degree int64) *big.Rat {
 	return new(big.Rat).SetFrac(num, den)
 }
 
-// intRoot returns the root of a positive integer with the given degree; nil if the root is not an integer.
+// intRoot returns the root of a positive integer, by Newton's method; nil if the root is not an integer.
 func intRoot(power *big.Int, rootDegree int64) *big.Int {
 	if power.Sign() <= 0 {
 		return nil
@@ -309,8 +303,8 @@ func intRoot(power *big.Int, rootDegree int64) *big.Int {
 // maxRoot is the largest denominator that is tried for an exponent or a logarithm.
 const maxRoot = 12
 
-// log returns the logarithm of number to base base if it is a fraction numerator/denominator with a small denominator, that is,
-// if number^denominator = base^numerator; otherwise unknown.
+// log returns the logarithm of a number if it is a fraction n/d with a small denominator: number^d = base^n. For other logarithms it returns
+// unknown.
 func (number rat) log(base rat) rat {
 	isOne := base.IsInt() && base.Num().IsInt64() && base.Num().Int64() == 1
 	if number.Sign() <= 0 || base.Sign() <= 0 || isOne {

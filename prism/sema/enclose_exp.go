@@ -16,7 +16,7 @@ func lnTwo() enclosure {
 	return enclosure{low: low.SetMantExp(low, -320), high: high.SetMantExp(high, -320)}
 }
 
-// exp encloses e to the power of x.
+// exp returns an enclosure of e^x.
 func (x enclosure) exp() enclosure {
 	if !x.isFinite() {
 		return enclosure{unbounded: true}
@@ -38,8 +38,8 @@ func (x enclosure) exp() enclosure {
 	return enclosure{low: low.low, high: high.high}
 }
 
-// expOf returns an enclosure of e to the power of x, where x is the exponent. With k = floor(x/ln 2) it computes 2^k times the
-// 2^16th power of exp(s), where s = (x - k ln 2)/2^16, from the first terms of the series 1 + s + s²/2! + ….
+// expOf returns an enclosure of e^x for the exponent x. With k = floor(x/ln 2) and s = (x - k ln 2)/2^16, it is 2^k * exp(s)^(2^16). The
+// Taylor series gives exp(s).
 func expOf(exponent *big.Float) enclosure {
 	const terms, halvings = 14, 16
 	approx, _ := exponent.Float64()
@@ -57,7 +57,7 @@ func expOf(exponent *big.Float) enclosure {
 	reduced = reduced.scale(-halvings)
 	// |s| < 2^-16, and so the terms that are left out sum to less than
 	// 2|s|^14/14! < 2^-243 |s|.
-	sum, factor := floatEnclosure(1), 1.0 // the sum times factor, which is an integer
+	sum, factor := floatEnclosure(1), 1.0 // sum is a partial sum of the series, times factor
 	for n := terms - 1; n >= 1; n-- {
 		factor *= float64(n)
 		sum = sum.arith(syntax.OpMul, reduced).arith(syntax.OpAdd, floatEnclosure(factor))
@@ -72,7 +72,7 @@ func expOf(exponent *big.Float) enclosure {
 	return sum.scale(int(twos))
 }
 
-// ln encloses the natural logarithm of a positive x.
+// ln returns an enclosure of the natural logarithm of a positive number.
 func (x enclosure) ln() enclosure {
 	low := lnOf(x.low)
 	if x.isPoint() || !low.isFinite() {
@@ -85,9 +85,8 @@ func (x enclosure) ln() enclosure {
 	return enclosure{low: low.low, high: high.high}
 }
 
-// lnOf returns an enclosure of the natural logarithm of a positive number 2^k m. It is k ln 2 + y + ln(1+d), where y
-// approximates the logarithm of m, and d = m exp(-y) - 1 is tiny. ln(1+d) is computed from the first
-// terms of the series d - d²/2 + d³/3 - ….
+// lnOf returns an enclosure of the natural logarithm of a positive number m*2^k. It is k ln 2 + y + ln(1+d), where y approximates ln m, and
+// d = m exp(-y) - 1 is tiny.
 func lnOf(number *big.Float) enclosure {
 	mantissa := new(big.Float)
 	exponent := number.MantExp(mantissa)
@@ -99,7 +98,7 @@ func lnOf(number *big.Float) enclosure {
 	product := expOf(big.NewFloat(-approxLog)).arith(syntax.OpMul, enclosure{low: mantissa, high: mantissa})
 	difference := product.arith(syntax.OpSub, floatEnclosure(1))
 	if difference.maxAbs().Cmp(big.NewFloat(0x1p-44)) > 0 {
-		return enclosure{unbounded: true} // if math.Log were that wrong
+		return enclosure{unbounded: true} // math.Log is not precise enough; this never happens
 	}
 	logarithm := lnNearOne(difference).arith(syntax.OpAdd, floatEnclosure(approxLog))
 	if exponent == 0 {
@@ -108,10 +107,9 @@ func lnOf(number *big.Float) enclosure {
 	return lnTwo().arith(syntax.OpMul, floatEnclosure(float64(exponent))).arith(syntax.OpAdd, logarithm)
 }
 
-// lnNearOne encloses ln(1+d), where the absolute value of the difference d is at most 2^-44, by the first terms of the series. It sums the terms times
-// a common multiple of their denominators.
+// lnNearOne returns an enclosure of ln(1+d) for a difference d with |d| <= 2^-44, by the series d - d²/2 + d³/3 - ….
 func lnNearOne(difference enclosure) enclosure {
-	const terms, commonMultiple = 6, 60
+	const terms, commonMultiple = 6, 60 // the sum is multiplied by the common multiple of all denominators
 	sum := floatEnclosure(0)
 	for n := terms; n >= 1; n-- {
 		coefficient := commonMultiple / n
@@ -127,7 +125,7 @@ func lnNearOne(difference enclosure) enclosure {
 	return sum.arith(syntax.OpAdd, newEnclosure(roundingDown().Neg(truncation), truncation))
 }
 
-// scale multiplies by a power of two.
+// scale returns an enclosure of x * 2^k.
 func (x enclosure) scale(k int) enclosure {
 	return newEnclosure(roundingDown().SetMantExp(x.low, k), roundingUp().SetMantExp(x.high, k))
 }

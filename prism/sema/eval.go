@@ -8,7 +8,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// EvalError is the error of an operation that has no value, such as mod(x,0), with its position.
+// EvalError is the error of an operation without a value, such as mod(x,0).
 type EvalError struct {
 	Pos syntax.Pos
 	Msg string
@@ -25,13 +25,11 @@ func (e *EvalError) Error() string {
 	return e.Pos.String() + ": " + e.Msg
 }
 
-// Eval evaluates an expression in a state; state[i] is the value of Program.Vars[i]. For a constant
-// expression state may be nil. Eval is the reference for faster evaluators: 32-bit integers that must
-// not overflow, float64 arithmetic, operands from left to right, and short-circuit evaluation of &
-// | => and ?:. The Rat of the result is nil.
+// Eval evaluates an expression in a state; state[i] is the value of Program.Vars[i]. state may be nil for a constant expression. Ints have
+// 32 bits and must not overflow; other numbers are float64. The operators & | => and ?: evaluate from left to right and short-circuit. The
+// Rat of the result is nil.
 //
-// Labels, property operators and expressions that were not instantiated have no value in a state
-// and are errors. Errors are *EvalError.
+// Labels, property operators and constants without a value are errors. The error is an *EvalError.
 //
 // Source: PRISM's explicit engine and simulator; reference, section 1.5.
 func Eval(expr Expr, state []int32) (Value, error) {
@@ -40,12 +38,9 @@ func Eval(expr Expr, state []int32) (Value, error) {
 	return result.Value, err
 }
 
-// EvalExact evaluates an expression in rational arithmetic where possible, so that 0.1+0.2=0.3
-// holds. Irrational numbers (logarithms, fractional powers), and fractions with more than some
-// thousand digits, are enclosed between two bounds. If the bounds do not decide a comparison or a
-// rounding to an Int, the error has Undecided set. Infinities and NaN are computed and
-// compared as in Eval. So a Bool or Int is always exact. A Double is exact, and has its Rat set, if
-// exact is true. Integers have 32 bits.
+// EvalExact evaluates an expression in rational arithmetic, so 0.1+0.2=0.3 holds. It encloses irrational numbers and very long fractions
+// between two bounds. A Bool or an Int is always exact; a Double is exact and has its Rat set if exact is true. Infinities and NaN are as in
+// Eval. If the bounds do not decide a comparison or a rounding, the error is an *EvalError with Undecided set.
 func EvalExact(expr Expr, state []int32) (value Value, exact bool, err error) {
 	enclosed, err := Enclose(expr, state)
 	return enclosed.Value, enclosed.Exact, err
@@ -64,8 +59,8 @@ type Enclosed struct {
 	enclosure enclosure
 }
 
-// Ends returns rational bounds of the number, which for irrational numbers are closer than Lo and Hi.
-// ok is false if the number is infinite, unknown, or far outside the range of float64.
+// Ends returns rational bounds of the number, which may be closer than Lo and Hi. ok is false if the number is infinite or unknown, or far
+// outside the range of float64.
 func (x Enclosed) Ends() (low, high *big.Rat, ok bool) {
 	const maxExponent = 1 << 12 // in bits: the range of float64 is 2098 bits
 	switch {
@@ -128,25 +123,23 @@ func (x operand) toEnclosure() enclosure {
 	return floatEnclosure(x.Float)
 }
 
-// enclosedOperand returns a number that is known only to be in an enclosure. inFloat is its value in float64
-// arithmetic, which is moved into the enclosure.
+// enclosedOperand returns a number with a known enclosure. inFloat is its value in float64 arithmetic, which is moved into the enclosure.
 func enclosedOperand(inFloat float64, in enclosure) operand {
 	bounds := in.toInterval()
 	return operand{DoubleValue(max(bounds.low, min(bounds.high, inFloat))), true, in}
 }
 
-// undecidedError returns an error for a result that exists, but that the enclosures do not decide.
+// undecidedError returns the error for a result that the enclosures do not determine.
 func undecidedError(expr Expr, format string, args ...any) (operand, error) {
 	return operand{}, &EvalError{Pos: expr.Pos(), Msg: fmt.Sprintf(format, args...), Undecided: true}
 }
 
-// evalError returns an error at the position of an expression that has no value.
+// evalError returns an error at the position of an expression without a value.
 func evalError(expr Expr, format string, args ...any) (operand, error) {
 	return operand{}, &EvalError{Pos: expr.Pos(), Msg: fmt.Sprintf(format, args...)}
 }
 
-// eval evaluates an expression. Results of operations are stored in memo, because a large expression
-// may contain the same operation many times.
+// eval evaluates an expression. It caches the results of operations, because expressions share operands.
 func (ev evaluator) eval(expr Expr) (operand, error) {
 	switch expr := expr.(type) {
 	case *Const:
@@ -164,7 +157,7 @@ func (ev evaluator) eval(expr Expr) (operand, error) {
 	return value, err
 }
 
-// evalOperation evaluates an operator or function after its operands.
+// evalOperation evaluates the operands of an operation, and then the operation.
 func (ev evaluator) evalOperation(expr Expr) (operand, error) {
 	switch expr := expr.(type) {
 	case *Unary:
@@ -178,13 +171,9 @@ func (ev evaluator) evalOperation(expr Expr) (operand, error) {
 	case *Cond:
 		return ev.cond(expr)
 	case *Call:
-		args := make([]operand, len(expr.Args))
-		for i, arg := range expr.Args {
-			value, err := ev.eval(arg)
-			if err != nil {
-				return value, err
-			}
-			args[i] = value
+		args, err := ev.evalArgs(expr.Args)
+		if err != nil {
+			return operand{}, err
 		}
 		return ev.call(expr, args)
 	case *constRef:
@@ -193,6 +182,19 @@ func (ev evaluator) evalOperation(expr Expr) (operand, error) {
 		return evalError(expr, "label %q has no value without the model it belongs to", expr.Name)
 	}
 	return evalError(expr, "the operator has no value in a single state")
+}
+
+// evalArgs evaluates the arguments of a function call.
+func (ev evaluator) evalArgs(exprs []Expr) ([]operand, error) {
+	args := make([]operand, len(exprs))
+	for i, expr := range exprs {
+		value, err := ev.eval(expr)
+		if err != nil {
+			return nil, err
+		}
+		args[i] = value
+	}
+	return args, nil
 }
 
 // constant returns the value of a constant, in exact arithmetic with its fraction or enclosure.
@@ -242,8 +244,7 @@ func (ev evaluator) unary(expr *Unary, value operand) (operand, error) {
 	}, value), nil
 }
 
-// binary evaluates an infix operator from left to right. & | => do not evaluate the right operand if
-// the left one decides.
+// binary evaluates an infix operator. & | and => do not evaluate the right operand if the left one determines the result.
 func (ev evaluator) binary(expr *Binary) (operand, error) {
 	left, err := ev.eval(expr.X)
 	if err != nil || shortCircuits(expr.Op, left.Bool) {
@@ -257,7 +258,7 @@ func (ev evaluator) binary(expr *Binary) (operand, error) {
 	return ev.applyBinary(expr, left, right)
 }
 
-// shortCircuits reports whether the value of the left operand of an operator alone determines the result.
+// shortCircuits reports whether the left operand of an operator alone determines the result.
 func shortCircuits(op syntax.Op, left bool) bool {
 	switch op {
 	case syntax.OpAnd, syntax.OpImplies:
@@ -268,17 +269,10 @@ func shortCircuits(op syntax.Op, left bool) bool {
 	return false
 }
 
-// applyBinary applies an infix operator to two values.
+// applyBinary applies an infix operator to the values of its operands.
 func (ev evaluator) applyBinary(expr *Binary, left, right operand) (operand, error) {
 	if left.Type == Bool {
-		value := right.Bool // & | => with a left operand that does not decide
-		switch expr.Op {
-		case syntax.OpEq, syntax.OpIff:
-			value = left.Bool == right.Bool
-		case syntax.OpNe:
-			value = left.Bool != right.Bool
-		}
-		return operand{Value: BoolValue(value)}, nil
+		return operand{Value: BoolValue(applyToBools(expr.Op, left.Bool, right.Bool))}, nil
 	}
 	switch expr.Op {
 	case syntax.OpAdd, syntax.OpSub, syntax.OpMul:
@@ -300,7 +294,18 @@ func (ev evaluator) applyBinary(expr *Binary, left, right operand) (operand, err
 	return ev.compare(expr, left, right)
 }
 
-// cond evaluates the condition of ?: and only the chosen branch.
+// applyToBools applies an infix operator to two Bools. The left operand of & | or => does not short-circuit.
+func applyToBools(op syntax.Op, left, right bool) bool {
+	switch op {
+	case syntax.OpEq, syntax.OpIff:
+		return left == right
+	case syntax.OpNe:
+		return left != right
+	}
+	return right
+}
+
+// cond evaluates the condition of ?: and then the chosen branch.
 func (ev evaluator) cond(expr *Cond) (operand, error) {
 	condition, err := ev.eval(expr.Condition)
 	if err != nil {
@@ -345,28 +350,25 @@ func (ev evaluator) call(expr *Call, args []operand) (operand, error) {
 	}
 }
 
-// extremum returns the minimum or maximum of two numbers, as function says. If one of them is NaN, so is the
-// result, and -0.0 is smaller than 0.0.
+// extremum returns the minimum or maximum of two numbers. NaN with any number gives NaN, and -0.0 is less than 0.0.
 func (ev evaluator) extremum(function Func, left, right operand) operand {
-	var difference int
+	isMin := function == FuncMin
 	switch {
 	case left.Type == Int && right.Type == Int:
-		difference = int(left.Int) - int(right.Int)
+		leftIsLarger := left.Int > right.Int
+		if leftIsLarger == isMin {
+			return right
+		}
+		return left
 	case ev.exact:
 		return exactExtremum(function, left, right)
-	case function == FuncMin:
+	case isMin:
 		return operand{Value: DoubleValue(min(left.Float, right.Float))}
-	default:
-		return operand{Value: DoubleValue(max(left.Float, right.Float))}
 	}
-	if (difference > 0) == (function == FuncMin) {
-		return right
-	}
-	return left
+	return operand{Value: DoubleValue(max(left.Float, right.Float))}
 }
 
-// exactExtremum returns the minimum or maximum of two numbers in exact arithmetic. If their
-// enclosures overlap, it returns an enclosure of the result.
+// exactExtremum returns the minimum or maximum of two numbers in exact arithmetic, or an enclosure of it.
 func exactExtremum(function Func, left, right operand) operand {
 	isMin := function == FuncMin
 	if !left.inexact && !right.inexact {
@@ -393,7 +395,7 @@ func exactExtremum(function Func, left, right operand) operand {
 	return enclosedOperand(max(left.Float, right.Float), enclosure{low: larger(first.low, second.low), high: larger(first.high, second.high)})
 }
 
-// toInt computes floor, ceil or round of a number.
+// toInt evaluates floor, ceil or round of a number.
 func (ev evaluator) toInt(expr *Call, value operand) (operand, error) {
 	if value.Type == Int {
 		return value, nil
@@ -411,8 +413,7 @@ func (ev evaluator) toInt(expr *Call, value operand) (operand, error) {
 	return ev.integerResult(expr)(expr.Func.ToInt(value.Float))
 }
 
-// enclosedToInt computes floor, ceil or round of a number of which an enclosure is known. It is
-// undecided if the bounds give different integers.
+// enclosedToInt evaluates floor, ceil or round of an enclosed number. It returns an undecided error if the bounds give different integers.
 func (ev evaluator) enclosedToInt(expr *Call, value operand) (operand, error) {
 	out := Enclosed{enclosure: value.enclosure}
 	if low, high, ok := out.Ends(); ok {
@@ -431,7 +432,7 @@ func (ev evaluator) enclosedToInt(expr *Call, value operand) (operand, error) {
 	return undecidedError(expr, "%s is undecided for an irrational or very long number between %v and %v", expr.Func, bounds.low, bounds.high)
 }
 
-// pow computes a power: in integers if both operands are ints, otherwise in floating point.
+// pow evaluates a power: as an integer for two ints, otherwise as a double.
 func (ev evaluator) pow(expr Expr, left, right operand) (operand, error) {
 	if left.Type != Int || right.Type != Int {
 		inFloat := Pow(left.Float, right.Float)
@@ -443,7 +444,7 @@ func (ev evaluator) pow(expr Expr, left, right operand) (operand, error) {
 	return ev.integerResult(expr)(IntPow(left.Int, right.Int))
 }
 
-// compare applies = != < <= > >= to two numbers.
+// compare evaluates = != < <= > >= for two numbers.
 func (ev evaluator) compare(expr *Binary, left, right operand) (operand, error) {
 	switch {
 	case left.Type == Int && right.Type == Int:
@@ -479,8 +480,7 @@ func compareFloats(op syntax.Op, left, right float64) bool {
 	return left >= right
 }
 
-// integerResult returns a function that turns the result of an integer operation, or its error, into
-// an operand. An error gets the position of the expression.
+// integerResult returns a function that converts the result of an integer operation to an operand, and gives an error its position.
 func (ev evaluator) integerResult(expr Expr) func(i int32, err error) (operand, error) {
 	return func(i int32, err error) (operand, error) {
 		switch {
@@ -499,9 +499,8 @@ type numberOperation struct {
 	onEnclosures func() enclosure
 }
 
-// doubleResult returns the result of an operation on numbers; inFloat is its float64 value. In exact
-// arithmetic it is the fraction if all operands and the result are known exactly, otherwise an
-// enclosure.
+// doubleResult returns the result of an operation on numbers; inFloat is its float64 value. In exact arithmetic the result is a fraction if
+// all operands and the result are fractions, otherwise an enclosure.
 func (ev evaluator) doubleResult(inFloat float64, op numberOperation, operands ...operand) operand {
 	if !ev.exact {
 		return operand{Value: DoubleValue(inFloat)}

@@ -13,8 +13,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// ConstDef is one definition of a -const switch. The values are text, because their meaning
-// depends on the type of the constant.
+// ConstDef is a definition of a constant in a -const switch. The values are text; the type of the constant determines their meaning.
 type ConstDef struct {
 	Name string
 	Low  string // the only value, unless Range
@@ -45,17 +44,15 @@ func (d ConstDef) values() []string {
 	return append([]string{d.Low}, strings.Split(d.More, ",")...)
 }
 
-// DefinitionError is an error in the syntax of constant definitions, or a value that a constant
-// cannot have.
+// DefinitionError is an error in the syntax of constant definitions, or a value that a constant cannot have.
 type DefinitionError struct{ Err error }
 
 func (e *DefinitionError) Error() string { return e.Err.Error() }
 
 func (e *DefinitionError) Unwrap() error { return e.Err }
 
-// ParseConsts parses the arguments of -const switches: comma-separated definitions name=value,
-// name=low:high and name=low:step:high. The definitions of all arguments are combined. Unlike
-// PRISM it ignores blanks around names and values. The error is a DefinitionError.
+// ParseConsts parses the arguments of -const switches. A definition is name=value, name=low:high or name=low:step:high; commas separate
+// definitions. Unlike PRISM, ParseConsts ignores blanks around names and values. The error is a *DefinitionError.
 //
 // Source: UndefinedConstants.parseConstSwitch of PRISM 4.10; reference, section 5.6.
 func ParseConsts(args []string) ([]ConstDef, error) {
@@ -70,22 +67,21 @@ func ParseConsts(args []string) ([]ConstDef, error) {
 	return defs, nil
 }
 
-// parseDefinitions parses the definitions of one argument of a -const switch. A part without a name is a further value of the
-// definition before it: the parts of t=1,2 are t=1 and 2.
+// parseDefinitions parses the argument of a -const switch. A text without a name is another value of the constant before it, as 2 in t=1,2.
 func parseDefinitions(arg string) ([]ConstDef, error) {
 	var defs []ConstDef
-	for part := range strings.SplitSeq(arg, ",") {
-		value := strings.TrimSpace(part)
-		followsValue := len(defs) > 0 && !defs[len(defs)-1].Range
+	for text := range strings.SplitSeq(arg, ",") {
+		value := strings.TrimSpace(text)
+		canExtendList := len(defs) > 0 && !defs[len(defs)-1].Range
 		switch {
 		case value == "":
-		case followsValue && isListValue(value):
+		case canExtendList && isListValue(value):
 			list := &defs[len(defs)-1]
 			list.More = strings.TrimPrefix(list.More+","+value, ",")
 		default:
-			def, ok := parseConst(part)
+			def, ok := parseConst(text)
 			if !ok {
-				return nil, &DefinitionError{fmt.Errorf("invalid format in definition of undefined constants: found %q, want name=value, name=value,value,..., name=low:high or name=low:step:high", part)}
+				return nil, &DefinitionError{fmt.Errorf("invalid format in definition of undefined constants: found %q, want name=value, name=value,value,..., name=low:high or name=low:step:high", text)}
 			}
 			defs = append(defs, def)
 		}
@@ -93,16 +89,16 @@ func parseDefinitions(arg string) ([]ConstDef, error) {
 	return defs, nil
 }
 
-// isListValue reports whether a text can be a further value of a list: it begins as a number does, or is true or false.
+// isListValue reports whether a text without a name can be a value of a list: a number, true or false.
 func isListValue(text string) bool {
 	isDefinition := strings.ContainsAny(text, "=:")
 	isNumber := strings.ContainsAny(text[:1], "0123456789-+.")
 	return !isDefinition && (isNumber || text == "true" || text == "false")
 }
 
-// parseConst parses one definition of a -const switch; false if its format is wrong.
-func parseConst(part string) (ConstDef, bool) {
-	name, value, found := strings.Cut(part, "=")
+// parseConst parses one definition of a -const switch; ok is false if its format is wrong.
+func parseConst(text string) (def ConstDef, ok bool) {
+	name, value, found := strings.Cut(text, "=")
 	name, value = strings.TrimSpace(name), strings.TrimSpace(value)
 	if !found || name == "" || value == "" || strings.HasSuffix(value, ":") {
 		return ConstDef{}, false
@@ -128,7 +124,7 @@ func parseConst(part string) (ConstDef, bool) {
 // Valuation assigns values to constants, in file order.
 type Valuation []NamedValue
 
-// Map returns the valuation as a map, which is the form that Instantiate accepts.
+// Map returns the values by the names of their constants, as Instantiate accepts them.
 func (v Valuation) Map() map[string]Value {
 	values := make(map[string]Value, len(v))
 	for _, constant := range v {
@@ -158,13 +154,11 @@ type Experiment struct {
 	Warnings []error
 }
 
-// Experiment gives types to the definitions of constants. Every undefined constant of the model must
-// have a definition, and so must those that the selected properties need (all properties if selected
-// is nil). Definitions of other constants of the properties file are ignored. props may be nil.
+// Experiment returns the experiment over the given definitions of constants. Each undefined constant of the model, and of the selected
+// properties, must have a definition. A nil selected means all properties; props may be nil.
 //
-// Values of double constants are exact: 0.1 is 1/10 and 1/3 is a third. A range low:step:high has
-// the values low+i*step. Like PRISM, it includes a value that exceeds high by at most a thousandth
-// of the step.
+// Values of double constants are exact: 0.1 is 1/10 and 1/3 is a third. A range low:step:high has the values low+i*step. Like PRISM, it
+// includes a value that exceeds high by at most a thousandth of the step.
 func (m *Model) Experiment(props *Properties, selected []int, defs []ConstDef) (*Experiment, error) {
 	experiment := &Experiment{props: make(map[int][]constRange)}
 	var constants []*constant
@@ -195,20 +189,20 @@ func (m *Model) Experiment(props *Properties, selected []int, defs []ConstDef) (
 	return experiment, nil
 }
 
-// undeclaredDefinitions returns the names that definitions give a value to and no constant has.
+// undeclaredDefinitions returns the names in definitions that no constant has.
 func undeclaredDefinitions(constants []*constant, defs []ConstDef) []string {
 	var names []string
 	for _, def := range defs {
-		isDefined := func(constant *constant) bool { return constant.name == def.Name }
-		if !slices.ContainsFunc(constants, isDefined) {
+		isDeclared := func(constant *constant) bool { return constant.name == def.Name }
+		if !slices.ContainsFunc(constants, isDeclared) {
 			names = append(names, def.Name)
 		}
 	}
 	return names
 }
 
-// undeclaredText returns the warning that a defined constant is not declared. It suggests the most similar name among the constants that
-// still need a value.
+// undeclaredText returns the warning for the definition of an undeclared constant. It suggests the most similar name among undefined
+// constants.
 func undeclaredText(name string, undefined []*constant) string {
 	names := namesOf(undefined, func(constant *constant) string { return constant.name })
 	suggestion := syntax.Nearest(name, slices.Values(names))
@@ -223,7 +217,7 @@ func undeclaredText(name string, undefined []*constant) string {
 	return text
 }
 
-// selectedProperties returns the indices of the selected properties, all if selected is nil.
+// selectedProperties returns the indices of the selected properties; all properties if selected is nil.
 func (ps *Properties) selectedProperties(selected []int) []int {
 	if ps == nil || selected != nil {
 		return selected
@@ -235,7 +229,7 @@ func (ps *Properties) selectedProperties(selected []int) []int {
 	return all
 }
 
-// constantsOfProperties returns the constants of this file that the selected properties use.
+// constantsOfProperties returns the constants of the properties file that the selected properties use.
 func (ps *Properties) constantsOfProperties(selected []int) map[*constant]bool {
 	used := make(map[*constant]bool)
 	for _, i := range ps.selectedProperties(selected) {
@@ -257,9 +251,8 @@ func undefinedConstants(constants []*constant) []*constant {
 	return undefined
 }
 
-// parseRanges returns the ranges of values that the definitions give to constants, parsed according to the types of the constants. It
-// skips definitions of undeclared names, and of constants of the properties file that are not used. It returns an error if the file
-// defines the constant already, or two definitions define it.
+// parseRanges parses the definitions of constants. It ignores undeclared constants, and unused constants of the properties file. A second
+// definition of a constant is an error.
 func parseRanges(constants []*constant, defs []ConstDef, used map[*constant]bool) (map[*constant]constRange, error) {
 	byName := make(map[string]*constant)
 	for _, declared := range constants {
@@ -289,7 +282,7 @@ func parseRanges(constants []*constant, defs []ConstDef, used map[*constant]bool
 	return ranges, nil
 }
 
-// alreadyDefined returns the error for a definition of a constant to which the model or the properties file gives a value.
+// alreadyDefined returns the error for a second definition of a constant that has one in its file.
 func alreadyDefined(constant *constant) error {
 	if constant.fromProperties {
 		return fmt.Errorf("constant %q has already been defined", constant.name)
@@ -297,29 +290,29 @@ func alreadyDefined(constant *constant) error {
 	return fmt.Errorf("constant %q has already been defined in the model", constant.name)
 }
 
-// rangesOf returns the ranges of the constants that have one, and appends the other constants to missing, each once.
+// rangesOf returns the ranges of the defined constants, and appends the other constants to missing, without duplicates.
 func rangesOf(constants []*constant, ranges map[*constant]constRange, missing *[]*constant) []constRange {
-	var found []constRange
+	var defined []constRange
 	for _, constant := range constants {
-		if valueRange, ok := ranges[constant]; ok {
-			found = append(found, valueRange)
-		} else if !slices.Contains(*missing, constant) {
+		valueRange, isDefined := ranges[constant]
+		switch {
+		case isDefined:
+			defined = append(defined, valueRange)
+		case !slices.Contains(*missing, constant):
 			*missing = append(*missing, constant)
 		}
 	}
-	return found
+	return defined
 }
 
-// Models returns the valuations of the model constants; the first constant varies slowest. If
-// there is nothing to define, there is one empty valuation.
+// Models returns the valuations of the undefined model constants; the first constant varies slowest. Without such constants there is one
+// empty valuation.
 func (x *Experiment) Models() iter.Seq[Valuation] { return combinations(x.model) }
 
-// Properties returns the valuations of the constants that property i needs, in the same order.
-// Property i must be selected.
+// Properties returns the valuations of the constants that property i needs; the first constant varies slowest. Property i must be selected.
 func (x *Experiment) Properties(i int) iter.Seq[Valuation] { return combinations(x.props[i]) }
 
-// All returns each valuation of the model constants combined with each valuation of the constants
-// that property i needs.
+// All returns each valuation of the model constants with each valuation of the constants that property i needs.
 func (x *Experiment) All(i int) iter.Seq2[Valuation, Valuation] {
 	return func(yield func(model, property Valuation) bool) {
 		for modelValues := range x.Models() {
@@ -332,26 +325,27 @@ func (x *Experiment) All(i int) iter.Seq2[Valuation, Valuation] {
 	}
 }
 
-// Varying returns the names of the constants with more than one value: of the model, and of those
-// that property i needs.
+// Varying returns the names of the constants with several values: of the model, and of the properties file if property i needs them.
 func (x *Experiment) Varying(i int) (model, property []string) {
-	names := func(ranges []constRange) (varying []string) {
-		for _, values := range ranges {
-			if values.count > 1 {
-				varying = append(varying, values.constant.name)
-			}
-		}
-		return varying
-	}
-	return names(x.model), names(x.props[i])
+	return varyingConstants(x.model), varyingConstants(x.props[i])
 }
 
-// combinations enumerates all combinations of the values of several constants; the last constant
-// varies fastest.
+// varyingConstants returns the names of the constants with several values.
+func varyingConstants(ranges []constRange) []string {
+	var varying []string
+	for _, values := range ranges {
+		if values.count > 1 {
+			varying = append(varying, values.constant.name)
+		}
+	}
+	return varying
+}
+
+// combinations enumerates all combinations of the values of constants; the last constant varies fastest.
 func combinations(ranges []constRange) iter.Seq[Valuation] {
 	return func(yield func(Valuation) bool) {
-		index := make([]int, len(ranges))
-		for {
+		index := make([]int, len(ranges)) // the current value of each constant
+		for hasNext := true; hasNext; hasNext = advance(index, ranges) {
 			valuation := make(Valuation, len(ranges))
 			for i, values := range ranges {
 				valuation[i] = NamedValue{values.constant.name, values.value(index[i])}
@@ -359,21 +353,23 @@ func combinations(ranges []constRange) iter.Seq[Valuation] {
 			if !yield(valuation) {
 				return
 			}
-			last := len(ranges) - 1
-			for last >= 0 && index[last]+1 >= ranges[last].count {
-				index[last] = 0
-				last--
-			}
-			if last < 0 {
-				return
-			}
-			index[last]++
 		}
 	}
 }
 
-// ValuesOf returns the number of values that a definition gives to a constant of the model or of
-// its properties, which may be nil, and the first values, at most limit.
+// advance advances index to the next combination of values; the last constant varies fastest. It returns false after the last combination.
+func advance(index []int, ranges []constRange) bool {
+	for i, values := range slices.Backward(ranges) {
+		index[i]++
+		if index[i] < values.count {
+			return true
+		}
+		index[i] = 0
+	}
+	return false
+}
+
+// ValuesOf returns the first values, at most limit, that a definition gives to a constant, and the number of all values. props may be nil.
 func (m *Model) ValuesOf(props *Properties, def ConstDef, limit int) (values []Value, count int, err error) {
 	constants := m.consts
 	if props != nil {
@@ -383,17 +379,17 @@ func (m *Model) ValuesOf(props *Properties, def ConstDef, limit int) (values []V
 	if i < 0 {
 		return nil, 0, &DefinitionError{fmt.Errorf("constant %q is not declared", def.Name)}
 	}
-	defined, err := newRange(constants[i], def)
+	valueRange, err := newRange(constants[i], def)
 	if err != nil {
 		return nil, 0, &DefinitionError{err}
 	}
-	for i := range min(defined.count, limit) {
-		values = append(values, defined.value(i))
+	for i := range min(valueRange.count, limit) {
+		values = append(values, valueRange.value(i))
 	}
-	return values, defined.count, nil
+	return values, valueRange.count, nil
 }
 
-// constRange holds the values low, low+step, ... of a constant, count of them, or one Bool, or the values of a list.
+// constRange holds the values of a constant: count numbers low, low+step, ..., or one Bool, or a list.
 type constRange struct {
 	constant  *constant
 	low, step *big.Rat
@@ -418,43 +414,49 @@ func (r constRange) value(i int) Value {
 	return RatValue(fraction)
 }
 
-// newRange returns the values that a definition gives to a constant. It returns an error if a value does not have the type of the
-// constant, or the range is empty or has too many values.
+// newRange parses the values in a definition of a constant. The error is for a value of another type, an empty range or too many values.
 func newRange(constant *constant, def ConstDef) (constRange, error) {
-	if def.More != "" {
+	switch {
+	case def.More != "":
 		return listRange(constant, def)
-	}
-	if constant.typ == Bool {
+	case constant.typ == Bool:
 		return boolRange(constant, def)
 	}
-	result := constRange{constant: constant, step: big.NewRat(1, 1), count: 1}
-	var err error
-	if result.low, err = parseNumber(constant, def.Low); err != nil || !def.Range {
-		return result, err
-	}
-	high, err := parseNumber(constant, def.High)
+	low, err := parseNumber(constant, def.Low)
 	if err != nil {
-		return result, err
+		return constRange{}, err
 	}
-	width := new(big.Rat).Sub(high, result.low)
-	if width.Sign() < 0 {
-		return result, fmt.Errorf("low value %s for constant %s is higher than the high value %s", def.Low, constant.name, def.High)
+	if def.Range {
+		return numberRange(constant, def, low)
 	}
-	if def.Step != "" {
-		if result.step, err = parseStep(constant, def, width); err != nil {
-			return result, err
-		}
-	}
-	numSteps := countSteps(constant.typ, width, result.step)
-	if !numSteps.IsInt64() || numSteps.Int64() >= math.MaxInt32 {
-		return result, fmt.Errorf("constant %s has too many values from %s to %s", constant.name, def.Low, def.High)
-	}
-	result.count = int(numSteps.Int64()) + 1
-	return result, nil
+	return constRange{constant: constant, low: low, step: big.NewRat(1, 1), count: 1}, nil
 }
 
-// countSteps returns how many steps fit in the width of a range. Like in PRISM, a last step of a Double constant fits if it exceeds the
-// width by at most a thousandth of the step.
+// numberRange parses the values of a range low:step:high of numbers. low is the number of the lower bound.
+func numberRange(constant *constant, def ConstDef, low *big.Rat) (constRange, error) {
+	high, err := parseNumber(constant, def.High)
+	if err != nil {
+		return constRange{}, err
+	}
+	width := new(big.Rat).Sub(high, low)
+	if width.Sign() < 0 {
+		return constRange{}, fmt.Errorf("low value %s for constant %s is higher than the high value %s", def.Low, constant.name, def.High)
+	}
+	step := big.NewRat(1, 1)
+	if def.Step != "" {
+		if step, err = parseStep(constant, def, width); err != nil {
+			return constRange{}, err
+		}
+	}
+	numSteps := countSteps(constant.typ, width, step)
+	if !numSteps.IsInt64() || numSteps.Int64() >= math.MaxInt32 {
+		return constRange{}, fmt.Errorf("constant %s has too many values from %s to %s", constant.name, def.Low, def.High)
+	}
+	return constRange{constant: constant, low: low, step: step, count: int(numSteps.Int64()) + 1}, nil
+}
+
+// countSteps returns the number of steps that fit in the width of a range. As in PRISM, the last step of a Double may exceed the width by a
+// thousandth of the step.
 func countSteps(typ Type, width, step *big.Rat) *big.Int {
 	quotient := new(big.Rat).Quo(width, step)
 	if typ == Double {
@@ -463,7 +465,7 @@ func countSteps(typ Type, width, step *big.Rat) *big.Int {
 	return new(big.Int).Div(quotient.Num(), quotient.Denom())
 }
 
-// listRange returns the values of a list. It is an error if one occurs twice.
+// listRange parses the values of a list. A duplicate value is an error.
 func listRange(constant *constant, def ConstDef) (constRange, error) {
 	result := constRange{constant: constant}
 	for _, text := range def.values() {
@@ -495,7 +497,7 @@ func parseStep(constant *constant, def ConstDef, width *big.Rat) (*big.Rat, erro
 	return step, nil
 }
 
-// boolRange returns the value that a definition gives to a Boolean constant.
+// boolRange parses the value of a Boolean constant.
 func boolRange(constant *constant, def ConstDef) (constRange, error) {
 	switch {
 	case def.Range:
@@ -506,13 +508,12 @@ func boolRange(constant *constant, def ConstDef) (constRange, error) {
 	return constRange{constant: constant, boolValue: def.Low == "true", count: 1}, nil
 }
 
-// invalidValue returns the error that a text is not a value of the type of a constant.
+// invalidValue returns the error for a text that is not a value of the type of a constant.
 func invalidValue(constant *constant, text string) error {
 	return fmt.Errorf("value %s for constant %s is not a valid %s", text, constant.name, nameOfValues(constant.typ))
 }
 
-// parseNumber parses the value of a constant: an integer, or for a double a decimal number or a
-// fraction a/b.
+// parseNumber parses the value of a constant: an integer, or for a double a decimal number or a fraction a/b.
 func parseNumber(constant *constant, text string) (*big.Rat, error) {
 	if constant.typ == Int {
 		i, err := strconv.ParseInt(text, 10, 32)
@@ -523,21 +524,21 @@ func parseNumber(constant *constant, text string) (*big.Rat, error) {
 	}
 	// a/b/c is (a/b)/c.
 	var quotient *big.Rat
-	for i, part := range strings.Split(text, "/") {
-		factor := parseDecimal(part)
+	for i, operand := range strings.Split(text, "/") {
+		number := parseDecimal(operand)
 		switch {
-		case factor == nil || i > 0 && factor.Sign() == 0:
+		case number == nil || i > 0 && number.Sign() == 0:
 			return nil, invalidValue(constant, text)
 		case i == 0:
-			quotient = factor
+			quotient = number
 		default:
-			quotient.Quo(quotient, factor)
+			quotient.Quo(quotient, number)
 		}
 	}
 	return quotient, nil
 }
 
-// parseDecimal parses a finite decimal number, or returns nil.
+// parseDecimal parses a finite decimal number; nil if the text is not one.
 func parseDecimal(text string) *big.Rat {
 	if strings.Trim(text, "0123456789+-.eE") != "" {
 		return nil

@@ -7,16 +7,14 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// FloatAnalysis finds expressions that float64 arithmetic evaluates to the same Bool or Int as exact
-// arithmetic, in every state. It uses the ranges of the program's variables.
+// FloatAnalysis finds expressions with the same Bool or Int in float64 arithmetic as in exact arithmetic, in every state.
 type FloatAnalysis struct{ vars []Variable }
 
 // NewFloatAnalysis returns the analysis for a program.
 func NewFloatAnalysis(program *Program) FloatAnalysis { return FloatAnalysis{program.Vars} }
 
-// Decide reports whether float64 arithmetic gives the exact result of an expression, if it is a comparison of
-// numbers, or floor, ceil or round. For other expressions, whose results are not rounded to a Bool or
-// Int, it returns true.
+// Decide reports whether float64 arithmetic evaluates a comparison of numbers, floor, ceil or round exactly, in every state. It returns true
+// for other expressions.
 func (d FloatAnalysis) Decide(expr Expr) bool {
 	analysis := numberAnalysis{vars: d.vars}
 	switch expr := expr.(type) {
@@ -31,13 +29,13 @@ func (d FloatAnalysis) Decide(expr Expr) bool {
 
 // decidesRounding reports whether float64 arithmetic gives the exact result of floor, ceil or round.
 func (n *numberAnalysis) decidesRounding(expr *Call) bool {
-	const maxPart = 1 << 50
+	const maxTerm = 1 << 50
 	operand := n.quotient(expr.Args[0])
-	return operand.ok && operand.num <= maxPart && operand.den <= maxPart
+	return operand.ok && operand.num <= maxTerm && operand.den <= maxTerm
 }
 
-// decidesComparison reports whether float64 arithmetic gives the exact result of a comparison of numbers; true for other
-// expressions and for ints.
+// decidesComparison reports whether float64 arithmetic gives the exact result of a comparison of numbers. It returns true for other
+// expressions.
 func (n *numberAnalysis) decidesComparison(expr *Binary) bool {
 	bothInts := expr.X.Type() == Int && expr.Y.Type() == Int
 	if expr.ValueType != Bool || expr.X.Type() == Bool || bothInts {
@@ -48,11 +46,11 @@ func (n *numberAnalysis) decidesComparison(expr *Binary) bool {
 	if isEquality && (left.minusZero || right.minusZero) { // in PRISM, -0.0 differs from 0.0
 		return false
 	}
-	return left.comparable(right)
+	return left.hasSameOrderAs(right)
 }
 
 // Decided reports whether Decide is true for an expression and all its operands.
-func (d FloatAnalysis) Decided(expr Expr) bool { return expr == nil || holdsEverywhere(expr, d.Decide) }
+func (d FloatAnalysis) Decided(expr Expr) bool { return expr == nil || Every(expr, d.Decide) }
 
 // Range returns bounds of an Int expression that hold in every state in which it has a value.
 func (d FloatAnalysis) Range(expr Expr) (low, high float64) {
@@ -61,7 +59,7 @@ func (d FloatAnalysis) Range(expr Expr) (low, high float64) {
 	return bounds.low, bounds.high
 }
 
-// Doubtful returns the expressions for which Decide is false, among an expression and all its operands.
+// Doubtful returns the expressions, among an expression and all its operands, that float64 arithmetic may evaluate wrongly.
 func (d FloatAnalysis) Doubtful(expr Expr) []Expr {
 	var doubtful []Expr
 	Inspect(expr, func(expr Expr) bool {
@@ -73,8 +71,7 @@ func (d FloatAnalysis) Doubtful(expr Expr) []Expr {
 	return doubtful
 }
 
-// OperandError bounds the float64 error on which a comparison or rounding depends: the sum of the
-// errors of its operands.
+// OperandError returns a bound on the sum of the float64 errors of an expression's operands.
 func (d FloatAnalysis) OperandError(expr Expr) float64 {
 	sum := 0.0
 	Operands(expr, func(operand Expr) { sum += d.Error(operand) })
@@ -99,8 +96,8 @@ type numberAnalysis struct {
 	multiplesOf Memo[multiples]
 }
 
-// quotient describes a number that float64 arithmetic computes by rounding a quotient of two integers
-// once, where |numerator| <= num and 0 <= |denominator| <= den. It is not ok if that is not known.
+// quotient describes a number that float64 arithmetic computes as a rounded quotient of two integers, with |numerator| <= num and 0 <=
+// |denominator| <= den. ok is false if nothing is known.
 type quotient struct {
 	ok        bool
 	exact     bool // den is the denominator and a power of two, so nothing is rounded
@@ -111,8 +108,7 @@ type quotient struct {
 
 const exactLimit = 1 << 53
 
-// dyadicQuotient describes a number that float64 arithmetic computes without rounding: an integer
-// divided by den, which is a power of two.
+// dyadicQuotient describes a float64 that needs no rounding: an integer of at most num, divided by den, a power of two.
 func dyadicQuotient(num, den float64, negative, minusZero bool) quotient {
 	areExact := num <= exactLimit && den <= exactLimit
 	if !areExact {
@@ -121,20 +117,19 @@ func dyadicQuotient(num, den float64, negative, minusZero bool) quotient {
 	return quotient{ok: true, exact: true, num: num, den: den, negative: negative, minusZero: minusZero}
 }
 
-// comparable reports whether the float64 values of two numbers compare in the same way as the exact
-// numbers. Rounding is monotonic, so equal numbers have equal float64 values; unequal ones must
-// differ by more than the rounding errors.
-func (first quotient) comparable(second quotient) bool {
+// hasSameOrderAs reports whether the float64 values of two numbers compare as the exact numbers do.
+func (first quotient) hasSameOrderAs(second quotient) bool {
 	switch {
 	case !first.ok || !second.ok:
 		return false
 	case first.exact && second.exact:
 		return true
 	}
-	// Unequal numbers p/q and r/s differ by at least 1/(q*s). Each is rounded by at most 2^-53
-	// of its value, and if they are close, both are about as large as the smaller one.
+	// Rounding is monotonic, so equal numbers have equal float64 values. Unequal numbers p/q and r/s differ by at least 1/(q*s).
+	// This must exceed both rounding errors, which are at most 2^-53 of the numbers.
 	smaller := min(first.maxAbs(), second.maxAbs())
-	return first.den*second.den*max(smaller, 1) <= 1<<50
+	const margin = 1 << 50
+	return first.den*second.den*max(smaller, 1) <= margin
 }
 
 // maxAbs returns a bound on the absolute value of the number.
@@ -183,7 +178,7 @@ func (n *numberAnalysis) computeQuotient(expr Expr) quotient {
 	return quotient{}
 }
 
-// constQuotient describes a constant, if its float64 is exact.
+// constQuotient describes a constant; the result is not ok unless its float64 is exact.
 func constQuotient(value Value) quotient {
 	if value.Rat == nil || math.IsInf(value.Float, 0) {
 		return quotient{}
@@ -198,7 +193,7 @@ func constQuotient(value Value) quotient {
 	return dyadicQuotient(math.Abs(num), den, negative, negative && value.Float == 0)
 }
 
-// binaryQuotient describes the result of op from the descriptions of two exactly computed operands.
+// binaryQuotient describes the result of an operation on two exactly computed numbers.
 func binaryQuotient(op syntax.Op, left, right quotient) quotient {
 	if !left.ok || !right.ok || !left.exact || !right.exact {
 		return quotient{}
@@ -221,7 +216,7 @@ func binaryQuotient(op syntax.Op, left, right quotient) quotient {
 	return quotient{}
 }
 
-// eitherQuotient describes a number that is one of two exactly computed numbers.
+// eitherQuotient describes a number that equals one of two exactly computed numbers.
 func eitherQuotient(left, right quotient) quotient {
 	if !left.ok || !right.ok || !left.exact || !right.exact {
 		return quotient{}
@@ -263,9 +258,9 @@ func (n *numberAnalysis) computeIntRange(expr Expr) interval {
 	return interval{max(result.low, int32Range.low), min(result.high, int32Range.high)}
 }
 
-// operationRange returns bounds of op from bounds of its operands. Products of 32-bit integers fit 64
-// bits, and bounds beyond 32 bits are cut off later, so float64 rounding does not matter here.
+// operationRange returns bounds of left op right (interval arithmetic).
 func operationRange(op syntax.Op, left, right interval) interval {
+	// Bounds beyond 32 bits are cut off later, so rounding them does not matter.
 	switch op {
 	case syntax.OpAdd:
 		return interval{left.low + right.low, left.high + right.high}
@@ -281,19 +276,20 @@ func operationRange(op syntax.Op, left, right interval) interval {
 
 // callRange returns bounds of a call of min, max or mod.
 func (n *numberAnalysis) callRange(expr *Call) interval {
-	if expr.Func != FuncMin && expr.Func != FuncMax && expr.Func != FuncMod {
+	switch expr.Func {
+	case FuncMod: // the remainder is less than the divisor
+		return interval{0, n.intRange(expr.Args[1]).high}
+	case FuncMin, FuncMax:
+	default:
 		return unboundedInterval()
 	}
 	result := n.intRange(expr.Args[0])
 	for _, arg := range expr.Args[1:] {
 		bounds := n.intRange(arg)
-		switch expr.Func {
-		case FuncMin:
+		if expr.Func == FuncMin {
 			result = interval{min(result.low, bounds.low), min(result.high, bounds.high)}
-		case FuncMax:
+		} else {
 			result = interval{max(result.low, bounds.low), max(result.high, bounds.high)}
-		default: // FuncMod: the remainder is less than the divisor
-			result = interval{0, bounds.high}
 		}
 	}
 	return result

@@ -9,9 +9,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// folder replaces constants by their values and evaluates constant sub-expressions exactly. An
-// operation without a value, such as mod(1,0), stays as it is, so that it fails only if it is
-// evaluated.
+// folder replaces constants by their values and evaluates constant sub-expressions exactly. It keeps an operation without a value, such as
+// mod(1,0), because its evaluation may never be needed.
 type folder struct {
 	givenValues map[*constant]Value // values from the caller
 	parameters  map[*constant]bool
@@ -38,8 +37,8 @@ func newFolder() *folder {
 	}
 }
 
-// foldConstant returns the value of a constant as an expression: a *Const, a *Param for a parameter, or the folded definition if it
-// depends on a parameter or has an error, which foldConstant records. It evaluates each constant once.
+// foldConstant returns the value of a constant as an expression. It is a *Const, a *Param for a parameter, or the folded definition if that
+// has a parameter or an error. foldConstant records the error.
 func (f *folder) foldConstant(constant *constant) Expr {
 	if folded, ok := f.foldedExprs[constant]; ok {
 		return folded
@@ -57,7 +56,7 @@ func (f *folder) foldConstant(constant *constant) Expr {
 	return folded
 }
 
-// foldDefinition returns a parameter, the value that the caller gave for a constant, or the folded definition of the constant.
+// foldDefinition returns a parameter, the given value of a constant, or its folded definition.
 func (f *folder) foldDefinition(constant *constant) Expr {
 	base := Base{constant.typ, constant.decl.Name.Pos()}
 	if f.parameters[constant] {
@@ -69,13 +68,13 @@ func (f *folder) foldDefinition(constant *constant) Expr {
 	return castTo(constant.typ, f.fold(constant.def))
 }
 
-// hasErrorAt reports whether an error at this position has been added before.
+// hasErrorAt reports whether an error at this position is recorded.
 func (f *folder) hasErrorAt(file string, pos syntax.Pos) bool {
-	isThere := func(err *syntax.Error) bool { return err.File == file && err.Pos == pos }
-	return pos.IsValid() && slices.ContainsFunc(f.errs, isThere)
+	isAtPos := func(err *syntax.Error) bool { return err.File == file && err.Pos == pos }
+	return pos.IsValid() && slices.ContainsFunc(f.errs, isAtPos)
 }
 
-// err returns the recorded errors in the order in which they were found; nil if there are none.
+// err returns the recorded errors in the order of their discovery; nil if there are none.
 func (f *folder) err() error {
 	if len(f.errs) == 0 {
 		return nil
@@ -92,7 +91,7 @@ func constantValue(expr Expr) (Value, error) {
 	return value, err
 }
 
-// castTo converts an Int expression to Double if target is Double.
+// castTo converts an Int expression to a Double expression if target is Double.
 func castTo(target Type, expr Expr) Expr {
 	if target != Double || expr.Type() != Int {
 		return expr
@@ -104,8 +103,7 @@ func castTo(target Type, expr Expr) Expr {
 	return &Binary{base, syntax.OpMul, &Const{base, RatValue(big.NewRat(1, 1))}, expr}
 }
 
-// fold replaces constants in an expression by their values and evaluates constant parts. It returns
-// nil for nil.
+// fold replaces constants in an expression by their values and evaluates constant sub-expressions. It returns nil for nil.
 func (f *folder) fold(expr Expr) Expr {
 	switch expr := expr.(type) {
 	case nil:
@@ -128,7 +126,7 @@ func (f *folder) fold(expr Expr) Expr {
 	return folded
 }
 
-// foldOperands returns the expression with its operands folded.
+// foldOperands returns an expression with folded operands.
 func (f *folder) foldOperands(expr Expr) Expr {
 	switch expr := expr.(type) {
 	case *constRef:
@@ -153,7 +151,7 @@ func (f *folder) foldOperands(expr Expr) Expr {
 	return f.foldOperator(expr)
 }
 
-// foldReference returns the folded value of the constant that an expression refers to, with the type and the position of the reference.
+// foldReference returns the value of a referenced constant, with the type and the position of the reference.
 func (f *folder) foldReference(reference *constRef) Expr {
 	folded := f.foldConstant(reference.constant)
 	f.usesParameter = f.usesParameter || len(f.parameters) > 0 && Parametric(folded)
@@ -166,7 +164,7 @@ func (f *folder) foldReference(reference *constRef) Expr {
 	return folded
 }
 
-// foldAll returns the expressions of a list, folded.
+// foldAll folds each expression of a list.
 func (f *folder) foldAll(exprs []Expr) []Expr {
 	folded := make([]Expr, len(exprs))
 	for i, expr := range exprs {
@@ -175,7 +173,7 @@ func (f *folder) foldAll(exprs []Expr) []Expr {
 	return folded
 }
 
-// foldOperator folds the operands of a property operator.
+// foldOperator returns a property operator with folded operands.
 func (f *folder) foldOperator(expr Expr) Expr {
 	switch expr := expr.(type) {
 	case *Label:
@@ -221,7 +219,7 @@ func (f *folder) foldCosts(costs []Cost) []Cost {
 	return folded
 }
 
-// foldBound returns a time or step bound with its numbers folded; nil for nil.
+// foldBound returns a time or step bound with folded numbers; nil for nil.
 func (f *folder) foldBound(bound *Bound) *Bound {
 	if bound == nil {
 		return nil
@@ -231,13 +229,13 @@ func (f *folder) foldBound(bound *Bound) *Bound {
 	return &folded
 }
 
-// foldThreshold returns a threshold with its bound folded.
+// foldThreshold returns a threshold with a folded bound.
 func (f *folder) foldThreshold(threshold Threshold) Threshold {
 	threshold.Bound = f.fold(threshold.Bound)
 	return threshold
 }
 
-// hasConstantOperands reports whether an expression is an operation on constants only.
+// hasConstantOperands reports whether an expression is an operation on constants.
 func hasConstantOperands(expr Expr) bool {
 	isConst := func(expr Expr) bool { _, ok := expr.(*Const); return ok }
 	switch expr := expr.(type) {
@@ -253,9 +251,8 @@ func hasConstantOperands(expr Expr) bool {
 	return false
 }
 
-// evaluateExactly returns the exact value of an operation on constants, or the operation itself if it has no value. The
-// field Float of the result is the number that PRISM computes in float64 arithmetic, or the float64 next to the exact
-// value if PRISM's number is not close to it. It records where float64 arithmetic gives another Bool or Int.
+// evaluateExactly returns the exact value of an operation on constants, or the operation itself if it has no value. It records where float64
+// arithmetic gives another Bool or Int.
 func (f *folder) evaluateExactly(expr Expr) Expr {
 	enclosed, err := Enclose(expr, nil)
 	if err != nil {
@@ -267,6 +264,7 @@ func (f *folder) evaluateExactly(expr Expr) Expr {
 		if !enclosed.Exact {
 			value.enclosure = &enclosed.enclosure
 		}
+		// Float is PRISM's number, unless PRISM's number is far from the exact value.
 		low, high, ok := enclosed.Ends()
 		if ok && floatErr == nil && IsClose(inFloat.Float, low) && IsClose(inFloat.Float, high) {
 			value.Float = inFloat.Float
@@ -280,8 +278,7 @@ func (f *folder) evaluateExactly(expr Expr) Expr {
 	return &Const{Base{expr.Type(), expr.Pos()}, value}
 }
 
-// differences returns a warning for each expression to which float64 arithmetic, as in PRISM, gives
-// another Bool or Int than exact arithmetic.
+// differences returns a warning for each expression with another Bool or Int in PRISM's float64 arithmetic than in exact arithmetic.
 func (f *folder) differences(file string) []error {
 	var warnings []error
 	for _, pos := range f.floatDiffers {
@@ -293,8 +290,8 @@ func (f *folder) differences(file string) []error {
 // maxError is the largest relative error of a float64 that IsClose accepts.
 const maxError = 0x1p-40
 
-// IsClose reports whether a float64 is within the relative distance 2^-40 of a fraction, and both are in a range without underflow and
-// overflow. A result of float64 arithmetic that is not close to the exact one has lost digits by cancellation, underflow or overflow.
+// IsClose reports whether the relative difference of a float64 and a fraction is at most 2^-40. It returns false near underflow and
+// overflow.
 func IsClose(float float64, fraction *big.Rat) bool {
 	if fraction.Sign() == 0 || float == 0 {
 		return fraction.Sign() == 0 && float == 0
@@ -308,8 +305,7 @@ func IsClose(float float64, fraction *big.Rat) bool {
 	return isInRange && math.Abs(float-nearest) <= maxError*magnitude
 }
 
-// simplify removes a double negation, or a constant Bool from an operation, if the value and the evaluation errors
-// stay the same in every state.
+// simplify removes a double negation, or a constant Bool in an operation. It never changes the value or the evaluation errors.
 func simplify(expr Expr) Expr {
 	switch expr := expr.(type) {
 	case *Unary:
@@ -327,7 +323,7 @@ func simplify(expr Expr) Expr {
 	return expr
 }
 
-// simplifyCond replaces a ?: with a constant condition by its branch, if neither branch can fail.
+// simplifyCond replaces a ?: with a constant condition by its branch, unless a branch has property operators.
 func simplifyCond(expr *Cond) Expr {
 	condition, ok := expr.Condition.(*Const)
 	if !ok || !NeedsOnlyVariables(expr.Then) || !NeedsOnlyVariables(expr.Else) {
@@ -346,7 +342,7 @@ func simplifyCond(expr *Cond) Expr {
 	return expr
 }
 
-// simplifyLogic simplifies an operation on two Bools, at most one of which is constant.
+// simplifyLogic simplifies an operation on two Bools if one of them is constant.
 func simplifyLogic(expr *Binary) Expr {
 	if constant, ok := expr.X.(*Const); ok {
 		return simplifyLeftConstant(expr, constant.Val.Bool)
@@ -357,7 +353,7 @@ func simplifyLogic(expr *Binary) Expr {
 	return expr
 }
 
-// simplifyLeftConstant simplifies an operation whose left operand has a constant value.
+// simplifyLeftConstant simplifies an operation on Bools with a constant left operand.
 func simplifyLeftConstant(expr *Binary, left bool) Expr {
 	switch expr.Op {
 	case syntax.OpAnd, syntax.OpOr, syntax.OpImplies:
@@ -372,8 +368,8 @@ func simplifyLeftConstant(expr *Binary, left bool) Expr {
 	return negatedIf(left == (expr.Op == syntax.OpNe), expr.Y)
 }
 
-// simplifyRightConstant simplifies an operation whose right operand has a constant value. The left operand stays, because its
-// evaluation may fail.
+// simplifyRightConstant simplifies an operation on Bools with a constant right operand. It keeps the left operand, because its evaluation
+// may fail.
 func simplifyRightConstant(expr *Binary, right bool) Expr {
 	isNeutral := expr.Op == syntax.OpAnd && right || expr.Op == syntax.OpOr && !right
 	switch {
@@ -387,15 +383,15 @@ func simplifyRightConstant(expr *Binary, right bool) Expr {
 	return expr
 }
 
-// negatedIf returns the negation of an expression if not is true, otherwise the expression.
-func negatedIf(not bool, expr Expr) Expr {
-	if !not {
+// negatedIf returns the negation of an expression if isNegated is set; otherwise the expression itself.
+func negatedIf(isNegated bool, expr Expr) Expr {
+	if !isNegated {
 		return expr
 	}
 	return simplify(&Unary{Base{Bool, expr.Pos()}, syntax.OpNot, expr})
 }
 
-// Operands calls visit for each operand of an expression that is not nil.
+// Operands calls visit for each operand of an expression. It skips nil operands.
 func Operands(expr Expr, visit func(Expr)) {
 	visitAll := func(exprs ...Expr) {
 		for _, operand := range exprs {

@@ -11,35 +11,25 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Instantiate assigns values to the undefined constants and resolves everything that depends on
-// constants: ranges, initial values, constant sub-expressions. Every undefined constant needs a
-// value; a Double constant accepts an Int. A name that the model does not have gives a warning in
-// the Program; a constant that already has a definition gives an error.
+// Instantiate gives values to the undefined constants and evaluates constant expressions: ranges, initial values and others. Each undefined
+// constant needs a value; a Double constant accepts an Int. An undeclared name gives a warning in the Program; a second definition of a
+// constant is an error.
 //
-// The error is a syntax.ErrorList of the errors that PRISM reports before it explores the first
-// state. Errors in expressions over variables are found when they are evaluated. Unlike in PRISM's
-// explicit engine, an initial value outside the range of its variable is an error here.
+// The error is a syntax.ErrorList of the errors that PRISM reports before it explores the first state. Expressions over variables may still
+// fail later. Unlike in PRISM's explicit engine, an initial value outside the range of its variable is an error.
 //
 // Source: ConstantList.evaluateSomeConstants and VarList of PRISM 4.10; reference, sections 2.3 and 2.4.
 func (m *Model) Instantiate(consts map[string]Value) (*Program, error) {
 	return m.InstantiateOpen(consts, nil)
 }
 
-// InstantiateOpen is Instantiate with parameters: constants of type double without a value, which
-// become a [Param] in expressions. Program.Consts omits them and the constants that
-// depend on them. It is an error if something that must be known before exploration depends on a
-// parameter, such as the range of a variable.
+// InstantiateOpen is Instantiate with parameters: constants of type double without a value. A parameter becomes a [Param] in expressions.
+// Program.Consts omits the parameters and the constants that depend on them. The range or the initial value of a variable must not depend on
+// a parameter.
 func (m *Model) InstantiateOpen(consts map[string]Value, parameters []string) (*Program, error) {
 	folder := newFolder()
 	program := &Program{File: m.file, Type: m.typ, Actions: slices.Clone(m.actions), System: m.system, Players: m.players, Warnings: slices.Clone(m.warnings), model: m}
-	for _, name := range slices.Sorted(maps.Keys(consts)) {
-		constant := m.names[name].constant
-		if constant == nil {
-			program.Warnings = append(program.Warnings, &syntax.Error{File: m.file, Msg: fmt.Sprintf("constant %q is not declared in the model, so its value is not used", name)})
-			continue
-		}
-		folder.giveConstant(constant, consts[name])
-	}
+	program.Warnings = append(program.Warnings, m.giveConstants(folder, consts)...)
 	for _, name := range parameters {
 		folder.setParameter(m, name)
 	}
@@ -69,6 +59,19 @@ func (m *Model) InstantiateOpen(consts map[string]Value, parameters []string) (*
 	program.Differs = len(folder.floatDiffers) > 0
 	program.consts = folder.foldedExprs
 	return program, nil
+}
+
+// giveConstants sets the values of the model's undefined constants. It returns a warning for each undeclared name.
+func (m *Model) giveConstants(folder *folder, consts map[string]Value) (warnings []error) {
+	for _, name := range slices.Sorted(maps.Keys(consts)) {
+		constant := m.names[name].constant
+		if constant == nil {
+			warnings = append(warnings, &syntax.Error{File: m.file, Msg: fmt.Sprintf("constant %q is not declared in the model, so its value is not used", name)})
+			continue
+		}
+		folder.giveConstant(constant, consts[name])
+	}
+	return warnings
 }
 
 // giveConstant sets the value of an undefined constant, converted to its type.
@@ -109,7 +112,7 @@ func (f *folder) setParameter(model *Model, name string) {
 	}
 }
 
-// nameOfValues returns PRISM's word for the values of a type, as in "not a valid integer".
+// nameOfValues returns PRISM's word for a value of a type, as in "not a valid integer".
 func nameOfValues(typ Type) string {
 	switch typ {
 	case Int:
@@ -120,8 +123,7 @@ func nameOfValues(typ Type) string {
 	return typ.String()
 }
 
-// requireValues reports constants that have neither a definition nor a value, unless there are other
-// errors already.
+// requireValues reports the constants without a definition and without a value. It reports nothing after an earlier error.
 func (f *folder) requireValues(consts []*constant, file string) {
 	if len(f.errs) > 0 {
 		return
@@ -156,7 +158,7 @@ func (f *folder) instantiateVariable(model *Model, variable *variable) Variable 
 	result := Variable{Name: variable.name, Type: variable.typ, Module: variable.module, Pos: variable.decl.Pos()}
 	switch variable.decl.Type {
 	case syntax.BoolVar:
-		result.High = 1
+		result.Bounded, result.High = true, 1
 	case syntax.IntVar:
 		result.Low, result.High = math.MinInt32, math.MaxInt32
 	case syntax.ClockVar:
@@ -166,10 +168,14 @@ func (f *folder) instantiateVariable(model *Model, variable *variable) Variable 
 		result.Low, result.High = f.variableRange(model, variable)
 		result.Init = result.Low
 	}
-	result.Bounded = result.Bounded || variable.typ == Bool
-	if variable.init == nil {
-		return result
+	if variable.init != nil {
+		f.setInitialValue(&result, model, variable)
 	}
+	return result
+}
+
+// setInitialValue evaluates the initial value of a variable and stores it in result. A value outside the range is an error.
+func (f *folder) setInitialValue(result *Variable, model *Model, variable *variable) {
 	value, ok := f.evaluate(model, variable.init)
 	switch {
 	case !ok:
@@ -182,11 +188,10 @@ func (f *folder) instantiateVariable(model *Model, variable *variable) Variable 
 	default:
 		result.Init = value.Int
 	}
-	return result
 }
 
-// variableRange evaluates the range of a variable and reports an error if it is not valid. In PRISM's dialect it must have at least two
-// values. If a bound has no value, variableRange returns the range of all numbers that are not negative.
+// variableRange evaluates the range of a variable. It reports an invalid range; PRISM's dialect wants at least two values. After an error in
+// a bound it returns the range from 0 to MaxInt32.
 func (f *folder) variableRange(model *Model, variable *variable) (low, high int32) {
 	lowValue, okLow := f.evaluate(model, variable.low)
 	highValue, okHigh := f.evaluate(model, variable.high)
@@ -206,8 +211,7 @@ func (f *folder) variableRange(model *Model, variable *variable) (low, high int3
 	return low, high
 }
 
-// evaluate returns the value of a constant expression of the model, and reports an error if it has
-// none.
+// evaluate returns the value of a constant expression of the model; false after reporting an error.
 func (f *folder) evaluate(model *Model, expr Expr) (Value, bool) {
 	value, err := constantValue(f.fold(expr))
 	if evalErr, ok := errors.AsType[*EvalError](err); ok {
@@ -216,7 +220,7 @@ func (f *folder) evaluate(model *Model, expr Expr) (Value, bool) {
 	return value, err == nil
 }
 
-// foldInto folds the expressions of the model and adds them to the program.
+// foldInto adds the model's expressions to the program, with constants replaced by their values.
 func (m *Model) foldInto(program *Program, folder *folder) {
 	for _, module := range m.modules {
 		module.Invariant = folder.fold(module.Invariant)
@@ -243,7 +247,7 @@ func (m *Model) foldInto(program *Program, folder *folder) {
 	}
 }
 
-// foldUpdates folds the expressions of a command's updates.
+// foldUpdates returns the updates of a command with constants replaced by their values.
 func (f *folder) foldUpdates(updates []Update) []Update {
 	folded := slices.Clone(updates)
 	for i, update := range updates {

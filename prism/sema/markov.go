@@ -13,7 +13,7 @@ type race struct {
 	deadlock   Expr // whether no command is enabled
 }
 
-// addMarkovian records a Markovian command, for embed.
+// addMarkovian records a Markovian command; it is an error in other models than Markov automata.
 func (c *checker) addMarkovian(command Command) {
 	if !c.isMarkovAutomaton {
 		c.add(phaseOurs, command.Pos, "found a Markovian command (<>) in a model of type %s, want it in a Markov automaton (ma)", c.model.typ)
@@ -21,8 +21,8 @@ func (c *checker) addMarkovian(command Command) {
 	c.markovian = append(c.markovian, command)
 }
 
-// embed replaces the Markovian commands by one command of the embedded MDP. By maximal progress it is enabled only if no other
-// command is. Then the probability of a Markovian update is its rate divided by the exit rate of the state.
+// embed replaces the Markovian commands by one command of the embedded MDP. By maximal progress the command is enabled only if no other
+// command is. The probability of an update is its rate divided by the exit rate.
 //
 // Source: Guck et al., Analysis of Timed and Long-Run Objectives for Markov Automata, LMCS 10(3), 2014, sections 2 and 4.
 func (c *checker) embed() {
@@ -66,11 +66,10 @@ func (c *checker) newRace() *race {
 	}
 }
 
-// immediateEnabled returns the condition that an immediate command, a command without rates, is enabled. A synchronising action is
-// enabled if each module that has it in its alphabet has an enabled command with it.
+// immediateEnabled returns the condition that a command without rates is enabled.
 func (c *checker) immediateEnabled() Expr {
 	enabled := c.modulesEnabled(Unlabelled)
-	for action := range c.model.actions {
+	for action := range c.model.actions { // all participating modules must synchronise
 		if participants := c.modulesEnabled(action); len(participants) > 0 {
 			enabled = append(enabled, combine(syntax.OpAnd, participants))
 		}
@@ -78,26 +77,30 @@ func (c *checker) immediateEnabled() Expr {
 	return combine(syntax.OpOr, enabled)
 }
 
-// modulesEnabled returns, for each module with commands for an action, the condition that one of these commands is enabled.
+// modulesEnabled returns, for each module with an action in its alphabet, the condition that one of its commands with the action is enabled.
 func (c *checker) modulesEnabled(action int) []Expr {
 	var conditions []Expr
 	for _, module := range c.model.modules {
-		var guards []Expr
-		for _, command := range module.Commands {
-			if command.Action == action {
-				guards = append(guards, command.Guard)
-			}
-		}
-		if len(guards) > 0 {
+		if guards := module.guardsOf(action); len(guards) > 0 {
 			conditions = append(conditions, combine(syntax.OpOr, guards))
 		}
 	}
 	return conditions
 }
 
-// embedReward returns the items of the embedded MDP that replace a reward item. A state reward is earned per unit of time: in the
-// embedded MDP, a state earns it for its mean sojourn time, and a deadlock for one unit of time, as in PRISM. Other items, and all
-// items of other models, are unchanged.
+// guardsOf returns the guards of the commands with an action.
+func (m *Module) guardsOf(action int) []Expr {
+	var guards []Expr
+	for _, command := range m.Commands {
+		if command.Action == action {
+			guards = append(guards, command.Guard)
+		}
+	}
+	return guards
+}
+
+// embedReward returns the reward items of the embedded MDP for a reward item. A state reward is earned per unit of time, for the mean
+// sojourn time of the state. A deadlock earns one unit of time, as in PRISM.
 func (c *checker) embedReward(item RewardItem) []RewardItem {
 	if c.race == nil || item.Transition {
 		return []RewardItem{item}
@@ -109,12 +112,12 @@ func (c *checker) embedReward(item RewardItem) []RewardItem {
 	return []RewardItem{sojourn, deadlock}
 }
 
-// divideByExitRate returns an expression divided by the exit rate.
+// divideByExitRate divides an expression by the exit rate.
 func (r *race) divideByExitRate(expr Expr) Expr {
 	return operation(syntax.OpDiv, Double, expr, r.exitRate)
 }
 
-// combine combines expressions by a Boolean operator. It returns the constant false for an empty list.
+// combine joins expressions by a Boolean operator. It returns false for an empty list.
 func combine(op syntax.Op, exprs []Expr) Expr {
 	if len(exprs) == 0 {
 		return &Const{Base{Bool, syntax.Pos{}}, BoolValue(false)}

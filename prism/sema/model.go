@@ -6,8 +6,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Model is a model file that passed all checks that PRISM makes before constants have values. It
-// is immutable and safe for concurrent use.
+// Model is a model file that passed all checks that PRISM makes before constants have values. It is immutable and safe for concurrent use.
 type Model struct {
 	file    string
 	typ     syntax.ModelType
@@ -55,10 +54,10 @@ func (m *Model) ModelType() syntax.ModelType { return m.typ }
 // IsMarkovAutomaton reports whether the model is the embedded MDP of a Markov automaton.
 func (m *Model) IsMarkovAutomaton() bool { return m.embedded }
 
-// Timed reports whether time passes in the states of a path: in a CTMC and, but for its immediate states, in a Markov automaton.
+// Timed reports whether the model has continuous time: it is a CTMC or a Markov automaton.
 func (p *Program) Timed() bool { return p.Type == syntax.CTMC || p.model.IsMarkovAutomaton() }
 
-// Unbounded reports whether an integer variable has no bounds, so that the model may have infinitely many states.
+// Unbounded reports whether an integer variable has no bounds. The model may then have infinitely many states.
 func (m *Model) Unbounded() bool {
 	return slices.ContainsFunc(m.vars, func(v *variable) bool { return v.decl.Type == syntax.IntVar })
 }
@@ -66,6 +65,7 @@ func (m *Model) Unbounded() bool {
 // Constants returns the constants in file order.
 func (m *Model) Constants() []Constant { return describeConstants(m.consts) }
 
+// describeConstants returns the public description of each constant.
 func describeConstants(constants []*constant) []Constant {
 	out := make([]Constant, len(constants))
 	for i, constant := range constants {
@@ -78,7 +78,7 @@ func describeConstants(constants []*constant) []Constant {
 // order. Instantiate needs a value for each.
 func (m *Model) Undefined() []string { return undefinedNames(m.consts) }
 
-// undefinedNames returns the names of the constants that have no definition in the file.
+// undefinedNames returns the names of the constants without a definition.
 func undefinedNames(constants []*constant) []string {
 	var names []string
 	for _, constant := range constants {

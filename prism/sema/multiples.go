@@ -7,11 +7,9 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// ErrorDecides reports whether an expression for which Decide is false can be decided from float64
-// values and OperandError, in every state in which it has a value. That is so if all numbers in it
-// are multiples of a fraction that is large compared with the error. Then two compared numbers are
-// equal if and only if their float64 values differ by at most the error. Likewise floor and round
-// are the rounding of the float64 value plus the error, and ceil is that of the value minus the error.
+// ErrorDecides reports whether OperandError is small enough to decide a comparison or rounding in every state. This holds if all numbers are
+// multiples of a fraction much larger than the error. Two compared numbers are then equal if and only if their float64 values differ by at
+// most the error. floor and round are exact for the float64 value plus the error, and ceil for the value minus the error.
 func (d FloatAnalysis) ErrorDecides(expr Expr) bool {
 	analysis := numberAnalysis{vars: d.vars}
 	common := multiples{1, 1}
@@ -23,8 +21,8 @@ func (d FloatAnalysis) ErrorDecides(expr Expr) bool {
 	return 4*d.OperandError(expr)*common.maxDenominator() <= 1
 }
 
-// multiples says that a number is an integer divided by fixed*v, where the integer v depends on the
-// state and is between 1 and varying. An infinite field means that nothing is known.
+// multiples describes a number k/(fixedPart*v) with integers k and v, where v depends on the state and 1 <= v <= varying. An infinite field
+// means that nothing is known.
 type multiples struct{ fixedPart, varying float64 }
 
 // maxDenominator returns the largest denominator that the number may have.
@@ -35,17 +33,16 @@ func (m multiples) sum(other multiples) multiples {
 	return multiples{leastMultiple(m.fixedPart, other.fixedPart), m.varying * other.varying}
 }
 
-// leastMultiple returns the least common multiple of two integers, infinity if it is larger than
-// exactLimit.
+// leastMultiple returns the least common multiple of two integers; infinity if it exceeds exactLimit.
 func leastMultiple(left, right float64) float64 {
 	if !(left <= exactLimit && right <= exactLimit) {
 		return math.Inf(1)
 	}
-	first, second := int64(left), int64(right)
-	for second != 0 {
-		first, second = second, first%second
+	divisor, remainder := int64(left), int64(right)
+	for remainder != 0 {
+		divisor, remainder = remainder, divisor%remainder
 	}
-	if result := left / float64(first) * right; result <= exactLimit {
+	if result := left / float64(divisor) * right; result <= exactLimit {
 		return result
 	}
 	return math.Inf(1)
@@ -59,16 +56,15 @@ func (n *numberAnalysis) multiples(expr Expr) multiples {
 	return n.multiplesOf.Put(expr, n.computeMultiples(expr))
 }
 
-// computeMultiples determines the denominators that a number may have.
+// computeMultiples returns the denominators that a number may have.
 func (n *numberAnalysis) computeMultiples(expr Expr) multiples {
-	unknown := multiples{math.Inf(1), math.Inf(1)}
 	if expr.Type() == Int {
 		return multiples{1, 1}
 	}
 	switch expr := expr.(type) {
 	case *Const:
 		if expr.Val.Rat == nil {
-			return unknown
+			return unknownMultiples()
 		}
 		return multiples{exactFloat(expr.Val.Rat.Denom()), 1}
 	case *Unary:
@@ -77,7 +73,7 @@ func (n *numberAnalysis) computeMultiples(expr Expr) multiples {
 		return n.multiples(expr.Then).either(n.multiples(expr.Else))
 	case *Call:
 		if expr.Func != FuncMin && expr.Func != FuncMax {
-			return unknown
+			return unknownMultiples()
 		}
 		result := n.multiples(expr.Args[0])
 		for _, arg := range expr.Args[1:] {
@@ -85,38 +81,47 @@ func (n *numberAnalysis) computeMultiples(expr Expr) multiples {
 		}
 		return result
 	case *Binary:
-		left := n.multiples(expr.X)
-		switch expr.Op {
-		case syntax.OpAdd, syntax.OpSub:
-			return left.sum(n.multiples(expr.Y))
-		case syntax.OpMul:
-			right := n.multiples(expr.Y)
-			return multiples{left.fixedPart * right.fixedPart, left.varying * right.varying}
-		case syntax.OpDiv:
-			return n.quotientMultiples(left, expr.Y)
-		}
+		return n.binaryMultiples(expr)
 	}
-	return unknown
+	return unknownMultiples()
 }
 
-// quotientMultiples returns the denominators that the quotient of a number and divisor may have. left has those of the number. The numerator
-// of the divisor multiplies them.
-func (n *numberAnalysis) quotientMultiples(left multiples, divisor Expr) multiples {
+// unknownMultiples describes a number of which nothing is known.
+func unknownMultiples() multiples { return multiples{math.Inf(1), math.Inf(1)} }
+
+// binaryMultiples returns the denominators that the result of an infix operator may have.
+func (n *numberAnalysis) binaryMultiples(expr *Binary) multiples {
+	left := n.multiples(expr.X)
+	switch expr.Op {
+	case syntax.OpAdd, syntax.OpSub:
+		return left.sum(n.multiples(expr.Y))
+	case syntax.OpMul:
+		right := n.multiples(expr.Y)
+		return multiples{left.fixedPart * right.fixedPart, left.varying * right.varying}
+	case syntax.OpDiv:
+		return n.quotientMultiples(left, expr.Y)
+	}
+	return unknownMultiples()
+}
+
+// quotientMultiples returns the denominators that a quotient may have. dividend describes the dividend.
+func (n *numberAnalysis) quotientMultiples(dividend multiples, divisor Expr) multiples {
 	if constant, ok := divisor.(*Const); ok && constant.Val.Rat != nil && constant.Val.Rat.Sign() != 0 {
-		return multiples{left.fixedPart * exactFloat(new(big.Int).Abs(constant.Val.Rat.Num())), left.varying}
+		return multiples{dividend.fixedPart * exactFloat(new(big.Int).Abs(constant.Val.Rat.Num())), dividend.varying}
 	}
-	right, value := n.multiples(divisor), n.number(divisor)
+	// The quotient's denominator is a multiple of the divisor's numerator.
+	value := n.number(divisor)
 	maxDivisor := value.maxAbs() + value.AbsErr
-	maxNumerator := math.Ceil(roundingMargin * maxDivisor * right.maxDenominator())
-	return multiples{left.fixedPart, left.varying * maxNumerator}
+	maxNumerator := math.Ceil(roundingMargin * maxDivisor * n.multiples(divisor).maxDenominator())
+	return multiples{dividend.fixedPart, dividend.varying * maxNumerator}
 }
 
-// either describes a number that is one of two numbers.
+// either describes a number that equals one of two numbers.
 func (m multiples) either(other multiples) multiples {
 	return multiples{leastMultiple(m.fixedPart, other.fixedPart), max(m.varying, other.varying)}
 }
 
-// exactFloat returns an integer as a float64, infinity if it is too large to be exact.
+// exactFloat returns an integer as a float64; infinity if it is larger than exactLimit.
 func exactFloat(i *big.Int) float64 {
 	if !i.IsInt64() || i.Int64() > exactLimit {
 		return math.Inf(1)

@@ -45,7 +45,7 @@ type symbol struct {
 // table is a name space: it maps names to their meanings.
 type table map[string]symbol
 
-// lookup returns the meaning of a name in this table, otherwise in the outer one.
+// lookup returns the meaning of a name in this table, or else in the outer table.
 func (t table) lookup(outer table, name string) (symbol, bool) {
 	if meaning, ok := t[name]; ok {
 		return meaning, true
@@ -54,21 +54,20 @@ func (t table) lookup(outer table, name string) (symbol, bool) {
 	return meaning, ok
 }
 
-// declareName adds an identifier of the model and returns true. If it is in use, it reports an error in the given phase and returns
-// false.
+// declareName declares an identifier of the model. If the name is in use, it reports an error and returns false.
 func (c *checker) declareName(errorPhase phase, name string, pos syntax.Pos, meaning symbol) bool {
 	meaning.location = "the model"
 	return c.model.names.declare(&c.diags, errorPhase, nil, name, name, pos, meaning)
 }
 
-// declareQuoted adds a quoted name of the model, as declareName adds an identifier.
+// declareQuoted declares a quoted name of the model. If the name is in use, it reports an error and returns false.
 func (c *checker) declareQuoted(errorPhase phase, name string, pos syntax.Pos, meaning symbol) bool {
 	meaning.location = "the model"
 	return c.model.quoted.declare(&c.diags, errorPhase, nil, name, strconv.Quote(name), pos, meaning)
 }
 
-// declare adds a name and returns true. If the name is in use in this table or the outer one, it reports an error and keeps the
-// first declaration. shown is the name as the error message writes it.
+// declare adds a name to the table. If the name is in use here or in the outer table, it reports an error and returns false. shown is the
+// name in error messages.
 func (t table) declare(diags *diags, errorPhase phase, outerTable table, name, shown string, pos syntax.Pos, meaning symbol) bool {
 	old, isTaken := outerTable[name]
 	if !isTaken {
@@ -97,7 +96,7 @@ type renaming struct {
 	newNames map[string]string
 }
 
-// applyRenamings applies the renamings of nested renamed modules one after another.
+// applyRenamings returns the new name of a name after several renamings, one after another.
 func applyRenamings(renamings []*renaming, name string) string {
 	for _, renaming := range renamings {
 		if newName, ok := renaming.newNames[name]; ok {

@@ -7,8 +7,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// MaxRelErr is the largest relative error that the float64 value of a number may have. A number with a larger error is computed
-// with fractions.
+// MaxRelErr is the largest accepted relative error of a float64 value. A number with a larger error is computed with fractions.
 const MaxRelErr = 0x1p-40
 
 // The range of float64 numbers whose products of a few are neither infinite nor subnormal.
@@ -20,7 +19,7 @@ const (
 // UnitRoundoff is the largest relative error of rounding a number to float64.
 const UnitRoundoff = 0x1p-53
 
-// NumberFacts holds what is known about the value of a numeric expression, in every state in which it and its operands have values.
+// NumberFacts describes the value of a numeric expression, in every state in which it has a value.
 type NumberFacts struct {
 	// Lo and Hi bound the float64 value. Float64 operations are monotonic, so the bounds of an operation's result need no
 	// rounding outwards.
@@ -39,7 +38,7 @@ func unknownFacts() NumberFacts {
 	return NumberFacts{Lo: math.Inf(-1), Hi: math.Inf(1), AbsErr: math.Inf(1), RelErr: math.NaN()}
 }
 
-// SingleValue returns the facts of one float64 number with the given relative error and an unknown absolute error.
+// SingleValue returns the facts of a float64 number with a known relative error and an unknown absolute error.
 func SingleValue(value, relErr float64) NumberFacts {
 	facts := NumberFacts{Lo: value, Hi: value, MinAbs: math.Abs(value), AbsErr: math.Inf(1), RelErr: relErr}
 	if value == 0 {
@@ -51,7 +50,7 @@ func SingleValue(value, relErr float64) NumberFacts {
 // maxAbs returns the largest possible absolute value.
 func (x NumberFacts) maxAbs() float64 { return max(math.Abs(x.Lo), math.Abs(x.Hi)) }
 
-// withSmallRelErr forgets the relative error if it is too large, or if the value may be outside the range of float64.
+// withSmallRelErr replaces the relative error by NaN (unknown) if it exceeds MaxRelErr, or if the value may be near overflow or underflow.
 func (x NumberFacts) withSmallRelErr() NumberFacts {
 	isSmall := x.RelErr <= MaxRelErr // false for NaN
 	isInRange := x.maxAbs() <= maxMagnitude && x.MinAbs >= minMagnitude
@@ -61,8 +60,8 @@ func (x NumberFacts) withSmallRelErr() NumberFacts {
 	return x
 }
 
-// Either returns facts that hold for both numbers. They also hold for the minimum and the maximum, because float64 arithmetic
-// picks the wrong number only if the two are within their errors.
+// Either returns facts that hold for both numbers, and for their minimum and maximum. Float64 arithmetic picks the wrong number only if the
+// difference of the numbers is within their errors.
 func (x NumberFacts) Either(y NumberFacts) NumberFacts {
 	return NumberFacts{
 		Lo: min(x.Lo, y.Lo), Hi: max(x.Hi, y.Hi), MinAbs: min(x.MinAbs, y.MinAbs),
@@ -71,7 +70,7 @@ func (x NumberFacts) Either(y NumberFacts) NumberFacts {
 	}
 }
 
-// Facts returns the facts of a numeric expression. nil stands for the constant 1.
+// Facts returns the facts of a numeric expression; nil stands for the constant 1.
 func (d FloatAnalysis) Facts(expr Expr) NumberFacts {
 	if expr == nil {
 		return NumberFacts{Lo: 1, Hi: 1, MinAbs: 1, AbsErr: 0, RelErr: 0}
@@ -80,9 +79,8 @@ func (d FloatAnalysis) Facts(expr Expr) NumberFacts {
 	return analysis.number(expr)
 }
 
-// Error bounds the difference between the float64 value of an expression and its exact value, in every state
-// in which all operands have values. Adding a bound other than 0 to the float64 may round once more.
-// The bound is infinite if none is known.
+// Error returns a bound on the difference between the float64 value of an expression and its exact value, in every state. The bound is
+// infinite if none is known. Adding a nonzero bound to the float64 value may round once more.
 func (d FloatAnalysis) Error(expr Expr) float64 {
 	facts := d.Facts(expr)
 	isBounded := facts.maxAbs() < math.MaxFloat64 // false for NaN
@@ -96,9 +94,9 @@ func (d FloatAnalysis) Error(expr Expr) float64 {
 	}
 }
 
-// roundedAbsErr returns a bound on the absolute error of the result x of an operation: err, which its operands cause, and one
-// rounding. roundingMargin covers the rounding of this analysis itself, and the constant 2^-1000 covers underflow.
+// roundedAbsErr returns a bound on the absolute error of a rounded result. err is the error that the operands cause.
 func (x NumberFacts) roundedAbsErr(err float64) float64 {
+	// The margin covers the rounding of the bound itself, and 2^-1000 covers underflow.
 	bound := roundingMargin*err + 2*UnitRoundoff*x.maxAbs() + 0x1p-1000
 	if math.IsNaN(bound) { // zero times an unknown error
 		return math.Inf(1)
@@ -106,7 +104,7 @@ func (x NumberFacts) roundedAbsErr(err float64) float64 {
 	return bound
 }
 
-// roundedRelErr is roundedAbsErr for relative errors, without underflow.
+// roundedRelErr returns a bound on the relative error of a rounded result without underflow. err is the error that the operands cause.
 func roundedRelErr(err float64) float64 { return roundingMargin * (err + UnitRoundoff) }
 
 // number returns the cached result of computeNumber.
@@ -147,7 +145,7 @@ func (n *numberAnalysis) computeNumber(expr Expr) NumberFacts {
 	return unknownFacts()
 }
 
-// constantFacts returns the facts of a constant: its float64 value, and the error of this value.
+// constantFacts returns the facts of a constant: its float64 value and the error of this value.
 func constantFacts(constant *Const) NumberFacts {
 	exact, err := Enclose(constant, nil)
 	if err != nil {
@@ -159,7 +157,7 @@ func constantFacts(constant *Const) NumberFacts {
 	return facts.withSmallRelErr()
 }
 
-// binaryFacts returns the facts of the result of an arithmetic operator.
+// binaryFacts returns the facts of x op y for an arithmetic operator.
 func binaryFacts(op syntax.Op, x, y NumberFacts) NumberFacts {
 	switch op {
 	case syntax.OpAdd:
@@ -188,8 +186,7 @@ func (x NumberFacts) product(y NumberFacts) NumberFacts {
 	return product
 }
 
-// quotient returns the facts of the quotient x/y. Division by zero is an error in float64 and in exact arithmetic. The absolute error has a
-// bound only if the divisor has one sign and its distance from zero exceeds its error.
+// quotient returns the facts of x/y. The absolute error has a bound only if y cannot be near zero.
 func (x NumberFacts) quotient(y NumberFacts) NumberFacts {
 	quotient := NumberFacts{MinAbs: x.MinAbs / y.maxAbs(), AbsErr: math.Inf(1), RelErr: roundedRelErr(x.RelErr + y.RelErr)}
 	switch {
@@ -201,7 +198,7 @@ func (x NumberFacts) quotient(y NumberFacts) NumberFacts {
 		quotient.Hi = x.maxAbs() / y.MinAbs
 		quotient.Lo = -quotient.Hi
 	}
-	minDivisor := max(y.Lo, -y.Hi) // of the absolute value
+	minDivisor := max(y.Lo, -y.Hi) // least absolute value of y; not positive if y may be zero
 	if minDivisor > 2*y.AbsErr {
 		absErr := (x.AbsErr + quotient.maxAbs()*y.AbsErr) / (minDivisor - y.AbsErr)
 		quotient.AbsErr = quotient.roundedAbsErr(absErr)
@@ -209,17 +206,16 @@ func (x NumberFacts) quotient(y NumberFacts) NumberFacts {
 	return quotient
 }
 
-// rangeOfQuotient returns the bounds of the quotients of a number and the divisors between low and high, which have one sign.
+// rangeOfQuotient returns bounds of x/divisor for all divisors between low and high, which have the same sign.
 func (x NumberFacts) rangeOfQuotient(low, high float64) (lo, hi float64) {
 	return min(x.Lo/low, x.Lo/high, x.Hi/low, x.Hi/high), max(x.Lo/low, x.Lo/high, x.Hi/low, x.Hi/high)
 }
 
-// sumMargin is a margin for the least absolute value of a sum, relative to the absolute values of its operands. The exact sum may be
-// closer to zero than the float64 sum by the relative errors of the operands, which are at most MaxRelErr (2^-40, or 1e-12).
+// sumMargin is a margin for the least absolute value of a sum, relative to the absolute values of its operands. It covers the relative
+// errors of the operands, which are at most MaxRelErr (about 1e-12).
 const sumMargin = 1e-9
 
-// sum returns the facts of a sum. If the operands may have different signs, the relative error has
-// a bound only if the sum cannot be close to zero.
+// sum returns the facts of x+y. The relative error has a bound unless cancellation may make the sum close to zero.
 func (x NumberFacts) sum(y NumberFacts) NumberFacts {
 	sum := NumberFacts{Lo: x.Lo + y.Lo, Hi: x.Hi + y.Hi, RelErr: math.NaN()}
 	sum.AbsErr = sum.roundedAbsErr(x.AbsErr + y.AbsErr)
@@ -240,8 +236,8 @@ func (x NumberFacts) sum(y NumberFacts) NumberFacts {
 // roundingMargin is a factor that makes an upper bound of a few float64 operations safe from their rounding errors.
 const roundingMargin = 1.01
 
-// RelativeError returns an upper bound on the relative difference between a float64 and the exact value.
-// It is infinite if only one of them is zero, or if the float64 is not finite.
+// RelativeError returns an upper bound on the relative difference between a float64 and the exact value. It is infinite if only one of the
+// numbers is zero, or if the float64 is not finite.
 func RelativeError(float float64, exact *big.Rat) float64 {
 	difference := distance(float, exact)
 	switch {
@@ -266,18 +262,17 @@ func distance(float float64, fraction *big.Rat) *big.Rat {
 	return difference.Abs(difference)
 }
 
-// RelativeError returns an upper bound on the relative difference between f and the enclosed number.
-// It is infinite if the enclosure contains both signs, or is not finite.
-func (x Enclosed) RelativeError(f float64) float64 {
+// RelativeError returns an upper bound on the relative difference between a float64 and the enclosed number. It is infinite if the enclosure
+// contains both signs or is not finite.
+func (x Enclosed) RelativeError(float float64) float64 {
 	lo, hi, ok := x.Ends()
 	if !ok || lo.Sign() != hi.Sign() {
 		return math.Inf(1)
 	}
-	return max(RelativeError(f, lo), RelativeError(f, hi))
+	return max(RelativeError(float, lo), RelativeError(float, hi))
 }
 
-// absoluteError returns an upper bound on the difference between a float64 and the enclosed number; infinite if
-// one of them is.
+// absoluteError returns an upper bound on the difference between a float64 and the enclosed number; infinite if a number is not finite.
 func (x Enclosed) absoluteError(float float64) float64 {
 	lo, hi, ok := x.Ends()
 	if !ok || math.IsInf(float, 0) || math.IsNaN(float) {

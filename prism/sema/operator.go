@@ -7,7 +7,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// operator resolves an expression that occurs in properties only.
+// operator resolves the operator of an expression that only properties may contain.
 func (r *resolver) operator(expr syntax.Expr) Expr {
 	switch expr := expr.(type) {
 	case *syntax.Quoted:
@@ -46,7 +46,7 @@ func (r *resolver) strategy(expr *syntax.Strategy) Expr {
 	return &Strategy{Base{typ, expr.Pos()}, expr.Box, expr.All, names, players, operand}
 }
 
-// quoted resolves a quoted name: an observable, another property or a label.
+// quoted resolves a quoted name: the name of an observable, a property or a label.
 func (r *resolver) quoted(expr *syntax.Quoted) Expr {
 	base := Base{Bool, expr.Pos()}
 	meaning, ok := r.props.quoted.lookup(r.model.quoted, expr.Name)
@@ -75,8 +75,7 @@ func (r *resolver) quoted(expr *syntax.Quoted) Expr {
 	return &Label{base, expr.Name, len(r.model.labels) + meaning.index}
 }
 
-// property returns the resolved formula of property i, which it resolves at the first call. Like PRISM, it attributes type errors in the property to
-// the property that refers to it, and other errors to the property itself.
+// property returns the resolved formula of property i. It resolves the formula at the first call.
 func (r *resolver) property(i int) Expr {
 	property := r.props.props[i]
 	if property.expr != nil {
@@ -89,6 +88,7 @@ func (r *resolver) property(i int) Expr {
 	property.expr = r.expr(property.decl.X)
 	property.nesting = *r.nesting
 	r.unit, *r.nesting = outerUnit, outerNesting
+	// Like PRISM, attribute type errors to the property that refers to this property.
 	for index := firstError; index < len(r.entries); index++ {
 		if r.entries[index].phase == phaseTypes {
 			r.entries[index].unit = outerUnit
@@ -97,8 +97,8 @@ func (r *resolver) property(i int) Expr {
 	return property.expr
 }
 
-// checkNumberBound reports an error unless the bound of an operator is a constant number. resolved is the bound after resolution, nil if the operator
-// has none. The error messages begin with subject; otherType continues the message for a bound that is not a number.
+// checkNumberBound reports an error unless the bound of an operator is a constant number. A nil resolved means that there is no bound. The
+// messages are "subject is not constant" and "subject otherType".
 func (r *resolver) checkNumberBound(expr syntax.Expr, resolved Expr, subject, otherType string) {
 	if resolved == nil {
 		return
@@ -106,19 +106,18 @@ func (r *resolver) checkNumberBound(expr syntax.Expr, resolved Expr, subject, ot
 	if !isConstant(resolved) {
 		r.semanticError(expr, "%s is not constant", subject)
 	}
-	if typ := resolved.Type(); typ != Invalid && !numeric(typ) {
+	if typ := resolved.Type(); typ != Invalid && !isNumeric(typ) {
 		r.typeError(expr, "%s %s: %s", subject, otherType, typeMismatch(resolved, "a number"))
 	}
 }
 
-// temporal resolves a temporal operator with its bounds and operands. In a Markov automaton a bound on time counts as a bound on a reward, because only
-// some states let time pass.
+// temporal resolves a temporal operator with its bounds and operands.
 func (r *resolver) temporal(expr *syntax.Temporal) Expr {
 	result := &Temporal{Base: Base{Path, expr.Pos()}, Op: expr.Op, X: r.optional(expr.X), Y: r.expr(expr.Y)}
 	if len(expr.Costs) > 0 {
 		return r.costBounded(expr, expr.Costs, result)
 	}
-	if expr.Bound != nil && r.model.embedded {
+	if expr.Bound != nil && r.model.embedded { // only some states of a Markov automaton let time pass
 		return r.costBounded(expr, []*syntax.CostBound{{Word: "time", Bound: expr.Bound, Span: expr.Bound.Span}}, result)
 	}
 	if expr.Bound != nil {
@@ -134,7 +133,7 @@ func (r *resolver) temporal(expr *syntax.Temporal) Expr {
 	return result
 }
 
-// timeBound resolves the time, step or reward bound of an operator. operator is its name for error messages.
+// timeBound resolves a time, step or reward bound. operator is the name of the bounded operator in error messages.
 func (r *resolver) timeBound(source *syntax.TimeBound, operator string) *Bound {
 	bound := &Bound{Low: r.optional(source.Low), LowStrict: source.LowStrict, HighStrict: source.HighStrict, At: source.Pos()}
 	if source.Equal {
@@ -147,8 +146,7 @@ func (r *resolver) timeBound(source *syntax.TimeBound, operator string) *Bound {
 	return bound
 }
 
-// costBounded returns a temporal operator with bounds on rewards, or on the time of a Markov automaton. temporal is the same operator without its
-// bounds, but with resolved operands.
+// costBounded returns a temporal operator with bounds on rewards or on the time of a Markov automaton. temporal has the resolved operands.
 func (r *resolver) costBounded(expr *syntax.Temporal, costs []*syntax.CostBound, temporal *Temporal) Expr {
 	result := &CostBounded{Base: temporal.Base, X: temporal.X, Y: temporal.Y}
 	if expr.Op != syntax.Future && expr.Op != syntax.Until {
@@ -162,7 +160,7 @@ func (r *resolver) costBounded(expr *syntax.Temporal, costs []*syntax.CostBound,
 	return result
 }
 
-// costs resolves the bounds on rewards, steps and time of a temporal or reward operator. operator is its name for error messages.
+// costs resolves bounds on rewards, steps and time. operator is the name of the bounded operator in error messages.
 func (r *resolver) costs(bounds []*syntax.CostBound, operator string) []Cost {
 	var costs []Cost
 	for _, costBound := range bounds {
@@ -175,8 +173,7 @@ func (r *resolver) costs(bounds []*syntax.CostBound, operator string) []Cost {
 	return costs
 }
 
-// boundedRewardStruct returns the index of the reward structure that a bound names; the first
-// structure if it names none. If there is no such structure, it reports an error and returns 0.
+// boundedRewardStruct returns the index of the reward structure that a bound names, or 0 if it names none. It returns 0 after an error.
 func (r *resolver) boundedRewardStruct(costBound *syntax.CostBound) int {
 	if costBound.Struct == nil {
 		if len(r.model.rewards) == 0 {
@@ -197,22 +194,21 @@ func (r *resolver) boundedRewardStruct(costBound *syntax.CostBound) int {
 	return i
 }
 
-// checkTemporalOperand reports an error unless an operand of a temporal operator is Boolean or a path formula. resolved is the operand after
-// resolution.
+// checkTemporalOperand reports an error unless an operand of a temporal operator is Boolean or a path formula.
 func (r *resolver) checkTemporalOperand(expr *syntax.Temporal, operand syntax.Expr, resolved Expr) {
-	if typ := resolved.Type(); typ != Invalid && !boolean(typ) {
+	if typ := resolved.Type(); typ != Invalid && !isBoolOrPath(typ) {
 		r.typeError(operand, "argument of %s operator is not Boolean: %s", expr.Op, typeMismatch(resolved, "bool"))
 	}
 }
 
-// refuseModifier reports an error for any modifier of an operator, since none is supported.
+// refuseModifier reports an error for a modifier of an operator, because no modifier is supported. ident may be nil.
 func (r *resolver) refuseModifier(ident *syntax.Ident, op string) {
 	if ident != nil {
 		r.semanticError(ident, "modifier %q not supported for %s operator", ident.Name, op)
 	}
 }
 
-// threshold resolves the query or bound of an operator, such as min=? or >=0.5.
+// threshold resolves the query or the bound of an operator, such as min=? or >=0.5.
 func (r *resolver) threshold(source syntax.Threshold) Threshold {
 	return Threshold{source.Extremum, source.Rel, r.optional(source.Bound)}
 }
@@ -233,7 +229,7 @@ func (r *resolver) prob(expr *syntax.Prob) Expr {
 	r.refuseModifier(expr.Modifier, "P")
 	r.checkNumberBound(expr.Bound, operator.Bound, "P operator probability bound", "is not a double")
 	r.checkOldFilter(expr, expr.Filter, states, operator.Threshold)
-	if pathType := operator.Path.Type(); pathType != Invalid && !boolean(pathType) {
+	if pathType := operator.Path.Type(); pathType != Invalid && !isBoolOrPath(pathType) {
 		r.typeError(expr.Path, "contents of P operator is not a path formula: %s", typeMismatch(operator.Path, "a path formula"))
 	}
 	return r.wrapInOldFilter(expr, expr.Filter, operator, states, expr.Threshold)
@@ -265,13 +261,13 @@ func (r *resolver) reward(expr *syntax.Reward) Expr {
 	operator.StructDivisor = r.selectRewardStruct(expr, expr.StructDivisor, operator.divisorIndex, -1)
 	r.checkNumberBound(expr.Bound, operator.Bound, "R operator reward bound", "is not a double")
 	r.checkOldFilter(expr, expr.Filter, states, operator.Threshold)
-	if typ := operator.Path.Type(); typ != Invalid && !boolean(typ) {
+	if typ := operator.Path.Type(); typ != Invalid && !isBoolOrPath(typ) {
 		r.typeError(expr.Path, "contents of R operator is invalid: %s", typeMismatch(operator.Path, "a reward objective or path formula"))
 	}
 	return r.wrapInOldFilter(expr, expr.Filter, operator, states, expr.Threshold)
 }
 
-// rewardStructNumber resolves the number of a reward structure; nil if the structure has a name in quotes or is missing.
+// rewardStructNumber resolves the number of a reward structure; nil if the structure has a quoted name or is missing.
 func (r *resolver) rewardStructNumber(expr syntax.Expr) Expr {
 	if _, ok := expr.(*syntax.Quoted); ok || expr == nil {
 		return nil
@@ -279,26 +275,25 @@ func (r *resolver) rewardStructNumber(expr syntax.Expr) Expr {
 	return r.expr(expr)
 }
 
-// selectRewardStruct checks which reward structure an R operator selects, by a quoted name or the
-// resolved number of the structure. It returns the index of a named structure, byDefault if nothing is selected, and
-// -1 for a number, which is evaluated later, or an error.
-func (r *resolver) selectRewardStruct(operator *syntax.Reward, expr syntax.Expr, resolved Expr, byDefault int) int {
+// selectRewardStruct returns the index of the reward structure of an R operator, by its quoted name. Without a structure it returns
+// byDefault. For a number it returns -1, because the number is evaluated later.
+func (r *resolver) selectRewardStruct(operator *syntax.Reward, expr syntax.Expr, number Expr, byDefault int) int {
 	if quoted, ok := expr.(*syntax.Quoted); ok {
 		return r.namedRewardStruct(operator, quoted.Name)
 	}
-	if resolved == nil {
+	if number == nil {
 		return byDefault
 	}
-	if !isConstant(resolved) {
+	if !isConstant(number) {
 		r.semanticError(expr, "R operator reward struct index is not constant")
 	}
-	if typ := resolved.Type(); typ != Int && typ != Invalid {
-		r.typeError(expr, "reward structure index must be string or integer: %s", typeMismatch(resolved, "int"))
+	if typ := number.Type(); typ != Int && typ != Invalid {
+		r.typeError(expr, "reward structure index must be string or integer: %s", typeMismatch(number, "int"))
 	}
 	return -1
 }
 
-// namedRewardStruct returns the index of the reward structure with a name; it reports an error and returns -1 if there is none.
+// namedRewardStruct returns the index of a reward structure by name. It reports an error and returns -1 if there is no such structure.
 func (r *resolver) namedRewardStruct(operator *syntax.Reward, name string) int {
 	nameOf := func(rewards RewardStruct) string { return rewards.Name }
 	names := namesOf(r.model.rewards, nameOf)
@@ -314,8 +309,7 @@ func (r *resolver) namedRewardStruct(operator *syntax.Reward, name string) int {
 	return -1
 }
 
-// rewardPath resolves a reward objective: cumulative (C or C<=k), instantaneous (I=k), long-run (S) or, for games, until a target is reached
-// (Fc and F0).
+// rewardPath resolves a reward objective: cumulative (C, C<=k), instantaneous (I=k), long-run (S), or in games until a target (Fc, F0).
 func (r *resolver) rewardPath(expr *syntax.RewardPath) Expr {
 	operator := rewardOperatorName(expr.Kind)
 	objective := &RewardPath{
@@ -334,7 +328,7 @@ func (r *resolver) rewardPath(expr *syntax.RewardPath) Expr {
 	return objective
 }
 
-// rewardOperatorName returns the operator of a reward objective, as it is written in a property.
+// rewardOperatorName returns the operator of a reward objective as a property writes it.
 func rewardOperatorName(kind syntax.RewardPathKind) string {
 	switch kind {
 	case syntax.Cumulative:
@@ -349,13 +343,13 @@ func rewardOperatorName(kind syntax.RewardPathKind) string {
 	return "F0"
 }
 
-// conditional resolves a path formula or reward objective with a condition, objective || condition.
+// conditional resolves a conditional formula, X || condition.
 func (r *resolver) conditional(expr *syntax.Conditional) Expr {
 	result := &Conditional{Base{Path, expr.Pos()}, r.expr(expr.X), r.expr(expr.Condition)}
-	if typ := result.X.Type(); typ != Invalid && !boolean(typ) {
+	if typ := result.X.Type(); typ != Invalid && !isBoolOrPath(typ) {
 		r.typeError(expr.X, "left side of || is not a path formula: %s", typeMismatch(result.X, "a path formula"))
 	}
-	if typ := result.Condition.Type(); typ != Invalid && !boolean(typ) {
+	if typ := result.Condition.Type(); typ != Invalid && !isBoolOrPath(typ) {
 		r.typeError(expr.Condition, "condition behind || is not a path formula: %s", typeMismatch(result.Condition, "a path formula"))
 	}
 	return result
@@ -371,8 +365,8 @@ func (r *resolver) checkGameTarget(expr *syntax.RewardPath, target Expr, operato
 	}
 }
 
-// oldFilterStates resolves the states of an old-style filter {states} at the end of an operator; nil if there is no filter. Like PRISM, the resolver
-// does this before it resolves the operator, so that errors come in the same order.
+// oldFilterStates resolves the states of an old-style filter {states}; nil if there is no filter. The caller resolves them before the
+// operator, so errors come in PRISM's order.
 func (r *resolver) oldFilterStates(filter *syntax.OldFilter) Expr {
 	if filter == nil {
 		return nil
@@ -380,8 +374,8 @@ func (r *resolver) oldFilterStates(filter *syntax.OldFilter) Expr {
 	return r.expr(filter.States)
 }
 
-// checkOldFilter reports errors in an old-style filter {states}{min}{max} of an operator: the states must be Boolean, and min and max need an operator
-// with a number as its value. filter may be nil.
+// checkOldFilter checks an old-style filter {states}{min}{max} of an operator. The states must be Boolean, and min and max need a query.
+// filter may be nil.
 func (r *resolver) checkOldFilter(expr syntax.Expr, filter *syntax.OldFilter, states Expr, threshold Threshold) {
 	if filter == nil {
 		return
@@ -394,7 +388,7 @@ func (r *resolver) checkOldFilter(expr syntax.Expr, filter *syntax.OldFilter, st
 	}
 }
 
-// wrapInOldFilter returns the filter(...) that an operator with an old-style filter stands for; the operator itself if it has no such filter.
+// wrapInOldFilter returns an operator with an old-style filter as filter(...). Without such a filter it returns the operator itself.
 func (r *resolver) wrapInOldFilter(expr syntax.Expr, filter *syntax.OldFilter, resolved, states Expr, threshold syntax.Threshold) Expr {
 	if filter == nil {
 		return resolved
@@ -402,7 +396,7 @@ func (r *resolver) wrapInOldFilter(expr syntax.Expr, filter *syntax.OldFilter, r
 	return r.filter(expr, filter.Op(threshold), resolved, expr, states, filter.States)
 }
 
-// fullFilterName returns the full name of a filter type, which may be abbreviated to +, & or |; "" if there is no such type.
+// fullFilterName returns the full name of a filter type, such as sum for +; "" if there is no such type.
 func fullFilterName(op string) string {
 	switch op {
 	case "+":
@@ -418,8 +412,7 @@ func fullFilterName(op string) string {
 	return ""
 }
 
-// filter returns a filter of the given type with a resolved operand and resolved states, and checks their types. sourceOperand
-// and sourceStates are the expressions in the source, where errors are reported.
+// filter returns a filter of a type with resolved operands, and checks their types. Errors are reported at the source expressions.
 func (r *resolver) filter(expr syntax.Expr, op string, operand Expr, sourceOperand syntax.Expr, states Expr, sourceStates syntax.Expr) Expr {
 	name := fullFilterName(op)
 	if name == "" {
@@ -438,8 +431,8 @@ func (r *resolver) filter(expr syntax.Expr, op string, operand Expr, sourceOpera
 	return &Filter{Base{filterType(name, operand.Type()), expr.Pos()}, name, operand, states}
 }
 
-// filterOperandProblem returns a message if the operand of a filter has the wrong type, otherwise "". name is the full name of
-// the filter type, and op its name in the source.
+// filterOperandProblem returns an error message for an operand of the wrong type, or "". name is the full name of the filter type, op its
+// name in the source.
 func filterOperandProblem(name, op string, operand Expr) string {
 	isBool := operand.Type() == Bool
 	switch name {
@@ -458,7 +451,7 @@ func filterOperandProblem(name, op string, operand Expr) string {
 	return ""
 }
 
-// filterType returns the type of a filter's value.
+// filterType returns the type of a filter's value. operand is the type of its operand.
 func filterType(name string, operand Type) Type {
 	switch name {
 	case "range":
@@ -473,17 +466,16 @@ func filterType(name string, operand Type) Type {
 	return operand
 }
 
-// multiObjective returns a multi-objective property, multi(...) or multilex(...), with resolved objectives. In multi(...) objectives with numbers as values
-// come before Boolean ones; multilex(...) has no Boolean objectives.
+// multiObjective returns a multi-objective property, multi(...) or multilex(...), with resolved arguments.
 func (r *resolver) multiObjective(expr *syntax.Call, args []Expr) Expr {
-	hasBoolean := false
+	afterBoolean := false
 	for i, arg := range args {
-		problem := objectiveProblem(arg, expr.Lexicographic, hasBoolean)
+		problem := objectiveProblem(arg, expr.Lexicographic, afterBoolean)
 		if problem != "" {
 			r.typeError(expr.Args[i], "%s", problem)
 			return invalidExpr(expr, args...)
 		}
-		hasBoolean = hasBoolean || arg.Type() == Bool
+		afterBoolean = afterBoolean || arg.Type() == Bool
 	}
 	if expr.Lexicographic {
 		return &Multi{Base{Void, expr.Pos()}, true, args}
@@ -495,8 +487,8 @@ func (r *resolver) multiObjective(expr *syntax.Call, args []Expr) Expr {
 	return &Multi{Base{result, expr.Pos()}, false, args}
 }
 
-// objectiveProblem returns a message if an argument of multi(...) or multilex(...) has a wrong type; otherwise "". afterBoolean says that a Boolean
-// argument comes before it.
+// objectiveProblem returns an error message for an argument of multi(...) or multilex(...) of the wrong type, or "". afterBoolean says that
+// an earlier argument is Boolean.
 func objectiveProblem(arg Expr, lexicographic, afterBoolean bool) string {
 	switch argType := arg.Type(); {
 	case lexicographic && argType != Double:

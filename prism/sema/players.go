@@ -7,8 +7,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Player is a player of a stochastic game. It owns the choices of the unlabelled commands of its
-// modules, and the choices with its actions.
+// Player is a player of a stochastic game. It owns the unlabelled commands of its modules, and the choices with its actions.
 type Player struct {
 	Name    string
 	Modules []int // indices into Program.Modules
@@ -21,7 +20,7 @@ func (m *Model) Players() []string {
 	return namesOf(m.players, func(player Player) string { return player.Name })
 }
 
-// checkPlayers resolves the players. A game has at least one; a module or an action has one player at most.
+// checkPlayers resolves the players. A game needs players, and each module or action has at most one player.
 //
 // Source: ModulesFile.checkPlayerDefns of PRISM-games 3.2.
 func (c *checker) checkPlayers() {
@@ -44,29 +43,33 @@ func (c *checker) checkPlayers() {
 	}
 }
 
-// resolvePlayer returns a player with the indices of its modules and actions, and records the player as their owner.
+// resolvePlayer returns a player with the indices of its modules and actions, and records it as their owner.
 func (c *checker) resolvePlayer(decl *syntax.Player, moduleOwners, actionOwners map[int]string) Player {
 	player := Player{Name: decl.Name.Name, Pos: decl.Pos()}
 	for _, item := range decl.Items {
-		moduleIndex, actionIndex := c.moduleIndex(item.Name.Name), c.actionIndex(item.Name.Name)
-		switch {
-		case item.Action && c.setOwner(actionOwners, actionIndex, &player, item, "action"):
-			player.Actions = append(player.Actions, actionIndex)
-		case !item.Action && c.setOwner(moduleOwners, moduleIndex, &player, item, "module"):
-			player.Modules = append(player.Modules, moduleIndex)
+		if item.Action {
+			action := c.actionIndex(item.Name.Name)
+			if c.setOwner(actionOwners, action, &player, item, "action") {
+				player.Actions = append(player.Actions, action)
+			}
+			continue
+		}
+		module := c.moduleIndex(item.Name.Name)
+		if c.setOwner(moduleOwners, module, &player, item, "module") {
+			player.Modules = append(player.Modules, module)
 		}
 	}
 	return player
 }
 
-// setOwner records that a player owns the module or action with an index, and reports an error if another player owns it. It returns
-// false, after reporting an error, if the index is negative: then there is no such module or action.
+// setOwner records the player that owns a module or an action. It reports an error if there is another owner. A negative index means that
+// the module or action does not exist: setOwner reports an error and returns false.
 func (c *checker) setOwner(owners map[int]string, index int, player *Player, item *syntax.PlayerItem, kind string) bool {
 	if index < 0 {
 		c.add(phasePlayers, item.Pos(), "unknown %s %q of player %q", kind, item.Name.Name, player.Name)
 		return false
 	}
-	if owner, owned := owners[index]; owned {
+	if owner, isOwned := owners[index]; isOwned {
 		c.add(phasePlayers, item.Pos(), "%s %q belongs to player %q already", kind, item.Name.Name, owner)
 	}
 	owners[index] = player.Name
@@ -78,8 +81,8 @@ func (c *checker) moduleIndex(name string) int {
 	return slices.IndexFunc(c.modules, func(module *module) bool { return module.name.Name == name })
 }
 
-// coalition resolves the players that a strategy operator names, by their names or by their numbers
-// from 1. Only games have players.
+// coalition returns the names in a strategy operator, and the indices of these players. A name may be the number of a player, from 1. Only
+// games have players.
 //
 // Source: PropertiesSemanticCheck of PRISM-games 3.2.
 func (r *resolver) coalition(expr *syntax.Strategy) (names []string, players []int) {
@@ -95,7 +98,7 @@ func (r *resolver) coalition(expr *syntax.Strategy) (names []string, players []i
 	return names, players
 }
 
-// playerIndex returns the index of the player with a name, or with a number from 1; -1 after reporting an error if there is none.
+// playerIndex returns the index of the player with a name, or with a number from 1. It reports an error and returns -1 if there is none.
 func (r *resolver) playerIndex(ident *syntax.Ident) int {
 	players := r.model.Players()
 	if number, err := strconv.Atoi(ident.Name); err == nil {

@@ -2,8 +2,8 @@ package sema
 
 import "math"
 
-// Log returns the logarithm of a number to a base as PRISM computes it, as a quotient of natural
-// logarithms. It is NaN if base is not positive, is 1, infinite or NaN.
+// Log returns the logarithm of a number to a base, as PRISM's quotient of natural logarithms. It is NaN for a base that is not positive, 1,
+// infinite or NaN.
 func Log(number, base float64) float64 {
 	if base <= 0 || base == 1 || math.IsInf(base, 0) || math.IsNaN(base) {
 		return math.NaN()
@@ -11,18 +11,16 @@ func Log(number, base float64) float64 {
 	return naturalLog(number) / naturalLog(base)
 }
 
-// naturalLog returns the natural logarithm, correctly rounded except in very rare cases. (math.Log
-// is wrong for subnormal numbers on amd64 in Go 1.26.)
+// naturalLog returns the natural logarithm, almost always correctly rounded.
 func naturalLog(number float64) float64 {
 	if !isPositiveFinite(number) {
 		return math.Log(number)
 	}
-	return logDoubleWord(number).hi
+	return logDoubleWord(number).hi // math.Log is wrong for subnormal numbers on amd64 (Go 1.26)
 }
 
-// Pow returns base to the power of exponent as Java's Math.pow does: NaN if exponent is NaN, or if |base| is 1 and exponent
-// is infinite. Results are correctly rounded except in very rare cases and near the ends of the
-// float64 range. math.Pow can differ in the last places, which a floor around it makes visible.
+// Pow returns base^exponent like Java's Math.pow. The result is NaN if the exponent is NaN, or if |base| is 1 and the exponent infinite. It
+// is almost always correctly rounded; math.Pow may differ in the last digit.
 func Pow(base, exponent float64) float64 {
 	if math.IsNaN(exponent) || math.Abs(base) == 1 && math.IsInf(exponent, 0) {
 		return math.NaN()
@@ -47,24 +45,25 @@ func Pow(base, exponent float64) float64 {
 	return power
 }
 
-// integerPower computes a power with a small integer exponent by multiplications, which is much faster than logarithms. ok is false unless
-// all multiplications but the last one are exact.
+// integerPower computes a power with a small integer exponent by multiplications. ok is false if an operation before the last one rounds.
 func integerPower(base, exponent float64) (power float64, ok bool) {
 	const maxExponent = 64
-	factors := math.Abs(exponent)
-	if factors != math.Trunc(factors) || !(factors >= 1 && factors <= maxExponent) {
+	numFactors := math.Abs(exponent)
+	isSmallInteger := numFactors == math.Trunc(numFactors) && numFactors >= 1 && numFactors <= maxExponent
+	if !isSmallInteger {
 		return 0, false
 	}
 	power = base
-	for ; factors > 1; factors-- {
+	for ; numFactors > 1; numFactors-- {
 		next := power * base
 		magnitude := math.Abs(next)
-		// Below this limit the rounding error may not be a float64.
-		if !(magnitude > 0x1p-900 && magnitude <= math.MaxFloat64) {
+		// Below 2^-900 the rounding error itself may underflow.
+		isInRange := magnitude > 0x1p-900 && magnitude <= math.MaxFloat64 // false for NaN
+		if !isInRange {
 			return 0, false
 		}
 		isRounded := math.FMA(power, base, -next) != 0
-		isLastOperation := factors == 2 && exponent > 0
+		isLastOperation := numFactors == 2 && exponent > 0
 		if isRounded && !isLastOperation {
 			return 0, false
 		}
@@ -132,8 +131,8 @@ func logDoubleWord(number float64) doubleWord {
 	return ln2().scale(float64(exponent)).add(logarithm)
 }
 
-// logMantissa returns the natural logarithm of a number between 0.7 and 1.5: near 1 by the series, elsewhere by a step of Newton's
-// method from math.Log.
+// logMantissa returns the natural logarithm of a number between 0.7 and 1.5. It uses the series near 1, and elsewhere one step of Newton's
+// method.
 func logMantissa(number float64) doubleWord {
 	difference := doubleWord{number - 1, 0} // exact
 	if math.Abs(difference.hi) > 0x1p-12 {
@@ -150,14 +149,14 @@ func logMantissa(number float64) doubleWord {
 	return sum.mul(difference)
 }
 
-// expDoubleWord returns e to the power of a number between -700 and 700.
+// expDoubleWord returns e^x for a number x between -700 and 700.
 func expDoubleWord(number doubleWord) float64 {
 	exponent := math.Round(number.hi / math.Ln2) // exp(x) is 2^exponent * exp(x - exponent*ln 2)
 	expm1 := expm1DoubleWord(number.add(ln2().scale(-exponent)))
 	return math.Ldexp(expm1.add(doubleWord{1, 0}).hi, int(exponent))
 }
 
-// expm1DoubleWord returns exp(x)-1 for a small x. It sums the series for x/2^6, and doubles the argument six times.
+// expm1DoubleWord returns exp(x)-1 for a small x. It sums the series for x/2^6 and doubles the argument six times.
 func expm1DoubleWord(x doubleWord) doubleWord {
 	const halvings = 6
 	x = x.scale(1.0 / (1 << halvings))

@@ -9,8 +9,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Properties is a properties file that passed all checks that PRISM makes before constants have
-// values. It belongs to one Model, is immutable and safe for concurrent use.
+// Properties is a properties file that passed all checks that PRISM makes before constants have values. It belongs to one Model. It is
+// immutable and safe for concurrent use.
 type Properties struct {
 	file   string
 	model  *Model
@@ -37,9 +37,8 @@ type PropertyInfo struct {
 	Pos  syntax.Pos
 }
 
-// CheckProperties resolves a properties file over the model. The error is a
-// syntax.ErrorList of at most ten entries; the first one is the error that PRISM reports, at the same
-// position.
+// CheckProperties resolves a properties file over the model. The error is a syntax.ErrorList of at most ten entries. The first entry is the
+// error that PRISM reports, at the same position.
 //
 // Source: PropertiesFile.tidyUp of PRISM 4.10; reference, sections 2.5 and 3.1.
 func (m *Model) CheckProperties(file *syntax.Properties) (*Properties, error) {
@@ -67,7 +66,7 @@ func (m *Model) CheckProperties(file *syntax.Properties) (*Properties, error) {
 	return properties, nil
 }
 
-// declare declares the names in the file, reports cyclic definitions, and returns the labels.
+// declare declares the names of the file, reports cyclic definitions, and returns the labels.
 func (ps *Properties) declare(diagnostics *diags, items []syntax.PropItem) []*syntax.LabelDecl {
 	var labels []*syntax.LabelDecl
 	for _, item := range items {
@@ -84,22 +83,27 @@ func (ps *Properties) declare(diagnostics *diags, items []syntax.PropItem) []*sy
 			ps.props = append(ps.props, &property{decl: item})
 		}
 	}
-	for i, property := range ps.props {
-		if name := property.decl.Name; name != nil {
-			meaning := symbol{kind: "property", location: inProperties, index: i}
-			ps.declareQuoted(diagnostics, phasePropertyNames, name.Name, property.decl.Pos(), meaning)
-		}
-	}
+	ps.declarePropertyNames(diagnostics)
 	lookup := func(name string) (symbol, bool) { return ps.names.lookup(ps.model.names, name) }
 	checkConstantCycles(diagnostics, ps.consts, lookup)
 	ps.checkPropertyCycles(diagnostics)
 	return labels
 }
 
+// declarePropertyNames declares the names of the properties.
+func (ps *Properties) declarePropertyNames(diagnostics *diags) {
+	for i, property := range ps.props {
+		if name := property.decl.Name; name != nil {
+			meaning := symbol{kind: "property", location: inProperties, index: i}
+			ps.declareQuoted(diagnostics, phasePropertyNames, name.Name, property.decl.Pos(), meaning)
+		}
+	}
+}
+
 // inProperties is the location of a declaration in error messages.
 const inProperties = "the properties"
 
-// declareQuoted declares the name of a label or property, and reports whether the name is new.
+// declareQuoted declares the name of a label or property. It reports an error and returns false if the name is in use.
 func (ps *Properties) declareQuoted(diagnostics *diags, phase phase, name string, pos syntax.Pos, meaning symbol) bool {
 	return ps.quoted.declare(diagnostics, phase, ps.model.quoted, name, fmt.Sprintf("%q", name), pos, meaning)
 }
@@ -113,12 +117,12 @@ func (ps *Properties) declareConstant(diagnostics *diags, decl *syntax.ConstDecl
 	}
 }
 
-// checkPropertyCycles reports a property that refers to itself, directly or through others.
+// checkPropertyCycles reports a property that refers to itself, directly or through other properties.
 func (ps *Properties) checkPropertyCycles(diagnostics *diags) {
 	deps := make([][]int, len(ps.props))
 	for i, property := range ps.props {
-		syntax.Inspect(property.decl.X, func(n syntax.Node) bool {
-			quoted, isQuoted := n.(*syntax.Quoted)
+		syntax.Inspect(property.decl.X, func(node syntax.Node) bool {
+			quoted, isQuoted := node.(*syntax.Quoted)
 			if isQuoted && ps.quoted[quoted.Name].kind == "property" {
 				deps[i] = append(deps[i], ps.quoted[quoted.Name].index)
 			}
@@ -155,19 +159,16 @@ func (ps *Properties) Labels() []string {
 	return namesOf(ps.labels, func(label LabelDef) string { return label.Name })
 }
 
-// Undefined returns the names of the undefined constants of the file, in file order. Only those
-// that a selected property Needs require a value.
+// Undefined returns the names of the undefined constants of the file, in file order. Needs returns the names that a property requires.
 func (ps *Properties) Undefined() []string { return undefinedNames(ps.consts) }
 
-// Needs returns the undefined constants of this file that property i uses, directly or through
-// constants, labels and other properties, in file order. The undefined constants of the model are
-// needed too, but not listed.
+// Needs returns the undefined constants of this file that property i uses, directly or indirectly, in file order. It omits constants of the
+// model.
 func (ps *Properties) Needs(i int) []string {
 	return undefinedNames(ps.usedConstants(ps.props[i].expr))
 }
 
-// usedConstants returns the constants of this file on which expressions depend, directly or through
-// constants and labels, in file order.
+// usedConstants returns the constants of this file that expressions use, directly or through constants and labels, in file order.
 func (ps *Properties) usedConstants(exprs ...Expr) []*constant {
 	used := make(map[*constant]bool)
 	seen := make(map[Expr]bool)
@@ -193,34 +194,22 @@ func (ps *Properties) usedConstants(exprs ...Expr) []*constant {
 	for _, expr := range exprs {
 		visit(expr)
 	}
-	var constants []*constant
-	for _, constant := range ps.consts {
-		if used[constant] {
-			constants = append(constants, constant)
-		}
-	}
-	return constants
+	return slices.DeleteFunc(slices.Clone(ps.consts), func(constant *constant) bool { return !used[constant] })
 }
 
-// Instantiate assigns values to the constants of the file and returns the selected properties (all
-// if selected is nil) in the given order. The program must be an instance of the model against which
-// the file was checked. The returned program is the same with the labels of the file appended, except
-// unused labels whose constants have no value.
+// Instantiate returns the selected properties with values for the constants of the file; nil selects all properties. Each constant that a
+// selected property Needs must have a value. A Double constant accepts an Int, and undeclared names give warnings.
 //
-// Only constants that a selected property Needs must have a value. A Double constant accepts an
-// Int; names of model constants are ignored; undeclared names give warnings in the returned
-// program. The error is a syntax.ErrorList, except for a wrong program or selection.
+// The program must be an instance of the model of the file. The returned program is the same with the labels of the file appended. It omits
+// unused labels whose constants have no value. The error is a syntax.ErrorList, except for a wrong program or selection.
 func (ps *Properties) Instantiate(program *Program, selected []int, consts map[string]Value) ([]Property, *Program, error) {
 	if program.model != ps.model {
 		return nil, nil, fmt.Errorf("the program is not of the model that %s was checked against", ps.file)
 	}
 	selected = ps.selectedProperties(selected)
-	var exprs []Expr
-	for _, i := range selected {
-		if i < 0 || i >= len(ps.props) {
-			return nil, nil, fmt.Errorf("there is no property %d to select, want one of 0 to %d", i, len(ps.props)-1)
-		}
-		exprs = append(exprs, ps.props[i].expr)
+	exprs, err := ps.formulas(selected)
+	if err != nil {
+		return nil, nil, err
 	}
 	extended := *program
 	folder := newFolder()
@@ -232,14 +221,7 @@ func (ps *Properties) Instantiate(program *Program, selected []int, consts map[s
 		return nil, nil, err
 	}
 	extended.Labels = ps.addLabels(folder, program.Labels[:len(ps.model.labels):len(ps.model.labels)], exprs)
-	props := make([]Property, len(selected))
-	for i, index := range selected {
-		decl := ps.props[index].decl
-		props[i] = Property{Text: syntax.ExprString(decl.X), X: folder.fold(exprs[i]), Pos: decl.Pos()}
-		if decl.Name != nil {
-			props[i].Name = decl.Name.Name
-		}
-	}
+	props := ps.foldProperties(folder, selected)
 	if err := folder.err(); err != nil {
 		return nil, nil, err
 	}
@@ -247,8 +229,32 @@ func (ps *Properties) Instantiate(program *Program, selected []int, consts map[s
 	return props, &extended, nil
 }
 
-// giveConstants sets the values of this file's constants. It returns warnings for names that neither
-// the file nor the model declares.
+// formulas returns the formulas of the selected properties. An index that is out of range is an error.
+func (ps *Properties) formulas(selected []int) ([]Expr, error) {
+	var formulas []Expr
+	for _, i := range selected {
+		if i < 0 || i >= len(ps.props) {
+			return nil, fmt.Errorf("there is no property %d to select, want one of 0 to %d", i, len(ps.props)-1)
+		}
+		formulas = append(formulas, ps.props[i].expr)
+	}
+	return formulas, nil
+}
+
+// foldProperties returns the selected properties with constants replaced by their values.
+func (ps *Properties) foldProperties(folder *folder, selected []int) []Property {
+	props := make([]Property, len(selected))
+	for i, index := range selected {
+		property := ps.props[index]
+		props[i] = Property{Text: syntax.ExprString(property.decl.X), X: folder.fold(property.expr), Pos: property.decl.Pos()}
+		if property.decl.Name != nil {
+			props[i].Name = property.decl.Name.Name
+		}
+	}
+	return props
+}
+
+// giveConstants sets the values of this file's constants. It returns a warning for each undeclared name.
 func (ps *Properties) giveConstants(folder *folder, consts map[string]Value) (warnings []error) {
 	for _, name := range slices.Sorted(maps.Keys(consts)) {
 		if constant := ps.names[name].constant; constant != nil {
@@ -260,8 +266,7 @@ func (ps *Properties) giveConstants(folder *folder, consts map[string]Value) (wa
 	return warnings
 }
 
-// addLabels appends this file's labels to those of the program, except unused labels that cannot be
-// evaluated.
+// addLabels appends this file's labels to the labels of the program. It omits unused labels that cannot be evaluated.
 func (ps *Properties) addLabels(folder *folder, labels []LabelDef, selected []Expr) []LabelDef {
 	for i := range labels {
 		folder.labelIndexes = append(folder.labelIndexes, i)
@@ -278,9 +283,8 @@ func (ps *Properties) addLabels(folder *folder, labels []LabelDef, selected []Ex
 	return labels
 }
 
-// foldLabel folds the expression of a label; false if a constant in it has no value. Errors are kept
-// only if the label is used.
-func (f *folder) foldLabel(props *Properties, expr Expr, used bool) (Expr, bool) {
+// foldLabel folds the expression of a label; false if a constant in it has no value. It discards the errors of an unused label.
+func (f *folder) foldLabel(props *Properties, expr Expr, isUsed bool) (Expr, bool) {
 	for _, constant := range props.usedConstants(expr) {
 		_, isGiven := f.givenValues[constant]
 		if !isGiven && constant.def == nil {
@@ -289,14 +293,14 @@ func (f *folder) foldLabel(props *Properties, expr Expr, used bool) (Expr, bool)
 	}
 	errorsBefore := len(f.errs)
 	result := f.fold(expr)
-	if len(f.errs) > errorsBefore && !used {
+	if len(f.errs) > errorsBefore && !isUsed {
 		f.errs = f.errs[:errorsBefore]
 		return nil, false
 	}
 	return result, true
 }
 
-// usedLabels reports for each label of the file whether it occurs in the expressions.
+// usedLabels reports for each label of the file whether the expressions use it.
 func (ps *Properties) usedLabels(exprs []Expr) []bool {
 	used := make([]bool, len(ps.labels))
 	seen := make(map[Expr]bool)
@@ -317,8 +321,8 @@ func (ps *Properties) usedLabels(exprs []Expr) []bool {
 	return used
 }
 
-// foldReward folds an R operator and evaluates the number of its reward structure. Like PRISM, a wrong
-// number is not an error until the property is checked.
+// foldReward folds an R operator and evaluates the number of its reward structure. Like PRISM, it stores the error of a wrong number until
+// the property is checked.
 func (f *folder) foldReward(expr *Reward) Expr {
 	result := &Reward{Base: expr.Base, Threshold: f.foldThreshold(expr.Threshold), Path: f.fold(expr.Path)}
 	result.Struct, result.StructErr = f.rewardStructIndex(expr.Struct, expr.index)
@@ -331,15 +335,14 @@ func (f *folder) foldReward(expr *Reward) Expr {
 	return result
 }
 
-// rewardStructIndex returns the index of a reward structure: the value of an expression for its
-// 1-based number, or the index of the named structure if there is no such expression.
-func (f *folder) rewardStructIndex(named int, index Expr) (int, error) {
-	if index == nil {
+// rewardStructIndex returns the index of a reward structure: the value of number minus 1. If number is nil, it returns named.
+func (f *folder) rewardStructIndex(named int, number Expr) (int, error) {
+	if number == nil {
 		return named, nil
 	}
-	value, err := constantValue(f.fold(index))
+	value, err := constantValue(f.fold(number))
 	if err == nil && (value.Int < 1 || int(value.Int) > f.rewardCount) {
-		err = &EvalError{Pos: index.Pos(), Msg: fmt.Sprintf("invalid reward structure index \"%d\", want 1 to %d", value.Int, f.rewardCount)}
+		err = &EvalError{Pos: number.Pos(), Msg: fmt.Sprintf("invalid reward structure index \"%d\", want 1 to %d", value.Int, f.rewardCount)}
 	}
 	if err != nil {
 		return -1, err

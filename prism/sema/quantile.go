@@ -1,9 +1,13 @@
 package sema
 
-import "tilecheck/prism/syntax"
+import (
+	"slices"
 
-// quantile resolves the names in quantile(bounds, X). X must be a P operator with a threshold, and each variable in bounds must be
-// the upper bound of exactly one reward in X.
+	"tilecheck/prism/syntax"
+)
+
+// quantile resolves quantile(bounds, X). X must be a P operator with a threshold. Each variable in bounds must be the upper bound of one
+// reward in X.
 //
 // Source: Storm 1.14 (QuantileHelper), for the formulas that have quantiles; it also accepts lower bounds.
 func (r *resolver) quantile(expr *syntax.Call) Expr {
@@ -28,30 +32,27 @@ func (r *resolver) quantile(expr *syntax.Call) Expr {
 	return quantile
 }
 
-// checkBoundName reports an error if the name of a variable of quantile(...) is declared already.
+// checkBoundName reports an error if the name of a variable of quantile(...) is already declared.
 func (r *resolver) checkBoundName(name *syntax.Ident) {
-	_, inModel := r.model.names[name.Name]
-	_, inProperties := r.props.names[name.Name]
-	for _, bound := range r.bounds {
-		inModel = inModel || bound.Name == name.Name
-	}
-	if inModel || inProperties {
+	_, isDeclared := r.props.names.lookup(r.model.names, name.Name)
+	isBound := slices.ContainsFunc(r.bounds, func(bound *QuantileBound) bool { return bound.Name == name.Name })
+	if isDeclared || isBound {
 		r.semanticError(name, "found the variable %s of quantile(...), which is declared already", name.Name)
 	}
 }
 
-// Operator returns the P operator of the formula and whether it is negated; Storm's dialect resolves Pmax>=p to !(P<p). It returns nil
-// if the formula is another one.
-func (q *Quantile) Operator() (prob *Prob, negated bool) {
+// Operator returns the P operator of the quantile's formula, and whether it is negated. It returns nil for another formula. Storm's dialect
+// resolves Pmax>=p to !(P<p).
+func (q *Quantile) Operator() (prob *Prob, isNegated bool) {
 	expr := q.X
 	if not, ok := expr.(*Unary); ok && not.Op == syntax.OpNot {
-		expr, negated = not.X, true
+		expr, isNegated = not.X, true
 	}
 	prob, _ = expr.(*Prob)
-	return prob, negated
+	return prob, isNegated
 }
 
-// problem describes, for a message, why the formula has no quantile. It returns "" if the formula has one.
+// problem returns the reason why the formula has no quantile, for a message; "" if it has one.
 func (q *Quantile) problem() string {
 	prob, _ := q.Operator()
 	if prob == nil || prob.Query() {
@@ -80,7 +81,7 @@ func (q *Quantile) problem() string {
 	return ""
 }
 
-// upperBoundVariables returns the variables of quantile(...) that are the only bound of a reward: <=B, without a lower bound.
+// upperBoundVariables returns the variables of quantile(...) in bounds <=B on a reward without a lower bound.
 func (path *CostBounded) upperBoundVariables() map[*QuantileBound]bool {
 	variables := map[*QuantileBound]bool{}
 	for _, cost := range path.Costs {

@@ -18,8 +18,8 @@ type constRef struct {
 	constant *constant
 }
 
-// erroneousExpr stands for an expression with an error. Its type is Invalid, which suppresses follow-up
-// errors. It counts as constant if its operands are constant.
+// erroneousExpr stands for an expression with an error. Its type is Invalid, which suppresses further errors. It is constant if its operands
+// are.
 type erroneousExpr struct {
 	Base
 	operands []Expr
@@ -61,25 +61,25 @@ func newResolver(diags *diags, model *Model, props *Properties) *resolver {
 	return &resolver{diags: diags, model: model, props: props, bodies: make(map[*formula]*formulaBody), clocksAllowed: props != nil, nesting: &nesting{}, literals: make(map[string]Value)}
 }
 
-// inModule returns a resolver for the text of a module to which renamings apply.
-func (r *resolver) inModule(renames []*renaming) *resolver {
-	if len(renames) == 0 {
+// inModule returns a resolver that applies the renamings of a module.
+func (r *resolver) inModule(renamings []*renaming) *resolver {
+	if len(renamings) == 0 {
 		return r
 	}
 	inner := newResolver(r.diags, r.model, r.props)
-	inner.renamings, inner.nesting, inner.literals = renames, r.nesting, r.literals
+	inner.renamings, inner.nesting, inner.literals = renamings, r.nesting, r.literals
 	return inner
 }
 
-// outsideModules returns a resolver without the renamings of a module.
+// outsideModules returns a resolver without renamings.
 func (r *resolver) outsideModules() *resolver {
 	outer := *r
 	outer.renamings, outer.bodies = nil, make(map[*formula]*formulaBody)
 	return &outer
 }
 
-// truncate converts an expression where the language requires an int. In Storm's dialect a quotient of ints is
-// truncated towards zero there.
+// truncate converts a quotient of ints to an int, where the language requires an int. In Storm's dialect it rounds towards zero; in PRISM's
+// dialect it returns the expression unchanged.
 //
 // Source: Storm's ExpressionEvaluator::asInt.
 func (r *resolver) truncate(expr Expr) Expr {
@@ -93,7 +93,7 @@ func (r *resolver) truncate(expr Expr) Expr {
 	return &Cond{Base{Int, pos}, isNotNegative, rounded(FuncFloor), rounded(FuncCeil)}
 }
 
-// isIntQuotient reports whether all parts of an expression are ints, apart from results of divisions.
+// isIntQuotient reports whether an expression combines ints only, with division allowed.
 func isIntQuotient(expr Expr) bool {
 	switch expr := expr.(type) {
 	case *Unary:
@@ -117,7 +117,7 @@ func (r *resolver) withClocks(expr syntax.Expr) Expr {
 	return resolved
 }
 
-// semanticError reports an error of PRISM's semantic checks. It returns an expression that stands for the node.
+// semanticError reports an error of PRISM's semantic checks, and returns an erroneous expression in place of the node.
 func (r *resolver) semanticError(node syntax.Node, format string, args ...any) Expr {
 	r.add(phaseSemantic, node.Pos(), format, args...)
 	return invalidExpr(node)
@@ -133,7 +133,7 @@ func typeMismatch(found Expr, want string) string {
 	return fmt.Sprintf("found %s of type %s, want %s", describe(found), found.Type(), want)
 }
 
-// describe returns what an error message calls an expression.
+// describe returns a description of an expression for error messages.
 func describe(expr Expr) string {
 	switch expr := expr.(type) {
 	case *Const:
@@ -146,7 +146,7 @@ func describe(expr Expr) string {
 	return "an expression"
 }
 
-// expr resolves an expression of either kind of file.
+// expr resolves an expression and counts its nesting depth.
 func (r *resolver) expr(source syntax.Expr) Expr {
 	if !r.nesting.enter() {
 		return r.tooDeep(source)
@@ -184,7 +184,7 @@ func (r *resolver) resolveNode(expr syntax.Expr) Expr {
 	return r.operator(expr)
 }
 
-// doubleLit resolves a literal of type double, whose value is exact. It computes the value of each text once.
+// doubleLit resolves a literal of type double. Its value is exact. A cache has the values of earlier texts.
 func (r *resolver) doubleLit(expr *syntax.DoubleLit) Expr {
 	value, isCached := r.literals[expr.Text]
 	if !isCached {
@@ -197,7 +197,7 @@ func (r *resolver) doubleLit(expr *syntax.DoubleLit) Expr {
 	return &Const{Base{Double, expr.Pos()}, value}
 }
 
-// optional resolves an expression that may be missing. It returns nil for nil.
+// optional resolves an expression; nil for nil.
 func (r *resolver) optional(expr syntax.Expr) Expr {
 	if expr == nil {
 		return nil
@@ -205,7 +205,7 @@ func (r *resolver) optional(expr syntax.Expr) Expr {
 	return r.expr(expr)
 }
 
-// ident resolves a name: a formula, which is replaced by its body, a bound of a quantile, a constant or a variable.
+// ident resolves an identifier. It replaces a formula by its body.
 func (r *resolver) ident(expr *syntax.Ident) Expr {
 	if body := r.formulaNamed(expr); body != nil {
 		return body
@@ -235,13 +235,13 @@ func (r *resolver) ident(expr *syntax.Ident) Expr {
 	return variable
 }
 
-// formulaNamed returns the body of the formula with a name, and nil if there is none. In a renamed module, a name that the module replaces
-// stands for what replaces it. This is a formula again only in Storm's dialect.
+// formulaNamed returns the body of the formula with a name; nil if there is none.
 func (r *resolver) formulaNamed(expr *syntax.Ident) Expr {
 	original := r.model.names[expr.Name].formula
 	if original == nil {
 		return nil
 	}
+	// A renamed module may replace the name of the formula. Only in Storm's dialect the new name can be a formula again.
 	newName := applyRenamings(r.renamings, expr.Name)
 	if newName == expr.Name {
 		return r.formula(expr, original)
@@ -252,8 +252,7 @@ func (r *resolver) formulaNamed(expr *syntax.Ident) Expr {
 	return nil
 }
 
-// suggestName returns a hint for an undeclared identifier: a label of that name, or the most similar
-// identifier.
+// suggestName returns a hint for an undeclared identifier: a quoted name with the same text, or the most similar identifier.
 func (r *resolver) suggestName(name string) string {
 	if r.props != nil {
 		if meaning, ok := r.props.quoted.lookup(r.model.quoted, name); ok {
@@ -267,8 +266,7 @@ func (r *resolver) suggestName(name string) string {
 	return nearest(name, tables...)
 }
 
-// suggestLabel returns a hint for an undeclared label: a variable, constant or formula of that
-// name, or the most similar label.
+// suggestLabel returns a hint for an undeclared label: an identifier with the same text, or the most similar label.
 func (r *resolver) suggestLabel(name string) string {
 	if meaning, ok := r.props.names.lookup(r.model.names, name); ok {
 		return fmt.Sprintf("; there is %s %s %s, want it without quotes", article(meaning.kind), meaning.kind, name)
@@ -280,8 +278,7 @@ func (r *resolver) suggestLabel(name string) string {
 // maxNamesInHint is the number of names that nearestOrAll lists.
 const maxNamesInHint = 6
 
-// nearestOrAll returns a hint for an undeclared name in quotes: the most similar one of the declared names, or all of them if
-// they are few.
+// nearestOrAll returns a hint for an undeclared quoted name: the most similar declared name, or all declared names if they are few.
 func nearestOrAll(name string, declared []string) string {
 	declared = slices.DeleteFunc(declared, func(other string) bool { return other == "" })
 	slices.Sort(declared)
@@ -295,8 +292,7 @@ func nearestOrAll(name string, declared []string) string {
 	return "; declared: " + strings.Join(namesOf(declared, strconv.Quote), ", ")
 }
 
-// nearest returns the hint "did you mean ...?" with the most similar name in the tables, if one is
-// similar enough.
+// nearest returns the hint "did you mean ...?" with the most similar name in the tables; "" if no name is similar.
 func nearest(name string, tables ...table) string {
 	var names []string
 	for _, table := range tables {
@@ -309,8 +305,7 @@ func nearest(name string, tables ...table) string {
 	return ""
 }
 
-// renamedFrom returns, for an error message, the name from which module renaming made an identifier;
-// "" if it is not renamed.
+// renamedFrom returns the part of an error message about a renamed identifier; "" if it is not renamed.
 func (r *resolver) renamedFrom(name string) string {
 	if applyRenamings(r.renamings, name) == name {
 		return ""
@@ -318,7 +313,7 @@ func (r *resolver) renamedFrom(name string) string {
 	return fmt.Sprintf(", which is %q renamed in module %q", name, r.renamings[len(r.renamings)-1].decl.Name.Name)
 }
 
-// formula returns the resolved body of a formula, and repeats the errors in the body at this use, unless they were reported already.
+// formula returns the resolved body of a formula. It repeats the errors in the body at each use.
 func (r *resolver) formula(expr *syntax.Ident, used *formula) Expr {
 	body := r.formulaBody(used)
 	r.errorCount += len(body.diags)
@@ -329,7 +324,7 @@ func (r *resolver) formula(expr *syntax.Ident, used *formula) Expr {
 		if entry.kind == clockUse && r.clocksAllowed && !r.inFormula {
 			continue
 		}
-		entry.unit = r.unit
+		entry.unit = r.unit // the same error may be reported once per unit
 		isSame := func(other diag) bool {
 			return other.err == entry.err && other.phase == entry.phase && other.unit == entry.unit
 		}
@@ -340,7 +335,7 @@ func (r *resolver) formula(expr *syntax.Ident, used *formula) Expr {
 	return body.expr
 }
 
-// formulaBody resolves the body of a formula, once, and records its errors apart from the others.
+// formulaBody returns the resolved body of a formula with its errors. It resolves the body at the first call.
 func (r *resolver) formulaBody(formula *formula) *formulaBody {
 	if resolved, ok := r.bodies[formula]; ok {
 		return resolved
@@ -355,19 +350,18 @@ func (r *resolver) formulaBody(formula *formula) *formulaBody {
 	return resolved
 }
 
-// position returns the position of an expression, marked if it is in a formula of the model that a
-// property uses.
+// position returns the position of an expression. It marks the positions in a formula of the model that a property uses.
 func (r *resolver) position(expr syntax.Expr) syntax.Pos {
 	pos := expr.Pos()
 	pos.Formula = r.props != nil && r.inFormula
 	return pos
 }
 
-// numeric reports whether values of a type are numbers.
-func numeric(typ Type) bool { return typ == Int || typ == Double }
+// isNumeric reports whether values of a type are numbers.
+func isNumeric(typ Type) bool { return typ == Int || typ == Double }
 
-// boolean reports whether a type is Bool, or the type of path formulas.
-func boolean(typ Type) bool { return typ == Bool || typ == Path }
+// isBoolOrPath reports whether a type is Bool or the type of path formulas.
+func isBoolOrPath(typ Type) bool { return typ == Bool || typ == Path }
 
 // unary resolves ! or - and checks the type of its operand.
 func (r *resolver) unary(expr *syntax.Unary) Expr {
@@ -375,10 +369,10 @@ func (r *resolver) unary(expr *syntax.Unary) Expr {
 	typ := resolved.Type()
 	switch {
 	case typ == Invalid:
-	case expr.Op == syntax.OpNot && !boolean(typ):
+	case expr.Op == syntax.OpNot && !isBoolOrPath(typ):
 		r.typeError(expr.X, "! applied to a non-Boolean expression: %s", typeMismatch(resolved, "bool"))
 		return invalidExpr(expr, resolved)
-	case expr.Op == syntax.OpNeg && !numeric(typ):
+	case expr.Op == syntax.OpNeg && !isNumeric(typ):
 		r.typeError(expr.X, "- can only be applied to ints or doubles: %s", typeMismatch(resolved, "a number"))
 		return invalidExpr(expr, resolved)
 	}
@@ -390,7 +384,7 @@ func (r *resolver) binary(expr *syntax.Binary) Expr {
 	left, right := r.expr(expr.X), r.expr(expr.Y)
 	switch expr.Op {
 	case syntax.OpImplies, syntax.OpIff, syntax.OpOr, syntax.OpAnd:
-		if !r.checkOperands(expr, left, right, boolean, "applied to a non-Boolean expression", "bool") {
+		if !r.checkOperands(expr, left, right, isBoolOrPath, "applied to a non-Boolean expression", "bool") {
 			return invalidExpr(expr, left, right)
 		}
 		typ := Bool
@@ -401,7 +395,7 @@ func (r *resolver) binary(expr *syntax.Binary) Expr {
 	case syntax.OpEq, syntax.OpNe, syntax.OpLt, syntax.OpLe, syntax.OpGt, syntax.OpGe:
 		return r.comparison(expr, left, right)
 	}
-	if !r.checkOperands(expr, left, right, numeric, "can only be applied to ints or doubles", "a number") {
+	if !r.checkOperands(expr, left, right, isNumeric, "can only be applied to ints or doubles", "a number") {
 		return invalidExpr(expr, left, right)
 	}
 	typ := Int
@@ -411,10 +405,10 @@ func (r *resolver) binary(expr *syntax.Binary) Expr {
 	return &Binary{Base{typ, r.position(expr)}, expr.Op, left, right}
 }
 
-// checkOperands reports whether the types of both operands are accepted. It reports an error for the first one that is not; problem
-// and want are parts of the message. An operand of type Invalid has an error that was reported before.
+// checkOperands reports whether the types of both operands are accepted. If not, it reports an error for the first wrong operand. problem
+// and want are texts of the message.
 func (r *resolver) checkOperands(expr *syntax.Binary, left, right Expr, accepts func(Type) bool, problem, want string) bool {
-	leftType, rightType := left.Type(), right.Type()
+	leftType, rightType := left.Type(), right.Type() // Invalid after an error in the operand
 	switch {
 	case leftType != Invalid && !accepts(leftType):
 		r.typeError(expr.X, "%s %s: %s", expr.Op, problem, typeMismatch(left, want))
@@ -426,13 +420,12 @@ func (r *resolver) checkOperands(expr *syntax.Binary, left, right Expr, accepts 
 	return leftType != Invalid && rightType != Invalid
 }
 
-// comparison checks the types of compared operands. Numbers, ints and clocks, and, for equality,
-// Booleans can be compared.
+// comparison returns a comparison if the types of its operands fit: two numbers, ints and clocks, or Booleans for = and !=.
 func (r *resolver) comparison(expr *syntax.Binary, left, right Expr) Expr {
 	leftType, rightType := left.Type(), right.Type()
 	isEquality := expr.Op == syntax.OpEq || expr.Op == syntax.OpNe
 	isDiscrete := func(typ Type) bool { return typ == Int || typ == Clock }
-	areComparable := numeric(leftType) && numeric(rightType) ||
+	areComparable := isNumeric(leftType) && isNumeric(rightType) ||
 		isDiscrete(leftType) && isDiscrete(rightType) ||
 		isEquality && leftType == Bool && rightType == Bool
 	switch {
@@ -455,7 +448,7 @@ func (r *resolver) cond(expr *syntax.Cond) Expr {
 	case condition.Type() != Bool && condition.Type() != Invalid:
 		r.typeError(expr.C, "condition of ? operator is not Boolean: %s", typeMismatch(condition, "bool"))
 	case condition.Type() == Invalid || thenType == Invalid || elseType == Invalid:
-	case !castable(thenType, elseType) && !castable(elseType, thenType):
+	case !isCastable(thenType, elseType) && !isCastable(elseType, thenType):
 		r.typeError(expr, "types for then/else operands of ? operator must match, found %s and %s", thenType, elseType)
 	case max(thenType, elseType) > Clock:
 		r.typeError(expr, "operands of ? operator cannot have type %s", max(thenType, elseType))
@@ -471,8 +464,8 @@ func (r *resolver) cond(expr *syntax.Cond) Expr {
 // funcMulti is multi(…), which is an operator of properties.
 const funcMulti = FuncLog + 1
 
-// lookupFunction returns the built-in function of a name, with the smallest and largest number of its
-// arguments; -1 means no limit. ok is false if there is no such function.
+// lookupFunction returns a built-in function by name, with the least and the greatest number of its arguments. A maxArgs of -1 means no
+// limit.
 func lookupFunction(name string) (function Func, minArgs, maxArgs int, ok bool) {
 	for function := FuncMin; function <= FuncLog; function++ {
 		if function.String() != name {
@@ -530,8 +523,8 @@ func (r *resolver) arityError(expr *syntax.Call, problem, name string, want int)
 	r.entries[len(r.entries)-1].kind = wrongArity
 }
 
-// builtinCall returns the call of a built-in function. It checks the types of the arguments and determines the type of the result:
-// Int if all arguments are Ints, except for log, and for the functions that round.
+// builtinCall returns the call of a built-in function, and checks the types of its arguments. The result is Int if all arguments are Ints,
+// and for functions that round; log is always Double.
 func (r *resolver) builtinCall(expr *syntax.Call, function Func, args []Expr) Expr {
 	resultType := Int
 	for i, arg := range args {
@@ -542,7 +535,7 @@ func (r *resolver) builtinCall(expr *syntax.Call, function Func, args []Expr) Ex
 		case argType == Bool:
 			r.typeError(expr.Args[i], "Boolean argument not allowed as argument to function %q, want a number", function)
 			return invalidExpr(expr, args...)
-		case !numeric(argType) && argType != Clock:
+		case !isNumeric(argType) && argType != Clock:
 			r.typeError(expr.Args[i], "argument of type %s not allowed for function %q, want a number", argType, function)
 			return invalidExpr(expr, args...)
 		case argType == Double:

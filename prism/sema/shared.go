@@ -14,8 +14,8 @@ import (
 // Large is the number of operators and operands that are visited before a Memo stores anything.
 const Large = 4096
 
-// Memo caches results per expression, but only after many look-ups: most expressions are small and
-// faster without a cache. The zero value is ready for use.
+// Memo caches results per expression, but only after Large look-ups, because small expressions are faster without a cache. The zero value is
+// ready for use.
 type Memo[T any] struct {
 	lookups int
 	results map[Expr]T
@@ -30,7 +30,7 @@ func (m *Memo[T]) Get(expr Expr) (result T, ok bool) {
 	return result, ok
 }
 
-// Put returns a result, and caches it for the expression if there were many look-ups.
+// Put returns a result. It caches the result for the expression after Large look-ups.
 func (m *Memo[T]) Put(expr Expr, result T) T {
 	if m.lookups <= Large {
 		return result
@@ -42,8 +42,8 @@ func (m *Memo[T]) Put(expr Expr, result T) T {
 	return result
 }
 
-// Inspect calls visit for an expression and, if visit returns true, for its operands. Shared
-// operands of a large expression are visited a few times at most.
+// Inspect calls visit for an expression and, if visit returns true, for its operands. It visits a shared operand of a large expression only
+// a few times.
 func Inspect(expr Expr, visit func(Expr) bool) {
 	var seen Memo[bool]
 	var walk func(expr Expr)
@@ -59,9 +59,8 @@ func Inspect(expr Expr, visit func(Expr) bool) {
 	walk(expr)
 }
 
-// Repeated returns the operators that occur more than once in an expression, if the expression has
-// more than limit nodes with repetitions written out; otherwise nil. operands must call visit for
-// each operand.
+// Repeated returns the operators that occur several times in an expression; nil if the expression has at most limit nodes, with repetitions
+// counted. operands must call visit for each operand.
 func Repeated(expr Expr, limit int, operands func(expr Expr, visit func(Expr))) map[Expr]bool {
 	if !hasMoreNodes(expr, limit, operands) {
 		return nil
@@ -84,7 +83,7 @@ func Repeated(expr Expr, limit int, operands func(expr Expr, visit func(Expr))) 
 	return repeated
 }
 
-// hasMoreNodes reports whether an expression has more than limit nodes. A part that occurs several times counts each time.
+// hasMoreNodes reports whether an expression has more than limit nodes, with repetitions counted.
 func hasMoreNodes(expr Expr, limit int, operands func(expr Expr, visit func(Expr))) bool {
 	nodes := 0
 	var count func(Expr)
@@ -98,15 +97,15 @@ func hasMoreNodes(expr Expr, limit int, operands func(expr Expr, visit func(Expr
 	return nodes > limit
 }
 
-// Rewriter copies expressions over the variables. Other rewrites all other nodes, and may call
-// Rewrite for their operands. Base, if not nil, changes the type and position of every operation.
+// Rewriter copies expressions over the variables. Other rewrites all other nodes, and may call Rewrite for their operands. Base, if not nil,
+// changes the type and position of every operation.
 type Rewriter struct {
 	Other func(Expr) (Expr, error)
 	Base  func(Base) Base
 	memo  Memo[Expr]
 }
 
-// Rewrite returns the rewritten expression. Shared sub-expressions are rewritten once and stay shared.
+// Rewrite returns the rewritten expression. It rewrites a shared sub-expression once, and the result is shared too.
 func (r *Rewriter) Rewrite(expr Expr) (Expr, error) {
 	if rewritten, ok := r.memo.Get(expr); ok {
 		return rewritten, nil
@@ -118,7 +117,7 @@ func (r *Rewriter) Rewrite(expr Expr) (Expr, error) {
 	return r.memo.Put(expr, rewritten), nil
 }
 
-// copyNode copies an operation with its operands rewritten; Other rewrites everything else.
+// copyNode copies an operation with rewritten operands. Other rewrites every other node.
 func (r *Rewriter) copyNode(expr Expr) (Expr, error) {
 	switch expr.(type) {
 	case *Const, *Var:
@@ -129,7 +128,7 @@ func (r *Rewriter) copyNode(expr Expr) (Expr, error) {
 	return r.Other(expr)
 }
 
-// copyOperation returns a copy of an operation with its operands rewritten, or the first error.
+// copyOperation returns a copy of an operation with rewritten operands, or the first error.
 func (r *Rewriter) copyOperation(operation Expr) (copied Expr, err error) {
 	rewrite := func(operand Expr) Expr {
 		rewritten, operandErr := r.Rewrite(operand)
@@ -159,8 +158,8 @@ func (r *Rewriter) copyOperation(operation Expr) (copied Expr, err error) {
 	return copied, err
 }
 
-// holdsEverywhere reports whether a predicate is true for an expression and all expressions in it.
-func holdsEverywhere(expr Expr, predicate func(Expr) bool) bool {
+// Every reports whether a predicate holds for an expression and all its sub-expressions.
+func Every(expr Expr, predicate func(Expr) bool) bool {
 	holds := true
 	Inspect(expr, func(expr Expr) bool {
 		holds = holds && predicate(expr)
@@ -171,7 +170,7 @@ func holdsEverywhere(expr Expr, predicate func(Expr) bool) bool {
 
 // isConstant reports whether an expression has no variables and no property operators.
 func isConstant(expr Expr) bool {
-	return holdsEverywhere(expr, func(expr Expr) bool {
+	return Every(expr, func(expr Expr) bool {
 		switch expr.(type) {
 		case *Const, *constRef, *QuantileBound, *erroneousExpr, *Unary, *Binary, *Cond, *Call:
 			return true
@@ -180,10 +179,9 @@ func isConstant(expr Expr) bool {
 	})
 }
 
-// NeedsOnlyVariables reports whether the values of the variables are enough to evaluate an expression: it has no labels and no operators
-// of properties.
+// NeedsOnlyVariables reports whether an expression has no labels and no property operators, so that variables determine its value.
 func NeedsOnlyVariables(expr Expr) bool {
-	return holdsEverywhere(expr, func(expr Expr) bool {
+	return Every(expr, func(expr Expr) bool {
 		switch expr.(type) {
 		case *Const, *Param, *Var, *Unary, *Binary, *Cond, *Call:
 			return true
@@ -194,14 +192,14 @@ func NeedsOnlyVariables(expr Expr) bool {
 
 // Parametric reports whether an expression contains a parameter, see [Model.InstantiateOpen].
 func Parametric(expr Expr) bool {
-	return !holdsEverywhere(expr, func(expr Expr) bool {
+	return !Every(expr, func(expr Expr) bool {
 		_, param := expr.(*Param)
 		return !param
 	})
 }
 
-// maxDepth is the largest nesting depth of an expression with formulas and references expanded. It
-// limits the stack of recursive functions.
+// maxDepth is the largest nesting depth of an expression after expansion of formulas and references. It limits the stack of recursive
+// functions.
 const maxDepth = 250_000
 
 // nesting measures how deeply operators are nested in an expression while it is resolved.
@@ -211,7 +209,7 @@ type nesting struct {
 	totalDepth int // depth, plus the depths of the expressions that refer to this one
 }
 
-// enter goes one level deeper; false means that the expression is nested too deeply.
+// enter goes one level deeper. It returns false if the expression is nested too deeply.
 func (x *nesting) enter() bool {
 	if x.totalDepth >= maxDepth {
 		return false
@@ -228,8 +226,7 @@ func (x *nesting) leave() {
 	x.totalDepth--
 }
 
-// add accounts for a formula or property whose body replaces a reference; false means that the result
-// is nested too deeply.
+// add accounts for a formula or property that replaces a reference. It returns false if the result is nested too deeply.
 func (x *nesting) add(other nesting) bool {
 	if x.depth+other.deepest > maxDepth {
 		return false
@@ -238,8 +235,7 @@ func (x *nesting) add(other nesting) bool {
 	return true
 }
 
-// tooDeep reports that an expression is nested too deeply. It resets the deepest level, so that
-// the expressions around it are not reported too.
+// tooDeep reports an expression that is nested too deeply. It resets the deepest level, so the expressions around it are not reported too.
 func (r *resolver) tooDeep(expr syntax.Expr) Expr {
 	*r.nesting = nesting{depth: r.nesting.depth, totalDepth: r.nesting.totalDepth}
 	return r.semanticError(expr, "the expression is nested too deeply after expanding formulas and references, want at most %d levels", maxDepth)

@@ -6,8 +6,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// selectSystem selects the system block that composes the modules: the one without a name, otherwise
-// the first. It returns false if there is none or there is an error.
+// selectSystem selects the system block that composes the modules: the block without a name, or else the first. It returns false if there is
+// no block, and after an error.
 func (c *checker) selectSystem() bool {
 	numbers, ok := c.numberSystems()
 	if !ok {
@@ -16,19 +16,7 @@ func (c *checker) selectSystem() bool {
 	if c.system == nil && len(c.items.systems) > 0 {
 		c.system = c.items.systems[0]
 	}
-	references := make([][]int, len(c.items.systems)) // the numbers of the blocks that a block refers to
-	for i, block := range c.items.systems {
-		visitTerms(block.X, func(term syntax.SysExpr) {
-			ref, isReference := term.(*syntax.SysRef)
-			if !isReference {
-				return
-			}
-			if number, ok := numbers[ref.Name.Name]; ok {
-				references[i] = append(references[i], number)
-			}
-		})
-	}
-	if i := firstCycle(references); i >= 0 {
+	if i := firstCycle(c.systemReferences(numbers)); i >= 0 {
 		block := c.items.systems[i]
 		c.add(phaseSystem, block.X.Pos(), "cyclic dependency from references in system...endsystem definition %q", block.Name.Name)
 		c.system = nil
@@ -36,10 +24,27 @@ func (c *checker) selectSystem() bool {
 	return c.system != nil
 }
 
-// numberSystems returns the numbers of the system blocks by their names, and selects the block without a name if there is one. It
-// returns false if two blocks have the same name or none.
-func (c *checker) numberSystems() (map[string]int, bool) {
-	numbers := make(map[string]int)
+// systemReferences returns, for each system block, the numbers of the blocks that it refers to. numbers has the numbers by name.
+func (c *checker) systemReferences(numbers map[string]int) [][]int {
+	references := make([][]int, len(c.items.systems))
+	for i, block := range c.items.systems {
+		visitTerms(block.X, func(term syntax.SysExpr) {
+			reference, isReference := term.(*syntax.SysRef)
+			if !isReference {
+				return
+			}
+			if number, ok := numbers[reference.Name.Name]; ok {
+				references[i] = append(references[i], number)
+			}
+		})
+	}
+	return references
+}
+
+// numberSystems returns the numbers of the system blocks by name, and selects the block without a name. ok is false after an error: two
+// blocks have the same name, or none.
+func (c *checker) numberSystems() (numbers map[string]int, ok bool) {
+	numbers = make(map[string]int)
 	for i, block := range c.items.systems {
 		if block.Name == nil {
 			if c.system != nil {
@@ -85,8 +90,8 @@ func termOperands(term syntax.SysExpr) []syntax.SysExpr {
 	return nil
 }
 
-// dereference returns the term that a reference to a system block stands for, and any other term
-// itself; false if the block does not exist.
+// dereference returns the term that a reference to a system block stands for; false if the block does not exist. It returns any other term
+// unchanged.
 func (c *checker) dereference(term syntax.SysExpr) (syntax.SysExpr, bool) {
 	ref, ok := term.(*syntax.SysRef)
 	if !ok {
@@ -100,24 +105,23 @@ func (c *checker) dereference(term syntax.SysExpr) (syntax.SysExpr, bool) {
 	return nil, false
 }
 
-// addRenamedActions calls add for each new action name in the renamings of a term.
-func (c *checker) addRenamedActions(term syntax.SysExpr, add func(string)) {
+// addRenamedActions gives indices to the new action names in the renamings of a term.
+func (c *checker) addRenamedActions(term syntax.SysExpr) {
 	term, ok := c.dereference(term)
 	if !ok {
 		return
 	}
 	if renaming, ok := term.(*syntax.SysRename); ok {
 		for _, rename := range renaming.Renames {
-			add(rename.New.Name)
+			c.addAction(rename.New.Name)
 		}
 	}
 	for _, operand := range termOperands(term) {
-		c.addRenamedActions(operand, add)
+		c.addRenamedActions(operand)
 	}
 }
 
-// checkSystem checks the actions and references in a term of the system block. Like PRISM it does not
-// check the blocks that are referred to.
+// checkSystem checks the actions and references in a term of the system block. Like PRISM, it does not check referenced blocks.
 func (c *checker) checkSystem(term syntax.SysExpr) {
 	for _, operand := range termOperands(term) {
 		c.checkSystem(operand)
@@ -140,7 +144,7 @@ func (c *checker) checkSystem(term syntax.SysExpr) {
 	}
 }
 
-// checkSystemActions checks that the actions in a term are actions of the model, each listed once.
+// checkSystemActions checks that the actions in a term are actions of the model, without duplicates.
 func (c *checker) checkSystemActions(term syntax.SysExpr, actions []*syntax.Ident) {
 	for i, action := range actions {
 		switch {
@@ -167,9 +171,8 @@ func (c *checker) resolveSystemBlock() {
 	c.model.system = resolved
 }
 
-// resolveSystem resolves a process-algebra term and counts the uses of each module. It returns nil if
-// something in the term does not exist. Actions that no command has are dropped, because they have no
-// effect.
+// resolveSystem resolves a process-algebra term and counts the uses of each module. It returns nil if a block or module does not exist. It
+// drops actions without a command, because they have no effect.
 func (c *checker) resolveSystem(term syntax.SysExpr, count []int) System {
 	term, ok := c.dereference(term)
 	if !ok {
@@ -192,15 +195,21 @@ func (c *checker) resolveSystem(term syntax.SysExpr, count []int) System {
 	case *syntax.SysHide:
 		return &SysHide{operands[0], c.actionIndices(term.Actions)}
 	case *syntax.SysRename:
-		rename := &SysRename{X: operands[0]}
-		for _, pair := range term.Renames {
-			if from := c.actionIndex(pair.Old.Name); from >= 0 {
-				rename.From, rename.To = append(rename.From, from), append(rename.To, c.actionIndex(pair.New.Name))
-			}
-		}
-		return rename
+		return c.resolveRenaming(term, operands[0])
 	}
 	return operands[0] // brackets
+}
+
+// resolveRenaming resolves a renaming of actions in a term. It omits actions that no command has.
+func (c *checker) resolveRenaming(term *syntax.SysRename, operand System) System {
+	renaming := &SysRename{X: operand}
+	for _, pair := range term.Renames {
+		from, to := c.actionIndex(pair.Old.Name), c.actionIndex(pair.New.Name)
+		if from >= 0 {
+			renaming.From, renaming.To = append(renaming.From, from), append(renaming.To, to)
+		}
+	}
+	return renaming
 }
 
 // resolveSystemModule resolves a module in a process-algebra term and counts its use. It reports an error and returns nil if there is no
@@ -216,7 +225,7 @@ func (c *checker) resolveSystemModule(reference *syntax.SysModule, count []int) 
 	return SysModule{i}
 }
 
-// actionIndices returns the indices of the actions that exist.
+// actionIndices returns the indices of the named actions. It omits actions that no command has.
 func (c *checker) actionIndices(names []*syntax.Ident) []int {
 	var indices []int
 	for _, action := range names {

@@ -9,8 +9,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// maxRatBits bounds the size of exact numbers: if numerator and denominator together need more
-// bits, only a float64 is kept.
+// maxRatBits limits the size of fractions: the bits of numerator and denominator together.
 const maxRatBits = 1 << 14
 
 // BoolValue returns a Bool.
@@ -21,8 +20,7 @@ func IntValue(i int32) Value {
 	return Value{Type: Int, Int: i, Float: float64(i), Rat: new(big.Rat).SetInt64(int64(i))}
 }
 
-// DoubleValue returns a Double that is not known to be exact. Its Rat is nil, since inFloat may have
-// been rounded. See RatValue.
+// DoubleValue returns a Double without an exact value; its Rat is nil.
 func DoubleValue(inFloat float64) Value { return Value{Type: Double, Float: inFloat} }
 
 // RatValue returns the Double nearest to a fraction, with Rat set to a copy of the fraction.
@@ -42,8 +40,8 @@ func (v Value) String() string {
 	return javaFloat(v.Float)
 }
 
-// javaFloat formats a float64 as Java's Double.toString does: with the shortest digits that identify
-// the number, at least two, and with an exponent for numbers from 1E7 on or below 1E-3.
+// javaFloat formats a float64 as Java's Double.toString does: the shortest digits that identify the number, at least two. Numbers from 1E7
+// on and below 1E-3 have an exponent.
 func javaFloat(number float64) string {
 	switch {
 	case math.IsNaN(number):
@@ -79,9 +77,8 @@ func (v Value) toDouble() Value {
 	return v
 }
 
-// literalValue returns the value of a floating-point literal. Its Rat is the decimal number, or
-// nil if that has too many digits. Its Float is the nearest float64, which may be zero or
-// infinite.
+// literalValue returns the value of a floating-point literal. Its Rat is the decimal number, or nil if it has too many digits. Its Float is
+// the nearest float64, perhaps zero or infinite.
 func literalValue(text string) Value {
 	inFloat, _ := strconv.ParseFloat(text, 64) // a range error comes with an infinity, as in Java
 	value := DoubleValue(inFloat)
@@ -89,10 +86,10 @@ func literalValue(text string) Value {
 	return value
 }
 
-// maxExponent bounds decimal exponents: 10^maxExponent has fewer than maxRatBits bits.
+// maxExponent limits decimal exponents: 10^maxExponent has fewer than maxRatBits bits.
 const maxExponent = 4900
 
-// decimalRat parses a decimal number; nil if it is invalid or its fraction is too large.
+// decimalRat parses a decimal number; nil if the text is invalid or the fraction too large.
 func decimalRat(text string) *big.Rat {
 	_, exponentText, hasExponent := strings.Cut(strings.ToLower(text), "e")
 	if hasExponent {
@@ -108,7 +105,7 @@ func decimalRat(text string) *big.Rat {
 	return boundedRat(fraction)
 }
 
-// boundedRat returns the fraction, or nil if it is larger than maxRatBits.
+// boundedRat returns the fraction, or nil if it has more than maxRatBits bits.
 func boundedRat(fraction *big.Rat) *big.Rat {
 	if fraction.Num().BitLen()+fraction.Denom().BitLen() > maxRatBits {
 		return nil
@@ -121,7 +118,7 @@ func constType(source syntax.ConstType) Type {
 	return [...]Type{syntax.ConstInt: Int, syntax.ConstDouble: Double, syntax.ConstBool: Bool}[source]
 }
 
-// convert converts v to type typ if PRISM does: only Int to Double.
+// convert converts a value to a type as PRISM does: only an Int to a Double. It returns false if the types do not fit.
 func (v Value) convert(typ Type) (Value, bool) {
 	if typ == Double {
 		v = v.toDouble()
@@ -129,7 +126,7 @@ func (v Value) convert(typ Type) (Value, bool) {
 	return v, v.Type == typ
 }
 
-// castable reports whether a value of type from can be used where type target is required: an Int as a Double, and a number as a clock.
-func castable(target, from Type) bool {
+// isCastable reports whether a value of one type can be used as another: an Int as a Double, and a number as a clock.
+func isCastable(target, from Type) bool {
 	return target == from || target == Double && from == Int || target == Clock && (from == Int || from == Double)
 }

@@ -15,14 +15,14 @@ type Class struct {
 	Slots [][]int
 }
 
-// Find returns the classes of modules that can be swapped without changing the values of the given properties. It returns nil if there
-// are none, or if a property is of a kind that is not preserved: a filter that counts or lists states, a strategy, or several objectives.
-// The program must be a DTMC, a CTMC or an MDP without a system block; otherwise there are no classes.
+// Find returns the classes of modules that can be swapped without changing the values of the given properties. It returns nil if there are
+// none, or if symmetry does not preserve a property: a filter that counts or lists states, a strategy, or several objectives. The program
+// must be a DTMC, a CTMC or an MDP without a system block; for other programs there are no classes.
 func Find(program *sema.Program, properties ...sema.Expr) []Class {
-	if !supported(program) {
+	if !isSupported(program) {
 		return nil
 	}
-	finder := &finder{program: program, identity: newRenaming(program, nil, nil)}
+	finder := &finder{program: program, identity: newRenaming(program, nil, nil), usedRewards: map[int]bool{}}
 	for _, property := range properties {
 		if !finder.collect(property) {
 			return nil
@@ -34,11 +34,11 @@ func Find(program *sema.Program, properties ...sema.Expr) []Class {
 	for i := range program.Modules {
 		finder.addModule(&classes, i)
 	}
-	return slices.DeleteFunc(classes, func(c Class) bool { return len(c.Modules) < 2 })
+	return slices.DeleteFunc(classes, func(class Class) bool { return len(class.Modules) < 2 })
 }
 
-// supported reports whether symmetry is implemented for the kind of model.
-func supported(program *sema.Program) bool {
+// isSupported reports whether symmetry is implemented for a program.
+func isSupported(program *sema.Program) bool {
 	switch program.Type {
 	case syntax.DTMC, syntax.CTMC, syntax.MDP:
 		return program.System == nil
@@ -57,8 +57,7 @@ type finder struct {
 	rewardTexts []string
 }
 
-// addModule adds a module to the first class that has a first module with which it can be swapped, or to a new class. It suffices to
-// swap with the first module, because these swaps generate all permutations of a class.
+// addModule adds a module to the class that it can be swapped into, or to a new class.
 func (f *finder) addModule(classes *[]Class, module int) {
 	slots := f.program.Modules[module].Vars
 	if len(slots) == 0 {
@@ -66,7 +65,8 @@ func (f *finder) addModule(classes *[]Class, module int) {
 	}
 	for i := range *classes {
 		class := &(*classes)[i]
-		if f.interchangeable(class.Modules[0], module) {
+		// Swaps with the first module generate all permutations of the class.
+		if f.areInterchangeable(class.Modules[0], module) {
 			class.Modules, class.Slots = append(class.Modules, module), append(class.Slots, slots)
 			return
 		}
@@ -74,9 +74,8 @@ func (f *finder) addModule(classes *[]Class, module int) {
 	*classes = append(*classes, Class{[]int{module}, [][]int{slots}})
 }
 
-// interchangeable reports whether the program and the observed formulas are unchanged after the variables and actions of two modules
-// are swapped.
-func (f *finder) interchangeable(first, second int) bool {
+// areInterchangeable reports whether a swap of two modules keeps the program and the observed formulas unchanged.
+func (f *finder) areInterchangeable(first, second int) bool {
 	swap := f.swap(first, second)
 	if swap == nil {
 		return false
@@ -87,30 +86,29 @@ func (f *finder) interchangeable(first, second int) bool {
 			return false
 		}
 	}
-	return slices.Equal(f.textsOfRewards(swap), f.rewardTexts) && f.preserves(swap)
+	return slices.Equal(f.textsOfRewards(swap), f.rewardTexts) && f.keepsObserved(swap)
 }
 
-// preserves reports whether a permutation of variables keeps the initial states and the values of all observed formulas.
-func (f *finder) preserves(permutation *renaming) bool {
+// keepsObserved reports whether a permutation of variables keeps the initial states and the values of all observed formulas.
+func (f *finder) keepsObserved(permutation *renaming) bool {
 	if f.identity.expr(f.program.Init) != permutation.expr(f.program.Init) {
 		return false
 	}
 	for _, expr := range f.observed {
 		hasSameText := f.identity.expr(expr) == permutation.expr(expr)
-		if !hasSameText && !f.equalEverywhere(expr, permutation) {
+		if !hasSameText && !f.isEqualEverywhere(expr, permutation) {
 			return false
 		}
 	}
 	return true
 }
 
-// maxValuations is the number of valuations up to which formulas with different texts are compared by evaluation.
+// maxValuations is the largest number of valuations for which formulas with different texts are compared by evaluation.
 const maxValuations = 1 << 14
 
-// equalEverywhere reports whether an expression has the same value under each valuation of its variables and under the permuted
-// valuation. For example, x1=x2 & x2=x3 has the same value after x1 and x3 are swapped, although its text changes. The result is false
-// if there are too many valuations.
-func (f *finder) equalEverywhere(expr sema.Expr, permutation *renaming) bool {
+// isEqualEverywhere reports whether an expression has the same value before and after a permutation of its variables, in every state. It
+// returns false if there are too many valuations. For example, x1=x2 & x2=x3 keeps its value when x1 and x3 are swapped.
+func (f *finder) isEqualEverywhere(expr sema.Expr, permutation *renaming) bool {
 	slots := f.permutedVariables(expr, permutation)
 	count := f.valuationCount(slots)
 	if count > maxValuations {
@@ -131,8 +129,8 @@ func (f *finder) equalEverywhere(expr sema.Expr, permutation *renaming) bool {
 	return true
 }
 
-// setValuation sets the variables in some slots to their valuation with a number. The digits of the number, one for each variable, are
-// the differences of the values to the lowest ones.
+// setValuation sets the variables in some slots to the valuation with a number. The number has a digit for each variable: value minus lowest
+// value.
 func (f *finder) setValuation(state []int32, slots []int, number int) {
 	for _, slot := range slots {
 		variable := &f.program.Vars[slot]
@@ -155,7 +153,7 @@ func (f *finder) valuationCount(slots []int) int {
 	return count
 }
 
-// permutedVariables returns the variables of an expression and their images, ascending.
+// permutedVariables returns the slots of the variables of an expression and of their images, in ascending order.
 func (f *finder) permutedVariables(expr sema.Expr, permutation *renaming) []int {
 	var slots []int
 	sema.Inspect(expr, func(operand sema.Expr) bool {
@@ -168,8 +166,8 @@ func (f *finder) permutedVariables(expr sema.Expr, permutation *renaming) []int 
 	return slices.Compact(slots)
 }
 
-// swap returns the renaming that swaps the local variables and the actions of two modules. Each is swapped with the variable or action
-// at the same position in the other module. It returns nil if two such variables differ in their domain, or if the numbers differ.
+// swap returns the renaming that swaps the variables and actions of two modules, position by position. It returns nil if the modules do not
+// correspond.
 func (f *finder) swap(first, second int) *renaming {
 	left, right := &f.program.Modules[first], &f.program.Modules[second]
 	if len(left.Vars) != len(right.Vars) || len(left.Alphabet) != len(right.Alphabet) {
@@ -177,11 +175,11 @@ func (f *finder) swap(first, second int) *renaming {
 	}
 	slots, actions := map[int]int{}, map[int]int{}
 	for i, slot := range left.Vars {
-		other := right.Vars[i]
-		if !sameDomain(&f.program.Vars[slot], &f.program.Vars[other]) {
+		counterpart := right.Vars[i]
+		if !haveSameDomain(&f.program.Vars[slot], &f.program.Vars[counterpart]) {
 			return nil
 		}
-		slots[slot], slots[other] = other, slot
+		slots[slot], slots[counterpart] = counterpart, slot
 	}
 	for i, action := range left.Alphabet {
 		if !addSwap(actions, action, right.Alphabet[i]) {
@@ -191,13 +189,13 @@ func (f *finder) swap(first, second int) *renaming {
 	return newRenaming(f.program, slots, actions)
 }
 
-// sameDomain reports whether two variables have the same type, range and initial value.
-func sameDomain(left, right *sema.Variable) bool {
+// haveSameDomain reports whether two variables have the same type, range and initial value.
+func haveSameDomain(left, right *sema.Variable) bool {
 	return left.Type == right.Type && left.Bounded == right.Bounded &&
 		left.Low == right.Low && left.High == right.High && left.Init == right.Init
 }
 
-// addSwap adds the swap of two numbers to a permutation. It returns false if one of them is already swapped with another number.
+// addSwap adds the swap of two numbers to a permutation. It returns false if a number is already swapped with another one.
 func addSwap(permutation map[int]int, left, right int) bool {
 	for from, to := range map[int]int{left: right, right: left} {
 		if image, ok := permutation[from]; ok && image != to {
@@ -211,19 +209,16 @@ func addSwap(permutation map[int]int, left, right int) bool {
 // preservedFilters are the names of the filters whose value does not depend on the number of states.
 var preservedFilters = map[string]bool{"min": true, "max": true, "range": true, "forall": true, "exists": true}
 
-// collect adds the state formulas and the reward structures of a property to those that must not change. It returns false if symmetry
-// does not preserve properties of this kind.
+// collect adds the state formulas and the reward structures of a property to the observed formulas and used rewards. It returns false if
+// symmetry does not preserve the property.
 func (f *finder) collect(property sema.Expr) bool {
-	preserved := true
-	if f.usedRewards == nil {
-		f.usedRewards = map[int]bool{}
-	}
+	isPreserved := true
 	sema.Inspect(property, func(expr sema.Expr) bool {
 		switch expr := expr.(type) {
 		case *sema.Filter:
-			preserved = preserved && preservedFilters[expr.Op]
+			isPreserved = isPreserved && preservedFilters[expr.Op]
 		case *sema.Strategy, *sema.Multi:
-			preserved = false
+			isPreserved = false
 		case *sema.Label:
 			if expr.Index >= 0 {
 				f.observed = append(f.observed, f.program.Labels[expr.Index].X)
@@ -241,12 +236,12 @@ func (f *finder) collect(property sema.Expr) bool {
 				return false
 			}
 		}
-		return preserved
+		return isPreserved
 	})
-	return preserved
+	return isPreserved
 }
 
-// collectCosts adds the reward structures of reward bounds.
+// collectCosts adds the reward structures of reward bounds, and the exit rate for bounds on time.
 func (f *finder) collectCosts(costs []sema.Cost) {
 	for _, cost := range costs {
 		f.usedRewards[cost.Struct] = true
@@ -258,14 +253,11 @@ func (f *finder) collectCosts(costs []sema.Cost) {
 
 // isStateFormula reports whether an expression has no label and no property operator.
 func isStateFormula(expr sema.Expr) bool {
-	found := true
-	sema.Inspect(expr, func(operand sema.Expr) bool {
+	return sema.Every(expr, func(operand sema.Expr) bool {
 		switch operand.(type) {
 		case *sema.Const, *sema.Var, *sema.Unary, *sema.Binary, *sema.Cond, *sema.Call:
-		default:
-			found = false
+			return true
 		}
-		return found
+		return false
 	})
-	return found
 }

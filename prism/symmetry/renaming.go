@@ -9,8 +9,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// renaming prints the parts of a program after a permutation of its variables and actions. It sorts operands that can be exchanged,
-// so parts with equal texts are equivalent.
+// renaming writes expressions as texts after a permutation of variables and actions. It sorts operands that can be exchanged, so equal texts
+// mean equivalent expressions.
 type renaming struct {
 	program *sema.Program
 	slots   map[int]int // the images of variables; a variable that is missing is its own image
@@ -18,12 +18,12 @@ type renaming struct {
 	texts   sema.Memo[string]
 }
 
-// newRenaming returns a renaming by permutations of the variables and the actions. A nil permutation changes nothing.
+// newRenaming returns a renaming by permutations of variables and actions; nil stands for no change.
 func newRenaming(program *sema.Program, slots, actions map[int]int) *renaming {
 	return &renaming{program: program, slots: slots, actions: actions}
 }
 
-// image returns the number to which a permutation maps i.
+// image returns the image of i under a permutation. A number that is not in the map is its own image.
 func image(permutation map[int]int, i int) int {
 	if to, ok := permutation[i]; ok {
 		return to
@@ -88,7 +88,7 @@ func joinSorted(texts []string, separator string) string {
 	return strings.Join(texts, separator)
 }
 
-// expr returns the text of a state formula or of another expression over variables; "" for nil.
+// expr returns the text of an expression over variables; "" for nil.
 func (r *renaming) expr(expr sema.Expr) string {
 	if expr == nil {
 		return ""
@@ -99,7 +99,7 @@ func (r *renaming) expr(expr sema.Expr) string {
 	return r.texts.Put(expr, r.computeText(expr))
 }
 
-// computeText computes the text of an expression that is not in the memo.
+// computeText returns the text of an expression. It does not use the cache for the expression itself.
 func (r *renaming) computeText(expr sema.Expr) string {
 	switch expr := expr.(type) {
 	case *sema.Const:
@@ -126,8 +126,8 @@ func (r *renaming) computeText(expr sema.Expr) string {
 	return fmt.Sprintf("%T at %v", expr, expr.Pos())
 }
 
-// constantText returns the text of a constant. A number that is no fraction is equal only to itself, because its nearest float64 does
-// not identify it.
+// constantText returns the text of a constant. A number without a fraction gets its position in the text, because its float64 does not
+// identify it.
 func constantText(expr *sema.Const) string {
 	value := expr.Val
 	if value.Type == sema.Double && value.Rat == nil {
@@ -136,14 +136,14 @@ func constantText(expr *sema.Const) string {
 	return fmt.Sprintf("%v %v %v", value.Type, value, value.Rat)
 }
 
-// binary returns the text of an infix operation. The operands of a commutative operator are sorted. If the operator is associative too,
-// the operands of a whole chain such as a+b+c are sorted together.
+// binary returns the text of an infix operation. It sorts the operands of a commutative operator, and of a whole chain such as a+b+c if the
+// operator is also associative.
 func (r *renaming) binary(expr *sema.Binary) string {
-	if !commutative(expr) {
+	if !isCommutative(expr) {
 		return fmt.Sprintf("(%s %v %s)", r.expr(expr.X), expr.Op, r.expr(expr.Y))
 	}
 	operands := []sema.Expr{expr.X, expr.Y}
-	if associative(expr) {
+	if isAssociative(expr) {
 		operands = chainOperands(expr, expr, nil)
 	}
 	texts := make([]string, len(operands))
@@ -153,8 +153,8 @@ func (r *renaming) binary(expr *sema.Binary) string {
 	return "(" + joinSorted(texts, fmt.Sprintf(" %v ", expr.Op)) + ")"
 }
 
-// chainOperands appends the operands of a chain of an associative operator to a list. An operand with the same operator and type as
-// the chain belongs to the chain.
+// chainOperands appends the operands of a chain such as a+b+c to a list. A nested operation with the same operator and type belongs to the
+// chain.
 func chainOperands(chain *sema.Binary, operand sema.Expr, operands []sema.Expr) []sema.Expr {
 	inner, ok := operand.(*sema.Binary)
 	if ok && inner.Op == chain.Op && inner.Type() == chain.Type() {
@@ -164,9 +164,9 @@ func chainOperands(chain *sema.Binary, operand sema.Expr, operands []sema.Expr) 
 	return append(operands, operand)
 }
 
-// commutative reports whether the operands of an operator can be exchanged. A conjunction or disjunction
-// does not evaluate its second operand if the first one decides its value. So the operands can be exchanged only if neither can fail.
-func commutative(expr *sema.Binary) bool {
+// isCommutative reports whether the operands of an operator can be exchanged. For & and |, neither operand may fail, because the second
+// operand is not always evaluated.
+func isCommutative(expr *sema.Binary) bool {
 	switch expr.Op {
 	case syntax.OpAnd, syntax.OpOr:
 		return !canFail(expr.X) && !canFail(expr.Y)
@@ -176,9 +176,9 @@ func commutative(expr *sema.Binary) bool {
 	return false
 }
 
-// associative reports whether a chain of a commutative operator can be evaluated in any order. A sum of float64 values cannot, because
-// its rounding depends on the order.
-func associative(expr *sema.Binary) bool {
+// isAssociative reports whether a chain of a commutative operator can be evaluated in any order. A sum of float64 values cannot, because
+// rounding depends on the order.
+func isAssociative(expr *sema.Binary) bool {
 	switch expr.Op {
 	case syntax.OpAnd, syntax.OpOr:
 		return true
@@ -188,18 +188,16 @@ func associative(expr *sema.Binary) bool {
 	return false
 }
 
-// canFail reports whether the evaluation of an expression can end with an error, because it has a function that is not defined
-// everywhere.
-func canFail(expr sema.Expr) bool {
-	fails := false
-	sema.Inspect(expr, func(operand sema.Expr) bool {
-		switch operand := operand.(type) {
-		case *sema.Call:
-			fails = fails || operand.Func != sema.FuncMin && operand.Func != sema.FuncMax
-		case *sema.Binary:
-			fails = fails || operand.Op == syntax.OpPow
-		}
-		return !fails
-	})
-	return fails
+// canFail reports whether the evaluation of an expression may end with an error.
+func canFail(expr sema.Expr) bool { return !sema.Every(expr, isTotal) }
+
+// isTotal reports whether the function or operator of an expression is defined for all operands.
+func isTotal(expr sema.Expr) bool {
+	switch expr := expr.(type) {
+	case *sema.Call:
+		return expr.Func == sema.FuncMin || expr.Func == sema.FuncMax
+	case *sema.Binary:
+		return expr.Op != syntax.OpPow
+	}
+	return true
 }
