@@ -27,8 +27,7 @@ type Lexeme struct {
 	Span
 }
 
-// Lexemes iterates over the tokens and comments of a source text in order. The text need not be
-// syntactically correct.
+// Lexemes iterates over the tokens and comments of a source text in order. The text may have syntax errors.
 func Lexemes(src []byte) iter.Seq[Lexeme] {
 	return func(yield func(Lexeme) bool) {
 		scan := newScanner(src, false)
@@ -46,8 +45,7 @@ func Lexemes(src []byte) iter.Seq[Lexeme] {
 	}
 }
 
-// comments skips white space and yields each comment before the offset end. It returns false if
-// yield returned false.
+// comments skips white space and yields each comment before the offset end. It returns false if yield returns false.
 func (s *scanner) comments(text string, end int, yield func(Lexeme) bool) bool {
 	for s.off < end {
 		switch char := s.src[s.off]; char {

@@ -5,8 +5,7 @@ import (
 	"strconv"
 )
 
-// exprContext says which operators an expression may use. The zero value is the context of
-// expressions in a model.
+// exprContext says which operators an expression may use. The zero value stands for expressions in a model.
 type exprContext uint8
 
 const (
@@ -67,7 +66,7 @@ func (op Op) level() level {
 	return levelBasic
 }
 
-// infixOp returns the infix operator that a token stands for; OpNone if it stands for none.
+// infixOp returns the infix operator of a token, or OpNone.
 func infixOp(k kind) Op {
 	switch k {
 	case tokImplies:
@@ -96,7 +95,7 @@ func infixOp(k kind) Op {
 	return relationOp(k)
 }
 
-// relationOp returns the order relation (<, <=, > or >=) that a token stands for; OpNone if it stands for none.
+// relationOp returns the order relation of a token (<, <=, > or >=), or OpNone.
 func relationOp(k kind) Op {
 	switch k {
 	case tokLess:
@@ -111,8 +110,7 @@ func relationOp(k kind) Op {
 	return OpNone
 }
 
-// mayUse reports whether an operator of the given group may occur in the context. While the parser
-// looks ahead, all may, as in PRISM.
+// mayUse reports whether this group of operators may occur in the context. As in PRISM, the look-ahead allows all operators.
 func (p *parser) mayUse(context, operators exprContext) bool {
 	return context&operators != 0 || p.lookingAhead
 }
@@ -130,8 +128,7 @@ func (p *parser) expr(context exprContext) Expr {
 	return expr
 }
 
-// until parses an expression whose outermost operator may be one of the binary temporal operators U, W and R, which do not associate: a U b U c
-// is an error.
+// until parses an expression with an optional binary temporal operator U, W or R. These operators do not associate, so a U b U c is an error.
 func (p *parser) until(context exprContext) Expr {
 	start := p.tok.pos
 	left := p.temporal(context)
@@ -164,8 +161,7 @@ func (p *parser) until(context exprContext) Expr {
 	return left
 }
 
-// untilOperand parses the temporal operator at the current token, its bound and its right operand,
-// and returns the formula that joins the left operand with it.
+// untilOperand parses a binary temporal operator with its bound and its right operand. left is the left operand.
 func (p *parser) untilOperand(context exprContext, start Pos, op TemporalOp, left Expr) Expr {
 	treeHeight := p.treeHeight
 	p.advance()
@@ -176,7 +172,7 @@ func (p *parser) untilOperand(context exprContext, start Pos, op TemporalOp, lef
 	return &Temporal{Op: op, X: left, Y: right, Bound: bound, Costs: costs, Span: p.span(start)}
 }
 
-// temporal parses an expression that may start with the prefix operators X, F and G.
+// temporal parses an expression with any number of prefix operators X, F and G.
 func (p *parser) temporal(context exprContext) Expr {
 	var op TemporalOp
 	switch k := p.tok.kind; {
@@ -203,8 +199,7 @@ func (p *parser) temporal(context exprContext) Expr {
 	return &Temporal{Op: op, Y: operand, Bound: bound, Costs: costs, Span: p.span(start)}
 }
 
-// timeBound parses the bound of a temporal operator: <=k, <k, >=k, >k, =k or [low,high]. It returns
-// nil if there is none.
+// timeBound parses the bound of a temporal operator: <=k, <k, >=k, >k, =k or [low,high]. It returns nil if there is none.
 func (p *parser) timeBound() *TimeBound {
 	start := p.tok.pos
 	bound := &TimeBound{}
@@ -234,8 +229,7 @@ func (p *parser) timeBound() *TimeBound {
 	return bound
 }
 
-// boundExpr parses the number in a one-sided bound. An identifier followed by a parenthesis is the
-// whole bound, not a function call: in F<=t (b) the bound is t.
+// boundExpr parses the number of a one-sided bound. As in PRISM, a name before a parenthesis is the whole bound: in F<=t (b) the bound is t.
 func (p *parser) boundExpr() Expr {
 	if p.tok.kind == tokIdent && (p.lookingAhead || p.peek() == tokLeftParen) {
 		p.treeHeight = 1
@@ -244,8 +238,7 @@ func (p *parser) boundExpr() Expr {
 	return p.expr(insideBound)
 }
 
-// cond parses a conditional c ? t : e or an expression that binds tighter. Only the last branch may
-// be a conditional itself.
+// cond parses a conditional c ? t : e or an expression that binds tighter. Only e may be a conditional without parentheses.
 func (p *parser) cond(context exprContext) Expr {
 	start := p.tok.pos
 	condition := p.binary(context, levelImplies)
@@ -268,7 +261,7 @@ func (p *parser) cond(context exprContext) Expr {
 	return &Cond{C: condition, T: then, E: otherwise, Span: p.span(start)}
 }
 
-// binary parses infix operators that bind at least as tightly as minLevel (precedence climbing).
+// binary parses infix operators that bind at least as tightly as minLevel, by precedence climbing.
 func (p *parser) binary(context exprContext, minLevel level) Expr {
 	start := p.tok.pos
 	var left Expr
@@ -290,7 +283,7 @@ func (p *parser) binary(context exprContext, minLevel level) Expr {
 	}
 }
 
-// rightOperand parses the right operand of an infix operator; => and ^ associate to the right.
+// rightOperand parses the right operand of an infix operator. The operators => and ^ associate to the right.
 func (p *parser) rightOperand(context exprContext, op Op) Expr {
 	if op != OpImplies && op != OpPow {
 		return p.binary(context, op.level()+1)
@@ -303,7 +296,7 @@ func (p *parser) rightOperand(context exprContext, op Op) Expr {
 	return right
 }
 
-// not parses a negation !expr, whose operand extends over comparisons.
+// not parses a negation !expr. Its operand includes comparisons.
 func (p *parser) not(context exprContext) Expr {
 	start := p.tok.pos
 	if !p.enterNesting() {
@@ -316,7 +309,7 @@ func (p *parser) not(context exprContext) Expr {
 	return &Unary{Op: OpNot, X: expr, Span: p.span(start)}
 }
 
-// neg parses a signed expression -expr, or a primary expression.
+// neg parses -expr or a primary expression.
 func (p *parser) neg(context exprContext) Expr {
 	if p.tok.kind != tokMinus {
 		return p.primary(context)
@@ -359,7 +352,8 @@ func (p *parser) primary(context exprContext) Expr {
 	case isOperator && p.mayUse(context, allowProperty):
 		return p.propertyOperator(context)
 	case isOperator && p.tok.kind == tokQuote:
-		p.unexpectedHint("an expression without labels and property operators", "a label cannot be used in definitions of the model, but a formula with the same expression can")
+		p.unexpectedHint("an expression without labels and property operators",
+			"a label cannot be used in definitions of the model, but a formula with the same expression can")
 	case isOperator:
 		p.unexpected("an expression without labels and property operators")
 	default:
@@ -368,7 +362,7 @@ func (p *parser) primary(context exprContext) Expr {
 	return p.badExpr()
 }
 
-// doubleLit parses the literal of a double. The tree keeps its text, so that 0.1 is exactly 1/10.
+// doubleLit parses a literal of type double. The tree keeps its text, so 0.1 is exactly 1/10.
 func (p *parser) doubleLit() Expr {
 	literal := p.tok
 	p.advance()
@@ -395,7 +389,7 @@ func (p *parser) nameOrCall(context exprContext) Expr {
 	return p.call(context, ident)
 }
 
-// paren parses an expression in parentheses, and returns a node for the parentheses, so that printing keeps them.
+// paren parses an expression in parentheses. The tree has a node for the parentheses, so printing keeps them.
 func (p *parser) paren(context exprContext) Expr {
 	start := p.tok.pos
 	p.expect(tokLeftParen)
@@ -405,18 +399,19 @@ func (p *parser) paren(context exprContext) Expr {
 	return &Paren{X: expr, Span: p.span(start)}
 }
 
-// intLit parses an integer literal of at most 2^31-1. PRISM detects a larger one only after it has
-// read it, and then reports the next token if it has read ahead; errors are in the same place here.
+// intLit parses an integer literal of at most 2^31-1.
 func (p *parser) intLit() Expr {
 	tok := p.tok
 	value, err := strconv.ParseInt(string(p.scanner.src[tok.pos.Offset:tok.end]), 10, 32)
 	if err != nil && !p.lookingAhead {
 		pos := tok.pos
-		if p.prescanned {
+		if p.prescanned { // PRISM has read the next token, and reports its position
 			ahead := p.scanner
 			pos = p.errorPos(ahead.next())
 		}
-		p.fail(pos, fmt.Sprintf("found %s, want an integer of at most 2147483647; a time can be a double such as 1e10, and a step bound of this size can be omitted", describe(p.scanner.src, tok)))
+		const format = "found %s, want an integer of at most 2147483647; a time can be a double such as 1e10, " +
+			"and a step bound of this size can be omitted"
+		p.fail(pos, fmt.Sprintf(format, describe(p.scanner.src, tok)))
 		return p.badExpr()
 	}
 	p.advance()
@@ -432,8 +427,7 @@ func (p *parser) funcName() *Ident {
 	return ident
 }
 
-// call parses the arguments of a function whose name has been read: one of the model language, multi(...), or multilex(...) and quantile(...) of
-// Storm's dialect.
+// call parses the arguments of a function. multi(...), multilex(...) and quantile(...) count as functions.
 func (p *parser) call(context exprContext, name *Ident) Expr {
 	p.expect(tokLeftParen)
 	stormProperty := p.dialect == Storm && p.inProperties

@@ -2,7 +2,7 @@ package syntax
 
 import "fmt"
 
-// model parses a model file. It leaves out the items that have errors.
+// model parses a model file. It leaves out items with errors.
 func (p *parser) model() *Model {
 	start := p.tok.pos
 	model := &Model{File: p.file, Dialect: p.dialect, Truncates: p.dialect == Storm}
@@ -22,7 +22,7 @@ func (p *parser) model() *Model {
 	return model
 }
 
-// item parses one top-level declaration of a model file. It returns nil after a syntax error.
+// item parses one top-level declaration of a model. It returns nil after a syntax error.
 func (p *parser) item() Item {
 	switch p.tok.kind {
 	case kwFormula:
@@ -59,14 +59,14 @@ func (p *parser) item() Item {
 	word := p.text(p.tok)
 	if problem, isUnsupported := unsupported(word); isUnsupported {
 		p.fail(p.tok.pos, fmt.Sprintf("found %q: %s", word, problem))
-		p.halt() // the rest of such a model would only cause more errors
+		p.halt() // such a model would only cause more errors
 		return nil
 	}
 	p.unexpected("a model type, constant, formula, label, variable, module or reward structure")
 	return nil
 }
 
-// recoverItem skips the rest of an item with a syntax error; first is the kind of its first token.
+// recoverItem skips the remaining tokens of an item with a syntax error. first is the kind of its first token.
 func (p *parser) recoverItem(first kind) {
 	switch first {
 	case kwInit:
@@ -80,15 +80,15 @@ func (p *parser) recoverItem(first kind) {
 		p.accept(kwEndsystem)
 	case kwFormula, kwLabel, kwConst, kwRate, kwProb, kwGlobal, kwObservable, tokSemicolon:
 		p.resynchronize(stopAtSemicolon)
-	case kwModule: // a renamed module; moduleBody resynchronizes itself
+	case kwModule: // a renamed module, because the body of a module recovers from its errors
 		p.resynchronize(skipSemicolon, kwEndmodule)
 		p.accept(kwEndmodule)
-	default: // such as commands behind a stray endmodule: report one error for all of them
+	default: // such as commands after a superfluous endmodule, which need only one error
 		p.resynchronize(skipSemicolon)
 	}
 }
 
-// modelTypeOf returns the model type that a keyword declares; TypeNone for other tokens.
+// modelTypeOf returns the model type that a keyword declares, or TypeNone for other tokens.
 func modelTypeOf(k kind) ModelType {
 	switch k {
 	case kwDTMC, kwProbabilistic:
@@ -107,8 +107,7 @@ func modelTypeOf(k kind) ModelType {
 	return TypeNone
 }
 
-// unsupported returns an error message if a word starts a part of a model that another tool reads but this package does not; false for other
-// words.
+// unsupported returns an error message for a word that another tool reads and this package does not. ok is false for other words.
 //
 // Source: PRISM-games 3.2, Storm 1.14 and PAYNT.
 func unsupported(word string) (message string, ok bool) {
@@ -181,12 +180,11 @@ func (p *parser) labelDecl() *LabelDecl {
 	return label
 }
 
-// constDecl parses the declaration of a constant, `const type name = expr;`, where the type and the value may be missing. PRISM's old forms
-// `rate name = expr;` and `prob name = expr;` declare a double.
+// constDecl parses `const type name = expr;`. The type and the value may be missing.
 func (p *parser) constDecl() *ConstDecl {
 	statement := p.beginStatement()
 	constant := &ConstDecl{Doc: statement.doc}
-	isRateOrProb := p.tok.kind != kwConst
+	isRateOrProb := p.tok.kind != kwConst // the old forms `rate name = expr;` and `prob name = expr;`
 	p.advance()
 	if isRateOrProb {
 		constant.Type, constant.HasType = ConstDouble, true
@@ -202,7 +200,7 @@ func (p *parser) constDecl() *ConstDecl {
 	return constant
 }
 
-// constType parses the type of a constant: int, double or bool. If no type follows, it returns int and false.
+// constType parses the type of a constant. If no type follows, it returns int and false.
 func (p *parser) constType() (constType ConstType, hasType bool) {
 	switch {
 	case p.accept(kwInt):
@@ -215,17 +213,16 @@ func (p *parser) constType() (constType ConstType, hasType bool) {
 	return ConstInt, false
 }
 
-// acceptClock consumes the word clock and reports whether it was there. In Storm's dialect clock is not a keyword, so the scanner
-// returns it as an identifier.
+// acceptClock consumes the word clock if it comes next. It returns false if it does not.
 func (p *parser) acceptClock() bool {
-	if p.dialect == Storm && p.tok.kind == tokIdent && p.text(p.tok) == kindTexts[kwClock] {
+	if p.dialect == Storm && p.tok.kind == tokIdent && p.text(p.tok) == kindTexts[kwClock] { // not a keyword there
 		p.advance()
 		return true
 	}
 	return p.accept(kwClock)
 }
 
-// varDecl parses the declaration of a variable, `name : type init expr;`, where init may be missing.
+// varDecl parses the declaration of a variable, `name : type init expr;`. The initial value may be missing.
 func (p *parser) varDecl() *VarDecl {
 	variable := &VarDecl{}
 	start := p.tok.pos
@@ -270,12 +267,11 @@ func (p *parser) module() Item {
 	return module
 }
 
-// moduleBody parses the variables, the invariant and the commands of a module up to endmodule. After an error it continues with the next
-// statement.
+// moduleBody parses the statements of a module up to endmodule. After an error, it continues with the next statement.
 func (p *parser) moduleBody(module *Module) {
-	inOrder := true
+	isInOrder := true
 	for p.tok.kind != kwEndmodule {
-		inOrder = p.moduleStatement(module, inOrder)
+		isInOrder = p.moduleStatement(module, isInOrder)
 		if !p.failed {
 			continue
 		}
@@ -289,21 +285,21 @@ func (p *parser) moduleBody(module *Module) {
 	p.advance()
 }
 
-// moduleStatement parses a declaration, the invariant or a command of a module, and adds it to the module. inOrder says whether all statements
-// before it were in order: declarations, the invariant, commands. The result says the same with this statement.
-func (p *parser) moduleStatement(module *Module, inOrder bool) bool {
-	tooLate := len(module.Commands) > 0 || module.Invariant != nil // for a declaration or an invariant
+// moduleStatement parses a declaration, the invariant or a command. isInOrder says whether the previous statements were in this order. The result
+// includes this statement.
+func (p *parser) moduleStatement(module *Module, isInOrder bool) bool {
+	isTooLate := len(module.Commands) > 0 || module.Invariant != nil // to be a declaration or an invariant
 	switch {
-	case p.declarationAhead(tooLate):
+	case p.declarationAhead(isTooLate):
 		statement := p.beginStatement()
-		inOrder = p.checkOrder(inOrder, tooLate, `a command or "endmodule"; declarations come before the invariant and the commands`)
+		isInOrder = p.checkOrder(isInOrder, isTooLate, `a command or "endmodule"; declarations come before the invariant and the commands`)
 		variable := p.varDecl()
 		variable.Doc = statement.doc
 		variable.Notes, _ = p.finishStatement(statement)
 		module.Vars = appendParsed(p, module.Vars, variable)
 	case p.tok.kind == kwInvariant:
 		p.reported = false
-		inOrder = p.checkOrder(inOrder, tooLate, `a command or "endmodule"; a module has one invariant, before the commands`)
+		isInOrder = p.checkOrder(isInOrder, isTooLate, `a command or "endmodule"; a module has one invariant, before the commands`)
 		p.invariant(module)
 	case p.tok.kind == tokLeftBracket || p.atMarkovianCommand():
 		module.Commands = appendParsed(p, module.Commands, p.command())
@@ -311,10 +307,10 @@ func (p *parser) moduleStatement(module *Module, inOrder bool) bool {
 		p.beginStatement()
 		p.unexpected(`a declaration, a command or "endmodule"`)
 	}
-	return inOrder
+	return isInOrder
 }
 
-// invariant parses the invariant of a module. After an error the module has none.
+// invariant parses the invariant of a module. After an error, the module has no invariant.
 func (p *parser) invariant(module *Module) {
 	p.advance()
 	module.Invariant = p.expr(modelContext)
@@ -326,34 +322,33 @@ func (p *parser) invariant(module *Module) {
 	p.commentsEnd = int(p.prevTok.end)
 }
 
-// appendParsed appends a node to a list, unless parsing the node failed.
-func appendParsed[N Node](p *parser, list []N, n N) []N {
+// appendParsed appends a node to a list, unless its parsing failed.
+func appendParsed[N Node](p *parser, list []N, node N) []N {
 	if p.failed {
 		return list
 	}
-	return append(list, n)
+	return append(list, node)
 }
 
-// declarationAhead reports whether a variable declaration starts here. Behind the first command
-// (tooLate), or if the name is a keyword, a colon must follow.
-func (p *parser) declarationAhead(tooLate bool) bool {
-	k := p.tok.kind
-	if k == tokIdent && !tooLate {
+// declarationAhead reports whether a variable declaration starts here. isTooLate says that the module already has commands or an invariant.
+func (p *parser) declarationAhead(isTooLate bool) bool {
+	isName := p.tok.kind == tokIdent
+	if isName && !isTooLate {
 		return true
 	}
-	return (k == tokIdent || k.isKeyword() && !isStructural(k)) && p.peek() == tokColon
+	isReserved := p.tok.kind.isKeyword() && !isStructural(p.tok.kind) // an error in place of a name
+	return (isName || isReserved) && p.peek() == tokColon
 }
 
-// checkOrder reports an error for the first statement of a module that comes too late. inOrder says whether all statements before were in order;
-// the result includes this statement.
-func (p *parser) checkOrder(inOrder, tooLate bool, want string) bool {
-	if inOrder && tooLate {
+// checkOrder reports an error for the first statement of a module that is too late. The result says whether all statements so far are in order.
+func (p *parser) checkOrder(isInOrder, isTooLate bool, want string) bool {
+	if isInOrder && isTooLate {
 		p.report(p.tok.pos, "found "+describe(p.scanner.src, p.tok)+", want "+want)
 	}
-	return !tooLate && inOrder
+	return !isTooLate && isInOrder
 }
 
-// renamedModule parses a module that is a renamed copy, `module name = base [ old=new, ... ] endmodule`. It starts at the name of the base module.
+// renamedModule parses `base [ old=new, ... ] endmodule`, the definition of a module as a renamed copy.
 func (p *parser) renamedModule(statement statementStart, name *Ident) Item {
 	module := &RenamedModule{Doc: statement.doc, Name: name, Base: p.name("a module name")}
 	p.expect(tokLeftBracket)
@@ -374,7 +369,7 @@ func (p *parser) renamedModule(statement statementStart, name *Ident) Item {
 	return module
 }
 
-// renamable parses a name in a module renaming: of a variable, an action or a function. The functions min and max are keywords.
+// renamable parses a name in a module renaming. The functions min and max are keywords that can be renamed.
 func (p *parser) renamable() *Ident {
 	if k := p.tok.kind; k == kwMin || k == kwMax {
 		return p.funcName()
@@ -405,8 +400,7 @@ func (p *parser) command() *Command {
 // atMarkovianCommand reports whether a command with rates of a Markov automaton begins.
 func (p *parser) atMarkovianCommand() bool { return p.dialect == Storm && p.tok.kind == tokLess }
 
-// markovianBrackets parses the brackets <> of a Markovian command. An action between them is an error, as in Storm, because such a command cannot
-// synchronise.
+// markovianBrackets parses the brackets <> of a Markovian command. Such a command does not synchronise, so an action in them is an error.
 //
 // Source: Storm 1.14, Program::checkValidity.
 func (p *parser) markovianBrackets() {
@@ -429,8 +423,7 @@ func (p *parser) action() *Ident {
 	return ident
 }
 
-// updates parses the right-hand side of a command: one update without a probability, or updates `probability : assignments` with plus signs
-// between them.
+// updates parses the right-hand side of a command: one update without a probability, or several updates with plus signs between them.
 func (p *parser) updates() []*Update {
 	if p.tok.kind == kwTrue || p.assignmentAhead() {
 		return []*Update{p.singleUpdate()}
@@ -461,7 +454,7 @@ func (p *parser) updateWithProbability() *Update {
 	return update
 }
 
-// updateBehindPlus parses an update that is not the first of a command. It reports an error if the update has no probability.
+// updateBehindPlus parses an update after a plus sign. Such an update needs a probability.
 func (p *parser) updateBehindPlus() *Update {
 	if p.assignmentAhead() {
 		p.advance()
@@ -470,8 +463,7 @@ func (p *parser) updateBehindPlus() *Update {
 	return p.updateWithProbability()
 }
 
-// singleUpdate parses an update without a probability. If its first assignment has a syntax error, PRISM takes the text for a probability and
-// reports an error at the primed variable, which cannot be in a probability. singleUpdate moves the error to that place.
+// singleUpdate parses an update without a probability.
 func (p *parser) singleUpdate() *Update {
 	start, errorsBefore := p.saveState(), len(p.errs)
 	update := &Update{}
@@ -483,6 +475,7 @@ func (p *parser) singleUpdate() *Update {
 	if !hasNewError || p.halted || start.tok.kind != tokLeftParen {
 		return update
 	}
+	// If the first assignment is wrong, PRISM parses a probability and reports its error at the primed variable.
 	failed := p.saveState()
 	p.restoreState(start)
 	firstIsCorrect := p.canParse(func() { p.assign() })
@@ -494,8 +487,7 @@ func (p *parser) singleUpdate() *Update {
 	return update
 }
 
-// moveErrorToPrime replaces the last error, which is inside an assignment, by one at the primed
-// variable of the assignment, where PRISM reports it.
+// moveErrorToPrime moves the last error, which is inside an assignment, to its primed variable. PRISM reports it there.
 func (p *parser) moveErrorToPrime() {
 	cause := p.errs[len(p.errs)-1]
 	p.errs = p.errs[:len(p.errs)-1]
@@ -504,7 +496,7 @@ func (p *parser) moveErrorToPrime() {
 	p.fail(p.tok.pos, fmt.Sprintf("found %s in an assignment with a syntax error: at %s %s", describe(p.scanner.src, p.tok), cause.Pos, cause.Msg))
 }
 
-// looksLikeAssignments reports whether an expression has the form of assignments without their primes, such as x=1 & y=2.
+// looksLikeAssignments reports whether an expression has the form of assignments without primes, such as x=1 & y=2.
 func looksLikeAssignments(expr Expr) bool {
 	switch expr := expr.(type) {
 	case *Paren:
@@ -515,7 +507,7 @@ func looksLikeAssignments(expr Expr) bool {
 	return false
 }
 
-// updateProbability parses the probability of an update: a single expression, for which high is nil, or an interval [low,high].
+// updateProbability parses the probability of an update. high is nil for a single probability, and not nil for an interval [low,high].
 func (p *parser) updateProbability() (low, high Expr) {
 	if p.accept(tokLeftBracket) {
 		low = p.expr(modelContext)
@@ -527,7 +519,7 @@ func (p *parser) updateProbability() (low, high Expr) {
 	return p.expr(modelContext), nil
 }
 
-// assigns parses the assignments of an update, with & between them. An update without assignments is written true; for it the result is nil.
+// assigns parses the assignments of an update with & between them. The update true has none.
 func (p *parser) assigns() []*Assign {
 	if p.accept(kwTrue) {
 		return nil
@@ -567,17 +559,8 @@ func (p *parser) primed() *Ident {
 	return ident
 }
 
-// rewards parses a reward structure, `rewards "name" ... endrewards`, where the name may be missing. After an error it continues behind the next
-// semicolon.
-func (p *parser) rewards() Item {
-	statement := p.beginStatement()
-	rewards := &Rewards{Doc: statement.doc}
-	p.advance()
-	if p.tok.kind == tokQuote {
-		rewards.Name = p.quotedName("the name of a reward structure")
-	}
-	p.attachInnerComments(&statement)
-	rewards.Head = p.commentBehind()
+// rewardItems parses the items of a reward structure up to endrewards. After an error, it continues with the next item.
+func (p *parser) rewardItems(rewards *Rewards) {
 	for p.tok.kind != kwEndrewards {
 		if !p.failed {
 			mayBeName := rewards.Name == nil && len(rewards.Items) == 0
@@ -588,9 +571,22 @@ func (p *parser) rewards() Item {
 		}
 		p.resynchronize(stopAtSemicolon, kwEndrewards)
 		if p.tok.kind == tokEOF || p.atItemStart() {
-			break
+			return
 		}
 	}
+}
+
+// rewards parses a reward structure, `rewards "name" ... endrewards`. The name may be missing.
+func (p *parser) rewards() Item {
+	statement := p.beginStatement()
+	rewards := &Rewards{Doc: statement.doc}
+	p.advance()
+	if p.tok.kind == tokQuote {
+		rewards.Name = p.quotedName("the name of a reward structure")
+	}
+	p.attachInnerComments(&statement)
+	rewards.Head = p.commentBehind()
+	p.rewardItems(rewards)
 	rewards.Trailing = p.remainingComments()
 	p.commentsEnd = int(p.tok.pos.Offset)
 	p.accept(kwEndrewards)
@@ -598,9 +594,8 @@ func (p *parser) rewards() Item {
 	return rewards
 }
 
-// rewardItem parses one line of a reward structure: `guard : value;` for states or
-// `[action] guard : value;` for transitions. If mayBeName is set and the guard is a single word without a colon behind it, the error
-// message says that the name of a reward structure needs quotes.
+// rewardItem parses one item of a reward structure, `guard : value;` or `[action] guard : value;`. mayBeName says that a guard of one word may be
+// a name without quotes.
 func (p *parser) rewardItem(mayBeName bool) *RewardItem {
 	statement := p.beginStatement()
 	item := &RewardItem{Doc: statement.doc}

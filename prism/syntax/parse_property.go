@@ -2,7 +2,7 @@ package syntax
 
 import "fmt"
 
-// properties parses a properties file. It leaves out the items that have errors.
+// properties parses a properties file. It leaves out items with errors.
 func (p *parser) properties() *Properties {
 	start := p.tok.pos
 	props := &Properties{File: p.file}
@@ -30,7 +30,7 @@ func (p *parser) propertyItem() PropItem {
 	return p.property()
 }
 
-// property parses a property with its optional name, and the semicolons behind it.
+// property parses a property with its optional name and the semicolons after it.
 func (p *parser) property() *Property {
 	statement := p.beginStatement()
 	prop := &Property{Doc: statement.doc}
@@ -48,13 +48,12 @@ func (p *parser) property() *Property {
 	return prop
 }
 
-// propertyNameAhead reports whether the next tokens are the name of a property and a colon, as in `"name": ...`. A property without a name can
-// start with a label in quotes too.
+// propertyNameAhead reports whether the next tokens are the quoted name of a property and a colon.
 func (p *parser) propertyNameAhead() bool {
 	if p.tok.kind != tokQuote {
 		return false
 	}
-	ahead := p.scanner
+	ahead := p.scanner // a property can also start with a label in quotes
 	for _, wanted := range []kind{tokIdent, tokQuote, tokColon} {
 		if ahead.next().kind != wanted {
 			return false
@@ -67,8 +66,7 @@ func (p *parser) propertyNameAhead() bool {
 func startsProbOperator(k kind) bool   { return kwP <= k && k <= kwPminmin }
 func startsRewardOperator(k kind) bool { return kwR <= k && k <= kwRminmin }
 
-// startsPropertyOperator reports whether a token starts an operator, label or filter that occurs in
-// properties only.
+// startsPropertyOperator reports whether a token starts an operator, label or filter that occurs only in properties.
 func startsPropertyOperator(k kind) bool {
 	switch k {
 	case kwS, kwE, kwA, tokDoubleLess, tokDoubleLeftBracket, tokQuote, kwFilter:
@@ -77,7 +75,7 @@ func startsPropertyOperator(k kind) bool {
 	return startsProbOperator(k) || startsRewardOperator(k)
 }
 
-// propertyOperator parses the operator, label or filter at the current token, for which startsPropertyOperator is true.
+// propertyOperator parses the operator, label or filter at the current token.
 func (p *parser) propertyOperator(context exprContext) Expr {
 	switch k := p.tok.kind; {
 	case startsProbOperator(k):
@@ -113,36 +111,34 @@ func (p *parser) prob() Expr {
 	return p.withoutExtremum(operator, &operator.Threshold)
 }
 
-// operatorBrackets parses the brackets of an operator: its operand, which parseOperand parses, and an optional old-style filter.
-// treeHeight is the height of the syntax trees before the brackets. The tree of the operator has one level more than the highest tree in it.
-func (p *parser) operatorBrackets(treeHeight int, parseOperand func() Expr) (Expr, *OldFilter) {
+// operatorBrackets parses the brackets of an operator: its operand, by parseOperand, and an optional old-style filter. treeHeight is the height
+// of the syntax trees before the brackets.
+func (p *parser) operatorBrackets(treeHeight int, parseOperand func() Expr) (operand Expr, filter *OldFilter) {
 	p.expect(tokLeftBracket)
-	operand := parseOperand()
+	operand = parseOperand()
 	treeHeight = max(treeHeight, p.treeHeight)
-	filter := p.oldStyleFilter()
+	filter = p.oldStyleFilter()
 	p.addTreeLevel(treeHeight)
 	p.expect(tokRightBracket)
 	return operand, filter
 }
 
-// operatorOperand parses the operand of an operator. Operators inside the operand are not objectives of a multi(...) around it.
+// operatorOperand parses the operand of an operator.
 func (p *parser) operatorOperand(context exprContext) Expr {
-	outer := p.inMulti
-	p.inMulti = false
-	expr := p.expr(context)
-	p.inMulti = outer
-	return expr
+	wasInMulti := p.inMulti
+	p.inMulti = false // operators inside of the operand are not objectives of multi(...)
+	operand := p.expr(context)
+	p.inMulti = wasInMulti
+	return operand
 }
 
-// steady parses an S operator inside an R operator, where PRISM allows temporal operators between
-// the brackets.
+// steady parses an S operator inside an R operator. As in PRISM, its brackets may contain temporal operators.
 func (p *parser) steady() Expr { return p.steadyIn(allowProperty | allowTemporal) }
 
 // steadyIn parses an S operator of PRISM's language in the given context.
 func (p *parser) steadyIn(context exprContext) Expr { return p.steadyWithExtremum(NoExtremum, context) }
 
-// steadyWithExtremum parses an S operator whose name contains min or max, as Smax does in Storm's
-// dialect.
+// steadyWithExtremum parses an S operator with the extremum in its name, such as Smax in Storm's dialect.
 func (p *parser) steadyWithExtremum(extremum Extremum, context exprContext) Expr {
 	start := p.tok.pos
 	p.advance()
@@ -177,8 +173,7 @@ func (p *parser) reward() Expr {
 	return p.withoutExtremum(operator, &operator.Threshold)
 }
 
-// rewardStructs parses the optional reward structures of an R operator: {"r"}, or {"r"}/{"s"} for a ratio of two rewards. A structure that is
-// missing is nil.
+// rewardStructs parses the optional reward structures of an R operator: {"r"}, or {"r"}/{"s"} for a ratio. A missing structure is nil.
 func (p *parser) rewardStructs() (rewards, divisor Expr) {
 	if p.tok.kind != tokLeftBrace {
 		return nil, nil
@@ -200,7 +195,7 @@ func (p *parser) modifier() *Ident {
 	return ident
 }
 
-// rewardStruct parses a reward structure in braces: its name, as in {"name"}, or an expression for its number, as in {2}.
+// rewardStruct parses a reward structure in braces: a name, as in {"name"}, or a number, as in {2}.
 func (p *parser) rewardStruct() Expr {
 	var expr Expr
 	p.expect(tokLeftBrace)
@@ -214,7 +209,7 @@ func (p *parser) rewardStruct() Expr {
 	return expr
 }
 
-// rewardObjective parses the operand of an R operator: C, C<=k, I=k, S, F0 target or Fc target (of games), or a path formula.
+// rewardObjective parses the operand of an R operator: C, C<=k, I=k, S, F0 target, Fc target or a path formula.
 func (p *parser) rewardObjective() Expr {
 	objective := &RewardPath{}
 	start := p.tok.pos
@@ -247,7 +242,7 @@ func (p *parser) rewardObjective() Expr {
 	return objective
 }
 
-// gameRewardTarget parses F0 or Fc and the target behind it into an objective.
+// gameRewardTarget parses F0 or Fc and its target into an objective.
 func (p *parser) gameRewardTarget(objective *RewardPath) {
 	objective.Kind = ZeroUnlessReached
 	if p.atWord(wordUntilReached) {
@@ -257,9 +252,8 @@ func (p *parser) gameRewardTarget(objective *RewardPath) {
 	objective.Target = p.expr(allowProperty)
 }
 
-// threshold parses the text between the name of an operator and its brackets: a query such as =? or min=?, or a bound such as >=0.5. The
-// minimum or maximum is already known from a keyword such as Pmin or, if extremumMayFollow is set, may follow as a word. In Storm's dialect an
-// operator may have both an extremum and a bound.
+// threshold parses the text between the name of an operator and its brackets, such as =?, min=? or >=0.5. ofKeyword is the extremum in a keyword
+// such as Pmin. extremumMayFollow says that the extremum may be the next word.
 func (p *parser) threshold(ofKeyword Extremum, extremumMayFollow bool) Threshold {
 	result := Threshold{Extremum: ofKeyword}
 	if extremumMayFollow {
@@ -281,8 +275,7 @@ func (p *parser) threshold(ofKeyword Extremum, extremumMayFollow bool) Threshold
 	return result
 }
 
-// extremum parses the optional words behind P or R that say how the schedulers resolve the choices: min, max, or one of minmin, minmax, maxmin
-// and maxmax for an uncertain model, also as two words such as min max.
+// extremum parses the optional words min and max after P or R, such as min, minmax or min max.
 func (p *parser) extremum() Extremum {
 	first := extremumOfWord(p.tok.kind)
 	if first == NoExtremum {
@@ -343,7 +336,7 @@ func extremumOfKeyword(k kind) Extremum {
 	return NoExtremum
 }
 
-// oldStyleFilter parses the optional filter {states}{min}{max} of PRISM's older versions at the end of an operator; nil if there is none.
+// oldStyleFilter parses the filter {states}{min}{max} of PRISM's older versions at the end of an operator. It returns nil if there is none.
 func (p *parser) oldStyleFilter() *OldFilter {
 	start := p.tok.pos
 	if !p.accept(tokLeftBrace) {
@@ -379,7 +372,7 @@ func (p *parser) ctlOperator() Expr {
 	return operator
 }
 
-// coalitionOperator parses a coalition operator <<players>> or [[players]] and its operand; <<*>> is the coalition of all players.
+// coalitionOperator parses <<players>> or [[players]] and its operand. <<*>> is the coalition of all players.
 func (p *parser) coalitionOperator(context exprContext) Expr {
 	start := p.tok.pos
 	strategy := &Strategy{Box: p.tok.kind == tokDoubleLeftBracket}
@@ -426,7 +419,7 @@ func (p *parser) coalitionOperand(context exprContext) Expr {
 	return p.badExpr()
 }
 
-// quoted parses a label "name" or a reference to another property. The keyword init is a label.
+// quoted parses a label "name" or a reference to a property. The keyword init is a label.
 func (p *parser) quoted() Expr {
 	start := p.tok.pos
 	p.advance()

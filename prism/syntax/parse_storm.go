@@ -9,9 +9,8 @@ import (
 //
 // Source: Storm's FormulaParserGrammar, version 1.14.
 
-// bounds parses the bounds of a temporal operator. In Storm's dialect the operator with its bounds can be F<=3, Fsteps<=3,
-// F{"r"}<=b,{"q"}<=c or F^{rew{"r"}<=b,steps<=k}, where the ^ may be missing. bounds returns a single bound on steps or time as a
-// *TimeBound, and other bounds as a list.
+// bounds parses the bounds of a temporal operator, such as <=3, steps<=3, {"r"}<=b or ^{rew{"r"}<=b,steps<=k}. A single bound on steps or time is
+// a *TimeBound. Other bounds are a list.
 func (p *parser) bounds() (single *TimeBound, list []*CostBound) {
 	if p.dialect != Storm {
 		return p.timeBound(), nil
@@ -32,7 +31,7 @@ func (p *parser) bounds() (single *TimeBound, list []*CostBound) {
 	return nil, list
 }
 
-// boundsInBraces parses ^{rew{"r"}<=b,steps<=k}, where the ^ may be missing.
+// boundsInBraces parses ^{rew{"r"}<=b,steps<=k}. The ^ may be missing.
 func (p *parser) boundsInBraces() []*CostBound {
 	p.accept(tokPower)
 	p.expect(tokLeftBrace)
@@ -41,9 +40,8 @@ func (p *parser) boundsInBraces() []*CostBound {
 	return bounds
 }
 
-// boundsFromTime parses bounds of which the first has no word before it, so that it bounds steps or time: <=3 or <=3,{"r"}<=b. Both
-// results are nil if there is no bound. The bounds of a quantile are a list even if there is only one.
-func (p *parser) boundsFromTime() (*TimeBound, []*CostBound) {
+// boundsFromTime parses bounds that begin with a bound on steps or time, such as <=3 or <=3,{"r"}<=b. Both results are nil if there is no bound.
+func (p *parser) boundsFromTime() (single *TimeBound, list []*CostBound) {
 	start := p.tok.pos
 	bound := p.timeBound()
 	isList := p.tok.kind == tokComma || p.inQuantile
@@ -53,8 +51,7 @@ func (p *parser) boundsFromTime() (*TimeBound, []*CostBound) {
 	return nil, p.costBounds(&CostBound{Word: "time", Bound: bound, Span: p.span(start)})
 }
 
-// predicate returns the relation by which one of Storm's predicates compares the number of its true operands with 1. ok is false if there
-// is no predicate with this name.
+// predicate returns the relation between the number of true operands and 1 for one of Storm's predicates. ok is false for other names.
 func predicate(name string) (relation Op, ok bool) {
 	switch name {
 	case "AtLeastOneOf":
@@ -67,8 +64,7 @@ func predicate(name string) (relation Op, ok bool) {
 	return OpNone, false
 }
 
-// predicateOperator parses the operands of a predicate, and returns an expression of PRISM's language with the same meaning:
-// ExactlyOneOf(a,b) becomes (((a) ? 1 : 0)+((b) ? 1 : 0)=1).
+// predicateOperator parses the operands of a predicate of Storm. ExactlyOneOf(a,b) becomes (((a) ? 1 : 0)+((b) ? 1 : 0)=1).
 func (p *parser) predicateOperator(context exprContext, name *Ident, relation Op) Expr {
 	p.expect(tokLeftParen)
 	arguments := p.arguments(context)
@@ -93,7 +89,7 @@ func (p *parser) predicateOperator(context exprContext, name *Ident, relation Op
 	return paren(binary(relation, numTrue, literal(1)))
 }
 
-// costBounds parses the bounds behind the first bound, each after a comma, and returns all of them.
+// costBounds parses the bounds after the first one, each after a comma. It returns all of them.
 func (p *parser) costBounds(first *CostBound) []*CostBound {
 	bounds := []*CostBound{first}
 	for p.accept(tokComma) {
@@ -102,7 +98,7 @@ func (p *parser) costBounds(first *CostBound) []*CostBound {
 	return bounds
 }
 
-// boundVariables parses the variables of quantile(min A, B, property) up to the property. A variable may have min or max before it.
+// boundVariables parses the variables of quantile(min A, B, property). Each variable may have min or max before it.
 func (p *parser) boundVariables() []*BoundVariable {
 	variables := []*BoundVariable{}
 	for !p.failed {
@@ -119,7 +115,7 @@ func (p *parser) boundVariables() []*BoundVariable {
 	return variables
 }
 
-// boundWord returns the current token if it is a word for a bounded quantity (rew, steps or time), otherwise "".
+// boundWord returns the current token if it is rew, steps or time, or else "".
 func (p *parser) boundWord() string {
 	if p.tok.kind != tokIdent || !isBoundWord(p.text(p.tok)) {
 		return ""
@@ -162,8 +158,7 @@ func (p *parser) conditionAhead() bool {
 	return p.tok.kind == tokOr && p.dialect == Storm && p.inProperties && p.textAt(p.tok, "||")
 }
 
-// conditional parses the condition `|| formula` behind a path formula or reward objective. It returns the objective itself if there is no
-// condition.
+// conditional parses the condition `|| formula` after a path formula or reward objective. Without a condition, it returns the objective.
 func (p *parser) conditional(objective Expr) Expr {
 	if !p.conditionAhead() {
 		return objective
@@ -176,8 +171,8 @@ func (p *parser) conditional(objective Expr) Expr {
 	return &Conditional{X: objective, Condition: condition, Span: p.span(objective.Pos())}
 }
 
-// splitOperator splits a word such as Usteps or Frew into the given temporal operator and the bounded quantity, as Storm does. The current
-// token becomes the operator. splitOperator returns false, and changes nothing, for other words.
+// splitOperator splits a word such as Usteps into a temporal operator and a bounded quantity. It returns false, and changes nothing, for other
+// words.
 func (p *parser) splitOperator(operator kind) bool {
 	if p.dialect != Storm || !p.inProperties || p.tok.kind != tokIdent {
 		return false
@@ -187,13 +182,14 @@ func (p *parser) splitOperator(operator kind) bool {
 	if !found || !isBoundWord(quantity) {
 		return false
 	}
+	// The operator becomes the current token.
 	p.tok.kind, p.tok.end = operator, p.tok.pos.Offset+int32(len(letter))
 	p.scanner.off = int(p.tok.end) // scan the quantity next
 	return true
 }
 
-// splitFuture splits a word such as Fsteps into the operator F and the bounded quantity. It reports
-// false, and changes nothing, if no F operator with a bound starts here.
+// splitFuture splits a word such as Fsteps into F and the bounded quantity. It returns false, and changes nothing, if no F with a bound starts
+// here.
 func (p *parser) splitFuture(context exprContext) bool {
 	if p.dialect != Storm || p.tok.kind != tokIdent || !p.mayUse(context, allowTemporal) {
 		return false
@@ -207,9 +203,8 @@ func (p *parser) splitFuture(context exprContext) bool {
 	return isBoundedFuture && p.splitOperator(kwF)
 }
 
-// withoutExtremum replaces an operator with both an extremum and a bound, which only Storm's dialect has, by an equivalent one without the
-// extremum. Pmin>=p becomes P>=p, which holds if all schedulers satisfy it. Pmax>=p holds if some scheduler satisfies it, and becomes !P<p.
-// Objectives of multi(...) are about some scheduler anyway, and need no negation.
+// withoutExtremum replaces an operator with both an extremum and a bound by an equivalent one without the extremum. Pmin>=p becomes P>=p, and
+// Pmax>=p becomes !P<p.
 func (p *parser) withoutExtremum(operator Expr, threshold *Threshold) Expr {
 	if threshold.Rel == OpNone || threshold.Extremum == NoExtremum {
 		return operator
@@ -218,7 +213,7 @@ func (p *parser) withoutExtremum(operator Expr, threshold *Threshold) Expr {
 	isMinimum := threshold.Extremum == Min
 	holdsForAll := isLowerBound == isMinimum // Pmin>=p or Pmax<=p
 	threshold.Extremum = NoExtremum
-	if p.inMulti || holdsForAll {
+	if p.inMulti || holdsForAll { // an objective of multi(...) is about some scheduler anyway
 		return operator
 	}
 	threshold.Rel = threshold.Rel.Negated()
@@ -239,9 +234,7 @@ func longRunExtremum(name string) (extremum Extremum, ok bool) {
 	return NoExtremum, false
 }
 
-// stormOperator returns the current token if it is an operator that only Storm's dialect has (T,
-// Tmin, Tmax, Smin, Smax, LRA, LRAmin or LRAmax), otherwise "". T and LRA can also be names of
-// constants; they are operators before =? and where an operator with a bound can be parsed.
+// stormOperator returns the current token if it is an operator that only Storm's dialect has, such as T or LRAmin. Otherwise it returns "".
 func (p *parser) stormOperator() string {
 	if p.dialect != Storm || p.tok.kind != tokIdent {
 		return ""
@@ -251,6 +244,7 @@ func (p *parser) stormOperator() string {
 	if _, isLongRun := longRunExtremum(name); !isTime && !isLongRun {
 		return ""
 	}
+	// T and LRA can also be constants. They are operators before =? or if an operator with a bound can be parsed.
 	ahead := p.scanner
 	next := ahead.next().kind
 	isQuery := next == tokEqual && ahead.next().kind == tokQuestion
@@ -261,7 +255,7 @@ func (p *parser) stormOperator() string {
 	return ""
 }
 
-// stormOperation parses an operator that stormOperator found.
+// stormOperation parses the operator with this name: T or a variant of S.
 func (p *parser) stormOperation(name string) Expr {
 	if name[0] == 'T' {
 		return p.timeOperator()
@@ -270,8 +264,7 @@ func (p *parser) stormOperation(name string) Expr {
 	return p.steadyWithExtremum(extremum, allowProperty|allowTemporal)
 }
 
-// longRunRewardAhead reports whether LRA or MP, the long-run average in Storm's dialect, is the
-// whole objective of the R operator.
+// longRunRewardAhead reports whether LRA or MP is the whole objective of an R operator.
 func (p *parser) longRunRewardAhead() bool {
 	if p.dialect != Storm || p.tok.kind != tokIdent {
 		return false
@@ -281,26 +274,24 @@ func (p *parser) longRunRewardAhead() bool {
 	return (name == "LRA" || name == "MP") && ahead.next().kind == tokRightBracket
 }
 
-// cumulativeAhead reports whether the objective C starts here, possibly joined with the bounded
-// quantity as in Csteps<=3, or with the word discount.
+// cumulativeAhead reports whether the objective C starts here. The next word may be joined with it, as in Csteps or Cdiscount.
 func (p *parser) cumulativeAhead() bool {
 	return p.splitOperator(kwC) || p.tok.kind == kwC || p.discountAhead("Cdiscount")
 }
 
-// discountAhead reports whether the current token is the given word, discount or Cdiscount, and an equals sign follows.
+// discountAhead reports whether the current token is this word and an equals sign follows.
 func (p *parser) discountAhead(word string) bool {
 	return p.tok.kind == tokIdent && p.text(p.tok) == word && p.peek() == tokEqual
 }
 
-// discount parses a word before a discount factor and the factor: discount=0.9.
+// discount parses a word and the discount factor after it: discount=0.9.
 func (p *parser) discount() Expr {
 	p.advance()
 	p.expect(tokEqual)
 	return p.expr(modelContext)
 }
 
-// cumulative parses the objective C with bounds or a discount factor in Storm's dialect. It reports an error for lower
-// and strict bounds, which Storm does not accept.
+// cumulative parses the objective C with bounds or a discount factor in Storm's dialect.
 func (p *parser) cumulative() Expr {
 	objective := &RewardPath{Kind: Cumulative}
 	start := p.tok.pos
@@ -316,7 +307,7 @@ func (p *parser) cumulative() Expr {
 	bound, costs := p.bounds()
 	isUnsupported := func(cost *CostBound) bool { return !isNonStrictUpper(cost.Bound) }
 	switch {
-	case bound != nil && !isNonStrictUpper(bound) || slices.ContainsFunc(costs, isUnsupported):
+	case bound != nil && !isNonStrictUpper(bound) || slices.ContainsFunc(costs, isUnsupported): // Storm refuses these, too
 		p.fail(boundPos, "lower and strict bounds are not supported with C, want C<=k")
 	case len(costs) > 0:
 		objective.Costs = costs
@@ -338,8 +329,7 @@ func isNonStrictUpper(timeBound *TimeBound) bool {
 	return timeBound.High != nil && timeBound.Low == nil && !timeBound.HighStrict
 }
 
-// timeOperator parses Storm's operator T=?, Tmin=? or Tmax=? for expected time, as an R operator
-// over the reward structure TimeRewards.
+// timeOperator parses Storm's operator T=?, Tmin=? or Tmax=? for expected time, as an R operator over the reward structure TimeRewards.
 func (p *parser) timeOperator() Expr {
 	start := p.tok.pos
 	extremum := map[string]Extremum{"Tmin": Min, "Tmax": Max}[p.text(p.tok)]

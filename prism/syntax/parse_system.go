@@ -1,6 +1,6 @@
 package syntax
 
-// system parses a system block, `system "name" term endsystem`.
+// system parses a system block, `system "name" term endsystem`. The name may be missing.
 func (p *parser) system() Item {
 	statement := p.beginStatement()
 	system := &System{Doc: statement.doc}
@@ -14,8 +14,7 @@ func (p *parser) system() Item {
 	return system
 }
 
-// systemNameAhead reports whether the current token begins the name of the block. A quoted name is
-// the name of the block if a term follows it. Otherwise it is a term that refers to another block.
+// systemNameAhead reports whether a quoted name is the name of this block. If no term follows it, it refers to another block.
 func (p *parser) systemNameAhead() bool {
 	return p.tok.kind == tokQuote && p.canParse(func() {
 		p.quotedName("")
@@ -23,8 +22,7 @@ func (p *parser) systemNameAhead() bool {
 	})
 }
 
-// sysFull parses X1 || X2 || .... This operator binds least of all operators of process algebra. Only
-// the first operand may be a term with |||.
+// sysFull parses X1 || X2 || ..., the loosest operator of process algebra. Only the first operand may contain |||.
 func (p *parser) sysFull() SysExpr {
 	start := p.tok.pos
 	if !p.enterNesting() {
@@ -44,8 +42,7 @@ func (p *parser) sysFull() SysExpr {
 	return full
 }
 
-// sysInterleaved parses X1 ||| X2 ||| .... As in PRISM, all operands except the first are parsed by
-// sysFull, so that the operator associates to the right.
+// sysInterleaved parses X1 ||| X2 ||| ....
 func (p *parser) sysInterleaved() SysExpr {
 	start := p.tok.pos
 	first := p.sysParallel()
@@ -55,6 +52,7 @@ func (p *parser) sysInterleaved() SysExpr {
 	interleaved := &SysInterleaved{Operands: []SysExpr{first}}
 	for p.barsAhead(3) {
 		p.skipBars(3)
+		// As in PRISM, the operator associates to the right.
 		operand := p.sysFull()
 		if nested, ok := operand.(*SysInterleaved); ok { // X ||| Y ||| Z has one node
 			interleaved.Operands = append(interleaved.Operands, nested.Operands...)
@@ -66,7 +64,7 @@ func (p *parser) sysInterleaved() SysExpr {
 	return interleaved
 }
 
-// barsAhead reports whether count tokens | follow, possibly with blanks between them.
+// barsAhead reports whether count tokens | follow. Blanks may be between them.
 func (p *parser) barsAhead(count int) bool {
 	if p.tok.kind != tokOr {
 		return false
@@ -105,7 +103,7 @@ func (p *parser) sysParallel() SysExpr {
 	return parallel
 }
 
-// sysPostfix parses a term that is followed by any number of hidings / {a} and renamings {a<-b}.
+// sysPostfix parses a term, then any number of hidings / {a} and renamings {a<-b}.
 func (p *parser) sysPostfix() SysExpr {
 	start := p.tok.pos
 	term := p.sysAtom()
@@ -129,7 +127,7 @@ func (p *parser) sysPostfix() SysExpr {
 	}
 }
 
-// sysRename parses a renaming {a<-b, ...}, which follows a term.
+// sysRename parses a renaming {a<-b, ...} of a term.
 func (p *parser) sysRename(start Pos, term SysExpr) SysExpr {
 	rename := &SysRename{X: term}
 	p.advance()

@@ -36,8 +36,7 @@ const (
 	wordZeroUnlessReached = "F0"
 )
 
-// gameReward reports whether the current token is Fc or F0 and a formula follows. Then it is not a
-// name, because no formula can follow a name.
+// gameReward reports whether the current token is Fc or F0 before a formula. Then it cannot be a name.
 func (p *parser) gameReward() bool {
 	if !p.atWord(wordUntilReached) && !p.atWord(wordZeroUnlessReached) {
 		return false
@@ -55,7 +54,7 @@ func (p *parser) atWord(word string) bool {
 	return p.tok.kind == tokIdent && string(p.scanner.src[p.tok.pos.Offset:p.tok.end]) == word
 }
 
-// gameItem parses the model type smg or a player. It returns nil if the current token begins neither.
+// gameItem parses the model type smg or a player. It returns nil for anything else.
 func (p *parser) gameItem() Item {
 	switch {
 	case p.atWord(wordSMG):
@@ -75,12 +74,13 @@ func (p *parser) typeWord(modelType ModelType) *TypeDecl {
 	return decl
 }
 
-// playerItem parses a player, whose list may be empty.
+// playerItem parses a player. Its list may be empty.
 func (p *parser) playerItem() Item {
 	statement := p.beginStatement()
 	p.advance()
 	player := &Player{Doc: statement.doc, Name: p.name("a player name")}
-	for !p.failed && !(len(player.Items) == 0 && p.atWord(wordEndplayer)) {
+	isEmpty := p.atWord(wordEndplayer)
+	for !p.failed && !isEmpty {
 		player.Items = append(player.Items, p.ownedItem())
 		if !p.accept(tokComma) {
 			break
@@ -99,7 +99,7 @@ func (p *parser) playerItem() Item {
 	return player
 }
 
-// ownedItem parses a module or [action].
+// ownedItem parses a module of a player, or an action in brackets.
 func (p *parser) ownedItem() *PlayerItem {
 	start := p.tok.pos
 	item := &PlayerItem{Action: p.accept(tokLeftBracket)}
@@ -137,7 +137,7 @@ func (p *printer) player(decl *Player) {
 	p.commentBehind(decl.Notes)
 }
 
-// unsupportedGame describes, for an error message, a model type of PRISM-games other than smg. It returns false for another word.
+// unsupportedGame describes a model type of PRISM-games other than smg, for an error message. ok is false for other words.
 //
 // Source: PRISM-games 3.2, prism/ModelType.java.
 func unsupportedGame(word string) (description string, ok bool) {

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// levelOf returns the level of the outermost operator of an expression: how tightly it binds. A negative literal binds like a minus
-// sign.
+// levelOf returns how tightly the outermost operator of an expression binds. A negative literal binds like a minus sign.
 func levelOf(expr Expr) level {
 	switch expr := expr.(type) {
 	case *Unary:
@@ -83,7 +82,7 @@ func (p *printer) withoutParens(expr Expr) {
 	}
 }
 
-// spaced writes an operator, with blanks round it in the readable layout.
+// spaced writes an operator. In the readable layout, it has blanks around it.
 func (p *printer) spaced(op string) {
 	if !p.echo {
 		op = " " + op + " "
@@ -91,18 +90,16 @@ func (p *printer) spaced(op string) {
 	p.write(op)
 }
 
-// intLit writes an integer. PRISM reads -2147483648 as the negation of 2147483648, which does not fit in an int, so this number is
-// written as a difference.
+// intLit writes an integer.
 func (p *printer) intLit(expr *IntLit) {
-	if expr.Value == math.MinInt32 {
+	if expr.Value == math.MinInt32 { // PRISM reads it as the negation of 2147483648, which does not fit in an int
 		p.write("(-2147483647-1)")
 		return
 	}
 	p.write(strconv.Itoa(int(expr.Value)))
 }
 
-// doubleLit writes a literal of type double with its original text. It appends .0 if PRISM would
-// read an int. A text that is not a number is an error, except in an echo.
+// doubleLit writes a literal of type double with its original text, and adds .0 if PRISM would read an int.
 func (p *printer) doubleLit(expr *DoubleLit) {
 	text := strings.TrimPrefix(expr.Text, "-")
 	switch {
@@ -121,15 +118,14 @@ func isToken(text string, wanted kind) bool {
 	return scan.next().kind == wanted && scan.off == len(text)
 }
 
-// binary writes an infix operator and its operands, with parentheses where precedence and
-// associativity need them. An echo has parentheses in (a=b)=c, too.
+// binary writes an infix operator and its operands, with the necessary parentheses.
 func (p *printer) binary(expr *Binary) {
 	level := expr.Op.level()
 	leftLevel, rightLevel := level, level+1 // most operators associate to the left
 	switch {
 	case expr.Op == OpImplies || expr.Op == OpPow: // to the right
 		leftLevel, rightLevel = level+1, level
-	case p.echo && level == levelEq:
+	case p.echo && level == levelEq: // PRISM echoes (a=b)=c with parentheses
 		leftLevel = level + 1
 	}
 	p.expr(expr.X, leftLevel)
@@ -141,7 +137,7 @@ func (p *printer) binary(expr *Binary) {
 	p.expr(expr.Y, rightLevel)
 }
 
-// call writes a function call, in the old form func(name, ...) if it was read so.
+// call writes a function call.
 func (p *printer) call(expr *Call) {
 	if expr.Lexicographic {
 		p.requireStorm(expr, "multilex")
@@ -149,7 +145,7 @@ func (p *printer) call(expr *Call) {
 	if expr.Bounds != nil {
 		p.requireStorm(expr, "quantile")
 	}
-	if expr.Old {
+	if expr.Old { // the old form func(name, ...)
 		p.write("func(")
 		p.renamable(expr.Func)
 		p.write(", ")
@@ -169,7 +165,7 @@ func (p *printer) call(expr *Call) {
 	p.write(")")
 }
 
-// requireStorm fails unless the text is an echo or in Storm's dialect, because PRISM lacks the given feature.
+// requireStorm fails if the printer writes PRISM's dialect, which lacks this feature.
 func (p *printer) requireStorm(expr Expr, feature string) {
 	if !p.echo && p.dialect != Storm {
 		p.fail(expr, "%w", &DialectError{Dialect: PRISM, Feature: feature})
@@ -238,7 +234,7 @@ func (p *printer) modifier(ident *Ident) {
 	}
 }
 
-// threshold writes the part of an operator after its letter, such as max=? in Pmax=? or >=0.5 in P>=0.5.
+// threshold writes the text of an operator between its letter and its brackets, such as max=? or >=0.5.
 func (p *printer) threshold(threshold Threshold) {
 	p.write(threshold.Extremum.String())
 	if threshold.Rel == OpNone {
@@ -249,7 +245,7 @@ func (p *printer) threshold(threshold Threshold) {
 	p.expr(threshold.Bound, levelUntil)
 }
 
-// brackets writes [ path filter ] behind an operator.
+// brackets writes [ path filter ] after an operator.
 func (p *printer) brackets(path Expr, filter *OldFilter) {
 	p.write(" [ ")
 	p.expr(path, levelUntil)
@@ -263,7 +259,7 @@ func (p *printer) brackets(path Expr, filter *OldFilter) {
 	p.write(" ]")
 }
 
-// reward writes an R operator, or the operator T of Storm's dialect from which it was read.
+// reward writes an R operator or Storm's operator T.
 func (p *printer) reward(expr *Reward) {
 	if expr.Time && !p.timeAsReward && (p.echo || p.dialect == Storm) {
 		p.write("T")
@@ -306,7 +302,7 @@ func startsWithSteady(expr Expr) bool {
 	return false
 }
 
-// rewardPath writes the objective of an R operator: S, I=k, C<=k, C, or Fc or F0 with a formula, and the discount factor if it has one.
+// rewardPath writes the objective of an R operator: S, I=k, C<=k, C, Fc or F0, with its discount factor.
 func (p *printer) rewardPath(expr *RewardPath) {
 	switch {
 	case expr.Kind == LongRun:
@@ -332,7 +328,7 @@ func (p *printer) rewardPath(expr *RewardPath) {
 	}
 }
 
-// strategy writes a coalition operator, such as <<player1,player2>>, and its operand. An operand other than P and R gets parentheses.
+// strategy writes a coalition operator, such as <<player1,player2>>, and its operand.
 func (p *printer) strategy(expr *Strategy) {
 	coalition := "*"
 	if !expr.All {
@@ -378,8 +374,7 @@ func (p *printer) temporal(expr *Temporal) {
 	}
 }
 
-// costs writes the reward and step bounds of an operator, ^{rew{"r"}<=b,steps<=k}, which only Storm
-// can read.
+// costs writes the reward and step bounds of an operator in Storm's dialect: ^{rew{"r"}<=b,steps<=k}.
 func (p *printer) costs(operator Expr, costs []*CostBound) {
 	if len(costs) == 0 {
 		return
@@ -404,7 +399,7 @@ func (p *printer) costs(operator Expr, costs []*CostBound) {
 	p.write("}")
 }
 
-// timeBound writes the bound of a temporal operator; nothing for nil.
+// timeBound writes the bound of a temporal operator. It writes nothing for nil.
 func (p *printer) timeBound(bound *TimeBound) {
 	switch {
 	case bound == nil:
@@ -429,25 +424,23 @@ func (p *printer) timeBound(bound *TimeBound) {
 	}
 }
 
-// boundExpr writes the number of a one-sided bound. PRISM reads a name before a parenthesis as the
-// whole bound, so a bound that starts with a function call gets parentheses.
+// boundExpr writes the number of a one-sided bound.
 func (p *printer) boundExpr(expr Expr) {
 	start := len(p.buf)
 	p.expr(expr, levelUntil)
 	scan := newScanner(p.buf[start:], false)
-	if !p.echo && scan.next().kind == tokIdent && scan.next().kind == tokLeftParen {
+	startsWithCall := scan.next().kind == tokIdent && scan.next().kind == tokLeftParen
+	if !p.echo && startsWithCall { // PRISM would read only the name as the bound
 		p.parenthesizeFrom(start)
 	}
 }
 
-// separateBound adds the parentheses that a bound and the operand behind it need, because PRISM
-// reads the longest possible bound. The bound is the text from boundStart to boundEnd, and the
-// operand is the text from operandStart on.
+// separateBound adds the parentheses that separate a bound from the operand after it. PRISM reads the longest possible bound.
 func (p *printer) separateBound(bound *TimeBound, boundStart, boundEnd, operandStart int) {
 	if continuesBound(p.buf[operandStart:]) {
 		p.parenthesizeFrom(operandStart)
 	}
-	// A name before a parenthesis would be read as a function.
+	// PRISM reads a name before a parenthesis as a function.
 	isInterval := p.buf[boundStart] == '['
 	if p.buf[operandStart] != '(' || isInterval || !endsWithName(p.buf[boundStart:boundEnd]) {
 		return
@@ -459,6 +452,11 @@ func (p *printer) separateBound(bound *TimeBound, boundStart, boundEnd, operandS
 	if _, isName := limit.(*Ident); isName && !bound.Equal {
 		return // PRISM reads a single name before a parenthesis as the whole bound
 	}
+	p.parenthesizeBound(boundStart, boundEnd)
+}
+
+// parenthesizeBound puts parentheses around the number of the bound in the text from boundStart to boundEnd.
+func (p *printer) parenthesizeBound(boundStart, boundEnd int) {
 	p.buf = slices.Insert(p.buf, boundEnd, ')')
 	numberStart := boundStart
 	for strings.IndexByte("<>=", p.buf[numberStart]) >= 0 {
@@ -471,14 +469,13 @@ func (p *printer) separateBound(bound *TimeBound, boundStart, boundEnd, operandS
 	p.buf = slices.Insert(p.buf, numberStart, '(')
 }
 
-// continuesBound reports whether PRISM would read the beginning of an operand as a part of the bound before it: a minus sign, or an R
-// that is not the beginning of a longer name.
+// continuesBound reports whether PRISM would read the beginning of an operand as a continuation of the bound before it.
 func continuesBound(operand []byte) bool {
 	if operand[0] == '-' {
 		return true
 	}
-	rest, startsWithR := bytes.CutPrefix(operand, []byte("R"))
-	return startsWithR && (len(rest) == 0 || !isLetter(rest[0]) && !isDigit(rest[0]))
+	afterR, startsWithR := bytes.CutPrefix(operand, []byte("R")) // the release operator
+	return startsWithR && (len(afterR) == 0 || !isLetter(afterR[0]) && !isDigit(afterR[0]))
 }
 
 // endsWithName reports whether the last token of the text is a word.
@@ -490,7 +487,7 @@ func endsWithName(text []byte) bool {
 	return i < len(text) && isLetter(text[i])
 }
 
-// choose returns the first text if the condition holds, otherwise the second.
+// choose returns the first text if the condition holds, and the second text if it does not.
 func choose(condition bool, first, second string) string {
 	if condition {
 		return first

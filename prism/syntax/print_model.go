@@ -50,19 +50,19 @@ func (p *printer) declaration(item Item) {
 	}
 }
 
-// definition writes " = ", the expression and a semicolon: the end of a constant, formula or label.
+// definition writes " = ", the expression, a semicolon and a line end.
 func (p *printer) definition(expr Expr) {
 	p.write(" = ")
 	p.expr(expr, levelUntil)
 	p.write(";\n")
 }
 
-// globalDecl writes the declaration of a global variable. Its comments are those of the whole declaration.
+// globalDecl writes the declaration of a global variable.
 func (p *printer) globalDecl(decl *GlobalDecl) {
 	p.commentsAbove(decl.Notes, decl.Doc, "")
 	p.write("global ")
 	variable := *decl.Var
-	variable.Doc, variable.Notes = nil, Notes{}
+	variable.Doc, variable.Notes = nil, Notes{} // the whole declaration has the comments
 	p.varDecl(&variable, "")
 	p.commentBehind(decl.Notes)
 }
@@ -86,8 +86,7 @@ func (p *printer) observables(block *Observables) {
 	p.commentBehind(block.Notes)
 }
 
-// typeDecl writes the keyword of a model type. Interval models have the keyword of the model
-// without intervals.
+// typeDecl writes the keyword of a model type.
 func (p *printer) typeDecl(decl *TypeDecl) {
 	word := decl.Word
 	if modelTypeOf(keywordKind([]byte(word))) != decl.Type || p.dialect == Storm {
@@ -96,7 +95,7 @@ func (p *printer) typeDecl(decl *TypeDecl) {
 	switch decl.Type {
 	case TypeNone, LTS:
 		p.fail(decl, "there is no keyword for model type %s", decl.Type)
-	case IDTMC, IMDP, IPOMDP:
+	case IDTMC, IMDP, IPOMDP: // an interval model has the keyword of the model without intervals
 		word = word[1:]
 	}
 	p.commentsAbove(decl.Notes, decl.Doc, "")
@@ -204,7 +203,7 @@ func (p *printer) renamedModule(module *RenamedModule) {
 	p.commentBehind(module.Notes)
 }
 
-// renamable writes a name in a module renaming, where min and max may stand.
+// renamable writes a name in a module renaming, such as the name of a variable or of the function min.
 func (p *printer) renamable(ident *Ident) {
 	if ident.Name == "min" || ident.Name == "max" {
 		p.write(ident.Name)
@@ -213,8 +212,7 @@ func (p *printer) renamable(ident *Ident) {
 	p.name(ident)
 }
 
-// commaList writes count elements with commas between them: on the current line, behind separator,
-// if they fit into lineWidth, otherwise each on a line of its own.
+// commaList writes count elements with commas between them. They are on the current line after separator if they fit, or else on a line each.
 func (p *printer) commaList(count int, separator string, writeElement func(int)) {
 	start := len(p.buf)
 	p.write(separator)
@@ -241,8 +239,7 @@ func (p *printer) commaList(count int, separator string, writeElement func(int))
 // column returns the number of bytes in the current line.
 func (p *printer) column() int { return len(p.buf) - 1 - bytes.LastIndexByte(p.buf, '\n') }
 
-// command writes a command on one line if it fits, otherwise with one update per line, and if that
-// is still too long, with one assignment per line.
+// command writes a command on one line if it fits. A long command has one update on each line, or even one assignment.
 func (p *printer) command(command *Command, indent string) {
 	p.commentsAbove(command.Notes, command.Doc, indent)
 	p.write(indent)
@@ -269,8 +266,7 @@ func (p *printer) command(command *Command, indent string) {
 	p.commentBehind(command.Notes)
 }
 
-// hasLongLine reports whether a line that was written at or after start is too long with a
-// semicolon behind it.
+// hasLongLine reports whether a line of the text since start is too long for a semicolon at its end.
 func (p *printer) hasLongLine(start int) bool {
 	start = bytes.LastIndexByte(p.buf[:start], '\n') + 1
 	for line := range bytes.SplitSeq(p.buf[start:], []byte{'\n'}) {
@@ -290,8 +286,7 @@ func (p *printer) action(ident *Ident) {
 	p.write("] ")
 }
 
-// updates writes the alternatives of a command: the text beforeFirst, then the updates with the
-// text between; conjunction stands between the assignments of an update.
+// updates writes the updates of a command. The separators are beforeFirst and between for updates, and conjunction for assignments.
 func (p *printer) updates(updates []*Update, beforeFirst, between, conjunction string) {
 	for i, update := range updates {
 		if i > 0 {
@@ -306,7 +301,7 @@ func (p *printer) updates(updates []*Update, beforeFirst, between, conjunction s
 	}
 }
 
-// update writes the probability and the assignments of one alternative of a command.
+// update writes the probability and the assignments of an update. conjunction separates the assignments.
 func (p *printer) update(update *Update, conjunction string) {
 	switch {
 	case update.ProbHigh != nil:
@@ -334,12 +329,11 @@ func (p *printer) update(update *Update, conjunction string) {
 	}
 }
 
-// readsAsTrue reports whether a tool would read a probability as the update true, because its text
-// starts with that word. Storm does so for longer words too, such as true_rate.
+// readsAsTrue reports whether a tool would read a probability as the update true.
 func readsAsTrue(probability []byte, dialect Dialect) bool {
-	rest, startsWithTrue := bytes.CutPrefix(probability, []byte("true"))
-	isWholeWord := len(rest) == 0 || !isLetter(rest[0]) && !isDigit(rest[0])
-	return startsWithTrue && (isWholeWord || dialect == Storm)
+	afterTrue, startsWithTrue := bytes.CutPrefix(probability, []byte("true"))
+	isWholeWord := len(afterTrue) == 0 || !isLetter(afterTrue[0]) && !isDigit(afterTrue[0])
+	return startsWithTrue && (isWholeWord || dialect == Storm) // Storm does so even for longer words, such as true_rate
 }
 
 // parenthesizeFrom puts parentheses around the text that was written since start.
@@ -352,7 +346,7 @@ func (p *printer) parenthesizeFrom(start int) {
 // assign writes an assignment (x'=expr).
 func (p *printer) assign(assign *Assign) {
 	p.write("(")
-	if !isWord(assign.Name.Name) { // a keyword is allowed here, because PRISM parses F' as a primed variable
+	if !isWord(assign.Name.Name) { // a keyword is allowed, because PRISM parses F' as a primed variable
 		p.fail(assign.Name, "%q is not an identifier", assign.Name.Name)
 	}
 	p.write(assign.Name.Name)
@@ -475,8 +469,7 @@ func (p *printer) systemTerm(term SysExpr, minLevel int) {
 	}
 }
 
-// interleavedOperandLevel returns the loosest level that operand i of ||| may have without
-// parentheses. The last operand may be X || Y, because ||| extends to the right as far as possible.
+// interleavedOperandLevel returns the loosest level of operand i of ||| that needs no parentheses. The last operand may be X || Y.
 func interleavedOperandLevel(term *SysInterleaved, i int) int {
 	if _, isFull := term.Operands[i].(*SysFull); isFull && i > 0 && i == len(term.Operands)-1 {
 		return sysFull
@@ -484,7 +477,7 @@ func interleavedOperandLevel(term *SysInterleaved, i int) int {
 	return sysParallel
 }
 
-// sysRename writes a renaming of actions {a<-b, ...}. Storm's grammar has no commas in it.
+// sysRename writes a renaming of actions {a<-b, ...}.
 func (p *printer) sysRename(term *SysRename) {
 	p.systemTerm(term.X, sysPostfix)
 	p.write(" {")

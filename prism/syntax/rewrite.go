@@ -5,22 +5,20 @@ import (
 	"slices"
 )
 
-// Rewrite returns an expression with every expression in it replaced by the result of f, innermost first. f gets a
-// node with rewritten children, and returns it or another node. It is not applied to its own
-// results.
+// Rewrite returns an expression with f applied to each subexpression, innermost first. f gets a node with rewritten children, and returns this
+// node or another one. f must not modify its argument.
 //
-// Nothing is changed in place. A node with a changed child is copied with its position; unchanged
-// subtrees are shared with the argument. f must not modify its argument. Names that Walk does not visit are
-// not rewritten, so a function is renamed through its *Call.
+// Rewrite changes nothing in place. It copies nodes with changed children and shares unchanged subtrees. It visits the same nodes as Walk, so f
+// renames a function through its *Call.
 func Rewrite(expr Expr, f func(Expr) Expr) Expr {
 	if expr == nil {
 		return nil
 	}
-	r := rewriter{f: f}
-	return f(r.children(expr))
+	rewriting := rewriter{f: f}
+	return f(rewriting.children(expr))
 }
 
-// rewriter replaces the children of one node and notes whether any changed.
+// rewriter rewrites the children of one node, and records whether any of them changed.
 type rewriter struct {
 	f       func(Expr) Expr
 	changed bool
@@ -33,7 +31,7 @@ func (r *rewriter) expr(original Expr) Expr {
 	return rewritten
 }
 
-// keep returns the copy of a node if one of its children changed, otherwise the original.
+// keep returns the copy of a node if one of its children changed, or else the original.
 func keep[N any](r *rewriter, original, copied N) N {
 	if r.changed {
 		return copied
@@ -41,7 +39,7 @@ func keep[N any](r *rewriter, original, copied N) N {
 	return original
 }
 
-// children returns an expression with its children rewritten. It returns the same pointer if no child changed.
+// children returns an expression with rewritten children, or the same pointer if no child changed.
 func (r *rewriter) children(expr Expr) Expr {
 	switch expr := expr.(type) {
 	case *Paren:
@@ -83,7 +81,7 @@ func (r *rewriter) children(expr Expr) Expr {
 	return r.propertyChildren(expr)
 }
 
-// propertyChildren is children for the operators that occur only in properties. It returns other expressions unchanged.
+// propertyChildren returns an operator of properties with rewritten children. It returns other expressions unchanged.
 func (r *rewriter) propertyChildren(expr Expr) Expr {
 	switch expr := expr.(type) {
 	case *Temporal:
@@ -136,14 +134,14 @@ func (r *rewriter) rewardIndex(expr Expr) Expr {
 	return r.expr(expr)
 }
 
-// bound returns a copy of a time bound with its expressions rewritten. A bound =k has the same node as Low and High, also in the copy.
+// bound returns a copy of a time bound with rewritten expressions.
 func (r *rewriter) bound(original *TimeBound) *TimeBound {
 	if original == nil {
 		return nil
 	}
 	result := *original
 	result.Low = r.expr(original.Low)
-	if original.Equal {
+	if original.Equal { // the bound =k has one node as Low and High
 		result.High = result.Low
 	} else {
 		result.High = r.expr(original.High)
@@ -167,7 +165,7 @@ func Clone[N Node](n N) N {
 	return cloneValue(value).Interface().(N)
 }
 
-// cloneValue returns a deep copy of a node, or of a field or an element of one.
+// cloneValue returns a deep copy of a node, or of a field or element of a node.
 func cloneValue(value reflect.Value) reflect.Value {
 	copied := reflect.New(value.Type()).Elem()
 	switch value.Kind() {

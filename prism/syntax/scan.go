@@ -5,8 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// scanner splits a source text into tokens. It is a plain value: a copy is a
-// place to come back to.
+// scanner splits a source text into tokens. A copy of the value is a position to return to.
 type scanner struct {
 	src     []byte
 	off     int
@@ -27,10 +26,10 @@ func newScanner(src []byte, propertyComments bool) scanner {
 	return scanner{src: src, line: 1, block: -1, propertyComments: propertyComments}
 }
 
-// byteAt returns the byte at an offset, 0 behind the end of the text.
-func (s *scanner) byteAt(i int) byte {
-	if i < len(s.src) {
-		return s.src[i]
+// byteAt returns the byte at an offset, or 0 after the end of the text.
+func (s *scanner) byteAt(offset int) byte {
+	if offset < len(s.src) {
+		return s.src[offset]
 	}
 	return 0
 }
@@ -45,8 +44,7 @@ func (s *scanner) newline() {
 	s.lineOff = s.off
 }
 
-// skipBlank skips white space and comments, and sets block to the start of the comment block
-// directly above the next token; -1 if there is none.
+// skipBlank skips white space and comments. It sets block to the start of the comments directly above the next token, or to -1.
 func (s *scanner) skipBlank() {
 	s.block = -1
 	atLineStart := s.off == 0 // no token precedes on the current line
@@ -82,7 +80,7 @@ func (s *scanner) skipComment() {
 	}
 }
 
-// next returns the next token, the longest possible one as in PRISM. At the end of the text it returns tokEOF.
+// next returns the next token, the longest possible one. At the end of the text, its kind is tokEOF.
 func (s *scanner) next() token {
 	s.skipBlank()
 	start := s.off
@@ -101,7 +99,7 @@ func (s *scanner) next() token {
 	return tok
 }
 
-// word scans an identifier, a keyword, or an identifier with its prime (one token). It returns the kind of the token.
+// word scans an identifier, a keyword or an identifier with its prime, and returns its kind.
 func (s *scanner) word() kind {
 	start := s.off
 	for isLetter(s.byteAt(s.off)) || isDigit(s.byteAt(s.off)) {
@@ -118,8 +116,7 @@ func (s *scanner) word() kind {
 	return k
 }
 
-// number scans a number and returns tokInt or tokDouble. An int is 0, or digits that do not start with 0, so 007 is a double. A
-// decimal point must have a digit behind it.
+// number scans a number and returns tokInt or tokDouble. As in PRISM, an int has no leading zeros, so 007 is a double.
 func (s *scanner) number() kind {
 	start := s.off
 	end := s.digitsEnd(start)
@@ -137,7 +134,7 @@ func (s *scanner) number() kind {
 	return tokDouble
 }
 
-// exponentEnd returns the end of the exponent at an offset; the offset itself if there is none.
+// exponentEnd returns the end of the exponent at an offset. Without an exponent, it returns the offset itself.
 func (s *scanner) exponentEnd(off int) int {
 	if char := s.byteAt(off); char != 'e' && char != 'E' {
 		return off
@@ -152,7 +149,7 @@ func (s *scanner) exponentEnd(off int) int {
 	return s.digitsEnd(digits)
 }
 
-// digitsEnd returns the end of the digits at an offset; the offset itself if there are none.
+// digitsEnd returns the end of the digits at an offset. Without digits, it returns the offset itself.
 func (s *scanner) digitsEnd(off int) int {
 	for isDigit(s.byteAt(off)) {
 		off++
@@ -160,7 +157,7 @@ func (s *scanner) digitsEnd(off int) int {
 	return off
 }
 
-// punctuation scans an operator or bracket that starts with char, and returns its kind. Any other character is one illegal token.
+// punctuation scans an operator or a bracket that starts with char, and returns its kind. Any other character is an illegal token.
 func (s *scanner) punctuation(char byte) kind {
 	next := s.byteAt(s.off + 1)
 	if char == '<' && next == '=' && s.byteAt(s.off+2) == '>' {
@@ -176,7 +173,7 @@ func (s *scanner) punctuation(char byte) kind {
 	return singleKind(char)
 }
 
-// pairKind returns the token that two characters form, tokIllegal if they form none.
+// pairKind returns the token that two characters form, or tokIllegal.
 func pairKind(first, second byte) kind {
 	switch [2]byte{first, second} {
 	case [2]byte{'!', '='}:
@@ -205,7 +202,7 @@ func pairKind(first, second byte) kind {
 	return tokIllegal
 }
 
-// singleKind returns the token that one character forms, tokIllegal if it forms none.
+// singleKind returns the token that one character forms, or tokIllegal.
 func singleKind(char byte) kind {
 	switch char {
 	case '!':

@@ -10,11 +10,10 @@ import (
 // grammars (PrismParserGrammar, ExpressionParser and FormulaParserGrammar, versions 1.12 and 1.14).
 // The tree is rewritten so that its text has the same meaning for both tools.
 
-// toStorm returns a tree whose text means to Storm what the text of n means to PRISM. The error is
-// a *DialectError if Storm's language lacks something.
-func toStorm(n Node, opt Options) (Node, error) {
+// toStorm returns a tree for Storm with the same meaning. The error is a *DialectError if Storm's language lacks something.
+func toStorm(node Node, opt Options) (Node, error) {
 	rewriter := &stormRewriter{options: opt, logicOnly: make(map[Expr]bool), dualNegations: make(map[*Unary]bool)}
-	rewritten := rewriter.node(n)
+	rewritten := rewriter.node(node)
 	if rewriter.err != nil {
 		return nil, rewriter.err
 	}
@@ -37,10 +36,10 @@ type stormRewriter struct {
 	err           error
 }
 
-// refuse keeps the first error: Storm cannot express the feature that node n uses.
-func (s *stormRewriter) refuse(n Node, feature string) {
+// refuse records the error that Storm cannot express a feature of a node. It keeps the first error.
+func (s *stormRewriter) refuse(node Node, feature string) {
 	if s.err == nil {
-		s.err = &DialectError{Pos: n.Pos(), Dialect: Storm, Feature: feature}
+		s.err = &DialectError{Pos: node.Pos(), Dialect: Storm, Feature: feature}
 	}
 }
 
@@ -73,7 +72,7 @@ func (s *stormRewriter) node(n Node) Node {
 	return n
 }
 
-// name returns an identifier. It refuses one that is a keyword in Storm but not in PRISM.
+// name returns an identifier. It refuses names that are keywords only in Storm.
 func (s *stormRewriter) name(ident *Ident) *Ident {
 	if ident == nil {
 		return nil
@@ -85,8 +84,7 @@ func (s *stormRewriter) name(ident *Ident) *Ident {
 	return ident
 }
 
-// model rewrites a model into the order that Storm requires: the model type first, then
-// observables, and the system block last.
+// model rewrites a model and puts its items into the order that Storm requires: type, observables, other items, system block.
 func (s *stormRewriter) model(model *Model) *Model {
 	var types, body, systems []Item
 	var observables *Observables
@@ -120,8 +118,7 @@ func (s *stormRewriter) model(model *Model) *Model {
 	return &Model{File: model.File, Items: ordered, Trailing: model.Trailing, Span: model.Span}
 }
 
-// renamedAfterBase returns the items in an order in which each renamed module follows its base.
-// A renamed module whose base does not exist comes last; the printer reports no error for it.
+// renamedAfterBase returns the items in an order with each renamed module after its base.
 func renamedAfterBase(items []Item) []Item {
 	var ordered []Item
 	var waiting []*RenamedModule // their bases are not in ordered yet
@@ -144,14 +141,13 @@ func renamedAfterBase(items []Item) []Item {
 			waiting = slices.Delete(waiting, next, next+1)
 		}
 	}
-	for _, renamed := range waiting {
+	for _, renamed := range waiting { // the base does not exist, and the printer does not report this
 		ordered = append(ordered, renamed)
 	}
 	return ordered
 }
 
-// implicitType returns the type that PRISM gives to a model without a type keyword. For an LTS,
-// which has no keyword, it returns TypeNone.
+// implicitType returns the type that PRISM gives to a model without a type keyword. It returns TypeNone for an LTS.
 func implicitType(model *Model) ModelType {
 	var hasClocks, hasObservables, hasProbabilities bool
 	Inspect(model, func(n Node) bool {
@@ -180,19 +176,18 @@ func implicitType(model *Model) ModelType {
 	return TypeNone
 }
 
-// typeDecl refuses model types that Storm does not have.
-func (s *stormRewriter) typeDecl(d *TypeDecl) *TypeDecl {
-	switch d.Type {
+// typeDecl returns a model type. It refuses types that Storm lacks.
+func (s *stormRewriter) typeDecl(decl *TypeDecl) *TypeDecl {
+	switch decl.Type {
 	case TypeNone, LTS:
-		s.refuse(d, "a model without a type (an LTS)")
+		s.refuse(decl, "a model without a type (an LTS)")
 	case POPTA:
-		s.refuse(d, "POPTAs")
+		s.refuse(decl, "POPTAs")
 	}
-	return d
+	return decl
 }
 
-// observables adds the variables of an observables block to the merged block; a nil merged block is
-// created.
+// observables adds the variables of a block of observables to a merged block. It creates the merged block if it is nil.
 func (s *stormRewriter) observables(merged, block *Observables) *Observables {
 	if merged == nil {
 		merged = &Observables{Doc: block.Doc, Notes: block.Notes, Span: block.Span}
@@ -203,7 +198,7 @@ func (s *stormRewriter) observables(merged, block *Observables) *Observables {
 	return merged
 }
 
-// item returns a declaration with its expressions rewritten for Storm. It refuses a declaration that Storm does not have.
+// item rewrites a declaration. It refuses declarations that Storm lacks.
 func (s *stormRewriter) item(item Item) Item {
 	switch item := item.(type) {
 	case *TypeDecl:
@@ -222,7 +217,7 @@ func (s *stormRewriter) item(item Item) Item {
 	return s.definition(item)
 }
 
-// definition rewrites a declaration that consists of a name and an expression or variable. It returns other declarations unchanged.
+// definition rewrites a declaration with a single expression or variable. It returns other declarations unchanged.
 func (s *stormRewriter) definition(item Item) Item {
 	switch item := item.(type) {
 	case *ConstDecl:
@@ -286,7 +281,7 @@ func (s *stormRewriter) module(module *Module) *Module {
 	return &result
 }
 
-// renamedModule returns a renamed module. It refuses one in which functions are renamed.
+// renamedModule returns a renamed module. It refuses the renaming of functions.
 func (s *stormRewriter) renamedModule(module *RenamedModule) *RenamedModule {
 	s.name(module.Name)
 	for _, rename := range module.Renames {
@@ -323,15 +318,14 @@ func (s *stormRewriter) assign(assignment *Assign) *Assign {
 	return &Assign{Name: s.name(assignment.Name), Value: s.expr(assignment.Value), Span: assignment.Span}
 }
 
-// rewards rewrites a reward structure. Storm requires at least one item, so an empty structure gets
-// an item with reward 0.
+// rewards rewrites a reward structure.
 func (s *stormRewriter) rewards(rewards *Rewards) *Rewards {
 	result := *rewards
 	result.Name, result.Items = s.name(rewards.Name), nil
 	for _, item := range rewards.Items {
 		result.Items = append(result.Items, s.rewardItem(item))
 	}
-	if len(result.Items) == 0 {
+	if len(result.Items) == 0 { // Storm requires an item
 		result.Items = []*RewardItem{{Guard: &BoolLit{Value: true}, Value: &IntLit{Value: 0}}}
 	}
 	return &result
@@ -344,16 +338,15 @@ func (s *stormRewriter) rewardItem(item *RewardItem) *RewardItem {
 	return &result
 }
 
-// system rewrites a system block. It refuses a system block with a name.
-func (s *stormRewriter) system(n *System) *System {
-	if n.Name != nil {
-		s.refuse(n, "named system blocks")
+// system rewrites a system block. It refuses a block with a name.
+func (s *stormRewriter) system(block *System) *System {
+	if block.Name != nil {
+		s.refuse(block, "named system blocks")
 	}
-	return &System{Doc: n.Doc, Notes: n.Notes, X: s.systemTerm(n.X), Span: n.Span}
+	return &System{Doc: block.Doc, Notes: block.Notes, X: s.systemTerm(block.X), Span: block.Span}
 }
 
-// systemTerm rewrites a process-algebra term. In Storm all its operators have one precedence, so
-// operands get parentheses.
+// systemTerm rewrites a process-algebra term. Storm has one precedence for all its operators, so operands get parentheses.
 func (s *stormRewriter) systemTerm(term SysExpr) SysExpr {
 	switch term := term.(type) {
 	case *SysRef:
@@ -392,8 +385,7 @@ func (s *stormRewriter) parenthesizeTerm(term SysExpr, minLevel int) SysExpr {
 	return s.systemTerm(term)
 }
 
-// propertiesFile rewrites a properties file. Storm has no label declarations there, so labels are
-// replaced by their definitions.
+// propertiesFile rewrites a properties file. Storm has no label declarations there, so definitions replace labels.
 func (s *stormRewriter) propertiesFile(properties *Properties) *Properties {
 	s.labels, s.properties = make(map[string]Expr), make(map[string]bool)
 	for _, item := range properties.Items {
@@ -427,8 +419,7 @@ func isCommonFunction(name string) bool {
 	return false
 }
 
-// stormDouble returns a literal of type double in the form that Storm reads as a double: with
-// digits on both sides of the point and without leading zeros.
+// stormDouble returns a literal of type double as Storm requires it: with digits before and after the point, and without leading zeros.
 func stormDouble(text string) string {
 	number, isNegative := strings.CutPrefix(text, "-")
 	exponent := ""
