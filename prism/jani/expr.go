@@ -9,8 +9,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// sizedExpr is a translated expression with its size: the number of operators and operands in it,
-// shared ones counted at each use.
+// sizedExpr is a translated expression with its size, the number of its operators and operands. A shared operand counts at each use.
 type sizedExpr struct {
 	expr        syntax.Expr
 	size        int
@@ -42,11 +41,10 @@ func (context *exprContext) withScope(scope *scope) *exprContext {
 	return &changed
 }
 
-// refusal is the panic value for an error in an expression. It ends the translation of everything
-// around the expression that cannot be translated either.
+// refusal is the panic value for an expression that cannot be translated.
 type refusal struct{ err *syntax.Error }
 
-// catchRefusal calls f and returns the error with which refuse ended it, if any.
+// catchRefusal calls f. If f refuses an expression, it returns the error.
 func catchRefusal(f func()) (err *syntax.Error) {
 	defer func() {
 		switch problem := recover().(type) {
@@ -61,7 +59,7 @@ func catchRefusal(f func()) (err *syntax.Error) {
 	return nil
 }
 
-// refuse ends the translation of the current construct with an error; see catchRefusal.
+// refuse ends the translation of the current construct with an error, by a panic that catchRefusal recovers.
 func (t *translator) refuse(pos syntax.Pos, format string, args ...any) {
 	var list syntax.ErrorList
 	list.Add(t.file, pos, format, args...)
@@ -104,11 +102,10 @@ func (t *translator) sizedExpr(value *jsonValue, context *exprContext) sizedExpr
 	return sizedExpr{expr: expr, size: t.size - before}
 }
 
-// numberExpr translates a number exactly, with all its digits. The smallest int becomes a difference, because PRISM's language has no
-// literal for it.
+// numberExpr translates a number exactly, with all its digits.
 func numberExpr(value *jsonValue) syntax.Expr {
 	negate := func(expr syntax.Expr) syntax.Expr { return &syntax.Unary{Op: syntax.OpNeg, X: expr, Span: value.Span} }
-	if value.text == "-2147483648" {
+	if value.text == "-2147483648" { // PRISM's language has no literal for the smallest int
 		largest := &syntax.IntLit{Value: 2147483647, Span: value.Span}
 		one := &syntax.IntLit{Value: 1, Span: value.Span}
 		return &syntax.Binary{Op: syntax.OpSub, X: negate(largest), Y: one, OpPos: value.Start, Span: value.Span}
@@ -120,7 +117,7 @@ func numberExpr(value *jsonValue) syntax.Expr {
 	return literal(digits, value.Span)
 }
 
-// literal returns the literal of a number without a sign: an int if it fits, otherwise a double.
+// literal returns the literal of a number without a sign. It is an int if the number fits, otherwise a double.
 func literal(digits string, span syntax.Span) syntax.Expr {
 	if number, err := strconv.ParseInt(digits, 10, 32); err == nil {
 		return &syntax.IntLit{Value: int32(number), Span: span}
@@ -131,7 +128,7 @@ func literal(digits string, span syntax.Span) syntax.Expr {
 	return &syntax.DoubleLit{Text: digits, Span: span}
 }
 
-// resolveName translates a name: a constant, parameter or variable.
+// resolveName translates the name of a constant, a parameter or a variable.
 func (t *translator) resolveName(value *jsonValue, context *exprContext) syntax.Expr {
 	meaning, ok := context.find(value.text)
 	switch {
@@ -149,8 +146,7 @@ func (t *translator) resolveName(value *jsonValue, context *exprContext) syntax.
 	return meaning.expr
 }
 
-// slotValue translates the use of a variable. Inside a step it is the value that earlier assignments
-// gave it. A transient variable is replaced by its value in the state.
+// slotValue translates the use of a variable. In a step, the variable has its current value. A transient variable has its value in the state.
 func (t *translator) slotValue(value *jsonValue, variable *slot, context *exprContext) syntax.Expr {
 	if !variable.transient && context.noStateVariables {
 		t.refuse(value.Start, "a step reward reads the variable %q, want only transient variables and constants", shortened(variable.janiName))
@@ -220,8 +216,7 @@ func (t *translator) operation(value *jsonValue, context *exprContext) syntax.Ex
 	return functionCall(value, function.name, t.expr(value.get("left"), context), t.expr(value.get("right"), context))
 }
 
-// refuseWithoutOperator ends the translation of an object that is not an operator; op is the value of its
-// key "op", nil if it has none.
+// refuseWithoutOperator refuses an object that is not an operator. op is the value of its key "op", or nil.
 func (t *translator) refuseWithoutOperator(value, op *jsonValue) {
 	if constant := value.get("constant"); op == nil && constant != nil {
 		t.refuse(value.Start, "the constant %s is not a fraction, so PRISM's language cannot express it", shortened(constant.text))
@@ -232,7 +227,7 @@ func (t *translator) refuseWithoutOperator(value, op *jsonValue) {
 	t.refuse(value.Start, "an expression has no \"op\", want one")
 }
 
-// requireKeys checks that an operator has exactly the given keys.
+// requireKeys refuses an operator that does not have exactly these keys.
 func (t *translator) requireKeys(value *jsonValue, keys ...string) {
 	for _, key := range keys {
 		if value.get(key) == nil {
@@ -251,8 +246,7 @@ func functionCall(value *jsonValue, name string, args ...syntax.Expr) syntax.Exp
 	return &syntax.Call{Func: &syntax.Ident{Name: name, Span: value.Span}, Args: args, Span: value.Span}
 }
 
-// otherOperator translates the operators that have no counterpart in PRISM's language, by expressions
-// with the same meaning, and the operators of properties.
+// otherOperator translates the operators that PRISM's language lacks, and the operators of properties.
 func (t *translator) otherOperator(value, op *jsonValue, context *exprContext) syntax.Expr {
 	switch op.text {
 	case "¬":
@@ -287,8 +281,7 @@ func (t *translator) otherOperator(value, op *jsonValue, context *exprContext) s
 	return nil
 }
 
-// signed translates abs, sgn and trc (truncation), which PRISM's language lacks, by conditions on the
-// sign.
+// signed translates abs, sgn and trc (truncation) by conditions on the sign of the operand.
 func (t *translator) signed(value *jsonValue, op string, context *exprContext) syntax.Expr {
 	operand := t.sizedExpr(value.get("exp"), context)
 	const sizeOfSign = 8 // of the conditions and numbers around two copies of the operand
@@ -310,10 +303,9 @@ func (t *translator) signed(value *jsonValue, op string, context *exprContext) s
 	return choose(compared(syntax.OpGt), number(1), choose(compared(syntax.OpLt), neg(number(1)), number(0)))
 }
 
-// expandCall returns the body of a called function with the arguments in place of the parameters, since PRISM's language has no
-// functions. refuse, which it calls for a wrong call, does not return.
+// expandCall returns the body of a called function with the arguments in place of the parameters.
 func (t *translator) expandCall(value *jsonValue, context *exprContext) syntax.Expr {
-	const maxCalls = 1000
+	const maxCalls = 1000 // nested
 	name, args := value.get("function"), value.get("args")
 	function, functionScope := context.function(name.text)
 	switch {
@@ -322,7 +314,8 @@ func (t *translator) expandCall(value *jsonValue, context *exprContext) syntax.E
 	case args.kind != array || len(args.elements) != len(function.params):
 		t.refuse(args.Start, "the function %q has %d parameters, want as many arguments in an array", shortened(function.name), len(function.params))
 	case context.calls >= maxCalls:
-		t.refuse(value.Start, "the function %q calls itself, or functions call each other more than %d deep, which is not supported", shortened(function.name), maxCalls)
+		t.refuse(value.Start, "the function %q calls itself, or functions call each other more than %d deep, which is not supported",
+			shortened(function.name), maxCalls)
 	}
 	scope := newScope(functionScope)
 	for i, param := range function.params {
@@ -339,7 +332,7 @@ func (t *translator) expandCall(value *jsonValue, context *exprContext) syntax.E
 	return t.expr(function.body, bodyContext)
 }
 
-// isBool reports whether an expression is Boolean, which its outermost operator decides.
+// isBool reports whether an expression is Boolean. Its outermost operator decides this.
 func (t *translator) isBool(value *jsonValue, context *exprContext) bool {
 	switch value.kind {
 	case boolean:
@@ -361,8 +354,8 @@ func (t *translator) isBool(value *jsonValue, context *exprContext) bool {
 	return false
 }
 
-// constant returns the value of an expression over numbers and constants of the document; nil if
-// it depends on anything else, or has large numbers. depth is the nesting depth so far.
+// constant returns the value of an expression over numbers and constants, or nil if it depends on anything else or has large numbers. depth is
+// the nesting depth so far.
 func (t *translator) constant(value *jsonValue, context *exprContext, depth int) *big.Rat {
 	const maxConstantDepth, maxCharacters, maxBits = 100, 20, 64
 	if value == nil || depth > maxConstantDepth {

@@ -47,7 +47,7 @@ type member struct {
 	value *jsonValue
 }
 
-// get returns the value of a key of an object; nil if the object does not have the key.
+// get returns the value of a key of an object, or nil if the key is missing.
 func (v *jsonValue) get(key string) *jsonValue {
 	for i := range v.members {
 		if v.members[i].key == key {
@@ -57,7 +57,7 @@ func (v *jsonValue) get(key string) *jsonValue {
 	return nil
 }
 
-// isText reports whether a value is the given string. It is false for nil.
+// isText reports whether a value is this string. It is false for nil.
 func (v *jsonValue) isText(want string) bool { return v != nil && v.kind == text && v.text == want }
 
 // describe returns a description of a value for an error message.
@@ -73,17 +73,17 @@ func (v *jsonValue) describe() string {
 	return v.kind.String()
 }
 
-// shortened cuts a long text for an error message.
-func shortened(s string) string {
+// shortened returns a text of at most 40 bytes for an error message. It shortens a longer text.
+func shortened(text string) string {
 	const maxBytes = 40
-	if len(s) <= maxBytes {
-		return s
+	if len(text) <= maxBytes {
+		return text
 	}
 	cut := maxBytes
-	for !utf8.RuneStart(s[cut]) {
+	for !utf8.RuneStart(text[cut]) {
 		cut--
 	}
-	return s[:cut] + "…"
+	return text[:cut] + "…"
 }
 
 // parser parses JSON (RFC 8259). It stops at the first error, with a panic that parseJSON catches.
@@ -96,9 +96,9 @@ type parser struct {
 	depth     int
 }
 
-// parseJSON parses a text that consists of one JSON value. The error is a syntax.ErrorList with one entry.
+// parseJSON parses a text that consists of one JSON value. An error is a syntax.ErrorList with one entry.
 func parseJSON(file string, src []byte) (value *jsonValue, err error) {
-	p := &parser{file: file, src: src, line: 1}
+	jsonParser := &parser{file: file, src: src, line: 1}
 	defer func() {
 		switch problem := recover().(type) {
 		case nil:
@@ -109,13 +109,13 @@ func parseJSON(file string, src []byte) (value *jsonValue, err error) {
 		}
 	}()
 	if bytes.HasPrefix(src, []byte(byteOrderMark)) {
-		p.offset, p.lineStart = len(byteOrderMark), len(byteOrderMark)
+		jsonParser.offset, jsonParser.lineStart = len(byteOrderMark), len(byteOrderMark)
 	}
-	p.skipSpace()
-	value = p.value()
-	p.skipSpace()
-	if p.offset < len(p.src) {
-		p.fail("found %s after the JSON value, want the end of the file", p.describeNext())
+	jsonParser.skipSpace()
+	value = jsonParser.value()
+	jsonParser.skipSpace()
+	if jsonParser.offset < len(jsonParser.src) {
+		jsonParser.fail("found %s after the JSON value, want the end of the file", jsonParser.describeNext())
 	}
 	return value, nil
 }
@@ -194,7 +194,7 @@ func (p *parser) value() *jsonValue {
 	return parsed
 }
 
-// nested calls parse, which parses an object or array into value. It fails if values are nested deeper than maxDepth.
+// nested calls parse for an object or array. It fails if values are nested deeper than maxDepth.
 func (p *parser) nested(parse func(*jsonValue), value *jsonValue) {
 	p.depth++
 	if p.depth > maxDepth {
@@ -204,7 +204,7 @@ func (p *parser) nested(parse func(*jsonValue), value *jsonValue) {
 	p.depth--
 }
 
-// object parses an object into value. It fails if a key occurs twice.
+// object parses an object into value. A repeated key is an error.
 func (p *parser) object(value *jsonValue) {
 	value.kind = object
 	p.offset++
@@ -213,7 +213,7 @@ func (p *parser) object(value *jsonValue) {
 		p.offset++
 		return
 	}
-	var knownKeys map[string]bool // see addKey
+	var knownKeys map[string]bool
 	for {
 		member := member{pos: p.pos()}
 		if p.peek() != '"' {
@@ -234,11 +234,9 @@ func (p *parser) object(value *jsonValue) {
 	}
 }
 
-// addKey reports whether an object already has the key of its next member. If the object has many members, addKey looks the key up in
-// the set *knownKeys and adds it there, because comparing each key with all others would take quadratic time. It creates the set when it
-// is needed.
+// addKey reports whether an object already has a key. For an object with many members, it maintains the set *knownKeys.
 func addKey(value *jsonValue, knownKeys *map[string]bool, key string) (isKnown bool) {
-	const maxSearched = 16 // members; up to this number a search is as fast as a set
+	const maxSearched = 16 // with more members, a set is faster than a search
 	if len(value.members) < maxSearched {
 		return value.get(key) != nil
 	}
@@ -253,7 +251,7 @@ func addKey(value *jsonValue, knownKeys *map[string]bool, key string) (isKnown b
 	return isKnown
 }
 
-// endOrComma reads a comma, or the bracket or brace at the end of an array or object. It reports whether it was the end.
+// endOrComma reads a comma or the end character of an array or object. isEnd is true if it read the end.
 func (p *parser) endOrComma(end byte) (isEnd bool) {
 	p.skipSpace()
 	switch p.peek() {
@@ -300,7 +298,7 @@ func (p *parser) literal(value *jsonValue) {
 	}
 }
 
-// skipWord skips a word if it comes next, and reports whether it did.
+// skipWord skips a word if it comes next. It returns false if it does not.
 func (p *parser) skipWord(word string) bool {
 	if !bytes.HasPrefix(p.src[p.offset:], []byte(word)) {
 		return false
@@ -329,7 +327,7 @@ func (p *parser) number() string {
 	return string(p.src[start:p.offset])
 }
 
-// skipByte skips the next byte if it is one of chars, and reports whether it did.
+// skipByte skips the next byte if chars contains it. It returns false if chars does not.
 func (p *parser) skipByte(chars string) bool {
 	if p.offset >= len(p.src) || strings.IndexByte(chars, p.src[p.offset]) < 0 {
 		return false
@@ -353,16 +351,16 @@ func isDigit(char byte) bool { return '0' <= char && char <= '9' }
 // stringLiteral parses a string and returns its decoded text.
 func (p *parser) stringLiteral() string {
 	p.offset++
-	start := p.offset  // of the text that is not in decoded yet
-	var decoded []byte // the text up to the last escape sequence
+	start := p.offset // the text before start is decoded
+	var decoded []byte
 	for {
 		switch char := p.peek(); {
 		case p.offset >= len(p.src) || char < ' ':
 			p.fail("found %s in a string, want '\"'", p.describeNext())
 		case char == '"':
-			rest := p.src[start:p.offset]
+			decoded = append(decoded, p.src[start:p.offset]...)
 			p.offset++
-			return string(append(decoded, rest...))
+			return string(decoded)
 		case char == '\\':
 			decoded = p.escape(append(decoded, p.src[start:p.offset]...))
 			start = p.offset
@@ -405,7 +403,7 @@ func (p *parser) escape(decoded []byte) []byte {
 	return nil
 }
 
-// unicodeEscape parses a Unicode escape behind \u and returns its character. Characters beyond 16 bits are two escapes, a surrogate pair.
+// unicodeEscape parses the digits of a Unicode escape and returns its character. A surrogate pair consists of two escapes.
 func (p *parser) unicodeEscape() rune {
 	char := p.hex()
 	if utf16.IsSurrogate(char) && p.skipWord(`\u`) {

@@ -8,8 +8,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// translateProperties translates the properties one by one. One that cannot be translated is kept as its
-// JSON text, with the error.
+// translateProperties translates the properties one by one. A property that cannot be translated keeps its JSON text, and its error is in
+// Refused.
 func (t *translator) translateProperties() {
 	names := make(names)
 	for _, item := range t.labelItems {
@@ -46,11 +46,10 @@ func (t *translator) translateProperty(value *jsonValue) syntax.Expr {
 	filter, states := value.get("fun"), value.get("states")
 	expr := t.expr(value.get("values"), context)
 	if states.get("op").isText("initial") {
-		if filter.isText("values") { // PRISM does this without a filter
-			return expr
-		}
-		if t.init == nil && slices.Contains([]string{"min", "max", "avg", "sum", "∀", "∃"}, filter.text) {
-			return expr // there is one initial state
+		hasOneInitialState := t.init == nil
+		isIdentityOnOne := slices.Contains([]string{"min", "max", "avg", "sum", "∀", "∃"}, filter.text)
+		if filter.isText("values") || hasOneInitialState && isIdentityOnOne {
+			return expr // PRISM does this without a filter
 		}
 	}
 	name, ok := prismFilters[filter.text]
@@ -63,7 +62,7 @@ func (t *translator) translateProperty(value *jsonValue) syntax.Expr {
 	return &syntax.Filter{Op: name, OpPos: filter.Start, X: expr, States: t.expr(states, context), Span: value.Span}
 }
 
-// propertyOperator translates an operator that occurs in properties only; nil if op is not one.
+// propertyOperator translates an operator that occurs only in properties. It returns nil for any other operator.
 func (t *translator) propertyOperator(value, op *jsonValue, context *exprContext) syntax.Expr {
 	switch op.text {
 	case "initial", "deadlock":
@@ -93,8 +92,7 @@ func (t *translator) propertyOperator(value, op *jsonValue, context *exprContext
 	return nil
 }
 
-// queryThreshold returns the threshold of an operator that asks for a value: min or max, or neither for a
-// model without nondeterminism.
+// queryThreshold returns the threshold of an operator that asks for a value: min, max or, in a Markov chain, neither.
 func (t *translator) queryThreshold(op *jsonValue) syntax.Threshold {
 	switch {
 	case t.doc.modelType == syntax.DTMC || t.doc.modelType == syntax.CTMC:
@@ -105,8 +103,7 @@ func (t *translator) queryThreshold(op *jsonValue) syntax.Threshold {
 	return syntax.Threshold{Extremum: syntax.Max}
 }
 
-// boundedOperator translates the comparison of an operator with a number as a bounded operator, such as
-// P>=0.5; nil if PRISM's language has no such operator.
+// boundedOperator translates a comparison such as Pmin >= 0.5 to a bounded operator. It returns nil if PRISM's language has none.
 func (t *translator) boundedOperator(value *jsonValue, op syntax.Op, context *exprContext) syntax.Expr {
 	left := value.get("left")
 	if !context.inProperty || !t.canBeBounded(left.get("op"), op) {
@@ -127,8 +124,7 @@ func (t *translator) boundedOperator(value *jsonValue, op syntax.Op, context *ex
 	return nil
 }
 
-// canBeBounded reports whether PRISM's language can compare an operator of properties with a bound. PRISM's
-// bounds hold for all schedulers, so a lower bound must be on the minimum and an upper bound on the maximum.
+// canBeBounded reports whether PRISM's language can compare this operator with a bound.
 func (t *translator) canBeBounded(operator *jsonValue, comparison syntax.Op) bool {
 	if operator == nil || operator.kind != text {
 		return false
@@ -136,6 +132,7 @@ func (t *translator) canBeBounded(operator *jsonValue, comparison syntax.Op) boo
 	if !slices.Contains([]string{"Pmin", "Pmax", "Emin", "Emax", "Smin", "Smax"}, operator.text) {
 		return false
 	}
+	// PRISM's bounds hold for all schedulers. So a lower bound is on the minimum, and an upper bound on the maximum.
 	hasSchedulers := t.doc.modelType != syntax.DTMC && t.doc.modelType != syntax.CTMC
 	switch comparison {
 	case syntax.OpGe, syntax.OpGt:
@@ -146,7 +143,7 @@ func (t *translator) canBeBounded(operator *jsonValue, comparison syntax.Op) boo
 	return false
 }
 
-// requireKeysOptionally checks that an operator has the required keys, and no others but those in the list optional.
+// requireKeysOptionally refuses an operator that lacks a required key or has a key in neither list. Blanks separate the optional keys.
 func (t *translator) requireKeysOptionally(value *jsonValue, optional string, required ...string) {
 	keys := required
 	for key := range strings.FieldsSeq(optional) {
@@ -157,7 +154,7 @@ func (t *translator) requireKeysOptionally(value *jsonValue, optional string, re
 	t.requireKeys(value, keys...)
 }
 
-// path translates a path formula, whose operands may be state formulas.
+// path translates a path formula. Its operands may be state formulas.
 func (t *translator) path(value *jsonValue, context *exprContext) syntax.Expr {
 	op := value.get("op")
 	if op == nil || op.kind != text {
@@ -167,7 +164,7 @@ func (t *translator) path(value *jsonValue, context *exprContext) syntax.Expr {
 	switch op.text {
 	case "U":
 		temporal = t.binaryPath(value, syntax.Until, context)
-		if left, ok := temporal.X.(*syntax.BoolLit); ok && left.Value {
+		if left, ok := temporal.X.(*syntax.BoolLit); ok && left.Value { // true U b is F b
 			temporal.Op, temporal.X = syntax.Future, nil
 		}
 	case "W":
@@ -216,18 +213,18 @@ func (t *translator) addPathBounds(temporal *syntax.Temporal, value *jsonValue, 
 	}
 }
 
-// combinedPath translates Boolean operators of path formulas.
+// combinedPath translates a Boolean operator of path formulas.
 func (t *translator) combinedPath(value, op *jsonValue, context *exprContext) syntax.Expr {
 	if op.text == "¬" {
 		t.requireKeys(value, "exp")
 		return &syntax.Unary{Op: syntax.OpNot, X: t.path(value.get("exp"), context), Span: value.Span}
 	}
 	t.requireKeys(value, "left", "right")
-	return &syntax.Binary{Op: operators[op.text], X: t.path(value.get("left"), context), Y: t.path(value.get("right"), context), OpPos: op.Start, Span: value.Span}
+	left, right := t.path(value.get("left"), context), t.path(value.get("right"), context)
+	return &syntax.Binary{Op: operators[op.text], X: left, Y: right, OpPos: op.Start, Span: value.Span}
 }
 
-// pathBound translates the bound of a path formula. PRISM's language has one bound: on steps in
-// discrete time, and on time otherwise.
+// pathBound translates the bound of a path formula: on time in a model with time, and on steps in other models.
 func (t *translator) pathBound(value *jsonValue, context *exprContext) *syntax.TimeBound {
 	steps, times := value.get("step-bounds"), value.get("time-bounds")
 	hasTime := t.doc.hasTime()
@@ -249,7 +246,7 @@ func (t *translator) pathBound(value *jsonValue, context *exprContext) *syntax.T
 // describeModel returns the type of the model with an article, for error messages.
 func (t *translator) describeModel() string { return noun.WithArticle(t.doc.modelType.String()) }
 
-// addRewardBounds translates reward bounds to those of Storm's dialect.
+// addRewardBounds adds reward bounds to a temporal operator, in Storm's dialect.
 func (t *translator) addRewardBounds(temporal *syntax.Temporal, value *jsonValue, context *exprContext) {
 	if value.kind != array {
 		t.refuse(value.Start, "found %s, want bounds on rewards in an array", value.describe())
@@ -270,8 +267,7 @@ func (t *translator) addRewardBounds(temporal *syntax.Temporal, value *jsonValue
 	}
 }
 
-// rewardBound translates one reward bound; nil if it bounds nothing. It depends on the rewards of each path,
-// so rewards that are a mean over destinations are refused.
+// rewardBound translates one reward bound, or returns nil if it has no limits.
 func (t *translator) rewardBound(value *jsonValue, context *exprContext) *syntax.CostBound {
 	if value.get("exp") == nil || value.get("accumulate") == nil || value.get("bounds") == nil {
 		t.refuse(value.Start, "a bound on rewards lacks \"exp\", \"accumulate\" or \"bounds\", want all of them")
@@ -279,7 +275,7 @@ func (t *translator) rewardBound(value *jsonValue, context *exprContext) *syntax
 	t.checkAccumulate(value.get("accumulate"))
 	reward := t.findReward(value)
 	bound := t.timeInterval(value.get("bounds"), context)
-	if reward.isMean {
+	if reward.isMean { // a bound depends on the reward of each path, not on the mean
 		t.refuse(value.Start, "found a bound on a reward that differs between destinations of an edge, which is not supported")
 	}
 	if bound == nil {
@@ -289,8 +285,7 @@ func (t *translator) rewardBound(value *jsonValue, context *exprContext) *syntax
 	return &syntax.CostBound{Word: "rew", Struct: name, Bound: bound, Span: value.Span}
 }
 
-// timeInterval translates a bound on time or rewards; nil if it bounds nothing. PRISM's language has no
-// interval with two bounds of which one is exclusive.
+// timeInterval translates a bound on time or rewards, or returns nil if it has no limits. PRISM's language has no open interval with two limits.
 func (t *translator) timeInterval(value *jsonValue, context *exprContext) *syntax.TimeBound {
 	bound := t.boundInterval(value, context)
 	if bound != nil && isOpenInterval(bound) {
@@ -299,8 +294,8 @@ func (t *translator) timeInterval(value *jsonValue, context *exprContext) *synta
 	return bound
 }
 
-// stepInterval translates a bound on steps; nil if it bounds nothing. Exclusive bounds of an interval become
-// inclusive ones that are one step tighter.
+// stepInterval translates a bound on steps, or returns nil if it has no limits. An exclusive limit of an interval becomes inclusive and one step
+// tighter.
 func (t *translator) stepInterval(value *jsonValue, context *exprContext) *syntax.TimeBound {
 	bound := t.boundInterval(value, context)
 	if bound == nil || !isOpenInterval(bound) {
@@ -318,13 +313,12 @@ func (t *translator) stepInterval(value *jsonValue, context *exprContext) *synta
 	return bound
 }
 
-// isOpenInterval reports whether a bound has two sides of which at least one is exclusive.
+// isOpenInterval reports whether a bound has two limits and at least one of them is exclusive.
 func isOpenInterval(bound *syntax.TimeBound) bool {
 	return bound.Low != nil && bound.High != nil && (bound.LowStrict || bound.HighStrict)
 }
 
-// boundInterval translates `{lower, lower-exclusive, upper, upper-exclusive}`; nil if there is neither
-// bound.
+// boundInterval translates an object with the keys lower, upper, lower-exclusive and upper-exclusive. It returns nil without limits.
 func (t *translator) boundInterval(value *jsonValue, context *exprContext) *syntax.TimeBound {
 	if value.kind != object {
 		t.refuse(value.Start, "found %s, want a bound as an object", value.describe())
@@ -354,7 +348,7 @@ func (t *translator) boundInterval(value *jsonValue, context *exprContext) *synt
 	return bound
 }
 
-// boolean returns the value of true or false; any other value is an error.
+// boolean returns the value of true or false. It refuses any other value.
 func (t *translator) boolean(value *jsonValue) bool {
 	if value.kind != boolean {
 		t.refuse(value.Start, "found %s, want true or false", value.describe())
@@ -387,8 +381,7 @@ func (t *translator) expectation(value, op *jsonValue, context *exprContext) syn
 	return t.rewardOperator(value, op, path)
 }
 
-// checkExpectation refuses an expectation with instants that do not fit the model, or with a combination of
-// reach, accumulate and instants that PRISM's language cannot express.
+// checkExpectation refuses an expectation that PRISM's language cannot express, or with an instant that does not fit the model.
 func (t *translator) checkExpectation(value *jsonValue) {
 	steps, times := value.get("step-instant"), value.get("time-instant")
 	reach, accumulate := value.get("reach"), value.get("accumulate")
@@ -410,7 +403,7 @@ func (t *translator) checkExpectation(value *jsonValue) {
 	}
 }
 
-// rewardOperator returns the R operator for an expectation, with the given objective.
+// rewardOperator returns the R operator for an expectation. path is its objective.
 func (t *translator) rewardOperator(value, op *jsonValue, path syntax.Expr) syntax.Expr {
 	if accumulate := value.get("accumulate"); accumulate != nil {
 		t.checkAccumulate(accumulate)
@@ -419,8 +412,7 @@ func (t *translator) rewardOperator(value, op *jsonValue, path syntax.Expr) synt
 	return &syntax.Reward{Struct: &syntax.Quoted{Name: reward.name, Span: reward.span}, Threshold: t.queryThreshold(op), Path: path, Span: value.Span}
 }
 
-// checkAccumulate checks the list of times at which a reward is accumulated: steps, time or exit. In a
-// model without time, accumulating over time is an error.
+// checkAccumulate refuses a list of times other than steps, time and exit. It also refuses time in a model without time.
 func (t *translator) checkAccumulate(value *jsonValue) {
 	if value.kind != array || len(value.elements) == 0 {
 		t.refuse(value.Start, "found %s, want steps, time or exit in an array", value.describe())

@@ -14,11 +14,11 @@ var operatorNames = map[syntax.Op]string{
 }
 
 var functionNames = map[sema.Func]string{
-	sema.FuncMin: "min", sema.FuncMax: "max", sema.FuncFloor: "floor", sema.FuncCeil: "ceil", sema.FuncPow: "pow", sema.FuncMod: "%", sema.FuncLog: "log",
+	sema.FuncMin: "min", sema.FuncMax: "max", sema.FuncFloor: "floor", sema.FuncCeil: "ceil",
+	sema.FuncPow: "pow", sema.FuncMod: "%", sema.FuncLog: "log",
 }
 
-// expr converts an expression over the variables, or a state formula of a property, to JSON. The error says what JANI cannot express, or
-// that the document becomes too large.
+// expr converts an expression or a state formula to JSON. It returns an error if JANI cannot express it or if the document becomes too large.
 func (x *exporter) expr(source sema.Expr) (any, error) {
 	if x.written++; x.written > maxSize {
 		return nil, fmt.Errorf("the model has more than %d operators after expanding formulas, want fewer", maxSize)
@@ -72,8 +72,7 @@ func (x *exporter) operation(op string, left, right sema.Expr) (any, error) {
 	return binaryObject(op, operands[0], operands[1]), nil
 }
 
-// call converts a function call. JANI's min, max and so on have two operands, so calls with more are
-// nested: min(a,b,c) becomes min(min(a,b),c).
+// call converts a function call. JANI's functions have two operands, so min(a,b,c) becomes min(min(a,b),c).
 func (x *exporter) call(expr *sema.Call) (any, error) {
 	args, err := x.exprs(expr.Args...)
 	if err != nil {

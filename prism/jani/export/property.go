@@ -11,8 +11,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// writeProperty adds the property with an index to the document, as a JANI filter. Without a filter(...) of its own, the filter gives the
-// values in the initial states.
+// writeProperty adds a property to the document as a JANI filter. The default filter gives the values in the initial states.
 func (x *exporter) writeProperty(index int, source Property) error {
 	x.propertyLabels = source.Labels
 	name := source.Name
@@ -45,8 +44,7 @@ var filterNames = map[string]string{
 	"forall": "∀", "exists": "∃", "state": "values",
 }
 
-// writeFilter sets the function and the states of a JANI filter to those of filter(op, property, states). It returns an error if JANI does
-// not have the function.
+// writeFilter sets the function and the states of a JANI filter from filter(op, property, states).
 func (x *exporter) writeFilter(formula *logic.Formula, filter object) error {
 	function, ok := filterNames[formula.Op]
 	if !ok {
@@ -62,7 +60,7 @@ func (x *exporter) writeFilter(formula *logic.Formula, filter object) error {
 	return err
 }
 
-// formula converts an operator that occurs in properties only.
+// formula converts an operator that occurs only in properties.
 func (x *exporter) formula(expr sema.Expr) (any, error) {
 	switch source := logic.Of(expr); source.Kind {
 	case logic.Label:
@@ -102,7 +100,7 @@ func (x *exporter) formula(expr sema.Expr) (any, error) {
 	return nil, fmt.Errorf("JANI cannot express %s", describeUnsupported(expr))
 }
 
-// describeUnsupported returns a description of an operator that JANI lacks, for an error message.
+// describeUnsupported describes an operator that JANI lacks, for an error message.
 func describeUnsupported(expr sema.Expr) string {
 	switch logic.Of(expr).Kind {
 	case logic.Filter:
@@ -121,10 +119,9 @@ func describeUnsupported(expr sema.Expr) string {
 	return strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", expr), "*sema."))
 }
 
-// optimum converts a P, S or R operator to JANI's minimum or maximum, such as Pmin, and compares it with
-// the bound if there is one. A bound must hold for all schedulers.
+// optimum converts a P, S or R operator to an operator such as Pmin, and compares it with the bound if there is one.
 func (x *exporter) optimum(letter string, threshold sema.Threshold, operands object) (any, error) {
-	minimise := true
+	minimise := true // a Markov chain has only one value
 	if x.program.Type != syntax.DTMC && x.program.Type != syntax.CTMC {
 		var ok bool
 		if minimise, ok = threshold.Least(false); !ok {
@@ -154,8 +151,7 @@ func (x *exporter) path(source *logic.Path) (any, error) {
 	return path, nil
 }
 
-// positivePath converts a path formula without the negation around it: a temporal operator, a connective of path formulas, or a state
-// formula.
+// positivePath converts a path formula without its negation.
 func (x *exporter) positivePath(path *logic.Path) (any, error) {
 	if path.Operator {
 		return x.temporal(path)
@@ -181,7 +177,7 @@ func (x *exporter) positivePath(path *logic.Path) (any, error) {
 	return binaryObject(operatorNames[expr.Op], left, right), nil
 }
 
-// temporal converts a temporal operator with its time or step bound. JANI has the operators of PRISM except X.
+// temporal converts a temporal operator with its time or step bound.
 func (x *exporter) temporal(path *logic.Path) (any, error) {
 	if path.Op == syntax.Next {
 		return nil, errors.New("JANI has no operator X")
@@ -209,8 +205,7 @@ func (x *exporter) temporal(path *logic.Path) (any, error) {
 	return formula, err
 }
 
-// boundObject converts a time or step bound. JANI's object has the keys lower and upper for the two sides, and lower-exclusive and
-// upper-exclusive for strict bounds.
+// boundObject converts a time or step bound to an object with the keys lower and upper.
 func (x *exporter) boundObject(source *sema.Bound) (any, error) {
 	bounds := object{}
 	if err := x.addBound(bounds, "lower", source.Low, source.LowStrict); err != nil {
@@ -222,7 +217,7 @@ func (x *exporter) boundObject(source *sema.Bound) (any, error) {
 	return bounds, nil
 }
 
-// addBound adds one side of a time or step bound to JANI's object for the bound. A nil expr means that there is no bound on this side.
+// addBound adds one limit of a time or step bound to an object. A nil expr means that there is no limit.
 func (x *exporter) addBound(bounds object, key string, expr sema.Expr, isStrict bool) error {
 	if expr == nil {
 		return nil
