@@ -11,8 +11,7 @@ import (
 	"tilecheck/verify/expect"
 )
 
-// findings returns a finding for each mistake in the annotations of the properties files, and for each expectation that no test chooses. It sorts the
-// findings by place.
+// findings returns the mistakes in annotations and the expectations that fit no test, sorted by position.
 func (r *suiteRun) findings() []report.TestFinding {
 	var findings []report.TestFinding
 	testsOfFile := make(map[string][]*loadedTest) // by properties file
@@ -37,8 +36,7 @@ func (r *suiteRun) findings() []report.TestFinding {
 	return findings
 }
 
-// unusedExtras returns a finding for every expectation outside of properties files that no test chooses. An expectation of a test that cannot
-// be run counts as chosen.
+// unusedExtras returns a finding for each expectation outside of properties files that fits no test.
 func (r *suiteRun) unusedExtras() []report.TestFinding {
 	type place struct {
 		file string
@@ -53,7 +51,8 @@ func (r *suiteRun) unusedExtras() []report.TestFinding {
 			if _, isListed := used[key]; !isListed {
 				extras = append(extras, extra)
 			}
-			used[key] = used[key] || test.err != nil || test.importsResults() || test.usesExtra(extra)
+			cannotRun := test.err != nil || test.importsResults() // such a test may need the expectation
+			used[key] = used[key] || cannotRun || test.usesExtra(extra)
 		}
 	}
 	var findings []report.TestFinding
@@ -77,7 +76,7 @@ func (test *loadedTest) usesExtra(extra *Extra) bool {
 	})
 }
 
-// fileFindings returns the findings about one properties file, given all tests that use it.
+// fileFindings returns the findings about one properties file. tests are all tests of the file.
 func (r *suiteRun) fileFindings(name string, tests []*loadedTest) []report.TestFinding {
 	text, tree := tests[0].props, tests[0].tree
 	var findings []report.TestFinding
@@ -116,11 +115,10 @@ func containsMistake(mistakes []expect.Mistake, start, end syntax.Pos) bool {
 	})
 }
 
-// checkedByTests reports whether all tests of a properties file can be run and at least one of them checks the property. A test that cannot be run may
-// be the one that an annotation is for.
+// checkedByTests reports whether all tests can run and at least one of them checks the property.
 func checkedByTests(tests []*loadedTest, property *syntax.Property) bool {
 	for _, test := range tests {
-		if test.err != nil || test.importsResults() {
+		if test.err != nil || test.importsResults() { // this test may be the one that uses the annotation
 			return false
 		}
 	}
@@ -148,7 +146,7 @@ func chosenPositions(tests []*loadedTest, property *syntax.Property) map[syntax.
 	return chosen
 }
 
-// unknownNames returns the end of a message that names the constants in conditions that no test has; empty if there are none.
+// unknownNames returns the end of a message that names undeclared constants in the conditions; empty if there are none.
 func unknownNames(tests []*loadedTest, conditions []expect.Condition) string {
 	var unknown []string
 	for _, condition := range conditions {

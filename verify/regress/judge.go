@@ -18,7 +18,8 @@ func (test *loadedTest) judge(engine *EngineConfig, instance *propertyInstance, 
 	verdict := answer.Verdict
 	judged.Verdict, judged.Got, judged.Seconds = &verdict, verdictText(verdict), verdict.Seconds
 	judged.Cached, judged.Log = answer.cached, answer.log
-	if answer.testing != "" && instance.chosen.Terms == nil && instance.extraPlace == "" {
+	reliesOnPRISM := answer.testing != "" && instance.chosen.Terms == nil && instance.extraPlace == ""
+	if reliesOnPRISM {
 		judged.Outcome, judged.Reason = parseTesting(answer.testing)
 		return judged
 	}
@@ -29,7 +30,7 @@ func (test *loadedTest) judge(engine *EngineConfig, instance *propertyInstance, 
 	return judged
 }
 
-// parseTesting converts PRISM's own judgment, the text that it prints after "Testing result: ", to an outcome and its reason.
+// parseTesting converts PRISM's test result, such as "FAIL: reason", to an outcome and its reason.
 func parseTesting(text string) (report.TestOutcome, string) {
 	judgment, reason, _ := strings.Cut(text, ": ")
 	switch judgment {
@@ -43,8 +44,7 @@ func parseTesting(text string) (report.TestOutcome, string) {
 	return report.TestFailed, reason
 }
 
-// outcome compares a verdict with the annotation that the instance has chosen, and returns the outcome with its reason. The value is compared only if
-// the annotation is valid and for this engine, and the run finished.
+// outcome compares a verdict with the annotation of an instance, and returns the outcome with its reason.
 func (test *loadedTest) outcome(engine *EngineConfig, instance *propertyInstance, verdict result.Verdict) (report.TestOutcome, string) {
 	terms := instance.chosen.Terms
 	if !terms.Wants(engine.DisplayName()) {
@@ -71,8 +71,7 @@ func (test *loadedTest) outcome(engine *EngineConfig, instance *propertyInstance
 	return test.judgeValue(engine, instance, verdict)
 }
 
-// unfinishedOutcome returns the outcome of a run that was stopped, exceeded a limit, or is not supported. It returns false for any other
-// error.
+// unfinishedOutcome returns the outcome of a run that was stopped, exceeded a limit, or is not supported. ok is false for any other failure.
 func unfinishedOutcome(instance *propertyInstance, failure *result.Failure) (outcome report.TestOutcome, reason string, ok bool) {
 	expectsAnything := instance.chosen.Result != nil && instance.chosen.Result.Value == "?"
 	switch {
@@ -110,7 +109,7 @@ func (test *loadedTest) judgeValue(engine *EngineConfig, instance *propertyInsta
 		rules.Level = test.confidenceLevel(sampling)
 	}
 	if engine.PRISM != nil {
-		rules.Relative = 0 // the tolerance is the one of PRISM
+		rules.Relative = 0 // zero selects PRISM's tolerance
 	}
 	judgement := instance.chosen.Judge(verdict, rules)
 	switch judgement.Outcome {
@@ -124,7 +123,7 @@ func (test *loadedTest) judgeValue(engine *EngineConfig, instance *propertyInsta
 	return report.TestUnsupported, judgement.Reason
 }
 
-// verdictText returns the value of a verdict, or its error, for a message.
+// verdictText returns the value or the error of a verdict, for a message.
 func verdictText(verdict result.Verdict) string {
 	if verdict.Err != nil {
 		return "error: " + verdict.Err.Error()

@@ -11,7 +11,7 @@ import (
 // slowAfter is the time after which a run is reported as slow.
 const slowAfter = 10 * time.Second
 
-// progress reports the progress of a suite, and its slowest run.
+// progress reports how many runs of a suite have finished, and its slowest run.
 type progress struct {
 	mu          sync.Mutex
 	started     map[*testRun]time.Time
@@ -35,7 +35,7 @@ func (p *progress) end(run *testRun) {
 	p.report(time.Now())
 }
 
-// report calls notify with the number of finished runs and a text about the longest unfinished run, if it is slow. The caller holds the lock.
+// report calls notify with the number of finished runs. If a run is slow, the call also names it. The caller holds the lock.
 func (p *progress) report(now time.Time) {
 	if p.notify == nil {
 		return
