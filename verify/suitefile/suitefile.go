@@ -41,7 +41,7 @@ type File struct {
 	sections []section
 }
 
-// section is one suite of a suite file, or the settings that all its suites share.
+// section is one suite of a suite file, or the defaults of all suites.
 type section struct {
 	name         string
 	paths        []located
@@ -66,21 +66,22 @@ type expectation struct {
 	regress.Extra
 }
 
-// Read reads a suite file. name is used in messages. The error is a syntax.ErrorList with every error of the file.
+// Read parses a suite file. Messages use name. The error is a syntax.ErrorList with every error of the file.
 func Read(name string, src []byte) (*File, error) {
-	r := &suiteReader{yamlReader: yamlReader{file: name}}
+	reader := &suiteReader{yamlReader: yamlReader{file: name}}
 	file := &File{name: name}
-	r.mapping(r.document(src), "the file", append(r.sectionEntries(&file.defaults), r.fileEntries(file)...))
+	entries := append(reader.sectionEntries(&file.defaults), reader.fileEntries(file)...)
+	reader.mapping(reader.document(src), "the file", entries)
 	if len(file.sections) == 0 {
 		file.sections = []section{{}}
 	}
-	if err := r.errs.Err(); err != nil {
+	if err := reader.errs.Err(); err != nil {
 		return nil, err
 	}
 	return file, nil
 }
 
-// fileEntries returns the keys that only the top level of a file has, with functions that store their values in file.
+// fileEntries returns the keys of the top level of a suite file. Each entry stores its value in file.
 func (r *suiteReader) fileEntries(file *File) []entry {
 	return []entry{
 		{"title", func(n ast.Node) { file.Title = r.text(n) }},
@@ -96,7 +97,8 @@ func (r *suiteReader) fileEntries(file *File) []entry {
 			file.Flakes = &flakes
 		}},
 		{"seed", func(n ast.Node) {
-			seed := scalarValue(&r.yamlReader, n, "a number that is not negative", func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) })
+			parseSeed := func(text string) (uint64, error) { return strconv.ParseUint(text, 10, 64) }
+			seed := scalarValue(&r.yamlReader, n, "a number that is not negative", parseSeed)
 			file.Seed = &seed
 		}},
 		{"strict", func(n ast.Node) { file.Strict = r.boolean(n) }},
@@ -106,7 +108,7 @@ func (r *suiteReader) fileEntries(file *File) []entry {
 	}
 }
 
-// readSection reads a suite of the list "suites", and adds it to the file.
+// readSection reads a suite from the list "suites" and adds it to the file.
 func (r *suiteReader) readSection(n ast.Node, file *File) {
 	var suite section
 	r.mapping(n, "a suite", append(r.sectionEntries(&suite),
@@ -123,9 +125,9 @@ func (r *suiteReader) readSection(n ast.Node, file *File) {
 	file.sections = append(file.sections, suite)
 }
 
-// probability parses a number between 0 and 1, both excluded.
-func probability(s string) (float64, error) {
-	number, err := strconv.ParseFloat(s, 64)
+// probability parses a number between 0 and 1. It excludes 0 and 1.
+func probability(text string) (float64, error) {
+	number, err := strconv.ParseFloat(text, 64)
 	if err == nil && !(number > 0 && number < 1) {
 		err = errors.New("out of range")
 	}
@@ -135,7 +137,7 @@ func probability(s string) (float64, error) {
 // suiteReader interprets the values of a suite file.
 type suiteReader struct{ yamlReader }
 
-// readCluster reads the cluster settings.
+// readCluster reads the settings of a computing cluster.
 func (r *suiteReader) readCluster(n ast.Node, cluster *settings.Settings) {
 	r.mapping(n, "cluster", []entry{
 		{"partition", r.textReader(&cluster.Partition, settings.CheckName)},
@@ -168,7 +170,7 @@ func (r *suiteReader) readCluster(n ast.Node, cluster *settings.Settings) {
 	}
 }
 
-// textReader returns a function that reads a text into target. The function records the error of check, unless the text is empty.
+// textReader returns a function that reads a text into target and records the error of check. An empty text is not checked.
 func (r *suiteReader) textReader(target *string, check func(string) error) func(ast.Node) {
 	return func(n ast.Node) {
 		*target = r.text(n)
@@ -188,7 +190,7 @@ func (r *suiteReader) countReader(target *int, maximum int) func(ast.Node) {
 	}
 }
 
-// listReader returns a function that adds the texts of a list to target. The function records the error of check for each text.
+// listReader returns a function that appends the texts of a list to target. It records the error of check for each text.
 func (r *suiteReader) listReader(target *[]string, check func(string) error) func(ast.Node) {
 	return func(n ast.Node) {
 		r.list(n, func(n ast.Node) {
@@ -199,14 +201,14 @@ func (r *suiteReader) listReader(target *[]string, check func(string) error) fun
 	}
 }
 
-// report records an error at the place of a node. It does nothing if err is nil.
+// report records an error at the position of a node. It does nothing if err is nil.
 func (r *suiteReader) report(n ast.Node, err error) {
 	if err != nil {
 		r.fail(n, "%v", err)
 	}
 }
 
-// sectionEntries returns the keys that both a suite and the top level of a file can have, with functions that store their values in section.
+// sectionEntries returns the keys that both a suite and the top level of the file can have. Each entry stores its value in section.
 func (r *suiteReader) sectionEntries(section *section) []entry {
 	return []entry{
 		{"match", func(n ast.Node) {
@@ -228,7 +230,7 @@ func (r *suiteReader) sectionEntries(section *section) []entry {
 	}
 }
 
-// parsePairing parses the value of the key match.
+// parsePairing parses the value of the key "match" in a suite file.
 func parsePairing(name string) (suite.Pairing, error) {
 	switch name {
 	case "closest":
@@ -241,8 +243,7 @@ func parsePairing(name string) (suite.Pairing, error) {
 	return 0, errors.New("unknown")
 }
 
-// readConsts returns the constant definitions in a node: either a list of texts such as "N=3,p=0.5" or a mapping such as {N: 3, p: 0.5}. It returns each
-// text of a list, or name=value for each entry of a mapping.
+// readConsts reads constant definitions: a list of texts such as "N=3,p=0.5", or a mapping such as {N: 3, p: 0.5}.
 func (r *suiteReader) readConsts(definitions ast.Node) []string {
 	switch node := definitions.(type) {
 	case *ast.MappingNode:
@@ -265,7 +266,7 @@ func (r *suiteReader) readConstList(list ast.Node) []string {
 	return definitions
 }
 
-// readConstMapping reads constant definitions from a mapping of names to values, and returns them in the form name=value.
+// readConstMapping reads constant definitions from a mapping, and returns them in the form name=value.
 func (r *suiteReader) readConstMapping(entries []*ast.MappingValueNode) []string {
 	var definitions []string
 	for _, entry := range entries {
@@ -281,7 +282,7 @@ func (r *suiteReader) readConstMapping(entries []*ast.MappingValueNode) []string
 	return definitions
 }
 
-// readExpectation reads an element of the list "expect", and adds its expectation to a section.
+// readExpectation reads an element of the list "expect" and adds it to a section.
 func (r *suiteReader) readExpectation(n ast.Node, target *section) {
 	expected := expectation{Extra: regress.Extra{File: r.file, Pos: posOf(n)}}
 	var conditions string // the values of constants for which the expectation holds
@@ -293,7 +294,7 @@ func (r *suiteReader) readExpectation(n ast.Node, target *section) {
 			errorsBefore := len(r.errs)
 			conditions = strings.Join(r.readConsts(n), ",")
 			if len(r.errs) > errorsBefore {
-				conditions = "" // so that their error is not reported again
+				conditions = "" // do not report the error again below
 			}
 		}},
 		{"result", func(n ast.Node) { resultNode = n }},
@@ -323,7 +324,7 @@ func (r *suiteReader) addMistakes(mistakes []expect.Mistake) {
 	}
 }
 
-// Suites returns the names of the suites in the file. A suite without a name is left out.
+// Suites returns the names of the suites in the file. It leaves out suites without a name.
 func (f *File) Suites() []string {
 	var names []string
 	for i := range f.sections {
@@ -334,8 +335,8 @@ func (f *File) Suites() []string {
 	return names
 }
 
-// Tests returns the tests of a suite file that is in the directory dir of fsys. If suiteNames is not empty, it returns only the tests of the suites with
-// these names. The error is a syntax.ErrorList if the suite file names files that do not exist.
+// Tests returns the tests of a suite file in directory dir of fsys. suiteNames selects suites by name; an empty list selects all. If a file of
+// the suite file does not exist, the error is a syntax.ErrorList.
 func (f *File) Tests(fsys fs.FS, dir string, suiteNames []string) ([]regress.Test, error) {
 	var selected []regress.Test
 	var errs syntax.ErrorList
@@ -360,7 +361,7 @@ func (f *File) Tests(fsys fs.FS, dir string, suiteNames []string) ([]regress.Tes
 	return selected, errs.Err()
 }
 
-// testPaths returns the files and directories of a suite; dir for a suite without the key paths. It adds an error for each path that does not exist.
+// testPaths returns the files and directories of a suite. The default is dir. A path that does not exist is an error.
 func (f *File) testPaths(fsys fs.FS, dir string, section *section, errs *syntax.ErrorList) []string {
 	if len(section.paths) == 0 {
 		return []string{dir}
@@ -377,7 +378,7 @@ func (f *File) testPaths(fsys fs.FS, dir string, section *section, errs *syntax.
 	return names
 }
 
-// pairingOf returns how a suite pairs models with properties files: by its own key match or, if it has none, by that of the file.
+// pairingOf returns how a suite pairs models with properties files. The default is the pairing of the file.
 func (f *File) pairingOf(section *section) suite.Pairing {
 	if section.hasPairing {
 		return section.pairing
@@ -385,28 +386,28 @@ func (f *File) pairingOf(section *section) suite.Pairing {
 	return f.defaults.pairing
 }
 
-// reportUnmatched adds an error for each expectation whose properties file is not in any test.
+// reportUnmatched adds an error for each expectation with a properties file that no test has.
 func (f *File) reportUnmatched(expectations []expectation, tests []regress.Test, errs *syntax.ErrorList) {
 	for _, expectation := range expectations {
-		if expectation.file.text != "" && !slices.ContainsFunc(tests, func(test regress.Test) bool { return expectation.appliesTo(&test) }) {
+		applies := func(test regress.Test) bool { return expectation.appliesTo(&test) }
+		if expectation.file.text != "" && !slices.ContainsFunc(tests, applies) {
 			errs.Add(f.name, expectation.file.pos, "found %q, want a properties file of a test", expectation.file.text)
 		}
 	}
 }
 
-// appliesTo reports whether an expectation is for the properties file of a test. It is if the expectation names no file, or the last part of the file's
-// path.
+// appliesTo reports whether an expectation is for the properties file of a test. An expectation without a file is for every test.
 func (e *expectation) appliesTo(test *regress.Test) bool {
 	return e.file.text == "" || path.Base(test.Props) == e.file.text || strings.HasSuffix(test.Props, "/"+e.file.text)
 }
 
-// applyDefaults sets the options and expectations of a test from its suite. An option that the suite does not give comes from the file.
+// applyDefaults sets the options and expectations of a test from its suite. The file has the defaults.
 func (f *File) applyDefaults(test *regress.Test, section *section) {
 	test.Engines = section.engines
 	if len(test.Engines) == 0 {
 		test.Engines = f.defaults.engines
 	}
-	test.Consts, _ = regress.Override(f.defaults.consts, section.consts) // the definitions were validated before
+	test.Consts, _ = regress.Override(f.defaults.consts, section.consts) // Read has validated the definitions
 	test.Time, test.Memory = section.timeout, section.memory
 	if test.Time == 0 {
 		test.Time = f.defaults.timeout
@@ -421,7 +422,7 @@ func (f *File) applyDefaults(test *regress.Test, section *section) {
 	}
 }
 
-// Pair sets how all suites pair models with properties files; it replaces what the file says.
+// Pair sets how all suites pair models with properties files. It overrides the suite file.
 func (f *File) Pair(pairing suite.Pairing) {
 	f.defaults.pairing = pairing
 	for i := range f.sections {
@@ -429,8 +430,8 @@ func (f *File) Pair(pairing suite.Pairing) {
 	}
 }
 
-// Engine parses a label such as "native:exact" into the name of an engine and its configuration. It returns an error unless suites can run the engine:
-// native or storm, with or without an accuracy, prism or prism-games.
+// Engine parses a label such as "native:exact" into the name of an engine and its configuration. It returns an error for engines that suites
+// cannot run.
 func Engine(label string) (name string, config runner.EngineConfig, err error) {
 	name, config, err = runner.ParseEngineLabel(label)
 	canSelectMethod := !strings.HasPrefix(name, "prism")
@@ -446,7 +447,7 @@ func Engine(label string) (name string, config runner.EngineConfig, err error) {
 	return name, config, err
 }
 
-// In reads the suite file of a directory; it returns nil and no error if the directory has none. userName returns the name of a file for messages.
+// In reads the suite file of a directory. It returns nil and no error if there is none. userName returns the name of a file for messages.
 func In(fsys fs.FS, dir string, userName func(string) string) (*File, error) {
 	file := path.Join(dir, Name)
 	suiteFile, err := Open(fsys, file, userName)
