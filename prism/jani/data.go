@@ -70,7 +70,7 @@ func (t *translator) datatypeMember(value *jsonValue, context *exprContext) symb
 			return member
 		}
 	}
-	t.refuse(value.Start, "there is no member %q", shortened(name))
+	t.abort(value.Start, "there is no member %q", shortened(name))
 	return symbol{}
 }
 
@@ -79,7 +79,7 @@ func (t *translator) arrayElement(value *jsonValue, context *exprContext) symbol
 	t.requireKeys(value, "exp", "index")
 	base := t.symbolOf(value.get("exp"), context)
 	if base.composite == nil || base.composite.members != nil {
-		t.refuse(value.get("exp").Start, "found another value than an array, want an array")
+		t.abort(value.get("exp").Start, "found another value than an array, want an array")
 	}
 	index, elements := value.get("index"), base.composite.elements
 	if i, ok := t.constantIndex(index, context); ok {
@@ -87,7 +87,7 @@ func (t *translator) arrayElement(value *jsonValue, context *exprContext) symbol
 			return elements[i]
 		}
 		if index.kind == number {
-			t.refuse(index.Start, "the array has no element %d, want one of %d", i, len(elements))
+			t.abort(index.Start, "the array has no element %d, want one of %d", i, len(elements))
 		}
 		// A condition around the expression may prevent the access to the missing element.
 	}
@@ -116,7 +116,7 @@ func (t *translator) constantIndex(value *jsonValue, context *exprContext) (inde
 // elementAt returns the element of an array at a variable index, as nested conditions on the index. Its evaluation fails outside of the array.
 func (t *translator) elementAt(value *jsonValue, index sizedExpr, elements []symbol) symbol {
 	if len(elements) == 0 {
-		t.refuse(value.Start, "the array has no elements")
+		t.abort(value.Start, "the array has no elements")
 	}
 	if elements[0].composite != nil {
 		return t.compositeElementAt(value, index, elements)
@@ -126,7 +126,7 @@ func (t *translator) elementAt(value *jsonValue, index sizedExpr, elements []sym
 	result := failingExpr(value, index, elements[0].isBool)
 	for i, element := range slices.Backward(elements) {
 		if element.expr == nil {
-			t.refuse(value.Start, "the elements of an array have different types")
+			t.abort(value.Start, "the elements of an array have different types")
 		}
 		result.expr = &syntax.Cond{C: t.indexEquals(value, index.expr, i), T: element.expr, E: result.expr, Span: value.Span}
 		result.size += index.size + sizeOfCondition + element.size
@@ -182,7 +182,7 @@ func (t *translator) comprehension(value *jsonValue, context *exprContext) symbo
 	index, span := value.get("var").text, value.get("length").Span
 	length, ok := t.constantIndex(value.get("length"), context)
 	if !ok || length < 0 || length > maxLength {
-		t.refuse(span.Start, "the length of an array is unknown, want a constant of at most %d", maxLength)
+		t.abort(span.Start, "the length of an array is unknown, want a constant of at most %d", maxLength)
 	}
 	parts := &composite{}
 	t.addSize(value.Start, sizeOfElement*length)
@@ -203,7 +203,7 @@ func (t *translator) datatypeValue(value *jsonValue, context *exprContext) symbo
 	parts := &composite{members: make(map[string]symbol)}
 	for _, member := range value.get("values").elements {
 		if member.get("member") == nil || member.get("value") == nil {
-			t.refuse(member.Start, "a member of a datatype value lacks \"member\" or \"value\", want both")
+			t.abort(member.Start, "a member of a datatype value lacks \"member\" or \"value\", want both")
 		}
 		parts.members[member.get("member").text] = t.symbolOf(member.get("value"), context)
 	}
@@ -223,7 +223,7 @@ func (t *translator) targetsOf(ref *jsonValue, context *exprContext) targetTree 
 		isVariable := meaning.slot != nil || meaning.composite != nil
 		isConstant := meaning.definition != nil
 		if !ok || !isVariable || isConstant {
-			t.refuse(ref.Start, "there is no variable %q to assign to", shortened(ref.text))
+			t.abort(ref.Start, "there is no variable %q to assign to", shortened(ref.text))
 		}
 		return targetTreeOf(t, ref, meaning)
 	}
@@ -236,7 +236,7 @@ func (t *translator) targetsOf(ref *jsonValue, context *exprContext) targetTree 
 			return member
 		}
 	}
-	t.refuse(ref.Start, "found %s, want a variable to assign to", ref.describe())
+	t.abort(ref.Start, "found %s, want a variable to assign to", ref.describe())
 	return targetTree{}
 }
 
@@ -245,7 +245,7 @@ func (t *translator) elementTargets(ref *jsonValue, context *exprContext) target
 	t.requireKeys(ref, "exp", "index")
 	base := t.targetsOf(ref.get("exp"), context)
 	if base.elements == nil {
-		t.refuse(ref.Start, "found an index on a variable that is not an array")
+		t.abort(ref.Start, "found an index on a variable that is not an array")
 	}
 	index, length := ref.get("index"), len(base.elements)
 	i, isConstant := t.constantIndex(index, context)
@@ -253,7 +253,7 @@ func (t *translator) elementTargets(ref *jsonValue, context *exprContext) target
 		return t.targetAt(ref, t.sizedExpr(index, context), t.indexIsInside(index, context, length), base.elements)
 	}
 	if i < 0 || i >= length {
-		t.refuse(index.Start, "the array has no element %d, want one of %d", i, length)
+		t.abort(index.Start, "the array has no element %d, want one of %d", i, length)
 	}
 	return base.elements[i]
 }
@@ -272,7 +272,7 @@ func targetTreeOf(t *translator, ref *jsonValue, meaning symbol) targetTree {
 		return targetTree{scalar: []target{{slot: meaning.slot}}}
 	}
 	if meaning.composite == nil {
-		t.refuse(ref.Start, "an array of constants cannot be assigned to")
+		t.abort(ref.Start, "an array of constants cannot be assigned to")
 	}
 	var tree targetTree
 	for _, element := range meaning.composite.elements {

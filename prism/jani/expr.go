@@ -41,15 +41,15 @@ func (context *exprContext) withScope(scope *scope) *exprContext {
 	return &changed
 }
 
-// refusal is the panic value for an expression that cannot be translated.
-type refusal struct{ err *syntax.Error }
+// abortError is the panic value that ends the translation of a construct.
+type abortError struct{ err *syntax.Error }
 
-// catchRefusal calls f. If f refuses an expression, it returns the error.
-func catchRefusal(f func()) (err *syntax.Error) {
+// catchAbort calls f. If f aborts, it returns the error.
+func catchAbort(f func()) (err *syntax.Error) {
 	defer func() {
 		switch problem := recover().(type) {
 		case nil:
-		case refusal:
+		case abortError:
 			err = problem.err
 		default: // a mistake of this program
 			panic(problem)
@@ -59,11 +59,11 @@ func catchRefusal(f func()) (err *syntax.Error) {
 	return nil
 }
 
-// refuse ends the translation of the current construct with an error, by a panic that catchRefusal recovers.
-func (t *translator) refuse(pos syntax.Pos, format string, args ...any) {
+// abort ends the translation of the current construct with an error. It panics, and catchAbort recovers.
+func (t *translator) abort(pos syntax.Pos, format string, args ...any) {
 	var list syntax.ErrorList
 	list.Add(t.file, pos, format, args...)
-	panic(refusal{list[0]})
+	panic(abortError{list[0]})
 }
 
 // expr translates an expression.
@@ -74,7 +74,7 @@ func (t *translator) expr(value *jsonValue, context *exprContext) syntax.Expr {
 		return &syntax.BoolLit{Value: value.isTrue, Span: value.Span}
 	case number:
 		if len(value.text) > maxDigits {
-			t.refuse(value.Start, "a number has %d characters, want at most %d", len(value.text), maxDigits)
+			t.abort(value.Start, "a number has %d characters, want at most %d", len(value.text), maxDigits)
 		}
 		return numberExpr(value)
 	case text:
@@ -82,7 +82,7 @@ func (t *translator) expr(value *jsonValue, context *exprContext) syntax.Expr {
 	case object:
 		return t.operation(value, context)
 	}
-	t.refuse(value.Start, "found %s, want an expression", value.describe())
+	t.abort(value.Start, "found %s, want an expression", value.describe())
 	return nil
 }
 
@@ -91,7 +91,7 @@ func (t *translator) addSize(pos syntax.Pos, n int) {
 	t.size += n
 	if t.size > maxSize {
 		t.tooLarge = true
-		t.refuse(pos, "the model has more than %d operators after expanding functions and assignments, want fewer", maxSize)
+		t.abort(pos, "the model has more than %d operators after expanding functions and assignments, want fewer", maxSize)
 	}
 }
 
@@ -133,9 +133,9 @@ func (t *translator) resolveName(value *jsonValue, context *exprContext) syntax.
 	meaning, ok := context.find(value.text)
 	switch {
 	case !ok:
-		t.refuse(value.Start, "there is no constant or variable %q", shortened(value.text))
+		t.abort(value.Start, "there is no constant or variable %q", shortened(value.text))
 	case meaning.composite != nil:
-		t.refuse(value.Start, "%q is an array or a datatype, want one of its parts", shortened(value.text))
+		t.abort(value.Start, "%q is an array or a datatype, want one of its parts", shortened(value.text))
 	case meaning.slot != nil:
 		return t.slotValue(value, meaning.slot, context)
 	}
@@ -149,7 +149,7 @@ func (t *translator) resolveName(value *jsonValue, context *exprContext) syntax.
 // slotValue translates the use of a variable. In a step, the variable has its current value. A transient variable has its value in the state.
 func (t *translator) slotValue(value *jsonValue, variable *slot, context *exprContext) syntax.Expr {
 	if !variable.transient && context.noStateVariables {
-		t.refuse(value.Start, "a step reward reads the variable %q, want only transient variables and constants", shortened(variable.janiName))
+		t.abort(value.Start, "a step reward reads the variable %q, want only transient variables and constants", shortened(variable.janiName))
 	}
 	if current, ok := context.assigned[variable]; ok {
 		t.addSize(value.Start, current.size)
@@ -161,9 +161,9 @@ func (t *translator) slotValue(value *jsonValue, variable *slot, context *exprCo
 	case context.assigned != nil:
 		return variable.initial
 	case context.noTransients:
-		t.refuse(value.Start, "the value of a transient variable reads %q, which is also transient; this is not supported", shortened(variable.janiName))
+		t.abort(value.Start, "the value of a transient variable reads %q, which is also transient; this is not supported", shortened(variable.janiName))
 	case variable.ambiguous:
-		t.refuse(value.Start, "locations of several automata give %q a value, want locations of one automaton", shortened(variable.janiName))
+		t.abort(value.Start, "locations of several automata give %q a value, want locations of one automaton", shortened(variable.janiName))
 	case context.inProperty && variable.typ.kind == boolType:
 		return &syntax.Quoted{Name: t.labels[variable], Span: value.Span}
 	}
@@ -194,7 +194,7 @@ var functionNames = map[string]struct {
 func (t *translator) operation(value *jsonValue, context *exprContext) syntax.Expr {
 	op := value.get("op")
 	if op == nil || op.kind != text {
-		t.refuseWithoutOperator(value, op)
+		t.abortWithoutOperator(value, op)
 	}
 	if binary, ok := operators[op.text]; ok {
 		t.requireKeys(value, "left", "right")
@@ -216,27 +216,27 @@ func (t *translator) operation(value *jsonValue, context *exprContext) syntax.Ex
 	return functionCall(value, function.name, t.expr(value.get("left"), context), t.expr(value.get("right"), context))
 }
 
-// refuseWithoutOperator refuses an object that is not an operator. op is the value of its key "op", or nil.
-func (t *translator) refuseWithoutOperator(value, op *jsonValue) {
+// abortWithoutOperator refuses an object that is not an operator. op is the value of its key "op", or nil.
+func (t *translator) abortWithoutOperator(value, op *jsonValue) {
 	if constant := value.get("constant"); op == nil && constant != nil {
-		t.refuse(value.Start, "the constant %s is not a fraction, so PRISM's language cannot express it", shortened(constant.text))
+		t.abort(value.Start, "the constant %s is not a fraction, so PRISM's language cannot express it", shortened(constant.text))
 	}
 	if op == nil && value.get("distribution") != nil {
-		t.refuse(value.Start, "found a number that is drawn from a distribution, want it in an assignment of an edge")
+		t.abort(value.Start, "found a number that is drawn from a distribution, want it in an assignment of an edge")
 	}
-	t.refuse(value.Start, "an expression has no \"op\", want one")
+	t.abort(value.Start, "an expression has no \"op\", want one")
 }
 
 // requireKeys refuses an operator that does not have exactly these keys.
 func (t *translator) requireKeys(value *jsonValue, keys ...string) {
 	for _, key := range keys {
 		if value.get(key) == nil {
-			t.refuse(value.Start, "the operator %s has no %q, want one", value.get("op").describe(), key)
+			t.abort(value.Start, "the operator %s has no %q, want one", value.get("op").describe(), key)
 		}
 	}
 	for _, member := range value.members {
 		if member.key != "op" && !isExtension(member.key) && !slices.Contains(keys, member.key) {
-			t.refuse(member.pos, "the operator %s has a key %q, want only %s", value.get("op").describe(), shortened(member.key), strings.Join(keys, ", "))
+			t.abort(member.pos, "the operator %s has a key %q, want only %s", value.get("op").describe(), shortened(member.key), strings.Join(keys, ", "))
 		}
 	}
 }
@@ -266,18 +266,18 @@ func (t *translator) otherOperator(value, op *jsonValue, context *exprContext) s
 	case "aa", "da":
 		meaning := t.symbolOf(value, context)
 		if meaning.composite != nil {
-			t.refuse(value.Start, "found an array or a datatype, want a number or a Boolean")
+			t.abort(value.Start, "found an array or a datatype, want a number or a Boolean")
 		}
 		return meaning.expr
 	case "av", "ac":
-		t.refuse(value.Start, "found an array, want a number or a Boolean")
+		t.abort(value.Start, "found an array, want a number or a Boolean")
 	}
 	if context.inProperty {
 		if expr := t.propertyOperator(value, op, context); expr != nil {
 			return expr
 		}
 	}
-	t.refuse(op.Start, "the operator %q is not supported here", shortened(op.text))
+	t.abort(op.Start, "the operator %q is not supported here", shortened(op.text))
 	return nil
 }
 
@@ -287,20 +287,21 @@ func (t *translator) signed(value *jsonValue, op string, context *exprContext) s
 	const sizeOfSign = 8 // of the conditions and numbers around two copies of the operand
 	t.addSize(value.Start, 2*operand.size+sizeOfSign)
 	number := func(n int32) syntax.Expr { return &syntax.IntLit{Value: n, Span: value.Span} }
-	neg := func(expr syntax.Expr) syntax.Expr { return &syntax.Unary{Op: syntax.OpNeg, X: expr, Span: value.Span} }
-	compared := func(op syntax.Op) syntax.Expr {
+	negate := func(expr syntax.Expr) syntax.Expr { return &syntax.Unary{Op: syntax.OpNeg, X: expr, Span: value.Span} }
+	compareWithZero := func(op syntax.Op) syntax.Expr {
 		return &syntax.Binary{Op: op, X: operand.expr, Y: number(0), OpPos: value.Start, Span: value.Span}
 	}
-	choose := func(c, first, second syntax.Expr) syntax.Expr {
-		return &syntax.Cond{C: c, T: first, E: second, Span: value.Span}
+	conditional := func(condition, ifTrue, ifFalse syntax.Expr) syntax.Expr {
+		return &syntax.Cond{C: condition, T: ifTrue, E: ifFalse, Span: value.Span}
 	}
+	isNotNegative, isPositive, isNegative := compareWithZero(syntax.OpGe), compareWithZero(syntax.OpGt), compareWithZero(syntax.OpLt)
 	switch op {
 	case "abs":
-		return choose(compared(syntax.OpGe), operand.expr, neg(operand.expr))
+		return conditional(isNotNegative, operand.expr, negate(operand.expr))
 	case "trc":
-		return choose(compared(syntax.OpGe), functionCall(value, "floor", operand.expr), functionCall(value, "ceil", operand.expr))
+		return conditional(isNotNegative, functionCall(value, "floor", operand.expr), functionCall(value, "ceil", operand.expr))
 	}
-	return choose(compared(syntax.OpGt), number(1), choose(compared(syntax.OpLt), neg(number(1)), number(0)))
+	return conditional(isPositive, number(1), conditional(isNegative, negate(number(1)), number(0)))
 }
 
 // expandCall returns the body of a called function with the arguments in place of the parameters.
@@ -310,11 +311,11 @@ func (t *translator) expandCall(value *jsonValue, context *exprContext) syntax.E
 	function, functionScope := context.function(name.text)
 	switch {
 	case function == nil:
-		t.refuse(name.Start, "there is no function %q", shortened(name.text))
+		t.abort(name.Start, "there is no function %q", shortened(name.text))
 	case args.kind != array || len(args.elements) != len(function.params):
-		t.refuse(args.Start, "the function %q has %d parameters, want as many arguments in an array", shortened(function.name), len(function.params))
+		t.abort(args.Start, "the function %q has %d parameters, want as many arguments in an array", shortened(function.name), len(function.params))
 	case context.calls >= maxCalls:
-		t.refuse(value.Start, "the function %q calls itself, or functions call each other more than %d deep, which is not supported",
+		t.abort(value.Start, "the function %q calls itself, or functions call each other more than %d deep, which is not supported",
 			shortened(function.name), maxCalls)
 	}
 	scope := newScope(functionScope)

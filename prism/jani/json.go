@@ -73,7 +73,7 @@ func (v *jsonValue) describe() string {
 	return v.kind.String()
 }
 
-// shortened returns a text of at most 40 bytes for an error message. It shortens a longer text.
+// shortened returns a text for an error message. It cuts the text after at most 40 bytes.
 func shortened(text string) string {
 	const maxBytes = 40
 	if len(text) <= maxBytes {
@@ -115,7 +115,7 @@ func parseJSON(file string, src []byte) (value *jsonValue, err error) {
 	value = jsonParser.value()
 	jsonParser.skipSpace()
 	if jsonParser.offset < len(jsonParser.src) {
-		jsonParser.fail("found %s after the JSON value, want the end of the file", jsonParser.describeNext())
+		jsonParser.abort("found %s after the JSON value, want the end of the file", jsonParser.describeNext())
 	}
 	return value, nil
 }
@@ -127,11 +127,11 @@ func (p *parser) pos() syntax.Pos {
 	return syntax.Pos{Offset: int32(p.offset), Line: p.line, Col: int32(p.offset-p.lineStart) + 1}
 }
 
-// fail ends the parsing with an error at the next byte.
-func (p *parser) fail(format string, args ...any) { p.failAt(p.pos(), format, args...) }
+// abort ends the parsing with an error at the next byte.
+func (p *parser) abort(format string, args ...any) { p.abortAt(p.pos(), format, args...) }
 
-// failAt ends the parsing with an error at a position.
-func (p *parser) failAt(pos syntax.Pos, format string, args ...any) {
+// abortAt ends the parsing with an error at a position.
+func (p *parser) abortAt(pos syntax.Pos, format string, args ...any) {
 	panic(&syntax.Error{File: p.file, Pos: pos, Msg: fmt.Sprintf(format, args...)})
 }
 
@@ -170,7 +170,7 @@ func (p *parser) skipSpace() {
 // expect reads the given character, or fails.
 func (p *parser) expect(char byte) {
 	if p.peek() != char {
-		p.fail("found %s, want %q", p.describeNext(), char)
+		p.abort("found %s, want %q", p.describeNext(), char)
 	}
 	p.offset++
 }
@@ -198,7 +198,7 @@ func (p *parser) value() *jsonValue {
 func (p *parser) nested(parse func(*jsonValue), value *jsonValue) {
 	p.depth++
 	if p.depth > maxDepth {
-		p.fail("values are nested more than %d deep, want fewer", maxDepth)
+		p.abort("values are nested more than %d deep, want fewer", maxDepth)
 	}
 	parse(value)
 	p.depth--
@@ -217,11 +217,11 @@ func (p *parser) object(value *jsonValue) {
 	for {
 		member := member{pos: p.pos()}
 		if p.peek() != '"' {
-			p.fail("found %s, want a key in quotes", p.describeNext())
+			p.abort("found %s, want a key in quotes", p.describeNext())
 		}
 		member.key = p.stringLiteral()
 		if addKey(value, &knownKeys, member.key) {
-			p.failAt(member.pos, "the key %q occurs twice, want it once", shortened(member.key))
+			p.abortAt(member.pos, "the key %q occurs twice, want it once", shortened(member.key))
 		}
 		p.skipSpace()
 		p.expect(':')
@@ -263,7 +263,7 @@ func (p *parser) endOrComma(end byte) (isEnd bool) {
 		p.offset++
 		return true
 	}
-	p.fail("found %s, want ',' or %q", p.describeNext(), end)
+	p.abort("found %s, want ',' or %q", p.describeNext(), end)
 	return true
 }
 
@@ -294,7 +294,7 @@ func (p *parser) literal(value *jsonValue) {
 	case p.skipWord("null"):
 		value.kind = null
 	default:
-		p.fail("found %s, want a value", p.describeNext())
+		p.abort("found %s, want a value", p.describeNext())
 	}
 }
 
@@ -322,7 +322,7 @@ func (p *parser) number() string {
 		p.digits()
 	}
 	if isDigit(p.peek()) {
-		p.fail("found a digit behind a 0 at the start of a number, want none")
+		p.abort("found a digit behind a 0 at the start of a number, want none")
 	}
 	return string(p.src[start:p.offset])
 }
@@ -339,7 +339,7 @@ func (p *parser) skipByte(chars string) bool {
 // digits parses one or more digits.
 func (p *parser) digits() {
 	if !isDigit(p.peek()) {
-		p.fail("found %s, want a digit", p.describeNext())
+		p.abort("found %s, want a digit", p.describeNext())
 	}
 	for isDigit(p.peek()) {
 		p.offset++
@@ -356,7 +356,7 @@ func (p *parser) stringLiteral() string {
 	for {
 		switch char := p.peek(); {
 		case p.offset >= len(p.src) || char < ' ':
-			p.fail("found %s in a string, want '\"'", p.describeNext())
+			p.abort("found %s in a string, want '\"'", p.describeNext())
 		case char == '"':
 			decoded = append(decoded, p.src[start:p.offset]...)
 			p.offset++
@@ -370,7 +370,7 @@ func (p *parser) stringLiteral() string {
 			char, size := utf8.DecodeRune(p.src[p.offset:])
 			isInvalid := char == utf8.RuneError && size == 1
 			if isInvalid {
-				p.fail("a string is not UTF-8")
+				p.abort("a string is not UTF-8")
 			}
 			p.offset += size
 		}
@@ -399,7 +399,7 @@ func (p *parser) escape(decoded []byte) []byte {
 		return utf8.AppendRune(decoded, p.unicodeEscape())
 	}
 	p.offset--
-	p.fail("found %s behind '\\' in a string, want one of \" \\ / b f n r t u", p.describeNext())
+	p.abort("found %s behind '\\' in a string, want one of \" \\ / b f n r t u", p.describeNext())
 	return nil
 }
 
@@ -410,7 +410,7 @@ func (p *parser) unicodeEscape() rune {
 		char = utf16.DecodeRune(char, p.hex())
 	}
 	if utf16.IsSurrogate(char) || char == utf8.RuneError {
-		p.fail("found half of a surrogate pair in a string, want both halves")
+		p.abort("found half of a surrogate pair in a string, want both halves")
 	}
 	return char
 }
@@ -423,6 +423,6 @@ func (p *parser) hex() rune {
 			return rune(n)
 		}
 	}
-	p.fail("found %s, want four hexadecimal digits", p.describeNext())
+	p.abort("found %s, want four hexadecimal digits", p.describeNext())
 	return 0
 }

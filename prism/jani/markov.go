@@ -51,12 +51,14 @@ func (t *translator) totalRate() syntax.Expr {
 		enabledRate := &syntax.Cond{C: edge.command.Guard, T: edge.rate, E: zeroExpr(span), Span: span}
 		total = joinWith(syntax.OpAdd, []syntax.Expr{total, enabledRate})
 	}
-	t.addSize(span.Start, 4*len(t.rateCommands))
+	const sizeOfSummand = 4 // the sum, the condition and its two numbers
+	t.addSize(span.Start, sizeOfSummand*len(t.rateCommands))
 	return total
 }
 
 // raceUpdates returns the updates of all edges with rates, each with its probability to win the race.
 func (t *translator) raceUpdates(race *race) []*syntax.Update {
+	const sizeOfProbability = 6 // the quotient with its rates and conditions
 	span := t.doc.span
 	var updates []*syntax.Update
 	for _, edge := range t.rateCommands {
@@ -64,7 +66,7 @@ func (t *translator) raceUpdates(race *race) []*syntax.Update {
 			enabledRate := &syntax.Cond{C: edge.command.Guard, T: update.Prob, E: zeroExpr(span), Span: span}
 			updates = append(updates, &syntax.Update{Prob: race.dividedByRate(enabledRate, span), Assigns: update.Assigns, Span: update.Span})
 		}
-		t.addSize(span.Start, 6*len(edge.command.Updates))
+		t.addSize(span.Start, sizeOfProbability*len(edge.command.Updates))
 	}
 	return updates
 }

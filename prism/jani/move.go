@@ -131,7 +131,7 @@ func (t *translator) recordWrites(edge *edgeInstance, assign assignment, targets
 func (t *translator) recordWrite(edge *edgeInstance, assign assignment, target target) {
 	variable := target.slot
 	if variable == edge.instance.location {
-		t.refuse(assign.ref.Start, "a location cannot be assigned")
+		t.abort(assign.ref.Start, "a location cannot be assigned")
 	}
 	edge.accesses = append(edge.accesses, access{variable, assign.index, true})
 	mayKeepValue := len(target.conditions) > 0
@@ -270,7 +270,7 @@ func (t *translator) assignModulesWithinLimit() {
 	}
 	if step := t.findTooLarge(); step != nil {
 		t.tooLarge = true
-		t.refuse(step.pos, "the edges that are taken together in one module make more than %d commands, want fewer", maxCommands)
+		t.abort(step.pos, "the edges that are taken together in one module make more than %d commands, want fewer", maxCommands)
 	}
 }
 

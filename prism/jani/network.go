@@ -344,7 +344,7 @@ func (t *translator) valuesAfter(edges []*edgeInstance, chosen []int) map[*slot]
 func (t *translator) assignValue(next, env map[*slot]sizedExpr, targets targetTree, assigned symbol, assignment assignment) {
 	if len(targets.scalar) > 0 {
 		if assigned.expr == nil {
-			t.refuse(assignment.value.Start, "found an array or a datatype, want a single value")
+			t.abort(assignment.value.Start, "found an array or a datatype, want a single value")
 		}
 		for _, target := range targets.scalar {
 			t.assignScalar(next, env, target, sizedExpr{expr: assigned.expr, size: assigned.size}, assignment)
@@ -353,7 +353,7 @@ func (t *translator) assignValue(next, env map[*slot]sizedExpr, targets targetTr
 	}
 	parts := assigned.composite
 	if parts == nil || len(parts.elements) != len(targets.elements) || len(parts.members) != len(targets.members) {
-		t.refuse(assignment.pos, "the assigned value has another shape than the variable, want arrays of equal length or the same datatype")
+		t.abort(assignment.pos, "the assigned value has another shape than the variable, want arrays of equal length or the same datatype")
 	}
 	for i, element := range targets.elements {
 		t.assignValue(next, env, element, parts.elements[i], assignment)
@@ -370,7 +370,7 @@ func (t *translator) assignScalar(next, env map[*slot]sizedExpr, target target, 
 	if len(target.conditions) == 0 {
 		// Two assignments with variable indices may or may not write the same element.
 		if assignedBefore && !current.conditional && !sameExpr(current.expr, assigned.expr) {
-			t.refuse(assignment.pos, "the variable %q is assigned twice at the same index of a step, want one assignment", shortened(variable.janiName))
+			t.abort(assignment.pos, "the variable %q is assigned twice at the same index of a step, want one assignment", shortened(variable.janiName))
 		}
 		next[variable] = assigned
 		return

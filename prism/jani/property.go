@@ -17,7 +17,7 @@ func (t *translator) translateProperties() {
 	}
 	for _, declared := range t.doc.properties {
 		property := &syntax.Property{Name: &syntax.Ident{Name: names.unused(declared.name), Span: declared.Span}, Span: declared.Span}
-		err := catchRefusal(func() { property.X = t.translateProperty(declared.expr) })
+		err := catchAbort(func() { property.X = t.translateProperty(declared.expr) })
 		if err != nil {
 			var text strings.Builder
 			writeJSON(&text, declared.expr)
@@ -57,7 +57,7 @@ func (t *translator) translateProperty(value *jsonValue) syntax.Expr {
 	case filter.text == "values":
 		name = "state"
 	case !ok:
-		t.refuse(filter.Start, "the filter %s is not supported", filter.describe())
+		t.abort(filter.Start, "the filter %s is not supported", filter.describe())
 	}
 	return &syntax.Filter{Op: name, OpPos: filter.Start, X: expr, States: t.expr(states, context), Span: value.Span}
 }
@@ -87,7 +87,7 @@ func (t *translator) propertyOperator(value, op *jsonValue, context *exprContext
 		}
 		return t.rewardOperator(value, op, &syntax.RewardPath{Kind: syntax.LongRun, Span: value.Span})
 	case "U", "W", "F", "G", "R", "X":
-		t.refuse(op.Start, "found the operator %s, want it only inside Pmin, Pmax, ∀ or ∃", op.text)
+		t.abort(op.Start, "found the operator %s, want it only inside Pmin, Pmax, ∀ or ∃", op.text)
 	}
 	return nil
 }
@@ -206,7 +206,7 @@ func (t *translator) unaryPath(value *jsonValue, op syntax.TemporalOp, optionalK
 func (t *translator) addPathBounds(temporal *syntax.Temporal, value *jsonValue, context *exprContext) {
 	temporal.Bound = t.pathBound(value, context)
 	if timeBound := temporal.Bound; timeBound != nil && t.doc.markov && !Elapse(temporal) {
-		t.refuse(timeBound.Start, "%s", NotTimed)
+		t.abort(timeBound.Start, "%s", NotTimed)
 	}
 	if rewards := value.get("reward-bounds"); rewards != nil {
 		t.addRewardBounds(temporal, rewards, context)
@@ -230,11 +230,11 @@ func (t *translator) pathBound(value *jsonValue, context *exprContext) *syntax.T
 	hasTime := t.doc.hasTime()
 	switch {
 	case t.doc.markov && steps != nil:
-		t.refuse(value.Start, "bounds on the steps of a Markov automaton are not supported")
+		t.abort(value.Start, "bounds on the steps of a Markov automaton are not supported")
 	case steps != nil && hasTime:
-		t.refuse(steps.Start, "bounds on the steps of %s are not supported, want bounds on time", t.describeModel())
+		t.abort(steps.Start, "bounds on the steps of %s are not supported, want bounds on time", t.describeModel())
 	case times != nil && !hasTime:
-		t.refuse(times.Start, "found a time bound in %s, which has no time", t.describeModel())
+		t.abort(times.Start, "found a time bound in %s, which has no time", t.describeModel())
 	case times != nil:
 		return t.timeInterval(times, context)
 	case steps != nil:
@@ -249,10 +249,10 @@ func (t *translator) describeModel() string { return noun.WithArticle(t.doc.mode
 // addRewardBounds adds reward bounds to a temporal operator, in Storm's dialect.
 func (t *translator) addRewardBounds(temporal *syntax.Temporal, value *jsonValue, context *exprContext) {
 	if value.kind != array {
-		t.refuse(value.Start, "found %s, want bounds on rewards in an array", value.describe())
+		t.abort(value.Start, "found %s, want bounds on rewards in an array", value.describe())
 	}
 	if t.doc.hasTime() && t.doc.modelType != syntax.CTMC {
-		t.refuse(value.Start, "reward bounds of a Markov automaton or timed automaton are not supported")
+		t.abort(value.Start, "reward bounds of a Markov automaton or timed automaton are not supported")
 	}
 	for _, element := range value.elements {
 		cost := t.rewardBound(element, context)
@@ -261,7 +261,7 @@ func (t *translator) addRewardBounds(temporal *syntax.Temporal, value *jsonValue
 		}
 		supportsCosts := temporal.Op == syntax.Future || temporal.Op == syntax.Until
 		if !supportsCosts || temporal.Bound != nil {
-			t.refuse(element.Start, "bounds on rewards are supported only for F and U without other bounds")
+			t.abort(element.Start, "bounds on rewards are supported only for F and U without other bounds")
 		}
 		temporal.Costs = append(temporal.Costs, cost)
 	}
@@ -270,13 +270,13 @@ func (t *translator) addRewardBounds(temporal *syntax.Temporal, value *jsonValue
 // rewardBound translates one reward bound, or returns nil if it has no limits.
 func (t *translator) rewardBound(value *jsonValue, context *exprContext) *syntax.CostBound {
 	if value.get("exp") == nil || value.get("accumulate") == nil || value.get("bounds") == nil {
-		t.refuse(value.Start, "a bound on rewards lacks \"exp\", \"accumulate\" or \"bounds\", want all of them")
+		t.abort(value.Start, "a bound on rewards lacks \"exp\", \"accumulate\" or \"bounds\", want all of them")
 	}
 	t.checkAccumulate(value.get("accumulate"))
 	reward := t.findReward(value)
 	bound := t.timeInterval(value.get("bounds"), context)
 	if reward.isMean { // a bound depends on the reward of each path, not on the mean
-		t.refuse(value.Start, "found a bound on a reward that differs between destinations of an edge, which is not supported")
+		t.abort(value.Start, "found a bound on a reward that differs between destinations of an edge, which is not supported")
 	}
 	if bound == nil {
 		return nil
@@ -289,7 +289,7 @@ func (t *translator) rewardBound(value *jsonValue, context *exprContext) *syntax
 func (t *translator) timeInterval(value *jsonValue, context *exprContext) *syntax.TimeBound {
 	bound := t.boundInterval(value, context)
 	if bound != nil && isOpenInterval(bound) {
-		t.refuse(value.Start, "found an open interval of time, which PRISM's language cannot express, want a closed one")
+		t.abort(value.Start, "found an open interval of time, which PRISM's language cannot express, want a closed one")
 	}
 	return bound
 }
@@ -321,7 +321,7 @@ func isOpenInterval(bound *syntax.TimeBound) bool {
 // boundInterval translates an object with the keys lower, upper, lower-exclusive and upper-exclusive. It returns nil without limits.
 func (t *translator) boundInterval(value *jsonValue, context *exprContext) *syntax.TimeBound {
 	if value.kind != object {
-		t.refuse(value.Start, "found %s, want a bound as an object", value.describe())
+		t.abort(value.Start, "found %s, want a bound as an object", value.describe())
 	}
 	bound := &syntax.TimeBound{Span: value.Span}
 	for _, member := range value.members {
@@ -336,7 +336,7 @@ func (t *translator) boundInterval(value *jsonValue, context *exprContext) *synt
 			bound.HighStrict = t.boolean(member.value)
 		case "comment":
 		default:
-			t.refuse(member.pos, "a bound has a key %q, want only lower, lower-exclusive, upper, upper-exclusive", shortened(member.key))
+			t.abort(member.pos, "a bound has a key %q, want only lower, lower-exclusive, upper, upper-exclusive", shortened(member.key))
 		}
 	}
 	if bound.Low == nil && bound.High == nil {
@@ -351,7 +351,7 @@ func (t *translator) boundInterval(value *jsonValue, context *exprContext) *synt
 // boolean returns the value of true or false. It refuses any other value.
 func (t *translator) boolean(value *jsonValue) bool {
 	if value.kind != boolean {
-		t.refuse(value.Start, "found %s, want true or false", value.describe())
+		t.abort(value.Start, "found %s, want true or false", value.describe())
 	}
 	return value.isTrue
 }
@@ -372,7 +372,7 @@ func (t *translator) expectation(value, op *jsonValue, context *exprContext) syn
 	if value.get("accumulate") == nil {
 		path.Kind = syntax.Instantaneous
 		if instant == nil {
-			t.refuse(value.Start, "an expectation has no accumulate, reach or instant, want one of them")
+			t.abort(value.Start, "an expectation has no accumulate, reach or instant, want one of them")
 		}
 	}
 	if instant != nil {
@@ -387,19 +387,19 @@ func (t *translator) checkExpectation(value *jsonValue) {
 	reach, accumulate := value.get("reach"), value.get("accumulate")
 	hasInstant := steps != nil || times != nil
 	if instants := value.get("reward-instants"); instants != nil {
-		t.refuse(instants.Start, "instants of rewards are not supported")
+		t.abort(instants.Start, "instants of rewards are not supported")
 	}
 	switch {
 	case t.doc.markov && reach == nil && (accumulate == nil || hasInstant):
-		t.refuse(value.Start, "instants of a Markov automaton are not supported")
+		t.abort(value.Start, "instants of a Markov automaton are not supported")
 	case steps != nil && t.doc.hasTime():
-		t.refuse(steps.Start, "a number of steps of %s is not supported, want an instant of time", t.describeModel())
+		t.abort(steps.Start, "a number of steps of %s is not supported, want an instant of time", t.describeModel())
 	case times != nil && !t.doc.hasTime():
-		t.refuse(times.Start, "found an instant of time in %s, which has no time", t.describeModel())
+		t.abort(times.Start, "found an instant of time in %s, which has no time", t.describeModel())
 	case reach != nil && hasInstant:
-		t.refuse(value.Start, "found both reach and an instant, which PRISM's language cannot express")
+		t.abort(value.Start, "found both reach and an instant, which PRISM's language cannot express")
 	case reach != nil && accumulate == nil:
-		t.refuse(value.Start, "found reach without accumulate, which PRISM's language cannot express")
+		t.abort(value.Start, "found reach without accumulate, which PRISM's language cannot express")
 	}
 }
 
@@ -415,15 +415,15 @@ func (t *translator) rewardOperator(value, op *jsonValue, path syntax.Expr) synt
 // checkAccumulate refuses a list of times other than steps, time and exit. It also refuses time in a model without time.
 func (t *translator) checkAccumulate(value *jsonValue) {
 	if value.kind != array || len(value.elements) == 0 {
-		t.refuse(value.Start, "found %s, want steps, time or exit in an array", value.describe())
+		t.abort(value.Start, "found %s, want steps, time or exit in an array", value.describe())
 	}
 	for _, when := range value.elements {
 		switch {
 		case when.isText("steps"), when.isText("exit"):
 		case !when.isText("time"):
-			t.refuse(when.Start, "found %s, want steps, time or exit", when.describe())
+			t.abort(when.Start, "found %s, want steps, time or exit", when.describe())
 		case !t.doc.hasTime():
-			t.refuse(when.Start, "found rewards that %s accumulates over time, which it does not have, want exit or steps", t.describeModel())
+			t.abort(when.Start, "found rewards that %s accumulates over time, which it does not have, want exit or steps", t.describeModel())
 		}
 	}
 }

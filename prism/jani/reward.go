@@ -107,7 +107,7 @@ func (r *reward) preferredName() string {
 
 // addStateReward adds the state reward to a reward structure, unless it is 0.
 func (t *translator) addStateReward(reward *reward) {
-	reward.err = catchRefusal(func() {
+	reward.err = catchAbort(func() {
 		reward.timeReward = t.expr(reward.expr, &exprContext{scope: t.global})
 		if !isNumber(reward.timeReward, "0") {
 			item := &syntax.RewardItem{Guard: trueExpr(reward.span), Value: reward.timeReward, Span: reward.span}
@@ -207,7 +207,7 @@ func (t *translator) rewardOf(value *jsonValue) *reward {
 func (t *translator) findReward(value *jsonValue) *reward {
 	found := t.addReward(t.rewardOf(value))
 	if found.err != nil {
-		panic(refusal{found.err})
+		panic(abortError{found.err})
 	}
 	for _, earlier := range t.rewards {
 		if earlier == found {
@@ -246,7 +246,7 @@ func (t *translator) stepRewardsAfter(env map[*slot]sizedExpr) []syntax.Expr {
 	rewards := make([]syntax.Expr, len(t.rewards))
 	for i, reward := range t.rewards {
 		if reward.err == nil && (reward.onSteps || reward.onExits) {
-			reward.err = catchRefusal(func() { rewards[i] = t.stepReward(reward, env) })
+			reward.err = catchAbort(func() { rewards[i] = t.stepReward(reward, env) })
 		}
 	}
 	return rewards

@@ -15,7 +15,7 @@ type outcome struct {
 
 // expandSampling returns an edge without sampled numbers. It replaces each destination by one destination for each number that may be drawn.
 func (t *translator) expandSampling(original edge, context *exprContext) edge {
-	// outcomes refuses continuous distributions, so the stochastic timed automaton becomes a probabilistic timed automaton.
+	// All distributions are discrete, so the stochastic timed automaton becomes a probabilistic timed automaton.
 	var destinations []destination
 	for _, destination := range original.destinations {
 		destinations = append(destinations, t.expandSampled(destination, context)...)
@@ -53,7 +53,7 @@ func withEachDrawn(destinations []destination, assign int, sampled *jsonValue, o
 func (t *translator) limitSampled(pos syntax.Pos, count int) {
 	if count > maxSelected {
 		t.tooLarge = true
-		t.refuse(pos, "the numbers that an edge draws have more than %d combinations, want fewer", maxSelected)
+		t.abort(pos, "the numbers that an edge draws have more than %d combinations, want fewer", maxSelected)
 	}
 }
 
@@ -82,7 +82,7 @@ func (t *translator) outcomes(sampled *jsonValue, context *exprContext) []outcom
 	case name == "DiscreteUniform" && args != nil && len(args.elements) == 2:
 		low, high := t.constant(args.elements[0], context, 0), t.constant(args.elements[1], context, 0)
 		if !isInt32(low) || !isInt32(high) || low.Cmp(high) > 0 {
-			t.refuse(sampled.Start,
+			t.abort(sampled.Start,
 				"found bounds of DiscreteUniform that are not known whole numbers, the smaller one first; constants in them need a value (--const)")
 		}
 		return t.equalOutcomes(sampled, int(low.Num().Int64()), int(high.Num().Int64()))
@@ -91,7 +91,7 @@ func (t *translator) outcomes(sampled *jsonValue, context *exprContext) []outcom
 		failure := operation("-", numberValue(1, sampled.Start), success)
 		return []outcome{{number: 1, probability: success}, {number: 0, probability: failure}}
 	}
-	t.refuse(sampled.Start, "sampling from %s is not supported, want DiscreteUniform with two arguments or Bernoulli with one",
+	t.abort(sampled.Start, "sampling from %s is not supported, want DiscreteUniform with two arguments or Bernoulli with one",
 		shortened(fmt.Sprintf("%q", name)))
 	return nil
 }

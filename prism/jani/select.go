@@ -24,7 +24,7 @@ func (t *translator) expandSelections(original edge, context *exprContext) []edg
 func (t *translator) expandSelectionsIn(copies []edge, destination, assign int, value *jsonValue, context *exprContext) []edge {
 	for _, selection := range appendParts(nil, value, isTruncatedSelection) {
 		if copies[0].rate != nil {
-			t.refuse(selection.Start, "found a selection on an edge with a rate, which is not supported")
+			t.abort(selection.Start, "found a selection on an edge with a rate, which is not supported")
 		}
 		copies = t.expandSelection(copies, destination, assign, selection, context)
 	}
@@ -38,7 +38,7 @@ func (t *translator) expandSelection(edges []edge, destination, assign int, sele
 	count := high - low + 1
 	if count > maxSelected || len(edges)*count > maxSelected {
 		t.tooLarge = true
-		t.refuse(selection.Start, "the selections of an edge have more than %d combinations, want fewer", maxSelected)
+		t.abort(selection.Start, "the selections of an edge have more than %d combinations, want fewer", maxSelected)
 	}
 	var copies []edge
 	for _, edge := range edges {
@@ -109,20 +109,20 @@ func replaceValue(value, old, replacement *jsonValue) *jsonValue {
 // selectionRange returns the smallest and the largest number that a selection may give. The selection must be truncated to an integer.
 func (t *translator) selectionRange(value *jsonValue, context *exprContext) (low, high int) {
 	if !value.get("op").isText("trc") {
-		t.refuse(value.Start, "found a selection of a real number, want it truncated with \"trc\"")
+		t.abort(value.Start, "found a selection of a real number, want it truncated with \"trc\"")
 	}
 	selection := value.get("exp")
 	t.requireKeys(selection, "var", "exp")
 	if selection.get("var").kind != text {
-		t.refuse(selection.Start, "found %s, want the name of the selected number", selection.get("var").describe())
+		t.abort(selection.Start, "found %s, want the name of the selected number", selection.get("var").describe())
 	}
 	bounds := &selectionBounds{selection: selection, name: selection.get("var").text}
 	t.readSelectionBounds(bounds, selection.get("exp"), context)
 	if !isInt32(bounds.minimum) || !isInt32(bounds.maximum) {
-		t.refuse(selection.Start, "the bounds of the selected number are unknown, want whole numbers; constants in them need a value (--const)")
+		t.abort(selection.Start, "the bounds of the selected number are unknown, want whole numbers; constants in them need a value (--const)")
 	}
 	if bounds.minimum.Cmp(bounds.maximum) > 0 {
-		t.refuse(selection.Start, "there is nothing to select between %s and %s", bounds.minimum.RatString(), bounds.maximum.RatString())
+		t.abort(selection.Start, "there is nothing to select between %s and %s", bounds.minimum.RatString(), bounds.maximum.RatString())
 	}
 	return int(bounds.minimum.Num().Int64()), int(bounds.maximum.Num().Int64())
 }
@@ -142,7 +142,7 @@ type selectionBounds struct {
 // readSelectionBounds reads the bounds of a selected number x from a condition a ≤ x ∧ x ≤ b. It refuses other conditions.
 func (t *translator) readSelectionBounds(bounds *selectionBounds, condition *jsonValue, context *exprContext) {
 	if condition == nil {
-		t.refuse(bounds.selection.Start, "a condition on the selected number lacks an operand")
+		t.abort(bounds.selection.Start, "a condition on the selected number lacks an operand")
 	}
 	op, left, right := condition.get("op"), condition.get("left"), condition.get("right")
 	if op.isText("∧") {
@@ -161,6 +161,6 @@ func (t *translator) readSelectionBounds(bounds *selectionBounds, condition *jso
 		bounds.maximum = t.constant(right, context, 0)
 	default:
 		name := shortened(bounds.name)
-		t.refuse(condition.Start, "found another condition on the selected number, want a ≤ %s ∧ %s ≤ b", name, name)
+		t.abort(condition.Start, "found another condition on the selected number, want a ≤ %s ∧ %s ≤ b", name, name)
 	}
 }

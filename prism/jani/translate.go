@@ -126,9 +126,9 @@ type instance struct {
 	module    int // the instances of a group become one module
 }
 
-// collectError calls f. If f refuses an expression, it records the error.
+// collectError calls f. If f aborts, it records the error.
 func (t *translator) collectError(f func()) {
-	if err := catchRefusal(f); err != nil {
+	if err := catchAbort(f); err != nil {
 		t.errs = append(t.errs, err)
 	}
 }
@@ -212,7 +212,7 @@ func (t *translator) declareConstant(constant *variable) {
 // declareCompositeConstant declares a constant array or datatype. The constant must have a value.
 func (t *translator) declareCompositeConstant(constant *variable) {
 	if constant.initial == nil {
-		t.refuse(constant.Start, "the constant %q is an array or a datatype without a value, which is not supported", shortened(constant.name))
+		t.abort(constant.Start, "the constant %q is an array or a datatype without a value, which is not supported", shortened(constant.name))
 	}
 	t.global.names[constant.name] = t.symbolOf(constant.initial, &exprContext{scope: t.global})
 }
@@ -262,7 +262,7 @@ func (t *translator) createSlots(variable *variable, typ *janiType, initial symb
 	switch typ.kind {
 	case arrayType:
 		if initial.composite == nil || initial.composite.members != nil {
-			t.refuse(variable.Start, "the length of the array %q is unknown, want an initial-value that determines it", shortened(variable.name))
+			t.abort(variable.Start, "the length of the array %q is unknown, want an initial-value that determines it", shortened(variable.name))
 		}
 		parts := &composite{}
 		for i, element := range initial.composite.elements {
@@ -283,10 +283,10 @@ func (t *translator) createSlots(variable *variable, typ *janiType, initial symb
 func (t *translator) membersOf(variable *variable, typ *janiType, initial symbol) []*variable {
 	decl := t.doc.datatypes[typ.ref]
 	if decl == nil {
-		t.refuse(typ.Start, "there is no datatype %q", shortened(typ.ref))
+		t.abort(typ.Start, "there is no datatype %q", shortened(typ.ref))
 	}
 	if initial.composite == nil || len(initial.composite.members) != len(decl.members) {
-		t.refuse(variable.Start, "the variable %q has no initial-value for all members of its datatype, want one", shortened(variable.name))
+		t.abort(variable.Start, "the variable %q has no initial-value for all members of its datatype, want one", shortened(variable.name))
 	}
 	return decl.members
 }
@@ -294,10 +294,10 @@ func (t *translator) membersOf(variable *variable, typ *janiType, initial symbol
 // createSlot creates the slot of a single value. owner is the instance of a local variable, or -1. A name that is in use gets the prefix.
 func (t *translator) createSlot(variable *variable, typ *janiType, initial symbol, owner int, prefix, name string) *slot {
 	if initial.composite != nil || initial.expr == nil && variable.initial != nil {
-		t.refuse(variable.initial.Start, "found an array or a datatype, want a single value")
+		t.abort(variable.initial.Start, "found an array or a datatype, want a single value")
 	}
 	if typ.kind == realType && !variable.transient {
-		t.refuse(variable.Start, "the variable %q is real, which is supported for transient variables only", shortened(variable.name))
+		t.abort(variable.Start, "the variable %q is real, which is supported for transient variables only", shortened(variable.name))
 	}
 	if typ.kind == clockType {
 		t.checkClockStart(variable, &initial)
@@ -314,11 +314,11 @@ func (t *translator) createSlot(variable *variable, typ *janiType, initial symbo
 func (t *translator) checkClockStart(variable *variable, initial *symbol) {
 	switch {
 	case variable.transient:
-		t.refuse(variable.Start, "the clock %q is transient, want one that is not", shortened(variable.name))
+		t.abort(variable.Start, "the clock %q is transient, want one that is not", shortened(variable.name))
 	case initial.expr == nil:
 		initial.expr = zeroExpr(variable.Span)
 	case !isNumber(initial.expr, "0"):
-		t.refuse(variable.initial.Start, "the clock %q has an initial value other than 0, which is not supported", shortened(variable.name))
+		t.abort(variable.initial.Start, "the clock %q has an initial value other than 0, which is not supported", shortened(variable.name))
 	}
 }
 
@@ -479,7 +479,7 @@ func (t *translator) collectStateValues() {
 func (t *translator) addStateValue(instance *instance, location int, assign assignment, setHere map[*slot]bool, setBy map[*slot]int) {
 	variable := t.transientTarget(instance, assign.ref)
 	if setHere[variable] {
-		t.refuse(assign.pos, "the transient variable %q has two values in a location, want one", shortened(variable.janiName))
+		t.abort(assign.pos, "the transient variable %q has two values in a location, want one", shortened(variable.janiName))
 	}
 	setHere[variable] = true
 	value := t.sizedExpr(assign.value, &exprContext{scope: instance.scope, noTransients: true})
@@ -503,7 +503,7 @@ func (t *translator) addStateValue(instance *instance, location int, assign assi
 func (t *translator) transientTarget(instance *instance, ref *jsonValue) *slot {
 	targets := t.targetsOf(ref, &exprContext{scope: instance.scope}).scalar
 	if len(targets) != 1 || len(targets[0].conditions) > 0 || !targets[0].slot.transient {
-		t.refuse(ref.Start, "found %s, want a transient variable", ref.describe())
+		t.abort(ref.Start, "found %s, want a transient variable", ref.describe())
 	}
 	return targets[0].slot
 }

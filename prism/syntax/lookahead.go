@@ -35,23 +35,33 @@ func (p *parser) canParseSteady(parse func()) bool {
 
 // steadyOrLongRun parses the S between the brackets of an R operator: an S operator if possible, or else the long-run objective of R [ S ].
 func (p *parser) steadyOrLongRun() Expr {
-	start := p.tok.pos
-	if p.lookingAhead {
-		before := p.saveState()
-		expr := p.steady()
-		p.steadyAt[start.Offset] = !p.failed
-		if !p.failed {
-			return expr
-		}
-		p.restoreState(before)
-	} else if p.steadyAhead() {
-		outer := p.prescanned
-		p.prescanned = true
-		expr := p.steady()
-		p.prescanned = outer
-		return expr
+	if operator := p.trySteady(); operator != nil {
+		return operator
 	}
+	start := p.tok.pos
 	p.advance()
 	p.treeHeight = 1
 	return &RewardPath{Kind: LongRun, Span: p.span(start)}
+}
+
+// trySteady parses an S operator. If none starts here, it returns nil and leaves the parser at the S.
+func (p *parser) trySteady() Expr {
+	if p.lookingAhead {
+		before := p.saveState()
+		operator := p.steady()
+		p.steadyAt[before.tok.pos.Offset] = !p.failed
+		if !p.failed {
+			return operator
+		}
+		p.restoreState(before)
+		return nil
+	}
+	if !p.steadyAhead() {
+		return nil
+	}
+	wasPrescanned := p.prescanned
+	p.prescanned = true // PRISM has looked ahead over this text, too
+	operator := p.steady()
+	p.prescanned = wasPrescanned
+	return operator
 }

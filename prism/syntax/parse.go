@@ -246,13 +246,13 @@ func (p *parser) span(start Pos) Span { return Span{Start: start, Stop: p.prevTo
 
 // text returns the text of a token. Equal texts share one string.
 func (p *parser) text(tok token) string {
-	b := p.scanner.src[tok.pos.Offset:tok.end]
-	if name, ok := p.interned[string(b)]; ok {
-		return name
+	spelling := p.scanner.src[tok.pos.Offset:tok.end]
+	if shared, ok := p.interned[string(spelling)]; ok {
+		return shared
 	}
-	name := string(b)
-	p.interned[name] = name
-	return name
+	text := string(spelling)
+	p.interned[text] = text
+	return text
 }
 
 // commentAbove returns the comment block directly above the current token.

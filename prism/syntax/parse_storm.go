@@ -241,18 +241,20 @@ func (p *parser) stormOperator() string {
 	}
 	name := p.text(p.tok)
 	isTime := name == "T" || name == "Tmin" || name == "Tmax"
-	if _, isLongRun := longRunExtremum(name); !isTime && !isLongRun {
-		return ""
+	_, isLongRun := longRunExtremum(name)
+	if (isTime || isLongRun) && p.stormThresholdAhead(name) {
+		return name
 	}
-	// T and LRA can also be constants. They are operators before =? or if an operator with a bound can be parsed.
+	return ""
+}
+
+// stormThresholdAhead reports whether =?, or a bound and the brackets of an operator, follow a name such as T or LRA. Then the name is no constant.
+func (p *parser) stormThresholdAhead(name string) bool {
 	ahead := p.scanner
 	next := ahead.next().kind
 	isQuery := next == tokEqual && ahead.next().kind == tokQuestion
 	startsBound := relationOp(next) != OpNone
-	if isQuery || startsBound && p.canParseSteady(func() { p.stormOperation(name) }) {
-		return name
-	}
-	return ""
+	return isQuery || startsBound && p.canParseSteady(func() { p.stormOperation(name) })
 }
 
 // stormOperation parses the operator with this name: T or a variant of S.

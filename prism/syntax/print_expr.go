@@ -137,13 +137,19 @@ func (p *printer) binary(expr *Binary) {
 	p.expr(expr.Y, rightLevel)
 }
 
+// boundVariables writes the variables of quantile(...), with a comma after each.
+func (p *printer) boundVariables(variables []*BoundVariable) {
+	for _, variable := range variables {
+		p.writeIf(variable.Extremum != NoExtremum, variable.Extremum.String()+" ")
+		p.renamable(variable.Name)
+		p.write(", ")
+	}
+}
+
 // call writes a function call.
 func (p *printer) call(expr *Call) {
 	if expr.Lexicographic {
 		p.requireStorm(expr, "multilex")
-	}
-	if expr.Bounds != nil {
-		p.requireStorm(expr, "quantile")
 	}
 	if expr.Old { // the old form func(name, ...)
 		p.write("func(")
@@ -153,10 +159,9 @@ func (p *printer) call(expr *Call) {
 		p.renamable(expr.Func)
 		p.write("(")
 	}
-	for _, variable := range expr.Bounds {
-		p.writeIf(variable.Extremum != NoExtremum, variable.Extremum.String()+" ")
-		p.renamable(variable.Name)
-		p.write(", ")
+	if expr.Bounds != nil {
+		p.requireStorm(expr, "quantile")
+		p.boundVariables(expr.Bounds)
 	}
 	for i, arg := range expr.Args {
 		p.writeIf(i > 0, ", ")

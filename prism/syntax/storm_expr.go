@@ -273,17 +273,16 @@ func (s *stormRewriter) quoted(expr *Quoted) Expr {
 	return expr
 }
 
-// Dual returns a formula whose negation is equivalent to a bounded G, to W or to R, which Storm lacks. It uses G<=k b = !(F<=k !b), a W b =
-// !((a&!b) U (!a&!b)) and a R b = !(!a U !b). It returns false for other operators.
+// Dual returns a formula whose negation is equivalent to this formula. It returns false unless this is a bounded G, W or R, which Storm lacks.
 func (temporal *Temporal) Dual() (dual *Temporal, ok bool) {
 	not := func(formula Expr) Expr { return &Unary{Op: OpNot, X: parenthesize(formula)} }
 	dual = &Temporal{Op: Until, Bound: temporal.Bound, Span: temporal.Span}
 	switch {
-	case temporal.Op == Globally && temporal.Bound != nil:
+	case temporal.Op == Globally && temporal.Bound != nil: // G<=k b = !(F<=k !b)
 		dual.Op, dual.Y = Future, parenthesize(not(temporal.Y))
-	case temporal.Op == Release:
+	case temporal.Op == Release: // a R b = !(!a U !b)
 		dual.X, dual.Y = parenthesize(not(temporal.X)), parenthesize(not(temporal.Y))
-	case temporal.Op == WeakUntil && (temporal.Bound == nil || temporal.Bound.Low == nil):
+	case temporal.Op == WeakUntil && (temporal.Bound == nil || temporal.Bound.Low == nil): // a W b = !((a&!b) U (!a&!b))
 		dual.X = &Paren{X: &Binary{Op: OpAnd, X: parenthesize(temporal.X), Y: not(temporal.Y)}}
 		dual.Y = &Paren{X: &Binary{Op: OpAnd, X: not(temporal.X), Y: not(temporal.Y)}}
 	default:

@@ -268,11 +268,13 @@ func (w *annotationWriter) computeValues(ctx context.Context, test *loadedTest, 
 	proposals := make(map[*propertyInstance]proposal)
 	reachedLimit := make(map[*propertyInstance]bool) // with the last method
 	for method := byFractions; method <= bySampling; method++ {
-		unsolved := slices.DeleteFunc(slices.Clone(instances), func(instance *propertyInstance) bool {
-			hasValue := proposals[instance].value != ""
-			needsNoSampling := method == bySampling && !reachedLimit[instance] // sampling helps only against limits, such as too many states
-			return hasValue || needsNoSampling
-		})
+		var unsolved []*propertyInstance
+		for _, instance := range instances {
+			isApplicable := method != bySampling || reachedLimit[instance] // sampling helps only against limits, such as too many states
+			if proposals[instance].value == "" && isApplicable {
+				unsolved = append(unsolved, instance)
+			}
+		}
 		if len(unsolved) == 0 {
 			break
 		}

@@ -118,8 +118,8 @@ func commonLengths(old, edited [][]byte) [][]int {
 	return common
 }
 
-// writeHunk writes a group of changed lines with its context in the unified format.
-func writeHunk(out *strings.Builder, changes []lineChange) {
+// hunkHeader returns the first line of a hunk: the ranges of its lines in the old and in the edited text.
+func hunkHeader(changes []lineChange) string {
 	oldCount, editedCount := 0, 0
 	for _, change := range changes {
 		if change.kind != '+' {
@@ -138,7 +138,12 @@ func writeHunk(out *strings.Builder, changes []lineChange) {
 	if first.kind == '-' && editedCount > 0 {
 		editedStart++
 	}
-	fmt.Fprintf(out, "@@ -%s +%s @@\n", hunkRange(oldStart, oldCount), hunkRange(editedStart, editedCount))
+	return fmt.Sprintf("@@ -%s +%s @@\n", hunkRange(oldStart, oldCount), hunkRange(editedStart, editedCount))
+}
+
+// writeHunk writes a group of changed lines with its context in the unified format.
+func writeHunk(out *strings.Builder, changes []lineChange) {
+	out.WriteString(hunkHeader(changes))
 	for _, change := range changes {
 		line, endsWithNewline := bytes.CutSuffix(change.text, []byte("\n"))
 		fmt.Fprintf(out, "%c%s\n", change.kind, line)

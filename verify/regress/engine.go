@@ -118,7 +118,7 @@ func sameTerms(first, second *expect.Statistical) bool {
 	return *first == *second
 }
 
-// planFor returns the plan for instances with these terms of sampling. Without terms, nothing is sampled.
+// planFor returns the plan for instances with these terms of sampling. nil terms mean that nothing is sampled.
 func (run *testRun) planFor(terms *expect.Statistical) *runner.Plan {
 	return run.plan.WithSettings(func(settings *runner.Settings) {
 		settings.Numeric.Workers, settings.Simulation.Workers = run.workers, run.workers

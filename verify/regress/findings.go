@@ -79,33 +79,38 @@ func (test *loadedTest) usesExtra(extra *Extra) bool {
 // fileFindings returns the findings about one properties file. tests are all tests of the file.
 func (r *suiteRun) fileFindings(name string, tests []*loadedTest) []report.TestFinding {
 	text, tree := tests[0].props, tests[0].tree
-	var findings []report.TestFinding
-	add := func(pos syntax.Pos, message string) {
-		findings = append(findings, report.TestFinding{File: name, Line: int(pos.Line), Col: int(pos.Col), Message: message})
-	}
 	mistakes := expect.Check(text, tree)
-	for _, mistake := range mistakes {
-		add(mistake.Pos, mistake.Msg)
-	}
+	all := slices.Clone(mistakes)
 	for _, item := range tree.Items {
 		property, ok := item.(*syntax.Property)
-		if !ok || !checkedByTests(tests, property) {
-			continue
-		}
-		chosen := chosenPositions(tests, property)
-		addIfUnused := func(start, end syntax.Pos, conditions []expect.Condition) {
-			if !chosen[start] && !containsMistake(mistakes, start, end) {
-				add(start, "this annotation fits no test"+unknownNames(tests, conditions))
-			}
-		}
-		for _, expectation := range expect.Parse(text, property) {
-			addIfUnused(expectation.Pos, expectation.End, expectation.Conditions)
-		}
-		for _, terms := range expect.ParseTerms(text, property) {
-			addIfUnused(terms.Pos, terms.End, terms.Conditions)
+		if ok && checkedByTests(tests, property) {
+			all = append(all, unusedAnnotations(tests, property, mistakes)...)
 		}
 	}
+	var findings []report.TestFinding
+	for _, mistake := range all {
+		findings = append(findings, report.TestFinding{File: name, Line: int(mistake.Pos.Line), Col: int(mistake.Pos.Col), Message: mistake.Msg})
+	}
 	return findings
+}
+
+// unusedAnnotations returns a mistake for each annotation of a property that fits no test. It skips annotations that already have mistakes.
+func unusedAnnotations(tests []*loadedTest, property *syntax.Property, mistakes []expect.Mistake) []expect.Mistake {
+	text := tests[0].props
+	chosen := chosenPositions(tests, property)
+	var unused []expect.Mistake
+	addIfUnused := func(start, end syntax.Pos, conditions []expect.Condition) {
+		if !chosen[start] && !containsMistake(mistakes, start, end) {
+			unused = append(unused, expect.Mistake{Pos: start, Msg: "this annotation fits no test" + unknownNames(tests, conditions)})
+		}
+	}
+	for _, expectation := range expect.Parse(text, property) {
+		addIfUnused(expectation.Pos, expectation.End, expectation.Conditions)
+	}
+	for _, terms := range expect.ParseTerms(text, property) {
+		addIfUnused(terms.Pos, terms.End, terms.Conditions)
+	}
+	return unused
 }
 
 // containsMistake reports whether a mistake is between two positions.
@@ -150,10 +155,8 @@ func chosenPositions(tests []*loadedTest, property *syntax.Property) map[syntax.
 func unknownNames(tests []*loadedTest, conditions []expect.Condition) string {
 	var unknown []string
 	for _, condition := range conditions {
-		isDeclared := slices.ContainsFunc(tests, func(test *loadedTest) bool {
-			return slices.ContainsFunc(test.instances, func(instance *propertyInstance) bool { return instance.hasConstant(condition.Name) })
-		})
-		if condition.OK && !isDeclared {
+		declares := func(test *loadedTest) bool { return test.hasConstant(condition.Name) }
+		if condition.OK && !slices.ContainsFunc(tests, declares) {
 			unknown = append(unknown, condition.Name)
 		}
 	}
@@ -171,4 +174,9 @@ func (instance *propertyInstance) hasConstant(name string) bool {
 		}
 	}
 	return false
+}
+
+// hasConstant reports whether the constant has a value in an instance of the test.
+func (test *loadedTest) hasConstant(name string) bool {
+	return slices.ContainsFunc(test.instances, func(instance *propertyInstance) bool { return instance.hasConstant(name) })
 }

@@ -31,7 +31,7 @@ func (test *loadedTest) judge(engine *EngineConfig, instance *propertyInstance, 
 }
 
 // parseTesting converts PRISM's test result, such as "FAIL: reason", to an outcome and its reason.
-func parseTesting(text string) (report.TestOutcome, string) {
+func parseTesting(text string) (outcome report.TestOutcome, reason string) {
 	judgment, reason, _ := strings.Cut(text, ": ")
 	switch judgment {
 	case "PASS":
@@ -56,19 +56,18 @@ func (test *loadedTest) outcome(engine *EngineConfig, instance *propertyInstance
 			return outcome, reason
 		}
 	}
-	if instance.choiceErr != nil {
-		if _, nothingMatches := errors.AsType[expect.Unmatched](instance.choiceErr); nothingMatches {
-			return report.TestNotTested, instance.choiceErr.Error()
-		}
+	_, nothingMatches := errors.AsType[expect.Unmatched](instance.choiceErr)
+	switch {
+	case nothingMatches:
+		return report.TestNotTested, instance.choiceErr.Error()
+	case instance.choiceErr != nil:
 		return report.TestFailed, instance.choiceErr.Error()
+	case instance.chosen.Expects():
+		return test.judgeValue(engine, instance, verdict)
+	case verdict.Err != nil:
+		return report.TestError, failureText(verdict.Err)
 	}
-	if !instance.chosen.Expects() {
-		if verdict.Err != nil {
-			return report.TestError, failureText(verdict.Err)
-		}
-		return report.TestUnchecked, ""
-	}
-	return test.judgeValue(engine, instance, verdict)
+	return report.TestUnchecked, ""
 }
 
 // unfinishedOutcome returns the outcome of a run that was stopped, exceeded a limit, or is not supported. ok is false for any other failure.

@@ -66,20 +66,23 @@ func (p *progress) watch() (stop func()) {
 	}
 	ticker := time.NewTicker(slowAfter / 2)
 	stopped := make(chan struct{})
-	go func() {
-		for {
-			select {
-			case now := <-ticker.C:
-				p.mu.Lock()
-				p.report(now)
-				p.mu.Unlock()
-			case <-stopped:
-				return
-			}
-		}
-	}()
+	go p.reportRegularly(ticker.C, stopped)
 	return func() {
 		ticker.Stop()
 		close(stopped)
+	}
+}
+
+// reportRegularly reports the progress at each tick until stopped is closed.
+func (p *progress) reportRegularly(ticks <-chan time.Time, stopped <-chan struct{}) {
+	for {
+		select {
+		case now := <-ticks:
+			p.mu.Lock()
+			p.report(now)
+			p.mu.Unlock()
+		case <-stopped:
+			return
+		}
 	}
 }

@@ -127,12 +127,15 @@ func (r *suiteRun) selectPart() error {
 		r.tests = slices.DeleteFunc(r.tests, func(test *loadedTest) bool { return !r.opt.Shard.Holds(test.identity()) })
 	}
 	if len(r.opt.Only) > 0 {
-		isSelected := func(instance *propertyInstance) bool { return instance.selected }
-		r.tests = slices.DeleteFunc(r.tests, func(test *loadedTest) bool {
-			return !test.wantsRunResults && !slices.ContainsFunc(test.instances, isSelected)
-		})
+		r.tests = slices.DeleteFunc(r.tests, func(test *loadedTest) bool { return !test.isSelected() })
 	}
 	return nil
+}
+
+// isSelected reports whether Options.Only selects a result of the test.
+func (test *loadedTest) isSelected() bool {
+	hasInstance := slices.ContainsFunc(test.instances, func(instance *propertyInstance) bool { return instance.selected })
+	return test.wantsRunResults || hasInstance
 }
 
 // unusedConsts returns the constants that a test defines and no test declares.
@@ -154,8 +157,7 @@ func (r *suiteRun) unusedConsts() []string {
 
 // declares reports whether a test declares a constant.
 func (r *suiteRun) declares(name string) bool {
-	hasConstant := func(instance *propertyInstance) bool { return instance.hasConstant(name) }
-	return slices.ContainsFunc(r.tests, func(test *loadedTest) bool { return slices.ContainsFunc(test.instances, hasConstant) })
+	return slices.ContainsFunc(r.tests, func(test *loadedTest) bool { return test.hasConstant(name) })
 }
 
 // runAll runs every test on each of its engines, Options.Jobs of them at the same time.
@@ -239,15 +241,20 @@ func doubtNotes(results []report.TestResult) (notes []string) {
 	return notes
 }
 
+// shardNote returns a note about the number of tests in this shard.
+func (r *suiteRun) shardNote() string {
+	note := fmt.Sprintf("part %v: %s of %d", r.opt.Shard, noun.Count(len(r.tests), "test"), r.testCount)
+	if len(r.tests) == 0 && r.testCount > 0 && len(r.opt.Only) == 0 {
+		note += ": all of them are in other parts, and there is nothing to do in this one"
+	}
+	return note
+}
+
 // notes returns the notes of the report. They concern the shard, the statistical expectations, undeclared constants and the runs.
 func (r *suiteRun) notes(runs []*testRun) []string {
 	var notes []string
-	if part := r.opt.Shard; part.Count > 1 {
-		note := fmt.Sprintf("part %v: %s of %d", part, noun.Count(len(r.tests), "test"), r.testCount)
-		if len(r.tests) == 0 && r.testCount > 0 && len(r.opt.Only) == 0 {
-			note += ": all of them are in other parts, and there is nothing to do in this one"
-		}
-		notes = append(notes, note)
+	if r.opt.Shard.Count > 1 {
+		notes = append(notes, r.shardNote())
 	}
 	if r.statisticalCount > 0 {
 		notes = append(notes, fmt.Sprintf(

@@ -59,17 +59,11 @@ func (run *testRun) runPRISMBatch(ctx context.Context, batch *batch, answers []a
 // newToolCommand returns the command that runs PRISM on a batch of property instances.
 func (run *testRun) newToolCommand(batch *batch) (*toolCommand, error) {
 	command := &toolCommand{test: run.loadedTest, shortNames: make(map[string]string)}
-	switches := &run.switches
-	if switches.Model != "" {
-		command.Args = append(command.Args, command.addFile(switches.Model, run.model))
-	}
-	if switches.Props != "" {
-		command.Args = append(command.Args, command.addFile(switches.Props, run.props))
-	}
+	command.addInputFiles()
 	isSampled := batch.terms != nil
 	checksAll := !isSampled && len(batch.instances) == len(run.instances)
-	for i := range switches.Switches {
-		if err := command.addSwitch(&switches.Switches[i], checksAll, isSampled); err != nil {
+	for i := range run.switches.Switches {
+		if err := command.addSwitch(&run.switches.Switches[i], checksAll, isSampled); err != nil {
 			return nil, err
 		}
 	}
@@ -117,6 +111,17 @@ type export struct{ file, written string }
 
 // exportPrefix is the prefix of the names of the files that a run writes.
 const exportPrefix = "tmp."
+
+// addInputFiles adds the model and the properties file to the command and to its arguments.
+func (c *toolCommand) addInputFiles() {
+	switches := &c.test.switches
+	if switches.Model != "" {
+		c.Args = append(c.Args, c.addFile(switches.Model, c.test.model))
+	}
+	if switches.Props != "" {
+		c.Args = append(c.Args, c.addFile(switches.Props, c.test.props))
+	}
+}
 
 // addFile adds a file to the command, and returns its name in the run: its base name, with a number if that name is taken.
 func (c *toolCommand) addFile(name string, text []byte) string {

@@ -134,6 +134,11 @@ func (e *exporter) writeModel(w io.Writer, exportSwitch, ext, options string, re
 	if err != nil {
 		return err
 	}
+	return e.writeSpace(w, writer, exportSwitch, ext, rewardIndex)
+}
+
+// writeSpace writes the contents that an export switch or a file extension selects: transitions, states, labels, rewards or a graph.
+func (e *exporter) writeSpace(w io.Writer, writer *files.Writer, exportSwitch, ext string, rewardIndex int) error {
 	switch {
 	case exportSwitch == "exportproplabels":
 		return writer.PropertyLabels(e.ctx, w)
@@ -230,6 +235,18 @@ func (e *exporter) writeResults(w io.Writer, options string) error {
 	return report.ExportResults(w, style, verdicts)
 }
 
+// schedulerPlan returns a plan that checks the first property and writes its scheduler to out.
+func (e *exporter) schedulerPlan(target string, out io.Writer) (*runner.Plan, error) {
+	writeToOut := func(_ string, write func(io.Writer) error) error { return write(out) }
+	plan := e.plan.
+		WithSettings(func(settings *runner.Settings) { settings.Numeric.Workers = e.workers }).
+		WithOutputs(func(outputs *runner.Outputs) {
+			outputs.Scheduler = &runner.SchedulerFile{Target: target, Write: writeToOut}
+		})
+	firstProperty := strconv.Itoa(e.instances[0].number)
+	return e.batchPlan(&batch{properties: []string{firstProperty}, plan: plan})
+}
+
 // schedulerFile returns the file of -exportstrat. The test must have exactly one property instance.
 func (e *exporter) schedulerFile(ext, options string) ([]byte, error) {
 	if len(e.instances) != 1 {
@@ -240,13 +257,7 @@ func (e *exporter) schedulerFile(ext, options string) ([]byte, error) {
 		target += ":" + options
 	}
 	var text bytes.Buffer
-	writeToText := func(_ string, write func(io.Writer) error) error { return write(&text) }
-	plan := e.plan.
-		WithSettings(func(settings *runner.Settings) { settings.Numeric.Workers = e.workers }).
-		WithOutputs(func(outputs *runner.Outputs) {
-			outputs.Scheduler = &runner.SchedulerFile{Target: target, Write: writeToText}
-		})
-	plan, err := e.batchPlan(&batch{properties: []string{strconv.Itoa(e.instances[0].number)}, plan: plan})
+	plan, err := e.schedulerPlan(target, &text)
 	if err != nil {
 		return nil, err
 	}

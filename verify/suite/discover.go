@@ -216,26 +216,30 @@ func (d *directory) modelsNamedBy(file string) []string {
 
 // isPaired reports whether a properties file belongs to a model. models are all models of the directory, each followed by its switches.
 func (d *directory) isPaired(model, props string, models [][]word) bool {
-	if d.pairing == Every {
+	switch d.pairing {
+	case Every:
 		return true
-	}
-	nameMatches := func(name string) bool { return strings.HasPrefix(props, path.Base(name)) }
-	if d.pairing == Matching {
-		return nameMatches(model)
-	}
-	stemMatches := func(name string) bool {
-		return strings.TrimSuffix(props, path.Ext(props)) == strings.TrimSuffix(path.Base(name), path.Ext(name))
+	case Matching:
+		return beginsWithModel(props, model)
 	}
 	// The first rule that matches some model of the directory decides.
-	for _, matches := range []func(string) bool{nameMatches, stemMatches} {
-		if matches(model) {
+	for _, matches := range []func(props, model string) bool{beginsWithModel, hasStemOfModel} {
+		if matches(props, model) {
 			return true
 		}
-		if slices.ContainsFunc(models, func(line []word) bool { return matches(line[0].text) }) {
+		if slices.ContainsFunc(models, func(line []word) bool { return matches(props, line[0].text) }) {
 			return false
 		}
 	}
 	return true
+}
+
+// beginsWithModel reports whether the name of a properties file begins with the name of a model, as die.prism.props and die.prism.
+func beginsWithModel(props, model string) bool { return strings.HasPrefix(props, path.Base(model)) }
+
+// hasStemOfModel reports whether two file names are equal without their extensions, as die.props and die.prism.
+func hasStemOfModel(props, model string) bool {
+	return strings.TrimSuffix(props, path.Ext(props)) == strings.TrimSuffix(path.Base(model), path.Ext(model))
 }
 
 // runsOfModelFile returns the runs of a model that the user named.
@@ -271,23 +275,34 @@ func (d *directory) runsOfModel(line []word) ([]Run, error) {
 		return nil, err
 	}
 	var runs []Run
-	for _, args := range argLines {
-		args = slices.Concat(switches, args)
-		for _, file := range d.files {
-			if !isProps(file) || !d.isPaired(model, file, models) {
-				continue
-			}
-			found, err := d.combineArgs(file, func(propsArgs []word) Run { return d.newRun(model, file, args, propsArgs) })
-			if err != nil {
-				return nil, err
-			}
-			runs = append(runs, found...)
-		}
-		auto, err := d.runsOfAutos(model, args)
+	for _, modelArgs := range argLines {
+		args := slices.Concat(switches, modelArgs)
+		withProps, err := d.runsWithProps(model, args, models)
 		if err != nil {
 			return nil, err
 		}
-		runs = append(runs, auto...)
+		withAutos, err := d.runsOfAutos(model, args)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, withProps...)
+		runs = append(runs, withAutos...)
+	}
+	return runs, nil
+}
+
+// runsWithProps returns the runs of a model with each of its properties files. args are the switches of the model. models are all models.
+func (d *directory) runsWithProps(model string, args []word, models [][]word) ([]Run, error) {
+	var runs []Run
+	for _, file := range d.files {
+		if !isProps(file) || !d.isPaired(model, file, models) {
+			continue
+		}
+		found, err := d.combineArgs(file, func(propsArgs []word) Run { return d.newRun(model, file, args, propsArgs) })
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, found...)
 	}
 	return runs, nil
 }

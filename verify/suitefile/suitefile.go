@@ -85,13 +85,7 @@ func Read(name string, src []byte) (*File, error) {
 func (r *suiteReader) fileEntries(file *File) []entry {
 	return []entry{
 		{"title", func(n ast.Node) { file.Title = r.text(n) }},
-		{"images", func(n ast.Node) {
-			r.mapping(n, "images", []entry{
-				{"prism", func(n ast.Node) { file.PrismImage = r.text(n) }},
-				{"prism-games", func(n ast.Node) { file.GamesImage = r.text(n) }},
-				{"storm", func(n ast.Node) { file.StormImage = r.text(n) }},
-			})
-		}},
+		{"images", func(n ast.Node) { r.readImages(n, file) }},
 		{"flakes", func(n ast.Node) {
 			flakes := scalarValue(&r.yamlReader, n, "a probability between 0 and 1", probability)
 			file.Flakes = &flakes
@@ -106,6 +100,15 @@ func (r *suiteReader) fileEntries(file *File) []entry {
 		{"cluster", func(n ast.Node) { r.readCluster(n, &file.Cluster) }},
 		{"suites", func(n ast.Node) { r.list(n, func(n ast.Node) { r.readSection(n, file) }) }},
 	}
+}
+
+// readImages reads the names of the container images of the tools.
+func (r *suiteReader) readImages(n ast.Node, file *File) {
+	r.mapping(n, "images", []entry{
+		{"prism", func(n ast.Node) { file.PrismImage = r.text(n) }},
+		{"prism-games", func(n ast.Node) { file.GamesImage = r.text(n) }},
+		{"storm", func(n ast.Node) { file.StormImage = r.text(n) }},
+	})
 }
 
 // readSection reads a suite from the list "suites" and adds it to the file.
@@ -208,21 +211,19 @@ func (r *suiteReader) report(n ast.Node, err error) {
 	}
 }
 
+// checkEngine returns an error if a label does not name an engine for suites.
+func checkEngine(label string) error {
+	_, _, err := Engine(label)
+	return err
+}
+
 // sectionEntries returns the keys that both a suite and the top level of the file can have. Each entry stores its value in section.
 func (r *suiteReader) sectionEntries(section *section) []entry {
 	return []entry{
 		{"match", func(n ast.Node) {
 			section.pairing, section.hasPairing = scalarValue(&r.yamlReader, n, "closest, name or all", parsePairing), true
 		}},
-		{"engines", func(n ast.Node) {
-			r.list(n, func(n ast.Node) {
-				label := r.text(n)
-				if _, _, err := Engine(label); err != nil {
-					r.fail(n, "%v", err)
-				}
-				section.engines = append(section.engines, label)
-			})
-		}},
+		{"engines", r.listReader(&section.engines, checkEngine)},
 		{"const", func(n ast.Node) { section.consts = r.readConsts(n) }},
 		{"timeout", func(n ast.Node) { section.timeout = r.duration(n) }},
 		{"memory", func(n ast.Node) { section.memory = r.size(n) }},
@@ -285,36 +286,50 @@ func (r *suiteReader) readConstMapping(entries []*ast.MappingValueNode) []string
 // readExpectation reads an element of the list "expect" and adds it to a section.
 func (r *suiteReader) readExpectation(n ast.Node, target *section) {
 	expected := expectation{Extra: regress.Extra{File: r.file, Pos: posOf(n)}}
-	var conditions string // the values of constants for which the expectation holds
-	var resultNode, termsNode ast.Node
-	r.mapping(n, "an expectation", []entry{
-		{"property", func(n ast.Node) { expected.Property = r.text(n) }},
-		{"file", func(n ast.Node) { expected.file = located{r.text(n), posOf(n)} }},
-		{"const", func(n ast.Node) {
-			errorsBefore := len(r.errs)
-			conditions = strings.Join(r.readConsts(n), ",")
-			if len(r.errs) > errorsBefore {
-				conditions = "" // do not report the error again below
-			}
-		}},
-		{"result", func(n ast.Node) { resultNode = n }},
-		{"terms", func(n ast.Node) { termsNode = n }},
-	})
-	if expected.Property == "" || resultNode == nil && termsNode == nil {
+	parts := r.readExpectationParts(n, &expected)
+	if expected.Property == "" || parts.result == nil && parts.terms == nil {
 		r.fail(n, "want a property, by name or text, and its result, its terms, or both")
 		return
 	}
-	if resultNode != nil {
-		result, mistakes := expect.NewExpectation(r.text(resultNode), conditions, posOf(resultNode))
+	if parts.result != nil {
+		result, mistakes := expect.NewExpectation(r.text(parts.result), parts.conditions, posOf(parts.result))
 		r.addMistakes(mistakes)
 		expected.Result = &result
 	}
-	if termsNode != nil {
-		terms, mistakes := expect.NewTerms(r.text(termsNode), conditions, posOf(termsNode))
+	if parts.terms != nil {
+		terms, mistakes := expect.NewTerms(r.text(parts.terms), parts.conditions, posOf(parts.terms))
 		r.addMistakes(mistakes)
 		expected.Terms = &terms
 	}
 	target.expectations = append(target.expectations, expected)
+}
+
+// expectationParts has the values of an expectation in a suite file. A missing value is nil or empty.
+type expectationParts struct {
+	conditions    string // such as "N=3,p=0.5"
+	result, terms ast.Node
+}
+
+// readExpectationParts reads the keys of an expectation. It stores the property and its file in expected, and returns the other values.
+func (r *suiteReader) readExpectationParts(n ast.Node, expected *expectation) (parts expectationParts) {
+	r.mapping(n, "an expectation", []entry{
+		{"property", func(n ast.Node) { expected.Property = r.text(n) }},
+		{"file", func(n ast.Node) { expected.file = located{r.text(n), posOf(n)} }},
+		{"const", func(n ast.Node) { parts.conditions = r.readConditions(n) }},
+		{"result", func(n ast.Node) { parts.result = n }},
+		{"terms", func(n ast.Node) { parts.terms = n }},
+	})
+	return parts
+}
+
+// readConditions reads the values of constants for which an expectation holds. After an error it returns "", so that no other error follows from it.
+func (r *suiteReader) readConditions(n ast.Node) string {
+	errorsBefore := len(r.errs)
+	definitions := r.readConsts(n)
+	if len(r.errs) > errorsBefore {
+		return ""
+	}
+	return strings.Join(definitions, ",")
 }
 
 // addMistakes records the mistakes in an expectation.
