@@ -329,8 +329,8 @@ func (r *reader) readVariables(value *jsonValue) []*variable {
 	return variables
 }
 
-// readVariable reads the declaration of a variable, constant, parameter or member. It returns no declaration if the keys are wrong. description
-// names the declaration in error messages.
+// readVariable reads the declaration of a variable, constant, parameter or member. It returns one declaration, or none if the keys are wrong.
+// description names the declaration in error messages.
 func (r *reader) readVariable(value *jsonValue, description, requiredKeys, optionalKeys string) []*variable {
 	if !r.checkFields(value, description, requiredKeys, optionalKeys) {
 		return nil

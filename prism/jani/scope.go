@@ -69,7 +69,7 @@ func (variable *slot) valueInState() syntax.Expr {
 }
 
 // find returns the meaning of a name in the innermost scope that has it.
-func (s *scope) find(name string) (symbol, bool) {
+func (s *scope) find(name string) (meaning symbol, ok bool) {
 	for ; s != nil; s = s.outer {
 		if meaning, ok := s.names[name]; ok {
 			return meaning, true
@@ -79,7 +79,7 @@ func (s *scope) find(name string) (symbol, bool) {
 }
 
 // function returns the function with this name in the innermost scope that has it, and this scope. It returns nil if there is none.
-func (s *scope) function(name string) (*function, *scope) {
+func (s *scope) function(name string) (found *function, declaredIn *scope) {
 	for ; s != nil; s = s.outer {
 		if f := s.functions[name]; f != nil {
 			return f, s

@@ -330,7 +330,7 @@ func (p *parser) beginStatement() statementStart {
 }
 
 // finishStatement ends a statement. It returns the comments of the statement and its extent in the text.
-func (p *parser) finishStatement(statement statementStart) (Notes, Span) {
+func (p *parser) finishStatement(statement statementStart) (comments Notes, extent Span) {
 	if p.failed {
 		return statement.comments, p.span(statement.start)
 	}

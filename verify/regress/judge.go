@@ -18,9 +18,9 @@ func (test *loadedTest) judge(engine *EngineConfig, instance *propertyInstance, 
 	verdict := answer.Verdict
 	judged.Verdict, judged.Got, judged.Seconds = &verdict, verdictText(verdict), verdict.Seconds
 	judged.Cached, judged.Log = answer.cached, answer.log
-	reliesOnPRISM := answer.testing != "" && instance.chosen.Terms == nil && instance.extraPlace == ""
+	reliesOnPRISM := answer.judgment != "" && instance.chosen.Terms == nil && instance.extraPlace == ""
 	if reliesOnPRISM {
-		judged.Outcome, judged.Reason = parseTesting(answer.testing)
+		judged.Outcome, judged.Reason = parseTesting(answer.judgment)
 		return judged
 	}
 	judged.Outcome, judged.Reason = test.outcome(engine, instance, verdict)
@@ -45,7 +45,9 @@ func parseTesting(text string) (outcome report.TestOutcome, reason string) {
 }
 
 // outcome compares a verdict with the annotation of an instance, and returns the outcome with its reason.
-func (test *loadedTest) outcome(engine *EngineConfig, instance *propertyInstance, verdict result.Verdict) (report.TestOutcome, string) {
+func (test *loadedTest) outcome(
+	engine *EngineConfig, instance *propertyInstance, verdict result.Verdict,
+) (outcome report.TestOutcome, reason string) {
 	terms := instance.chosen.Terms
 	if !terms.Wants(engine.DisplayName()) {
 		return report.TestNotTested, "the annotation is for other engines: " + fmt.Sprint(terms.Engines)
@@ -102,7 +104,9 @@ func failureText(failure *result.Failure) string {
 }
 
 // judgeValue compares a verdict with the expected value and terms of an instance.
-func (test *loadedTest) judgeValue(engine *EngineConfig, instance *propertyInstance, verdict result.Verdict) (report.TestOutcome, string) {
+func (test *loadedTest) judgeValue(
+	engine *EngineConfig, instance *propertyInstance, verdict result.Verdict,
+) (outcome report.TestOutcome, reason string) {
 	rules := instance.rules
 	if sampling := instance.samplingTerms(); sampling != nil {
 		rules.Level = test.confidenceLevel(sampling)

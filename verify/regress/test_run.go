@@ -110,8 +110,8 @@ type answer struct {
 	result.Verdict
 	cached bool
 	log    string
-	// testing is PRISM's own judgment of a value that this program cannot read.
-	testing string
+	// judgment is PRISM's own judgment of a value that this program cannot read.
+	judgment string
 }
 
 // judgeAll sets the result of every property instance from its answer.

@@ -256,7 +256,7 @@ func (run *testRun) assignVerdicts(batch *batch, log *parse.Log, output *transcr
 			answer.Err = propertyFailure(property)
 			hasUnreadableValue := property.Err != nil && property.ValueText != ""
 			if hasUnreadableValue {
-				answer.testing = property.Testing // PRISM's judgment of the value
+				answer.judgment = property.Testing // PRISM's judgment of the value
 			}
 		}
 		answer.Property, answer.Name = instance.task.Text, instance.task.Name

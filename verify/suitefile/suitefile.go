@@ -151,26 +151,29 @@ func (r *suiteReader) readCluster(n ast.Node, cluster *settings.Settings) {
 		{"shards", r.countReader(&cluster.Shards, settings.MaxShards)},
 		{"tasks", r.countReader(&cluster.Tasks, settings.MaxShards)},
 		{"sbatch", r.listReader(&cluster.Sbatch, settings.CheckSbatch)},
-		{"kubernetes", func(n ast.Node) {
-			kubernetes := &cluster.Kubernetes
-			r.mapping(n, "kubernetes", []entry{
-				{"image", r.textReader(&kubernetes.Image, settings.CheckImage)},
-				{"claim", r.textReader(&kubernetes.Claim, settings.CheckObject)},
-				{"mount", r.textReader(&kubernetes.Mount, settings.CheckMount)},
-				{"namespace", r.textReader(&kubernetes.Namespace, settings.CheckNamespace)},
-				{"parallelism", r.countReader(&kubernetes.Parallelism, settings.MaxShards)},
-				{"run-as", r.textReader(&kubernetes.RunAs, settings.CheckRunAs)},
-				{"pull-secret", r.textReader(&kubernetes.PullSecret, settings.CheckObject)},
-				{"priority-class", r.textReader(&kubernetes.Priority, settings.CheckObject)},
-				{"labels", r.listReader(&kubernetes.Labels, settings.CheckLabel)},
-				{"nodes", r.listReader(&kubernetes.Nodes, settings.CheckNode)},
-				{"tolerations", r.listReader(&kubernetes.Tolerations, settings.CheckToleration)},
-			})
-		}},
+		{"kubernetes", func(n ast.Node) { r.readKubernetes(n, cluster) }},
 	})
 	if len(r.errs) == 0 {
 		r.report(n, cluster.Check())
 	}
+}
+
+// readKubernetes reads the settings of a Kubernetes cluster.
+func (r *suiteReader) readKubernetes(n ast.Node, cluster *settings.Settings) {
+	kubernetes := &cluster.Kubernetes
+	r.mapping(n, "kubernetes", []entry{
+		{"image", r.textReader(&kubernetes.Image, settings.CheckImage)},
+		{"claim", r.textReader(&kubernetes.Claim, settings.CheckObject)},
+		{"mount", r.textReader(&kubernetes.Mount, settings.CheckMount)},
+		{"namespace", r.textReader(&kubernetes.Namespace, settings.CheckNamespace)},
+		{"parallelism", r.countReader(&kubernetes.Parallelism, settings.MaxShards)},
+		{"run-as", r.textReader(&kubernetes.RunAs, settings.CheckRunAs)},
+		{"pull-secret", r.textReader(&kubernetes.PullSecret, settings.CheckObject)},
+		{"priority-class", r.textReader(&kubernetes.Priority, settings.CheckObject)},
+		{"labels", r.listReader(&kubernetes.Labels, settings.CheckLabel)},
+		{"nodes", r.listReader(&kubernetes.Nodes, settings.CheckNode)},
+		{"tolerations", r.listReader(&kubernetes.Tolerations, settings.CheckToleration)},
+	})
 }
 
 // textReader returns a function that reads a text into target and records the error of check. An empty text is not checked.

@@ -56,7 +56,7 @@ func (x *exporter) synchronisationsOf(term sema.System) (syncs []synchronisation
 
 // hideActions makes the results of synchronisations with hidden actions unlabelled. It returns the alphabet without these actions. It changes
 // syncs.
-func hideActions(term *sema.SysHide, syncs []synchronisation, alphabet []int) ([]synchronisation, []int) {
+func hideActions(term *sema.SysHide, syncs []synchronisation, alphabet []int) (hidden []synchronisation, newAlphabet []int) {
 	isHidden := func(action int) bool { return slices.Contains(term.Actions, action) }
 	for i := range syncs {
 		if isHidden(syncs[i].result) {
@@ -67,11 +67,10 @@ func hideActions(term *sema.SysHide, syncs []synchronisation, alphabet []int) ([
 }
 
 // renameActions returns the synchronisations and the alphabet with renamed actions. It changes syncs.
-func renameActions(term *sema.SysRename, syncs []synchronisation, alphabet []int) ([]synchronisation, []int) {
+func renameActions(term *sema.SysRename, syncs []synchronisation, alphabet []int) (changed []synchronisation, newAlphabet []int) {
 	for i := range syncs {
 		syncs[i].result = renamed(term, syncs[i].result)
 	}
-	var newAlphabet []int
 	for _, action := range alphabet {
 		newAlphabet = append(newAlphabet, renamed(term, action))
 	}
