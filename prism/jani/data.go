@@ -20,17 +20,17 @@ func (t *translator) symbolOf(value *jsonValue, context *exprContext) symbol {
 	}
 	switch op := value.get("op"); {
 	case op.isText("aa"):
-		return t.arrayElement(value, context)
+		return t.translateArrayElement(value, context)
 	case op.isText("da"):
-		return t.datatypeMember(value, context)
+		return t.translateDatatypeMember(value, context)
 	case op.isText("av"):
-		return t.arrayValue(value, context)
+		return t.translateArrayValue(value, context)
 	case op.isText("ac"):
-		return t.comprehension(value, context)
+		return t.translateComprehension(value, context)
 	case op.isText("dv"):
-		return t.datatypeValue(value, context)
+		return t.translateDatatypeValue(value, context)
 	}
-	scalar := t.sizedExpr(value, context)
+	scalar := t.translateSizedExpr(value, context)
 	return symbol{expr: scalar.expr, size: scalar.size, isBool: t.isBool(value, context)}
 }
 
@@ -60,8 +60,8 @@ func (t *translator) currentValues(value *jsonValue, meaning symbol, context *ex
 	return symbol{composite: current}
 }
 
-// datatypeMember translates the access to a member of a datatype (da).
-func (t *translator) datatypeMember(value *jsonValue, context *exprContext) symbol {
+// translateDatatypeMember translates the access to a member of a datatype (da).
+func (t *translator) translateDatatypeMember(value *jsonValue, context *exprContext) symbol {
 	t.requireKeys(value, "exp", "member")
 	base := t.symbolOf(value.get("exp"), context)
 	name := value.get("member").text
@@ -74,8 +74,8 @@ func (t *translator) datatypeMember(value *jsonValue, context *exprContext) symb
 	return symbol{}
 }
 
-// arrayElement translates the access to an element of an array (aa).
-func (t *translator) arrayElement(value *jsonValue, context *exprContext) symbol {
+// translateArrayElement translates the access to an element of an array (aa).
+func (t *translator) translateArrayElement(value *jsonValue, context *exprContext) symbol {
 	t.requireKeys(value, "exp", "index")
 	base := t.symbolOf(value.get("exp"), context)
 	if base.composite == nil || base.composite.members != nil {
@@ -91,11 +91,11 @@ func (t *translator) arrayElement(value *jsonValue, context *exprContext) symbol
 		}
 		// A condition around the expression may prevent the access to the missing element.
 	}
-	return t.elementAt(value, t.sizedExpr(index, context), elements)
+	return t.elementAt(value, t.translateSizedExpr(index, context), elements)
 }
 
-// arrayValue translates an array that lists its elements (av).
-func (t *translator) arrayValue(value *jsonValue, context *exprContext) symbol {
+// translateArrayValue translates an array that lists its elements (av).
+func (t *translator) translateArrayValue(value *jsonValue, context *exprContext) symbol {
 	t.requireKeys(value, "elements")
 	listed := &composite{}
 	for _, element := range value.get("elements").elements {
@@ -176,8 +176,8 @@ func partsOfElements(elements []symbol, part func(*composite) symbol) []symbol {
 // sizeOfElement is the size that an element of an array comprehension has at least.
 const sizeOfElement = 10
 
-// comprehension translates an array that one expression over the index defines (ac).
-func (t *translator) comprehension(value *jsonValue, context *exprContext) symbol {
+// translateComprehension translates an array that one expression over the index defines (ac).
+func (t *translator) translateComprehension(value *jsonValue, context *exprContext) symbol {
 	t.requireKeys(value, "var", "length", "exp")
 	index, span := value.get("var").text, value.get("length").Span
 	length, ok := t.constantIndex(value.get("length"), context)
@@ -197,8 +197,8 @@ func (t *translator) comprehension(value *jsonValue, context *exprContext) symbo
 	return symbol{composite: parts}
 }
 
-// datatypeValue translates a value of a datatype that lists its members (dv).
-func (t *translator) datatypeValue(value *jsonValue, context *exprContext) symbol {
+// translateDatatypeValue translates a value of a datatype that lists its members (dv).
+func (t *translator) translateDatatypeValue(value *jsonValue, context *exprContext) symbol {
 	t.requireKeys(value, "type", "values")
 	parts := &composite{members: make(map[string]symbol)}
 	for _, member := range value.get("values").elements {
@@ -250,7 +250,7 @@ func (t *translator) elementTargets(ref *jsonValue, context *exprContext) target
 	index, length := ref.get("index"), len(base.elements)
 	i, isConstant := t.constantIndex(index, context)
 	if !isConstant {
-		return t.targetAt(ref, t.sizedExpr(index, context), t.indexIsInside(index, context, length), base.elements)
+		return t.targetAt(ref, t.translateSizedExpr(index, context), t.indexIsInside(index, context, length), base.elements)
 	}
 	if i < 0 || i >= length {
 		t.abort(index.Start, "the array has no element %d, want one of %d", i, length)

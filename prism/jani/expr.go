@@ -66,8 +66,8 @@ func (t *translator) abort(pos syntax.Pos, format string, args ...any) {
 	panic(abortError{list[0]})
 }
 
-// expr translates an expression.
-func (t *translator) expr(value *jsonValue, context *exprContext) syntax.Expr {
+// translateExpr translates an expression.
+func (t *translator) translateExpr(value *jsonValue, context *exprContext) syntax.Expr {
 	t.addSize(value.Start, 1)
 	switch value.kind {
 	case boolean:
@@ -80,7 +80,7 @@ func (t *translator) expr(value *jsonValue, context *exprContext) syntax.Expr {
 	case text:
 		return t.resolveName(value, context)
 	case object:
-		return t.operation(value, context)
+		return t.translateOperation(value, context)
 	}
 	t.abort(value.Start, "found %s, want an expression", value.describe())
 	return nil
@@ -95,10 +95,10 @@ func (t *translator) addSize(pos syntax.Pos, n int) {
 	}
 }
 
-// sizedExpr translates an expression that may occur several times in the result, and returns its size.
-func (t *translator) sizedExpr(value *jsonValue, context *exprContext) sizedExpr {
+// translateSizedExpr translates an expression that may occur several times in the result, and returns its size.
+func (t *translator) translateSizedExpr(value *jsonValue, context *exprContext) sizedExpr {
 	before := t.size
-	expr := t.expr(value, context)
+	expr := t.translateExpr(value, context)
 	return sizedExpr{expr: expr, size: t.size - before}
 }
 
@@ -190,30 +190,30 @@ var functionNames = map[string]struct {
 	"floor": {"floor", false}, "ceil": {"ceil", false},
 }
 
-// operation translates an operator with its operands.
-func (t *translator) operation(value *jsonValue, context *exprContext) syntax.Expr {
+// translateOperation translates an operator with its operands.
+func (t *translator) translateOperation(value *jsonValue, context *exprContext) syntax.Expr {
 	op := value.get("op")
 	if op == nil || op.kind != text {
 		t.abortWithoutOperator(value, op)
 	}
 	if binary, ok := operators[op.text]; ok {
 		t.requireKeys(value, "left", "right")
-		if bounded := t.boundedOperator(value, binary, context); bounded != nil {
+		if bounded := t.translateBoundedOperator(value, binary, context); bounded != nil {
 			return bounded
 		}
-		left, right := t.expr(value.get("left"), context), t.expr(value.get("right"), context)
+		left, right := t.translateExpr(value.get("left"), context), t.translateExpr(value.get("right"), context)
 		return &syntax.Binary{Op: binary, X: left, Y: right, OpPos: op.Start, Span: value.Span}
 	}
 	function, ok := functionNames[op.text]
 	if !ok {
-		return t.otherOperator(value, op, context)
+		return t.translateOtherOperator(value, op, context)
 	}
 	if !function.isBinary {
 		t.requireKeys(value, "exp")
-		return functionCall(value, function.name, t.expr(value.get("exp"), context))
+		return functionCall(value, function.name, t.translateExpr(value.get("exp"), context))
 	}
 	t.requireKeys(value, "left", "right")
-	return functionCall(value, function.name, t.expr(value.get("left"), context), t.expr(value.get("right"), context))
+	return functionCall(value, function.name, t.translateExpr(value.get("left"), context), t.translateExpr(value.get("right"), context))
 }
 
 // abortWithoutOperator refuses an object that is not an operator. op is the value of its key "op", or nil.
@@ -246,20 +246,20 @@ func functionCall(value *jsonValue, name string, args ...syntax.Expr) syntax.Exp
 	return &syntax.Call{Func: &syntax.Ident{Name: name, Span: value.Span}, Args: args, Span: value.Span}
 }
 
-// otherOperator translates the operators that PRISM's language lacks, and the operators of properties.
-func (t *translator) otherOperator(value, op *jsonValue, context *exprContext) syntax.Expr {
+// translateOtherOperator translates the operators that PRISM's language lacks, and the operators of properties.
+func (t *translator) translateOtherOperator(value, op *jsonValue, context *exprContext) syntax.Expr {
 	switch op.text {
 	case "¬":
 		t.requireKeys(value, "exp")
-		return &syntax.Unary{Op: syntax.OpNot, X: t.expr(value.get("exp"), context), Span: value.Span}
+		return &syntax.Unary{Op: syntax.OpNot, X: t.translateExpr(value.get("exp"), context), Span: value.Span}
 	case "ite":
 		t.requireKeys(value, "if", "then", "else")
-		condition := t.expr(value.get("if"), context)
-		ifTrue, ifFalse := t.expr(value.get("then"), context), t.expr(value.get("else"), context)
+		condition := t.translateExpr(value.get("if"), context)
+		ifTrue, ifFalse := t.translateExpr(value.get("then"), context), t.translateExpr(value.get("else"), context)
 		return &syntax.Cond{C: condition, T: ifTrue, E: ifFalse, Span: value.Span}
 	case "abs", "sgn", "trc":
 		t.requireKeys(value, "exp")
-		return t.signed(value, op.text, context)
+		return t.translateSignFunction(value, op.text, context)
 	case "call":
 		t.requireKeys(value, "function", "args")
 		return t.expandCall(value, context)
@@ -273,7 +273,7 @@ func (t *translator) otherOperator(value, op *jsonValue, context *exprContext) s
 		t.abort(value.Start, "found an array, want a number or a Boolean")
 	}
 	if context.inProperty {
-		if expr := t.propertyOperator(value, op, context); expr != nil {
+		if expr := t.translatePropertyOperator(value, op, context); expr != nil {
 			return expr
 		}
 	}
@@ -281,9 +281,9 @@ func (t *translator) otherOperator(value, op *jsonValue, context *exprContext) s
 	return nil
 }
 
-// signed translates abs, sgn and trc (truncation) by conditions on the sign of the operand.
-func (t *translator) signed(value *jsonValue, op string, context *exprContext) syntax.Expr {
-	operand := t.sizedExpr(value.get("exp"), context)
+// translateSignFunction translates abs, sgn and trc (truncation) by conditions on the sign of the operand.
+func (t *translator) translateSignFunction(value *jsonValue, op string, context *exprContext) syntax.Expr {
+	operand := t.translateSizedExpr(value.get("exp"), context)
 	const sizeOfSign = 8 // of the conditions and numbers around two copies of the operand
 	t.addSize(value.Start, 2*operand.size+sizeOfSign)
 	number := func(n int32) syntax.Expr { return &syntax.IntLit{Value: n, Span: value.Span} }
@@ -325,12 +325,12 @@ func (t *translator) expandCall(value *jsonValue, context *exprContext) syntax.E
 			scope.names[param.name] = t.symbolOf(arg, context)
 			continue
 		}
-		translated := t.sizedExpr(arg, context)
+		translated := t.translateSizedExpr(arg, context)
 		scope.names[param.name] = symbol{expr: translated.expr, size: translated.size, isBool: param.typ.kind == boolType}
 	}
 	bodyContext := context.withScope(scope)
 	bodyContext.calls++
-	return t.expr(function.body, bodyContext)
+	return t.translateExpr(function.body, bodyContext)
 }
 
 // isBool reports whether an expression is Boolean. Its outermost operator decides this.

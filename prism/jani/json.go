@@ -112,7 +112,7 @@ func parseJSON(file string, src []byte) (value *jsonValue, err error) {
 		jsonParser.offset, jsonParser.lineStart = len(byteOrderMark), len(byteOrderMark)
 	}
 	jsonParser.skipSpace()
-	value = jsonParser.value()
+	value = jsonParser.parseValue()
 	jsonParser.skipSpace()
 	if jsonParser.offset < len(jsonParser.src) {
 		jsonParser.abort("found %s after the JSON value, want the end of the file", jsonParser.describeNext())
@@ -175,27 +175,27 @@ func (p *parser) expect(char byte) {
 	p.offset++
 }
 
-// value parses a value of any kind.
-func (p *parser) value() *jsonValue {
+// parseValue parses a value of any kind.
+func (p *parser) parseValue() *jsonValue {
 	parsed := &jsonValue{Span: syntax.Span{Start: p.pos()}}
 	switch char := p.peek(); {
 	case char == '{':
-		p.nested(p.object, parsed)
+		p.parseNested(p.parseObject, parsed)
 	case char == '[':
-		p.nested(p.array, parsed)
+		p.parseNested(p.parseArray, parsed)
 	case char == '"':
-		parsed.kind, parsed.text = text, p.stringLiteral()
+		parsed.kind, parsed.text = text, p.parseStringLiteral()
 	case char == '-' || isDigit(char):
-		parsed.kind, parsed.text = number, p.number()
+		parsed.kind, parsed.text = number, p.parseNumber()
 	default:
-		p.literal(parsed)
+		p.parseLiteral(parsed)
 	}
 	parsed.Stop = p.pos()
 	return parsed
 }
 
-// nested calls parse for an object or array. It fails if values are nested deeper than maxDepth.
-func (p *parser) nested(parse func(*jsonValue), value *jsonValue) {
+// parseNested calls parse for an object or array. It fails if values are nested deeper than maxDepth.
+func (p *parser) parseNested(parse func(*jsonValue), value *jsonValue) {
 	p.depth++
 	if p.depth > maxDepth {
 		p.abort("values are nested more than %d deep, want fewer", maxDepth)
@@ -204,8 +204,8 @@ func (p *parser) nested(parse func(*jsonValue), value *jsonValue) {
 	p.depth--
 }
 
-// object parses an object into value. A repeated key is an error.
-func (p *parser) object(value *jsonValue) {
+// parseObject parses an object into value. A repeated key is an error.
+func (p *parser) parseObject(value *jsonValue) {
 	value.kind = object
 	p.offset++
 	p.skipSpace()
@@ -219,16 +219,16 @@ func (p *parser) object(value *jsonValue) {
 		if p.peek() != '"' {
 			p.abort("found %s, want a key in quotes", p.describeNext())
 		}
-		member.key = p.stringLiteral()
+		member.key = p.parseStringLiteral()
 		if addKey(value, &knownKeys, member.key) {
 			p.abortAt(member.pos, "the key %q occurs twice, want it once", shortened(member.key))
 		}
 		p.skipSpace()
 		p.expect(':')
 		p.skipSpace()
-		member.value = p.value()
+		member.value = p.parseValue()
 		value.members = append(value.members, member)
-		if p.endOrComma('}') {
+		if p.readEndOrComma('}') {
 			return
 		}
 	}
@@ -251,8 +251,8 @@ func addKey(value *jsonValue, knownKeys *map[string]bool, key string) (isKnown b
 	return isKnown
 }
 
-// endOrComma reads a comma or the end character of an array or object. isEnd is true if it read the end.
-func (p *parser) endOrComma(end byte) (isEnd bool) {
+// readEndOrComma reads a comma or the end character of an array or object. isEnd is true if it read the end.
+func (p *parser) readEndOrComma(end byte) (isEnd bool) {
 	p.skipSpace()
 	switch p.peek() {
 	case ',':
@@ -267,8 +267,8 @@ func (p *parser) endOrComma(end byte) (isEnd bool) {
 	return true
 }
 
-// array parses an array into value.
-func (p *parser) array(value *jsonValue) {
+// parseArray parses an array into value.
+func (p *parser) parseArray(value *jsonValue) {
 	value.kind = array
 	p.offset++
 	p.skipSpace()
@@ -277,15 +277,15 @@ func (p *parser) array(value *jsonValue) {
 		return
 	}
 	for {
-		value.elements = append(value.elements, p.value())
-		if p.endOrComma(']') {
+		value.elements = append(value.elements, p.parseValue())
+		if p.readEndOrComma(']') {
 			return
 		}
 	}
 }
 
-// literal parses true, false or null into value.
-func (p *parser) literal(value *jsonValue) {
+// parseLiteral parses true, false or null into value.
+func (p *parser) parseLiteral(value *jsonValue) {
 	switch {
 	case p.skipWord("true"):
 		value.kind, value.isTrue = boolean, true
@@ -307,19 +307,19 @@ func (p *parser) skipWord(word string) bool {
 	return true
 }
 
-// number parses a number and returns its text.
-func (p *parser) number() string {
+// parseNumber parses a number and returns its text.
+func (p *parser) parseNumber() string {
 	start := p.offset
 	p.skipByte("-")
 	if !p.skipByte("0") {
-		p.digits()
+		p.parseDigits()
 	}
 	if p.skipByte(".") {
-		p.digits()
+		p.parseDigits()
 	}
 	if p.skipByte("eE") {
 		p.skipByte("+-")
-		p.digits()
+		p.parseDigits()
 	}
 	if isDigit(p.peek()) {
 		p.abort("found a digit behind a 0 at the start of a number, want none")
@@ -336,8 +336,8 @@ func (p *parser) skipByte(chars string) bool {
 	return true
 }
 
-// digits parses one or more digits.
-func (p *parser) digits() {
+// parseDigits parses one or more digits.
+func (p *parser) parseDigits() {
 	if !isDigit(p.peek()) {
 		p.abort("found %s, want a digit", p.describeNext())
 	}
@@ -348,8 +348,8 @@ func (p *parser) digits() {
 
 func isDigit(char byte) bool { return '0' <= char && char <= '9' }
 
-// stringLiteral parses a string and returns its decoded text.
-func (p *parser) stringLiteral() string {
+// parseStringLiteral parses a string and returns its decoded text.
+func (p *parser) parseStringLiteral() string {
 	p.offset++
 	start := p.offset // the text before start is decoded
 	var decoded []byte
@@ -362,7 +362,7 @@ func (p *parser) stringLiteral() string {
 			p.offset++
 			return string(decoded)
 		case char == '\\':
-			decoded = p.escape(append(decoded, p.src[start:p.offset]...))
+			decoded = p.parseEscape(append(decoded, p.src[start:p.offset]...))
 			start = p.offset
 		case char < utf8.RuneSelf:
 			p.offset++
@@ -377,8 +377,8 @@ func (p *parser) stringLiteral() string {
 	}
 }
 
-// escape parses an escape sequence and appends the character to decoded.
-func (p *parser) escape(decoded []byte) []byte {
+// parseEscape parses an escape sequence and appends the character to decoded.
+func (p *parser) parseEscape(decoded []byte) []byte {
 	p.offset++
 	char := p.peek()
 	p.offset++
@@ -396,18 +396,18 @@ func (p *parser) escape(decoded []byte) []byte {
 	case 't':
 		return append(decoded, '\t')
 	case 'u':
-		return utf8.AppendRune(decoded, p.unicodeEscape())
+		return utf8.AppendRune(decoded, p.parseUnicodeEscape())
 	}
 	p.offset--
 	p.abort("found %s behind '\\' in a string, want one of \" \\ / b f n r t u", p.describeNext())
 	return nil
 }
 
-// unicodeEscape parses the digits of a Unicode escape and returns its character. A surrogate pair consists of two escapes.
-func (p *parser) unicodeEscape() rune {
-	char := p.hex()
+// parseUnicodeEscape parses the digits of a Unicode escape and returns its character. A surrogate pair consists of two escapes.
+func (p *parser) parseUnicodeEscape() rune {
+	char := p.parseHex()
 	if utf16.IsSurrogate(char) && p.skipWord(`\u`) {
-		char = utf16.DecodeRune(char, p.hex())
+		char = utf16.DecodeRune(char, p.parseHex())
 	}
 	if utf16.IsSurrogate(char) || char == utf8.RuneError {
 		p.abort("found half of a surrogate pair in a string, want both halves")
@@ -415,8 +415,8 @@ func (p *parser) unicodeEscape() rune {
 	return char
 }
 
-// hex parses the four hexadecimal digits of a Unicode escape.
-func (p *parser) hex() rune {
+// parseHex parses the four hexadecimal digits of a Unicode escape.
+func (p *parser) parseHex() rune {
 	if len(p.src)-p.offset >= 4 {
 		if n, err := strconv.ParseUint(string(p.src[p.offset:p.offset+4]), 16, 16); err == nil {
 			p.offset += 4

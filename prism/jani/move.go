@@ -52,7 +52,7 @@ func (t *translator) translateEdge(instance *instance, declared edge) {
 		rate: declared.rate, destinations: declared.destinations,
 	}
 	if !isTrivial(declared.guard) {
-		edge.guard = t.expr(declared.guard, &exprContext{scope: instance.scope})
+		edge.guard = t.translateExpr(declared.guard, &exprContext{scope: instance.scope})
 	}
 	for _, destination := range declared.destinations {
 		for _, assignment := range destination.assigns {

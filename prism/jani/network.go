@@ -260,7 +260,7 @@ func (t *translator) combinedRate(edges []*edgeInstance) syntax.Expr {
 	var product syntax.Expr
 	for _, edge := range edges {
 		if edge.rate != nil {
-			product = productOf(product, t.expr(edge.rate, &exprContext{scope: edge.instance.scope}))
+			product = productOf(product, t.translateExpr(edge.rate, &exprContext{scope: edge.instance.scope}))
 		}
 	}
 	return product
@@ -271,7 +271,7 @@ func (t *translator) probability(edges []*edgeInstance, chosen []int) syntax.Exp
 	var product syntax.Expr
 	for i, edge := range edges {
 		if destination := edge.destinations[chosen[i]]; destination.probability != nil {
-			product = productOf(product, t.expr(destination.probability, &exprContext{scope: edge.instance.scope}))
+			product = productOf(product, t.translateExpr(destination.probability, &exprContext{scope: edge.instance.scope}))
 		}
 	}
 	return product
@@ -488,7 +488,7 @@ func (t *translator) locationInvariant(instance *instance, location int) syntax.
 	if isTrivial(progress) {
 		return nil
 	}
-	condition := t.expr(progress, &exprContext{scope: instance.scope})
+	condition := t.translateExpr(progress, &exprContext{scope: instance.scope})
 	atLocation := instance.atLocation(location, progress.Start)
 	if atLocation == nil {
 		return condition
@@ -528,7 +528,7 @@ func (t *translator) declaration(variable *slot) *syntax.VarDecl {
 	if variable.owner >= 0 {
 		context.scope = t.instances[variable.owner].scope
 	}
-	decl.Low, decl.High = t.expr(low, context), t.expr(high, context)
+	decl.Low, decl.High = t.translateExpr(low, context), t.translateExpr(high, context)
 	return decl
 }
 

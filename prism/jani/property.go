@@ -40,11 +40,11 @@ func (t *translator) translateProperty(value *jsonValue) syntax.Expr {
 	context := &exprContext{scope: t.global, inProperty: true}
 	op := value.get("op")
 	if !op.isText("filter") {
-		return t.expr(value, context)
+		return t.translateExpr(value, context)
 	}
 	t.requireKeys(value, "fun", "values", "states")
 	filter, states := value.get("fun"), value.get("states")
-	expr := t.expr(value.get("values"), context)
+	expr := t.translateExpr(value.get("values"), context)
 	if states.get("op").isText("initial") {
 		hasOneInitialState := t.init == nil
 		isIdentityOnOne := slices.Contains([]string{"min", "max", "avg", "sum", "∀", "∃"}, filter.text)
@@ -59,11 +59,11 @@ func (t *translator) translateProperty(value *jsonValue) syntax.Expr {
 	case !ok:
 		t.abort(filter.Start, "the filter %s is not supported", filter.describe())
 	}
-	return &syntax.Filter{Op: name, OpPos: filter.Start, X: expr, States: t.expr(states, context), Span: value.Span}
+	return &syntax.Filter{Op: name, OpPos: filter.Start, X: expr, States: t.translateExpr(states, context), Span: value.Span}
 }
 
-// propertyOperator translates an operator that occurs only in properties. It returns nil for any other operator.
-func (t *translator) propertyOperator(value, op *jsonValue, context *exprContext) syntax.Expr {
+// translatePropertyOperator translates an operator that occurs only in properties. It returns nil for any other operator.
+func (t *translator) translatePropertyOperator(value, op *jsonValue, context *exprContext) syntax.Expr {
 	switch op.text {
 	case "initial", "deadlock":
 		t.requireKeys(value)
@@ -74,16 +74,16 @@ func (t *translator) propertyOperator(value, op *jsonValue, context *exprContext
 		return &syntax.Quoted{Name: name, Span: value.Span}
 	case "Pmin", "Pmax":
 		t.requireKeys(value, "exp")
-		return &syntax.Prob{Threshold: t.queryThreshold(op), Path: t.path(value.get("exp"), context), Span: value.Span}
+		return &syntax.Prob{Threshold: t.queryThreshold(op), Path: t.translatePath(value.get("exp"), context), Span: value.Span}
 	case "∀", "∃":
 		t.requireKeys(value, "exp")
-		return &syntax.Quant{All: op.text == "∀", Path: t.path(value.get("exp"), context), Span: value.Span}
+		return &syntax.Quant{All: op.text == "∀", Path: t.translatePath(value.get("exp"), context), Span: value.Span}
 	case "Emin", "Emax":
-		return t.expectation(value, op, context)
+		return t.translateExpectation(value, op, context)
 	case "Smin", "Smax":
 		t.requireKeysOptionally(value, "accumulate", "exp")
 		if !t.isReward(value, op.text) {
-			return &syntax.Steady{Threshold: t.queryThreshold(op), X: t.expr(value.get("exp"), context), Span: value.Span}
+			return &syntax.Steady{Threshold: t.queryThreshold(op), X: t.translateExpr(value.get("exp"), context), Span: value.Span}
 		}
 		return t.rewardOperator(value, op, &syntax.RewardPath{Kind: syntax.LongRun, Span: value.Span})
 	case "U", "W", "F", "G", "R", "X":
@@ -103,14 +103,14 @@ func (t *translator) queryThreshold(op *jsonValue) syntax.Threshold {
 	return syntax.Threshold{Extremum: syntax.Max}
 }
 
-// boundedOperator translates a comparison such as Pmin >= 0.5 to a bounded operator. It returns nil if PRISM's language has none.
-func (t *translator) boundedOperator(value *jsonValue, op syntax.Op, context *exprContext) syntax.Expr {
+// translateBoundedOperator translates a comparison such as Pmin >= 0.5 to a bounded operator. It returns nil if PRISM's language has none.
+func (t *translator) translateBoundedOperator(value *jsonValue, op syntax.Op, context *exprContext) syntax.Expr {
 	left := value.get("left")
 	if !context.inProperty || !t.canBeBounded(left.get("op"), op) {
 		return nil
 	}
-	bound := syntax.Threshold{Rel: op, Bound: t.expr(value.get("right"), context)}
-	switch expr := t.expr(left, context).(type) {
+	bound := syntax.Threshold{Rel: op, Bound: t.translateExpr(value.get("right"), context)}
+	switch expr := t.translateExpr(left, context).(type) {
 	case *syntax.Prob:
 		expr.Threshold, expr.Span = bound, value.Span
 		return expr
@@ -154,33 +154,33 @@ func (t *translator) requireKeysOptionally(value *jsonValue, optional string, re
 	t.requireKeys(value, keys...)
 }
 
-// path translates a path formula. Its operands may be state formulas.
-func (t *translator) path(value *jsonValue, context *exprContext) syntax.Expr {
+// translatePath translates a path formula. Its operands may be state formulas.
+func (t *translator) translatePath(value *jsonValue, context *exprContext) syntax.Expr {
 	op := value.get("op")
 	if op == nil || op.kind != text {
-		return t.expr(value, context)
+		return t.translateExpr(value, context)
 	}
 	var temporal *syntax.Temporal
 	switch op.text {
 	case "U":
-		temporal = t.binaryPath(value, syntax.Until, context)
+		temporal = t.translateBinaryPath(value, syntax.Until, context)
 		if left, ok := temporal.X.(*syntax.BoolLit); ok && left.Value { // true U b is F b
 			temporal.Op, temporal.X = syntax.Future, nil
 		}
 	case "W":
-		temporal = t.binaryPath(value, syntax.WeakUntil, context)
+		temporal = t.translateBinaryPath(value, syntax.WeakUntil, context)
 	case "R":
-		temporal = t.binaryPath(value, syntax.Release, context)
+		temporal = t.translateBinaryPath(value, syntax.Release, context)
 	case "F":
-		temporal = t.unaryPath(value, syntax.Future, pathBounds, context)
+		temporal = t.translateUnaryPath(value, syntax.Future, pathBounds, context)
 	case "G":
-		temporal = t.unaryPath(value, syntax.Globally, pathBounds, context)
+		temporal = t.translateUnaryPath(value, syntax.Globally, pathBounds, context)
 	case "X":
-		temporal = t.unaryPath(value, syntax.Next, "", context)
+		temporal = t.translateUnaryPath(value, syntax.Next, "", context)
 	case "∧", "∨", "⇒", "¬":
-		return t.combinedPath(value, op, context)
+		return t.translateCombinedPath(value, op, context)
 	default:
-		return t.expr(value, context)
+		return t.translateExpr(value, context)
 	}
 	t.addPathBounds(temporal, value, context)
 	return temporal
@@ -189,22 +189,22 @@ func (t *translator) path(value *jsonValue, context *exprContext) syntax.Expr {
 // pathBounds lists the keys of the bounds that a temporal operator may have.
 const pathBounds = "step-bounds time-bounds reward-bounds"
 
-// binaryPath translates a temporal operator with two operands, without its bounds.
-func (t *translator) binaryPath(value *jsonValue, op syntax.TemporalOp, context *exprContext) *syntax.Temporal {
+// translateBinaryPath translates a temporal operator with two operands, without its bounds.
+func (t *translator) translateBinaryPath(value *jsonValue, op syntax.TemporalOp, context *exprContext) *syntax.Temporal {
 	t.requireKeysOptionally(value, pathBounds, "left", "right")
-	left, right := t.path(value.get("left"), context), t.path(value.get("right"), context)
+	left, right := t.translatePath(value.get("left"), context), t.translatePath(value.get("right"), context)
 	return &syntax.Temporal{Op: op, X: left, Y: right, Span: value.Span}
 }
 
-// unaryPath translates a temporal operator with one operand, without its bounds.
-func (t *translator) unaryPath(value *jsonValue, op syntax.TemporalOp, optionalKeys string, context *exprContext) *syntax.Temporal {
+// translateUnaryPath translates a temporal operator with one operand, without its bounds.
+func (t *translator) translateUnaryPath(value *jsonValue, op syntax.TemporalOp, optionalKeys string, context *exprContext) *syntax.Temporal {
 	t.requireKeysOptionally(value, optionalKeys, "exp")
-	return &syntax.Temporal{Op: op, Y: t.path(value.get("exp"), context), Span: value.Span}
+	return &syntax.Temporal{Op: op, Y: t.translatePath(value.get("exp"), context), Span: value.Span}
 }
 
 // addPathBounds adds the bounds on steps, time and rewards to a temporal operator.
 func (t *translator) addPathBounds(temporal *syntax.Temporal, value *jsonValue, context *exprContext) {
-	temporal.Bound = t.pathBound(value, context)
+	temporal.Bound = t.translatePathBound(value, context)
 	if timeBound := temporal.Bound; timeBound != nil && t.doc.markov && !Elapse(temporal) {
 		t.abort(timeBound.Start, "%s", NotTimed)
 	}
@@ -213,19 +213,19 @@ func (t *translator) addPathBounds(temporal *syntax.Temporal, value *jsonValue, 
 	}
 }
 
-// combinedPath translates a Boolean operator of path formulas.
-func (t *translator) combinedPath(value, op *jsonValue, context *exprContext) syntax.Expr {
+// translateCombinedPath translates a Boolean operator of path formulas.
+func (t *translator) translateCombinedPath(value, op *jsonValue, context *exprContext) syntax.Expr {
 	if op.text == "¬" {
 		t.requireKeys(value, "exp")
-		return &syntax.Unary{Op: syntax.OpNot, X: t.path(value.get("exp"), context), Span: value.Span}
+		return &syntax.Unary{Op: syntax.OpNot, X: t.translatePath(value.get("exp"), context), Span: value.Span}
 	}
 	t.requireKeys(value, "left", "right")
-	left, right := t.path(value.get("left"), context), t.path(value.get("right"), context)
+	left, right := t.translatePath(value.get("left"), context), t.translatePath(value.get("right"), context)
 	return &syntax.Binary{Op: operators[op.text], X: left, Y: right, OpPos: op.Start, Span: value.Span}
 }
 
-// pathBound translates the bound of a path formula: on time in a model with time, and on steps in other models.
-func (t *translator) pathBound(value *jsonValue, context *exprContext) *syntax.TimeBound {
+// translatePathBound translates the bound of a path formula: on time in a model with time, and on steps in other models.
+func (t *translator) translatePathBound(value *jsonValue, context *exprContext) *syntax.TimeBound {
 	steps, times := value.get("step-bounds"), value.get("time-bounds")
 	hasTime := t.doc.hasTime()
 	switch {
@@ -236,9 +236,9 @@ func (t *translator) pathBound(value *jsonValue, context *exprContext) *syntax.T
 	case times != nil && !hasTime:
 		t.abort(times.Start, "found a time bound in %s, which has no time", t.describeModel())
 	case times != nil:
-		return t.timeInterval(times, context)
+		return t.translateTimeInterval(times, context)
 	case steps != nil:
-		return t.stepInterval(steps, context)
+		return t.translateStepInterval(steps, context)
 	}
 	return nil
 }
@@ -255,7 +255,7 @@ func (t *translator) addRewardBounds(temporal *syntax.Temporal, value *jsonValue
 		t.abort(value.Start, "reward bounds of a Markov automaton or timed automaton are not supported")
 	}
 	for _, element := range value.elements {
-		cost := t.rewardBound(element, context)
+		cost := t.translateRewardBound(element, context)
 		if cost == nil {
 			continue
 		}
@@ -267,14 +267,14 @@ func (t *translator) addRewardBounds(temporal *syntax.Temporal, value *jsonValue
 	}
 }
 
-// rewardBound translates one reward bound, or returns nil if it has no limits.
-func (t *translator) rewardBound(value *jsonValue, context *exprContext) *syntax.CostBound {
+// translateRewardBound translates one reward bound, or returns nil if it has no limits.
+func (t *translator) translateRewardBound(value *jsonValue, context *exprContext) *syntax.CostBound {
 	if value.get("exp") == nil || value.get("accumulate") == nil || value.get("bounds") == nil {
 		t.abort(value.Start, "a bound on rewards lacks \"exp\", \"accumulate\" or \"bounds\", want all of them")
 	}
 	t.checkAccumulate(value.get("accumulate"))
 	reward := t.findReward(value)
-	bound := t.timeInterval(value.get("bounds"), context)
+	bound := t.translateTimeInterval(value.get("bounds"), context)
 	if reward.isMean { // a bound depends on the reward of each path, not on the mean
 		t.abort(value.Start, "found a bound on a reward that differs between destinations of an edge, which is not supported")
 	}
@@ -285,19 +285,20 @@ func (t *translator) rewardBound(value *jsonValue, context *exprContext) *syntax
 	return &syntax.CostBound{Word: "rew", Struct: name, Bound: bound, Span: value.Span}
 }
 
-// timeInterval translates a bound on time or rewards, or returns nil if it has no limits. PRISM's language has no open interval with two limits.
-func (t *translator) timeInterval(value *jsonValue, context *exprContext) *syntax.TimeBound {
-	bound := t.boundInterval(value, context)
+// translateTimeInterval translates a bound on time or rewards, or returns nil if it has no limits. PRISM's language has no open interval with two
+// limits.
+func (t *translator) translateTimeInterval(value *jsonValue, context *exprContext) *syntax.TimeBound {
+	bound := t.translateBoundInterval(value, context)
 	if bound != nil && isOpenInterval(bound) {
 		t.abort(value.Start, "found an open interval of time, which PRISM's language cannot express, want a closed one")
 	}
 	return bound
 }
 
-// stepInterval translates a bound on steps, or returns nil if it has no limits. An exclusive limit of an interval becomes inclusive and one step
-// tighter.
-func (t *translator) stepInterval(value *jsonValue, context *exprContext) *syntax.TimeBound {
-	bound := t.boundInterval(value, context)
+// translateStepInterval translates a bound on steps, or returns nil if it has no limits. An exclusive limit of an interval becomes inclusive and
+// one step tighter.
+func (t *translator) translateStepInterval(value *jsonValue, context *exprContext) *syntax.TimeBound {
+	bound := t.translateBoundInterval(value, context)
 	if bound == nil || !isOpenInterval(bound) {
 		return bound
 	}
@@ -318,8 +319,8 @@ func isOpenInterval(bound *syntax.TimeBound) bool {
 	return bound.Low != nil && bound.High != nil && (bound.LowStrict || bound.HighStrict)
 }
 
-// boundInterval translates an object with the keys lower, upper, lower-exclusive and upper-exclusive. It returns nil without limits.
-func (t *translator) boundInterval(value *jsonValue, context *exprContext) *syntax.TimeBound {
+// translateBoundInterval translates an object with the keys lower, upper, lower-exclusive and upper-exclusive. It returns nil without limits.
+func (t *translator) translateBoundInterval(value *jsonValue, context *exprContext) *syntax.TimeBound {
 	if value.kind != object {
 		t.abort(value.Start, "found %s, want a bound as an object", value.describe())
 	}
@@ -327,9 +328,9 @@ func (t *translator) boundInterval(value *jsonValue, context *exprContext) *synt
 	for _, member := range value.members {
 		switch member.key {
 		case "lower":
-			bound.Low = t.expr(member.value, context)
+			bound.Low = t.translateExpr(member.value, context)
 		case "upper":
-			bound.High = t.expr(member.value, context)
+			bound.High = t.translateExpr(member.value, context)
 		case "lower-exclusive":
 			bound.LowStrict = t.boolean(member.value)
 		case "upper-exclusive":
@@ -356,12 +357,12 @@ func (t *translator) boolean(value *jsonValue) bool {
 	return value.isTrue
 }
 
-// expectation translates Emin and Emax to an R operator.
-func (t *translator) expectation(value, op *jsonValue, context *exprContext) syntax.Expr {
+// translateExpectation translates Emin and Emax to an R operator.
+func (t *translator) translateExpectation(value, op *jsonValue, context *exprContext) syntax.Expr {
 	t.requireKeysOptionally(value, "accumulate reach step-instant time-instant reward-instants", "exp")
 	t.checkExpectation(value)
 	if reach := value.get("reach"); reach != nil {
-		path := &syntax.Temporal{Op: syntax.Future, Y: t.expr(reach, context), Span: reach.Span}
+		path := &syntax.Temporal{Op: syntax.Future, Y: t.translateExpr(reach, context), Span: reach.Span}
 		return t.rewardOperator(value, op, path)
 	}
 	instant := value.get("step-instant")
@@ -376,7 +377,7 @@ func (t *translator) expectation(value, op *jsonValue, context *exprContext) syn
 		}
 	}
 	if instant != nil {
-		path.Bound = t.expr(instant, context)
+		path.Bound = t.translateExpr(instant, context)
 	}
 	return t.rewardOperator(value, op, path)
 }

@@ -108,7 +108,7 @@ func (r *reward) preferredName() string {
 // addStateReward adds the state reward to a reward structure, unless it is 0.
 func (t *translator) addStateReward(reward *reward) {
 	reward.err = catchAbort(func() {
-		reward.timeReward = t.expr(reward.expr, &exprContext{scope: t.global})
+		reward.timeReward = t.translateExpr(reward.expr, &exprContext{scope: t.global})
 		if !isNumber(reward.timeReward, "0") {
 			item := &syntax.RewardItem{Guard: trueExpr(reward.span), Value: reward.timeReward, Span: reward.span}
 			reward.decl.Items = append(reward.decl.Items, item)
@@ -256,12 +256,12 @@ func (t *translator) stepRewardsAfter(env map[*slot]sizedExpr) []syntax.Expr {
 func (t *translator) stepReward(reward *reward, env map[*slot]sizedExpr) syntax.Expr {
 	var earned syntax.Expr
 	if reward.onSteps {
-		earned = t.expr(reward.expr, &exprContext{scope: t.global, assigned: env, noStateVariables: true})
+		earned = t.translateExpr(reward.expr, &exprContext{scope: t.global, assigned: env, noStateVariables: true})
 	}
 	if !reward.onExits {
 		return earned
 	}
-	onExit := t.expr(reward.expr, &exprContext{scope: t.global})
+	onExit := t.translateExpr(reward.expr, &exprContext{scope: t.global})
 	if earned == nil || isNumber(earned, "0") {
 		return onExit
 	}

@@ -235,7 +235,7 @@ func (t *translator) writeConstants() {
 			decl.Type = syntax.ConstDouble
 		}
 		if constant.initial != nil {
-			t.collectError(func() { decl.Value = t.expr(constant.initial, &exprContext{scope: t.global}) })
+			t.collectError(func() { decl.Value = t.translateExpr(constant.initial, &exprContext{scope: t.global}) })
 		}
 		t.constants = append(t.constants, decl)
 	}
@@ -424,11 +424,11 @@ func (t *translator) writeInitBlock() {
 func (t *translator) initialRestrictions() []syntax.Expr {
 	var restrictions []syntax.Expr
 	if !isTrivial(t.doc.restrict) {
-		restrictions = append(restrictions, t.expr(t.doc.restrict, &exprContext{scope: t.global}))
+		restrictions = append(restrictions, t.translateExpr(t.doc.restrict, &exprContext{scope: t.global}))
 	}
 	for _, instance := range t.instances {
 		if condition := instance.automaton.restrict; !isTrivial(condition) {
-			restrictions = append(restrictions, t.expr(condition, &exprContext{scope: instance.scope}))
+			restrictions = append(restrictions, t.translateExpr(condition, &exprContext{scope: instance.scope}))
 		}
 		if condition := instance.atInitialLocation(); condition != nil {
 			restrictions = append(restrictions, condition)
@@ -482,7 +482,7 @@ func (t *translator) addStateValue(instance *instance, location int, assign assi
 		t.abort(assign.pos, "the transient variable %q has two values in a location, want one", shortened(variable.janiName))
 	}
 	setHere[variable] = true
-	value := t.sizedExpr(assign.value, &exprContext{scope: instance.scope, noTransients: true})
+	value := t.translateSizedExpr(assign.value, &exprContext{scope: instance.scope, noTransients: true})
 	if other, ok := setBy[variable]; ok && other != instance.number {
 		variable.ambiguous = true
 	}

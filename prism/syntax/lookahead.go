@@ -20,7 +20,7 @@ func (p *parser) canParse(parse func()) bool {
 }
 
 // steadyAhead reports whether the S at the current token starts an S operator.
-func (p *parser) steadyAhead() bool { return p.canParseSteady(func() { p.steady() }) }
+func (p *parser) steadyAhead() bool { return p.canParseSteady(func() { p.parseSteady() }) }
 
 // canParseSteady reports whether a parse function for an S operator succeeds. It caches the answer for each position.
 func (p *parser) canParseSteady(parse func()) bool {
@@ -33,9 +33,9 @@ func (p *parser) canParseSteady(parse func()) bool {
 	return ok
 }
 
-// steadyOrLongRun parses the S between the brackets of an R operator: an S operator if possible, or else the long-run objective of R [ S ].
-func (p *parser) steadyOrLongRun() Expr {
-	if operator := p.trySteady(); operator != nil {
+// parseSteadyOrLongRun parses the S between the brackets of an R operator: an S operator if possible, or else the long-run objective of R [ S ].
+func (p *parser) parseSteadyOrLongRun() Expr {
+	if operator := p.tryParseSteady(); operator != nil {
 		return operator
 	}
 	start := p.tok.pos
@@ -44,11 +44,11 @@ func (p *parser) steadyOrLongRun() Expr {
 	return &RewardPath{Kind: LongRun, Span: p.span(start)}
 }
 
-// trySteady parses an S operator. If none starts here, it returns nil and leaves the parser at the S.
-func (p *parser) trySteady() Expr {
+// tryParseSteady parses an S operator. If none starts here, it returns nil and leaves the parser at the S.
+func (p *parser) tryParseSteady() Expr {
 	if p.lookingAhead {
 		before := p.saveState()
-		operator := p.steady()
+		operator := p.parseSteady()
 		p.steadyAt[before.tok.pos.Offset] = !p.failed
 		if !p.failed {
 			return operator
@@ -61,7 +61,7 @@ func (p *parser) trySteady() Expr {
 	}
 	wasPrescanned := p.prescanned
 	p.prescanned = true // PRISM has looked ahead over this text, too
-	operator := p.steady()
+	operator := p.parseSteady()
 	p.prescanned = wasPrescanned
 	return operator
 }

@@ -53,7 +53,7 @@ func parseModel(dialect Dialect, file string, src []byte) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	model := modelParser.model()
+	model := modelParser.parseModel()
 	if err := modelParser.errs.Err(); err != nil {
 		return nil, err
 	}
@@ -77,9 +77,9 @@ func ParsePart(dialect Dialect, name string, src []byte) (Node, error) {
 	}
 	var tree Node
 	if inProperties {
-		tree = fileParser.properties()
+		tree = fileParser.parseProperties()
 	} else {
-		tree = fileParser.model()
+		tree = fileParser.parseModel()
 	}
 	if err = fileParser.errs.Err(); err != nil { // ParseFile may add a hint about the dialect
 		_, err = ParseFile(dialect, name, src)
@@ -109,7 +109,7 @@ func parseProperties(dialect Dialect, file string, src []byte) (*Properties, err
 	if err != nil {
 		return nil, err
 	}
-	props := fileParser.properties()
+	props := fileParser.parseProperties()
 	if err := fileParser.errs.Err(); err != nil {
 		return nil, err
 	}
@@ -122,7 +122,7 @@ func ParseProperty(file string, src []byte) (*Property, error) {
 	if err != nil {
 		return nil, err
 	}
-	prop := propertyParser.property()
+	prop := propertyParser.parseProperty()
 	propertyParser.wantEOF("the end of the property")
 	if err := propertyParser.errs.Err(); err != nil {
 		return nil, err
@@ -136,7 +136,7 @@ func ParseExpr(file string, src []byte) (Expr, error) {
 	if err != nil {
 		return nil, err
 	}
-	expr := exprParser.expr(modelContext)
+	expr := exprParser.parseExpr(modelContext)
 	exprParser.wantEOF("the end of the expression")
 	if err := exprParser.errs.Err(); err != nil {
 		return nil, err
@@ -524,8 +524,8 @@ func (p *parser) addTreeLevel(otherHeight int) {
 	}
 }
 
-// ident parses an identifier; what describes it in an error message.
-func (p *parser) ident(what string) *Ident {
+// parseIdent parses an identifier; what describes it in an error message.
+func (p *parser) parseIdent(what string) *Ident {
 	name := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
 	if !p.accept(tokIdent) {
 		p.unexpected(what)
@@ -533,15 +533,15 @@ func (p *parser) ident(what string) *Ident {
 	return name
 }
 
-// name parses a name that is declared here or names an action. A keyword in its place is an error, but the parsing continues.
-func (p *parser) name(what string) *Ident {
+// parseName parses a name that is declared here or names an action. A keyword in its place is an error, but the parsing continues.
+func (p *parser) parseName(what string) *Ident {
 	if k := p.tok.kind; k.isKeyword() && !isStructural(k) && !p.lookingAhead {
 		ident := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
 		p.report(p.tok.pos, fmt.Sprintf("found keyword %q, want %s; PRISM reserves %q", ident.Name, what, ident.Name))
 		p.advance()
 		return ident
 	}
-	return p.ident(what)
+	return p.parseIdent(what)
 }
 
 // isStructural reports whether a keyword starts or ends a declaration or a type, so that it is not meant as a name.
@@ -554,10 +554,10 @@ func isStructural(k kind) bool {
 	return false
 }
 
-// quotedName parses a name in double quotes.
-func (p *parser) quotedName(what string) *Ident {
+// parseQuotedName parses a name in double quotes.
+func (p *parser) parseQuotedName(what string) *Ident {
 	p.expect(tokQuote)
-	ident := p.name(what)
+	ident := p.parseName(what)
 	p.expect(tokQuote)
 	return ident
 }
@@ -571,7 +571,7 @@ func lastPos(src []byte) Pos {
 		char := src[scan.off]
 		endsLine := char == '\n' || char == '\r' && scan.byteAt(scan.off+1) != '\n'
 		if endsLine {
-			scan.newline()
+			scan.skipLineEnd()
 			continue
 		}
 		_, size := utf8.DecodeRune(src[scan.off:])

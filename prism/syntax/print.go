@@ -62,7 +62,7 @@ func Fprint(w io.Writer, n Node, opt Options) error {
 			return err
 		}
 	}
-	printer.node(n)
+	printer.writeNode(n)
 	if printer.err != nil {
 		return printer.err
 	}
@@ -74,14 +74,14 @@ func Fprint(w io.Writer, n Node, opt Options) error {
 // again: s< -1 becomes s<-1. ExprString also prints invalid expressions.
 func ExprString(expr Expr) string {
 	printer := &printer{echo: true}
-	printer.expr(expr, levelUntil)
+	printer.writeExpr(expr, levelUntil)
 	return string(printer.buf)
 }
 
 // Echo returns an expression as ExprString does, but with R operators in place of Storm's operator T.
 func Echo(expr Expr) string {
 	printer := &printer{echo: true, timeAsReward: true}
-	printer.expr(expr, levelUntil)
+	printer.writeExpr(expr, levelUntil)
 	return string(printer.buf)
 }
 
@@ -129,8 +129,8 @@ func (p *printer) write(text string) {
 	p.buf = append(p.buf, text...)
 }
 
-// name writes an identifier.
-func (p *printer) name(ident *Ident) {
+// writeName writes an identifier.
+func (p *printer) writeName(ident *Ident) {
 	if !p.echo && !p.isName(ident.Name) {
 		p.fail(ident, "%q is not an identifier", ident.Name)
 	}
@@ -142,15 +142,15 @@ func (p *printer) isName(word string) bool {
 	return IsIdent(word) || p.dialect == Storm && isWord(word) && !stormReserves(keywordKind([]byte(word)))
 }
 
-// quoted writes an identifier in quotes.
-func (p *printer) quoted(ident *Ident) {
+// writeQuoted writes an identifier in quotes.
+func (p *printer) writeQuoted(ident *Ident) {
 	p.write(`"`)
-	p.name(ident)
+	p.writeName(ident)
 	p.write(`"`)
 }
 
-// commentLines writes a comment block with slashes before each line.
-func (p *printer) commentLines(block Doc, indent string) {
+// writeCommentLines writes a comment block with slashes before each line.
+func (p *printer) writeCommentLines(block Doc, indent string) {
 	if len(block) == 0 {
 		return
 	}
@@ -163,13 +163,13 @@ func (p *printer) commentLines(block Doc, indent string) {
 	}
 }
 
-// commentsAbove writes the comment blocks above an item.
-func (p *printer) commentsAbove(notes Notes, doc Doc, indent string) {
+// writeCommentsAbove writes the comment blocks above an item.
+func (p *printer) writeCommentsAbove(notes Notes, doc Doc, indent string) {
 	for _, block := range notes.Detached {
-		p.commentLines(block, indent)
+		p.writeCommentLines(block, indent)
 		p.writeIf(len(block) > 0, "\n")
 	}
-	p.commentLines(doc, indent)
+	p.writeCommentLines(doc, indent)
 }
 
 // commentBehind adds the comment after an item to the last line, although the item has ended this line.
@@ -188,64 +188,64 @@ func (p *printer) endLine(comment Doc) {
 		return
 	}
 	oneLine := strings.ReplaceAll(strings.Join(comment, " "), "\n", " ")
-	p.commentLines(Doc{oneLine}, " ")
+	p.writeCommentLines(Doc{oneLine}, " ")
 }
 
-// node writes a node of any kind.
-func (p *printer) node(n Node) {
+// writeNode writes a node of any kind.
+func (p *printer) writeNode(n Node) {
 	switch n := n.(type) {
 	case *Model:
-		p.model(n)
+		p.writeModel(n)
 	case *Properties:
-		p.properties(n)
+		p.writeProperties(n)
 	case Item:
-		p.declaration(n)
+		p.writeDeclaration(n)
 	case *Property:
-		p.property(n)
+		p.writeProperty(n)
 	case Expr:
-		p.expr(n, levelUntil)
+		p.writeExpr(n, levelUntil)
 	case SysExpr:
-		p.systemTerm(n, sysFull)
+		p.writeSystemTerm(n, sysFull)
 	case *VarDecl:
-		p.varDecl(n, "")
+		p.writeVarDecl(n, "")
 	case *Command:
-		p.command(n, "")
+		p.writeCommand(n, "")
 	case *Update:
-		p.update(n, " & ")
+		p.writeUpdate(n, " & ")
 	case *Assign:
-		p.assign(n)
+		p.writeAssign(n)
 	case *RewardItem:
-		p.rewardItem(n, "")
+		p.writeRewardItem(n, "")
 	default:
 		p.fail(n, "cannot print a %T on its own", n)
 	}
 }
 
-// model writes a model file.
-func (p *printer) model(file *Model) {
+// writeModel writes a model file.
+func (p *printer) writeModel(file *Model) {
 	for i, item := range file.Items {
 		if i > 0 && needBlankLine(file.Items[i-1], item) {
 			p.write("\n")
 		}
-		p.declaration(item)
+		p.writeDeclaration(item)
 	}
-	p.commentsAtEnd(file.Trailing)
+	p.writeCommentsAtEnd(file.Trailing)
 }
 
-// properties writes a properties file: its properties and its declarations of constants and labels.
-func (p *printer) properties(file *Properties) {
+// writeProperties writes a properties file: its properties and its declarations of constants and labels.
+func (p *printer) writeProperties(file *Properties) {
 	for i, node := range file.Items {
 		if i > 0 && needBlankLine(file.Items[i-1], node) {
 			p.write("\n")
 		}
 		switch node := node.(type) {
 		case *Property:
-			p.property(node)
+			p.writeProperty(node)
 		case Item:
-			p.declaration(node)
+			p.writeDeclaration(node)
 		}
 	}
-	p.commentsAtEnd(file.Trailing)
+	p.writeCommentsAtEnd(file.Trailing)
 }
 
 // needBlankLine reports whether a blank line separates two items. One-line declarations of the same kind need none, unless the second has a
@@ -276,22 +276,22 @@ func needBlankLine(previous, item Node) bool {
 // hasCommentAbove reports whether comments stand above an item.
 func hasCommentAbove(doc Doc, notes Notes) bool { return len(doc)+len(notes.Detached) > 0 }
 
-// commentsAtEnd writes the comments at the end of a file, after a blank line.
-func (p *printer) commentsAtEnd(comments Doc) {
+// writeCommentsAtEnd writes the comments at the end of a file, after a blank line.
+func (p *printer) writeCommentsAtEnd(comments Doc) {
 	if len(comments) > 0 && len(p.buf) > 0 {
 		p.write("\n")
 	}
-	p.commentLines(comments, "")
+	p.writeCommentLines(comments, "")
 }
 
-// property writes a property with its comments and a semicolon.
-func (p *printer) property(property *Property) {
-	p.commentsAbove(property.Notes, property.Doc, "")
+// writeProperty writes a property with its comments and a semicolon.
+func (p *printer) writeProperty(property *Property) {
+	p.writeCommentsAbove(property.Notes, property.Doc, "")
 	if property.Name != nil {
-		p.quoted(property.Name)
+		p.writeQuoted(property.Name)
 		p.write(": ")
 	}
-	p.expr(property.X, levelCond)
+	p.writeExpr(property.X, levelCond)
 	p.write(";\n")
 	p.commentBehind(property.Notes)
 }

@@ -34,8 +34,8 @@ func (s *scanner) byteAt(offset int) byte {
 	return 0
 }
 
-// newline steps over a line end: LF, CR or CR LF.
-func (s *scanner) newline() {
+// skipLineEnd steps over a line end: LF, CR or CR LF.
+func (s *scanner) skipLineEnd() {
 	if s.src[s.off] == '\r' && s.byteAt(s.off+1) == '\n' {
 		s.off++
 	}
@@ -53,7 +53,7 @@ func (s *scanner) skipBlank() {
 		case char == ' ' || char == '\t':
 			s.off++
 		case isLineEnd(char):
-			s.newline()
+			s.skipLineEnd()
 			s.block, atLineStart = -1, true
 		case char == '/' && s.byteAt(s.off+1) == '/':
 			if s.block < 0 && (atLineStart || s.propertyComments) {
@@ -76,7 +76,7 @@ func (s *scanner) skipComment() {
 		s.off++
 	}
 	if s.off < len(s.src) {
-		s.newline()
+		s.skipLineEnd()
 	}
 }
 
@@ -88,19 +88,19 @@ func (s *scanner) next() token {
 	if start < len(s.src) {
 		switch char := s.src[start]; {
 		case isLetter(char):
-			tok.kind = s.word()
+			tok.kind = s.scanWord()
 		case isDigit(char), char == '.' && isDigit(s.byteAt(start+1)):
-			tok.kind = s.number()
+			tok.kind = s.scanNumber()
 		default:
-			tok.kind = s.punctuation(char)
+			tok.kind = s.scanPunctuation(char)
 		}
 	}
 	tok.end = int32(s.off)
 	return tok
 }
 
-// word scans an identifier, a keyword or an identifier with its prime, and returns its kind.
-func (s *scanner) word() kind {
+// scanWord scans an identifier, a keyword or an identifier with its prime, and returns its kind.
+func (s *scanner) scanWord() kind {
 	start := s.off
 	for isLetter(s.byteAt(s.off)) || isDigit(s.byteAt(s.off)) {
 		s.off++
@@ -116,8 +116,8 @@ func (s *scanner) word() kind {
 	return k
 }
 
-// number scans a number and returns tokInt or tokDouble. As in PRISM, an int has no leading zeros, so 007 is a double.
-func (s *scanner) number() kind {
+// scanNumber scans a number and returns tokInt or tokDouble. As in PRISM, an int has no leading zeros, so 007 is a double.
+func (s *scanner) scanNumber() kind {
 	start := s.off
 	end := s.digitsEnd(start)
 	intEnd := end
@@ -157,8 +157,8 @@ func (s *scanner) digitsEnd(off int) int {
 	return off
 }
 
-// punctuation scans an operator or a bracket that starts with char, and returns its kind. Any other character is an illegal token.
-func (s *scanner) punctuation(char byte) kind {
+// scanPunctuation scans an operator or a bracket that starts with char, and returns its kind. Any other character is an illegal token.
+func (s *scanner) scanPunctuation(char byte) kind {
 	next := s.byteAt(s.off + 1)
 	if char == '<' && next == '=' && s.byteAt(s.off+2) == '>' {
 		s.off += 3

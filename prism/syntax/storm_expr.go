@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// expr rewrites an expression or formula; nil stays nil.
-func (s *stormRewriter) expr(expr Expr) Expr { return Rewrite(expr, s.rewrite) }
+// rewriteExpr rewrites an expression or formula; nil stays nil.
+func (s *stormRewriter) rewriteExpr(expr Expr) Expr { return Rewrite(expr, s.rewrite) }
 
 // rewrite rewrites an expression with rewritten children. It records whether only Storm's formula parser can read the result.
 func (s *stormRewriter) rewrite(expr Expr) Expr {
@@ -18,7 +18,7 @@ func (s *stormRewriter) rewrite(expr Expr) Expr {
 			hasLogicOperand = true
 		}
 	})
-	rewritten := s.rewriteNode(expr, hasLogicOperand)
+	rewritten := s.rewriteOutermost(expr, hasLogicOperand)
 	if hasLogicOperand || isLogic(expr) || isLogic(rewritten) {
 		s.logicOnly[rewritten] = true
 	}
@@ -34,11 +34,12 @@ func isLogic(expr Expr) bool {
 	return false
 }
 
-// rewriteNode rewrites an expression with rewritten children. hasLogicOperand says that only Storm's formula parser can read one of the children.
-func (s *stormRewriter) rewriteNode(expr Expr, hasLogicOperand bool) Expr {
+// rewriteOutermost rewrites an expression with rewritten children. hasLogicOperand says that only Storm's formula parser can read one of the
+// children.
+func (s *stormRewriter) rewriteOutermost(expr Expr, hasLogicOperand bool) Expr {
 	switch expr := expr.(type) {
 	case *Ident:
-		return s.name(expr)
+		return s.rewriteName(expr)
 	case *DoubleLit:
 		return &DoubleLit{Text: stormDouble(expr.Text), Span: expr.Span}
 	case *Unary: // ! and - bind tightest
@@ -48,9 +49,9 @@ func (s *stormRewriter) rewriteNode(expr Expr, hasLogicOperand bool) Expr {
 		return &Unary{Op: expr.Op, X: parenthesize(expr.X), Span: expr.Span}
 	case *Binary:
 		if hasLogicOperand {
-			return s.connective(expr)
+			return s.rewriteConnective(expr)
 		}
-		return s.binary(expr)
+		return s.rewriteBinary(expr)
 	case *Cond:
 		if hasLogicOperand {
 			s.refuse(expr, "?: on results")
@@ -60,21 +61,21 @@ func (s *stormRewriter) rewriteNode(expr Expr, hasLogicOperand bool) Expr {
 			s.refuse(expr, "functions of results")
 			return expr
 		}
-		return s.call(expr)
+		return s.rewriteCall(expr)
 	case *Quoted:
-		return s.quoted(expr)
+		return s.rewriteQuoted(expr)
 	case *Temporal:
-		return s.temporal(expr)
+		return s.rewriteTemporal(expr)
 	case *Prob:
-		return s.prob(expr)
+		return s.rewriteProb(expr)
 	case *Steady:
 		s.checkOperator(expr, expr.Modifier, expr.Threshold, expr.Filter)
 	case *Reward:
-		return s.reward(expr)
+		return s.rewriteReward(expr)
 	case *Quant:
-		return s.ctlOperator(expr)
+		return s.rewriteCtlOperator(expr)
 	case *Strategy:
-		return s.strategy(expr)
+		return s.rewriteStrategy(expr)
 	case *Filter:
 		s.refuse(expr, "a filter inside a property")
 	}
@@ -89,8 +90,8 @@ func parenthesize(expr Expr) Expr {
 	return &Paren{X: expr, Span: Span{expr.Pos(), expr.End()}}
 }
 
-// binary rewrites an infix operator of expressions for Storm.
-func (s *stormRewriter) binary(expr *Binary) Expr {
+// rewriteBinary rewrites an infix operator of expressions for Storm.
+func (s *stormRewriter) rewriteBinary(expr *Binary) Expr {
 	result := *expr
 	switch expr.Op {
 	case OpImplies: // in Storm it has the level of | and associates to the left
@@ -98,7 +99,7 @@ func (s *stormRewriter) binary(expr *Binary) Expr {
 	case OpIff:
 		result.Op, result.X, result.Y = OpEq, parenthesize(expr.X), parenthesize(expr.Y)
 	case OpPow: // in Storm ^ does not associate
-		return s.pow(expr, expr.X, expr.Y, expr.Span)
+		return s.rewritePow(expr, expr.X, expr.Y, expr.Span)
 	case OpDiv: // in Storm the quotient of two ints is an int
 		result.X, result.Y = doubleQuotient(expr.X, expr.Y)
 	default:
@@ -156,8 +157,8 @@ func isDouble(expr Expr) bool {
 	return false
 }
 
-// call rewrites a function call. Storm lacks some functions of PRISM and rounds halves differently.
-func (s *stormRewriter) call(expr *Call) Expr {
+// rewriteCall rewrites a function call. Storm lacks some functions of PRISM and rounds halves differently.
+func (s *stormRewriter) rewriteCall(expr *Call) Expr {
 	name, numArgs := expr.Func.Name, len(expr.Args)
 	isMinOrMax := name == "min" || name == "max"
 	switch {
@@ -166,9 +167,9 @@ func (s *stormRewriter) call(expr *Call) Expr {
 	case isMinOrMax && numArgs == 1: // Storm needs two arguments
 		return parenthesize(expr.Args[0])
 	case name == "pow" && numArgs == 2:
-		return s.pow(expr, expr.Args[0], expr.Args[1], expr.Span)
+		return s.rewritePow(expr, expr.Args[0], expr.Args[1], expr.Span)
 	case name == "mod" && numArgs == 2:
-		return s.mod(expr)
+		return s.rewriteMod(expr)
 	case name == "round" && numArgs == 1: // PRISM rounds halves up: floor(x+0.5)
 		shifted := &Binary{Op: OpAdd, X: parenthesize(expr.Args[0]), Y: &DoubleLit{Text: "0.5"}, Span: expr.Span}
 		return &Call{Func: &Ident{Name: "floor"}, Args: []Expr{shifted}, Span: expr.Span}
@@ -179,9 +180,9 @@ func (s *stormRewriter) call(expr *Call) Expr {
 // maxFactors is the largest exponent for which a power is written as a product.
 const maxFactors = 16
 
-// pow returns a power in Storm's form pow(base, exponent). If the base may be negative, pow returns a product. It refuses a power that is not a
-// small integer.
-func (s *stormRewriter) pow(expr Expr, base, exponent Expr, span Span) Expr {
+// rewritePow returns a power in Storm's form pow(base, exponent). If the base may be negative, rewritePow returns a product. It refuses a power
+// that is not a small integer.
+func (s *stormRewriter) rewritePow(expr Expr, base, exponent Expr, span Span) Expr {
 	if s.notNegative(base) {
 		return &Call{Func: &Ident{Name: "pow"}, Args: []Expr{base, exponent}, Span: span}
 	}
@@ -233,8 +234,8 @@ func (s *stormRewriter) notNegative(expr Expr) bool {
 	return false
 }
 
-// mod rewrites the remainder mod(x,y) as mod(mod(x,y)+y,y), because Storm's remainder of a negative number is negative.
-func (s *stormRewriter) mod(expr *Call) Expr {
+// rewriteMod rewrites the remainder mod(x,y) as mod(mod(x,y)+y,y), because Storm's remainder of a negative number is negative.
+func (s *stormRewriter) rewriteMod(expr *Call) Expr {
 	dividend, divisor := expr.Args[0], expr.Args[1]
 	if s.notNegative(dividend) {
 		return expr
@@ -244,8 +245,8 @@ func (s *stormRewriter) mod(expr *Call) Expr {
 	return &Call{Func: expr.Func, Args: []Expr{positive, divisor}, Span: expr.Span}
 }
 
-// connective rewrites a binary operator on formulas with !, & and |, the only connectives of Storm's formulas.
-func (s *stormRewriter) connective(expr *Binary) Expr {
+// rewriteConnective rewrites a binary operator on formulas with !, & and |, the only connectives of Storm's formulas.
+func (s *stormRewriter) rewriteConnective(expr *Binary) Expr {
 	left, right := parenthesize(expr.X), parenthesize(expr.Y)
 	not := func(formula Expr) Expr { return &Unary{Op: OpNot, X: formula} }
 	switch expr.Op {
@@ -262,8 +263,8 @@ func (s *stormRewriter) connective(expr *Binary) Expr {
 	return expr
 }
 
-// quoted replaces a label of the properties file by its definition.
-func (s *stormRewriter) quoted(expr *Quoted) Expr {
+// rewriteQuoted replaces a label of the properties file by its definition.
+func (s *stormRewriter) rewriteQuoted(expr *Quoted) Expr {
 	if s.properties[expr.Name] {
 		s.refuse(expr, "references to properties")
 	}
@@ -291,9 +292,9 @@ func (temporal *Temporal) Dual() (dual *Temporal, ok bool) {
 	return dual, true
 }
 
-// prob rewrites a P operator with a rewritten path formula. If the path formula is a negation, it bounds the complement: P>=p [ !u ] becomes
+// rewriteProb rewrites a P operator with a rewritten path formula. If the path formula is a negation, it bounds the complement: P>=p [ !u ] becomes
 // P<=1-p [ u ].
-func (s *stormRewriter) prob(expr *Prob) Expr {
+func (s *stormRewriter) rewriteProb(expr *Prob) Expr {
 	s.checkOperator(expr, expr.Modifier, expr.Threshold, expr.Filter)
 	temporal, negated := s.temporalOf(expr.Path)
 	if temporal == nil {
@@ -352,8 +353,8 @@ func (s *stormRewriter) refuseLateUntil(expr *Temporal) {
 	}
 }
 
-// ctlOperator rewrites an E or A operator as a P operator. It refuses formulas that finite paths do not decide, such as A [ F a ].
-func (s *stormRewriter) ctlOperator(expr *Quant) Expr {
+// rewriteCtlOperator rewrites an E or A operator as a P operator. It refuses formulas that finite paths do not decide, such as A [ F a ].
+func (s *stormRewriter) rewriteCtlOperator(expr *Quant) Expr {
 	temporal, negated := s.temporalOf(expr.Path)
 	if temporal == nil && !s.logicOnly[expr.Path] {
 		return parenthesize(expr.Path)
@@ -399,8 +400,9 @@ func (s *stormRewriter) holdsOnNoPath(formula *Temporal) Expr {
 	return &Prob{Threshold: Threshold{Rel: OpLe, Bound: &IntLit{}}, Path: formula, Span: formula.Span}
 }
 
-// temporal rewrites a temporal operator with rewritten operands. Storm lacks W, R and a bounded G, so they become the negation of a dual formula.
-func (s *stormRewriter) temporal(expr *Temporal) Expr {
+// rewriteTemporal rewrites a temporal operator with rewritten operands. Storm lacks W, R and a bounded G, so they become the negation of a dual
+// formula.
+func (s *stormRewriter) rewriteTemporal(expr *Temporal) Expr {
 	result := *expr
 	result.Y = parenthesize(expr.Y)
 	if expr.X != nil {
@@ -448,8 +450,8 @@ func (s *stormRewriter) checkOperator(expr Expr, modifier *Ident, threshold Thre
 	}
 }
 
-// reward rewrites an R operator. Storm has rewards only for objectives and for an unbounded F.
-func (s *stormRewriter) reward(expr *Reward) Expr {
+// rewriteReward rewrites an R operator. Storm has rewards only for objectives and for an unbounded F.
+func (s *stormRewriter) rewriteReward(expr *Reward) Expr {
 	s.checkOperator(expr, expr.Modifier, expr.Threshold, expr.Filter)
 	_, isNamed := expr.Struct.(*Quoted)
 	if expr.Struct != nil && !isNamed {
@@ -473,8 +475,8 @@ func (s *stormRewriter) reward(expr *Reward) Expr {
 	return &result
 }
 
-// strategy rewrites a coalition operator. Its operand must be a P or R operator in Storm.
-func (s *stormRewriter) strategy(expr *Strategy) Expr {
+// rewriteStrategy rewrites a coalition operator. Its operand must be a P or R operator in Storm.
+func (s *stormRewriter) rewriteStrategy(expr *Strategy) Expr {
 	if expr.Box || expr.All {
 		s.refuse(expr, "coalitions other than <<players>>")
 	}
@@ -488,34 +490,34 @@ func (s *stormRewriter) strategy(expr *Strategy) Expr {
 	return &result
 }
 
-// property rewrites a property.
-func (s *stormRewriter) property(property *Property) *Property {
+// rewriteProperty rewrites a property.
+func (s *stormRewriter) rewriteProperty(property *Property) *Property {
 	result := *property
-	result.Name, result.X = s.name(property.Name), s.topLevel(property.X)
+	result.Name, result.X = s.rewriteName(property.Name), s.rewriteTopLevel(property.X)
 	return &result
 }
 
-// topLevel rewrites the expression of a property. Storm accepts filters, multi(...) and quantile(...) only there.
-func (s *stormRewriter) topLevel(expr Expr) Expr {
+// rewriteTopLevel rewrites the expression of a property. Storm accepts filters, multi(...) and quantile(...) only there.
+func (s *stormRewriter) rewriteTopLevel(expr Expr) Expr {
 	switch operator := Unparen(expr).(type) {
 	case *Filter:
-		return s.filter(operator)
+		return s.rewriteFilter(operator)
 	case *Call:
 		isMulti := operator.Func.Name == "multi" || operator.Lexicographic
 		isQuantile := operator.Bounds != nil
 		switch {
 		case isMulti:
-			return s.multi(operator)
+			return s.rewriteMulti(operator)
 		case isQuantile:
-			return &Call{Func: operator.Func, Bounds: operator.Bounds, Args: []Expr{s.expr(operator.Args[0])}, Span: operator.Span}
+			return &Call{Func: operator.Func, Bounds: operator.Bounds, Args: []Expr{s.rewriteExpr(operator.Args[0])}, Span: operator.Span}
 		}
 	}
-	return s.expr(expr)
+	return s.rewriteExpr(expr)
 }
 
-// filter rewrites a filter. In Storm, a filter must name its states.
-func (s *stormRewriter) filter(expr *Filter) Expr {
-	result := &Filter{Op: expr.Op, OpPos: expr.OpPos, X: s.expr(expr.X), States: s.expr(expr.States), Span: expr.Span}
+// rewriteFilter rewrites a filter. In Storm, a filter must name its states.
+func (s *stormRewriter) rewriteFilter(expr *Filter) Expr {
+	result := &Filter{Op: expr.Op, OpPos: expr.OpPos, X: s.rewriteExpr(expr.X), States: s.rewriteExpr(expr.States), Span: expr.Span}
 	switch expr.Op {
 	case "min", "max", "sum", "avg", "count", "forall", "exists", "argmin", "argmax", "values":
 	case "+":
@@ -533,11 +535,11 @@ func (s *stormRewriter) filter(expr *Filter) Expr {
 	return result
 }
 
-// multi rewrites multi(...). Its objectives must be P, R or S operators in Storm.
-func (s *stormRewriter) multi(expr *Call) Expr {
+// rewriteMulti rewrites multi(...). Its objectives must be P, R or S operators in Storm.
+func (s *stormRewriter) rewriteMulti(expr *Call) Expr {
 	result := &Call{Func: expr.Func, Lexicographic: expr.Lexicographic, Span: expr.Span}
 	for _, arg := range expr.Args {
-		objective := Unparen(s.expr(arg))
+		objective := Unparen(s.rewriteExpr(arg))
 		switch objective.(type) {
 		case *Prob, *Reward, *Steady:
 		default:

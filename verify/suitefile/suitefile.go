@@ -71,7 +71,7 @@ func Read(name string, src []byte) (*File, error) {
 	reader := &suiteReader{yamlReader: yamlReader{file: name}}
 	file := &File{name: name}
 	entries := append(reader.sectionEntries(&file.defaults), reader.fileEntries(file)...)
-	reader.mapping(reader.document(src), "the file", entries)
+	reader.readMapping(reader.readDocument(src), "the file", entries)
 	if len(file.sections) == 0 {
 		file.sections = []section{{}}
 	}
@@ -84,7 +84,7 @@ func Read(name string, src []byte) (*File, error) {
 // fileEntries returns the keys of the top level of a suite file. Each entry stores its value in file.
 func (r *suiteReader) fileEntries(file *File) []entry {
 	return []entry{
-		{"title", func(n ast.Node) { file.Title = r.text(n) }},
+		{"title", func(n ast.Node) { file.Title = r.readText(n) }},
 		{"images", func(n ast.Node) { r.readImages(n, file) }},
 		{"flakes", func(n ast.Node) {
 			flakes := scalarValue(&r.yamlReader, n, "a probability between 0 and 1", probability)
@@ -95,34 +95,34 @@ func (r *suiteReader) fileEntries(file *File) []entry {
 			seed := scalarValue(&r.yamlReader, n, "a number that is not negative", parseSeed)
 			file.Seed = &seed
 		}},
-		{"strict", func(n ast.Node) { file.Strict = r.boolean(n) }},
-		{"jobs", func(n ast.Node) { file.Jobs = r.count(n) }},
+		{"strict", func(n ast.Node) { file.Strict = r.readBoolean(n) }},
+		{"jobs", func(n ast.Node) { file.Jobs = r.readCount(n) }},
 		{"cluster", func(n ast.Node) { r.readCluster(n, &file.Cluster) }},
-		{"suites", func(n ast.Node) { r.list(n, func(n ast.Node) { r.readSection(n, file) }) }},
+		{"suites", func(n ast.Node) { r.readList(n, func(n ast.Node) { r.readSection(n, file) }) }},
 	}
 }
 
 // readImages reads the names of the container images of the tools.
 func (r *suiteReader) readImages(n ast.Node, file *File) {
-	r.mapping(n, "images", []entry{
-		{"prism", func(n ast.Node) { file.PrismImage = r.text(n) }},
-		{"prism-games", func(n ast.Node) { file.GamesImage = r.text(n) }},
-		{"storm", func(n ast.Node) { file.StormImage = r.text(n) }},
+	r.readMapping(n, "images", []entry{
+		{"prism", func(n ast.Node) { file.PrismImage = r.readText(n) }},
+		{"prism-games", func(n ast.Node) { file.GamesImage = r.readText(n) }},
+		{"storm", func(n ast.Node) { file.StormImage = r.readText(n) }},
 	})
 }
 
 // readSection reads a suite from the list "suites" and adds it to the file.
 func (r *suiteReader) readSection(n ast.Node, file *File) {
 	var suite section
-	r.mapping(n, "a suite", append(r.sectionEntries(&suite),
+	r.readMapping(n, "a suite", append(r.sectionEntries(&suite),
 		entry{"name", func(n ast.Node) {
-			suite.name = r.text(n)
+			suite.name = r.readText(n)
 			if slices.ContainsFunc(file.sections, func(earlier section) bool { return earlier.name == suite.name }) {
 				r.fail(n, "found a second suite %q, want names that differ", suite.name)
 			}
 		}},
 		entry{"paths", func(n ast.Node) {
-			r.list(n, func(n ast.Node) { suite.paths = append(suite.paths, located{r.text(n), posOf(n)}) })
+			r.readList(n, func(n ast.Node) { suite.paths = append(suite.paths, located{r.readText(n), posOf(n)}) })
 		}},
 	))
 	file.sections = append(file.sections, suite)
@@ -142,11 +142,11 @@ type suiteReader struct{ yamlReader }
 
 // readCluster reads the settings of a computing cluster.
 func (r *suiteReader) readCluster(n ast.Node, cluster *settings.Settings) {
-	r.mapping(n, "cluster", []entry{
+	r.readMapping(n, "cluster", []entry{
 		{"partition", r.textReader(&cluster.Partition, settings.CheckName)},
 		{"account", r.textReader(&cluster.Account, settings.CheckName)},
 		{"time", r.textReader(&cluster.Time, settings.CheckTime)},
-		{"memory", func(n ast.Node) { cluster.Memory = r.size(n) }},
+		{"memory", func(n ast.Node) { cluster.Memory = r.readSize(n) }},
 		{"cpus", r.countReader(&cluster.CPUs, settings.MaxCPUs)},
 		{"shards", r.countReader(&cluster.Shards, settings.MaxShards)},
 		{"tasks", r.countReader(&cluster.Tasks, settings.MaxShards)},
@@ -161,7 +161,7 @@ func (r *suiteReader) readCluster(n ast.Node, cluster *settings.Settings) {
 // readKubernetes reads the settings of a Kubernetes cluster.
 func (r *suiteReader) readKubernetes(n ast.Node, cluster *settings.Settings) {
 	kubernetes := &cluster.Kubernetes
-	r.mapping(n, "kubernetes", []entry{
+	r.readMapping(n, "kubernetes", []entry{
 		{"image", r.textReader(&kubernetes.Image, settings.CheckImage)},
 		{"claim", r.textReader(&kubernetes.Claim, settings.CheckObject)},
 		{"mount", r.textReader(&kubernetes.Mount, settings.CheckMount)},
@@ -179,7 +179,7 @@ func (r *suiteReader) readKubernetes(n ast.Node, cluster *settings.Settings) {
 // textReader returns a function that reads a text into target and records the error of check. An empty text is not checked.
 func (r *suiteReader) textReader(target *string, check func(string) error) func(ast.Node) {
 	return func(n ast.Node) {
-		*target = r.text(n)
+		*target = r.readText(n)
 		if *target != "" {
 			r.report(n, check(*target))
 		}
@@ -189,7 +189,7 @@ func (r *suiteReader) textReader(target *string, check func(string) error) func(
 // countReader returns a function that reads a number from 1 to maximum into target.
 func (r *suiteReader) countReader(target *int, maximum int) func(ast.Node) {
 	return func(n ast.Node) {
-		*target = r.count(n)
+		*target = r.readCount(n)
 		if *target > maximum {
 			r.fail(n, "found %d, want at most %d", *target, maximum)
 		}
@@ -199,8 +199,8 @@ func (r *suiteReader) countReader(target *int, maximum int) func(ast.Node) {
 // listReader returns a function that appends the texts of a list to target. It records the error of check for each text.
 func (r *suiteReader) listReader(target *[]string, check func(string) error) func(ast.Node) {
 	return func(n ast.Node) {
-		r.list(n, func(n ast.Node) {
-			text := r.text(n)
+		r.readList(n, func(n ast.Node) {
+			text := r.readText(n)
 			r.report(n, check(text))
 			*target = append(*target, text)
 		})
@@ -228,9 +228,9 @@ func (r *suiteReader) sectionEntries(section *section) []entry {
 		}},
 		{"engines", r.listReader(&section.engines, checkEngine)},
 		{"const", func(n ast.Node) { section.consts = r.readConsts(n) }},
-		{"timeout", func(n ast.Node) { section.timeout = r.duration(n) }},
-		{"memory", func(n ast.Node) { section.memory = r.size(n) }},
-		{"expect", func(n ast.Node) { r.list(n, func(n ast.Node) { r.readExpectation(n, section) }) }},
+		{"timeout", func(n ast.Node) { section.timeout = r.readDuration(n) }},
+		{"memory", func(n ast.Node) { section.memory = r.readSize(n) }},
+		{"expect", func(n ast.Node) { r.readList(n, func(n ast.Node) { r.readExpectation(n, section) }) }},
 	}
 }
 
@@ -261,8 +261,8 @@ func (r *suiteReader) readConsts(definitions ast.Node) []string {
 // readConstList reads a list of texts with constant definitions.
 func (r *suiteReader) readConstList(list ast.Node) []string {
 	var definitions []string
-	r.list(list, func(element ast.Node) {
-		text := r.text(element)
+	r.readList(list, func(element ast.Node) {
+		text := r.readText(element)
 		_, err := sema.ParseConsts([]string{text})
 		r.report(element, err)
 		definitions = append(definitions, text)
@@ -275,7 +275,7 @@ func (r *suiteReader) readConstMapping(entries []*ast.MappingValueNode) []string
 	var definitions []string
 	for _, entry := range entries {
 		name, isScalar := scalar(entry.Key)
-		definition := name + "=" + r.text(entry.Value)
+		definition := name + "=" + r.readText(entry.Value)
 		_, err := sema.ParseConsts([]string{definition})
 		definesOne := err == nil && !strings.Contains(definition, ",") // a value "3,M=4" would define a second constant
 		if !isScalar || !definesOne {
@@ -295,12 +295,12 @@ func (r *suiteReader) readExpectation(n ast.Node, target *section) {
 		return
 	}
 	if parts.result != nil {
-		result, mistakes := expect.NewExpectation(r.text(parts.result), parts.conditions, posOf(parts.result))
+		result, mistakes := expect.NewExpectation(r.readText(parts.result), parts.conditions, posOf(parts.result))
 		r.addMistakes(mistakes)
 		expected.Result = &result
 	}
 	if parts.terms != nil {
-		terms, mistakes := expect.NewTerms(r.text(parts.terms), parts.conditions, posOf(parts.terms))
+		terms, mistakes := expect.NewTerms(r.readText(parts.terms), parts.conditions, posOf(parts.terms))
 		r.addMistakes(mistakes)
 		expected.Terms = &terms
 	}
@@ -315,9 +315,9 @@ type expectationParts struct {
 
 // readExpectationParts reads the keys of an expectation. It stores the property and its file in expected, and returns the other values.
 func (r *suiteReader) readExpectationParts(n ast.Node, expected *expectation) (parts expectationParts) {
-	r.mapping(n, "an expectation", []entry{
-		{"property", func(n ast.Node) { expected.Property = r.text(n) }},
-		{"file", func(n ast.Node) { expected.file = located{r.text(n), posOf(n)} }},
+	r.readMapping(n, "an expectation", []entry{
+		{"property", func(n ast.Node) { expected.Property = r.readText(n) }},
+		{"file", func(n ast.Node) { expected.file = located{r.readText(n), posOf(n)} }},
 		{"const", func(n ast.Node) { parts.conditions = r.readConditions(n) }},
 		{"result", func(n ast.Node) { parts.result = n }},
 		{"terms", func(n ast.Node) { parts.terms = n }},

@@ -40,8 +40,8 @@ func posOf(n ast.Node) syntax.Pos {
 	return syntax.Pos{Line: int32(position.Line), Col: int32(position.Column)}
 }
 
-// document returns the only document of a YAML file. It returns nil if the file is empty or has errors.
-func (r *yamlReader) document(src []byte) ast.Node {
+// readDocument returns the only document of a YAML file. It returns nil if the file is empty or has errors.
+func (r *yamlReader) readDocument(src []byte) ast.Node {
 	src = bytes.TrimPrefix(src, []byte("\uFEFF")) // YAML allows a byte order mark
 	if !r.withinLimits(src) {
 		return nil
@@ -125,9 +125,9 @@ type entry struct {
 	read func(ast.Node)
 }
 
-// mapping reads a mapping. For each key it calls the function of the entry with this key. Unknown and repeated keys are errors. description names
+// readMapping reads a mapping. For each key it calls the function of the entry with this key. Unknown and repeated keys are errors. description names
 // the mapping in error messages.
-func (r *yamlReader) mapping(n ast.Node, description string, entries []entry) {
+func (r *yamlReader) readMapping(n ast.Node, description string, entries []entry) {
 	var pairs []*ast.MappingValueNode
 	switch n := n.(type) {
 	case nil, *ast.NullNode:
@@ -165,8 +165,8 @@ func keysOf(entries []entry) []string {
 	return keys
 }
 
-// list calls read for each element of a sequence. A single value counts as a sequence of one element.
-func (r *yamlReader) list(n ast.Node, read func(ast.Node)) {
+// readList calls read for each element of a sequence. A single value counts as a sequence of one element.
+func (r *yamlReader) readList(n ast.Node, read func(ast.Node)) {
 	switch n := n.(type) {
 	case nil, *ast.NullNode:
 	case *ast.SequenceNode:
@@ -178,8 +178,8 @@ func (r *yamlReader) list(n ast.Node, read func(ast.Node)) {
 	}
 }
 
-// text returns the text of a scalar node without quotes. A list or a mapping is an error.
-func (r *yamlReader) text(n ast.Node) string {
+// readText returns the text of a scalar node without quotes. A list or a mapping is an error.
+func (r *yamlReader) readText(n ast.Node) string {
 	value, isScalar := scalar(n)
 	if !isScalar {
 		r.fail(n, "found %s, want one value", describeNode(n))
@@ -204,8 +204,8 @@ func scalarValue[T any](reader *yamlReader, n ast.Node, wanted string, parse fun
 	return value
 }
 
-// duration reads a positive duration.
-func (r *yamlReader) duration(n ast.Node) time.Duration {
+// readDuration reads a positive duration.
+func (r *yamlReader) readDuration(n ast.Node) time.Duration {
 	return scalarValue(r, n, "a duration such as 10s or 2m", func(text string) (time.Duration, error) {
 		duration, err := time.ParseDuration(text)
 		if err == nil && duration <= 0 {
@@ -215,8 +215,8 @@ func (r *yamlReader) duration(n ast.Node) time.Duration {
 	})
 }
 
-// size reads an amount of memory in bytes.
-func (r *yamlReader) size(n ast.Node) int64 {
+// readSize reads an amount of memory in bytes.
+func (r *yamlReader) readSize(n ast.Node) int64 {
 	return scalarValue(r, n, "an amount of memory such as 512MB or 4GB", func(text string) (int64, error) {
 		size, err := units.RAMInBytes(text)
 		if err == nil && size <= 0 {
@@ -226,8 +226,8 @@ func (r *yamlReader) size(n ast.Node) int64 {
 	})
 }
 
-// boolean reads true or false.
-func (r *yamlReader) boolean(n ast.Node) bool {
+// readBoolean reads true or false.
+func (r *yamlReader) readBoolean(n ast.Node) bool {
 	return scalarValue(r, n, "true or false", func(text string) (bool, error) {
 		if text != "true" && text != "false" {
 			return false, errors.New("no truth value")
@@ -236,8 +236,8 @@ func (r *yamlReader) boolean(n ast.Node) bool {
 	})
 }
 
-// count reads a positive integer.
-func (r *yamlReader) count(n ast.Node) int {
+// readCount reads a positive integer.
+func (r *yamlReader) readCount(n ast.Node) int {
 	return scalarValue(r, n, "a number from 1", func(text string) (int, error) {
 		number, err := strconv.Atoi(text)
 		if err == nil && number < 1 {

@@ -187,7 +187,7 @@ func (x *exporter) writeVariables() error {
 		x.names[variable.Name] = true
 		x.declareVariable(variable)
 	}
-	restrict, err := x.optionalExpression(x.program.Init)
+	restrict, err := x.convertOptionalExpression(x.program.Init)
 	x.doc.Restrict = restrict
 	return err
 }
@@ -203,7 +203,7 @@ func (x *exporter) writeAutomata() error {
 		if x.program.Type == syntax.PTA { // PRISM ignores the invariants of other models
 			invariant = module.Invariant
 		}
-		progress, err := x.optionalExpression(invariant)
+		progress, err := x.convertOptionalExpression(invariant)
 		if err != nil {
 			return err
 		}
@@ -218,12 +218,12 @@ func (x *exporter) writeAutomata() error {
 	return nil
 }
 
-// optionalExpression converts an expression. It returns nil for nil.
-func (x *exporter) optionalExpression(source sema.Expr) (*expression, error) {
+// convertOptionalExpression converts an expression. It returns nil for nil.
+func (x *exporter) convertOptionalExpression(source sema.Expr) (*expression, error) {
 	if source == nil {
 		return nil, nil
 	}
-	converted, err := x.expr(source)
+	converted, err := x.convertExpr(source)
 	if err != nil {
 		return nil, err
 	}
@@ -306,7 +306,7 @@ func (x *exporter) declareTransients() {
 func (x *exporter) assignTransients() error {
 	location := &x.doc.Automata[0].Locations[0]
 	for i, label := range x.program.Labels {
-		value, err := x.expr(label.X)
+		value, err := x.convertExpr(label.X)
 		if err != nil {
 			return err
 		}
@@ -332,7 +332,7 @@ func (x *exporter) rewardSum(structure int, isSelected func(*sema.RewardItem) bo
 		if !isSelected(&items[i]) {
 			continue
 		}
-		value, err := x.rewardValue(&items[i])
+		value, err := x.convertRewardValue(&items[i])
 		if err != nil {
 			return nil, err
 		}
@@ -345,13 +345,13 @@ func (x *exporter) rewardSum(structure int, isSelected func(*sema.RewardItem) bo
 	return sum, nil
 }
 
-// rewardValue converts a reward item to its value where its guard holds, and 0 elsewhere.
-func (x *exporter) rewardValue(item *sema.RewardItem) (any, error) {
-	value, err := x.expr(item.Value)
+// convertRewardValue converts a reward item to its value where its guard holds, and 0 elsewhere.
+func (x *exporter) convertRewardValue(item *sema.RewardItem) (any, error) {
+	value, err := x.convertExpr(item.Value)
 	if err != nil {
 		return nil, err
 	}
-	guard, err := x.expr(item.Guard)
+	guard, err := x.convertExpr(item.Guard)
 	if err != nil || guard == true {
 		return value, err
 	}
@@ -411,7 +411,7 @@ func (x *exporter) rewardAssignments(action int) ([]assignment, error) {
 
 // writeEdge writes a command as an edge. In a CTMC the updates race, so each of them becomes an edge with a rate.
 func (x *exporter) writeEdge(module int, command *sema.Command, action string, rewards []assignment) error {
-	guard, err := x.expr(command.Guard)
+	guard, err := x.convertExpr(command.Guard)
 	if err != nil {
 		return err
 	}
@@ -423,7 +423,7 @@ func (x *exporter) writeEdge(module int, command *sema.Command, action string, r
 	isCTMC := x.program.Type == syntax.CTMC
 	for i := range command.Updates {
 		update := &command.Updates[i]
-		weight, target, err := x.destination(update, rewards)
+		weight, target, err := x.convertDestination(update, rewards)
 		if err != nil {
 			return err
 		}
@@ -456,24 +456,24 @@ func isOne(expr sema.Expr) bool {
 	return constant.Val.Rat != nil && constant.Val.Rat.Cmp(big.NewRat(1, 1)) == 0
 }
 
-// destination converts an update to its probability or rate, and a destination with its assignments.
-func (x *exporter) destination(update *sema.Update, rewards []assignment) (weight any, target destination, err error) {
+// convertDestination converts an update to its probability or rate, and a destination with its assignments.
+func (x *exporter) convertDestination(update *sema.Update, rewards []assignment) (weight any, target destination, err error) {
 	if update.ProbHigh != nil {
 		return nil, destination{}, errors.New("intervals of probabilities cannot be exported")
 	}
-	weight, err = x.expr(update.Prob)
+	weight, err = x.convertExpr(update.Prob)
 	if err != nil {
 		return nil, destination{}, err
 	}
-	assigns, err := x.assignments(update)
+	assigns, err := x.convertAssignments(update)
 	return weight, destination{Location: locationName, Assignments: append(assigns, rewards...)}, err
 }
 
-// assignments converts the assignments of an update.
-func (x *exporter) assignments(update *sema.Update) ([]assignment, error) {
+// convertAssignments converts the assignments of an update.
+func (x *exporter) convertAssignments(update *sema.Update) ([]assignment, error) {
 	var assigns []assignment
 	for _, assign := range update.Assigns {
-		value, err := x.expr(assign.Value)
+		value, err := x.convertExpr(assign.Value)
 		if err != nil {
 			return nil, err
 		}
