@@ -120,7 +120,7 @@ func (p *printer) writePlayer(decl *Player) {
 	p.writeName(decl.Name)
 	if len(decl.Items) == 0 {
 		p.write(" " + wordEndplayer + "\n")
-		p.commentBehind(decl.Notes)
+		p.addCommentBehind(decl.Notes)
 		return
 	}
 	p.writeCommaList(len(decl.Items), " ", func(i int) {
@@ -134,7 +134,7 @@ func (p *printer) writePlayer(decl *Player) {
 	})
 	p.writeIf(p.column() > 0, " ")
 	p.write(wordEndplayer + "\n")
-	p.commentBehind(decl.Notes)
+	p.addCommentBehind(decl.Notes)
 }
 
 // unsupportedGame describes a model type of PRISM-games other than smg, for an error message. ok is false for other words.

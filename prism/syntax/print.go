@@ -172,8 +172,8 @@ func (p *printer) writeCommentsAbove(notes Notes, doc Doc, indent string) {
 	p.writeCommentLines(doc, indent)
 }
 
-// commentBehind adds the comment after an item to the last line, although the item has ended this line.
-func (p *printer) commentBehind(notes Notes) {
+// addCommentBehind adds the comment after an item to the last line, although the item has ended this line.
+func (p *printer) addCommentBehind(notes Notes) {
 	if len(notes.Behind) == 0 || p.err != nil {
 		return
 	}
@@ -293,5 +293,5 @@ func (p *printer) writeProperty(property *Property) {
 	}
 	p.writeExpr(property.X, levelCond)
 	p.write(";\n")
-	p.commentBehind(property.Notes)
+	p.addCommentBehind(property.Notes)
 }

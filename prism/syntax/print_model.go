@@ -18,19 +18,19 @@ func (p *printer) writeDeclaration(item Item) {
 		p.write("formula ")
 		p.writeName(n.Name)
 		p.writeDefinition(n.X)
-		p.commentBehind(n.Notes)
+		p.addCommentBehind(n.Notes)
 	case *LabelDecl:
 		p.writeCommentsAbove(n.Notes, n.Doc, "")
 		p.write("label ")
 		p.writeQuoted(n.Name)
 		p.writeDefinition(n.X)
-		p.commentBehind(n.Notes)
+		p.addCommentBehind(n.Notes)
 	case *ObservableDecl:
 		p.writeCommentsAbove(n.Notes, n.Doc, "")
 		p.write("observable ")
 		p.writeQuoted(n.Name)
 		p.writeDefinition(n.X)
-		p.commentBehind(n.Notes)
+		p.addCommentBehind(n.Notes)
 	case *GlobalDecl:
 		p.writeGlobalDecl(n)
 	case *Module:
@@ -64,7 +64,7 @@ func (p *printer) writeGlobalDecl(decl *GlobalDecl) {
 	variable := *decl.Var
 	variable.Doc, variable.Notes = nil, Notes{} // the whole declaration has the comments
 	p.writeVarDecl(&variable, "")
-	p.commentBehind(decl.Notes)
+	p.addCommentBehind(decl.Notes)
 }
 
 // writeInitBlock writes `init expr endinit`.
@@ -73,7 +73,7 @@ func (p *printer) writeInitBlock(block *InitBlock) {
 	p.write("init\n  ")
 	p.writeExpr(block.X, levelUntil)
 	p.write("\nendinit\n")
-	p.commentBehind(block.Notes)
+	p.addCommentBehind(block.Notes)
 }
 
 // writeObservables writes the observable variables of a POMDP on one line if they fit.
@@ -83,7 +83,7 @@ func (p *printer) writeObservables(block *Observables) {
 	p.writeCommaList(len(block.Names), " ", func(i int) { p.writeName(block.Names[i]) })
 	p.writeIf(p.column() > 0, " ")
 	p.write("endobservables\n")
-	p.commentBehind(block.Notes)
+	p.addCommentBehind(block.Notes)
 }
 
 // writeTypeDecl writes the keyword of a model type.
@@ -100,7 +100,7 @@ func (p *printer) writeTypeDecl(decl *TypeDecl) {
 	}
 	p.writeCommentsAbove(decl.Notes, decl.Doc, "")
 	p.write(word + "\n")
-	p.commentBehind(decl.Notes)
+	p.addCommentBehind(decl.Notes)
 }
 
 // writeConstDecl writes the declaration of a constant.
@@ -116,7 +116,7 @@ func (p *printer) writeConstDecl(constant *ConstDecl) {
 	} else {
 		p.write(";\n")
 	}
-	p.commentBehind(constant.Notes)
+	p.addCommentBehind(constant.Notes)
 }
 
 // writeVarDecl writes the declaration of a variable.
@@ -144,7 +144,7 @@ func (p *printer) writeVarDecl(variable *VarDecl, indent string) {
 		p.writeExpr(variable.Init, levelUntil)
 	}
 	p.write(";\n")
-	p.commentBehind(variable.Notes)
+	p.addCommentBehind(variable.Notes)
 }
 
 // writeModule writes a module with blank lines between its parts.
@@ -176,7 +176,7 @@ func (p *printer) writeModule(module *Module) {
 	p.writeBlankLineIf(len(module.Trailing) > 0)
 	p.writeCommentLines(module.Trailing, "  ")
 	p.write("endmodule\n")
-	p.commentBehind(module.Notes)
+	p.addCommentBehind(module.Notes)
 }
 
 // writeBlankLineIf writes a blank line if the condition holds.
@@ -200,7 +200,7 @@ func (p *printer) writeRenamedModule(module *RenamedModule) {
 		p.writeRenamable(module.Renames[i].New)
 	})
 	p.write("] endmodule\n")
-	p.commentBehind(module.Notes)
+	p.addCommentBehind(module.Notes)
 }
 
 // writeRenamable writes a name in a module renaming, such as the name of a variable or of the function min.
@@ -263,7 +263,7 @@ func (p *printer) writeCommand(command *Command, indent string) {
 		p.writeUpdates(command.Updates, newLine+"    ", newLine+"  + ", newLine+"      & ")
 	}
 	p.write(";\n")
-	p.commentBehind(command.Notes)
+	p.addCommentBehind(command.Notes)
 }
 
 // hasLongLine reports whether a line of the text since start is too long for a semicolon at its end.
@@ -371,7 +371,7 @@ func (p *printer) writeRewards(rewards *Rewards) {
 	p.writeBlankLineIf(len(rewards.Trailing) > 0)
 	p.writeCommentLines(rewards.Trailing, "  ")
 	p.write("endrewards\n")
-	p.commentBehind(rewards.Notes)
+	p.addCommentBehind(rewards.Notes)
 }
 
 // writeRewardItem writes one line of a reward structure.
@@ -385,7 +385,7 @@ func (p *printer) writeRewardItem(item *RewardItem, indent string) {
 	p.write(" : ")
 	p.writeExpr(item.Value, levelUntil)
 	p.write(";\n")
-	p.commentBehind(item.Notes)
+	p.addCommentBehind(item.Notes)
 }
 
 // writeSystem writes a system block.
@@ -399,7 +399,7 @@ func (p *printer) writeSystem(system *System) {
 	p.write("\n  ")
 	p.writeSystemTerm(system.X, sysFull)
 	p.write("\nendsystem\n")
-	p.commentBehind(system.Notes)
+	p.addCommentBehind(system.Notes)
 }
 
 // The levels of process-algebra terms, loosest first.

@@ -47,20 +47,20 @@ func (s *scanner) skipLineEnd() {
 // skipBlank skips white space and comments. It sets block to the start of the comments directly above the next token, or to -1.
 func (s *scanner) skipBlank() {
 	s.block = -1
-	atLineStart := s.off == 0 // no token precedes on the current line
+	isLineStart := s.off == 0 // no token precedes on the current line
 	for s.off < len(s.src) {
 		switch char := s.src[s.off]; {
 		case char == ' ' || char == '\t':
 			s.off++
 		case isLineEnd(char):
 			s.skipLineEnd()
-			s.block, atLineStart = -1, true
+			s.block, isLineStart = -1, true
 		case char == '/' && s.byteAt(s.off+1) == '/':
-			if s.block < 0 && (atLineStart || s.propertyComments) {
+			if s.block < 0 && (isLineStart || s.propertyComments) {
 				s.block = s.off
 			}
 			s.skipComment()
-			atLineStart = true
+			isLineStart = true
 		default:
 			return
 		}

@@ -296,12 +296,12 @@ func (temporal *Temporal) Dual() (dual *Temporal, ok bool) {
 // P<=1-p [ u ].
 func (s *stormRewriter) rewriteProb(expr *Prob) Expr {
 	s.checkOperator(expr, expr.Modifier, expr.Threshold, expr.Filter)
-	temporal, negated := s.temporalOf(expr.Path)
+	temporal, isNegated := s.temporalOf(expr.Path)
 	if temporal == nil {
 		return expr
 	}
 	s.refuseLateUntil(temporal)
-	if !negated {
+	if !isNegated {
 		return expr
 	}
 	if expr.Rel == OpNone {
@@ -314,9 +314,9 @@ func (s *stormRewriter) rewriteProb(expr *Prob) Expr {
 	return &complement
 }
 
-// temporalOf returns the temporal operator of a path formula. If the path formula is the negation of a dual, it returns the dual, and negated is
+// temporalOf returns the temporal operator of a path formula. If the path formula is the negation of a dual, it returns the dual, and isNegated is
 // true.
-func (s *stormRewriter) temporalOf(path Expr) (temporal *Temporal, negated bool) {
+func (s *stormRewriter) temporalOf(path Expr) (temporal *Temporal, isNegated bool) {
 	path = Unparen(path)
 	if negation, ok := path.(*Unary); ok && s.dualNegations[negation] {
 		return Unparen(negation.X).(*Temporal), true
@@ -355,7 +355,7 @@ func (s *stormRewriter) refuseLateUntil(expr *Temporal) {
 
 // rewriteCtlOperator rewrites an E or A operator as a P operator. It refuses formulas that finite paths do not decide, such as A [ F a ].
 func (s *stormRewriter) rewriteCtlOperator(expr *Quant) Expr {
-	temporal, negated := s.temporalOf(expr.Path)
+	temporal, isNegated := s.temporalOf(expr.Path)
 	if temporal == nil && !s.logicOnly[expr.Path] {
 		return parenthesize(expr.Path)
 	}
@@ -366,9 +366,9 @@ func (s *stormRewriter) rewriteCtlOperator(expr *Quant) Expr {
 	// A formula that finite paths decide holds on some path if and only if some scheduler gives it a positive probability.
 	negatedOperand := parenthesize(&Unary{Op: OpNot, X: parenthesize(temporal.Y)})
 	switch {
-	case !expr.All && !negated && temporal.Op != Globally: // E [ u ] is !(no path satisfies u)
+	case !expr.All && !isNegated && temporal.Op != Globally: // E [ u ] is !(no path satisfies u)
 		return parenthesize(&Unary{Op: OpNot, X: s.holdsOnNoPath(temporal), Span: expr.Span})
-	case expr.All && negated: // A [ !u ]: no path satisfies u
+	case expr.All && isNegated: // A [ !u ]: no path satisfies u
 		return s.holdsOnNoPath(temporal)
 	case expr.All && temporal.Op == Next: // A [ X a ]: no path satisfies X !a
 		return s.holdsOnNoPath(&Temporal{Op: Next, Y: negatedOperand, Span: temporal.Span})

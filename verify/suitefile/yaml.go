@@ -93,7 +93,7 @@ func (r *yamlReader) withinLimits(src []byte) bool {
 	// The depth is an upper bound: brackets in strings count, and so do dashes, colons and question marks at the beginning of a line.
 	pos := syntax.Pos{Line: 1, Col: 1}
 	brackets, dashes := 0, 0
-	atLineStart := true // only dashes, colons and blanks so far in this line
+	isLineStart := true // only dashes, colons and blanks so far in this line
 	for _, char := range string(src) {
 		switch char {
 		case '[', '{':
@@ -101,19 +101,19 @@ func (r *yamlReader) withinLimits(src []byte) bool {
 		case ']', '}':
 			brackets = max(brackets-1, 0)
 		case '-', '?', ':':
-			if atLineStart {
+			if isLineStart {
 				dashes++
 			}
 		}
-		atLineStart = atLineStart && strings.ContainsRune(" -?:\t", char)
-		if brackets > maxNesting || atLineStart && dashes > maxNesting {
+		isLineStart = isLineStart && strings.ContainsRune(" -?:\t", char)
+		if brackets > maxNesting || isLineStart && dashes > maxNesting {
 			r.errs.Add(r.file, pos, "found lists and mappings nested more than %d deep, want at most this depth", maxNesting)
 			return false
 		}
 		pos.Col++
 		if char == '\n' {
 			pos = syntax.Pos{Line: pos.Line + 1, Col: 1}
-			dashes, atLineStart = 0, true
+			dashes, isLineStart = 0, true
 		}
 	}
 	return true
