@@ -10,17 +10,16 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Source formats the text of a model or properties file; syntax.IsProperties decides which it is. Line
-// breaks have the style of the first line.
+// Source formats a model or properties file; syntax.IsProperties decides which of them it is. Line breaks have the style of the first line.
 //
-// Source checks that the result has the same tokens and comments in the same order, and the
-// same tree. The error for a file that does not parse is a syntax.ErrorList.
+// Source checks that the result has the same tokens, comments and tree. The error for a file that does not parse is a syntax.ErrorList.
 func Source(dialect syntax.Dialect, file string, src []byte) ([]byte, error) {
 	before, err := syntax.ParseFile(dialect, file, src)
 	if err != nil {
 		return nil, err
 	}
-	layout := layout{lexemes: slices.AppendSeq(make([]syntax.Lexeme, 0, len(src)/2), syntax.Lexemes(src)), statements: statementsOf(before)}
+	lexemes := slices.AppendSeq(make([]syntax.Lexeme, 0, len(src)/2), syntax.Lexemes(src))
+	layout := layout{lexemes: lexemes, statements: statementsOf(before)}
 	layout.writeFile()
 	formatted, err := layout.checkedText(file)
 	if err != nil {
@@ -58,8 +57,7 @@ type KnownCommand struct {
 // CommandLayout is the layout of a command. It does not depend on where the command is in the file.
 type CommandLayout struct{ lines []line }
 
-// Reformat formats a Text as Source does, but reuses the layouts in Known. It checks the tokens and
-// comments of all other statements. The statements in Known were checked when they were formatted.
+// Reformat formats a text as Source does, but reuses known layouts of commands. It checks the tokens and comments of all other statements.
 func Reformat(text Text) ([]byte, error) {
 	layout := layout{lexemes: text.Lexemes, statements: insertReused(statementsOf(text.Tree), text.Known), onNewLayout: text.Keep}
 	layout.writeFile()
@@ -70,9 +68,11 @@ func Reformat(text Text) ([]byte, error) {
 	return withLineEnds(formatted, text.Src), nil
 }
 
-// withLineEnds returns the formatted text with line breaks in the style of src.
+// withLineEnds returns the formatted text with the line breaks of the first line of src.
 func withLineEnds(out, src []byte) []byte {
-	if end := bytes.IndexByte(src, '\n'); end > 0 && src[end-1] == '\r' {
+	end := bytes.IndexByte(src, '\n')
+	isWindowsStyle := end > 0 && src[end-1] == '\r'
+	if isWindowsStyle {
 		return bytes.ReplaceAll(out, []byte{'\n'}, []byte("\r\n"))
 	}
 	return out
@@ -80,8 +80,7 @@ func withLineEnds(out, src []byte) []byte {
 
 var errDifferentMeaning = errors.New("the formatted text has another meaning, which is a bug of tilecheck")
 
-// checkedText returns the formatted text, after it has checked that the tokens and comments are
-// unchanged.
+// checkedText returns the formatted text. It returns an error if tokens or comments have changed.
 func (l *layout) checkedText(file string) ([]byte, error) {
 	formatted := l.joinLines()
 	checked := formatted
@@ -94,7 +93,7 @@ func (l *layout) checkedText(file string) ([]byte, error) {
 	return formatted, nil
 }
 
-// newLexemes returns the lexemes outside the reused statements.
+// newLexemes returns the lexemes outside of reused statements.
 func (l *layout) newLexemes() []syntax.Lexeme {
 	if len(l.reusedRanges) == 0 {
 		return l.lexemes
@@ -107,7 +106,7 @@ func (l *layout) newLexemes() []syntax.Lexeme {
 	return append(lexemes, l.lexemes[next:]...)
 }
 
-// sameLexemes reports whether a text consists of the given tokens and comments.
+// sameLexemes reports whether a text consists of exactly these tokens and comments.
 func sameLexemes(want []syntax.Lexeme, text []byte) bool {
 	i := 0
 	for got := range syntax.Lexemes(text) {
@@ -130,8 +129,7 @@ type statement struct {
 	reusedLayout *CommandLayout
 }
 
-// statementsOf returns the statements of a file in order. Only words that start and end blocks are outside
-// statements.
+// statementsOf returns the statements of a file in order. Words that start or end blocks are not in statements.
 func statementsOf(file syntax.Node) []statement {
 	var statements []statement
 	add := func(level int, nodes ...syntax.Node) {
@@ -172,8 +170,7 @@ func addItem(add func(level int, nodes ...syntax.Node), item syntax.Item) {
 	}
 }
 
-// insertReused returns the statements with reused commands inserted in order. Statements that overlap a
-// reused command are dropped.
+// insertReused returns the statements with reused commands inserted in order. It drops statements that overlap a reused command.
 func insertReused(statements []statement, reused []KnownCommand) []statement {
 	if len(reused) == 0 {
 		return statements
@@ -245,7 +242,7 @@ func (l *layout) writeFile() {
 	}
 }
 
-// newLine starts a line. It keeps a blank line of the text before it, except at the start of a block.
+// newLine starts a line. It keeps a blank line above it, except at the start of a block.
 func (l *layout) newLine(indent int) {
 	if l.blankAbove() && len(l.lines) > 0 && !l.blockOpened {
 		l.lines = append(l.lines, line{})
@@ -265,8 +262,7 @@ func (l *layout) lineBreaks() int {
 // blankAbove reports whether the text has a blank line before the next lexeme.
 func (l *layout) blankAbove() bool { return l.lineBreaks() > 1 }
 
-// writeComment writes the next lexeme, a comment. The comment stays at the end of the current line if it is there in the text.
-// Otherwise it gets its own line.
+// writeComment writes a comment at the end of the current line, or on its own line if the text has it there.
 func (l *layout) writeComment(indent int) {
 	text := trimmedText(l.lexemes[l.nextIndex])
 	if l.lineBreaks() == 0 {
@@ -281,8 +277,8 @@ func (l *layout) writeComment(indent int) {
 
 func (l *layout) lastLine() *line { return &l.lines[len(l.lines)-1] }
 
-// nextLevel returns the indentation level of the next comment. The comment is indented like the statement after it or, if a block ends
-// after it, like the statements of the block.
+// nextLevel returns the indentation level of the next comment. A comment is indented like the statement after it. Before the end of a block it is
+// indented like the statements of the block.
 func (l *layout) nextLevel() int {
 	for _, lexeme := range l.lexemes[l.nextIndex:] {
 		if lexeme.Class == syntax.Comment {
@@ -302,7 +298,7 @@ func (l *layout) nextLevel() int {
 	return 0
 }
 
-// writeBlockWord writes a token outside statements: a word that starts, ends or names a block.
+// writeBlockWord writes a token that starts, ends or names a block.
 func (l *layout) writeBlockWord() {
 	lexeme := l.lexemes[l.nextIndex]
 	previous := syntax.Lexeme{}
@@ -322,12 +318,12 @@ func (l *layout) writeBlockWord() {
 	l.nextIndex++
 }
 
-// isInQuotes reports whether two adjacent tokens are a quotation mark and a name in quotation marks, which no blank separates.
+// isInQuotes reports whether two tokens are a quotation mark and the quoted name, without a blank between them.
 func isInQuotes(previous, next syntax.Lexeme) bool {
 	return previous.Text == `"` || next.Text == `"` && previous.Class == syntax.Name
 }
 
-// wordIndent returns the indentation of a line that starts with a token outside statements.
+// wordIndent returns the indentation of a line that starts with a word of a block.
 func wordIndent(token syntax.Lexeme) int {
 	if token.Class != syntax.Keyword || token.Text == "invariant" || token.Text == "endinvariant" {
 		return 2
@@ -335,7 +331,7 @@ func wordIndent(token syntax.Lexeme) int {
 	return 0
 }
 
-// joinLines returns the formatted text, with comments on consecutive lines aligned.
+// joinLines returns the formatted text. It aligns comments on consecutive lines.
 func (l *layout) joinLines() []byte {
 	var out bytes.Buffer
 	size := 0
@@ -361,7 +357,7 @@ func (l *layout) joinLines() []byte {
 	return out.Bytes()
 }
 
-// formattedText returns the tokens and comments of the lines that are not reused, without their layout.
+// formattedText returns the tokens and comments of the lines that are not reused.
 func (l *layout) formattedText() []byte {
 	var out bytes.Buffer
 	for _, line := range l.lines {
@@ -375,8 +371,8 @@ func (l *layout) formattedText() []byte {
 	return out.Bytes()
 }
 
-// commentGroup returns the column at which the comments in the consecutive lines from start on are
-// aligned, and the index of the line behind these lines.
+// commentGroup finds the consecutive lines from start on whose comments are aligned. It returns the column of these comments and the index after
+// the last line.
 func (l *layout) commentGroup(start int) (column, end int) {
 	first := l.lines[start]
 	column, end = first.width(), start+1

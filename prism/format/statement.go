@@ -8,7 +8,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// writeStatement writes a statement on new lines, from its known layout if it has one.
+// writeStatement writes a statement on new lines. It reuses the layout of the statement if there is one.
 func (l *layout) writeStatement(statement statement) {
 	first := l.nextIndex
 	end := l.endIndex(statement)
@@ -26,23 +26,23 @@ func (l *layout) writeStatement(statement statement) {
 	}
 }
 
-// reusableLayout returns a command's lines for reuse. A comment behind the last line is not part of the
-// command.
+// reusableLayout returns the lines of a command for reuse.
 func reusableLayout(lines []line) *CommandLayout {
 	lines = slices.Clone(lines)
 	for i := range lines {
 		lines[i].reused = textAndCommentReused
 	}
-	lines[len(lines)-1].reused = textReused
+	lines[len(lines)-1].reused = textReused // a comment behind the last line is not part of the command
 	return &CommandLayout{lines}
 }
 
-// writeNewStatement writes a statement on the current line, and on more lines if it is too long.
+// writeNewStatement writes a statement on the current line, and on further lines if it is too long.
 func (l *layout) writeNewStatement(statement statement, end int) {
 	first := l.nextIndex
 	lexemes := l.lexemes[first:end]
 	printed, blankBefore := printedLines(statement, lexemes)
-	if printed != nil && lexemes[len(lexemes)-1].Start.Line == lexemes[0].Start.Line {
+	isOnOneLine := lexemes[len(lexemes)-1].Start.Line == lexemes[0].Start.Line
+	if printed != nil && isOnOneLine {
 		l.lastLine().text = printed[0]
 		for _, text := range printed[1:] {
 			trimmed := strings.TrimLeft(text, " ")
@@ -54,7 +54,7 @@ func (l *layout) writeNewStatement(statement statement, end int) {
 	l.writeBroken(statement, end, blankBefore)
 }
 
-// endIndex returns the index of the lexeme behind a statement, including the semicolons of a property.
+// endIndex returns the index of the first lexeme after a statement. The semicolons after a property belong to it.
 func (l *layout) endIndex(statement statement) int {
 	stop := statement.to
 	end := l.nextIndex
@@ -75,9 +75,8 @@ func (l *layout) endIndex(statement statement) int {
 	return end
 }
 
-// printedLines returns the lines of a statement as syntax.Fprint prints it, and for each lexeme
-// whether a blank comes before it. If Fprint prints other tokens than the text has, lines is nil and the
-// blanks are those of the text.
+// printedLines returns the lines of a statement as syntax.Fprint prints it. blankBefore tells for each lexeme whether a blank precedes it. If
+// Fprint changes tokens, lines is nil and blankBefore describes the original text.
 func printedLines(statement statement, lexemes []syntax.Lexeme) (lines []string, blankBefore []bool) {
 	text := printWithoutComments(statement.node)
 	printed := slices.Collect(syntax.Lexemes([]byte(text)))
@@ -121,7 +120,7 @@ func trailingSemicolons(lexemes []syntax.Lexeme, tokens []int) int {
 	return count
 }
 
-// startsWithTokens reports whether the printed lexemes start with the given tokens of the text.
+// startsWithTokens reports whether the printed lexemes start with these tokens of the text.
 func startsWithTokens(printed, lexemes []syntax.Lexeme, tokens []int) bool {
 	if len(printed) < len(tokens) {
 		return false
@@ -134,8 +133,7 @@ func startsWithTokens(printed, lexemes []syntax.Lexeme, tokens []int) bool {
 	return true
 }
 
-// blanksInText returns for each lexeme whether the text has a blank before it. A blank before a semicolon is
-// left out.
+// blanksInText returns for each lexeme whether the text has a blank before it, except before semicolons.
 func blanksInText(lexemes []syntax.Lexeme) []bool {
 	blankBefore := make([]bool, len(lexemes))
 	for i := 1; i < len(lexemes); i++ {
@@ -144,8 +142,8 @@ func blanksInText(lexemes []syntax.Lexeme) []bool {
 	return blankBefore
 }
 
-// isSeparated reports whether a blank is between two printed tokens that are written on one line. A line break
-// becomes a blank, except within the brackets of an action.
+// isSeparated reports whether a blank belongs between two printed tokens. A line break counts as a blank, except within the brackets of an
+// action.
 func isSeparated(left, right syntax.Lexeme) bool {
 	if left.Start.Line < right.Start.Line {
 		return left.Text != "[" && right.Text != "]"
@@ -153,11 +151,11 @@ func isSeparated(left, right syntax.Lexeme) bool {
 	return left.Start.Line == right.Start.Line && left.Stop.Offset < right.Start.Offset
 }
 
-// printWithoutComments returns a statement as Fprint prints it, without comments; "" after an error.
+// printWithoutComments returns a statement as Fprint prints it without comments, or "" after an error.
 func printWithoutComments(statement syntax.Node) string {
 	var node syntax.Node = Bare(statement)
 	command, isCommand := node.(*syntax.Command)
-	if isCommand { // print it in a module, because its indentation counts for the line width
+	if isCommand { // the indentation of a module counts for the line width
 		node = &syntax.Module{Name: &syntax.Ident{Name: "m"}, Commands: []*syntax.Command{command}}
 	}
 	var out strings.Builder
@@ -185,7 +183,7 @@ func Bare(node syntax.Node) syntax.Node {
 	return copied.Interface().(syntax.Node)
 }
 
-// writeBroken writes a statement that has line breaks or comments between its tokens. It keeps both.
+// writeBroken writes a statement with its line breaks and comments.
 func (l *layout) writeBroken(statement statement, end int, blankBefore []bool) {
 	first := l.nextIndex
 	position := position{statement: statement}
@@ -207,8 +205,8 @@ func (l *layout) writeBroken(statement statement, end int, blankBefore []bool) {
 	}
 }
 
-// keepsLineBreak reports whether the next token starts a line: after a comment, or if the text has a line break
-// before it. A semicolon or comma never starts a line, except after a comment: it moves to the end of the previous line.
+// keepsLineBreak reports whether the next token starts a line. A semicolon or comma moves to the end of the previous line, unless this is a
+// comment.
 func (l *layout) keepsLineBreak(token syntax.Lexeme) bool {
 	if l.lexemes[l.nextIndex-1].Class == syntax.Comment {
 		return true
@@ -216,7 +214,7 @@ func (l *layout) keepsLineBreak(token syntax.Lexeme) bool {
 	return l.lineBreaks() > 0 && token.Text != ";" && token.Text != ","
 }
 
-// nextToken returns the next token before index end.
+// nextToken returns the next token before the index end.
 func (l *layout) nextToken(end int) syntax.Lexeme {
 	for _, lexeme := range l.lexemes[l.nextIndex:end] {
 		if lexeme.Class != syntax.Comment {
@@ -233,7 +231,7 @@ type position struct {
 	inUpdates bool // after the arrow of a command
 }
 
-// step moves the position behind a token.
+// step moves the position past a token.
 func (p *position) step(token syntax.Lexeme) {
 	switch token.Text {
 	case "(", "[", "{", "[[":
@@ -246,8 +244,7 @@ func (p *position) step(token syntax.Lexeme) {
 	}
 }
 
-// indent returns the indentation of a line that starts with a token at this position. A command has the
-// indentation of Fprint, plus two for each bracket that is not closed.
+// indent returns the indentation of a line that starts with a token. Each open bracket adds two columns.
 func (p *position) indent(token syntax.Lexeme) int {
 	base, continuation := 2*p.level, 4
 	switch p.node.(type) {
@@ -263,6 +260,7 @@ func (p *position) indent(token syntax.Lexeme) int {
 			return base
 		}
 	}
+	// Updates of a command are indented as syntax.Fprint does.
 	if p.inUpdates && depth == 0 {
 		switch token.Text {
 		case "+":

@@ -11,8 +11,7 @@ import (
 // maxLength is the largest length of an array.
 const maxLength = 10_000
 
-// symbolOf translates an expression that may have the type of an array or a datatype. Variables in it
-// are replaced by the values that earlier assignments of the step gave them.
+// symbolOf translates an expression of any type, such as an array or a datatype. Variables have their current values in the step.
 func (t *translator) symbolOf(value *jsonValue, context *exprContext) symbol {
 	if value.kind == text {
 		if meaning, ok := context.find(value.text); ok {
@@ -21,22 +20,21 @@ func (t *translator) symbolOf(value *jsonValue, context *exprContext) symbol {
 	}
 	switch op := value.get("op"); {
 	case op.isText("aa"):
-		return t.arrayElement(value, context)
+		return t.translateArrayElement(value, context)
 	case op.isText("da"):
-		return t.datatypeMember(value, context)
+		return t.translateDatatypeMember(value, context)
 	case op.isText("av"):
-		return t.arrayValue(value, context)
+		return t.translateArrayValue(value, context)
 	case op.isText("ac"):
-		return t.comprehension(value, context)
+		return t.translateComprehension(value, context)
 	case op.isText("dv"):
-		return t.datatypeValue(value, context)
+		return t.translateDatatypeValue(value, context)
 	}
-	scalar := t.sizedExpr(value, context)
+	scalar := t.translateSizedExpr(value, context)
 	return symbol{expr: scalar.expr, size: scalar.size, isBool: t.isBool(value, context)}
 }
 
-// currentValues returns a copy of a symbol in which each variable is replaced by its current value in
-// the step.
+// currentValues returns a copy of a symbol with each variable replaced by its current value in the step.
 func (t *translator) currentValues(value *jsonValue, meaning symbol, context *exprContext) symbol {
 	if variable := meaning.slot; variable != nil {
 		size := 1
@@ -62,8 +60,8 @@ func (t *translator) currentValues(value *jsonValue, meaning symbol, context *ex
 	return symbol{composite: current}
 }
 
-// datatypeMember translates the access to a member of a datatype ("da").
-func (t *translator) datatypeMember(value *jsonValue, context *exprContext) symbol {
+// translateDatatypeMember translates the access to a member of a datatype (da).
+func (t *translator) translateDatatypeMember(value *jsonValue, context *exprContext) symbol {
 	t.requireKeys(value, "exp", "member")
 	base := t.symbolOf(value.get("exp"), context)
 	name := value.get("member").text
@@ -72,16 +70,16 @@ func (t *translator) datatypeMember(value *jsonValue, context *exprContext) symb
 			return member
 		}
 	}
-	t.refuse(value.Start, "there is no member %q", shortened(name))
+	t.abort(value.Start, "there is no member %q", shortened(name))
 	return symbol{}
 }
 
-// arrayElement translates the access to an element of an array ("aa").
-func (t *translator) arrayElement(value *jsonValue, context *exprContext) symbol {
+// translateArrayElement translates the access to an element of an array (aa).
+func (t *translator) translateArrayElement(value *jsonValue, context *exprContext) symbol {
 	t.requireKeys(value, "exp", "index")
 	base := t.symbolOf(value.get("exp"), context)
 	if base.composite == nil || base.composite.members != nil {
-		t.refuse(value.get("exp").Start, "found another value than an array, want an array")
+		t.abort(value.get("exp").Start, "found another value than an array, want an array")
 	}
 	index, elements := value.get("index"), base.composite.elements
 	if i, ok := t.constantIndex(index, context); ok {
@@ -89,15 +87,15 @@ func (t *translator) arrayElement(value *jsonValue, context *exprContext) symbol
 			return elements[i]
 		}
 		if index.kind == number {
-			t.refuse(index.Start, "the array has no element %d, want one of %d", i, len(elements))
+			t.abort(index.Start, "the array has no element %d, want one of %d", i, len(elements))
 		}
 		// A condition around the expression may prevent the access to the missing element.
 	}
-	return t.elementAt(value, t.sizedExpr(index, context), elements)
+	return t.elementAt(value, t.translateSizedExpr(index, context), elements)
 }
 
-// arrayValue translates an array that lists its elements ("av").
-func (t *translator) arrayValue(value *jsonValue, context *exprContext) symbol {
+// translateArrayValue translates an array that lists its elements (av).
+func (t *translator) translateArrayValue(value *jsonValue, context *exprContext) symbol {
 	t.requireKeys(value, "elements")
 	listed := &composite{}
 	for _, element := range value.get("elements").elements {
@@ -106,8 +104,8 @@ func (t *translator) arrayValue(value *jsonValue, context *exprContext) symbol {
 	return symbol{composite: listed}
 }
 
-// constantIndex returns the value of an index expression, if it is a constant integer.
-func (t *translator) constantIndex(value *jsonValue, context *exprContext) (int, bool) {
+// constantIndex returns the value of an index expression. ok is false if it is not a constant integer.
+func (t *translator) constantIndex(value *jsonValue, context *exprContext) (index int, ok bool) {
 	fraction := t.constant(value, context, 0)
 	if fraction == nil || !fraction.IsInt() || !fraction.Num().IsInt64() {
 		return 0, false
@@ -115,11 +113,10 @@ func (t *translator) constantIndex(value *jsonValue, context *exprContext) (int,
 	return int(fraction.Num().Int64()), true
 }
 
-// elementAt returns an expression for the element of an array with a variable index, as nested
-// conditions on the index. Evaluating it with an index outside the array is an error.
+// elementAt returns the element of an array at a variable index, as nested conditions on the index. Its evaluation fails outside of the array.
 func (t *translator) elementAt(value *jsonValue, index sizedExpr, elements []symbol) symbol {
 	if len(elements) == 0 {
-		t.refuse(value.Start, "the array has no elements")
+		t.abort(value.Start, "the array has no elements")
 	}
 	if elements[0].composite != nil {
 		return t.compositeElementAt(value, index, elements)
@@ -129,7 +126,7 @@ func (t *translator) elementAt(value *jsonValue, index sizedExpr, elements []sym
 	result := failingExpr(value, index, elements[0].isBool)
 	for i, element := range slices.Backward(elements) {
 		if element.expr == nil {
-			t.refuse(value.Start, "the elements of an array have different types")
+			t.abort(value.Start, "the elements of an array have different types")
 		}
 		result.expr = &syntax.Cond{C: t.indexEquals(value, index.expr, i), T: element.expr, E: result.expr, Span: value.Span}
 		result.size += index.size + sizeOfCondition + element.size
@@ -137,7 +134,7 @@ func (t *translator) elementAt(value *jsonValue, index sizedExpr, elements []sym
 	return result
 }
 
-// compositeElementAt is elementAt for an array of arrays or datatypes: it translates each part separately.
+// compositeElementAt returns the element of an array of arrays or datatypes at a variable index. It translates each part separately.
 func (t *translator) compositeElementAt(value *jsonValue, index sizedExpr, elements []symbol) symbol {
 	first, result := elements[0].composite, &composite{}
 	for i := range first.elements {
@@ -151,13 +148,13 @@ func (t *translator) compositeElementAt(value *jsonValue, index sizedExpr, eleme
 	return symbol{composite: result}
 }
 
-// indexEquals returns the condition that an index has the value k. The condition has the position of value.
+// indexEquals returns the condition that an index equals k.
 func (t *translator) indexEquals(value *jsonValue, index syntax.Expr, k int) syntax.Expr {
 	number := &syntax.IntLit{Value: int32(k), Span: value.Span}
 	return &syntax.Binary{Op: syntax.OpEq, X: index, Y: number, OpPos: value.Start, Span: value.Span}
 }
 
-// at returns an element, or an empty symbol outside the array.
+// at returns the element with index k, or an empty symbol outside of the array.
 func (parts *composite) at(k int) symbol {
 	if parts == nil || k >= len(parts.elements) {
 		return symbol{}
@@ -165,7 +162,7 @@ func (parts *composite) at(k int) symbol {
 	return parts.elements[k]
 }
 
-// partsOfElements returns the same part of each element of an array; empty for an element without parts.
+// partsOfElements returns one part of each element of an array. It is empty for an element without parts.
 func partsOfElements(elements []symbol, part func(*composite) symbol) []symbol {
 	parts := make([]symbol, len(elements))
 	for i, element := range elements {
@@ -179,13 +176,13 @@ func partsOfElements(elements []symbol, part func(*composite) symbol) []symbol {
 // sizeOfElement is the size that an element of an array comprehension has at least.
 const sizeOfElement = 10
 
-// comprehension translates an array that is defined by one expression over the index ("ac").
-func (t *translator) comprehension(value *jsonValue, context *exprContext) symbol {
+// translateComprehension translates an array that one expression over the index defines (ac).
+func (t *translator) translateComprehension(value *jsonValue, context *exprContext) symbol {
 	t.requireKeys(value, "var", "length", "exp")
 	index, span := value.get("var").text, value.get("length").Span
 	length, ok := t.constantIndex(value.get("length"), context)
 	if !ok || length < 0 || length > maxLength {
-		t.refuse(span.Start, "the length of an array is unknown, want a constant of at most %d", maxLength)
+		t.abort(span.Start, "the length of an array is unknown, want a constant of at most %d", maxLength)
 	}
 	parts := &composite{}
 	t.addSize(value.Start, sizeOfElement*length)
@@ -200,35 +197,33 @@ func (t *translator) comprehension(value *jsonValue, context *exprContext) symbo
 	return symbol{composite: parts}
 }
 
-// datatypeValue translates a value of a datatype, which lists its members ("dv").
-func (t *translator) datatypeValue(value *jsonValue, context *exprContext) symbol {
+// translateDatatypeValue translates a value of a datatype that lists its members (dv).
+func (t *translator) translateDatatypeValue(value *jsonValue, context *exprContext) symbol {
 	t.requireKeys(value, "type", "values")
 	parts := &composite{members: make(map[string]symbol)}
 	for _, member := range value.get("values").elements {
 		if member.get("member") == nil || member.get("value") == nil {
-			t.refuse(member.Start, "a member of a datatype value lacks \"member\" or \"value\", want both")
+			t.abort(member.Start, "a member of a datatype value lacks \"member\" or \"value\", want both")
 		}
 		parts.members[member.get("member").text] = t.symbolOf(member.get("value"), context)
 	}
 	return symbol{composite: parts}
 }
 
-// target is a variable that an assignment sets if the conditions hold. They compare a variable index
-// with the position of the target in the array.
+// target is a variable that an assignment sets if all conditions hold. The conditions compare a variable index with the position in an array.
 type target struct {
 	slot       *slot
 	conditions []sizedExpr
 }
 
-// targetsOf returns the variables that an assignment to ref may set, as a tree with the same shape as
-// the assigned value.
+// targetsOf returns the variables that an assignment to ref may set. The tree has the shape of the assigned value.
 func (t *translator) targetsOf(ref *jsonValue, context *exprContext) targetTree {
 	if ref.kind == text {
 		meaning, ok := context.find(ref.text)
 		isVariable := meaning.slot != nil || meaning.composite != nil
 		isConstant := meaning.definition != nil
 		if !ok || !isVariable || isConstant {
-			t.refuse(ref.Start, "there is no variable %q to assign to", shortened(ref.text))
+			t.abort(ref.Start, "there is no variable %q to assign to", shortened(ref.text))
 		}
 		return targetTreeOf(t, ref, meaning)
 	}
@@ -241,24 +236,24 @@ func (t *translator) targetsOf(ref *jsonValue, context *exprContext) targetTree 
 			return member
 		}
 	}
-	t.refuse(ref.Start, "found %s, want a variable to assign to", ref.describe())
+	t.abort(ref.Start, "found %s, want a variable to assign to", ref.describe())
 	return targetTree{}
 }
 
-// elementTargets is targetsOf for an element of an array ("aa").
+// elementTargets returns the variables that an assignment to an element of an array (aa) may set.
 func (t *translator) elementTargets(ref *jsonValue, context *exprContext) targetTree {
 	t.requireKeys(ref, "exp", "index")
 	base := t.targetsOf(ref.get("exp"), context)
 	if base.elements == nil {
-		t.refuse(ref.Start, "found an index on a variable that is not an array")
+		t.abort(ref.Start, "found an index on a variable that is not an array")
 	}
 	index, length := ref.get("index"), len(base.elements)
 	i, isConstant := t.constantIndex(index, context)
 	if !isConstant {
-		return t.targetAt(ref, t.sizedExpr(index, context), t.indexIsInside(index, context, length), base.elements)
+		return t.targetAt(ref, t.translateSizedExpr(index, context), t.indexIsInside(index, context, length), base.elements)
 	}
 	if i < 0 || i >= length {
-		t.refuse(index.Start, "the array has no element %d, want one of %d", i, length)
+		t.abort(index.Start, "the array has no element %d, want one of %d", i, length)
 	}
 	return base.elements[i]
 }
@@ -277,7 +272,7 @@ func targetTreeOf(t *translator, ref *jsonValue, meaning symbol) targetTree {
 		return targetTree{scalar: []target{{slot: meaning.slot}}}
 	}
 	if meaning.composite == nil {
-		t.refuse(ref.Start, "an array of constants cannot be assigned to")
+		t.abort(ref.Start, "an array of constants cannot be assigned to")
 	}
 	var tree targetTree
 	for _, element := range meaning.composite.elements {
@@ -289,7 +284,7 @@ func targetTreeOf(t *translator, ref *jsonValue, meaning symbol) targetTree {
 	return tree
 }
 
-// setMember sets the targets of a member, and creates the map for the first one.
+// setMember sets the targets of a member of a datatype.
 func (tree *targetTree) setMember(name string, member targetTree) {
 	if tree.members == nil {
 		tree.members = make(map[string]targetTree)
@@ -297,13 +292,13 @@ func (tree *targetTree) setMember(name string, member targetTree) {
 	tree.members[name] = member
 }
 
-// targetAt returns the targets of an assignment to the array element with a variable index. isInside says that the index cannot be
-// outside the array. Otherwise the condition of the first element fails for such an index.
+// targetAt returns the targets of an assignment to an array element with a variable index. isInside says that the index is never outside of the
+// array.
 func (t *translator) targetAt(ref *jsonValue, index sizedExpr, isInside bool, elements []targetTree) targetTree {
 	var result targetTree
 	for i, tree := range elements {
 		condition := sizedExpr{expr: t.indexEquals(ref, index.expr, i), size: index.size + 2}
-		if i == 0 && !isInside {
+		if i == 0 && !isInside { // the evaluation of this condition fails outside of the array
 			condition = t.checkedFirstIndex(ref, index, len(elements))
 		}
 		addTargets(&result, tree, condition)
@@ -311,13 +306,13 @@ func (t *translator) targetAt(ref *jsonValue, index sizedExpr, isInside bool, el
 	return result
 }
 
-// checkedFirstIndex returns the condition that an index is 0. Evaluating it fails if the index is outside
-// the array: 0 < index < length ? false : (index = 0 ? true : failure).
+// checkedFirstIndex returns the condition that an index is 0. Its evaluation fails for an index outside of the array.
 func (t *translator) checkedFirstIndex(ref *jsonValue, index sizedExpr, length int) sizedExpr {
 	compareIndex := func(op syntax.Op, number int) syntax.Expr {
 		literal := &syntax.IntLit{Value: int32(number), Span: ref.Span}
 		return &syntax.Binary{Op: op, X: index.expr, Y: literal, OpPos: ref.Start, Span: ref.Span}
 	}
+	// The condition is 0 < index < length ? false : (index = 0 ? true : failure).
 	isOther := conjunction(compareIndex(syntax.OpGt, 0), compareIndex(syntax.OpLt, length))
 	failure := failingExpr(ref, index, true).expr
 	trueOrFailure := &syntax.Cond{C: t.indexEquals(ref, index.expr, 0), T: trueExpr(ref.Span), E: failure, Span: ref.Span}
@@ -328,8 +323,7 @@ func (t *translator) checkedFirstIndex(ref *jsonValue, index sizedExpr, length i
 // sizeOfFailure is the size of a failing expression, without its index.
 const sizeOfFailure = 6
 
-// indexIsInside reports whether an index is a variable whose range lies within an array of the given
-// length.
+// indexIsInside reports whether an index is a variable with a range inside an array of this length.
 func (t *translator) indexIsInside(index *jsonValue, context *exprContext, length int) bool {
 	if index.kind != text {
 		return false
@@ -347,7 +341,7 @@ func (t *translator) indexIsInside(index *jsonValue, context *exprContext, lengt
 	return low.Sign() >= 0 && high.Cmp(lastIndex) <= 0
 }
 
-// failingExpr returns an expression whose evaluation fails: a remainder modulo 0.
+// failingExpr returns an expression whose evaluation fails: mod(0, 0*index).
 func failingExpr(value *jsonValue, index sizedExpr, isBool bool) symbol {
 	zero := &syntax.IntLit{Value: 0, Span: value.Span}
 	zeroTimesIndex := &syntax.Binary{Op: syntax.OpMul, X: zero, Y: index.expr, OpPos: value.Start, Span: value.Span}
@@ -358,7 +352,7 @@ func failingExpr(value *jsonValue, index sizedExpr, isBool bool) symbol {
 	return symbol{expr: expr, size: sizeOfFailure, isBool: isBool}
 }
 
-// addTargets adds all targets in a tree to the result, each with one more condition.
+// addTargets adds all targets of a tree to the result, each with one more condition.
 func addTargets(result *targetTree, added targetTree, condition sizedExpr) {
 	for _, scalar := range added.scalar {
 		conditions := append([]sizedExpr{condition}, scalar.conditions...)

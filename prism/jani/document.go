@@ -151,8 +151,8 @@ func (r *reader) addError(pos syntax.Pos, format string, args ...any) {
 	}
 }
 
-// checkFields reports whether a value is an object with all required keys and no unknown ones; otherwise it adds errors. Keys are separated
-// by blanks. "comment" and extensions (x-...) are always allowed. description names the object in error messages.
+// checkFields reports whether a value is an object with all required keys and no unknown keys. Blanks separate the keys. description names the
+// object in error messages.
 func (r *reader) checkFields(value *jsonValue, description, requiredKeys, optionalKeys string) bool {
 	if value.kind != object {
 		r.addError(value.Start, "found %s, want %s as an object", value.describe(), description)
@@ -176,11 +176,10 @@ func (r *reader) checkFields(value *jsonValue, description, requiredKeys, option
 	return ok
 }
 
-// isExtension reports whether a key may occur in every object: a comment, or an extension of JANI.
+// isExtension reports whether every object may have this key: a comment, or an extension (x-...).
 func isExtension(key string) bool { return key == "comment" || strings.HasPrefix(key, "x-") }
 
-// arrayElements returns the elements of an array; none for nil. Another value is an error, whose message names the expected elements by
-// description.
+// arrayElements returns the elements of an array, or nil for a nil value. description names the expected elements in error messages.
 func (r *reader) arrayElements(value *jsonValue, description string) []*jsonValue {
 	if value == nil {
 		return nil
@@ -191,8 +190,7 @@ func (r *reader) arrayElements(value *jsonValue, description string) []*jsonValu
 	return value.elements
 }
 
-// stringValue returns the text of a string; "" for nil. Another value or an empty text is an error, whose message names the expected text
-// by description.
+// stringValue returns the text of a string, or "" for a nil value. description names the expected text in error messages.
 func (r *reader) stringValue(value *jsonValue, description string) string {
 	switch {
 	case value == nil:
@@ -205,9 +203,9 @@ func (r *reader) stringValue(value *jsonValue, description string) string {
 	return value.text
 }
 
-// wrappedExpr returns the expression in `{"exp": ...}`; nil for nil.
-func (r *reader) wrappedExpr(value *jsonValue, what string) *jsonValue {
-	if value == nil || !r.checkFields(value, what, "exp", "") {
+// wrappedExpr returns the expression in {"exp": ...}, or nil for a nil value. description names the object in error messages.
+func (r *reader) wrappedExpr(value *jsonValue, description string) *jsonValue {
+	if value == nil || !r.checkFields(value, description, "exp", "") {
 		return nil
 	}
 	return value.get("exp")
@@ -220,7 +218,7 @@ var unsupportedTypes = map[string]string{
 	"pha": "a probabilistic hybrid automaton", "sha": "a stochastic hybrid automaton",
 }
 
-// features are the features that a model may declare; others are errors.
+// features are the features that a model may declare.
 //
 // Source: the specification of JANI, section 2.
 var features = []string{
@@ -229,7 +227,7 @@ var features = []string{
 	"edge-priorities", "hyperbolic-functions", "named-expressions", "tradeoff-properties", "trigonometric-functions",
 }
 
-// readDocument reads the whole document into reader.doc. It stops after the header if the kind of model is not supported.
+// readDocument reads the whole document. It stops after the header if the kind of model is not supported.
 func (r *reader) readDocument(value *jsonValue) {
 	doc := &document{datatypes: make(map[string]*datatype)}
 	r.doc = doc
@@ -259,7 +257,7 @@ func (r *reader) readDocument(value *jsonValue) {
 	r.readProperties(value.get("properties"))
 }
 
-// checkActions checks the declarations of actions, which the model does not need.
+// checkActions checks the declarations of actions. The result does not need them.
 func (r *reader) checkActions(value *jsonValue) {
 	for _, action := range r.arrayElements(value, "actions") {
 		if r.checkFields(action, "an action", "name", "") {
@@ -268,7 +266,7 @@ func (r *reader) checkActions(value *jsonValue) {
 	}
 }
 
-// readProperties reads the names of the properties. Their expressions stay JSON.
+// readProperties reads the properties. Their expressions stay JSON.
 func (r *reader) readProperties(value *jsonValue) {
 	for _, declared := range r.arrayElements(value, "properties") {
 		if r.checkFields(declared, "a property", "name expression", "") {
@@ -296,7 +294,7 @@ func (r *reader) readHeader(value *jsonValue) {
 	}
 }
 
-// readModelType reads the type of the model and reports an unsupported one.
+// readModelType reads the type of the model.
 func (r *reader) readModelType(value *jsonValue) {
 	switch word := r.stringValue(value, "the type of a model"); word {
 	case "dtmc":
@@ -307,7 +305,7 @@ func (r *reader) readModelType(value *jsonValue) {
 		r.doc.modelType = syntax.CTMC
 	case "lts":
 		r.doc.modelType = syntax.LTS
-	case "pta", "sta": // expandSampling refuses what only an STA has
+	case "pta", "sta": // the translation refuses continuous distributions, which only an STA has
 		r.doc.modelType = syntax.PTA
 	case "ma":
 		r.doc.modelType, r.doc.markov = syntax.MDP, true
@@ -331,8 +329,8 @@ func (r *reader) readVariables(value *jsonValue) []*variable {
 	return variables
 }
 
-// readVariable reads the declaration of a variable, constant, parameter or member, which description names in error messages. It returns
-// one declaration, or none if the declaration does not have the given keys.
+// readVariable reads the declaration of a variable, constant, parameter or member. It returns one declaration, or none if the keys are wrong.
+// description names the declaration in error messages.
 func (r *reader) readVariable(value *jsonValue, description, requiredKeys, optionalKeys string) []*variable {
 	if !r.checkFields(value, description, requiredKeys, optionalKeys) {
 		return nil
@@ -358,7 +356,7 @@ func (r *reader) readVariable(value *jsonValue, description, requiredKeys, optio
 	return []*variable{declared}
 }
 
-// readType reads a type; its kind is noType after an error.
+// readType reads a type. After an error, the kind of the type is noType.
 func (r *reader) readType(value *jsonValue) *janiType {
 	switch value.kind {
 	case text:
@@ -392,7 +390,7 @@ func (r *reader) readBasicType(value *jsonValue) typeKind {
 	return noType
 }
 
-// readTypeObject reads a bounded type, the type of an array, or a reference to a datatype. After an error the kind is noType.
+// readTypeObject reads a bounded type, the type of an array or a reference to a datatype. After an error, its kind is noType.
 func (r *reader) readTypeObject(value *jsonValue) *janiType {
 	declared := &janiType{Span: value.Span, kind: noType}
 	switch kind := value.get("kind"); {
@@ -521,7 +519,7 @@ func (r *reader) readLocation(automaton *automaton, value *jsonValue) {
 	automaton.locations = append(automaton.locations, location)
 }
 
-// locationIndex returns the index of the location of the current automaton that a value names; 0 after an error.
+// locationIndex returns the index of the named location of the current automaton, or 0 after an error.
 func (r *reader) locationIndex(value *jsonValue) int {
 	name := r.stringValue(value, "the name of a location")
 	i, ok := r.locationIndexes[name]
@@ -577,7 +575,7 @@ func (r *reader) readDestination(value *jsonValue) destination {
 	return destination
 }
 
-// readAssignment reads an assignment of an edge. Its index is 0 unless it is given.
+// readAssignment reads an assignment of an edge. The default of its index is 0.
 func (r *reader) readAssignment(value *jsonValue) assignment {
 	assign := assignment{pos: value.Start, ref: value.get("ref"), value: value.get("value")}
 	index := value.get("index")
@@ -612,7 +610,7 @@ func (r *reader) readSystem(value *jsonValue) {
 	}
 }
 
-// readElement reads an element of the composition: the name of an automaton, and the actions for which it is input-enabled.
+// readElement reads an element of the composition: the name of an automaton and its input-enabled actions.
 func (r *reader) readElement(value *jsonValue) {
 	name := r.stringValue(value.get("automaton"), "the name of an automaton")
 	index := slices.IndexFunc(r.doc.automata, func(automaton *automaton) bool { return automaton.name == name })
@@ -627,7 +625,7 @@ func (r *reader) readElement(value *jsonValue) {
 	r.doc.elements = append(r.doc.elements, element)
 }
 
-// readVector reads a synchronisation vector, which has one action or null for each of the numElements elements of the composition.
+// readVector reads a synchronisation vector. It must have an action or null for each of numElements elements.
 func (r *reader) readVector(value *jsonValue, numElements int) {
 	vector := vector{pos: value.Start}
 	for _, action := range r.arrayElements(value.get("synchronise"), "actions") {
@@ -638,7 +636,8 @@ func (r *reader) readVector(value *jsonValue, numElements int) {
 		vector.actions = append(vector.actions, name)
 	}
 	if len(vector.actions) != numElements {
-		r.addError(value.get("synchronise").Start, "a synchronisation vector has %d entries, want %d: one for each element", len(vector.actions), numElements)
+		r.addError(value.get("synchronise").Start,
+			"a synchronisation vector has %d entries, want %d: one for each element", len(vector.actions), numElements)
 		return
 	}
 	if result := value.get("result"); result != nil && result.kind != null {

@@ -9,8 +9,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// sizedExpr is a translated expression with its size: the number of operators and operands in it,
-// shared ones counted at each use.
+// sizedExpr is a translated expression with its size, the number of its operators and operands. A shared operand counts at each use.
 type sizedExpr struct {
 	expr        syntax.Expr
 	size        int
@@ -42,16 +41,15 @@ func (context *exprContext) withScope(scope *scope) *exprContext {
 	return &changed
 }
 
-// refusal is the panic value for an error in an expression. It ends the translation of everything
-// around the expression that cannot be translated either.
-type refusal struct{ err *syntax.Error }
+// abortError is the panic value that ends the translation of a construct.
+type abortError struct{ err *syntax.Error }
 
-// catchRefusal calls f and returns the error with which refuse ended it, if any.
-func catchRefusal(f func()) (err *syntax.Error) {
+// catchAbort calls f. If f aborts, it returns the error.
+func catchAbort(f func()) (err *syntax.Error) {
 	defer func() {
 		switch problem := recover().(type) {
 		case nil:
-		case refusal:
+		case abortError:
 			err = problem.err
 		default: // a mistake of this program
 			panic(problem)
@@ -61,30 +59,30 @@ func catchRefusal(f func()) (err *syntax.Error) {
 	return nil
 }
 
-// refuse ends the translation of the current construct with an error; see catchRefusal.
-func (t *translator) refuse(pos syntax.Pos, format string, args ...any) {
+// abort ends the translation of the current construct with an error. It panics, and catchAbort recovers.
+func (t *translator) abort(pos syntax.Pos, format string, args ...any) {
 	var list syntax.ErrorList
 	list.Add(t.file, pos, format, args...)
-	panic(refusal{list[0]})
+	panic(abortError{list[0]})
 }
 
-// expr translates an expression.
-func (t *translator) expr(value *jsonValue, context *exprContext) syntax.Expr {
+// translateExpr translates an expression.
+func (t *translator) translateExpr(value *jsonValue, context *exprContext) syntax.Expr {
 	t.addSize(value.Start, 1)
 	switch value.kind {
 	case boolean:
 		return &syntax.BoolLit{Value: value.isTrue, Span: value.Span}
 	case number:
 		if len(value.text) > maxDigits {
-			t.refuse(value.Start, "a number has %d characters, want at most %d", len(value.text), maxDigits)
+			t.abort(value.Start, "a number has %d characters, want at most %d", len(value.text), maxDigits)
 		}
 		return numberExpr(value)
 	case text:
 		return t.resolveName(value, context)
 	case object:
-		return t.operation(value, context)
+		return t.translateOperation(value, context)
 	}
-	t.refuse(value.Start, "found %s, want an expression", value.describe())
+	t.abort(value.Start, "found %s, want an expression", value.describe())
 	return nil
 }
 
@@ -93,22 +91,21 @@ func (t *translator) addSize(pos syntax.Pos, n int) {
 	t.size += n
 	if t.size > maxSize {
 		t.tooLarge = true
-		t.refuse(pos, "the model has more than %d operators after expanding functions and assignments, want fewer", maxSize)
+		t.abort(pos, "the model has more than %d operators after expanding functions and assignments, want fewer", maxSize)
 	}
 }
 
-// sizedExpr translates an expression that may occur several times in the result, and returns its size.
-func (t *translator) sizedExpr(value *jsonValue, context *exprContext) sizedExpr {
+// translateSizedExpr translates an expression that may occur several times in the result, and returns its size.
+func (t *translator) translateSizedExpr(value *jsonValue, context *exprContext) sizedExpr {
 	before := t.size
-	expr := t.expr(value, context)
+	expr := t.translateExpr(value, context)
 	return sizedExpr{expr: expr, size: t.size - before}
 }
 
-// numberExpr translates a number exactly, with all its digits. The smallest int becomes a difference, because PRISM's language has no
-// literal for it.
+// numberExpr translates a number exactly, with all its digits.
 func numberExpr(value *jsonValue) syntax.Expr {
 	negate := func(expr syntax.Expr) syntax.Expr { return &syntax.Unary{Op: syntax.OpNeg, X: expr, Span: value.Span} }
-	if value.text == "-2147483648" {
+	if value.text == "-2147483648" { // PRISM's language has no literal for the smallest int
 		largest := &syntax.IntLit{Value: 2147483647, Span: value.Span}
 		one := &syntax.IntLit{Value: 1, Span: value.Span}
 		return &syntax.Binary{Op: syntax.OpSub, X: negate(largest), Y: one, OpPos: value.Start, Span: value.Span}
@@ -120,7 +117,7 @@ func numberExpr(value *jsonValue) syntax.Expr {
 	return literal(digits, value.Span)
 }
 
-// literal returns the literal of a number without a sign: an int if it fits, otherwise a double.
+// literal returns the literal of a number without a sign. It is an int if the number fits, otherwise a double.
 func literal(digits string, span syntax.Span) syntax.Expr {
 	if number, err := strconv.ParseInt(digits, 10, 32); err == nil {
 		return &syntax.IntLit{Value: int32(number), Span: span}
@@ -131,14 +128,14 @@ func literal(digits string, span syntax.Span) syntax.Expr {
 	return &syntax.DoubleLit{Text: digits, Span: span}
 }
 
-// resolveName translates a name: a constant, parameter or variable.
+// resolveName translates the name of a constant, a parameter or a variable.
 func (t *translator) resolveName(value *jsonValue, context *exprContext) syntax.Expr {
 	meaning, ok := context.find(value.text)
 	switch {
 	case !ok:
-		t.refuse(value.Start, "there is no constant or variable %q", shortened(value.text))
+		t.abort(value.Start, "there is no constant or variable %q", shortened(value.text))
 	case meaning.composite != nil:
-		t.refuse(value.Start, "%q is an array or a datatype, want one of its parts", shortened(value.text))
+		t.abort(value.Start, "%q is an array or a datatype, want one of its parts", shortened(value.text))
 	case meaning.slot != nil:
 		return t.slotValue(value, meaning.slot, context)
 	}
@@ -149,11 +146,10 @@ func (t *translator) resolveName(value *jsonValue, context *exprContext) syntax.
 	return meaning.expr
 }
 
-// slotValue translates the use of a variable. Inside a step it is the value that earlier assignments
-// gave it. A transient variable is replaced by its value in the state.
+// slotValue translates the use of a variable. In a step, the variable has its current value. A transient variable has its value in the state.
 func (t *translator) slotValue(value *jsonValue, variable *slot, context *exprContext) syntax.Expr {
 	if !variable.transient && context.noStateVariables {
-		t.refuse(value.Start, "a step reward reads the variable %q, want only transient variables and constants", shortened(variable.janiName))
+		t.abort(value.Start, "a step reward reads the variable %q, want only transient variables and constants", shortened(variable.janiName))
 	}
 	if current, ok := context.assigned[variable]; ok {
 		t.addSize(value.Start, current.size)
@@ -165,9 +161,9 @@ func (t *translator) slotValue(value *jsonValue, variable *slot, context *exprCo
 	case context.assigned != nil:
 		return variable.initial
 	case context.noTransients:
-		t.refuse(value.Start, "the value of a transient variable reads %q, which is also transient; this is not supported", shortened(variable.janiName))
+		t.abort(value.Start, "the value of a transient variable reads %q, which is also transient; this is not supported", shortened(variable.janiName))
 	case variable.ambiguous:
-		t.refuse(value.Start, "locations of several automata give %q a value, want locations of one automaton", shortened(variable.janiName))
+		t.abort(value.Start, "locations of several automata give %q a value, want locations of one automaton", shortened(variable.janiName))
 	case context.inProperty && variable.typ.kind == boolType:
 		return &syntax.Quoted{Name: t.labels[variable], Span: value.Span}
 	}
@@ -194,54 +190,53 @@ var functionNames = map[string]struct {
 	"floor": {"floor", false}, "ceil": {"ceil", false},
 }
 
-// operation translates an operator with its operands.
-func (t *translator) operation(value *jsonValue, context *exprContext) syntax.Expr {
+// translateOperation translates an operator with its operands.
+func (t *translator) translateOperation(value *jsonValue, context *exprContext) syntax.Expr {
 	op := value.get("op")
 	if op == nil || op.kind != text {
-		t.refuseWithoutOperator(value, op)
+		t.abortWithoutOperator(value, op)
 	}
 	if binary, ok := operators[op.text]; ok {
 		t.requireKeys(value, "left", "right")
-		if bounded := t.boundedOperator(value, binary, context); bounded != nil {
+		if bounded := t.translateBoundedOperator(value, binary, context); bounded != nil {
 			return bounded
 		}
-		left, right := t.expr(value.get("left"), context), t.expr(value.get("right"), context)
+		left, right := t.translateExpr(value.get("left"), context), t.translateExpr(value.get("right"), context)
 		return &syntax.Binary{Op: binary, X: left, Y: right, OpPos: op.Start, Span: value.Span}
 	}
 	function, ok := functionNames[op.text]
 	if !ok {
-		return t.otherOperator(value, op, context)
+		return t.translateOtherOperator(value, op, context)
 	}
 	if !function.isBinary {
 		t.requireKeys(value, "exp")
-		return functionCall(value, function.name, t.expr(value.get("exp"), context))
+		return functionCall(value, function.name, t.translateExpr(value.get("exp"), context))
 	}
 	t.requireKeys(value, "left", "right")
-	return functionCall(value, function.name, t.expr(value.get("left"), context), t.expr(value.get("right"), context))
+	return functionCall(value, function.name, t.translateExpr(value.get("left"), context), t.translateExpr(value.get("right"), context))
 }
 
-// refuseWithoutOperator ends the translation of an object that is not an operator; op is the value of its
-// key "op", nil if it has none.
-func (t *translator) refuseWithoutOperator(value, op *jsonValue) {
+// abortWithoutOperator refuses an object that is not an operator. op is the value of its key "op", or nil.
+func (t *translator) abortWithoutOperator(value, op *jsonValue) {
 	if constant := value.get("constant"); op == nil && constant != nil {
-		t.refuse(value.Start, "the constant %s is not a fraction, so PRISM's language cannot express it", shortened(constant.text))
+		t.abort(value.Start, "the constant %s is not a fraction, so PRISM's language cannot express it", shortened(constant.text))
 	}
 	if op == nil && value.get("distribution") != nil {
-		t.refuse(value.Start, "found a number that is drawn from a distribution, want it in an assignment of an edge")
+		t.abort(value.Start, "found a number that is drawn from a distribution, want it in an assignment of an edge")
 	}
-	t.refuse(value.Start, "an expression has no \"op\", want one")
+	t.abort(value.Start, "an expression has no \"op\", want one")
 }
 
-// requireKeys checks that an operator has exactly the given keys.
+// requireKeys refuses an operator that does not have exactly these keys.
 func (t *translator) requireKeys(value *jsonValue, keys ...string) {
 	for _, key := range keys {
 		if value.get(key) == nil {
-			t.refuse(value.Start, "the operator %s has no %q, want one", value.get("op").describe(), key)
+			t.abort(value.Start, "the operator %s has no %q, want one", value.get("op").describe(), key)
 		}
 	}
 	for _, member := range value.members {
 		if member.key != "op" && !isExtension(member.key) && !slices.Contains(keys, member.key) {
-			t.refuse(member.pos, "the operator %s has a key %q, want only %s", value.get("op").describe(), shortened(member.key), strings.Join(keys, ", "))
+			t.abort(member.pos, "the operator %s has a key %q, want only %s", value.get("op").describe(), shortened(member.key), strings.Join(keys, ", "))
 		}
 	}
 }
@@ -251,78 +246,77 @@ func functionCall(value *jsonValue, name string, args ...syntax.Expr) syntax.Exp
 	return &syntax.Call{Func: &syntax.Ident{Name: name, Span: value.Span}, Args: args, Span: value.Span}
 }
 
-// otherOperator translates the operators that have no counterpart in PRISM's language, by expressions
-// with the same meaning, and the operators of properties.
-func (t *translator) otherOperator(value, op *jsonValue, context *exprContext) syntax.Expr {
+// translateOtherOperator translates the operators that PRISM's language lacks, and the operators of properties.
+func (t *translator) translateOtherOperator(value, op *jsonValue, context *exprContext) syntax.Expr {
 	switch op.text {
 	case "¬":
 		t.requireKeys(value, "exp")
-		return &syntax.Unary{Op: syntax.OpNot, X: t.expr(value.get("exp"), context), Span: value.Span}
+		return &syntax.Unary{Op: syntax.OpNot, X: t.translateExpr(value.get("exp"), context), Span: value.Span}
 	case "ite":
 		t.requireKeys(value, "if", "then", "else")
-		condition := t.expr(value.get("if"), context)
-		ifTrue, ifFalse := t.expr(value.get("then"), context), t.expr(value.get("else"), context)
+		condition := t.translateExpr(value.get("if"), context)
+		ifTrue, ifFalse := t.translateExpr(value.get("then"), context), t.translateExpr(value.get("else"), context)
 		return &syntax.Cond{C: condition, T: ifTrue, E: ifFalse, Span: value.Span}
 	case "abs", "sgn", "trc":
 		t.requireKeys(value, "exp")
-		return t.signed(value, op.text, context)
+		return t.translateSignFunction(value, op.text, context)
 	case "call":
 		t.requireKeys(value, "function", "args")
 		return t.expandCall(value, context)
 	case "aa", "da":
 		meaning := t.symbolOf(value, context)
 		if meaning.composite != nil {
-			t.refuse(value.Start, "found an array or a datatype, want a number or a Boolean")
+			t.abort(value.Start, "found an array or a datatype, want a number or a Boolean")
 		}
 		return meaning.expr
 	case "av", "ac":
-		t.refuse(value.Start, "found an array, want a number or a Boolean")
+		t.abort(value.Start, "found an array, want a number or a Boolean")
 	}
 	if context.inProperty {
-		if expr := t.propertyOperator(value, op, context); expr != nil {
+		if expr := t.translatePropertyOperator(value, op, context); expr != nil {
 			return expr
 		}
 	}
-	t.refuse(op.Start, "the operator %q is not supported here", shortened(op.text))
+	t.abort(op.Start, "the operator %q is not supported here", shortened(op.text))
 	return nil
 }
 
-// signed translates abs, sgn and trc (truncation), which PRISM's language lacks, by conditions on the
-// sign.
-func (t *translator) signed(value *jsonValue, op string, context *exprContext) syntax.Expr {
-	operand := t.sizedExpr(value.get("exp"), context)
+// translateSignFunction translates abs, sgn and trc (truncation) by conditions on the sign of the operand.
+func (t *translator) translateSignFunction(value *jsonValue, op string, context *exprContext) syntax.Expr {
+	operand := t.translateSizedExpr(value.get("exp"), context)
 	const sizeOfSign = 8 // of the conditions and numbers around two copies of the operand
 	t.addSize(value.Start, 2*operand.size+sizeOfSign)
 	number := func(n int32) syntax.Expr { return &syntax.IntLit{Value: n, Span: value.Span} }
-	neg := func(expr syntax.Expr) syntax.Expr { return &syntax.Unary{Op: syntax.OpNeg, X: expr, Span: value.Span} }
-	compared := func(op syntax.Op) syntax.Expr {
+	negate := func(expr syntax.Expr) syntax.Expr { return &syntax.Unary{Op: syntax.OpNeg, X: expr, Span: value.Span} }
+	compareWithZero := func(op syntax.Op) syntax.Expr {
 		return &syntax.Binary{Op: op, X: operand.expr, Y: number(0), OpPos: value.Start, Span: value.Span}
 	}
-	choose := func(c, first, second syntax.Expr) syntax.Expr {
-		return &syntax.Cond{C: c, T: first, E: second, Span: value.Span}
+	conditional := func(condition, ifTrue, ifFalse syntax.Expr) syntax.Expr {
+		return &syntax.Cond{C: condition, T: ifTrue, E: ifFalse, Span: value.Span}
 	}
+	isNotNegative, isPositive, isNegative := compareWithZero(syntax.OpGe), compareWithZero(syntax.OpGt), compareWithZero(syntax.OpLt)
 	switch op {
 	case "abs":
-		return choose(compared(syntax.OpGe), operand.expr, neg(operand.expr))
+		return conditional(isNotNegative, operand.expr, negate(operand.expr))
 	case "trc":
-		return choose(compared(syntax.OpGe), functionCall(value, "floor", operand.expr), functionCall(value, "ceil", operand.expr))
+		return conditional(isNotNegative, functionCall(value, "floor", operand.expr), functionCall(value, "ceil", operand.expr))
 	}
-	return choose(compared(syntax.OpGt), number(1), choose(compared(syntax.OpLt), neg(number(1)), number(0)))
+	return conditional(isPositive, number(1), conditional(isNegative, negate(number(1)), number(0)))
 }
 
-// expandCall returns the body of a called function with the arguments in place of the parameters, since PRISM's language has no
-// functions. refuse, which it calls for a wrong call, does not return.
+// expandCall returns the body of a called function with the arguments in place of the parameters.
 func (t *translator) expandCall(value *jsonValue, context *exprContext) syntax.Expr {
-	const maxCalls = 1000
+	const maxCalls = 1000 // nested
 	name, args := value.get("function"), value.get("args")
 	function, functionScope := context.function(name.text)
 	switch {
 	case function == nil:
-		t.refuse(name.Start, "there is no function %q", shortened(name.text))
+		t.abort(name.Start, "there is no function %q", shortened(name.text))
 	case args.kind != array || len(args.elements) != len(function.params):
-		t.refuse(args.Start, "the function %q has %d parameters, want as many arguments in an array", shortened(function.name), len(function.params))
+		t.abort(args.Start, "the function %q has %d parameters, want as many arguments in an array", shortened(function.name), len(function.params))
 	case context.calls >= maxCalls:
-		t.refuse(value.Start, "the function %q calls itself, or functions call each other more than %d deep, which is not supported", shortened(function.name), maxCalls)
+		t.abort(value.Start, "the function %q calls itself, or functions call each other more than %d deep, which is not supported",
+			shortened(function.name), maxCalls)
 	}
 	scope := newScope(functionScope)
 	for i, param := range function.params {
@@ -331,15 +325,15 @@ func (t *translator) expandCall(value *jsonValue, context *exprContext) syntax.E
 			scope.names[param.name] = t.symbolOf(arg, context)
 			continue
 		}
-		translated := t.sizedExpr(arg, context)
+		translated := t.translateSizedExpr(arg, context)
 		scope.names[param.name] = symbol{expr: translated.expr, size: translated.size, isBool: param.typ.kind == boolType}
 	}
 	bodyContext := context.withScope(scope)
 	bodyContext.calls++
-	return t.expr(function.body, bodyContext)
+	return t.translateExpr(function.body, bodyContext)
 }
 
-// isBool reports whether an expression is Boolean, which its outermost operator decides.
+// isBool reports whether an expression is Boolean. Its outermost operator decides this.
 func (t *translator) isBool(value *jsonValue, context *exprContext) bool {
 	switch value.kind {
 	case boolean:
@@ -361,8 +355,8 @@ func (t *translator) isBool(value *jsonValue, context *exprContext) bool {
 	return false
 }
 
-// constant returns the value of an expression over numbers and constants of the document; nil if
-// it depends on anything else, or has large numbers. depth is the nesting depth so far.
+// constant returns the value of an expression over numbers and constants, or nil if it depends on anything else or has large numbers. depth is
+// the nesting depth so far.
 func (t *translator) constant(value *jsonValue, context *exprContext, depth int) *big.Rat {
 	const maxConstantDepth, maxCharacters, maxBits = 100, 20, 64
 	if value == nil || depth > maxConstantDepth {

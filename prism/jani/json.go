@@ -47,7 +47,7 @@ type member struct {
 	value *jsonValue
 }
 
-// get returns the value of a key of an object; nil if the object does not have the key.
+// get returns the value of a key of an object, or nil if the key is missing.
 func (v *jsonValue) get(key string) *jsonValue {
 	for i := range v.members {
 		if v.members[i].key == key {
@@ -57,7 +57,7 @@ func (v *jsonValue) get(key string) *jsonValue {
 	return nil
 }
 
-// isText reports whether a value is the given string. It is false for nil.
+// isText reports whether a value is this string. It is false for nil.
 func (v *jsonValue) isText(want string) bool { return v != nil && v.kind == text && v.text == want }
 
 // describe returns a description of a value for an error message.
@@ -73,17 +73,17 @@ func (v *jsonValue) describe() string {
 	return v.kind.String()
 }
 
-// shortened cuts a long text for an error message.
-func shortened(s string) string {
+// shortened returns a text for an error message. It cuts the text after at most 40 bytes.
+func shortened(text string) string {
 	const maxBytes = 40
-	if len(s) <= maxBytes {
-		return s
+	if len(text) <= maxBytes {
+		return text
 	}
 	cut := maxBytes
-	for !utf8.RuneStart(s[cut]) {
+	for !utf8.RuneStart(text[cut]) {
 		cut--
 	}
-	return s[:cut] + "…"
+	return text[:cut] + "…"
 }
 
 // parser parses JSON (RFC 8259). It stops at the first error, with a panic that parseJSON catches.
@@ -96,9 +96,9 @@ type parser struct {
 	depth     int
 }
 
-// parseJSON parses a text that consists of one JSON value. The error is a syntax.ErrorList with one entry.
+// parseJSON parses a text that consists of one JSON value. An error is a syntax.ErrorList with one entry.
 func parseJSON(file string, src []byte) (value *jsonValue, err error) {
-	p := &parser{file: file, src: src, line: 1}
+	jsonParser := &parser{file: file, src: src, line: 1}
 	defer func() {
 		switch problem := recover().(type) {
 		case nil:
@@ -109,13 +109,13 @@ func parseJSON(file string, src []byte) (value *jsonValue, err error) {
 		}
 	}()
 	if bytes.HasPrefix(src, []byte(byteOrderMark)) {
-		p.offset, p.lineStart = len(byteOrderMark), len(byteOrderMark)
+		jsonParser.offset, jsonParser.lineStart = len(byteOrderMark), len(byteOrderMark)
 	}
-	p.skipSpace()
-	value = p.value()
-	p.skipSpace()
-	if p.offset < len(p.src) {
-		p.fail("found %s after the JSON value, want the end of the file", p.describeNext())
+	jsonParser.skipSpace()
+	value = jsonParser.parseValue()
+	jsonParser.skipSpace()
+	if jsonParser.offset < len(jsonParser.src) {
+		jsonParser.abort("found %s after the JSON value, want the end of the file", jsonParser.describeNext())
 	}
 	return value, nil
 }
@@ -127,11 +127,11 @@ func (p *parser) pos() syntax.Pos {
 	return syntax.Pos{Offset: int32(p.offset), Line: p.line, Col: int32(p.offset-p.lineStart) + 1}
 }
 
-// fail ends the parsing with an error at the next byte.
-func (p *parser) fail(format string, args ...any) { p.failAt(p.pos(), format, args...) }
+// abort ends the parsing with an error at the next byte.
+func (p *parser) abort(format string, args ...any) { p.abortAt(p.pos(), format, args...) }
 
-// failAt ends the parsing with an error at a position.
-func (p *parser) failAt(pos syntax.Pos, format string, args ...any) {
+// abortAt ends the parsing with an error at a position.
+func (p *parser) abortAt(pos syntax.Pos, format string, args ...any) {
 	panic(&syntax.Error{File: p.file, Pos: pos, Msg: fmt.Sprintf(format, args...)})
 }
 
@@ -170,42 +170,42 @@ func (p *parser) skipSpace() {
 // expect reads the given character, or fails.
 func (p *parser) expect(char byte) {
 	if p.peek() != char {
-		p.fail("found %s, want %q", p.describeNext(), char)
+		p.abort("found %s, want %q", p.describeNext(), char)
 	}
 	p.offset++
 }
 
-// value parses a value of any kind.
-func (p *parser) value() *jsonValue {
+// parseValue parses a value of any kind.
+func (p *parser) parseValue() *jsonValue {
 	parsed := &jsonValue{Span: syntax.Span{Start: p.pos()}}
 	switch char := p.peek(); {
 	case char == '{':
-		p.nested(p.object, parsed)
+		p.parseNested(p.parseObject, parsed)
 	case char == '[':
-		p.nested(p.array, parsed)
+		p.parseNested(p.parseArray, parsed)
 	case char == '"':
-		parsed.kind, parsed.text = text, p.stringLiteral()
+		parsed.kind, parsed.text = text, p.parseStringLiteral()
 	case char == '-' || isDigit(char):
-		parsed.kind, parsed.text = number, p.number()
+		parsed.kind, parsed.text = number, p.parseNumber()
 	default:
-		p.literal(parsed)
+		p.parseLiteral(parsed)
 	}
 	parsed.Stop = p.pos()
 	return parsed
 }
 
-// nested calls parse, which parses an object or array into value. It fails if values are nested deeper than maxDepth.
-func (p *parser) nested(parse func(*jsonValue), value *jsonValue) {
+// parseNested calls parse for an object or array. It fails if values are nested deeper than maxDepth.
+func (p *parser) parseNested(parse func(*jsonValue), value *jsonValue) {
 	p.depth++
 	if p.depth > maxDepth {
-		p.fail("values are nested more than %d deep, want fewer", maxDepth)
+		p.abort("values are nested more than %d deep, want fewer", maxDepth)
 	}
 	parse(value)
 	p.depth--
 }
 
-// object parses an object into value. It fails if a key occurs twice.
-func (p *parser) object(value *jsonValue) {
+// parseObject parses an object into value. A repeated key is an error.
+func (p *parser) parseObject(value *jsonValue) {
 	value.kind = object
 	p.offset++
 	p.skipSpace()
@@ -213,32 +213,30 @@ func (p *parser) object(value *jsonValue) {
 		p.offset++
 		return
 	}
-	var knownKeys map[string]bool // see addKey
+	var knownKeys map[string]bool
 	for {
 		member := member{pos: p.pos()}
 		if p.peek() != '"' {
-			p.fail("found %s, want a key in quotes", p.describeNext())
+			p.abort("found %s, want a key in quotes", p.describeNext())
 		}
-		member.key = p.stringLiteral()
+		member.key = p.parseStringLiteral()
 		if addKey(value, &knownKeys, member.key) {
-			p.failAt(member.pos, "the key %q occurs twice, want it once", shortened(member.key))
+			p.abortAt(member.pos, "the key %q occurs twice, want it once", shortened(member.key))
 		}
 		p.skipSpace()
 		p.expect(':')
 		p.skipSpace()
-		member.value = p.value()
+		member.value = p.parseValue()
 		value.members = append(value.members, member)
-		if p.endOrComma('}') {
+		if p.readEndOrComma('}') {
 			return
 		}
 	}
 }
 
-// addKey reports whether an object already has the key of its next member. If the object has many members, addKey looks the key up in
-// the set *knownKeys and adds it there, because comparing each key with all others would take quadratic time. It creates the set when it
-// is needed.
+// addKey reports whether an object already has a key. For an object with many members, it maintains the set *knownKeys.
 func addKey(value *jsonValue, knownKeys *map[string]bool, key string) (isKnown bool) {
-	const maxSearched = 16 // members; up to this number a search is as fast as a set
+	const maxSearched = 16 // with more members, a set is faster than a search
 	if len(value.members) < maxSearched {
 		return value.get(key) != nil
 	}
@@ -253,8 +251,8 @@ func addKey(value *jsonValue, knownKeys *map[string]bool, key string) (isKnown b
 	return isKnown
 }
 
-// endOrComma reads a comma, or the bracket or brace at the end of an array or object. It reports whether it was the end.
-func (p *parser) endOrComma(end byte) (isEnd bool) {
+// readEndOrComma reads a comma or the end character of an array or object. isEnd is true if it read the end.
+func (p *parser) readEndOrComma(end byte) (isEnd bool) {
 	p.skipSpace()
 	switch p.peek() {
 	case ',':
@@ -265,12 +263,12 @@ func (p *parser) endOrComma(end byte) (isEnd bool) {
 		p.offset++
 		return true
 	}
-	p.fail("found %s, want ',' or %q", p.describeNext(), end)
+	p.abort("found %s, want ',' or %q", p.describeNext(), end)
 	return true
 }
 
-// array parses an array into value.
-func (p *parser) array(value *jsonValue) {
+// parseArray parses an array into value.
+func (p *parser) parseArray(value *jsonValue) {
 	value.kind = array
 	p.offset++
 	p.skipSpace()
@@ -279,15 +277,15 @@ func (p *parser) array(value *jsonValue) {
 		return
 	}
 	for {
-		value.elements = append(value.elements, p.value())
-		if p.endOrComma(']') {
+		value.elements = append(value.elements, p.parseValue())
+		if p.readEndOrComma(']') {
 			return
 		}
 	}
 }
 
-// literal parses true, false or null into value.
-func (p *parser) literal(value *jsonValue) {
+// parseLiteral parses true, false or null into value.
+func (p *parser) parseLiteral(value *jsonValue) {
 	switch {
 	case p.skipWord("true"):
 		value.kind, value.isTrue = boolean, true
@@ -296,11 +294,11 @@ func (p *parser) literal(value *jsonValue) {
 	case p.skipWord("null"):
 		value.kind = null
 	default:
-		p.fail("found %s, want a value", p.describeNext())
+		p.abort("found %s, want a value", p.describeNext())
 	}
 }
 
-// skipWord skips a word if it comes next, and reports whether it did.
+// skipWord skips a word if it comes next. It returns false if it does not.
 func (p *parser) skipWord(word string) bool {
 	if !bytes.HasPrefix(p.src[p.offset:], []byte(word)) {
 		return false
@@ -309,27 +307,27 @@ func (p *parser) skipWord(word string) bool {
 	return true
 }
 
-// number parses a number and returns its text.
-func (p *parser) number() string {
+// parseNumber parses a number and returns its text.
+func (p *parser) parseNumber() string {
 	start := p.offset
 	p.skipByte("-")
 	if !p.skipByte("0") {
-		p.digits()
+		p.parseDigits()
 	}
 	if p.skipByte(".") {
-		p.digits()
+		p.parseDigits()
 	}
 	if p.skipByte("eE") {
 		p.skipByte("+-")
-		p.digits()
+		p.parseDigits()
 	}
 	if isDigit(p.peek()) {
-		p.fail("found a digit behind a 0 at the start of a number, want none")
+		p.abort("found a digit behind a 0 at the start of a number, want none")
 	}
 	return string(p.src[start:p.offset])
 }
 
-// skipByte skips the next byte if it is one of chars, and reports whether it did.
+// skipByte skips the next byte if chars contains it. It returns false if chars does not.
 func (p *parser) skipByte(chars string) bool {
 	if p.offset >= len(p.src) || strings.IndexByte(chars, p.src[p.offset]) < 0 {
 		return false
@@ -338,10 +336,10 @@ func (p *parser) skipByte(chars string) bool {
 	return true
 }
 
-// digits parses one or more digits.
-func (p *parser) digits() {
+// parseDigits parses one or more digits.
+func (p *parser) parseDigits() {
 	if !isDigit(p.peek()) {
-		p.fail("found %s, want a digit", p.describeNext())
+		p.abort("found %s, want a digit", p.describeNext())
 	}
 	for isDigit(p.peek()) {
 		p.offset++
@@ -350,21 +348,21 @@ func (p *parser) digits() {
 
 func isDigit(char byte) bool { return '0' <= char && char <= '9' }
 
-// stringLiteral parses a string and returns its decoded text.
-func (p *parser) stringLiteral() string {
+// parseStringLiteral parses a string and returns its decoded text.
+func (p *parser) parseStringLiteral() string {
 	p.offset++
-	start := p.offset  // of the text that is not in decoded yet
-	var decoded []byte // the text up to the last escape sequence
+	start := p.offset // the text before start is decoded
+	var decoded []byte
 	for {
 		switch char := p.peek(); {
 		case p.offset >= len(p.src) || char < ' ':
-			p.fail("found %s in a string, want '\"'", p.describeNext())
+			p.abort("found %s in a string, want '\"'", p.describeNext())
 		case char == '"':
-			rest := p.src[start:p.offset]
+			decoded = append(decoded, p.src[start:p.offset]...)
 			p.offset++
-			return string(append(decoded, rest...))
+			return string(decoded)
 		case char == '\\':
-			decoded = p.escape(append(decoded, p.src[start:p.offset]...))
+			decoded = p.parseEscape(append(decoded, p.src[start:p.offset]...))
 			start = p.offset
 		case char < utf8.RuneSelf:
 			p.offset++
@@ -372,15 +370,15 @@ func (p *parser) stringLiteral() string {
 			char, size := utf8.DecodeRune(p.src[p.offset:])
 			isInvalid := char == utf8.RuneError && size == 1
 			if isInvalid {
-				p.fail("a string is not UTF-8")
+				p.abort("a string is not UTF-8")
 			}
 			p.offset += size
 		}
 	}
 }
 
-// escape parses an escape sequence and appends the character to decoded.
-func (p *parser) escape(decoded []byte) []byte {
+// parseEscape parses an escape sequence and appends the character to decoded.
+func (p *parser) parseEscape(decoded []byte) []byte {
 	p.offset++
 	char := p.peek()
 	p.offset++
@@ -398,33 +396,33 @@ func (p *parser) escape(decoded []byte) []byte {
 	case 't':
 		return append(decoded, '\t')
 	case 'u':
-		return utf8.AppendRune(decoded, p.unicodeEscape())
+		return utf8.AppendRune(decoded, p.parseUnicodeEscape())
 	}
 	p.offset--
-	p.fail("found %s behind '\\' in a string, want one of \" \\ / b f n r t u", p.describeNext())
+	p.abort("found %s behind '\\' in a string, want one of \" \\ / b f n r t u", p.describeNext())
 	return nil
 }
 
-// unicodeEscape parses a Unicode escape behind \u and returns its character. Characters beyond 16 bits are two escapes, a surrogate pair.
-func (p *parser) unicodeEscape() rune {
-	char := p.hex()
+// parseUnicodeEscape parses the digits of a Unicode escape and returns its character. A surrogate pair consists of two escapes.
+func (p *parser) parseUnicodeEscape() rune {
+	char := p.parseHex()
 	if utf16.IsSurrogate(char) && p.skipWord(`\u`) {
-		char = utf16.DecodeRune(char, p.hex())
+		char = utf16.DecodeRune(char, p.parseHex())
 	}
 	if utf16.IsSurrogate(char) || char == utf8.RuneError {
-		p.fail("found half of a surrogate pair in a string, want both halves")
+		p.abort("found half of a surrogate pair in a string, want both halves")
 	}
 	return char
 }
 
-// hex parses the four hexadecimal digits of a Unicode escape.
-func (p *parser) hex() rune {
+// parseHex parses the four hexadecimal digits of a Unicode escape.
+func (p *parser) parseHex() rune {
 	if len(p.src)-p.offset >= 4 {
 		if n, err := strconv.ParseUint(string(p.src[p.offset:p.offset+4]), 16, 16); err == nil {
 			p.offset += 4
 			return rune(n)
 		}
 	}
-	p.fail("found %s, want four hexadecimal digits", p.describeNext())
+	p.abort("found %s, want four hexadecimal digits", p.describeNext())
 	return 0
 }

@@ -2,16 +2,14 @@ package jani
 
 import "tilecheck/prism/syntax"
 
-// raceCommand combines all edges with rates of a Markov automaton into one command, and adds their rewards; nil if there are none.
-// immediateGuards are the guards of the edges without rates. By maximal progress the command is enabled only if no such edge is
-// enabled; then the edges with rates race, and each wins with its rate divided by the total rate. The result is the embedded MDP, in
-// which time becomes a reward: a reward per unit of time is multiplied by the mean sojourn time of the state.
+// raceCommand combines all edges with rates of a Markov automaton into one command of the embedded MDP. The command is enabled only if no edge
+// without a rate is enabled (maximal progress). Each edge wins the race with its rate divided by the exit rate.
 //
 // Source: Guck et al., Analysis of Timed and Long-Run Objectives for Markov Automata, LMCS 10(3), 2014, sections 2 and 4.
 func (t *translator) raceCommand(immediateGuards []syntax.Expr) *syntax.Command {
 	race := t.newRace(immediateGuards)
 	updates := t.raceUpdates(race)
-	t.addRaceRewards(race)
+	t.addRaceRewards(race) // time becomes a reward: the mean sojourn time
 	if len(t.rateCommands) == 0 {
 		return nil
 	}
@@ -25,7 +23,7 @@ type race struct {
 	deadlock syntax.Expr // whether the state has no enabled edge
 }
 
-// newRace declares formulas for the exit rate of a state and for the condition that time passes in it. It also sets translator.rate.
+// newRace declares formulas for the exit rate of a state and for the condition that time passes in it.
 func (t *translator) newRace(immediateGuards []syntax.Expr) *race {
 	span := t.doc.span
 	rate := t.defineFormula("exit_rate", t.totalRate())
@@ -40,7 +38,7 @@ func (t *translator) newRace(immediateGuards []syntax.Expr) *race {
 	return &race{waits: waits, rate: rate, deadlock: conjunction(isZero, noImmediate)}
 }
 
-// dividedByRate returns the quotient of an expression and the exit rate.
+// dividedByRate returns an expression divided by the exit rate.
 func (r *race) dividedByRate(expr syntax.Expr, span syntax.Span) syntax.Expr {
 	return &syntax.Binary{Op: syntax.OpDiv, X: expr, Y: r.rate, OpPos: span.Start, Span: span}
 }
@@ -53,12 +51,14 @@ func (t *translator) totalRate() syntax.Expr {
 		enabledRate := &syntax.Cond{C: edge.command.Guard, T: edge.rate, E: zeroExpr(span), Span: span}
 		total = joinWith(syntax.OpAdd, []syntax.Expr{total, enabledRate})
 	}
-	t.addSize(span.Start, 4*len(t.rateCommands))
+	const sizeOfSummand = 4 // the sum, the condition and its two numbers
+	t.addSize(span.Start, sizeOfSummand*len(t.rateCommands))
 	return total
 }
 
-// raceUpdates returns the updates of all edges with rates, each with the probability that it wins the race.
+// raceUpdates returns the updates of all edges with rates, each with its probability to win the race.
 func (t *translator) raceUpdates(race *race) []*syntax.Update {
+	const sizeOfProbability = 6 // the quotient with its rates and conditions
 	span := t.doc.span
 	var updates []*syntax.Update
 	for _, edge := range t.rateCommands {
@@ -66,13 +66,12 @@ func (t *translator) raceUpdates(race *race) []*syntax.Update {
 			enabledRate := &syntax.Cond{C: edge.command.Guard, T: update.Prob, E: zeroExpr(span), Span: span}
 			updates = append(updates, &syntax.Update{Prob: race.dividedByRate(enabledRate, span), Assigns: update.Assigns, Span: update.Span})
 		}
-		t.addSize(span.Start, 6*len(edge.command.Updates))
+		t.addSize(span.Start, sizeOfProbability*len(edge.command.Updates))
 	}
 	return updates
 }
 
-// addRaceRewards adds the mean sojourn time, the rewards per unit of time, and the rewards of edges with rates
-// to the reward structures.
+// addRaceRewards adds the mean sojourn time, the rewards per unit of time and the rewards of edges with rates.
 func (t *translator) addRaceRewards(race *race) {
 	span := t.doc.span
 	for _, reward := range t.rewards {
@@ -86,8 +85,7 @@ func (t *translator) addRaceRewards(race *race) {
 	}
 }
 
-// addRaceReward adds to a reward structure, which has the given index, its reward per unit of time and its rewards of edges with rates. An
-// edge wins the race with its rate divided by the total rate, so its reward is multiplied by this probability.
+// addRaceReward adds to one reward structure its reward per unit of time and its rewards of edges with rates.
 func (t *translator) addRaceReward(race *race, index int, reward *reward) {
 	span := t.doc.span
 	if perTime := reward.timeReward; perTime != nil && !isNumber(perTime, "0") {
@@ -100,14 +98,14 @@ func (t *translator) addRaceReward(race *race, index int, reward *reward) {
 		}
 		item := &syntax.RewardItem{
 			Guard: conjunction(race.waits, edge.command.Guard),
-			Value: race.dividedByRate(productOf(edge.rate, earned), span),
+			Value: race.dividedByRate(productOf(edge.rate, earned), span), // the reward times the probability to win the race
 			Span:  reward.span,
 		}
 		reward.decl.Items = append(reward.decl.Items, item)
 	}
 }
 
-// addTimeReward adds a reward per unit of time to a structure. A deadlock has rate 1, as in PRISM.
+// addTimeReward adds a reward per unit of time to a reward structure. As in PRISM, a deadlock has exit rate 1.
 func (r *race) addTimeReward(decl *syntax.Rewards, perTime syntax.Expr, span syntax.Span) {
 	decl.Items = append(decl.Items,
 		&syntax.RewardItem{Guard: r.waits, Value: r.dividedByRate(perTime, span), Span: decl.Span},
@@ -117,7 +115,7 @@ func (r *race) addTimeReward(decl *syntax.Rewards, perTime syntax.Expr, span syn
 func zeroExpr(span syntax.Span) syntax.Expr { return &syntax.IntLit{Span: span} }
 func oneExpr(span syntax.Span) syntax.Expr  { return &syntax.IntLit{Value: 1, Span: span} }
 
-// defineFormula declares a formula for an expression that is used several times, and returns its name.
+// defineFormula declares a formula for an expression and returns the name of the formula.
 func (t *translator) defineFormula(name string, expr syntax.Expr) syntax.Expr {
 	ident := &syntax.Ident{Name: t.usedNames.unused(name), Span: t.doc.span}
 	t.formulas = append(t.formulas, &syntax.FormulaDecl{Name: ident, X: expr, Span: t.doc.span})
@@ -127,8 +125,8 @@ func (t *translator) defineFormula(name string, expr syntax.Expr) syntax.Expr {
 // NotTimed is the message for a time bound that is not supported in a Markov automaton.
 const NotTimed = "bounds on the time of a Markov automaton are supported with F and U that have no other bounds"
 
-// Elapse replaces the time bound of a temporal operator by a cost bound for the embedded MDP, in which time exists only as the rates of
-// states. It returns false, and changes nothing, for operators other than F and U, and if there are other cost bounds.
+// Elapse replaces the time bound of F or U by a cost bound, because the embedded MDP of a Markov automaton has no time. It returns false for
+// other operators, and for operators with cost bounds.
 func Elapse(expr *syntax.Temporal) bool {
 	if expr.Op != syntax.Future && expr.Op != syntax.Until || len(expr.Costs) > 0 {
 		return false

@@ -19,35 +19,40 @@ type edgeInstance struct {
 	affectsReward bool // assigns a transient variable that a reward depends on
 }
 
-// access is a read or write of a variable by an assignment; index is the index of the assignment in its
-// step.
+// access is a read or write of a variable by an assignment. index is the index of the assignment in its step.
 type access struct {
 	slot   *slot
 	index  int
 	writes bool
 }
 
-// translateEdges translates the guards of all edges and records which variables the edges read and
-// write.
+// translateEdges translates the guards of all edges, and records the variables that the edges read and write.
 func (t *translator) translateEdges() {
 	for _, instance := range t.instances {
 		for _, declared := range instance.automaton.edges {
-			t.collectError(func() {
-				context := &exprContext{scope: instance.scope}
-				for _, edge := range t.expandSelections(t.expandSampling(*declared, context), context) {
-					t.translateEdge(instance, edge)
-				}
-			})
+			t.collectError(func() { t.expandEdge(instance, *declared) })
 		}
 		t.addIdleEdges(instance)
 	}
 }
 
+// expandEdge adds an edge to an instance. A sampled or selected number makes several edges of it.
+func (t *translator) expandEdge(instance *instance, declared edge) {
+	context := &exprContext{scope: instance.scope}
+	withoutSampling := t.expandSampling(declared, context)
+	for _, edge := range t.expandSelections(withoutSampling, context) {
+		t.translateEdge(instance, edge)
+	}
+}
+
 // translateEdge translates the guard of an edge and adds the edge to the instance.
 func (t *translator) translateEdge(instance *instance, declared edge) {
-	edge := &edgeInstance{instance: instance, pos: declared.pos, action: declared.action, location: declared.location, rate: declared.rate, destinations: declared.destinations}
+	edge := &edgeInstance{
+		instance: instance, pos: declared.pos, action: declared.action, location: declared.location,
+		rate: declared.rate, destinations: declared.destinations,
+	}
 	if !isTrivial(declared.guard) {
-		edge.guard = t.expr(declared.guard, &exprContext{scope: instance.scope})
+		edge.guard = t.translateExpr(declared.guard, &exprContext{scope: instance.scope})
 	}
 	for _, destination := range declared.destinations {
 		for _, assignment := range destination.assigns {
@@ -57,8 +62,8 @@ func (t *translator) translateEdge(instance *instance, declared edge) {
 	instance.edges = append(instance.edges, edge)
 }
 
-// addIdleEdges adds, for the input-enabled actions of an instance, edges without effect that are enabled
-// where the instance has no other enabled edge with the action.
+// addIdleEdges adds edges without effect for the input-enabled actions of an instance. They are enabled if no other edge with the action is
+// enabled.
 func (t *translator) addIdleEdges(instance *instance) {
 	declared := instance.edges
 	var handled []string
@@ -75,8 +80,8 @@ func (t *translator) addIdleEdges(instance *instance) {
 	}
 }
 
-// idleEdge returns an edge without effect that is enabled in a location if none of the edges is; nil if one
-// of them is always enabled there.
+// idleEdge returns an edge without effect that is enabled if no other edge in a location is enabled. It returns nil if another edge is always
+// enabled.
 func (t *translator) idleEdge(instance *instance, location int, edges []*edgeInstance, action string) *edgeInstance {
 	var guards []syntax.Expr
 	for _, edge := range edges {
@@ -122,15 +127,15 @@ func (t *translator) recordWrites(edge *edgeInstance, assign assignment, targets
 	}
 }
 
-// recordWrite records that an assignment may write one variable. Under a condition the variable may keep its value, so the edge reads it, too.
+// recordWrite records that an assignment may write a variable.
 func (t *translator) recordWrite(edge *edgeInstance, assign assignment, target target) {
 	variable := target.slot
 	if variable == edge.instance.location {
-		t.refuse(assign.ref.Start, "a location cannot be assigned")
+		t.abort(assign.ref.Start, "a location cannot be assigned")
 	}
 	edge.accesses = append(edge.accesses, access{variable, assign.index, true})
 	mayKeepValue := len(target.conditions) > 0
-	if mayKeepValue {
+	if mayKeepValue { // then the edge reads the value, too
 		edge.accesses = append(edge.accesses, access{variable, assign.index, false})
 	}
 	edge.affectsReward = edge.affectsReward || variable.affectsReward
@@ -139,8 +144,7 @@ func (t *translator) recordWrite(edge *edgeInstance, assign assignment, target t
 	}
 }
 
-// visitReads calls visit for all variables that an expression may read, possibly for more. called holds
-// the functions whose bodies have been visited.
+// visitReads calls visit for all variables that an expression may read. called has the functions that were visited.
 func (t *translator) visitReads(value *jsonValue, scope *scope, called map[*function]bool, visit func(*slot)) {
 	if value.kind == text {
 		meaning, _ := scope.find(value.text)
@@ -181,8 +185,7 @@ func visitSlots(meaning symbol, visit func(*slot)) {
 	}
 }
 
-// step is a synchronisation vector, or the silent edges of one instance. name is its action, empty for a
-// silent step.
+// step is a synchronisation vector or the silent edges of one instance.
 type step struct {
 	pos          syntax.Pos
 	name         string // of the action; empty for a silent one
@@ -209,8 +212,7 @@ func (t *translator) listSteps() {
 	}
 }
 
-// synchronisationVectors returns the synchronisation vectors of the document. If it has none, a single
-// automaton has one vector per action.
+// synchronisationVectors returns the synchronisation vectors of the document. A single automaton without vectors gets one for each action.
 func (t *translator) synchronisationVectors() []vector {
 	if len(t.instances) != 1 || t.doc.hasSyncs {
 		return t.doc.syncs
@@ -226,8 +228,7 @@ func (t *translator) synchronisationVectors() []vector {
 	return vectors
 }
 
-// vectorStep returns the step of a synchronisation vector; nil if a participant has no edge for it, or if
-// there are no participants. The step is named after its result, or else after its first action.
+// vectorStep returns the step of a synchronisation vector. It returns nil if a participant has no edge for it, or if there are no participants.
 func (t *translator) vectorStep(vector vector) *step {
 	step := &step{pos: vector.pos, name: vector.result}
 	for i, action := range vector.actions {
@@ -238,7 +239,7 @@ func (t *translator) vectorStep(vector vector) *step {
 		if len(edges) == 0 {
 			return nil
 		}
-		if step.name == "" {
+		if step.name == "" { // the vector has no result
 			step.name = action
 		}
 		step.participants = append(step.participants, participant{t.instances[i], edges})
@@ -249,7 +250,7 @@ func (t *translator) vectorStep(vector vector) *step {
 	return step
 }
 
-// withAction returns the edges with an action; "" for silent ones.
+// withAction returns the edges with this action. "" selects silent edges.
 func withAction(edges []*edgeInstance, action string) []*edgeInstance {
 	var found []*edgeInstance
 	for _, edge := range edges {
@@ -260,25 +261,20 @@ func withAction(edges []*edgeInstance, action string) []*edgeInstance {
 	return found
 }
 
-// assignModulesWithinLimit assigns instances to modules of the PRISM model. Instances must share a module
-// if they write the same variable in steps with actions, if one reads in a step what another wrote earlier
-// in the step, or if they earn rewards or have rates in the same step. All instances of a Markov automaton share
-// one. If the combined edges of a module become too many commands, instances that write the same variable in
-// different steps get separate modules; then the variable is shared, which PRISM's language itself does not allow.
+// assignModulesWithinLimit assigns the instances to modules of the PRISM model. It limits the number of commands.
 func (t *translator) assignModulesWithinLimit() {
 	t.listSteps()
 	t.assignModules(false)
 	if t.findTooLarge() != nil {
-		t.assignModules(true)
+		t.assignModules(true) // shared variables need fewer combined edges; PRISM's language does not have them
 	}
 	if step := t.findTooLarge(); step != nil {
 		t.tooLarge = true
-		t.refuse(step.pos, "the edges that are taken together in one module make more than %d commands, want fewer", maxCommands)
+		t.abort(step.pos, "the edges that are taken together in one module make more than %d commands, want fewer", maxCommands)
 	}
 }
 
-// findTooLarge returns the step at which the number of combined edges exceeds maxCommands; nil if there is
-// none.
+// findTooLarge returns the step at which the number of combined edges exceeds maxCommands, or nil if there is none.
 func (t *translator) findTooLarge() *step {
 	total := 0
 	for _, step := range t.steps {
@@ -292,7 +288,7 @@ func (t *translator) findTooLarge() *step {
 	return nil
 }
 
-// edgeLists returns the edges of each participant in a module.
+// edgeLists returns for each participant in a module the list of its edges.
 func (s *step) edgeLists(module int) [][]*edgeInstance {
 	var lists [][]*edgeInstance
 	for _, participant := range s.participants {
@@ -303,7 +299,7 @@ func (s *step) edgeLists(module int) [][]*edgeInstance {
 	return lists
 }
 
-// combinationCount returns the number of ways to select one edge of each list, at most maxCommands+1.
+// combinationCount returns the number of ways to select one edge from each list, but at most maxCommands+1.
 func combinationCount(lists [][]*edgeInstance) int {
 	count := 1
 	for _, edges := range lists {
@@ -312,15 +308,16 @@ func combinationCount(lists [][]*edgeInstance) int {
 	return count
 }
 
-// assignModules assigns instances and variables to modules. If shareVariables is set, a variable that
-// several modules write becomes shared; otherwise these modules are merged.
+// assignModules assigns instances and variables to modules. Several modules that write one variable are merged, unless shareVariables makes the
+// variable shared.
 func (t *translator) assignModules(shareVariables bool) {
 	// The automata of a Markov automaton race: one command has all their edges with rates.
 	oneModule := t.doc.markov && !shareVariables
 	for i, instance := range t.instances {
-		instance.module = i
 		if oneModule {
 			instance.module = 0
+		} else {
+			instance.module = i
 		}
 	}
 	for _, step := range t.steps {
@@ -341,18 +338,15 @@ func (t *translator) assignModules(shareVariables bool) {
 	}
 }
 
-// assignedInRace returns the variables that the edges with rates of a Markov automaton change, locations included, and those that the
-// edges change that are taken together with them.
+// assignedInRace returns the variables and locations that steps with rates change in a Markov automaton.
 func (t *translator) assignedInRace() map[*slot]bool {
 	assigned := make(map[*slot]bool)
 	for _, step := range t.steps {
 		if !slices.ContainsFunc(step.participants, participant.hasRates) {
 			continue
 		}
-		for _, participant := range step.participants {
-			for _, edge := range participant.edges {
-				edge.markAssigned(assigned)
-			}
+		for _, edge := range step.edges() {
+			edge.markAssigned(assigned)
 		}
 	}
 	return assigned
@@ -363,7 +357,7 @@ func (p participant) hasRates() bool {
 	return slices.ContainsFunc(p.edges, func(edge *edgeInstance) bool { return edge.rate != nil })
 }
 
-// markAssigned adds the variables that an edge assigns to a set, and the location of its instance if the edge leaves its location.
+// markAssigned adds the variables that an edge assigns to a set, including the location if the edge leaves it.
 func (e *edgeInstance) markAssigned(assigned map[*slot]bool) {
 	for _, used := range e.accesses {
 		if used.writes && !used.slot.transient {
@@ -376,7 +370,7 @@ func (e *edgeInstance) markAssigned(assigned map[*slot]bool) {
 	}
 }
 
-// assignVariable assigns a global variable to the module of the last instance that writes it in a step with an action; see assignModules.
+// assignVariable assigns a global variable to the module of the last instance that writes it in a step with an action.
 func (t *translator) assignVariable(variable *slot, isLabelled map[*edgeInstance]bool, shareVariables bool) {
 	writer := t.lastWriter(variable, isLabelled)
 	switch {
@@ -402,23 +396,29 @@ func (t *translator) mergeDependentParticipants(step *step) {
 	}
 }
 
-// labelledEdges returns the edges whose commands get an action: edges of a step with an action, and edges
-// that affect a reward.
+// labelledEdges returns the edges with commands that get an action.
 func (t *translator) labelledEdges() map[*edgeInstance]bool {
 	labelled := make(map[*edgeInstance]bool)
 	for _, step := range t.steps {
-		for _, participant := range step.participants {
-			for _, edge := range participant.edges {
-				if step.name != "" || edge.affectsReward {
-					labelled[edge] = true
-				}
+		for _, edge := range step.edges() {
+			if step.name != "" || edge.affectsReward { // a reward of a silent step needs an action, too
+				labelled[edge] = true
 			}
 		}
 	}
 	return labelled
 }
 
-// lastWriter returns the last instance with a labelled edge that writes a variable; nil if there is none.
+// edges returns the edges of all participants.
+func (s *step) edges() []*edgeInstance {
+	var edges []*edgeInstance
+	for _, participant := range s.participants {
+		edges = append(edges, participant.edges...)
+	}
+	return edges
+}
+
+// lastWriter returns the last instance with a labelled edge that writes a variable, or nil if there is none.
 func (t *translator) lastWriter(variable *slot, labelled map[*edgeInstance]bool) *instance {
 	writesVariable := func(used access) bool { return used.writes && used.slot == variable }
 	for _, instance := range slices.Backward(t.instances) {
@@ -434,23 +434,23 @@ func (t *translator) lastWriter(variable *slot, labelled map[*edgeInstance]bool)
 // mustShareModule reports whether two participants cannot take a step as separate modules.
 func (t *translator) mustShareModule(first, second participant) bool {
 	if first.hasRates() || second.hasRates() {
-		return true // the product of the rates is that of one command
+		return true // one command has the product of the rates
 	}
 	earns := func(edge *edgeInstance) bool { return edge.affectsReward }
 	if slices.ContainsFunc(first.edges, earns) && slices.ContainsFunc(second.edges, earns) {
 		return true
 	}
+	// The updates of two modules of a PRISM model read the values before the step, and cannot write the same variable.
 	return dependsOn(first, second) || dependsOn(second, first)
 }
 
-// dependsOn reports whether one participant accesses a variable after the writer has assigned it in the
-// same step, or assigns it too.
+// dependsOn reports whether other also writes a variable of writer, or reads it after writer has assigned it in the same step.
 func dependsOn(writer, other participant) bool {
 	firstWrite := writer.firstWrites()
 	for _, edge := range other.edges {
 		for _, used := range edge.accesses {
-			index, written := firstWrite[used.slot]
-			if written && (used.writes || used.index > index) {
+			index, isWritten := firstWrite[used.slot]
+			if isWritten && (used.writes || used.index > index) {
 				return true
 			}
 		}

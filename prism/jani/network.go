@@ -23,8 +23,7 @@ type combinedCommand struct {
 	rate        syntax.Expr // nil if the edges have no rates
 }
 
-// buildModules combines the edges of each step to commands, gives them actions and rewards, and writes the
-// modules.
+// buildModules combines the edges of each step to commands, and writes the modules with their actions and rewards.
 func (t *translator) buildModules() {
 	modules := t.modulesInOrder()
 	var steps []stepCommands
@@ -56,18 +55,13 @@ func (t *translator) modulesInOrder() []int {
 	return modules
 }
 
-// immediateGuards returns, for each step that needs no edge with a rate, the condition that it can be taken: each module that takes part has an
-// enabled command.
+// immediateGuards returns for each step without rates the condition that all its modules have an enabled command.
 func immediateGuards(steps []stepCommands, modules []int) []syntax.Expr {
 	var guards []syntax.Expr
 	for _, step := range steps {
 		var enabled []syntax.Expr
 		for _, module := range modules {
-			var moduleGuards []syntax.Expr
-			for _, combined := range step.byModule[module] {
-				moduleGuards = append(moduleGuards, combined.command.Guard)
-			}
-			if anyGuard := joinWith(syntax.OpOr, moduleGuards); anyGuard != nil {
+			if anyGuard := joinWith(syntax.OpOr, guardsOf(step.byModule[module])); anyGuard != nil {
 				enabled = append(enabled, anyGuard)
 			}
 		}
@@ -78,19 +72,28 @@ func immediateGuards(steps []stepCommands, modules []int) []syntax.Expr {
 	return guards
 }
 
-// nameSteps gives the commands of each step an action, a different one for each class of rewards, and adds the commands to those of the
-// modules. actions are the names of actions in use. A silent step gets an action only if silent steps have different rewards.
-func (t *translator) nameSteps(steps []stepCommands, modules []int, actions names, commands map[int][]*syntax.Command) {
+// guardsOf returns the guards of commands.
+func guardsOf(commands []*combinedCommand) []syntax.Expr {
+	var guards []syntax.Expr
+	for _, combined := range commands {
+		guards = append(guards, combined.command.Guard)
+	}
+	return guards
+}
+
+// nameSteps gives the commands of each step an action, and adds them to the commands of their modules. Commands with different rewards get
+// different actions. usedActions has the names in use.
+func (t *translator) nameSteps(steps []stepCommands, modules []int, usedActions names, commands map[int][]*syntax.Command) {
 	haveEqualRewards := silentRewardsEqual(steps)
 	for _, combined := range steps {
 		for _, class := range combined.rewardClasses {
 			name := combined.step.name
 			if name == "" && class != "" && !haveEqualRewards {
-				name = "tau"
+				name = "tau" // a silent step needs an action only if silent steps have different rewards
 			}
 			var action *syntax.Ident
 			if name != "" {
-				action = &syntax.Ident{Name: actions.unused(name), Span: spanAt(combined.step.pos)}
+				action = &syntax.Ident{Name: usedActions.unused(name), Span: spanAt(combined.step.pos)}
 			}
 			rewards := combined.addNamed(modules, action, class, commands)
 			t.addStepRewards(combined.step, action, rewards)
@@ -105,8 +108,7 @@ type stepCommands struct {
 	rewardClasses []string
 }
 
-// silentRewardsEqual reports whether all silent steps have the same rewards. Then the rewards can be
-// those of unlabelled commands.
+// silentRewardsEqual reports whether all silent steps have the same rewards.
 func silentRewardsEqual(steps []stepCommands) bool {
 	var classes []string
 	for _, step := range steps {
@@ -117,15 +119,14 @@ func silentRewardsEqual(steps []stepCommands) bool {
 	return len(slices.Compact(classes)) <= 1
 }
 
-// addNamed adds the commands of one class of rewards to commands, with the given action, and returns their rewards. The commands of a
-// module without rewards take part in the steps of all classes.
+// addNamed adds the commands with one class of rewards to commands, with this action, and returns their rewards.
 func (s *stepCommands) addNamed(modules []int, action *syntax.Ident, class string, commands map[int][]*syntax.Command) []syntax.Expr {
 	var stepRewards []syntax.Expr
 	for _, module := range modules {
 		moduleCommands := s.byModule[module]
 		haveRewards := hasRewards(moduleCommands)
 		for _, combined := range moduleCommands {
-			if haveRewards && combined.rewardClass != class {
+			if haveRewards && combined.rewardClass != class { // commands without rewards are in the steps of all classes
 				continue
 			}
 			named := *combined.command
@@ -139,13 +140,12 @@ func (s *stepCommands) addNamed(modules []int, action *syntax.Ident, class strin
 	return stepRewards
 }
 
-// hasRewards reports whether some of the commands earn rewards in their step.
+// hasRewards reports whether some of the commands earn rewards.
 func hasRewards(commands []*combinedCommand) bool {
 	return slices.ContainsFunc(commands, func(combined *combinedCommand) bool { return combined.rewardClass != "" })
 }
 
-// combineStep makes the commands of a step: for each module one command for each combination of one edge per participant of the module.
-// It appends the commands with rates of a Markov automaton to translator.rateCommands instead, because they race.
+// combineStep makes the commands of a step. Each combination of one edge per participant of a module becomes a command of the module.
 func (t *translator) combineStep(step *step) stepCommands {
 	result := stepCommands{step: step, byModule: make(map[int][]*combinedCommand)}
 	modules := t.modulesOf(step)
@@ -154,7 +154,7 @@ func (t *translator) combineStep(step *step) stepCommands {
 		numEdges := func(i int) int { return len(edgesOfParticipants[i]) }
 		forEachCombination(len(edgesOfParticipants), numEdges, func(chosen []int) {
 			command := t.combine(selectOneOfEach(edgesOfParticipants, chosen))
-			if t.doc.markov && command.rate != nil {
+			if t.doc.markov && command.rate != nil { // the race needs these commands
 				t.rateCommands = append(t.rateCommands, command)
 			} else {
 				result.byModule[module] = append(result.byModule[module], command)
@@ -174,8 +174,7 @@ func selectOneOfEach[T any](lists [][]T, chosen []int) []T {
 	return selected
 }
 
-// listRewardClasses lists the classes of the rewards that the commands earn; one empty class if none earns
-// rewards.
+// listRewardClasses lists the different rewards of the commands. If no command earns rewards, it lists one empty class.
 func (s *stepCommands) listRewardClasses(modules []int) {
 	for _, module := range modules {
 		if !hasRewards(s.byModule[module]) {
@@ -203,8 +202,7 @@ func (t *translator) modulesOf(step *step) []int {
 	return modules
 }
 
-// forEachCombination calls visit for all combinations of count numbers, where number i is below limit(i).
-// It counts like an odometer whose last number changes fastest.
+// forEachCombination calls visit for all lists of count numbers with number i below limit(i). The last number changes fastest.
 func forEachCombination(count int, limit func(int) int, visit func([]int)) {
 	chosen := make([]int, count)
 	for {
@@ -232,12 +230,12 @@ func (t *translator) combine(edges []*edgeInstance) *combinedCommand {
 	numDestinations := func(i int) int { return len(edges[i].destinations) }
 	forEachCombination(len(edges), numDestinations, func(chosen []int) {
 		probability := t.probability(edges, chosen)
-		env := t.valuesAfter(edges, chosen)
-		addLocations(env, edges, chosen)
-		update := &syntax.Update{Prob: productOf(rate, probability), Span: span, Assigns: t.updateAssigns(env)}
+		values := t.valuesAfter(edges, chosen)
+		addLocations(values, edges, chosen)
+		update := &syntax.Update{Prob: productOf(rate, probability), Span: span, Assigns: t.updateAssigns(values)}
 		command.Updates = append(command.Updates, update)
 		probabilities = append(probabilities, probability)
-		stepRewards = append(stepRewards, t.stepRewardsAfter(env))
+		stepRewards = append(stepRewards, t.stepRewardsAfter(values))
 	})
 	combined := &combinedCommand{edges: edges, command: command, rate: rate}
 	t.setExpectedRewards(combined, probabilities, stepRewards)
@@ -257,29 +255,29 @@ func combinedGuard(edges []*edgeInstance) syntax.Expr {
 	return guard
 }
 
-// combinedRate returns the product of the rates of edges; nil if none has a rate.
+// combinedRate returns the product of the rates of the edges, or nil if no edge has a rate.
 func (t *translator) combinedRate(edges []*edgeInstance) syntax.Expr {
 	var product syntax.Expr
 	for _, edge := range edges {
 		if edge.rate != nil {
-			product = productOf(product, t.expr(edge.rate, &exprContext{scope: edge.instance.scope}))
+			product = productOf(product, t.translateExpr(edge.rate, &exprContext{scope: edge.instance.scope}))
 		}
 	}
 	return product
 }
 
-// probability returns the probability that each edge takes its chosen destination; nil if it is 1. chosen[i] is the number of the destination of edge i.
+// probability returns the probability that each edge i takes its destination chosen[i]. It returns nil if all these probabilities are 1.
 func (t *translator) probability(edges []*edgeInstance, chosen []int) syntax.Expr {
 	var product syntax.Expr
 	for i, edge := range edges {
 		if destination := edge.destinations[chosen[i]]; destination.probability != nil {
-			product = productOf(product, t.expr(destination.probability, &exprContext{scope: edge.instance.scope}))
+			product = productOf(product, t.translateExpr(destination.probability, &exprContext{scope: edge.instance.scope}))
 		}
 	}
 	return product
 }
 
-// productOf returns left*right, where nil stands for 1. It leaves out a factor that is the number 1.
+// productOf returns left*right without factors 1. nil stands for 1.
 func productOf(left, right syntax.Expr) syntax.Expr {
 	switch {
 	case left == nil:
@@ -294,7 +292,7 @@ func productOf(left, right syntax.Expr) syntax.Expr {
 	return &syntax.Binary{Op: syntax.OpMul, X: left, Y: right, OpPos: right.Pos(), Span: syntax.Span{Start: left.Pos(), Stop: right.End()}}
 }
 
-// isNumber reports whether an expression is a literal with the given digits.
+// isNumber reports whether an expression is a literal with these digits.
 func isNumber(expr syntax.Expr, digits string) bool {
 	switch expr := expr.(type) {
 	case *syntax.IntLit:
@@ -311,23 +309,22 @@ type instanceAssignment struct {
 	assignment
 }
 
-// orderedAssignments returns the assignments of the chosen destinations of edges, sorted by the index that JANI gives each assignment. chosen[i] is the number
-// of the destination of edge i.
+// orderedAssignments returns the assignments of destination chosen[i] of each edge i, sorted by their indices.
 func orderedAssignments(edges []*edgeInstance, chosen []int) []instanceAssignment {
-	var assigns []instanceAssignment
+	var ordered []instanceAssignment
 	for i, edge := range edges {
 		for _, assignment := range edge.destinations[chosen[i]].assigns {
-			assigns = append(assigns, instanceAssignment{edge.instance.scope, assignment})
+			ordered = append(ordered, instanceAssignment{edge.instance.scope, assignment})
 		}
 	}
-	slices.SortStableFunc(assigns, func(first, second instanceAssignment) int { return first.index - second.index })
-	return assigns
+	slices.SortStableFunc(ordered, func(first, second instanceAssignment) int { return first.index - second.index })
+	return ordered
 }
 
-// valuesAfter returns the values that the assigned variables have after a step to the chosen destinations; chosen[i] is the number of the destination of edge i.
-// Assignments with the same index are simultaneous: they read the values after the assignments with smaller indices.
+// valuesAfter returns the values of variables after a step to destination chosen[i] of each edge i.
 func (t *translator) valuesAfter(edges []*edgeInstance, chosen []int) map[*slot]sizedExpr {
 	assigns := orderedAssignments(edges, chosen)
+	// Assignments with the same index are simultaneous: they read the values after the assignments with smaller indices.
 	env := make(map[*slot]sizedExpr)  // values after the assignments with smaller indices
 	next := make(map[*slot]sizedExpr) // values that the assignments with the current index give
 	for i, assign := range assigns {
@@ -343,12 +340,11 @@ func (t *translator) valuesAfter(edges []*edgeInstance, chosen []int) map[*slot]
 	return env
 }
 
-// assignValue stores the values that an assignment gives to variables in next. env has the values before the assignments of the same
-// index. An array or a datatype is assigned part by part.
+// assignValue stores the values of an assignment in next, part by part. env has the values before all assignments with the same index.
 func (t *translator) assignValue(next, env map[*slot]sizedExpr, targets targetTree, assigned symbol, assignment assignment) {
 	if len(targets.scalar) > 0 {
 		if assigned.expr == nil {
-			t.refuse(assignment.value.Start, "found an array or a datatype, want a single value")
+			t.abort(assignment.value.Start, "found an array or a datatype, want a single value")
 		}
 		for _, target := range targets.scalar {
 			t.assignScalar(next, env, target, sizedExpr{expr: assigned.expr, size: assigned.size}, assignment)
@@ -357,7 +353,7 @@ func (t *translator) assignValue(next, env map[*slot]sizedExpr, targets targetTr
 	}
 	parts := assigned.composite
 	if parts == nil || len(parts.elements) != len(targets.elements) || len(parts.members) != len(targets.members) {
-		t.refuse(assignment.pos, "the assigned value has another shape than the variable, want arrays of equal length or the same datatype")
+		t.abort(assignment.pos, "the assigned value has another shape than the variable, want arrays of equal length or the same datatype")
 	}
 	for i, element := range targets.elements {
 		t.assignValue(next, env, element, parts.elements[i], assignment)
@@ -367,15 +363,14 @@ func (t *translator) assignValue(next, env map[*slot]sizedExpr, targets targetTr
 	}
 }
 
-// assignScalar stores the value that an assignment gives to one variable in next. A target with conditions is an element of an array with
-// a variable index: it keeps its current value where the conditions do not hold.
+// assignScalar stores the value that an assignment gives to one variable in next.
 func (t *translator) assignScalar(next, env map[*slot]sizedExpr, target target, assigned sizedExpr, assignment assignment) {
 	variable := target.slot
 	current, assignedBefore := next[variable]
 	if len(target.conditions) == 0 {
 		// Two assignments with variable indices may or may not write the same element.
 		if assignedBefore && !current.conditional && !sameExpr(current.expr, assigned.expr) {
-			t.refuse(assignment.pos, "the variable %q is assigned twice at the same index of a step, want one assignment", shortened(variable.janiName))
+			t.abort(assignment.pos, "the variable %q is assigned twice at the same index of a step, want one assignment", shortened(variable.janiName))
 		}
 		next[variable] = assigned
 		return
@@ -383,6 +378,7 @@ func (t *translator) assignScalar(next, env map[*slot]sizedExpr, target target, 
 	if !assignedBefore {
 		current = valueBefore(env, variable, assignment.ref.Span)
 	}
+	// An array element with a variable index keeps its current value where the conditions do not hold.
 	size := current.size + assigned.size + 1
 	var conditions []syntax.Expr
 	for _, condition := range target.conditions {
@@ -394,7 +390,7 @@ func (t *translator) assignScalar(next, env map[*slot]sizedExpr, target target, 
 	next[variable] = sizedExpr{expr: chosen, size: size, conditional: true}
 }
 
-// valueBefore returns the value of a variable in env, or else its value in the state before the step.
+// valueBefore returns the value of a variable in env or, if env lacks it, its value before the step.
 func valueBefore(env map[*slot]sizedExpr, variable *slot, span syntax.Span) sizedExpr {
 	if assigned, ok := env[variable]; ok {
 		return assigned
@@ -405,8 +401,7 @@ func valueBefore(env map[*slot]sizedExpr, variable *slot, span syntax.Span) size
 	return sizedExpr{expr: &syntax.Ident{Name: variable.name, Span: span}, size: 1}
 }
 
-// addLocations adds the locations of the chosen destinations to the values of variables after a step; chosen[i] is the number of the destination of edge i.
-// Instances that stay in their location are skipped.
+// addLocations adds the new locations after a step to destination chosen[i] of each edge i. It skips instances that stay in their location.
 func addLocations(env map[*slot]sizedExpr, edges []*edgeInstance, chosen []int) {
 	for i, edge := range edges {
 		destination := edge.destinations[chosen[i]]
@@ -417,8 +412,7 @@ func addLocations(env map[*slot]sizedExpr, edges []*edgeInstance, chosen []int) 
 	}
 }
 
-// updateAssigns returns the assignments that give variables their values in env, in the order of the variables. It skips transient
-// variables and assignments of a variable to itself.
+// updateAssigns returns the assignments that give variables their values in env. It skips transient variables and assignments without effect.
 func (t *translator) updateAssigns(env map[*slot]sizedExpr) []*syntax.Assign {
 	var assigns []*syntax.Assign
 	for _, variable := range t.slots {
@@ -432,8 +426,7 @@ func (t *translator) updateAssigns(env map[*slot]sizedExpr) []*syntax.Assign {
 	return assigns
 }
 
-// isVariable reports whether an expression is the variable with a name, so that assigning it to the
-// variable has no effect.
+// isVariable reports whether an expression is the variable with this name.
 func isVariable(expr syntax.Expr, name string) bool {
 	ident, ok := expr.(*syntax.Ident)
 	return ok && ident.Name == name
@@ -453,7 +446,7 @@ func (t *translator) writeModules(modules []int, commands map[int][]*syntax.Comm
 	}
 }
 
-// module returns the module with a number, with its variables, invariant and commands. Its name joins the names of its first automata.
+// module returns the module with a number. Its name joins the names of its first automata.
 func (t *translator) module(number int, commands []*syntax.Command) *syntax.Module {
 	const maxNames = 3
 	result := &syntax.Module{Commands: commands}
@@ -475,8 +468,7 @@ func (t *translator) module(number int, commands []*syntax.Command) *syntax.Modu
 	return result
 }
 
-// invariantOf returns the conjunction of the time-progress conditions of a module's instances, each for
-// its location; nil means true.
+// invariantOf returns the conjunction of the time-progress conditions of a module's locations; nil means true.
 func (t *translator) invariantOf(module int) syntax.Expr {
 	var conditions []syntax.Expr
 	for _, instance := range t.instances {
@@ -490,14 +482,13 @@ func (t *translator) invariantOf(module int) syntax.Expr {
 	return conjunction(conditions...)
 }
 
-// locationInvariant returns the invariant that a location of an instance adds: if the instance is in the location, the time-progress
-// condition of the location holds. nil means true.
+// locationInvariant returns the condition that time may pass if the instance is in this location; nil means true.
 func (t *translator) locationInvariant(instance *instance, location int) syntax.Expr {
 	progress := instance.automaton.locations[location].progress
 	if isTrivial(progress) {
 		return nil
 	}
-	condition := t.expr(progress, &exprContext{scope: instance.scope})
+	condition := t.translateExpr(progress, &exprContext{scope: instance.scope})
 	atLocation := instance.atLocation(location, progress.Start)
 	if atLocation == nil {
 		return condition
@@ -510,7 +501,7 @@ func isTrivial(condition *jsonValue) bool {
 	return condition == nil || condition.kind == boolean && condition.isTrue
 }
 
-// declaration returns the declaration of a variable. If only one bound is missing, it is the bound of 32-bit integers.
+// declaration returns the declaration of a variable. A single missing bound becomes the bound of 32-bit integers.
 func (t *translator) declaration(variable *slot) *syntax.VarDecl {
 	span := variable.decl.Span
 	decl := &syntax.VarDecl{Name: &syntax.Ident{Name: variable.name, Span: span}, TypePos: span.Start, Span: span}
@@ -537,7 +528,7 @@ func (t *translator) declaration(variable *slot) *syntax.VarDecl {
 	if variable.owner >= 0 {
 		context.scope = t.instances[variable.owner].scope
 	}
-	decl.Low, decl.High = t.expr(low, context), t.expr(high, context)
+	decl.Low, decl.High = t.translateExpr(low, context), t.translateExpr(high, context)
 	return decl
 }
 

@@ -8,8 +8,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// translateProperties translates the properties one by one. One that cannot be translated is kept as its
-// JSON text, with the error.
+// translateProperties translates the properties one by one. A property that cannot be translated keeps its JSON text, and its error is in
+// Refused.
 func (t *translator) translateProperties() {
 	names := make(names)
 	for _, item := range t.labelItems {
@@ -17,7 +17,7 @@ func (t *translator) translateProperties() {
 	}
 	for _, declared := range t.doc.properties {
 		property := &syntax.Property{Name: &syntax.Ident{Name: names.unused(declared.name), Span: declared.Span}, Span: declared.Span}
-		err := catchRefusal(func() { property.X = t.translateProperty(declared.expr) })
+		err := catchAbort(func() { property.X = t.translateProperty(declared.expr) })
 		if err != nil {
 			var text strings.Builder
 			writeJSON(&text, declared.expr)
@@ -40,17 +40,16 @@ func (t *translator) translateProperty(value *jsonValue) syntax.Expr {
 	context := &exprContext{scope: t.global, inProperty: true}
 	op := value.get("op")
 	if !op.isText("filter") {
-		return t.expr(value, context)
+		return t.translateExpr(value, context)
 	}
 	t.requireKeys(value, "fun", "values", "states")
 	filter, states := value.get("fun"), value.get("states")
-	expr := t.expr(value.get("values"), context)
+	expr := t.translateExpr(value.get("values"), context)
 	if states.get("op").isText("initial") {
-		if filter.isText("values") { // PRISM does this without a filter
-			return expr
-		}
-		if t.init == nil && slices.Contains([]string{"min", "max", "avg", "sum", "∀", "∃"}, filter.text) {
-			return expr // there is one initial state
+		hasOneInitialState := t.init == nil
+		isIdentityOnOne := slices.Contains([]string{"min", "max", "avg", "sum", "∀", "∃"}, filter.text)
+		if filter.isText("values") || hasOneInitialState && isIdentityOnOne {
+			return expr // PRISM does this without a filter
 		}
 	}
 	name, ok := prismFilters[filter.text]
@@ -58,13 +57,13 @@ func (t *translator) translateProperty(value *jsonValue) syntax.Expr {
 	case filter.text == "values":
 		name = "state"
 	case !ok:
-		t.refuse(filter.Start, "the filter %s is not supported", filter.describe())
+		t.abort(filter.Start, "the filter %s is not supported", filter.describe())
 	}
-	return &syntax.Filter{Op: name, OpPos: filter.Start, X: expr, States: t.expr(states, context), Span: value.Span}
+	return &syntax.Filter{Op: name, OpPos: filter.Start, X: expr, States: t.translateExpr(states, context), Span: value.Span}
 }
 
-// propertyOperator translates an operator that occurs in properties only; nil if op is not one.
-func (t *translator) propertyOperator(value, op *jsonValue, context *exprContext) syntax.Expr {
+// translatePropertyOperator translates an operator that occurs only in properties. It returns nil for any other operator.
+func (t *translator) translatePropertyOperator(value, op *jsonValue, context *exprContext) syntax.Expr {
 	switch op.text {
 	case "initial", "deadlock":
 		t.requireKeys(value)
@@ -75,26 +74,25 @@ func (t *translator) propertyOperator(value, op *jsonValue, context *exprContext
 		return &syntax.Quoted{Name: name, Span: value.Span}
 	case "Pmin", "Pmax":
 		t.requireKeys(value, "exp")
-		return &syntax.Prob{Threshold: t.queryThreshold(op), Path: t.path(value.get("exp"), context), Span: value.Span}
+		return &syntax.Prob{Threshold: t.queryThreshold(op), Path: t.translatePath(value.get("exp"), context), Span: value.Span}
 	case "∀", "∃":
 		t.requireKeys(value, "exp")
-		return &syntax.Quant{All: op.text == "∀", Path: t.path(value.get("exp"), context), Span: value.Span}
+		return &syntax.Quant{All: op.text == "∀", Path: t.translatePath(value.get("exp"), context), Span: value.Span}
 	case "Emin", "Emax":
-		return t.expectation(value, op, context)
+		return t.translateExpectation(value, op, context)
 	case "Smin", "Smax":
 		t.requireKeysOptionally(value, "accumulate", "exp")
 		if !t.isReward(value, op.text) {
-			return &syntax.Steady{Threshold: t.queryThreshold(op), X: t.expr(value.get("exp"), context), Span: value.Span}
+			return &syntax.Steady{Threshold: t.queryThreshold(op), X: t.translateExpr(value.get("exp"), context), Span: value.Span}
 		}
 		return t.rewardOperator(value, op, &syntax.RewardPath{Kind: syntax.LongRun, Span: value.Span})
 	case "U", "W", "F", "G", "R", "X":
-		t.refuse(op.Start, "found the operator %s, want it only inside Pmin, Pmax, ∀ or ∃", op.text)
+		t.abort(op.Start, "found the operator %s, want it only inside Pmin, Pmax, ∀ or ∃", op.text)
 	}
 	return nil
 }
 
-// queryThreshold returns the threshold of an operator that asks for a value: min or max, or neither for a
-// model without nondeterminism.
+// queryThreshold returns the threshold of an operator that asks for a value: min, max or, in a Markov chain, neither.
 func (t *translator) queryThreshold(op *jsonValue) syntax.Threshold {
 	switch {
 	case t.doc.modelType == syntax.DTMC || t.doc.modelType == syntax.CTMC:
@@ -105,15 +103,14 @@ func (t *translator) queryThreshold(op *jsonValue) syntax.Threshold {
 	return syntax.Threshold{Extremum: syntax.Max}
 }
 
-// boundedOperator translates the comparison of an operator with a number as a bounded operator, such as
-// P>=0.5; nil if PRISM's language has no such operator.
-func (t *translator) boundedOperator(value *jsonValue, op syntax.Op, context *exprContext) syntax.Expr {
+// translateBoundedOperator translates a comparison such as Pmin >= 0.5 to a bounded operator. It returns nil if PRISM's language has none.
+func (t *translator) translateBoundedOperator(value *jsonValue, op syntax.Op, context *exprContext) syntax.Expr {
 	left := value.get("left")
 	if !context.inProperty || !t.canBeBounded(left.get("op"), op) {
 		return nil
 	}
-	bound := syntax.Threshold{Rel: op, Bound: t.expr(value.get("right"), context)}
-	switch expr := t.expr(left, context).(type) {
+	bound := syntax.Threshold{Rel: op, Bound: t.translateExpr(value.get("right"), context)}
+	switch expr := t.translateExpr(left, context).(type) {
 	case *syntax.Prob:
 		expr.Threshold, expr.Span = bound, value.Span
 		return expr
@@ -127,8 +124,7 @@ func (t *translator) boundedOperator(value *jsonValue, op syntax.Op, context *ex
 	return nil
 }
 
-// canBeBounded reports whether PRISM's language can compare an operator of properties with a bound. PRISM's
-// bounds hold for all schedulers, so a lower bound must be on the minimum and an upper bound on the maximum.
+// canBeBounded reports whether PRISM's language can compare this operator with a bound.
 func (t *translator) canBeBounded(operator *jsonValue, comparison syntax.Op) bool {
 	if operator == nil || operator.kind != text {
 		return false
@@ -136,6 +132,7 @@ func (t *translator) canBeBounded(operator *jsonValue, comparison syntax.Op) boo
 	if !slices.Contains([]string{"Pmin", "Pmax", "Emin", "Emax", "Smin", "Smax"}, operator.text) {
 		return false
 	}
+	// PRISM's bounds hold for all schedulers. So a lower bound is on the minimum, and an upper bound on the maximum.
 	hasSchedulers := t.doc.modelType != syntax.DTMC && t.doc.modelType != syntax.CTMC
 	switch comparison {
 	case syntax.OpGe, syntax.OpGt:
@@ -146,7 +143,7 @@ func (t *translator) canBeBounded(operator *jsonValue, comparison syntax.Op) boo
 	return false
 }
 
-// requireKeysOptionally checks that an operator has the required keys, and no others but those in the list optional.
+// requireKeysOptionally refuses an operator that lacks a required key or has a key in neither list. Blanks separate the optional keys.
 func (t *translator) requireKeysOptionally(value *jsonValue, optional string, required ...string) {
 	keys := required
 	for key := range strings.FieldsSeq(optional) {
@@ -157,33 +154,33 @@ func (t *translator) requireKeysOptionally(value *jsonValue, optional string, re
 	t.requireKeys(value, keys...)
 }
 
-// path translates a path formula, whose operands may be state formulas.
-func (t *translator) path(value *jsonValue, context *exprContext) syntax.Expr {
+// translatePath translates a path formula. Its operands may be state formulas.
+func (t *translator) translatePath(value *jsonValue, context *exprContext) syntax.Expr {
 	op := value.get("op")
 	if op == nil || op.kind != text {
-		return t.expr(value, context)
+		return t.translateExpr(value, context)
 	}
 	var temporal *syntax.Temporal
 	switch op.text {
 	case "U":
-		temporal = t.binaryPath(value, syntax.Until, context)
-		if left, ok := temporal.X.(*syntax.BoolLit); ok && left.Value {
+		temporal = t.translateBinaryPath(value, syntax.Until, context)
+		if left, ok := temporal.X.(*syntax.BoolLit); ok && left.Value { // true U b is F b
 			temporal.Op, temporal.X = syntax.Future, nil
 		}
 	case "W":
-		temporal = t.binaryPath(value, syntax.WeakUntil, context)
+		temporal = t.translateBinaryPath(value, syntax.WeakUntil, context)
 	case "R":
-		temporal = t.binaryPath(value, syntax.Release, context)
+		temporal = t.translateBinaryPath(value, syntax.Release, context)
 	case "F":
-		temporal = t.unaryPath(value, syntax.Future, pathBounds, context)
+		temporal = t.translateUnaryPath(value, syntax.Future, pathBounds, context)
 	case "G":
-		temporal = t.unaryPath(value, syntax.Globally, pathBounds, context)
+		temporal = t.translateUnaryPath(value, syntax.Globally, pathBounds, context)
 	case "X":
-		temporal = t.unaryPath(value, syntax.Next, "", context)
+		temporal = t.translateUnaryPath(value, syntax.Next, "", context)
 	case "∧", "∨", "⇒", "¬":
-		return t.combinedPath(value, op, context)
+		return t.translateCombinedPath(value, op, context)
 	default:
-		return t.expr(value, context)
+		return t.translateExpr(value, context)
 	}
 	t.addPathBounds(temporal, value, context)
 	return temporal
@@ -192,56 +189,56 @@ func (t *translator) path(value *jsonValue, context *exprContext) syntax.Expr {
 // pathBounds lists the keys of the bounds that a temporal operator may have.
 const pathBounds = "step-bounds time-bounds reward-bounds"
 
-// binaryPath translates a temporal operator with two operands, without its bounds.
-func (t *translator) binaryPath(value *jsonValue, op syntax.TemporalOp, context *exprContext) *syntax.Temporal {
+// translateBinaryPath translates a temporal operator with two operands, without its bounds.
+func (t *translator) translateBinaryPath(value *jsonValue, op syntax.TemporalOp, context *exprContext) *syntax.Temporal {
 	t.requireKeysOptionally(value, pathBounds, "left", "right")
-	left, right := t.path(value.get("left"), context), t.path(value.get("right"), context)
+	left, right := t.translatePath(value.get("left"), context), t.translatePath(value.get("right"), context)
 	return &syntax.Temporal{Op: op, X: left, Y: right, Span: value.Span}
 }
 
-// unaryPath translates a temporal operator with one operand, without its bounds.
-func (t *translator) unaryPath(value *jsonValue, op syntax.TemporalOp, optionalKeys string, context *exprContext) *syntax.Temporal {
+// translateUnaryPath translates a temporal operator with one operand, without its bounds.
+func (t *translator) translateUnaryPath(value *jsonValue, op syntax.TemporalOp, optionalKeys string, context *exprContext) *syntax.Temporal {
 	t.requireKeysOptionally(value, optionalKeys, "exp")
-	return &syntax.Temporal{Op: op, Y: t.path(value.get("exp"), context), Span: value.Span}
+	return &syntax.Temporal{Op: op, Y: t.translatePath(value.get("exp"), context), Span: value.Span}
 }
 
 // addPathBounds adds the bounds on steps, time and rewards to a temporal operator.
 func (t *translator) addPathBounds(temporal *syntax.Temporal, value *jsonValue, context *exprContext) {
-	temporal.Bound = t.pathBound(value, context)
+	temporal.Bound = t.translatePathBound(value, context)
 	if timeBound := temporal.Bound; timeBound != nil && t.doc.markov && !Elapse(temporal) {
-		t.refuse(timeBound.Start, "%s", NotTimed)
+		t.abort(timeBound.Start, "%s", NotTimed)
 	}
 	if rewards := value.get("reward-bounds"); rewards != nil {
 		t.addRewardBounds(temporal, rewards, context)
 	}
 }
 
-// combinedPath translates Boolean operators of path formulas.
-func (t *translator) combinedPath(value, op *jsonValue, context *exprContext) syntax.Expr {
+// translateCombinedPath translates a Boolean operator of path formulas.
+func (t *translator) translateCombinedPath(value, op *jsonValue, context *exprContext) syntax.Expr {
 	if op.text == "¬" {
 		t.requireKeys(value, "exp")
-		return &syntax.Unary{Op: syntax.OpNot, X: t.path(value.get("exp"), context), Span: value.Span}
+		return &syntax.Unary{Op: syntax.OpNot, X: t.translatePath(value.get("exp"), context), Span: value.Span}
 	}
 	t.requireKeys(value, "left", "right")
-	return &syntax.Binary{Op: operators[op.text], X: t.path(value.get("left"), context), Y: t.path(value.get("right"), context), OpPos: op.Start, Span: value.Span}
+	left, right := t.translatePath(value.get("left"), context), t.translatePath(value.get("right"), context)
+	return &syntax.Binary{Op: operators[op.text], X: left, Y: right, OpPos: op.Start, Span: value.Span}
 }
 
-// pathBound translates the bound of a path formula. PRISM's language has one bound: on steps in
-// discrete time, and on time otherwise.
-func (t *translator) pathBound(value *jsonValue, context *exprContext) *syntax.TimeBound {
+// translatePathBound translates the bound of a path formula: on time in a model with time, and on steps in other models.
+func (t *translator) translatePathBound(value *jsonValue, context *exprContext) *syntax.TimeBound {
 	steps, times := value.get("step-bounds"), value.get("time-bounds")
 	hasTime := t.doc.hasTime()
 	switch {
 	case t.doc.markov && steps != nil:
-		t.refuse(value.Start, "bounds on the steps of a Markov automaton are not supported")
+		t.abort(value.Start, "bounds on the steps of a Markov automaton are not supported")
 	case steps != nil && hasTime:
-		t.refuse(steps.Start, "bounds on the steps of %s are not supported, want bounds on time", t.describeModel())
+		t.abort(steps.Start, "bounds on the steps of %s are not supported, want bounds on time", t.describeModel())
 	case times != nil && !hasTime:
-		t.refuse(times.Start, "found a time bound in %s, which has no time", t.describeModel())
+		t.abort(times.Start, "found a time bound in %s, which has no time", t.describeModel())
 	case times != nil:
-		return t.timeInterval(times, context)
+		return t.translateTimeInterval(times, context)
 	case steps != nil:
-		return t.stepInterval(steps, context)
+		return t.translateStepInterval(steps, context)
 	}
 	return nil
 }
@@ -249,38 +246,37 @@ func (t *translator) pathBound(value *jsonValue, context *exprContext) *syntax.T
 // describeModel returns the type of the model with an article, for error messages.
 func (t *translator) describeModel() string { return noun.WithArticle(t.doc.modelType.String()) }
 
-// addRewardBounds translates reward bounds to those of Storm's dialect.
+// addRewardBounds adds reward bounds to a temporal operator, in Storm's dialect.
 func (t *translator) addRewardBounds(temporal *syntax.Temporal, value *jsonValue, context *exprContext) {
 	if value.kind != array {
-		t.refuse(value.Start, "found %s, want bounds on rewards in an array", value.describe())
+		t.abort(value.Start, "found %s, want bounds on rewards in an array", value.describe())
 	}
 	if t.doc.hasTime() && t.doc.modelType != syntax.CTMC {
-		t.refuse(value.Start, "reward bounds of a Markov automaton or timed automaton are not supported")
+		t.abort(value.Start, "reward bounds of a Markov automaton or timed automaton are not supported")
 	}
 	for _, element := range value.elements {
-		cost := t.rewardBound(element, context)
+		cost := t.translateRewardBound(element, context)
 		if cost == nil {
 			continue
 		}
 		supportsCosts := temporal.Op == syntax.Future || temporal.Op == syntax.Until
 		if !supportsCosts || temporal.Bound != nil {
-			t.refuse(element.Start, "bounds on rewards are supported only for F and U without other bounds")
+			t.abort(element.Start, "bounds on rewards are supported only for F and U without other bounds")
 		}
 		temporal.Costs = append(temporal.Costs, cost)
 	}
 }
 
-// rewardBound translates one reward bound; nil if it bounds nothing. It depends on the rewards of each path,
-// so rewards that are a mean over destinations are refused.
-func (t *translator) rewardBound(value *jsonValue, context *exprContext) *syntax.CostBound {
+// translateRewardBound translates one reward bound, or returns nil if it has no limits.
+func (t *translator) translateRewardBound(value *jsonValue, context *exprContext) *syntax.CostBound {
 	if value.get("exp") == nil || value.get("accumulate") == nil || value.get("bounds") == nil {
-		t.refuse(value.Start, "a bound on rewards lacks \"exp\", \"accumulate\" or \"bounds\", want all of them")
+		t.abort(value.Start, "a bound on rewards lacks \"exp\", \"accumulate\" or \"bounds\", want all of them")
 	}
 	t.checkAccumulate(value.get("accumulate"))
 	reward := t.findReward(value)
-	bound := t.timeInterval(value.get("bounds"), context)
-	if reward.isMean {
-		t.refuse(value.Start, "found a bound on a reward that differs between destinations of an edge, which is not supported")
+	bound := t.translateTimeInterval(value.get("bounds"), context)
+	if reward.isMean { // a bound depends on the reward of each path, not on the mean
+		t.abort(value.Start, "found a bound on a reward that differs between destinations of an edge, which is not supported")
 	}
 	if bound == nil {
 		return nil
@@ -289,20 +285,20 @@ func (t *translator) rewardBound(value *jsonValue, context *exprContext) *syntax
 	return &syntax.CostBound{Word: "rew", Struct: name, Bound: bound, Span: value.Span}
 }
 
-// timeInterval translates a bound on time or rewards; nil if it bounds nothing. PRISM's language has no
-// interval with two bounds of which one is exclusive.
-func (t *translator) timeInterval(value *jsonValue, context *exprContext) *syntax.TimeBound {
-	bound := t.boundInterval(value, context)
+// translateTimeInterval translates a bound on time or rewards, or returns nil if it has no limits. PRISM's language has no open interval with two
+// limits.
+func (t *translator) translateTimeInterval(value *jsonValue, context *exprContext) *syntax.TimeBound {
+	bound := t.translateBoundInterval(value, context)
 	if bound != nil && isOpenInterval(bound) {
-		t.refuse(value.Start, "found an open interval of time, which PRISM's language cannot express, want a closed one")
+		t.abort(value.Start, "found an open interval of time, which PRISM's language cannot express, want a closed one")
 	}
 	return bound
 }
 
-// stepInterval translates a bound on steps; nil if it bounds nothing. Exclusive bounds of an interval become
-// inclusive ones that are one step tighter.
-func (t *translator) stepInterval(value *jsonValue, context *exprContext) *syntax.TimeBound {
-	bound := t.boundInterval(value, context)
+// translateStepInterval translates a bound on steps, or returns nil if it has no limits. An exclusive limit of an interval becomes inclusive and
+// one step tighter.
+func (t *translator) translateStepInterval(value *jsonValue, context *exprContext) *syntax.TimeBound {
+	bound := t.translateBoundInterval(value, context)
 	if bound == nil || !isOpenInterval(bound) {
 		return bound
 	}
@@ -318,31 +314,30 @@ func (t *translator) stepInterval(value *jsonValue, context *exprContext) *synta
 	return bound
 }
 
-// isOpenInterval reports whether a bound has two sides of which at least one is exclusive.
+// isOpenInterval reports whether a bound has two limits and at least one of them is exclusive.
 func isOpenInterval(bound *syntax.TimeBound) bool {
 	return bound.Low != nil && bound.High != nil && (bound.LowStrict || bound.HighStrict)
 }
 
-// boundInterval translates `{lower, lower-exclusive, upper, upper-exclusive}`; nil if there is neither
-// bound.
-func (t *translator) boundInterval(value *jsonValue, context *exprContext) *syntax.TimeBound {
+// translateBoundInterval translates an object with the keys lower, upper, lower-exclusive and upper-exclusive. It returns nil without limits.
+func (t *translator) translateBoundInterval(value *jsonValue, context *exprContext) *syntax.TimeBound {
 	if value.kind != object {
-		t.refuse(value.Start, "found %s, want a bound as an object", value.describe())
+		t.abort(value.Start, "found %s, want a bound as an object", value.describe())
 	}
 	bound := &syntax.TimeBound{Span: value.Span}
 	for _, member := range value.members {
 		switch member.key {
 		case "lower":
-			bound.Low = t.expr(member.value, context)
+			bound.Low = t.translateExpr(member.value, context)
 		case "upper":
-			bound.High = t.expr(member.value, context)
+			bound.High = t.translateExpr(member.value, context)
 		case "lower-exclusive":
 			bound.LowStrict = t.boolean(member.value)
 		case "upper-exclusive":
 			bound.HighStrict = t.boolean(member.value)
 		case "comment":
 		default:
-			t.refuse(member.pos, "a bound has a key %q, want only lower, lower-exclusive, upper, upper-exclusive", shortened(member.key))
+			t.abort(member.pos, "a bound has a key %q, want only lower, lower-exclusive, upper, upper-exclusive", shortened(member.key))
 		}
 	}
 	if bound.Low == nil && bound.High == nil {
@@ -354,20 +349,20 @@ func (t *translator) boundInterval(value *jsonValue, context *exprContext) *synt
 	return bound
 }
 
-// boolean returns the value of true or false; any other value is an error.
+// boolean returns the value of true or false. It refuses any other value.
 func (t *translator) boolean(value *jsonValue) bool {
 	if value.kind != boolean {
-		t.refuse(value.Start, "found %s, want true or false", value.describe())
+		t.abort(value.Start, "found %s, want true or false", value.describe())
 	}
 	return value.isTrue
 }
 
-// expectation translates Emin and Emax to an R operator.
-func (t *translator) expectation(value, op *jsonValue, context *exprContext) syntax.Expr {
+// translateExpectation translates Emin and Emax to an R operator.
+func (t *translator) translateExpectation(value, op *jsonValue, context *exprContext) syntax.Expr {
 	t.requireKeysOptionally(value, "accumulate reach step-instant time-instant reward-instants", "exp")
 	t.checkExpectation(value)
 	if reach := value.get("reach"); reach != nil {
-		path := &syntax.Temporal{Op: syntax.Future, Y: t.expr(reach, context), Span: reach.Span}
+		path := &syntax.Temporal{Op: syntax.Future, Y: t.translateExpr(reach, context), Span: reach.Span}
 		return t.rewardOperator(value, op, path)
 	}
 	instant := value.get("step-instant")
@@ -378,39 +373,38 @@ func (t *translator) expectation(value, op *jsonValue, context *exprContext) syn
 	if value.get("accumulate") == nil {
 		path.Kind = syntax.Instantaneous
 		if instant == nil {
-			t.refuse(value.Start, "an expectation has no accumulate, reach or instant, want one of them")
+			t.abort(value.Start, "an expectation has no accumulate, reach or instant, want one of them")
 		}
 	}
 	if instant != nil {
-		path.Bound = t.expr(instant, context)
+		path.Bound = t.translateExpr(instant, context)
 	}
 	return t.rewardOperator(value, op, path)
 }
 
-// checkExpectation refuses an expectation with instants that do not fit the model, or with a combination of
-// reach, accumulate and instants that PRISM's language cannot express.
+// checkExpectation refuses an expectation that PRISM's language cannot express, or with an instant that does not fit the model.
 func (t *translator) checkExpectation(value *jsonValue) {
 	steps, times := value.get("step-instant"), value.get("time-instant")
 	reach, accumulate := value.get("reach"), value.get("accumulate")
 	hasInstant := steps != nil || times != nil
 	if instants := value.get("reward-instants"); instants != nil {
-		t.refuse(instants.Start, "instants of rewards are not supported")
+		t.abort(instants.Start, "instants of rewards are not supported")
 	}
 	switch {
 	case t.doc.markov && reach == nil && (accumulate == nil || hasInstant):
-		t.refuse(value.Start, "instants of a Markov automaton are not supported")
+		t.abort(value.Start, "instants of a Markov automaton are not supported")
 	case steps != nil && t.doc.hasTime():
-		t.refuse(steps.Start, "a number of steps of %s is not supported, want an instant of time", t.describeModel())
+		t.abort(steps.Start, "a number of steps of %s is not supported, want an instant of time", t.describeModel())
 	case times != nil && !t.doc.hasTime():
-		t.refuse(times.Start, "found an instant of time in %s, which has no time", t.describeModel())
+		t.abort(times.Start, "found an instant of time in %s, which has no time", t.describeModel())
 	case reach != nil && hasInstant:
-		t.refuse(value.Start, "found both reach and an instant, which PRISM's language cannot express")
+		t.abort(value.Start, "found both reach and an instant, which PRISM's language cannot express")
 	case reach != nil && accumulate == nil:
-		t.refuse(value.Start, "found reach without accumulate, which PRISM's language cannot express")
+		t.abort(value.Start, "found reach without accumulate, which PRISM's language cannot express")
 	}
 }
 
-// rewardOperator returns the R operator for an expectation, with the given objective.
+// rewardOperator returns the R operator for an expectation. path is its objective.
 func (t *translator) rewardOperator(value, op *jsonValue, path syntax.Expr) syntax.Expr {
 	if accumulate := value.get("accumulate"); accumulate != nil {
 		t.checkAccumulate(accumulate)
@@ -419,19 +413,18 @@ func (t *translator) rewardOperator(value, op *jsonValue, path syntax.Expr) synt
 	return &syntax.Reward{Struct: &syntax.Quoted{Name: reward.name, Span: reward.span}, Threshold: t.queryThreshold(op), Path: path, Span: value.Span}
 }
 
-// checkAccumulate checks the list of times at which a reward is accumulated: steps, time or exit. In a
-// model without time, accumulating over time is an error.
+// checkAccumulate refuses a list of times other than steps, time and exit. It also refuses time in a model without time.
 func (t *translator) checkAccumulate(value *jsonValue) {
 	if value.kind != array || len(value.elements) == 0 {
-		t.refuse(value.Start, "found %s, want steps, time or exit in an array", value.describe())
+		t.abort(value.Start, "found %s, want steps, time or exit in an array", value.describe())
 	}
 	for _, when := range value.elements {
 		switch {
 		case when.isText("steps"), when.isText("exit"):
 		case !when.isText("time"):
-			t.refuse(when.Start, "found %s, want steps, time or exit", when.describe())
+			t.abort(when.Start, "found %s, want steps, time or exit", when.describe())
 		case !t.doc.hasTime():
-			t.refuse(when.Start, "found rewards that %s accumulates over time, which it does not have, want exit or steps", t.describeModel())
+			t.abort(when.Start, "found rewards that %s accumulates over time, which it does not have, want exit or steps", t.describeModel())
 		}
 	}
 }

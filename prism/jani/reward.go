@@ -62,8 +62,7 @@ func writeJSON(out *strings.Builder, value *jsonValue) {
 	}
 }
 
-// collectRewards creates the reward structures: one for each numeric transient variable, then those for
-// the rewards in properties.
+// collectRewards creates a reward structure for each numeric transient variable and for each reward in the properties.
 func (t *translator) collectRewards() {
 	for _, declared := range t.doc.globals {
 		variable := t.global.names[declared.name].slot
@@ -78,20 +77,24 @@ func (t *translator) collectRewards() {
 	usedNames := make(names)
 	for _, reward := range t.rewards {
 		reward.name = usedNames.unused(reward.preferredName())
-		reward.decl = &syntax.Rewards{Name: &syntax.Ident{Name: reward.name, Span: reward.span}, Span: reward.span}
-		if reward.inStates {
-			t.addStateReward(reward)
-		}
-		if reward.onSteps {
-			t.visitReads(reward.expr, t.global, map[*function]bool{}, func(variable *slot) {
-				variable.affectsReward = variable.affectsReward || variable.transient
-			})
-		}
+		t.declareReward(reward)
 	}
 }
 
-// preferredName returns the name of a reward structure, if it is not in use: the variable whose values are
-// the rewards, or else "reward".
+// declareReward declares a reward structure with its state rewards, and marks the variables that affect its step rewards.
+func (t *translator) declareReward(reward *reward) {
+	reward.decl = &syntax.Rewards{Name: &syntax.Ident{Name: reward.name, Span: reward.span}, Span: reward.span}
+	if reward.inStates {
+		t.addStateReward(reward)
+	}
+	if reward.onSteps {
+		t.visitReads(reward.expr, t.global, map[*function]bool{}, func(variable *slot) {
+			variable.affectsReward = variable.affectsReward || variable.transient
+		})
+	}
+}
+
+// preferredName returns the name that a reward structure gets if it is unused: the name of a variable, or "reward".
 func (r *reward) preferredName() string {
 	switch {
 	case r.name != "":
@@ -104,8 +107,8 @@ func (r *reward) preferredName() string {
 
 // addStateReward adds the state reward to a reward structure, unless it is 0.
 func (t *translator) addStateReward(reward *reward) {
-	reward.err = catchRefusal(func() {
-		reward.timeReward = t.expr(reward.expr, &exprContext{scope: t.global})
+	reward.err = catchAbort(func() {
+		reward.timeReward = t.translateExpr(reward.expr, &exprContext{scope: t.global})
 		if !isNumber(reward.timeReward, "0") {
 			item := &syntax.RewardItem{Guard: trueExpr(reward.span), Value: reward.timeReward, Span: reward.span}
 			reward.decl.Items = append(reward.decl.Items, item)
@@ -116,7 +119,7 @@ func (t *translator) addStateReward(reward *reward) {
 // trueExpr returns the literal true.
 func trueExpr(span syntax.Span) syntax.Expr { return &syntax.BoolLit{Value: true, Span: span} }
 
-// addReward adds a reward, unless there is an equal one. It returns the reward in the list.
+// addReward adds a reward to the list, unless the list has an equal reward. It returns the reward in the list.
 func (t *translator) addReward(added *reward) *reward {
 	key := added.key()
 	isEqual := func(existing *reward) bool { return existing.key() == key }
@@ -165,10 +168,10 @@ func (t *translator) isRewardOperator(value *jsonValue) bool {
 	return false
 }
 
-// isReward reports whether an operator becomes an R operator in PRISM's language. Smin and Smax of a
-// Boolean expression become S operators instead.
+// isReward reports whether an operator becomes an R operator in PRISM's language, not an S operator.
 func (t *translator) isReward(value *jsonValue, op string) bool {
-	return op[0] == 'E' || value.get("accumulate") != nil || !t.isBool(value.get("exp"), &exprContext{scope: t.global})
+	isExpectation := op == "Emin" || op == "Emax"
+	return isExpectation || value.get("accumulate") != nil || !t.isBool(value.get("exp"), &exprContext{scope: t.global})
 }
 
 // rewardOf returns the reward that an operator accumulates or evaluates.
@@ -176,8 +179,8 @@ func (t *translator) rewardOf(value *jsonValue) *reward {
 	result := &reward{expr: value.get("exp"), span: value.get("exp").Span}
 	accumulate := value.get("accumulate")
 	if accumulate == nil {
-		// The expression is evaluated, not accumulated. For Storm and the models of QComp, the
-		// long-run average of a transient variable includes the values that edges assign.
+		// Without accumulate, the operator evaluates the expression in a state. As in Storm, the long-run average of a transient variable
+		// includes the values that edges assign.
 		isLongRun := strings.HasPrefix(value.get("op").text, "S")
 		variable := t.global.names[result.expr.text].slot
 		result.inStates = true
@@ -200,11 +203,11 @@ func (t *translator) rewardOf(value *jsonValue) *reward {
 	return result
 }
 
-// findReward returns the reward structure for an operator, or an earlier structure with the same items.
+// findReward returns the reward structure for an operator. It prefers an earlier structure with the same items.
 func (t *translator) findReward(value *jsonValue) *reward {
 	found := t.addReward(t.rewardOf(value))
 	if found.err != nil {
-		panic(refusal{found.err})
+		panic(abortError{found.err})
 	}
 	for _, earlier := range t.rewards {
 		if earlier == found {
@@ -217,7 +220,7 @@ func (t *translator) findReward(value *jsonValue) *reward {
 	return found
 }
 
-// sameItems reports whether two reward structures have equal items, at least one.
+// sameItems reports whether two reward structures have equal items and are not empty.
 func sameItems(first, second []*syntax.RewardItem) bool {
 	return len(first) > 0 && slices.EqualFunc(first, second, sameItem)
 }
@@ -230,7 +233,7 @@ func sameItem(first, second *syntax.RewardItem) bool {
 		syntax.ExprString(first.Value) == syntax.ExprString(second.Value)
 }
 
-// actionName returns the name of the action of a reward item, "" if it has none.
+// actionName returns the name of the action of a reward item, or "" if it has no action.
 func actionName(item *syntax.RewardItem) string {
 	if item.Action == nil {
 		return ""
@@ -238,13 +241,12 @@ func actionName(item *syntax.RewardItem) string {
 	return item.Action.Name
 }
 
-// stepRewardsAfter returns the value of each step reward after the assignments in env; nil for rewards
-// that steps do not earn.
+// stepRewardsAfter returns the reward of each structure for a step with the assignments in env. A structure without step rewards has nil.
 func (t *translator) stepRewardsAfter(env map[*slot]sizedExpr) []syntax.Expr {
 	rewards := make([]syntax.Expr, len(t.rewards))
 	for i, reward := range t.rewards {
 		if reward.err == nil && (reward.onSteps || reward.onExits) {
-			reward.err = catchRefusal(func() { rewards[i] = t.stepReward(reward, env) })
+			reward.err = catchAbort(func() { rewards[i] = t.stepReward(reward, env) })
 		}
 	}
 	return rewards
@@ -254,20 +256,20 @@ func (t *translator) stepRewardsAfter(env map[*slot]sizedExpr) []syntax.Expr {
 func (t *translator) stepReward(reward *reward, env map[*slot]sizedExpr) syntax.Expr {
 	var earned syntax.Expr
 	if reward.onSteps {
-		earned = t.expr(reward.expr, &exprContext{scope: t.global, assigned: env, noStateVariables: true})
+		earned = t.translateExpr(reward.expr, &exprContext{scope: t.global, assigned: env, noStateVariables: true})
 	}
 	if !reward.onExits {
 		return earned
 	}
-	onExit := t.expr(reward.expr, &exprContext{scope: t.global})
+	onExit := t.translateExpr(reward.expr, &exprContext{scope: t.global})
 	if earned == nil || isNumber(earned, "0") {
 		return onExit
 	}
 	return &syntax.Binary{Op: syntax.OpAdd, X: earned, Y: onExit, OpPos: onExit.Pos(), Span: reward.span}
 }
 
-// setExpectedRewards sets the rewards of a command. If they differ between destinations, the command
-// earns their expectation; this does not change expected rewards.
+// setExpectedRewards sets the rewards that a command earns. If destinations have different rewards, the command earns their expectation. This
+// does not change expected rewards.
 func (t *translator) setExpectedRewards(command *combinedCommand, probabilities []syntax.Expr, perDestination [][]syntax.Expr) {
 	withoutAssignments := t.stepRewardsAfter(map[*slot]sizedExpr{})
 	var class strings.Builder
@@ -299,8 +301,7 @@ func sameExpr(first, second syntax.Expr) bool {
 	return syntax.ExprString(first) == syntax.ExprString(second)
 }
 
-// expectedReward returns the sum of the rewards with index i of all destinations, each multiplied by
-// the probability of the destination.
+// expectedReward returns the mean over all destinations of the reward with index i.
 func (t *translator) expectedReward(reward *reward, probabilities []syntax.Expr, perDestination [][]syntax.Expr, i int) syntax.Expr {
 	var sum syntax.Expr
 	for k, rewards := range perDestination {
@@ -318,11 +319,10 @@ func (t *translator) expectedReward(reward *reward, probabilities []syntax.Expr,
 	return sum
 }
 
-// addStepRewards adds the rewards of a step with an action to the reward structures. Silent steps share
-// the rewards of unlabelled commands, which are added once.
+// addStepRewards adds the rewards of a step to the reward structures. A nil action means unlabelled commands.
 func (t *translator) addStepRewards(step *step, action *syntax.Ident, rewards []syntax.Expr) {
 	if action == nil {
-		if t.silentRewardsAdded {
+		if t.silentRewardsAdded { // all silent steps share these rewards
 			return
 		}
 		t.silentRewardsAdded = true

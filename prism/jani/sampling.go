@@ -13,10 +13,9 @@ type outcome struct {
 	probability *jsonValue
 }
 
-// expandSampling returns an edge without sampled numbers: a destination is replaced by one destination for each number that may be drawn
-// in its assignments. It refuses distributions other than DiscreteUniform and Bernoulli, so a stochastic timed automaton that uses no
-// others is a probabilistic timed automaton.
+// expandSampling returns an edge without sampled numbers. It replaces each destination by one destination for each number that may be drawn.
 func (t *translator) expandSampling(original edge, context *exprContext) edge {
+	// All distributions are discrete, so the stochastic timed automaton becomes a probabilistic timed automaton.
 	var destinations []destination
 	for _, destination := range original.destinations {
 		destinations = append(destinations, t.expandSampled(destination, context)...)
@@ -26,35 +25,40 @@ func (t *translator) expandSampling(original edge, context *exprContext) edge {
 	return original
 }
 
-// expandSampled returns a destination for each combination of the numbers that the assignments of a destination may draw.
+// expandSampled returns a destination for each combination of the numbers that the assignments may draw.
 func (t *translator) expandSampled(original destination, context *exprContext) []destination {
 	destinations := []destination{original}
 	for i, assignment := range original.assigns {
 		for _, sampled := range appendParts(nil, assignment.value, isSampled) {
 			outcomes := t.outcomes(sampled, context)
 			t.limitSampled(sampled.Start, len(destinations)*len(outcomes))
-			var expanded []destination
-			for _, destination := range destinations {
-				for _, outcome := range outcomes {
-					expanded = append(expanded, destination.withDrawn(i, sampled, outcome))
-				}
-			}
-			destinations = expanded
+			destinations = withEachDrawn(destinations, i, sampled, outcomes)
 		}
 	}
 	return destinations
+}
+
+// withEachDrawn returns a copy of each destination for each outcome of a sampled expression. assign is the index of its assignment.
+func withEachDrawn(destinations []destination, assign int, sampled *jsonValue, outcomes []outcome) []destination {
+	var copies []destination
+	for _, destination := range destinations {
+		for _, outcome := range outcomes {
+			copies = append(copies, destination.withDrawn(assign, sampled, outcome))
+		}
+	}
+	return copies
 }
 
 // limitSampled refuses an edge with too many destinations.
 func (t *translator) limitSampled(pos syntax.Pos, count int) {
 	if count > maxSelected {
 		t.tooLarge = true
-		t.refuse(pos, "the numbers that an edge draws have more than %d combinations, want fewer", maxSelected)
+		t.abort(pos, "the numbers that an edge draws have more than %d combinations, want fewer", maxSelected)
 	}
 }
 
-// withDrawn returns a copy of the destination in which the number of an outcome replaces a sampled expression in an assignment, given by
-// its index. The probability of the copy has the probability of the outcome as a factor.
+// withDrawn returns a copy of the destination with the drawn number in place of a sampled expression. The probability of the number becomes a
+// factor of the destination's probability. assign is the index of the assignment.
 func (d destination) withDrawn(assign int, sampled *jsonValue, drawn outcome) destination {
 	d.assigns = slices.Clone(d.assigns)
 	d.assigns[assign].value = replaceValue(d.assigns[assign].value, sampled, numberValue(drawn.number, sampled.Start))
@@ -69,7 +73,7 @@ func (d destination) withDrawn(assign int, sampled *jsonValue, drawn outcome) de
 // isSampled reports whether an expression draws a number from a distribution.
 func isSampled(value *jsonValue) bool { return value.get("distribution") != nil }
 
-// outcomes returns the numbers that a sampled expression may give. The arguments of DiscreteUniform must be constant.
+// outcomes returns the numbers that a sampled expression may give, with their probabilities.
 //
 // Source: the specification of JANI, section 5.4, Distributions.
 func (t *translator) outcomes(sampled *jsonValue, context *exprContext) []outcome {
@@ -78,7 +82,8 @@ func (t *translator) outcomes(sampled *jsonValue, context *exprContext) []outcom
 	case name == "DiscreteUniform" && args != nil && len(args.elements) == 2:
 		low, high := t.constant(args.elements[0], context, 0), t.constant(args.elements[1], context, 0)
 		if !isInt32(low) || !isInt32(high) || low.Cmp(high) > 0 {
-			t.refuse(sampled.Start, "found bounds of DiscreteUniform that are not known whole numbers, the smaller one first; constants in them need a value (--const)")
+			t.abort(sampled.Start,
+				"found bounds of DiscreteUniform that are not known whole numbers, the smaller one first; constants in them need a value (--const)")
 		}
 		return t.equalOutcomes(sampled, int(low.Num().Int64()), int(high.Num().Int64()))
 	case name == "Bernoulli" && args != nil && len(args.elements) == 1:
@@ -86,7 +91,8 @@ func (t *translator) outcomes(sampled *jsonValue, context *exprContext) []outcom
 		failure := operation("-", numberValue(1, sampled.Start), success)
 		return []outcome{{number: 1, probability: success}, {number: 0, probability: failure}}
 	}
-	t.refuse(sampled.Start, "sampling from %s is not supported, want DiscreteUniform with two arguments or Bernoulli with one", shortened(fmt.Sprintf("%q", name)))
+	t.abort(sampled.Start, "sampling from %s is not supported, want DiscreteUniform with two arguments or Bernoulli with one",
+		shortened(fmt.Sprintf("%q", name)))
 	return nil
 }
 

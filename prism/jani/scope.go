@@ -41,7 +41,7 @@ type composite struct {
 	members  map[string]symbol
 }
 
-// setMember sets a member, and creates the map for the first one.
+// setMember sets a member of a datatype.
 func (parts *composite) setMember(name string, member symbol) {
 	if parts.members == nil {
 		parts.members = make(map[string]symbol)
@@ -69,7 +69,7 @@ func (variable *slot) valueInState() syntax.Expr {
 }
 
 // find returns the meaning of a name in the innermost scope that has it.
-func (s *scope) find(name string) (symbol, bool) {
+func (s *scope) find(name string) (meaning symbol, ok bool) {
 	for ; s != nil; s = s.outer {
 		if meaning, ok := s.names[name]; ok {
 			return meaning, true
@@ -78,8 +78,8 @@ func (s *scope) find(name string) (symbol, bool) {
 	return symbol{}, false
 }
 
-// function returns the function with a name, in the innermost scope that has one, and that scope; nil if there is none.
-func (s *scope) function(name string) (*function, *scope) {
+// function returns the function with this name in the innermost scope that has it, and this scope. It returns nil if there is none.
+func (s *scope) function(name string) (found *function, declaredIn *scope) {
 	for ; s != nil; s = s.outer {
 		if f := s.functions[name]; f != nil {
 			return f, s
@@ -91,7 +91,7 @@ func (s *scope) function(name string) (*function, *scope) {
 // names is the set of names in use in the PRISM model.
 type names map[string]bool
 
-// unused returns an identifier similar to the name that is not in use yet, and marks it as used.
+// unused returns an identifier similar to a name that is not in use, and marks it as used.
 func (n names) unused(name string) string {
 	candidate := identifier(name)
 	for i := 2; n[candidate]; i++ {
@@ -114,7 +114,7 @@ func identifier(name string) string {
 	return result
 }
 
-// letterOrUnderscore returns a letter or digit of ASCII unchanged, and an underscore for any other character.
+// letterOrUnderscore returns an ASCII letter or digit unchanged, and an underscore for any other character.
 func letterOrUnderscore(char rune) rune {
 	isLetter := 'a' <= char && char <= 'z' || 'A' <= char && char <= 'Z'
 	isDigit := '0' <= char && char <= '9'

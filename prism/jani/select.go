@@ -8,31 +8,37 @@ import (
 // maxSelected is the largest number of copies of an edge.
 const maxSelected = 1000
 
-// expandSelections replaces an edge by copies without selections. A selection (nondet) in an assignment gives any number that satisfies a
-// condition. There is one copy for each combination of numbers, so the selections become a choice between edges.
+// expandSelections replaces an edge by copies without selections (nondet). There is one copy for each combination of selected numbers, so the
+// selections become a choice between edges.
 func (t *translator) expandSelections(original edge, context *exprContext) []edge {
 	copies := []edge{original}
 	for i, destination := range original.destinations {
 		for j, assignment := range destination.assigns {
-			for _, selection := range appendParts(nil, assignment.value, isTruncatedSelection) {
-				if original.rate != nil {
-					t.refuse(selection.Start, "found a selection on an edge with a rate, which is not supported")
-				}
-				copies = t.expandSelection(copies, i, j, selection, context)
-			}
+			copies = t.expandSelectionsIn(copies, i, j, assignment.value, context)
 		}
 	}
 	return copies
 }
 
-// expandSelection replaces each edge by one copy for each number that a selection may give. The selection is in the assignment of a
-// destination; both are given by their indices.
+// expandSelectionsIn expands all selections in the value of one assignment, given by the indices of its destination and of the assignment.
+func (t *translator) expandSelectionsIn(copies []edge, destination, assign int, value *jsonValue, context *exprContext) []edge {
+	for _, selection := range appendParts(nil, value, isTruncatedSelection) {
+		if copies[0].rate != nil {
+			t.abort(selection.Start, "found a selection on an edge with a rate, which is not supported")
+		}
+		copies = t.expandSelection(copies, destination, assign, selection, context)
+	}
+	return copies
+}
+
+// expandSelection replaces each edge by one copy for each number that a selection may give. destination and assign are indices that locate the
+// selection.
 func (t *translator) expandSelection(edges []edge, destination, assign int, selection *jsonValue, context *exprContext) []edge {
 	low, high := t.selectionRange(selection, context)
 	count := high - low + 1
 	if count > maxSelected || len(edges)*count > maxSelected {
 		t.tooLarge = true
-		t.refuse(selection.Start, "the selections of an edge have more than %d combinations, want fewer", maxSelected)
+		t.abort(selection.Start, "the selections of an edge have more than %d combinations, want fewer", maxSelected)
 	}
 	var copies []edge
 	for _, edge := range edges {
@@ -43,8 +49,8 @@ func (t *translator) expandSelection(edges []edge, destination, assign int, sele
 	return copies
 }
 
-// withSelected returns a copy of the edge in which the number selected replaces a selection in an assignment. destination and assign are
-// the indices of the destination and of its assignment.
+// withSelected returns a copy of the edge with the selected number in place of a selection. destination and assign are indices that locate the
+// selection.
 func (e edge) withSelected(destination, assign int, selection *jsonValue, selected int) edge {
 	e.destinations = slices.Clone(e.destinations)
 	e.destinations[destination].assigns = slices.Clone(e.destinations[destination].assigns)
@@ -53,24 +59,24 @@ func (e edge) withSelected(destination, assign int, selection *jsonValue, select
 	return e
 }
 
-// appendParts appends the parts of an expression that have a property, except those inside other such parts.
-func appendParts(parts []*jsonValue, value *jsonValue, has func(*jsonValue) bool) []*jsonValue {
+// appendParts appends the outermost parts of an expression that have a property.
+func appendParts(parts []*jsonValue, value *jsonValue, hasProperty func(*jsonValue) bool) []*jsonValue {
 	if value == nil {
 		return parts
 	}
-	if has(value) {
+	if hasProperty(value) {
 		return append(parts, value)
 	}
 	for _, element := range value.elements {
-		parts = appendParts(parts, element, has)
+		parts = appendParts(parts, element, hasProperty)
 	}
 	for _, member := range value.members {
-		parts = appendParts(parts, member.value, has)
+		parts = appendParts(parts, member.value, hasProperty)
 	}
 	return parts
 }
 
-// isTruncatedSelection reports whether an expression is a selection, or the truncation of one.
+// isTruncatedSelection reports whether an expression is a selection, or the truncation (trc) of a selection.
 func isTruncatedSelection(value *jsonValue) bool {
 	return isSelection(value) || value.get("op").isText("trc") && isSelection(value.get("exp"))
 }
@@ -78,7 +84,7 @@ func isTruncatedSelection(value *jsonValue) bool {
 // isSelection reports whether an expression selects a number nondeterministically.
 func isSelection(value *jsonValue) bool { return value != nil && value.get("op").isText("nondet") }
 
-// replaceValue returns a JSON value in which replacement stands for the part old. Values without this part are not copied.
+// replaceValue returns a JSON value with replacement in place of old. It copies only values that contain old.
 func replaceValue(value, old, replacement *jsonValue) *jsonValue {
 	if value == old {
 		return replacement
@@ -100,29 +106,28 @@ func replaceValue(value, old, replacement *jsonValue) *jsonValue {
 	return &copied
 }
 
-// selectionRange returns the smallest and the largest number that a selection may give. Selected numbers are real. selectionRange refuses
-// a selection that is not truncated, and bounds that are not constant integers.
+// selectionRange returns the smallest and the largest number that a selection may give. The selection must be truncated to an integer.
 func (t *translator) selectionRange(value *jsonValue, context *exprContext) (low, high int) {
 	if !value.get("op").isText("trc") {
-		t.refuse(value.Start, "found a selection of a real number, want it truncated with \"trc\"")
+		t.abort(value.Start, "found a selection of a real number, want it truncated with \"trc\"")
 	}
 	selection := value.get("exp")
 	t.requireKeys(selection, "var", "exp")
 	if selection.get("var").kind != text {
-		t.refuse(selection.Start, "found %s, want the name of the selected number", selection.get("var").describe())
+		t.abort(selection.Start, "found %s, want the name of the selected number", selection.get("var").describe())
 	}
 	bounds := &selectionBounds{selection: selection, name: selection.get("var").text}
 	t.readSelectionBounds(bounds, selection.get("exp"), context)
 	if !isInt32(bounds.minimum) || !isInt32(bounds.maximum) {
-		t.refuse(selection.Start, "the bounds of the selected number are unknown, want whole numbers; constants in them need a value (--const)")
+		t.abort(selection.Start, "the bounds of the selected number are unknown, want whole numbers; constants in them need a value (--const)")
 	}
 	if bounds.minimum.Cmp(bounds.maximum) > 0 {
-		t.refuse(selection.Start, "there is nothing to select between %s and %s", bounds.minimum.RatString(), bounds.maximum.RatString())
+		t.abort(selection.Start, "there is nothing to select between %s and %s", bounds.minimum.RatString(), bounds.maximum.RatString())
 	}
 	return int(bounds.minimum.Num().Int64()), int(bounds.maximum.Num().Int64())
 }
 
-// isInt32 reports whether a number is known, and an integer of at most 31 bits and a sign.
+// isInt32 reports whether a number is known and fits into an int32, except for the smallest int32.
 func isInt32(number *big.Rat) bool {
 	return number != nil && number.IsInt() && number.Num().BitLen() <= 31
 }
@@ -134,10 +139,10 @@ type selectionBounds struct {
 	minimum, maximum *big.Rat
 }
 
-// readSelectionBounds reads the bounds of a selected number x in a condition of the form a ≤ x ∧ x ≤ b. It refuses other conditions.
+// readSelectionBounds reads the bounds of a selected number x from a condition a ≤ x ∧ x ≤ b. It refuses other conditions.
 func (t *translator) readSelectionBounds(bounds *selectionBounds, condition *jsonValue, context *exprContext) {
 	if condition == nil {
-		t.refuse(bounds.selection.Start, "a condition on the selected number lacks an operand")
+		t.abort(bounds.selection.Start, "a condition on the selected number lacks an operand")
 	}
 	op, left, right := condition.get("op"), condition.get("left"), condition.get("right")
 	if op.isText("∧") {
@@ -156,6 +161,6 @@ func (t *translator) readSelectionBounds(bounds *selectionBounds, condition *jso
 		bounds.maximum = t.constant(right, context, 0)
 	default:
 		name := shortened(bounds.name)
-		t.refuse(condition.Start, "found another condition on the selected number, want a ≤ %s ∧ %s ≤ b", name, name)
+		t.abort(condition.Start, "found another condition on the selected number, want a ≤ %s ∧ %s ≤ b", name, name)
 	}
 }

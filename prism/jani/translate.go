@@ -25,8 +25,8 @@ type Translation struct {
 
 // Is reports whether a text looks like JSON. No model or property in PRISM's language does.
 func Is(src []byte) bool {
-	s := strings.TrimLeft(strings.TrimPrefix(string(src[:min(len(src), 4096)]), byteOrderMark), " \t\r\n")
-	return strings.HasPrefix(s, "{")
+	start := strings.TrimPrefix(string(src[:min(len(src), 4096)]), byteOrderMark)
+	return strings.HasPrefix(strings.TrimLeft(start, " \t\r\n"), "{")
 }
 
 // Unsupported is the error for a kind or size of model that this package does not support.
@@ -35,9 +35,8 @@ type Unsupported struct{ syntax.ErrorList }
 // Unwrap returns the diagnostics.
 func (e *Unsupported) Unwrap() error { return e.ErrorList }
 
-// Read translates a model. constants has values of constants as text, which are needed only for the lengths of
-// arrays and the bounds of selections. Constants without a definition stay undefined in the result. The
-// error is a [syntax.ErrorList] with positions in the JSON text, or *[Unsupported].
+// Read translates a model to PRISM's language. constants has the values of constants as text. Only lengths of arrays and bounds of selections
+// need them. Constants without a definition stay undefined. The error is a [syntax.ErrorList] with positions in the JSON text, or *[Unsupported].
 func Read(file string, src []byte, constants map[string]string) (*Translation, error) {
 	root, err := parseJSON(file, src)
 	if err != nil {
@@ -61,8 +60,10 @@ func Read(file string, src []byte, constants map[string]string) (*Translation, e
 		return nil, err
 	}
 	result := translator.result
-	// Storm's dialect has ranges of one value, as JANI has.
-	result.Model = &syntax.Model{File: file, Items: translator.modelItems(), Dialect: syntax.Storm, Embedded: doc.markov, Rate: translator.rate, Span: root.Span}
+	result.Model = &syntax.Model{
+		File: file, Items: translator.modelItems(), Embedded: doc.markov, Rate: translator.rate, Span: root.Span,
+		Dialect: syntax.Storm, // this dialect has ranges of one value, as JANI has
+	}
 	if !doc.markov {
 		result.Time.Items = []*syntax.RewardItem{{Guard: trueExpr(doc.span), Value: oneExpr(doc.span), Span: doc.span}}
 	}
@@ -125,9 +126,9 @@ type instance struct {
 	module    int // the instances of a group become one module
 }
 
-// collectError calls f and records the error with which it was refused, if any.
+// collectError calls f. If f aborts, it records the error.
 func (t *translator) collectError(f func()) {
-	if err := catchRefusal(f); err != nil {
+	if err := catchAbort(f); err != nil {
 		t.errs = append(t.errs, err)
 	}
 }
@@ -136,7 +137,7 @@ func (t *translator) addError(pos syntax.Pos, format string, args ...any) {
 	t.errs.Add(t.file, pos, format, args...)
 }
 
-// translateModel translates the document step by step, until a step has errors.
+// translateModel translates the document in phases. It stops after a phase with errors.
 func (t *translator) translateModel() {
 	t.declareNames()
 	if len(t.doc.elements) == 0 {
@@ -153,14 +154,14 @@ func (t *translator) translateModel() {
 	t.unlessFailed(t.translateProperties)
 }
 
-// unlessFailed runs a step of the translation, unless an earlier one had errors.
-func (t *translator) unlessFailed(step func()) {
+// unlessFailed runs a phase of the translation, unless an earlier phase had errors.
+func (t *translator) unlessFailed(phase func()) {
 	if len(t.errs) == 0 {
-		t.collectError(step)
+		t.collectError(phase)
 	}
 }
 
-// declareNames gives every constant, variable and location in the document a name in PRISM's language.
+// declareNames gives every constant, variable and location of the document a name in PRISM's language.
 func (t *translator) declareNames() {
 	t.global = newScope(nil)
 	t.global.functions = make(map[string]*function)
@@ -179,7 +180,7 @@ func (t *translator) declareNames() {
 	}
 }
 
-// isNewName reports whether a name is new in its scope; otherwise it adds an error.
+// isNewName reports whether a name is new in its scope. A repeated name is an error.
 func (t *translator) isNewName(variable *variable, scope *scope) bool {
 	if _, ok := scope.names[variable.name]; ok {
 		t.addError(variable.Start, "%q is declared twice", shortened(variable.name))
@@ -188,7 +189,7 @@ func (t *translator) isNewName(variable *variable, scope *scope) bool {
 	return true
 }
 
-// declareConstant gives a constant a meaning in the global scope: an identifier of the PRISM model, or for an array or datatype its parts.
+// declareConstant gives a constant a meaning in the global scope: an identifier, or the parts of an array or datatype.
 func (t *translator) declareConstant(constant *variable) {
 	if !t.isNewName(constant, t.global) {
 		return
@@ -208,15 +209,15 @@ func (t *translator) declareConstant(constant *variable) {
 	t.global.names[constant.name] = symbol{expr: ident, size: 1, isBool: constant.typ.kind == boolType, definition: definition}
 }
 
-// declareCompositeConstant makes the parts of its value the meaning of a constant. It refuses a constant without a value.
+// declareCompositeConstant declares a constant array or datatype. The constant must have a value.
 func (t *translator) declareCompositeConstant(constant *variable) {
 	if constant.initial == nil {
-		t.refuse(constant.Start, "the constant %q is an array or a datatype without a value, which is not supported", shortened(constant.name))
+		t.abort(constant.Start, "the constant %q is an array or a datatype without a value, which is not supported", shortened(constant.name))
 	}
 	t.global.names[constant.name] = t.symbolOf(constant.initial, &exprContext{scope: t.global})
 }
 
-// isComposite reports whether values of a type have parts: elements of an array, or members of a datatype.
+// isComposite reports whether values of a type have parts, as arrays and datatypes do.
 func (typ *janiType) isComposite() bool { return typ.kind == arrayType || typ.kind == dataType }
 
 // writeConstants adds the declarations of the constants to the model, except for arrays and datatypes.
@@ -234,14 +235,14 @@ func (t *translator) writeConstants() {
 			decl.Type = syntax.ConstDouble
 		}
 		if constant.initial != nil {
-			t.collectError(func() { decl.Value = t.expr(constant.initial, &exprContext{scope: t.global}) })
+			t.collectError(func() { decl.Value = t.translateExpr(constant.initial, &exprContext{scope: t.global}) })
 		}
 		t.constants = append(t.constants, decl)
 	}
 }
 
-// declareVariable declares a variable, with a slot for each of its parts. owner is the instance of a local
-// variable, -1 for a global one; prefix is the name of its automaton.
+// declareVariable declares a variable with a slot for each of its parts. owner is the instance of a local variable, or -1. prefix is the name of
+// its automaton.
 func (t *translator) declareVariable(variable *variable, scope *scope, owner int, prefix string) {
 	if !t.isNewName(variable, scope) {
 		return
@@ -255,14 +256,13 @@ func (t *translator) declareVariable(variable *variable, scope *scope, owner int
 	})
 }
 
-// createSlots creates the slots of a variable of a type: one, or one for each part of an array or datatype. The initial value determines
-// the length of an array. owner is the instance of a local variable, -1 for a global one. name is the name of the part in the document;
-// prefix is put in front of a name that is in use.
+// createSlots creates a slot for each part of a variable. The initial value determines the length of an array. owner is the instance of a local
+// variable, or -1. A name that is in use gets the prefix.
 func (t *translator) createSlots(variable *variable, typ *janiType, initial symbol, owner int, prefix, name string) symbol {
 	switch typ.kind {
 	case arrayType:
 		if initial.composite == nil || initial.composite.members != nil {
-			t.refuse(variable.Start, "the length of the array %q is unknown, want an initial-value that determines it", shortened(variable.name))
+			t.abort(variable.Start, "the length of the array %q is unknown, want an initial-value that determines it", shortened(variable.name))
 		}
 		parts := &composite{}
 		for i, element := range initial.composite.elements {
@@ -279,25 +279,25 @@ func (t *translator) createSlots(variable *variable, typ *janiType, initial symb
 	return symbol{slot: t.createSlot(variable, typ, initial, owner, prefix, name)}
 }
 
-// membersOf returns the members of the datatype of a variable, all of which need an initial value.
+// membersOf returns the members of the datatype of a variable. All of them need an initial value.
 func (t *translator) membersOf(variable *variable, typ *janiType, initial symbol) []*variable {
 	decl := t.doc.datatypes[typ.ref]
 	if decl == nil {
-		t.refuse(typ.Start, "there is no datatype %q", shortened(typ.ref))
+		t.abort(typ.Start, "there is no datatype %q", shortened(typ.ref))
 	}
 	if initial.composite == nil || len(initial.composite.members) != len(decl.members) {
-		t.refuse(variable.Start, "the variable %q has no initial-value for all members of its datatype, want one", shortened(variable.name))
+		t.abort(variable.Start, "the variable %q has no initial-value for all members of its datatype, want one", shortened(variable.name))
 	}
 	return decl.members
 }
 
-// createSlot creates the slot of a single value; see createSlots.
+// createSlot creates the slot of a single value. owner is the instance of a local variable, or -1. A name that is in use gets the prefix.
 func (t *translator) createSlot(variable *variable, typ *janiType, initial symbol, owner int, prefix, name string) *slot {
 	if initial.composite != nil || initial.expr == nil && variable.initial != nil {
-		t.refuse(variable.initial.Start, "found an array or a datatype, want a single value")
+		t.abort(variable.initial.Start, "found an array or a datatype, want a single value")
 	}
 	if typ.kind == realType && !variable.transient {
-		t.refuse(variable.Start, "the variable %q is real, which is supported for transient variables only", shortened(variable.name))
+		t.abort(variable.Start, "the variable %q is real, which is supported for transient variables only", shortened(variable.name))
 	}
 	if typ.kind == clockType {
 		t.checkClockStart(variable, &initial)
@@ -310,19 +310,19 @@ func (t *translator) createSlot(variable *variable, typ *janiType, initial symbo
 	return created
 }
 
-// checkClockStart checks that the initial value of a clock is 0.
+// checkClockStart refuses a clock with an initial value other than 0. A missing value becomes 0.
 func (t *translator) checkClockStart(variable *variable, initial *symbol) {
 	switch {
 	case variable.transient:
-		t.refuse(variable.Start, "the clock %q is transient, want one that is not", shortened(variable.name))
+		t.abort(variable.Start, "the clock %q is transient, want one that is not", shortened(variable.name))
 	case initial.expr == nil:
 		initial.expr = zeroExpr(variable.Span)
 	case !isNumber(initial.expr, "0"):
-		t.refuse(variable.initial.Start, "the clock %q has an initial value other than 0, which is not supported", shortened(variable.name))
+		t.abort(variable.initial.Start, "the clock %q has an initial value other than 0, which is not supported", shortened(variable.name))
 	}
 }
 
-// prefixedIfUsed returns a name, with the prefix in front if it is already in use.
+// prefixedIfUsed returns a name, with the prefix if the name is already in use.
 func (t *translator) prefixedIfUsed(prefix, name string) string {
 	if prefix != "" && t.usedNames[identifier(name)] {
 		return prefix + "_" + name
@@ -330,8 +330,7 @@ func (t *translator) prefixedIfUsed(prefix, name string) string {
 	return name
 }
 
-// addInstance adds an instance of an automaton for an element of the composition. It declares the variables of the automaton, and a
-// variable for its location if it has several.
+// addInstance adds an instance of an automaton for an element of the composition, with its variables.
 func (t *translator) addInstance(element element) {
 	automaton := t.doc.automata[element.automaton]
 	instance := &instance{number: len(t.instances), automaton: automaton, scope: newScope(t.global)}
@@ -342,15 +341,14 @@ func (t *translator) addInstance(element element) {
 	for _, variable := range automaton.locals {
 		t.declareVariable(variable, instance.scope, instance.number, automaton.name)
 	}
-	if len(automaton.locations) > 1 {
+	if hasSeveralLocations := len(automaton.locations) > 1; hasSeveralLocations {
 		instance.location = t.locationVariable(instance)
 		t.slots = append(t.slots, instance.location)
 	}
 	t.instances = append(t.instances, instance)
 }
 
-// locationVariable returns an integer variable for the location of an instance. Its initial value is missing if the automaton has several
-// initial locations.
+// locationVariable returns an integer variable for the location of an instance. Several initial locations give it no initial value.
 func (t *translator) locationVariable(instance *instance) *slot {
 	automaton := instance.automaton
 	high := len(automaton.locations) - 1
@@ -369,22 +367,22 @@ func numberValue(n int, pos syntax.Pos) *jsonValue {
 	return &jsonValue{kind: number, text: fmt.Sprint(n), Span: spanAt(pos)}
 }
 
-// atLocation returns the condition that an instance is in a location; nil if it has only one.
-func (in *instance) atLocation(location int, pos syntax.Pos) syntax.Expr {
-	if in.location == nil {
+// atLocation returns the condition that an instance is in a location, or nil if the automaton has only one location.
+func (instance *instance) atLocation(location int, pos syntax.Pos) syntax.Expr {
+	if instance.location == nil {
 		return nil
 	}
 	span := spanAt(pos)
 	return &syntax.Binary{
-		Op: syntax.OpEq, X: &syntax.Ident{Name: in.location.name, Span: span},
+		Op: syntax.OpEq, X: &syntax.Ident{Name: instance.location.name, Span: span},
 		Y: &syntax.IntLit{Value: int32(location), Span: span}, OpPos: pos, Span: span,
 	}
 }
 
-// conjunction returns the conjunction of expressions; nil stands for true.
+// conjunction returns the conjunction of expressions. nil stands for true.
 func conjunction(exprs ...syntax.Expr) syntax.Expr { return joinWith(syntax.OpAnd, exprs) }
 
-// joinWith joins the expressions that are not nil with an operator; nil if there are none.
+// joinWith joins expressions with an operator. It skips nil, and returns nil if there are no others.
 func joinWith(op syntax.Op, exprs []syntax.Expr) syntax.Expr {
 	var joined syntax.Expr
 	for _, expr := range exprs {
@@ -399,8 +397,7 @@ func joinWith(op syntax.Op, exprs []syntax.Expr) syntax.Expr {
 	return joined
 }
 
-// writeInitBlock adds an init block to the model if it needs one: if the initial states are restricted, or a variable has no initial value.
-// Otherwise the declarations of the variables have their initial values.
+// writeInitBlock adds an init block to the model if the initial states are restricted or a variable has no initial value.
 func (t *translator) writeInitBlock() {
 	restrictions := t.initialRestrictions()
 	needsBlock := len(restrictions) > 0
@@ -414,7 +411,7 @@ func (t *translator) writeInitBlock() {
 			conditions = append(conditions, equalsInitialValue(variable))
 		}
 	}
-	if !needsBlock {
+	if !needsBlock { // the declarations have the initial values
 		return
 	}
 	t.init = conjunction(append(conditions, restrictions...)...)
@@ -423,16 +420,15 @@ func (t *translator) writeInitBlock() {
 	}
 }
 
-// initialRestrictions returns the conditions that the document and its automata state for the initial states, and the conditions on the
-// initial locations.
+// initialRestrictions returns the conditions on the initial states in the document, its automata and their initial locations.
 func (t *translator) initialRestrictions() []syntax.Expr {
 	var restrictions []syntax.Expr
 	if !isTrivial(t.doc.restrict) {
-		restrictions = append(restrictions, t.expr(t.doc.restrict, &exprContext{scope: t.global}))
+		restrictions = append(restrictions, t.translateExpr(t.doc.restrict, &exprContext{scope: t.global}))
 	}
 	for _, instance := range t.instances {
 		if condition := instance.automaton.restrict; !isTrivial(condition) {
-			restrictions = append(restrictions, t.expr(condition, &exprContext{scope: instance.scope}))
+			restrictions = append(restrictions, t.translateExpr(condition, &exprContext{scope: instance.scope}))
 		}
 		if condition := instance.atInitialLocation(); condition != nil {
 			restrictions = append(restrictions, condition)
@@ -441,21 +437,20 @@ func (t *translator) initialRestrictions() []syntax.Expr {
 	return restrictions
 }
 
-// atInitialLocation returns the condition that an instance is in one of its initial locations. It returns nil if the condition is not
-// needed: the location has an initial value, or all locations are initial.
-func (in *instance) atInitialLocation() syntax.Expr {
-	automaton := in.automaton
-	if n := len(automaton.initial); n <= 1 || n >= len(automaton.locations) {
+// atInitialLocation returns the condition that an instance is in one of several initial locations. It returns nil if no condition is needed.
+func (instance *instance) atInitialLocation() syntax.Expr {
+	automaton := instance.automaton
+	if n := len(automaton.initial); n <= 1 || n >= len(automaton.locations) { // one location, or all of them
 		return nil
 	}
 	var alternatives []syntax.Expr
 	for _, location := range automaton.initial {
-		alternatives = append(alternatives, in.atLocation(location, automaton.pos))
+		alternatives = append(alternatives, instance.atLocation(location, automaton.pos))
 	}
 	return joinWith(syntax.OpOr, alternatives)
 }
 
-// equalsInitialValue returns the comparison of a variable with its initial value.
+// equalsInitialValue returns the condition that a variable has its initial value.
 func equalsInitialValue(variable *slot) syntax.Expr {
 	op := syntax.OpEq
 	if variable.typ.kind == boolType {
@@ -479,41 +474,41 @@ func (t *translator) collectStateValues() {
 	}
 }
 
-// addStateValue adds the value that a location of an instance gives to a transient variable: the value of the variable becomes
-// (in the location ? value : the value so far). setHere holds the variables that the location has set, and setBy the last instance that set
-// a variable.
+// addStateValue adds the value that a location gives to a transient variable. setHere has the variables that the location has set. setBy has the
+// last instance that set each variable.
 func (t *translator) addStateValue(instance *instance, location int, assign assignment, setHere map[*slot]bool, setBy map[*slot]int) {
 	variable := t.transientTarget(instance, assign.ref)
 	if setHere[variable] {
-		t.refuse(assign.pos, "the transient variable %q has two values in a location, want one", shortened(variable.janiName))
+		t.abort(assign.pos, "the transient variable %q has two values in a location, want one", shortened(variable.janiName))
 	}
 	setHere[variable] = true
-	value := t.sizedExpr(assign.value, &exprContext{scope: instance.scope, noTransients: true})
+	value := t.translateSizedExpr(assign.value, &exprContext{scope: instance.scope, noTransients: true})
 	if other, ok := setBy[variable]; ok && other != instance.number {
 		variable.ambiguous = true
 	}
 	setBy[variable] = instance.number
-	expr, otherwise := value.expr, variable.valueInState()
+	// The new value is (in the location ? value : previous value).
+	expr, previous := value.expr, variable.valueInState()
 	if inLocation := instance.atLocation(location, assign.pos); inLocation != nil {
-		expr = &syntax.Cond{C: inLocation, T: expr, E: otherwise, Span: spanAt(assign.pos)}
+		expr = &syntax.Cond{C: inLocation, T: expr, E: previous, Span: spanAt(assign.pos)}
 	}
-	if variable.typ.kind == boolType && otherwise == variable.initial {
+	if variable.typ.kind == boolType && previous == variable.initial {
 		expr = withoutTrueFalse(expr)
 	}
 	variable.stateValue = expr
 	variable.stateSize += value.size + 4 // the condition, its comparison and their operands
 }
 
-// transientTarget returns the transient variable that an assignment sets; another target is an error.
+// transientTarget returns the transient variable that an assignment sets. It refuses any other target.
 func (t *translator) transientTarget(instance *instance, ref *jsonValue) *slot {
 	targets := t.targetsOf(ref, &exprContext{scope: instance.scope}).scalar
 	if len(targets) != 1 || len(targets[0].conditions) > 0 || !targets[0].slot.transient {
-		t.refuse(ref.Start, "found %s, want a transient variable", ref.describe())
+		t.abort(ref.Start, "found %s, want a transient variable", ref.describe())
 	}
 	return targets[0].slot
 }
 
-// withoutTrueFalse returns c for the conditional `c ? true : false`, and any other expression unchanged.
+// withoutTrueFalse replaces (c ? true : false) by c. It returns any other expression unchanged.
 func withoutTrueFalse(expr syntax.Expr) syntax.Expr {
 	cond, isCond := expr.(*syntax.Cond)
 	if !isCond {

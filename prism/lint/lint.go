@@ -66,7 +66,7 @@ type Source struct {
 	Words iter.Seq2[syntax.Class, []byte]
 }
 
-// lexemes iterates over the class and text of each lexeme of the file, from Words if that is set.
+// lexemes iterates over the class and text of each lexeme of the file.
 func (s Source) lexemes() iter.Seq2[syntax.Class, []byte] {
 	if s.Words != nil {
 		return s.Words
@@ -80,8 +80,8 @@ func (s Source) lexemes() iter.Seq2[syntax.Class, []byte] {
 	}
 }
 
-// Texts returns the findings that do not need the state space: unused constants and formulas, and
-// commands whose guards are false in every valuation. program may be nil if constants have no values.
+// Texts returns the findings that do not need the state space: unused constants and formulas, and guards that are always false. program may be
+// nil.
 func Texts(files []Source, program *sema.Program) []Finding {
 	findings := unusedNames(files)
 	if program != nil {
@@ -90,14 +90,14 @@ func Texts(files []Source, program *sema.Program) []Finding {
 	return Sort(findings)
 }
 
-// falseGuards finds commands whose guards are false in every valuation. A renamed module shares the text of its commands with the original
-// module; such a command is reported only if its guard is false in all of these modules.
+// falseGuards finds commands with guards that are false in every valuation of the variables.
 func falseGuards(files []Source, program *sema.Program) []Finding {
 	var text []byte
 	isModel := func(file Source) bool { return file.Name == program.File }
 	if i := slices.IndexFunc(files, isModel); i >= 0 {
 		text = files[i].Text
 	}
+	// A renamed module shares the text of its commands. A command is reported if its guard is false in all modules with this text.
 	isAcceptable := make(map[syntax.Pos]bool) // by the position of the command
 	for _, module := range program.Modules {
 		for _, command := range module.Commands {
@@ -114,15 +114,13 @@ func falseGuards(files []Source, program *sema.Program) []Finding {
 	return findings
 }
 
-// hasFalseLiteral reports whether the guard of the command at a position is the literal false. Such a
-// command is intended: its module never takes part in an action. The function reads the text, because
-// the tree in an editor may contain stubs in place of commands.
+// hasFalseLiteral reports whether the guard of the command at this position is the literal false, so that the author wants it disabled.
 func hasFalseLiteral(text []byte, pos syntax.Pos) bool {
 	if int(pos.Offset) > len(text) {
 		return false
 	}
-	_, rest, hasBracket := bytes.Cut(text[pos.Offset:], []byte("]"))
-	guard, _, hasArrow := bytes.Cut(rest, []byte("->"))
+	_, afterAction, hasBracket := bytes.Cut(text[pos.Offset:], []byte("]"))
+	guard, _, hasArrow := bytes.Cut(afterAction, []byte("->"))
 	return hasBracket && hasArrow && string(bytes.Trim(guard, "() \t\r\n")) == "false"
 }
 
@@ -132,8 +130,7 @@ func IsConst(expr sema.Expr, value bool) bool {
 	return ok && constant.Type() == sema.Bool && constant.Val.Bool == value
 }
 
-// unusedNames finds constants and formulas whose names occur only in their declarations. A name in a
-// comment with an expected result (RESULT) counts as a use.
+// unusedNames finds constants and formulas with names that occur only in their declarations.
 func unusedNames(files []Source) []Finding {
 	occurrences := make(map[string]int) // of each declared name
 	for _, file := range files {
@@ -179,7 +176,7 @@ func declarationsIn(file Source) []declaration {
 	return declared
 }
 
-// countOccurrences adds the occurrences of names in a file to a map, which must have an entry for each name to count.
+// countOccurrences counts the names in a file. It counts only names that already have an entry in occurrences.
 func countOccurrences(file Source, occurrences map[string]int) {
 	count := func(name []byte) {
 		if _, isDeclared := occurrences[string(name)]; isDeclared {
@@ -190,7 +187,7 @@ func countOccurrences(file Source, occurrences map[string]int) {
 		switch {
 		case class == syntax.Name:
 			count(text)
-		case class == syntax.Comment && bytes.Contains(text, []byte("RESULT")):
+		case class == syntax.Comment && bytes.Contains(text, []byte("RESULT")): // an expected result, as in RESULT (N=3): 1/6
 			for _, name := range namesInResult(text) {
 				count(name)
 			}
@@ -198,8 +195,7 @@ func countOccurrences(file Source, occurrences map[string]int) {
 	}
 }
 
-// namesInResult returns the words in a comment with an expected result, which may name constants, as
-// in RESULT (N=3): 1/6.
+// namesInResult returns the words of a comment with an expected result. Some of them may name constants.
 func namesInResult(comment []byte) [][]byte {
 	return bytes.FieldsFunc(comment, func(char rune) bool {
 		isDigit := '0' <= char && char <= '9'
@@ -211,10 +207,10 @@ func namesInResult(comment []byte) [][]byte {
 // ignoreDirective starts a comment that silences findings.
 const ignoreDirective = "lint: ignore"
 
-// Split divides findings into active ones and those that comments silence: "// lint: ignore" or
-// "// lint: ignore CODE, CODE" on the line of the finding or directly above it.
+// Split divides findings into active ones and silenced ones. The comment "// lint: ignore" silences findings on its line or on the next line, and
+// "// lint: ignore CODE, CODE" silences only findings of these kinds.
 func Split(findings []Finding, files []Source) (active, silenced []Finding) {
-	ignored := make(map[string]map[int32][]string)
+	ignored := make(map[string]map[int32][]string) // by file and line; "" stands for all codes
 	for _, file := range files {
 		if bytes.Contains(file.Text, []byte(ignoreDirective)) {
 			ignored[file.Name] = silencedCodes(file)
@@ -231,17 +227,16 @@ func Split(findings []Finding, files []Source) (active, silenced []Finding) {
 	return active, silenced
 }
 
-// silencedCodes returns, for each line of a file, the codes that comments silence there; "" stands for
-// all codes. A comment on its own line applies to the next line with a token.
+// silencedCodes returns the codes that comments silence on each line of a file; "" stands for all codes.
 func silencedCodes(file Source) map[int32][]string {
 	byLine := make(map[int32][]string)
 	var above []string // codes in comments on the lines directly above
 	var lastLine int32
-	startOfLine := true // the line has no token yet
+	isStartOfLine := true // the line has no token yet
 	for lexeme := range syntax.Lexemes(file.Text) {
 		line := lexeme.Start.Line
 		if line > lastLine {
-			startOfLine = true
+			isStartOfLine = true
 		}
 		if line > lastLine+1 {
 			above = nil
@@ -249,35 +244,32 @@ func silencedCodes(file Source) map[int32][]string {
 		lastLine = line
 		isComment := lexeme.Class == syntax.Comment
 		switch {
-		case isComment && startOfLine:
+		case isComment && isStartOfLine: // the comment applies to the next line with a token
 			above = append(above, codesInDirective(lexeme.Text)...)
 		case isComment:
 			byLine[line] = append(byLine[line], codesInDirective(lexeme.Text)...)
-		default:
-			if startOfLine {
-				byLine[line] = append(byLine[line], above...)
-			}
-			startOfLine, above = false, nil
+		case isStartOfLine:
+			byLine[line] = append(byLine[line], above...)
+			isStartOfLine, above = false, nil
 		}
 	}
 	return byLine
 }
 
-// codesInDirective returns the codes that a comment silences, nil if it is not a directive. "" stands
-// for all codes.
+// codesInDirective returns the codes that a comment silences; "" stands for all codes. It returns nil if the comment is not "lint: ignore".
 func codesInDirective(comment string) []string {
 	const separators = " \t,:"
 	text := strings.TrimSpace(strings.TrimLeft(comment, "/"))
-	rest, isDirective := strings.CutPrefix(text, ignoreDirective)
-	isLongerWord := rest != "" && !strings.ContainsRune(" \t:", rune(rest[0]))
+	arguments, isDirective := strings.CutPrefix(text, ignoreDirective)
+	isLongerWord := arguments != "" && !strings.ContainsRune(" \t:", rune(arguments[0]))
 	if !isDirective || isLongerWord {
 		return nil
 	}
 	isSeparator := func(char rune) bool { return strings.ContainsRune(separators, char) }
 	var codes []string
-	for _, code := range strings.FieldsFunc(rest, isSeparator) {
+	for _, code := range strings.FieldsFunc(arguments, isSeparator) {
 		if !slices.Contains(Codes(), Code(code)) {
-			break // the rest of the comment is an explanation
+			break // an explanation follows the codes
 		}
 		codes = append(codes, code)
 	}

@@ -204,9 +204,8 @@ type OldFilter struct {
 	Span
 }
 
-// Op returns the operator of the filter(op, ...) that means the same as this old filter
-// {states}{min}{max}. For a bounded operator it is forall. For a query it is min, max or range if
-// {min}, {max} or both are given, otherwise state: exactly one state may satisfy the filter.
+// Op returns the operator of filter(op, ...) with the same meaning as this old filter {states}{min}{max}. Without {min} and {max}, exactly one
+// state may satisfy the filter of a query.
 func (f *OldFilter) Op(threshold Threshold) string {
 	switch {
 	case threshold.Rel != OpNone:

@@ -2,14 +2,13 @@ package syntax
 
 import "reflect"
 
-// Equal reports whether two syntax trees mean the same text. It compares comments too, but ignores
-// positions, file names, parentheses that only repeat the shape of the tree, and synonyms (the word
-// of a model type, `const` for `const int`, `rate` for `const double`).
+// Equal reports whether two syntax trees have the same meaning and comments. It ignores positions, file names, superfluous parentheses, and
+// synonyms such as const and const int.
 func Equal(first, second Node) bool {
 	return equalValues(reflect.ValueOf(&first).Elem(), reflect.ValueOf(&second).Elem())
 }
 
-// equalValues reports whether two reflected nodes, or parts of nodes, are equal as Equal compares them.
+// equalValues reports whether two nodes, or two fields of nodes, are equal as syntax trees.
 func equalValues(first, second reflect.Value) bool {
 	switch first.Kind() {
 	case reflect.Interface:
@@ -70,8 +69,7 @@ func equalStructs(first, second reflect.Value) bool {
 	return true
 }
 
-// isIgnoredField reports whether Equal ignores a field: a position, a file name, or which of several spellings with the same meaning was
-// written.
+// isIgnoredField reports whether a field has no meaning: a position, a file name, or the choice between synonyms.
 func isIgnoredField(typ reflect.Type, field reflect.StructField) bool {
 	switch field.Type {
 	case reflect.TypeFor[Span](), reflect.TypeFor[Pos]():

@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// hint returns advice on how to correct a common mistake, for the error that the current token is
-// unexpected. It returns "" if there is no advice.
+// hint returns advice on the mistake at the current, unexpected token. It returns "" if there is no advice.
 func (p *parser) hint() string {
 	return cmp.Or(p.spellingHint(), p.wordHint(), p.shapeHint())
 }
@@ -19,13 +18,12 @@ func (p *parser) touchesPrevious() bool {
 	return p.prevTok.end == p.tok.pos.Offset && p.tok.pos.Offset > 0
 }
 
-// textAt reports whether the source text at the position of a token starts with the given text.
+// textAt reports whether the source text at a token starts with this text.
 func (p *parser) textAt(tok token, text string) bool {
 	return bytes.HasPrefix(p.scanner.src[tok.pos.Offset:], []byte(text))
 }
 
-// spellingHint returns advice on operators and literals that other languages spell differently, for
-// an unexpected token; "" if there is none.
+// spellingHint returns advice on an operator or literal that other languages spell differently, or "".
 func (p *parser) spellingHint() string {
 	type pair struct{ before, found kind }
 	switch (pair{p.prevTok.kind, p.tok.kind}) {
@@ -65,14 +63,15 @@ func (p *parser) spellingHint() string {
 	return ""
 }
 
-// noteMisspelledOperator records the current token, a name, if it is an operator of properties in wrong letters, such as pmax.
+// noteMisspelledOperator records the current name if it is an operator of properties in wrong letters, such as pmax.
 func (p *parser) noteMisspelledOperator(context exprContext) {
 	if p.inProperties && context&allowProperty != 0 && p.operatorInOtherCase(p.tok) != "" {
 		p.operatorWord = p.tok
 	}
 }
 
-// operatorInOtherCase returns the operator that a name equals except for upper and lower case, such as Pmax for pmax. It returns "" if there is none.
+// operatorInOtherCase returns the operator that differs from a name only in upper and lower case, such as Pmax for pmax. It returns "" if there
+// is none.
 func (p *parser) operatorInOtherCase(tok token) string {
 	operators := []string{"P", "Pmin", "Pmax", "R", "Rmin", "Rmax", "S", "E", "A"}
 	if p.dialect == Storm {
@@ -86,9 +85,8 @@ func (p *parser) operatorInOtherCase(tok token) string {
 	return operators[i]
 }
 
-// misspelledOperator returns the operator that operatorWord should be. The unexpected token must show that the word is an operator: "=?", a reward
-// structure or a path must follow the word. Otherwise the word may be a variable, and the result is "". The error is reported at the word; PRISM
-// reports it after the word.
+// misspelledOperator returns the correct operator for the recorded word, or "" if the word may be a variable. "=?", a reward structure or a path
+// after the word shows that it is an operator.
 func (p *parser) misspelledOperator() string {
 	word := p.operatorWord
 	if word.kind != tokIdent || word.end > p.tok.pos.Offset {
@@ -106,7 +104,7 @@ func (p *parser) misspelledOperator() string {
 	return ""
 }
 
-// illegalHint returns advice on a character that starts no token of the language; "" if there is none.
+// illegalHint returns advice on a character that starts no token, or "".
 func (p *parser) illegalHint() string {
 	switch {
 	case p.textAt(p.tok, "\ufeff"):
@@ -123,7 +121,7 @@ func (p *parser) illegalHint() string {
 	return ""
 }
 
-// wordHint returns advice on an unexpected keyword or identifier; "" if there is none.
+// wordHint returns advice on an unexpected keyword or identifier, or "".
 func (p *parser) wordHint() string {
 	for _, tok := range []token{p.prevTok, p.tok} {
 		if hint := p.connectiveHint(tok); hint != "" {
@@ -144,7 +142,7 @@ func (p *parser) wordHint() string {
 	return ""
 }
 
-// propertyWordHint returns advice on an unexpected keyword or identifier in a properties file; "" if there is none.
+// propertyWordHint returns advice on an unexpected keyword or identifier in a properties file, or "".
 func propertyWordHint(k kind) string {
 	switch k {
 	case kwU, kwW, kwR:
@@ -159,8 +157,7 @@ func propertyWordHint(k kind) string {
 	return ""
 }
 
-// connectiveHint returns advice if a token is a word such as "and", which other languages use as an
-// operator; "" otherwise.
+// connectiveHint returns advice on a word such as "and" that is an operator in other languages, or "".
 func (p *parser) connectiveHint(tok token) string {
 	switch string(p.scanner.src[tok.pos.Offset:tok.end]) {
 	case "and":
@@ -175,8 +172,7 @@ func (p *parser) connectiveHint(tok token) string {
 	return ""
 }
 
-// shapeHint returns advice if a part of a larger construct is in the wrong place, for an unexpected
-// token; "" if there is none.
+// shapeHint returns advice on a token that belongs elsewhere in its construct, or "".
 func (p *parser) shapeHint() string {
 	before, found := p.prevTok.kind, p.tok.kind
 	isExtremumKeyword := extremumOfKeyword(before) != NoExtremum

@@ -5,8 +5,7 @@ import (
 	"strings"
 )
 
-// IsProperties reports whether a file contains properties rather than a model. The extension of the file name decides if it is known,
-// otherwise the text.
+// IsProperties reports whether a file contains properties, not a model. The file extension decides, or the text if the extension is unknown.
 func IsProperties(name string, src []byte) bool {
 	switch strings.ToLower(path.Ext(name)) {
 	case ".props", ".prop", ".pctl", ".csl":
@@ -17,15 +16,14 @@ func IsProperties(name string, src []byte) bool {
 	return looksLikeProperties(src)
 }
 
-// looksLikeProperties reports whether a text has a keyword of properties, such as P or F, and no keyword of models, such as module.
+// looksLikeProperties reports whether a text has a keyword of properties, such as P, and no keyword of models, such as module.
 func looksLikeProperties(src []byte) bool {
 	hasPropertyKeyword := false
 	for lexeme := range Lexemes(src) {
 		switch {
 		case lexeme.Class == Name:
-			// Models of games have the words smg and player, which properties can use as names.
 			isGameWord := lexeme.Text == wordSMG || lexeme.Text == wordPlayer
-			if isGameWord && !hasPropertyKeyword {
+			if isGameWord && !hasPropertyKeyword { // after a property keyword, these words can be names
 				return false
 			}
 		case lexeme.Class == Keyword:
@@ -53,7 +51,7 @@ func isModelKeyword(keyword kind) bool {
 	return modelTypeOf(keyword) != TypeNone
 }
 
-// IsMarkovAutomaton reports whether the text of a model begins with the model type ma, which only Storm's dialect has.
+// IsMarkovAutomaton reports whether a model begins with the type ma of Storm's dialect.
 func IsMarkovAutomaton(dialect Dialect, model []byte) bool {
 	for lexeme := range Lexemes(model) {
 		if lexeme.Class == Name || lexeme.Class == Keyword {
@@ -63,7 +61,7 @@ func IsMarkovAutomaton(dialect Dialect, model []byte) bool {
 	return false
 }
 
-// ParseFile parses a model or properties file. IsProperties decides which it is. The node is a *Model or a *Properties.
+// ParseFile parses a model or properties file. IsProperties decides which of them it is. The node is a *Model or a *Properties.
 func ParseFile(dialect Dialect, name string, src []byte) (Node, error) {
 	if IsProperties(name, src) {
 		props, err := ParsePropertiesOf(dialect, name, src)

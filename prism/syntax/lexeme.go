@@ -27,8 +27,7 @@ type Lexeme struct {
 	Span
 }
 
-// Lexemes iterates over the tokens and comments of a source text in order. The text need not be
-// syntactically correct.
+// Lexemes iterates over the tokens and comments of a source text in order. The text may have syntax errors.
 func Lexemes(src []byte) iter.Seq[Lexeme] {
 	return func(yield func(Lexeme) bool) {
 		scan := newScanner(src, false)
@@ -36,7 +35,7 @@ func Lexemes(src []byte) iter.Seq[Lexeme] {
 		for {
 			before := scan
 			tok := scan.next()
-			if !before.comments(text, int(tok.pos.Offset), yield) || tok.kind == tokEOF {
+			if !before.yieldComments(text, int(tok.pos.Offset), yield) || tok.kind == tokEOF {
 				return
 			}
 			if !yield(Lexeme{Class: tok.kind.class(), Text: text[tok.pos.Offset:tok.end], Span: Span{tok.pos, tok.endPos()}}) {
@@ -46,13 +45,12 @@ func Lexemes(src []byte) iter.Seq[Lexeme] {
 	}
 }
 
-// comments skips white space and yields each comment before the offset end. It returns false if
-// yield returned false.
-func (s *scanner) comments(text string, end int, yield func(Lexeme) bool) bool {
+// yieldComments skips white space and yields each comment before the offset end. It returns false if yield returns false.
+func (s *scanner) yieldComments(text string, end int, yield func(Lexeme) bool) bool {
 	for s.off < end {
 		switch char := s.src[s.off]; char {
 		case '\n', '\r':
-			s.newline()
+			s.skipLineEnd()
 		case '/':
 			start := s.pos()
 			comment := text[s.off:end]

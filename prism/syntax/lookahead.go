@@ -9,8 +9,7 @@ package syntax
 // same cases. While lookingAhead is set, it reports nothing and accepts
 // operators in every context.
 
-// canParse reports whether a parse function succeeds from the current token on. Afterwards the parser
-// is at that token again.
+// canParse reports whether a parse function succeeds from the current token on. It leaves the parser at this token.
 func (p *parser) canParse(parse func()) bool {
 	before := p.saveState()
 	p.lookingAhead = true
@@ -21,12 +20,11 @@ func (p *parser) canParse(parse func()) bool {
 }
 
 // steadyAhead reports whether the S at the current token starts an S operator.
-func (p *parser) steadyAhead() bool { return p.canParseSteady(func() { p.steady() }) }
+func (p *parser) steadyAhead() bool { return p.canParseSteady(func() { p.parseSteady() }) }
 
-// canParseSteady reports whether a parse function for an S operator succeeds. It caches the answer for
-// each source position, so that nested operators are not parsed repeatedly.
+// canParseSteady reports whether a parse function for an S operator succeeds. It caches the answer for each position.
 func (p *parser) canParseSteady(parse func()) bool {
-	offset := p.tok.pos.Offset
+	offset := p.tok.pos.Offset // without the cache, nested operators would be parsed repeatedly
 	if ok, isCached := p.steadyAt[offset]; isCached {
 		return ok
 	}
@@ -35,26 +33,35 @@ func (p *parser) canParseSteady(parse func()) bool {
 	return ok
 }
 
-// steadyOrLongRun parses the S between the brackets of an R operator: as an S operator if that can
-// be parsed, otherwise as the long-run reward objective of R [ S ].
-func (p *parser) steadyOrLongRun() Expr {
-	start := p.tok.pos
-	if p.lookingAhead {
-		before := p.saveState()
-		expr := p.steady()
-		p.steadyAt[start.Offset] = !p.failed
-		if !p.failed {
-			return expr
-		}
-		p.restoreState(before)
-	} else if p.steadyAhead() {
-		outer := p.prescanned
-		p.prescanned = true
-		expr := p.steady()
-		p.prescanned = outer
-		return expr
+// parseSteadyOrLongRun parses the S between the brackets of an R operator: an S operator if possible, or else the long-run objective of R [ S ].
+func (p *parser) parseSteadyOrLongRun() Expr {
+	if operator := p.tryParseSteady(); operator != nil {
+		return operator
 	}
+	start := p.tok.pos
 	p.advance()
 	p.treeHeight = 1
 	return &RewardPath{Kind: LongRun, Span: p.span(start)}
+}
+
+// tryParseSteady parses an S operator. If none starts here, it returns nil and leaves the parser at the S.
+func (p *parser) tryParseSteady() Expr {
+	if p.lookingAhead {
+		before := p.saveState()
+		operator := p.parseSteady()
+		p.steadyAt[before.tok.pos.Offset] = !p.failed
+		if !p.failed {
+			return operator
+		}
+		p.restoreState(before)
+		return nil
+	}
+	if !p.steadyAhead() {
+		return nil
+	}
+	wasPrescanned := p.prescanned
+	p.prescanned = true // PRISM has looked ahead over this text, too
+	operator := p.parseSteady()
+	p.prescanned = wasPrescanned
+	return operator
 }

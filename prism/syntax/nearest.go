@@ -2,12 +2,12 @@ package syntax
 
 import "iter"
 
-// Nearest returns the declared name with the smallest edit distance to a misspelled name. If several
-// names have it, it returns the first one. It returns "" if every distance is more than two.
+// Nearest returns the declared name with the smallest edit distance to a misspelled name. It returns the first of several such names, and "" if
+// every distance is more than two.
 func Nearest(name string, declared iter.Seq[string]) string {
 	best, bestDistance := "", 3
 	for candidate := range declared {
-		if len(candidate) > len(name)+2 || len(name) > len(candidate)+2 {
+		if len(candidate) > len(name)+2 || len(name) > len(candidate)+2 { // the distance is more than two
 			continue
 		}
 		if edits := editDistance(name, candidate); edits < bestDistance && edits < len(name) {
@@ -17,8 +17,7 @@ func Nearest(name string, declared iter.Seq[string]) string {
 	return best
 }
 
-// editDistance returns the Damerau-Levenshtein distance of two words: the number of letters to
-// insert, delete, replace or swap with their neighbour to turn the first word into the second.
+// editDistance returns the Damerau-Levenshtein distance of two words: the number of insertions, deletions, replacements and swaps of neighbours.
 func editDistance(first, second string) int {
 	twoRowsBack := make([]int, len(second)+1)
 	previousRow := make([]int, len(second)+1)

@@ -22,22 +22,19 @@ const (
 	maxSkip = 1 << 16
 )
 
-// ParseModel parses a model file. The name only appears in errors, which are
-// an ErrorList with at most ten entries; the first one is where PRISM 4.10
-// reports its syntax error. The model is nil if there is any error.
+// ParseModel parses a model file. Errors are an ErrorList with at most ten entries. The first error has the position that PRISM 4.10 reports. The
+// model is nil if there is an error.
 //
-// The grammar is all that is checked: two model types, two init blocks,
-// unknown names and wrong types are left to package sema.
+// ParseModel checks only the grammar. Package sema checks names, types and repeated blocks.
 func ParseModel(file string, src []byte) (*Model, error) { return ParseModelOf(PRISM, file, src) }
 
-// ParseModelOf parses a model file in a dialect. In Storm's dialect, keywords that only PRISM has can
-// be names, and labels and observables need no quotes. For a text that only Storm's dialect accepts,
-// the error in PRISM's dialect says so.
+// ParseModelOf parses a model file in a dialect. In Storm's dialect, some keywords of PRISM can be names, and labels and observables need no
+// quotes. If only Storm's dialect accepts a text, the error in PRISM's dialect says so.
 func ParseModelOf(dialect Dialect, file string, src []byte) (*Model, error) {
 	return parseIn(dialect, file, src, parseModel)
 }
 
-// parseIn parses a text in a dialect with the function parse. If the text is not in PRISM's dialect but in Storm's, the error says so.
+// parseIn parses a text in a dialect with the function parse. If only Storm's dialect accepts the text, the error says so.
 func parseIn[T any](dialect Dialect, file string, src []byte, parse func(Dialect, string, []byte) (*T, error)) (*T, error) {
 	parsed, err := parse(dialect, file, src)
 	errs, isList := err.(ErrorList)
@@ -50,42 +47,41 @@ func parseIn[T any](dialect Dialect, file string, src []byte, parse func(Dialect
 	return parsed, err
 }
 
-// parseModel parses a model file in one dialect only, without hints about the other dialect.
+// parseModel parses a model file in one dialect, without a hint about the other dialect.
 func parseModel(dialect Dialect, file string, src []byte) (*Model, error) {
-	p, err := newParser(dialect, file, src, false)
+	modelParser, err := newParser(dialect, file, src, false)
 	if err != nil {
 		return nil, err
 	}
-	model := p.model()
-	if err := p.errs.Err(); err != nil {
+	model := modelParser.parseModel()
+	if err := modelParser.errs.Err(); err != nil {
 		return nil, err
 	}
 	return model, nil
 }
 
-// onlyStorm returns the errors of a text in PRISM's dialect with a note in the first one that
-// Storm's dialect accepts the text.
+// onlyStorm adds a note to the first error that Storm's dialect accepts the text.
 func onlyStorm(errs ErrorList) ErrorList {
 	first := *errs[0]
 	first.Msg += "; Storm's dialect accepts it (--dialect storm)"
 	return append(ErrorList{&first}, errs[1:]...)
 }
 
-// ParsePart parses a file that is being edited. If there are errors, it still returns a tree, which
-// lacks the parts with errors. The error is the one that ParseFile returns.
+// ParsePart parses a file that is being edited. It returns a tree even if there are errors. The tree lacks the items with errors. The error is
+// the error of ParseFile.
 func ParsePart(dialect Dialect, name string, src []byte) (Node, error) {
 	inProperties := IsProperties(name, src)
-	p, err := newParser(dialect, name, src, inProperties)
+	fileParser, err := newParser(dialect, name, src, inProperties)
 	if err != nil {
 		return &Model{File: name}, err
 	}
 	var tree Node
 	if inProperties {
-		tree = p.properties()
+		tree = fileParser.parseProperties()
 	} else {
-		tree = p.model()
+		tree = fileParser.parseModel()
 	}
-	if err = p.errs.Err(); err != nil { // ParseFile may add a hint about the dialect
+	if err = fileParser.errs.Err(); err != nil { // ParseFile may add a hint about the dialect
 		_, err = ParseFile(dialect, name, src)
 	}
 	return tree, err
@@ -95,60 +91,54 @@ func ParsePart(dialect Dialect, name string, src []byte) (Node, error) {
 // it earns 1 in every state. A reader of Storm's dialect adds it to the model.
 const TimeRewards = "time_of_operator_T"
 
-// ParsePropertiesOf parses a properties file in a dialect. Storm's dialect extends PRISM's language by
-// the operator T, bounds on rewards and steps (F^{rew{"r"}<=b,steps<=k}, F{"r"}<=b or Fsteps<=k),
-// minima and maxima with bounds (Pmax>=p), and the operators Smin, Smax, LRA, LRAmin and LRAmax. For a
-// text that only Storm's dialect accepts, the error in PRISM's dialect says so.
+// ParsePropertiesOf parses a properties file in a dialect. Storm's dialect adds the operators T, Smin, Smax, LRA, LRAmin and LRAmax, reward and
+// step bounds such as F^{rew{"r"}<=b}, and Pmax>=p. If only Storm's dialect accepts a text, the error in PRISM's dialect says so.
 func ParsePropertiesOf(dialect Dialect, file string, src []byte) (*Properties, error) {
 	return parseIn(dialect, file, src, parseProperties)
 }
 
-// ParseProperties parses a properties file. Semicolons between properties are
-// optional, as in PRISM: each property extends as far as it can, so that N and
-// -N on two lines are the one property N-N. Errors are as for ParseModel.
+// ParseProperties parses a properties file. Semicolons between properties are optional. As in PRISM, a property extends as far as possible, so N
+// and -N on two lines are the property N-N. Errors are as for ParseModel.
 func ParseProperties(file string, src []byte) (*Properties, error) {
 	return ParsePropertiesOf(PRISM, file, src)
 }
 
-// parseProperties parses a properties file in one dialect only, without hints about the other
-// dialect.
+// parseProperties parses a properties file in one dialect, without a hint about the other dialect.
 func parseProperties(dialect Dialect, file string, src []byte) (*Properties, error) {
-	p, err := newParser(dialect, file, src, true)
+	fileParser, err := newParser(dialect, file, src, true)
 	if err != nil {
 		return nil, err
 	}
-	props := p.properties()
-	if err := p.errs.Err(); err != nil {
+	props := fileParser.parseProperties()
+	if err := fileParser.errs.Err(); err != nil {
 		return nil, err
 	}
 	return props, nil
 }
 
-// ParseProperty parses one property with its optional name, as given on a
-// command line. Semicolons may follow. Errors are as for ParseModel.
+// ParseProperty parses one property of PRISM's language with its optional name. Semicolons may follow. Errors are as for ParseModel.
 func ParseProperty(file string, src []byte) (*Property, error) {
-	p, err := newParser(PRISM, file, src, true)
+	propertyParser, err := newParser(PRISM, file, src, true)
 	if err != nil {
 		return nil, err
 	}
-	prop := p.property()
-	p.wantEOF("the end of the property")
-	if err := p.errs.Err(); err != nil {
+	prop := propertyParser.parseProperty()
+	propertyParser.wantEOF("the end of the property")
+	if err := propertyParser.errs.Err(); err != nil {
 		return nil, err
 	}
 	return prop, nil
 }
 
-// ParseExpr parses an expression of the model language, without property
-// operators. Errors are as for ParseModel.
+// ParseExpr parses an expression of PRISM's language without property operators. Errors are as for ParseModel.
 func ParseExpr(file string, src []byte) (Expr, error) {
-	p, err := newParser(PRISM, file, src, false)
+	exprParser, err := newParser(PRISM, file, src, false)
 	if err != nil {
 		return nil, err
 	}
-	expr := p.expr(modelContext)
-	p.wantEOF("the end of the expression")
-	if err := p.errs.Err(); err != nil {
+	expr := exprParser.parseExpr(modelContext)
+	exprParser.wantEOF("the end of the expression")
+	if err := exprParser.errs.Err(); err != nil {
 		return nil, err
 	}
 	return expr, nil
@@ -181,26 +171,25 @@ type parser struct {
 	inQuantile   bool              // bounds on steps can be variables of quantile(...)
 }
 
-// newParser returns a parser at the first token of a text. It refuses texts of 2 GiB and more,
-// because positions have 32 bits.
-func newParser(dialect Dialect, file string, src []byte, props bool) (*parser, error) {
-	if len(src) >= math.MaxInt32 {
+// newParser returns a parser at the first token of a text.
+func newParser(dialect Dialect, file string, src []byte, isProperties bool) (*parser, error) {
+	if len(src) >= math.MaxInt32 { // positions have 32 bits
 		return nil, ErrorList{{File: file, Msg: fmt.Sprintf("found %d bytes, want less than 2 GiB", len(src))}}
 	}
 	p := &parser{
-		scanner:      newScanner(src, props),
+		scanner:      newScanner(src, isProperties),
 		file:         file,
-		inProperties: props,
+		inProperties: isProperties,
 		dialect:      dialect,
 		steadyAt:     make(map[int32]bool),
 		interned:     make(map[string]string),
 	}
-	p.scanner.stormWords = dialect == Storm && !props
+	p.scanner.stormWords = dialect == Storm && !isProperties
 	p.tok = p.scanner.next()
 	return p, nil
 }
 
-// advance moves to the next token. After a syntax error it does nothing, until resynchronize.
+// advance moves to the next token. After a syntax error, it does nothing until resynchronize.
 func (p *parser) advance() {
 	if p.failed {
 		return
@@ -215,7 +204,7 @@ func (p *parser) peek() kind {
 	return ahead.next().kind
 }
 
-// accept moves past the current token if it has the given kind, and reports whether it did.
+// accept moves past the current token if it has this kind. It returns false if it has another kind.
 func (p *parser) accept(k kind) bool {
 	if p.tok.kind != k {
 		return false
@@ -236,10 +225,9 @@ func (p *parser) expect(k kind) {
 	p.unexpected(quoteText(kindTexts[k]))
 }
 
-// missingAtLineEnd reports whether the current token begins a later line, and no hint says that it is wrong itself. Then a semicolon is
-// missing behind the previous token. PRISM reports the current token instead.
+// missingAtLineEnd reports whether a semicolon is missing at the end of a line: the current token begins a later line, and no hint explains it.
 func (p *parser) missingAtLineEnd() bool {
-	if p.failed || p.lookingAhead || p.tok.kind == tokEOF {
+	if p.failed || p.lookingAhead || p.tok.kind == tokEOF { // PRISM would report the current token
 		return false
 	}
 	startsLine := p.tok.pos.Line > p.prevTok.pos.Line
@@ -258,13 +246,13 @@ func (p *parser) span(start Pos) Span { return Span{Start: start, Stop: p.prevTo
 
 // text returns the text of a token. Equal texts share one string.
 func (p *parser) text(tok token) string {
-	b := p.scanner.src[tok.pos.Offset:tok.end]
-	if name, ok := p.interned[string(b)]; ok {
-		return name
+	spelling := p.scanner.src[tok.pos.Offset:tok.end]
+	if shared, ok := p.interned[string(spelling)]; ok {
+		return shared
 	}
-	name := string(b)
-	p.interned[name] = name
-	return name
+	text := string(spelling)
+	p.interned[text] = text
+	return text
 }
 
 // commentAbove returns the comment block directly above the current token.
@@ -285,18 +273,17 @@ func (p *parser) remainingCommentsTo(end int) Doc {
 	return slices.Concat(p.commentBlocksTo(end)...)
 }
 
-// commentBlocksTo returns the comments before an offset that belong to no item yet, in blocks. A blank line or a token between two comments
-// separates their blocks.
-func (p *parser) commentBlocksTo(to int) []Doc {
+// commentBlocksTo returns the comments before an offset that belong to no item yet, in blocks. A blank line or a token ends a block.
+func (p *parser) commentBlocksTo(end int) []Doc {
 	var blocks []Doc
-	rest := p.scanner.src[min(p.commentsEnd, to):to]
+	text := p.scanner.src[min(p.commentsEnd, end):end]
 	for {
-		before, behind, found := bytes.Cut(rest, []byte("//"))
-		if !found {
+		before, behind, isFound := bytes.Cut(text, []byte("//"))
+		if !isFound {
 			return blocks
 		}
 		comment, next := cutLine(behind)
-		rest = next
+		text = next
 		startsBlock := len(bytes.Trim(before, " \t")) > 0
 		if len(blocks) == 0 || startsBlock {
 			blocks = append(blocks, nil)
@@ -306,17 +293,17 @@ func (p *parser) commentBlocksTo(to int) []Doc {
 	}
 }
 
-// cutLine returns the first line of a text without its line end (LF, CR or CR LF), and the text behind the line end.
-func cutLine(text []byte) (line, rest []byte) {
+// cutLine returns the first line of a text without its line end, and the text after the line end.
+func cutLine(text []byte) (line, after []byte) {
 	end := bytes.IndexAny(text, "\r\n")
 	if end < 0 {
 		return text, nil
 	}
-	line, rest = text[:end], text[end:]
-	if bytes.HasPrefix(rest, []byte("\r\n")) {
-		return line, rest[2:]
+	line, after = text[:end], text[end:]
+	if bytes.HasPrefix(after, []byte("\r\n")) {
+		return line, after[2:]
 	}
-	return line, rest[1:]
+	return line, after[1:]
 }
 
 // statementStart holds the start of a statement and the comments above it.
@@ -326,8 +313,7 @@ type statementStart struct {
 	start    Pos
 }
 
-// beginStatement starts a statement: a text up to a semicolon, or the first line of a block. It
-// collects the comments above it and allows one new error message.
+// beginStatement starts a statement or the first line of a block. It collects the comments above, and allows one new error message.
 func (p *parser) beginStatement() statementStart {
 	p.reported = false
 	statement := statementStart{doc: p.commentAbove(), start: p.tok.pos}
@@ -343,9 +329,8 @@ func (p *parser) beginStatement() statementStart {
 	return statement
 }
 
-// finishStatement ends a statement. It returns the comments above it, between its tokens and after
-// it on the same line, and its extent in the text.
-func (p *parser) finishStatement(statement statementStart) (Notes, Span) {
+// finishStatement ends a statement. It returns the comments of the statement and its extent in the text.
+func (p *parser) finishStatement(statement statementStart) (comments Notes, extent Span) {
 	if p.failed {
 		return statement.comments, p.span(statement.start)
 	}
@@ -354,16 +339,14 @@ func (p *parser) finishStatement(statement statementStart) (Notes, Span) {
 	return statement.comments, p.span(statement.start)
 }
 
-// attachInnerComments adds the comments between the tokens of a statement, as far as it has been
-// parsed, to the comments of the statement.
+// attachInnerComments adds the comments between the tokens of a statement to the comments of the statement.
 func (p *parser) attachInnerComments(statement *statementStart) {
 	if inside := p.remainingCommentsTo(int(p.prevTok.end)); inside != nil && !p.failed {
 		statement.comments.Detached = append(statement.comments.Detached, inside)
 	}
 }
 
-// commentBehind returns the comment after the previous token on the same line. It returns nil if
-// that comment belongs to the block above the next token.
+// commentBehind returns the comment after the previous token on the same line, unless it belongs to the block above the next token.
 func (p *parser) commentBehind() Doc {
 	if p.failed {
 		return nil
@@ -379,8 +362,7 @@ func (p *parser) commentBehind() Doc {
 	return Doc{commentText(comment)}
 }
 
-// unexpected reports the current token as a syntax error, with advice if there is some; want says
-// which text was expected.
+// unexpected reports the current token as a syntax error, with a hint if there is one. want describes the expected text.
 func (p *parser) unexpected(want string) {
 	if p.failed || p.lookingAhead {
 		p.fail(Pos{}, "")
@@ -393,8 +375,7 @@ func (p *parser) unexpected(want string) {
 	p.unexpectedHint(want, p.hint())
 }
 
-// unexpectedHint reports the current token as a syntax error; want says which text was expected,
-// hint how to correct the error.
+// unexpectedHint reports the current token as a syntax error. want describes the expected text. hint says how to correct the error.
 func (p *parser) unexpectedHint(want, hint string) {
 	msg := "found " + describe(p.scanner.src, p.tok) + ", want " + want
 	if hint != "" {
@@ -403,8 +384,7 @@ func (p *parser) unexpectedHint(want, hint string) {
 	p.fail(p.errorPos(p.tok), msg)
 }
 
-// errorPos returns the position at which PRISM reports an unexpected token. For the end of the file
-// it is the last character of the text.
+// errorPos returns the position at which PRISM reports an unexpected token. For the end of the file, this is the last character.
 func (p *parser) errorPos(tok token) Pos {
 	if tok.kind != tokEOF {
 		return tok.pos
@@ -412,8 +392,7 @@ func (p *parser) errorPos(tok token) Pos {
 	return lastPos(p.scanner.src)
 }
 
-// fail reports a syntax error and makes the current construct fail: no token is accepted until
-// resynchronize.
+// fail reports a syntax error. After this, no token is accepted until resynchronize.
 func (p *parser) fail(pos Pos, msg string) {
 	if p.failed {
 		return
@@ -423,8 +402,7 @@ func (p *parser) fail(pos Pos, msg string) {
 	p.report(pos, msg)
 }
 
-// report reports an error after which parsing can continue. Only the first error of a statement is
-// reported, and at most maxErrors of a file.
+// report reports an error after which the parsing can continue. It reports only the first error of a statement, and at most maxErrors of a file.
 func (p *parser) report(pos Pos, msg string) {
 	if p.lookingAhead || p.reported || p.halted {
 		return
@@ -436,13 +414,13 @@ func (p *parser) report(pos Pos, msg string) {
 	}
 }
 
-// halt gives up the rest of the file.
+// halt gives up the remaining text.
 func (p *parser) halt() {
 	p.halted = true
 	p.scanner.off = len(p.scanner.src)
 }
 
-// semicolonRule says whether resynchronize stops behind the next semicolon.
+// semicolonRule says whether resynchronize stops after the next semicolon.
 type semicolonRule bool
 
 const (
@@ -450,9 +428,8 @@ const (
 	skipSemicolon   semicolonRule = false
 )
 
-// resynchronize ends the error state. It skips tokens up to one of the stop kinds, the start of an
-// item or, with stopAtSemicolon, the end of the next semicolon. If the error is at a semicolon in the
-// middle of a line, it skips the rest of the line, too.
+// resynchronize continues after a syntax error (panic-mode recovery). It skips tokens up to the start of an item or a token in stops. With
+// stopAtSemicolon, it also stops after the next semicolon.
 func (p *parser) resynchronize(rule semicolonRule, stops ...kind) {
 	p.failed, p.tok = false, p.failedTok
 	if p.halted {
@@ -461,12 +438,13 @@ func (p *parser) resynchronize(rule semicolonRule, stops ...kind) {
 	if rule == stopAtSemicolon && p.tok.kind == tokSemicolon {
 		p.advance()
 		startsLine := p.tok.pos.Line > p.prevTok.pos.Line
-		if startsLine {
+		if startsLine { // a wrong semicolon in the middle of a line does not end the statement
 			return
 		}
 	}
 	start := p.tok.pos.Offset
-	for p.tok.kind != tokEOF && !p.atItemStart() && !slices.Contains(stops, p.tok.kind) {
+	canContinue := func() bool { return p.tok.kind == tokEOF || p.atItemStart() || slices.Contains(stops, p.tok.kind) }
+	for !canContinue() {
 		if rule == stopAtSemicolon && p.tok.kind == tokSemicolon {
 			p.skipSemicolons()
 			return
@@ -484,12 +462,11 @@ func (p *parser) skipSemicolons() {
 	}
 }
 
-// atItemStart reports whether the current token is a keyword that can only start an item, at the beginning of a line or behind the end of
-// another item. Parsing can continue there after an error.
+// atItemStart reports whether the current token starts an item, so that the parsing can continue there after an error.
 func (p *parser) atItemStart() bool {
 	startsLine := p.tok.pos.Line > p.prevTok.pos.Line
-	isBehindItem := p.prevTok.kind == tokSemicolon || kwEndinit <= p.prevTok.kind && p.prevTok.kind <= kwEndsystem
-	if !startsLine && !isBehindItem {
+	isAfterItem := p.prevTok.kind == tokSemicolon || kwEndinit <= p.prevTok.kind && p.prevTok.kind <= kwEndsystem
+	if !startsLine && !isAfterItem {
 		return false
 	}
 	switch p.tok.kind {
@@ -501,7 +478,7 @@ func (p *parser) atItemStart() bool {
 	return false
 }
 
-// parserState is a state of the parser to which it can return.
+// parserState is a saved state of the parser.
 type parserState struct {
 	scanner       scanner
 	tok, prevTok  token
@@ -527,8 +504,8 @@ func (p *parser) restoreState(state parserState) {
 	}
 }
 
-// enterNesting enters one level of nesting, which the caller leaves with depth--. It returns false
-// and reports an error if there are more than maxNesting levels.
+// enterNesting enters a level of nesting. It returns false and reports an error at more than maxNesting levels. The caller leaves the level with
+// depth--.
 func (p *parser) enterNesting() bool {
 	if p.depth >= maxNesting {
 		p.fail(p.errorPos(p.tok), fmt.Sprintf("nested more than %d deep", maxNesting))
@@ -538,8 +515,8 @@ func (p *parser) enterNesting() bool {
 	return true
 }
 
-// addTreeLevel sets the height of the syntax tree to that of a new node whose children have the current height and otherHeight. It reports an
-// error if the height exceeds maxHeight.
+// addTreeLevel adds a level to the height of the syntax tree, whose subtrees have the current height and otherHeight. More than maxHeight levels
+// are an error.
 func (p *parser) addTreeLevel(otherHeight int) {
 	p.treeHeight = max(p.treeHeight, otherHeight) + 1
 	if p.treeHeight > maxHeight {
@@ -547,8 +524,8 @@ func (p *parser) addTreeLevel(otherHeight int) {
 	}
 }
 
-// ident parses an identifier; what describes it in an error message.
-func (p *parser) ident(what string) *Ident {
+// parseIdent parses an identifier; what describes it in an error message.
+func (p *parser) parseIdent(what string) *Ident {
 	name := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
 	if !p.accept(tokIdent) {
 		p.unexpected(what)
@@ -556,20 +533,18 @@ func (p *parser) ident(what string) *Ident {
 	return name
 }
 
-// name parses an identifier that is declared here or names an action. For a keyword in its place it
-// reports an error, but the construct goes on.
-func (p *parser) name(what string) *Ident {
+// parseName parses a name that is declared here or names an action. A keyword in its place is an error, but the parsing continues.
+func (p *parser) parseName(what string) *Ident {
 	if k := p.tok.kind; k.isKeyword() && !isStructural(k) && !p.lookingAhead {
 		ident := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
 		p.report(p.tok.pos, fmt.Sprintf("found keyword %q, want %s; PRISM reserves %q", ident.Name, what, ident.Name))
 		p.advance()
 		return ident
 	}
-	return p.ident(what)
+	return p.parseIdent(what)
 }
 
-// isStructural reports whether a keyword that is found in place of a name more likely starts or
-// ends another part of the file.
+// isStructural reports whether a keyword starts or ends a declaration or a type, so that it is not meant as a name.
 func isStructural(k kind) bool {
 	switch k {
 	case kwInt, kwBool, kwDouble, kwClock, kwConst, kwInit, kwInvariant, kwFormula, kwLabel, kwGlobal, kwModule, kwRewards,
@@ -579,26 +554,28 @@ func isStructural(k kind) bool {
 	return false
 }
 
-// quotedName parses a name in double quotes.
-func (p *parser) quotedName(what string) *Ident {
+// parseQuotedName parses a name in double quotes.
+func (p *parser) parseQuotedName(what string) *Ident {
 	p.expect(tokQuote)
-	ident := p.name(what)
+	ident := p.parseName(what)
 	p.expect(tokQuote)
 	return ident
 }
 
-// lastPos returns the position of the last character of a text; line 1, column 1 if the text is empty.
+// lastPos returns the position of the last character of a text. An empty text gives line 1, column 1.
 func lastPos(src []byte) Pos {
-	s := newScanner(src, false)
-	pos := Pos{Line: 1, Col: 1}
-	for s.off < len(src) {
-		pos = Pos{Offset: int32(s.off), Line: s.line, Col: int32(s.off-s.lineOff) + 1}
-		if char := src[s.off]; char == '\n' || char == '\r' && s.byteAt(s.off+1) != '\n' {
-			s.newline()
+	scan := newScanner(src, false)
+	last := Pos{Line: 1, Col: 1}
+	for scan.off < len(src) {
+		last = scan.pos()
+		char := src[scan.off]
+		endsLine := char == '\n' || char == '\r' && scan.byteAt(scan.off+1) != '\n'
+		if endsLine {
+			scan.skipLineEnd()
 			continue
 		}
-		_, size := utf8.DecodeRune(src[s.off:])
-		s.off += size
+		_, size := utf8.DecodeRune(src[scan.off:])
+		scan.off += size
 	}
-	return pos
+	return last
 }

@@ -5,8 +5,7 @@ import (
 	"strconv"
 )
 
-// exprContext says which operators an expression may use. The zero value is the context of
-// expressions in a model.
+// exprContext says which operators an expression may use. The zero value stands for expressions in a model.
 type exprContext uint8
 
 const (
@@ -67,7 +66,7 @@ func (op Op) level() level {
 	return levelBasic
 }
 
-// infixOp returns the infix operator that a token stands for; OpNone if it stands for none.
+// infixOp returns the infix operator of a token, or OpNone.
 func infixOp(k kind) Op {
 	switch k {
 	case tokImplies:
@@ -96,7 +95,7 @@ func infixOp(k kind) Op {
 	return relationOp(k)
 }
 
-// relationOp returns the order relation (<, <=, > or >=) that a token stands for; OpNone if it stands for none.
+// relationOp returns the order relation of a token (<, <=, > or >=), or OpNone.
 func relationOp(k kind) Op {
 	switch k {
 	case tokLess:
@@ -111,8 +110,7 @@ func relationOp(k kind) Op {
 	return OpNone
 }
 
-// mayUse reports whether an operator of the given group may occur in the context. While the parser
-// looks ahead, all may, as in PRISM.
+// mayUse reports whether this group of operators may occur in the context. As in PRISM, the look-ahead allows all operators.
 func (p *parser) mayUse(context, operators exprContext) bool {
 	return context&operators != 0 || p.lookingAhead
 }
@@ -120,64 +118,68 @@ func (p *parser) mayUse(context, operators exprContext) bool {
 // badExpr returns a placeholder for an expression with a syntax error.
 func (p *parser) badExpr() Expr { return &BoolLit{Span: p.span(p.tok.pos)} }
 
-// expr parses an expression of any precedence level.
-func (p *parser) expr(context exprContext) Expr {
+// parseExpr parses an expression of any precedence level.
+func (p *parser) parseExpr(context exprContext) Expr {
 	if !p.enterNesting() {
 		return p.badExpr()
 	}
-	expr := p.until(context)
+	expr := p.parseUntil(context)
 	p.depth--
 	return expr
 }
 
-// until parses an expression whose outermost operator may be one of the binary temporal operators U, W and R, which do not associate: a U b U c
-// is an error.
-func (p *parser) until(context exprContext) Expr {
-	start := p.tok.pos
-	left := p.temporal(context)
-	var op TemporalOp
-	p.splitOperator(kwU)
-	switch p.tok.kind {
+// binaryTemporalOp returns the temporal operator U, W or R of a token. ok is false for other tokens.
+func binaryTemporalOp(k kind) (op TemporalOp, ok bool) {
+	switch k {
 	case kwU:
-		op = Until
+		return Until, true
 	case kwW:
-		op = WeakUntil
+		return WeakUntil, true
 	case kwR:
-		op = Release
-	default:
+		return Release, true
+	}
+	return 0, false
+}
+
+// parseUntil parses an expression with an optional binary temporal operator U, W or R. These operators do not associate, so a U b U c is an error.
+func (p *parser) parseUntil(context exprContext) Expr {
+	start := p.tok.pos
+	left := p.parseTemporal(context)
+	p.splitOperator(kwU)
+	op, isTemporal := binaryTemporalOp(p.tok.kind)
+	if !isTemporal {
 		return left
 	}
 	isBound := context&insideBound != 0
 	switch {
 	case p.lookingAhead && isBound: // the R may also start an operator behind the bound
 		before := p.saveState()
-		if right := p.untilOperand(context, start, op, left); !p.failed {
+		if right := p.parseUntilOperand(context, start, op, left); !p.failed {
 			return right
 		}
 		p.restoreState(before)
 		return left
 	case p.mayUse(context, allowTemporal):
-		return p.untilOperand(context, start, op, left)
+		return p.parseUntilOperand(context, start, op, left)
 	case isBound:
 		p.unexpectedHint("the operand of the temporal operator", "a bound ends here, and an R operator behind it needs parentheses")
 	}
 	return left
 }
 
-// untilOperand parses the temporal operator at the current token, its bound and its right operand,
-// and returns the formula that joins the left operand with it.
-func (p *parser) untilOperand(context exprContext, start Pos, op TemporalOp, left Expr) Expr {
+// parseUntilOperand parses a binary temporal operator with its bound and its right operand. left is the left operand.
+func (p *parser) parseUntilOperand(context exprContext, start Pos, op TemporalOp, left Expr) Expr {
 	treeHeight := p.treeHeight
 	p.advance()
-	bound, costs := p.bounds()
+	bound, costs := p.parseBounds()
 	treeHeight = max(treeHeight, p.treeHeight)
-	right := p.temporal(context)
+	right := p.parseTemporal(context)
 	p.addTreeLevel(treeHeight)
 	return &Temporal{Op: op, X: left, Y: right, Bound: bound, Costs: costs, Span: p.span(start)}
 }
 
-// temporal parses an expression that may start with the prefix operators X, F and G.
-func (p *parser) temporal(context exprContext) Expr {
+// parseTemporal parses an expression with any number of prefix operators X, F and G.
+func (p *parser) parseTemporal(context exprContext) Expr {
 	var op TemporalOp
 	switch k := p.tok.kind; {
 	case k == kwX && p.mayUse(context, allowTemporal):
@@ -187,44 +189,43 @@ func (p *parser) temporal(context exprContext) Expr {
 	case k == kwG && p.mayUse(context, allowTemporal):
 		op = Globally
 	default:
-		return p.cond(context)
+		return p.parseCond(context)
 	}
 	start := p.tok.pos
 	p.advance()
 	p.treeHeight = 0
-	bound, costs := p.bounds()
+	bound, costs := p.parseBounds()
 	boundHeight := p.treeHeight
 	if !p.enterNesting() {
 		return p.badExpr()
 	}
-	operand := p.temporal(context)
+	operand := p.parseTemporal(context)
 	p.depth--
 	p.addTreeLevel(boundHeight)
 	return &Temporal{Op: op, Y: operand, Bound: bound, Costs: costs, Span: p.span(start)}
 }
 
-// timeBound parses the bound of a temporal operator: <=k, <k, >=k, >k, =k or [low,high]. It returns
-// nil if there is none.
-func (p *parser) timeBound() *TimeBound {
+// parseTimeBound parses the bound of a temporal operator: <=k, <k, >=k, >k, =k or [low,high]. It returns nil if there is none.
+func (p *parser) parseTimeBound() *TimeBound {
 	start := p.tok.pos
 	bound := &TimeBound{}
 	switch k := p.tok.kind; k {
 	case tokLess, tokLessEqual:
 		p.advance()
-		bound.High, bound.HighStrict = p.boundExpr(), k == tokLess
+		bound.High, bound.HighStrict = p.parseBoundExpr(), k == tokLess
 	case tokGreater, tokGreaterEqual:
 		p.advance()
-		bound.Low, bound.LowStrict = p.boundExpr(), k == tokGreater
+		bound.Low, bound.LowStrict = p.parseBoundExpr(), k == tokGreater
 	case tokEqual:
 		p.advance()
-		bound.Low, bound.Equal = p.expr(insideBound), true
+		bound.Low, bound.Equal = p.parseExpr(insideBound), true
 		bound.High = bound.Low
 	case tokLeftBracket:
 		p.advance()
-		bound.Low = p.expr(insideBound)
+		bound.Low = p.parseExpr(insideBound)
 		treeHeight := p.treeHeight
 		p.expect(tokComma)
-		bound.High = p.expr(insideBound)
+		bound.High = p.parseExpr(insideBound)
 		p.treeHeight = max(p.treeHeight, treeHeight)
 		p.expect(tokRightBracket)
 	default:
@@ -234,26 +235,24 @@ func (p *parser) timeBound() *TimeBound {
 	return bound
 }
 
-// boundExpr parses the number in a one-sided bound. An identifier followed by a parenthesis is the
-// whole bound, not a function call: in F<=t (b) the bound is t.
-func (p *parser) boundExpr() Expr {
+// parseBoundExpr parses the number of a one-sided bound. As in PRISM, a name before a parenthesis is the whole bound: in F<=t (b) the bound is t.
+func (p *parser) parseBoundExpr() Expr {
 	if p.tok.kind == tokIdent && (p.lookingAhead || p.peek() == tokLeftParen) {
 		p.treeHeight = 1
-		return p.ident("")
+		return p.parseIdent("")
 	}
-	return p.expr(insideBound)
+	return p.parseExpr(insideBound)
 }
 
-// cond parses a conditional c ? t : e or an expression that binds tighter. Only the last branch may
-// be a conditional itself.
-func (p *parser) cond(context exprContext) Expr {
+// parseCond parses a conditional c ? t : e or an expression that binds tighter. Only e may be a conditional without parentheses.
+func (p *parser) parseCond(context exprContext) Expr {
 	start := p.tok.pos
-	condition := p.binary(context, levelImplies)
+	condition := p.parseBinary(context, levelImplies)
 	if !p.accept(tokQuestion) {
 		return condition
 	}
 	treeHeight := p.treeHeight
-	then := p.binary(context, levelImplies)
+	then := p.parseBinary(context, levelImplies)
 	treeHeight = max(treeHeight, p.treeHeight)
 	if p.tok.kind == tokQuestion {
 		p.unexpectedHint(`":"`, "a conditional that is not in the last branch needs parentheses: a ? (b ? c : d) : e")
@@ -262,20 +261,20 @@ func (p *parser) cond(context exprContext) Expr {
 	if !p.enterNesting() {
 		return condition
 	}
-	otherwise := p.cond(context)
+	otherwise := p.parseCond(context)
 	p.depth--
 	p.addTreeLevel(treeHeight)
 	return &Cond{C: condition, T: then, E: otherwise, Span: p.span(start)}
 }
 
-// binary parses infix operators that bind at least as tightly as minLevel (precedence climbing).
-func (p *parser) binary(context exprContext, minLevel level) Expr {
+// parseBinary parses infix operators that bind at least as tightly as minLevel, by precedence climbing.
+func (p *parser) parseBinary(context exprContext, minLevel level) Expr {
 	start := p.tok.pos
 	var left Expr
 	if p.tok.kind == tokNot && minLevel <= levelNot {
-		left = p.not(context)
+		left = p.parseNot(context)
 	} else {
-		left = p.neg(context)
+		left = p.parseNeg(context)
 	}
 	for {
 		op := infixOp(p.tok.kind)
@@ -284,82 +283,83 @@ func (p *parser) binary(context exprContext, minLevel level) Expr {
 		}
 		opPos, leftHeight := p.tok.pos, p.treeHeight
 		p.advance()
-		right := p.rightOperand(context, op)
+		right := p.parseRightOperand(context, op)
 		p.addTreeLevel(leftHeight)
 		left = &Binary{Op: op, X: left, Y: right, OpPos: opPos, Span: p.span(start)}
 	}
 }
 
-// rightOperand parses the right operand of an infix operator; => and ^ associate to the right.
-func (p *parser) rightOperand(context exprContext, op Op) Expr {
+// parseRightOperand parses the right operand of an infix operator. The operators => and ^ associate to the right.
+func (p *parser) parseRightOperand(context exprContext, op Op) Expr {
 	if op != OpImplies && op != OpPow {
-		return p.binary(context, op.level()+1)
+		return p.parseBinary(context, op.level()+1)
 	}
 	if !p.enterNesting() {
 		return p.badExpr()
 	}
-	right := p.binary(context, op.level())
+	right := p.parseBinary(context, op.level())
 	p.depth--
 	return right
 }
 
-// not parses a negation !expr, whose operand extends over comparisons.
-func (p *parser) not(context exprContext) Expr {
+// parseNot parses a negation !expr. Its operand includes comparisons.
+func (p *parser) parseNot(context exprContext) Expr {
 	start := p.tok.pos
 	if !p.enterNesting() {
 		return p.badExpr()
 	}
 	p.advance()
-	expr := p.binary(context, levelNot)
+	expr := p.parseBinary(context, levelNot)
 	p.depth--
 	p.addTreeLevel(0)
 	return &Unary{Op: OpNot, X: expr, Span: p.span(start)}
 }
 
-// neg parses a signed expression -expr, or a primary expression.
-func (p *parser) neg(context exprContext) Expr {
+// parseNeg parses -expr or a primary expression.
+func (p *parser) parseNeg(context exprContext) Expr {
 	if p.tok.kind != tokMinus {
-		return p.primary(context)
+		return p.parsePrimary(context)
 	}
 	start := p.tok.pos
 	if !p.enterNesting() {
 		return p.badExpr()
 	}
 	p.advance()
-	expr := p.neg(context)
+	expr := p.parseNeg(context)
 	p.depth--
 	p.addTreeLevel(0)
 	return &Unary{Op: OpNeg, X: expr, Span: p.span(start)}
 }
 
-// primary parses a literal, name, function call, expression in parentheses or property operator.
-func (p *parser) primary(context exprContext) Expr {
+// parsePrimary parses a literal, name, function call, expression in parentheses or property operator.
+func (p *parser) parsePrimary(context exprContext) Expr {
 	p.treeHeight = 1
 	if name := p.stormOperator(); name != "" && p.mayUse(context, allowProperty) {
-		return p.stormOperation(name)
+		return p.parseStormOperation(name)
 	}
 	switch p.tok.kind {
 	case tokInt:
-		return p.intLit()
+		return p.parseIntLit()
 	case tokDouble:
-		return p.doubleLit()
+		return p.parseDoubleLit()
 	case kwTrue, kwFalse:
-		return p.boolLit()
+		return p.parseBoolLit()
 	case tokIdent:
-		return p.nameOrCall(context)
+		return p.parseNameOrCall(context)
 	case kwMin, kwMax:
-		return p.call(context, p.funcName())
+		return p.parseCall(context, p.parseFuncName())
 	case kwFunc:
-		return p.funcCall(context)
+		return p.parseFuncCall(context)
 	case tokLeftParen:
-		return p.paren(context)
+		return p.parseParen(context)
 	}
 	isOperator := startsPropertyOperator(p.tok.kind)
 	switch {
 	case isOperator && p.mayUse(context, allowProperty):
-		return p.propertyOperator(context)
+		return p.parsePropertyOperator(context)
 	case isOperator && p.tok.kind == tokQuote:
-		p.unexpectedHint("an expression without labels and property operators", "a label cannot be used in definitions of the model, but a formula with the same expression can")
+		p.unexpectedHint("an expression without labels and property operators",
+			"a label cannot be used in definitions of the model, but a formula with the same expression can")
 	case isOperator:
 		p.unexpected("an expression without labels and property operators")
 	default:
@@ -368,63 +368,64 @@ func (p *parser) primary(context exprContext) Expr {
 	return p.badExpr()
 }
 
-// doubleLit parses the literal of a double. The tree keeps its text, so that 0.1 is exactly 1/10.
-func (p *parser) doubleLit() Expr {
+// parseDoubleLit parses a literal of type double. The tree keeps its text, so 0.1 is exactly 1/10.
+func (p *parser) parseDoubleLit() Expr {
 	literal := p.tok
 	p.advance()
 	return &DoubleLit{Text: p.text(literal), Span: p.span(literal.pos)}
 }
 
-// boolLit parses true or false.
-func (p *parser) boolLit() Expr {
+// parseBoolLit parses true or false.
+func (p *parser) parseBoolLit() Expr {
 	literal := p.tok
 	p.advance()
 	return &BoolLit{Value: literal.kind == kwTrue, Span: p.span(literal.pos)}
 }
 
-// nameOrCall parses a name or, if a parenthesis follows, a function call or one of Storm's predicates.
-func (p *parser) nameOrCall(context exprContext) Expr {
+// parseNameOrCall parses a name or, if a parenthesis follows, a function call or one of Storm's predicates.
+func (p *parser) parseNameOrCall(context exprContext) Expr {
 	p.noteMisspelledOperator(context)
-	ident := p.ident("")
+	ident := p.parseIdent("")
 	if p.tok.kind != tokLeftParen {
 		return ident
 	}
 	if relation, ok := predicate(ident.Name); ok && p.dialect == Storm {
-		return p.predicateOperator(context, ident, relation)
+		return p.parsePredicateOperator(context, ident, relation)
 	}
-	return p.call(context, ident)
+	return p.parseCall(context, ident)
 }
 
-// paren parses an expression in parentheses, and returns a node for the parentheses, so that printing keeps them.
-func (p *parser) paren(context exprContext) Expr {
+// parseParen parses an expression in parentheses. The tree has a node for the parentheses, so printing keeps them.
+func (p *parser) parseParen(context exprContext) Expr {
 	start := p.tok.pos
 	p.expect(tokLeftParen)
-	expr := p.expr(context)
+	expr := p.parseExpr(context)
 	p.expect(tokRightParen)
 	p.addTreeLevel(0)
 	return &Paren{X: expr, Span: p.span(start)}
 }
 
-// intLit parses an integer literal of at most 2^31-1. PRISM detects a larger one only after it has
-// read it, and then reports the next token if it has read ahead; errors are in the same place here.
-func (p *parser) intLit() Expr {
+// parseIntLit parses an integer literal of at most 2^31-1.
+func (p *parser) parseIntLit() Expr {
 	tok := p.tok
 	value, err := strconv.ParseInt(string(p.scanner.src[tok.pos.Offset:tok.end]), 10, 32)
 	if err != nil && !p.lookingAhead {
 		pos := tok.pos
-		if p.prescanned {
+		if p.prescanned { // PRISM has read the next token, and reports its position
 			ahead := p.scanner
 			pos = p.errorPos(ahead.next())
 		}
-		p.fail(pos, fmt.Sprintf("found %s, want an integer of at most 2147483647; a time can be a double such as 1e10, and a step bound of this size can be omitted", describe(p.scanner.src, tok)))
+		const format = "found %s, want an integer of at most 2147483647; a time can be a double such as 1e10, " +
+			"and a step bound of this size can be omitted"
+		p.fail(pos, fmt.Sprintf(format, describe(p.scanner.src, tok)))
 		return p.badExpr()
 	}
 	p.advance()
 	return &IntLit{Value: int32(value), Span: p.span(tok.pos)}
 }
 
-// funcName parses the name of a function; min and max are keywords.
-func (p *parser) funcName() *Ident {
+// parseFuncName parses the name of a function; min and max are keywords.
+func (p *parser) parseFuncName() *Ident {
 	ident := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
 	if !p.accept(kwMin) && !p.accept(kwMax) && !p.accept(tokIdent) {
 		p.unexpected("a function name")
@@ -432,9 +433,8 @@ func (p *parser) funcName() *Ident {
 	return ident
 }
 
-// call parses the arguments of a function whose name has been read: one of the model language, multi(...), or multilex(...) and quantile(...) of
-// Storm's dialect.
-func (p *parser) call(context exprContext, name *Ident) Expr {
+// parseCall parses the arguments of a function. multi(...), multilex(...) and quantile(...) count as functions.
+func (p *parser) parseCall(context exprContext, name *Ident) Expr {
 	p.expect(tokLeftParen)
 	stormProperty := p.dialect == Storm && p.inProperties
 	isLexicographic := name.Name == "multilex" && stormProperty
@@ -442,35 +442,35 @@ func (p *parser) call(context exprContext, name *Ident) Expr {
 	wasInMulti, wasInQuantile := p.inMulti, p.inQuantile
 	p.inMulti = name.Name == "multi" || isLexicographic
 	if name.Name == "quantile" && stormProperty {
-		call.Bounds = p.boundVariables()
+		call.Bounds = p.parseBoundVariables()
 		p.inQuantile = true
 	}
-	call.Args = p.arguments(context)
+	call.Args = p.parseArguments(context)
 	p.inMulti, p.inQuantile = wasInMulti, wasInQuantile
 	p.expect(tokRightParen)
 	call.Span = p.span(name.Start)
 	return call
 }
 
-// funcCall parses the old form of a function call, func(name, arguments).
-func (p *parser) funcCall(context exprContext) Expr {
+// parseFuncCall parses the old form of a function call, func(name, arguments).
+func (p *parser) parseFuncCall(context exprContext) Expr {
 	start := p.tok.pos
 	p.advance()
 	p.expect(tokLeftParen)
-	call := &Call{Func: p.funcName(), Old: true}
+	call := &Call{Func: p.parseFuncName(), Old: true}
 	p.expect(tokComma)
-	call.Args = p.arguments(context)
+	call.Args = p.parseArguments(context)
 	p.expect(tokRightParen)
 	call.Span = p.span(start)
 	return call
 }
 
-// arguments parses one or more expressions with commas between them.
-func (p *parser) arguments(context exprContext) []Expr {
-	args := []Expr{p.expr(context)}
+// parseArguments parses one or more expressions with commas between them.
+func (p *parser) parseArguments(context exprContext) []Expr {
+	args := []Expr{p.parseExpr(context)}
 	treeHeight := p.treeHeight
 	for p.accept(tokComma) {
-		args = append(args, p.expr(context))
+		args = append(args, p.parseExpr(context))
 		treeHeight = max(treeHeight, p.treeHeight)
 	}
 	p.addTreeLevel(treeHeight)

@@ -2,13 +2,13 @@ package syntax
 
 import "fmt"
 
-// model parses a model file. It leaves out the items that have errors.
-func (p *parser) model() *Model {
+// parseModel parses a model file. It leaves out items with errors.
+func (p *parser) parseModel() *Model {
 	start := p.tok.pos
 	model := &Model{File: p.file, Dialect: p.dialect, Truncates: p.dialect == Storm}
 	for p.tok.kind != tokEOF {
 		first := p.tok.kind
-		item := p.item()
+		item := p.parseItem()
 		if p.failed {
 			p.recoverItem(first)
 			continue
@@ -22,51 +22,51 @@ func (p *parser) model() *Model {
 	return model
 }
 
-// item parses one top-level declaration of a model file. It returns nil after a syntax error.
-func (p *parser) item() Item {
+// parseItem parses one top-level declaration of a model. It returns nil after a syntax error.
+func (p *parser) parseItem() Item {
 	switch p.tok.kind {
 	case kwFormula:
-		return p.formulaDecl()
+		return p.parseFormulaDecl()
 	case kwLabel:
-		return p.labelDecl()
+		return p.parseLabelDecl()
 	case kwConst, kwRate, kwProb:
-		return p.constDecl()
+		return p.parseConstDecl()
 	case kwGlobal:
-		return p.globalDecl()
+		return p.parseGlobalDecl()
 	case kwModule:
-		return p.module()
+		return p.parseModule()
 	case kwRewards:
-		return p.rewards()
+		return p.parseRewards()
 	case kwInit:
-		return p.initBlock()
+		return p.parseInitBlock()
 	case kwObservables:
-		return p.observables()
+		return p.parseObservables()
 	case kwObservable:
-		return p.observable()
+		return p.parseObservable()
 	case kwSystem:
-		return p.system()
+		return p.parseSystem()
 	}
 	if modelType := modelTypeOf(p.tok.kind); modelType != TypeNone {
-		return p.typeWord(modelType)
+		return p.parseTypeWord(modelType)
 	}
 	if p.dialect == Storm && p.atWord(wordMA) {
-		return p.typeWord(MA)
+		return p.parseTypeWord(MA)
 	}
-	if item := p.gameItem(); item != nil {
+	if item := p.parseGameItem(); item != nil {
 		return item
 	}
 	p.beginStatement()
 	word := p.text(p.tok)
 	if problem, isUnsupported := unsupported(word); isUnsupported {
 		p.fail(p.tok.pos, fmt.Sprintf("found %q: %s", word, problem))
-		p.halt() // the rest of such a model would only cause more errors
+		p.halt() // such a model would only cause more errors
 		return nil
 	}
 	p.unexpected("a model type, constant, formula, label, variable, module or reward structure")
 	return nil
 }
 
-// recoverItem skips the rest of an item with a syntax error; first is the kind of its first token.
+// recoverItem skips the remaining tokens of an item with a syntax error. first is the kind of its first token.
 func (p *parser) recoverItem(first kind) {
 	switch first {
 	case kwInit:
@@ -80,15 +80,15 @@ func (p *parser) recoverItem(first kind) {
 		p.accept(kwEndsystem)
 	case kwFormula, kwLabel, kwConst, kwRate, kwProb, kwGlobal, kwObservable, tokSemicolon:
 		p.resynchronize(stopAtSemicolon)
-	case kwModule: // a renamed module; moduleBody resynchronizes itself
+	case kwModule: // a renamed module, because the body of a module recovers from its errors
 		p.resynchronize(skipSemicolon, kwEndmodule)
 		p.accept(kwEndmodule)
-	default: // such as commands behind a stray endmodule: report one error for all of them
+	default: // such as commands after a superfluous endmodule, which need only one error
 		p.resynchronize(skipSemicolon)
 	}
 }
 
-// modelTypeOf returns the model type that a keyword declares; TypeNone for other tokens.
+// modelTypeOf returns the model type that a keyword declares, or TypeNone for other tokens.
 func modelTypeOf(k kind) ModelType {
 	switch k {
 	case kwDTMC, kwProbabilistic:
@@ -107,8 +107,7 @@ func modelTypeOf(k kind) ModelType {
 	return TypeNone
 }
 
-// unsupported returns an error message if a word starts a part of a model that another tool reads but this package does not; false for other
-// words.
+// unsupported returns an error message for a word that another tool reads and this package does not. ok is false for other words.
 //
 // Source: PRISM-games 3.2, Storm 1.14 and PAYNT.
 func unsupported(word string) (message string, ok bool) {
@@ -127,83 +126,82 @@ func unsupported(word string) (message string, ok bool) {
 	return "", false
 }
 
-// globalDecl parses the declaration of a global variable, `global name : type init expr;`.
-func (p *parser) globalDecl() *GlobalDecl {
+// parseGlobalDecl parses the declaration of a global variable, `global name : type init expr;`.
+func (p *parser) parseGlobalDecl() *GlobalDecl {
 	statement := p.beginStatement()
 	global := &GlobalDecl{Doc: statement.doc}
 	p.advance()
-	global.Var = p.varDecl()
+	global.Var = p.parseVarDecl()
 	global.Notes, global.Span = p.finishStatement(statement)
 	return global
 }
 
-// initBlock parses `init expr endinit`.
-func (p *parser) initBlock() *InitBlock {
+// parseInitBlock parses `init expr endinit`.
+func (p *parser) parseInitBlock() *InitBlock {
 	statement := p.beginStatement()
 	block := &InitBlock{Doc: statement.doc}
 	p.advance()
-	block.X = p.expr(modelContext)
+	block.X = p.parseExpr(modelContext)
 	p.expect(kwEndinit)
 	block.Notes, block.Span = p.finishStatement(statement)
 	return block
 }
 
-// formulaDecl parses `formula name = expr;`.
-func (p *parser) formulaDecl() *FormulaDecl {
+// parseFormulaDecl parses `formula name = expr;`.
+func (p *parser) parseFormulaDecl() *FormulaDecl {
 	statement := p.beginStatement()
 	formula := &FormulaDecl{Doc: statement.doc}
 	p.advance()
-	formula.Name = p.name("a formula name")
+	formula.Name = p.parseName("a formula name")
 	p.expect(tokEqual)
-	formula.X = p.expr(modelContext)
+	formula.X = p.parseExpr(modelContext)
 	p.expect(tokSemicolon)
 	formula.Notes, formula.Span = p.finishStatement(statement)
 	return formula
 }
 
-// labelDecl parses `label "name" = expr;`. In Storm's dialect the name may be without quotes.
-func (p *parser) labelDecl() *LabelDecl {
+// parseLabelDecl parses `label "name" = expr;`. In Storm's dialect the name may be without quotes.
+func (p *parser) parseLabelDecl() *LabelDecl {
 	statement := p.beginStatement()
 	label := &LabelDecl{Doc: statement.doc}
 	p.advance()
 	if p.tok.kind == tokIdent {
-		label.Name = p.ident("")
+		label.Name = p.parseIdent("")
 		if p.dialect == PRISM {
 			p.report(label.Name.Start, fmt.Sprintf("found %s, want a label name in double quotes", quoteText(label.Name.Name)))
 		}
 	} else {
-		label.Name = p.quotedName("a label name")
+		label.Name = p.parseQuotedName("a label name")
 	}
 	p.expect(tokEqual)
-	label.X = p.expr(modelContext)
+	label.X = p.parseExpr(modelContext)
 	p.expect(tokSemicolon)
 	label.Notes, label.Span = p.finishStatement(statement)
 	return label
 }
 
-// constDecl parses the declaration of a constant, `const type name = expr;`, where the type and the value may be missing. PRISM's old forms
-// `rate name = expr;` and `prob name = expr;` declare a double.
-func (p *parser) constDecl() *ConstDecl {
+// parseConstDecl parses `const type name = expr;`. The type and the value may be missing.
+func (p *parser) parseConstDecl() *ConstDecl {
 	statement := p.beginStatement()
 	constant := &ConstDecl{Doc: statement.doc}
-	isRateOrProb := p.tok.kind != kwConst
+	isRateOrProb := p.tok.kind != kwConst // the old forms `rate name = expr;` and `prob name = expr;`
 	p.advance()
 	if isRateOrProb {
 		constant.Type, constant.HasType = ConstDouble, true
 	} else {
-		constant.Type, constant.HasType = p.constType()
+		constant.Type, constant.HasType = p.parseConstType()
 	}
-	constant.Name = p.name("a constant name")
+	constant.Name = p.parseName("a constant name")
 	if p.accept(tokEqual) {
-		constant.Value = p.expr(modelContext)
+		constant.Value = p.parseExpr(modelContext)
 	}
 	p.expect(tokSemicolon)
 	constant.Notes, constant.Span = p.finishStatement(statement)
 	return constant
 }
 
-// constType parses the type of a constant: int, double or bool. If no type follows, it returns int and false.
-func (p *parser) constType() (constType ConstType, hasType bool) {
+// parseConstType parses the type of a constant. If no type follows, it returns int and false.
+func (p *parser) parseConstType() (constType ConstType, hasType bool) {
 	switch {
 	case p.accept(kwInt):
 		return ConstInt, true
@@ -215,28 +213,27 @@ func (p *parser) constType() (constType ConstType, hasType bool) {
 	return ConstInt, false
 }
 
-// acceptClock consumes the word clock and reports whether it was there. In Storm's dialect clock is not a keyword, so the scanner
-// returns it as an identifier.
+// acceptClock consumes the word clock if it comes next. It returns false if it does not.
 func (p *parser) acceptClock() bool {
-	if p.dialect == Storm && p.tok.kind == tokIdent && p.text(p.tok) == kindTexts[kwClock] {
+	if p.dialect == Storm && p.tok.kind == tokIdent && p.text(p.tok) == kindTexts[kwClock] { // not a keyword there
 		p.advance()
 		return true
 	}
 	return p.accept(kwClock)
 }
 
-// varDecl parses the declaration of a variable, `name : type init expr;`, where init may be missing.
-func (p *parser) varDecl() *VarDecl {
+// parseVarDecl parses the declaration of a variable, `name : type init expr;`. The initial value may be missing.
+func (p *parser) parseVarDecl() *VarDecl {
 	variable := &VarDecl{}
 	start := p.tok.pos
-	variable.Name = p.name("a variable name")
+	variable.Name = p.parseName("a variable name")
 	p.expect(tokColon)
 	variable.TypePos = p.tok.pos
 	switch {
 	case p.accept(tokLeftBracket):
-		variable.Low = p.expr(modelContext)
+		variable.Low = p.parseExpr(modelContext)
 		p.expect(tokDotDot)
-		variable.High = p.expr(modelContext)
+		variable.High = p.parseExpr(modelContext)
 		p.expect(tokRightBracket)
 	case p.accept(kwInt):
 		variable.Type = IntVar
@@ -248,34 +245,33 @@ func (p *parser) varDecl() *VarDecl {
 		p.unexpected(`"[", "int", "bool" or "clock"`)
 	}
 	if p.accept(kwInit) {
-		variable.Init = p.expr(modelContext)
+		variable.Init = p.parseExpr(modelContext)
 	}
 	p.expect(tokSemicolon)
 	variable.Span = p.span(start)
 	return variable
 }
 
-// module parses a module or a renamed module.
-func (p *parser) module() Item {
+// parseModule parses a module or a renamed module.
+func (p *parser) parseModule() Item {
 	statement := p.beginStatement()
 	p.advance()
-	name := p.name("a module name")
+	name := p.parseName("a module name")
 	if p.accept(tokEqual) {
-		return p.renamedModule(statement, name)
+		return p.parseRenamedModule(statement, name)
 	}
 	p.attachInnerComments(&statement)
 	module := &Module{Doc: statement.doc, Name: name, Head: p.commentBehind()}
-	p.moduleBody(module)
+	p.parseModuleBody(module)
 	module.Notes, module.Span = p.finishStatement(statement)
 	return module
 }
 
-// moduleBody parses the variables, the invariant and the commands of a module up to endmodule. After an error it continues with the next
-// statement.
-func (p *parser) moduleBody(module *Module) {
-	inOrder := true
+// parseModuleBody parses the statements of a module up to endmodule. After an error, it continues with the next statement.
+func (p *parser) parseModuleBody(module *Module) {
+	isInOrder := true
 	for p.tok.kind != kwEndmodule {
-		inOrder = p.moduleStatement(module, inOrder)
+		isInOrder = p.parseModuleStatement(module, isInOrder)
 		if !p.failed {
 			continue
 		}
@@ -289,35 +285,35 @@ func (p *parser) moduleBody(module *Module) {
 	p.advance()
 }
 
-// moduleStatement parses a declaration, the invariant or a command of a module, and adds it to the module. inOrder says whether all statements
-// before it were in order: declarations, the invariant, commands. The result says the same with this statement.
-func (p *parser) moduleStatement(module *Module, inOrder bool) bool {
-	tooLate := len(module.Commands) > 0 || module.Invariant != nil // for a declaration or an invariant
+// parseModuleStatement parses a declaration, the invariant or a command. isInOrder says whether the previous statements were in this order. The
+// result includes this statement.
+func (p *parser) parseModuleStatement(module *Module, isInOrder bool) bool {
+	isTooLate := len(module.Commands) > 0 || module.Invariant != nil // to be a declaration or an invariant
 	switch {
-	case p.declarationAhead(tooLate):
+	case p.declarationAhead(isTooLate):
 		statement := p.beginStatement()
-		inOrder = p.checkOrder(inOrder, tooLate, `a command or "endmodule"; declarations come before the invariant and the commands`)
-		variable := p.varDecl()
+		isInOrder = p.checkOrder(isInOrder, isTooLate, `a command or "endmodule"; declarations come before the invariant and the commands`)
+		variable := p.parseVarDecl()
 		variable.Doc = statement.doc
 		variable.Notes, _ = p.finishStatement(statement)
 		module.Vars = appendParsed(p, module.Vars, variable)
 	case p.tok.kind == kwInvariant:
 		p.reported = false
-		inOrder = p.checkOrder(inOrder, tooLate, `a command or "endmodule"; a module has one invariant, before the commands`)
-		p.invariant(module)
+		isInOrder = p.checkOrder(isInOrder, isTooLate, `a command or "endmodule"; a module has one invariant, before the commands`)
+		p.parseInvariant(module)
 	case p.tok.kind == tokLeftBracket || p.atMarkovianCommand():
-		module.Commands = appendParsed(p, module.Commands, p.command())
+		module.Commands = appendParsed(p, module.Commands, p.parseCommand())
 	default:
 		p.beginStatement()
 		p.unexpected(`a declaration, a command or "endmodule"`)
 	}
-	return inOrder
+	return isInOrder
 }
 
-// invariant parses the invariant of a module. After an error the module has none.
-func (p *parser) invariant(module *Module) {
+// parseInvariant parses the invariant of a module. After an error, the module has no invariant.
+func (p *parser) parseInvariant(module *Module) {
 	p.advance()
-	module.Invariant = p.expr(modelContext)
+	module.Invariant = p.parseExpr(modelContext)
 	p.expect(kwEndinvariant)
 	if p.failed {
 		module.Invariant = nil
@@ -326,42 +322,41 @@ func (p *parser) invariant(module *Module) {
 	p.commentsEnd = int(p.prevTok.end)
 }
 
-// appendParsed appends a node to a list, unless parsing the node failed.
-func appendParsed[N Node](p *parser, list []N, n N) []N {
+// appendParsed appends a node to a list, unless its parsing failed.
+func appendParsed[N Node](p *parser, list []N, node N) []N {
 	if p.failed {
 		return list
 	}
-	return append(list, n)
+	return append(list, node)
 }
 
-// declarationAhead reports whether a variable declaration starts here. Behind the first command
-// (tooLate), or if the name is a keyword, a colon must follow.
-func (p *parser) declarationAhead(tooLate bool) bool {
-	k := p.tok.kind
-	if k == tokIdent && !tooLate {
+// declarationAhead reports whether a variable declaration starts here. isTooLate says that the module already has commands or an invariant.
+func (p *parser) declarationAhead(isTooLate bool) bool {
+	isName := p.tok.kind == tokIdent
+	if isName && !isTooLate {
 		return true
 	}
-	return (k == tokIdent || k.isKeyword() && !isStructural(k)) && p.peek() == tokColon
+	isReserved := p.tok.kind.isKeyword() && !isStructural(p.tok.kind) // an error in place of a name
+	return (isName || isReserved) && p.peek() == tokColon
 }
 
-// checkOrder reports an error for the first statement of a module that comes too late. inOrder says whether all statements before were in order;
-// the result includes this statement.
-func (p *parser) checkOrder(inOrder, tooLate bool, want string) bool {
-	if inOrder && tooLate {
+// checkOrder reports an error for the first statement of a module that is too late. The result says whether all statements so far are in order.
+func (p *parser) checkOrder(isInOrder, isTooLate bool, want string) bool {
+	if isInOrder && isTooLate {
 		p.report(p.tok.pos, "found "+describe(p.scanner.src, p.tok)+", want "+want)
 	}
-	return !tooLate && inOrder
+	return !isTooLate && isInOrder
 }
 
-// renamedModule parses a module that is a renamed copy, `module name = base [ old=new, ... ] endmodule`. It starts at the name of the base module.
-func (p *parser) renamedModule(statement statementStart, name *Ident) Item {
-	module := &RenamedModule{Doc: statement.doc, Name: name, Base: p.name("a module name")}
+// parseRenamedModule parses `base [ old=new, ... ] endmodule`, the definition of a module as a renamed copy.
+func (p *parser) parseRenamedModule(statement statementStart, name *Ident) Item {
+	module := &RenamedModule{Doc: statement.doc, Name: name, Base: p.parseName("a module name")}
 	p.expect(tokLeftBracket)
 	for {
 		first := p.tok.pos
-		rename := &Rename{Old: p.renamable()}
+		rename := &Rename{Old: p.parseRenamable()}
 		p.expect(tokEqual)
-		rename.New = p.renamable()
+		rename.New = p.parseRenamable()
 		rename.Span = p.span(first)
 		module.Renames = append(module.Renames, rename)
 		if !p.accept(tokComma) {
@@ -374,26 +369,26 @@ func (p *parser) renamedModule(statement statementStart, name *Ident) Item {
 	return module
 }
 
-// renamable parses a name in a module renaming: of a variable, an action or a function. The functions min and max are keywords.
-func (p *parser) renamable() *Ident {
+// parseRenamable parses a name in a module renaming. The functions min and max are keywords that can be renamed.
+func (p *parser) parseRenamable() *Ident {
 	if k := p.tok.kind; k == kwMin || k == kwMax {
-		return p.funcName()
+		return p.parseFuncName()
 	}
-	return p.name("a name")
+	return p.parseName("a name")
 }
 
-// command parses `[action] guard -> updates;`.
-func (p *parser) command() *Command {
+// parseCommand parses `[action] guard -> updates;`.
+func (p *parser) parseCommand() *Command {
 	statement := p.beginStatement()
 	command := &Command{Doc: statement.doc, Markovian: p.atMarkovianCommand()}
 	if command.Markovian {
-		p.markovianBrackets()
+		p.parseMarkovianBrackets()
 	} else {
-		command.Action = p.action()
+		command.Action = p.parseAction()
 	}
-	command.Guard = p.expr(modelContext)
+	command.Guard = p.parseExpr(modelContext)
 	p.expect(tokArrow)
-	command.Updates = p.updates()
+	command.Updates = p.parseUpdates()
 	if p.tok.kind == tokPlus {
 		p.unexpectedHint(`";"`, "several updates need probabilities: 0.5:(x'=1) + 0.5:(x'=2)")
 	}
@@ -405,11 +400,10 @@ func (p *parser) command() *Command {
 // atMarkovianCommand reports whether a command with rates of a Markov automaton begins.
 func (p *parser) atMarkovianCommand() bool { return p.dialect == Storm && p.tok.kind == tokLess }
 
-// markovianBrackets parses the brackets <> of a Markovian command. An action between them is an error, as in Storm, because such a command cannot
-// synchronise.
+// parseMarkovianBrackets parses the brackets <> of a Markovian command. Such a command does not synchronise, so an action in them is an error.
 //
 // Source: Storm 1.14, Program::checkValidity.
-func (p *parser) markovianBrackets() {
+func (p *parser) parseMarkovianBrackets() {
 	p.expect(tokLess)
 	if p.tok.kind == tokIdent {
 		p.fail(p.tok.pos, fmt.Sprintf("found the action %q in a Markovian command, want <>; Markovian commands do not synchronise", p.text(p.tok)))
@@ -418,26 +412,25 @@ func (p *parser) markovianBrackets() {
 	p.expect(tokGreater)
 }
 
-// action parses [action] or [].
-func (p *parser) action() *Ident {
+// parseAction parses [action] or [].
+func (p *parser) parseAction() *Ident {
 	p.expect(tokLeftBracket)
 	if p.accept(tokRightBracket) {
 		return nil
 	}
-	ident := p.name(`an action or "]"`)
+	ident := p.parseName(`an action or "]"`)
 	p.expect(tokRightBracket)
 	return ident
 }
 
-// updates parses the right-hand side of a command: one update without a probability, or updates `probability : assignments` with plus signs
-// between them.
-func (p *parser) updates() []*Update {
+// parseUpdates parses the right-hand side of a command: one update without a probability, or several updates with plus signs between them.
+func (p *parser) parseUpdates() []*Update {
 	if p.tok.kind == kwTrue || p.assignmentAhead() {
-		return []*Update{p.singleUpdate()}
+		return []*Update{p.parseSingleUpdate()}
 	}
-	updates := []*Update{p.updateWithProbability()}
+	updates := []*Update{p.parseUpdateWithProbability()}
 	for p.accept(tokPlus) {
-		updates = append(updates, p.updateBehindPlus())
+		updates = append(updates, p.parseUpdateBehindPlus())
 	}
 	return updates
 }
@@ -447,45 +440,45 @@ func (p *parser) assignmentAhead() bool {
 	return p.tok.kind == tokLeftParen && p.peek() == tokPrimedIdent
 }
 
-// updateWithProbability parses `probability : assignments`.
-func (p *parser) updateWithProbability() *Update {
+// parseUpdateWithProbability parses `probability : assignments`.
+func (p *parser) parseUpdateWithProbability() *Update {
 	start := p.tok.pos
 	update := &Update{}
-	update.Prob, update.ProbHigh = p.updateProbability()
+	update.Prob, update.ProbHigh = p.parseUpdateProbability()
 	if p.tok.kind != tokColon && !p.failed && looksLikeAssignments(update.Prob) {
 		p.unexpectedHint(`":"`, "an update assigns to primed variables: (x'=1)")
 	}
 	p.expect(tokColon)
-	update.Assigns = p.assigns()
+	update.Assigns = p.parseAssigns()
 	update.Span = p.span(start)
 	return update
 }
 
-// updateBehindPlus parses an update that is not the first of a command. It reports an error if the update has no probability.
-func (p *parser) updateBehindPlus() *Update {
+// parseUpdateBehindPlus parses an update after a plus sign. Such an update needs a probability.
+func (p *parser) parseUpdateBehindPlus() *Update {
 	if p.assignmentAhead() {
 		p.advance()
 		p.unexpectedHint("an expression", "an update behind + needs a probability, 0.5:(x'=1); the assignments of one update are joined by &")
 	}
-	return p.updateWithProbability()
+	return p.parseUpdateWithProbability()
 }
 
-// singleUpdate parses an update without a probability. If its first assignment has a syntax error, PRISM takes the text for a probability and
-// reports an error at the primed variable, which cannot be in a probability. singleUpdate moves the error to that place.
-func (p *parser) singleUpdate() *Update {
+// parseSingleUpdate parses an update without a probability.
+func (p *parser) parseSingleUpdate() *Update {
 	start, errorsBefore := p.saveState(), len(p.errs)
 	update := &Update{}
 	p.prescanned = true
-	update.Assigns = p.assigns()
+	update.Assigns = p.parseAssigns()
 	p.prescanned = false
 	update.Span = p.span(start.tok.pos)
 	hasNewError := len(p.errs) > errorsBefore
 	if !hasNewError || p.halted || start.tok.kind != tokLeftParen {
 		return update
 	}
+	// If the first assignment is wrong, PRISM parses a probability and reports its error at the primed variable.
 	failed := p.saveState()
 	p.restoreState(start)
-	firstIsCorrect := p.canParse(func() { p.assign() })
+	firstIsCorrect := p.canParse(func() { p.parseAssign() })
 	if firstIsCorrect {
 		p.restoreState(failed)
 	} else {
@@ -494,8 +487,7 @@ func (p *parser) singleUpdate() *Update {
 	return update
 }
 
-// moveErrorToPrime replaces the last error, which is inside an assignment, by one at the primed
-// variable of the assignment, where PRISM reports it.
+// moveErrorToPrime moves the last error, which is inside an assignment, to its primed variable. PRISM reports it there.
 func (p *parser) moveErrorToPrime() {
 	cause := p.errs[len(p.errs)-1]
 	p.errs = p.errs[:len(p.errs)-1]
@@ -504,7 +496,7 @@ func (p *parser) moveErrorToPrime() {
 	p.fail(p.tok.pos, fmt.Sprintf("found %s in an assignment with a syntax error: at %s %s", describe(p.scanner.src, p.tok), cause.Pos, cause.Msg))
 }
 
-// looksLikeAssignments reports whether an expression has the form of assignments without their primes, such as x=1 & y=2.
+// looksLikeAssignments reports whether an expression has the form of assignments without primes, such as x=1 & y=2.
 func looksLikeAssignments(expr Expr) bool {
 	switch expr := expr.(type) {
 	case *Paren:
@@ -515,47 +507,47 @@ func looksLikeAssignments(expr Expr) bool {
 	return false
 }
 
-// updateProbability parses the probability of an update: a single expression, for which high is nil, or an interval [low,high].
-func (p *parser) updateProbability() (low, high Expr) {
+// parseUpdateProbability parses the probability of an update. high is nil for a single probability, and not nil for an interval [low,high].
+func (p *parser) parseUpdateProbability() (low, high Expr) {
 	if p.accept(tokLeftBracket) {
-		low = p.expr(modelContext)
+		low = p.parseExpr(modelContext)
 		p.expect(tokComma)
-		high = p.expr(modelContext)
+		high = p.parseExpr(modelContext)
 		p.expect(tokRightBracket)
 		return low, high
 	}
-	return p.expr(modelContext), nil
+	return p.parseExpr(modelContext), nil
 }
 
-// assigns parses the assignments of an update, with & between them. An update without assignments is written true; for it the result is nil.
-func (p *parser) assigns() []*Assign {
+// parseAssigns parses the assignments of an update with & between them. The update true has none.
+func (p *parser) parseAssigns() []*Assign {
 	if p.accept(kwTrue) {
 		return nil
 	}
-	assigns := []*Assign{p.assign()}
+	assigns := []*Assign{p.parseAssign()}
 	for p.accept(tokAnd) {
-		assigns = append(assigns, p.assign())
+		assigns = append(assigns, p.parseAssign())
 	}
 	return assigns
 }
 
-// assign parses one assignment (x'=expr).
-func (p *parser) assign() *Assign {
+// parseAssign parses one assignment (x'=expr).
+func (p *parser) parseAssign() *Assign {
 	start := p.tok.pos
 	if p.tok.kind != tokLeftParen {
 		p.unexpected(`"true" or an assignment (x'=…)`)
 	}
 	p.advance()
-	assign := &Assign{Name: p.primed()}
+	assign := &Assign{Name: p.parsePrimed()}
 	p.expect(tokEqual)
-	assign.Value = p.expr(modelContext)
+	assign.Value = p.parseExpr(modelContext)
 	p.expect(tokRightParen)
 	assign.Span = p.span(start)
 	return assign
 }
 
-// primed parses a primed variable x' and returns its name without the prime.
-func (p *parser) primed() *Ident {
+// parsePrimed parses a primed variable x' and returns its name without the prime.
+func (p *parser) parsePrimed() *Ident {
 	tok := p.tok
 	ident := &Ident{Span: Span{tok.pos, tok.endPos()}}
 	if !p.accept(tokPrimedIdent) {
@@ -567,30 +559,34 @@ func (p *parser) primed() *Ident {
 	return ident
 }
 
-// rewards parses a reward structure, `rewards "name" ... endrewards`, where the name may be missing. After an error it continues behind the next
-// semicolon.
-func (p *parser) rewards() Item {
-	statement := p.beginStatement()
-	rewards := &Rewards{Doc: statement.doc}
-	p.advance()
-	if p.tok.kind == tokQuote {
-		rewards.Name = p.quotedName("the name of a reward structure")
-	}
-	p.attachInnerComments(&statement)
-	rewards.Head = p.commentBehind()
+// parseRewardItems parses the items of a reward structure up to endrewards. After an error, it continues with the next item.
+func (p *parser) parseRewardItems(rewards *Rewards) {
 	for p.tok.kind != kwEndrewards {
 		if !p.failed {
 			mayBeName := rewards.Name == nil && len(rewards.Items) == 0
-			rewards.Items = appendParsed(p, rewards.Items, p.rewardItem(mayBeName))
+			rewards.Items = appendParsed(p, rewards.Items, p.parseRewardItem(mayBeName))
 		}
 		if !p.failed {
 			continue
 		}
 		p.resynchronize(stopAtSemicolon, kwEndrewards)
 		if p.tok.kind == tokEOF || p.atItemStart() {
-			break
+			return
 		}
 	}
+}
+
+// parseRewards parses a reward structure, `rewards "name" ... endrewards`. The name may be missing.
+func (p *parser) parseRewards() Item {
+	statement := p.beginStatement()
+	rewards := &Rewards{Doc: statement.doc}
+	p.advance()
+	if p.tok.kind == tokQuote {
+		rewards.Name = p.parseQuotedName("the name of a reward structure")
+	}
+	p.attachInnerComments(&statement)
+	rewards.Head = p.commentBehind()
+	p.parseRewardItems(rewards)
 	rewards.Trailing = p.remainingComments()
 	p.commentsEnd = int(p.tok.pos.Offset)
 	p.accept(kwEndrewards)
@@ -598,36 +594,35 @@ func (p *parser) rewards() Item {
 	return rewards
 }
 
-// rewardItem parses one line of a reward structure: `guard : value;` for states or
-// `[action] guard : value;` for transitions. If mayBeName is set and the guard is a single word without a colon behind it, the error
-// message says that the name of a reward structure needs quotes.
-func (p *parser) rewardItem(mayBeName bool) *RewardItem {
+// parseRewardItem parses one item of a reward structure, `guard : value;` or `[action] guard : value;`. mayBeName says that a guard of one word
+// may be a name without quotes.
+func (p *parser) parseRewardItem(mayBeName bool) *RewardItem {
 	statement := p.beginStatement()
 	item := &RewardItem{Doc: statement.doc}
 	switch p.tok.kind {
 	case tokLeftBracket:
-		item.Transition, item.Action = true, p.action()
+		item.Transition, item.Action = true, p.parseAction()
 	case tokEOF:
 		p.unexpected(`a reward or "endrewards"`)
 	}
-	item.Guard = p.expr(modelContext)
+	item.Guard = p.parseExpr(modelContext)
 	if name, isWord := item.Guard.(*Ident); isWord && mayBeName && p.tok.kind != tokColon && !p.failed {
 		p.unexpectedHint(`":"`, "the name of a reward structure needs double quotes: rewards "+quoteText(name.Name))
 	}
 	p.expect(tokColon)
-	item.Value = p.expr(modelContext)
+	item.Value = p.parseExpr(modelContext)
 	p.expect(tokSemicolon)
 	item.Notes, item.Span = p.finishStatement(statement)
 	return item
 }
 
-// observables parses the observable variables of a POMDP, `observables x, y endobservables`.
-func (p *parser) observables() Item {
+// parseObservables parses the observable variables of a POMDP, `observables x, y endobservables`.
+func (p *parser) parseObservables() Item {
 	statement := p.beginStatement()
 	observables := &Observables{Doc: statement.doc}
 	p.advance()
 	for {
-		observables.Names = append(observables.Names, p.name("a variable"))
+		observables.Names = append(observables.Names, p.parseName("a variable"))
 		if !p.accept(tokComma) {
 			break
 		}
@@ -637,18 +632,18 @@ func (p *parser) observables() Item {
 	return observables
 }
 
-// observable parses `observable "name" = expr;`. In Storm's dialect the quotes may be missing.
-func (p *parser) observable() Item {
+// parseObservable parses `observable "name" = expr;`. In Storm's dialect the quotes may be missing.
+func (p *parser) parseObservable() Item {
 	statement := p.beginStatement()
 	observable := &ObservableDecl{Doc: statement.doc}
 	p.advance()
 	if p.dialect == Storm && p.tok.kind == tokIdent {
-		observable.Name = p.ident("the name of an observable")
+		observable.Name = p.parseIdent("the name of an observable")
 	} else {
-		observable.Name = p.quotedName("the name of an observable")
+		observable.Name = p.parseQuotedName("the name of an observable")
 	}
 	p.expect(tokEqual)
-	observable.X = p.expr(modelContext)
+	observable.X = p.parseExpr(modelContext)
 	p.expect(tokSemicolon)
 	observable.Notes, observable.Span = p.finishStatement(statement)
 	return observable

@@ -2,12 +2,12 @@ package syntax
 
 import "fmt"
 
-// properties parses a properties file. It leaves out the items that have errors.
-func (p *parser) properties() *Properties {
+// parseProperties parses a properties file. It leaves out items with errors.
+func (p *parser) parseProperties() *Properties {
 	start := p.tok.pos
 	props := &Properties{File: p.file}
 	for p.tok.kind != tokEOF {
-		item := p.propertyItem()
+		item := p.parsePropertyItem()
 		if p.failed {
 			p.resynchronize(stopAtSemicolon)
 			continue
@@ -19,27 +19,27 @@ func (p *parser) properties() *Properties {
 	return props
 }
 
-// propertyItem parses one constant, label or property of a properties file.
-func (p *parser) propertyItem() PropItem {
+// parsePropertyItem parses one constant, label or property of a properties file.
+func (p *parser) parsePropertyItem() PropItem {
 	switch p.tok.kind {
 	case kwConst, kwRate, kwProb:
-		return p.constDecl()
+		return p.parseConstDecl()
 	case kwLabel:
-		return p.labelDecl()
+		return p.parseLabelDecl()
 	}
-	return p.property()
+	return p.parseProperty()
 }
 
-// property parses a property with its optional name, and the semicolons behind it.
-func (p *parser) property() *Property {
+// parseProperty parses a property with its optional name and the semicolons after it.
+func (p *parser) parseProperty() *Property {
 	statement := p.beginStatement()
 	prop := &Property{Doc: statement.doc}
 	if p.propertyNameAhead() {
-		prop.Name = p.quotedName("a property name")
+		prop.Name = p.parseQuotedName("a property name")
 		p.expect(tokColon)
 	}
 	if p.enterNesting() {
-		prop.X = p.cond(allowProperty)
+		prop.X = p.parseCond(allowProperty)
 		p.depth--
 	}
 	prop.Span = p.span(statement.start)
@@ -48,13 +48,12 @@ func (p *parser) property() *Property {
 	return prop
 }
 
-// propertyNameAhead reports whether the next tokens are the name of a property and a colon, as in `"name": ...`. A property without a name can
-// start with a label in quotes too.
+// propertyNameAhead reports whether the next tokens are the quoted name of a property and a colon.
 func (p *parser) propertyNameAhead() bool {
 	if p.tok.kind != tokQuote {
 		return false
 	}
-	ahead := p.scanner
+	ahead := p.scanner // a property can also start with a label in quotes
 	for _, wanted := range []kind{tokIdent, tokQuote, tokColon} {
 		if ahead.next().kind != wanted {
 			return false
@@ -67,8 +66,7 @@ func (p *parser) propertyNameAhead() bool {
 func startsProbOperator(k kind) bool   { return kwP <= k && k <= kwPminmin }
 func startsRewardOperator(k kind) bool { return kwR <= k && k <= kwRminmin }
 
-// startsPropertyOperator reports whether a token starts an operator, label or filter that occurs in
-// properties only.
+// startsPropertyOperator reports whether a token starts an operator, label or filter that occurs only in properties.
 func startsPropertyOperator(k kind) bool {
 	switch k {
 	case kwS, kwE, kwA, tokDoubleLess, tokDoubleLeftBracket, tokQuote, kwFilter:
@@ -77,200 +75,198 @@ func startsPropertyOperator(k kind) bool {
 	return startsProbOperator(k) || startsRewardOperator(k)
 }
 
-// propertyOperator parses the operator, label or filter at the current token, for which startsPropertyOperator is true.
-func (p *parser) propertyOperator(context exprContext) Expr {
+// parsePropertyOperator parses the operator, label or filter at the current token.
+func (p *parser) parsePropertyOperator(context exprContext) Expr {
 	switch k := p.tok.kind; {
 	case startsProbOperator(k):
-		return p.prob()
+		return p.parseProb()
 	case startsRewardOperator(k):
-		return p.reward()
+		return p.parseReward()
 	case k == kwS:
-		return p.steadyIn(context)
+		return p.parseSteadyIn(context)
 	case k == kwE || k == kwA:
-		return p.ctlOperator()
+		return p.parseCtlOperator()
 	case k == tokQuote:
-		return p.quoted()
+		return p.parseQuoted()
 	case k == kwFilter:
-		return p.filter(context)
+		return p.parseFilter(context)
 	}
-	return p.coalitionOperator(context)
+	return p.parseCoalitionOperator(context)
 }
 
-// prob parses a P operator, such as P>=0.5 [ F a ] or Pmax=? [ F a ].
-func (p *parser) prob() Expr {
+// parseProb parses a P operator, such as P>=0.5 [ F a ] or Pmax=? [ F a ].
+func (p *parser) parseProb() Expr {
 	start, keyword := p.tok.pos, p.tok.kind
 	p.advance()
 	p.treeHeight = 0
 	operator := &Prob{}
 	if keyword == kwP {
-		operator.Modifier = p.modifier()
+		operator.Modifier = p.parseModifier()
 	}
-	operator.Threshold = p.threshold(extremumOfKeyword(keyword), keyword == kwP)
-	operator.Path, operator.Filter = p.operatorBrackets(p.treeHeight, func() Expr {
-		return p.conditional(p.operatorOperand(allowProperty | allowTemporal))
+	operator.Threshold = p.parseThreshold(extremumOfKeyword(keyword), keyword == kwP)
+	operator.Path, operator.Filter = p.parseOperatorBrackets(p.treeHeight, func() Expr {
+		return p.parseConditional(p.parseOperatorOperand(allowProperty | allowTemporal))
 	})
 	operator.Span = p.span(start)
 	return p.withoutExtremum(operator, &operator.Threshold)
 }
 
-// operatorBrackets parses the brackets of an operator: its operand, which parseOperand parses, and an optional old-style filter.
-// treeHeight is the height of the syntax trees before the brackets. The tree of the operator has one level more than the highest tree in it.
-func (p *parser) operatorBrackets(treeHeight int, parseOperand func() Expr) (Expr, *OldFilter) {
+// parseOperatorBrackets parses the brackets of an operator: its operand, by parseOperand, and an optional old-style filter. treeHeight is the height
+// of the syntax trees before the brackets.
+func (p *parser) parseOperatorBrackets(treeHeight int, parseOperand func() Expr) (operand Expr, filter *OldFilter) {
 	p.expect(tokLeftBracket)
-	operand := parseOperand()
+	operand = parseOperand()
 	treeHeight = max(treeHeight, p.treeHeight)
-	filter := p.oldStyleFilter()
+	filter = p.parseOldStyleFilter()
 	p.addTreeLevel(treeHeight)
 	p.expect(tokRightBracket)
 	return operand, filter
 }
 
-// operatorOperand parses the operand of an operator. Operators inside the operand are not objectives of a multi(...) around it.
-func (p *parser) operatorOperand(context exprContext) Expr {
-	outer := p.inMulti
-	p.inMulti = false
-	expr := p.expr(context)
-	p.inMulti = outer
-	return expr
+// parseOperatorOperand parses the operand of an operator.
+func (p *parser) parseOperatorOperand(context exprContext) Expr {
+	wasInMulti := p.inMulti
+	p.inMulti = false // operators inside of the operand are not objectives of multi(...)
+	operand := p.parseExpr(context)
+	p.inMulti = wasInMulti
+	return operand
 }
 
-// steady parses an S operator inside an R operator, where PRISM allows temporal operators between
-// the brackets.
-func (p *parser) steady() Expr { return p.steadyIn(allowProperty | allowTemporal) }
+// parseSteady parses an S operator inside an R operator. As in PRISM, its brackets may contain temporal operators.
+func (p *parser) parseSteady() Expr { return p.parseSteadyIn(allowProperty | allowTemporal) }
 
-// steadyIn parses an S operator of PRISM's language in the given context.
-func (p *parser) steadyIn(context exprContext) Expr { return p.steadyWithExtremum(NoExtremum, context) }
+// parseSteadyIn parses an S operator of PRISM's language in the given context.
+func (p *parser) parseSteadyIn(context exprContext) Expr {
+	return p.parseSteadyWithExtremum(NoExtremum, context)
+}
 
-// steadyWithExtremum parses an S operator whose name contains min or max, as Smax does in Storm's
-// dialect.
-func (p *parser) steadyWithExtremum(extremum Extremum, context exprContext) Expr {
+// parseSteadyWithExtremum parses an S operator with the extremum in its name, such as Smax in Storm's dialect.
+func (p *parser) parseSteadyWithExtremum(extremum Extremum, context exprContext) Expr {
 	start := p.tok.pos
 	p.advance()
 	p.treeHeight = 0
-	operator := &Steady{Modifier: p.modifier()}
+	operator := &Steady{Modifier: p.parseModifier()}
 	if operator.Modifier != nil && relationOp(p.tok.kind) == OpNone {
 		p.unexpected("a bound, < <= > or >=")
 	} else {
-		operator.Threshold = p.threshold(extremum, false)
+		operator.Threshold = p.parseThreshold(extremum, false)
 	}
-	operator.X, operator.Filter = p.operatorBrackets(p.treeHeight, func() Expr { return p.expr(context) })
+	operator.X, operator.Filter = p.parseOperatorBrackets(p.treeHeight, func() Expr { return p.parseExpr(context) })
 	operator.Span = p.span(start)
 	return p.withoutExtremum(operator, &operator.Threshold)
 }
 
-// reward parses an R operator, such as R{"r"}min=? [ F a ].
-func (p *parser) reward() Expr {
+// parseReward parses an R operator, such as R{"r"}min=? [ F a ].
+func (p *parser) parseReward() Expr {
 	start, keyword := p.tok.pos, p.tok.kind
 	p.advance()
 	p.treeHeight = 0
 	operator := &Reward{}
 	if keyword == kwR {
-		operator.Modifier = p.modifier()
-		operator.Struct, operator.StructDivisor = p.rewardStructs()
+		operator.Modifier = p.parseModifier()
+		operator.Struct, operator.StructDivisor = p.parseRewardStructs()
 	}
 	structHeight := p.treeHeight
-	operator.Threshold = p.threshold(extremumOfKeyword(keyword), keyword == kwR)
-	operator.Path, operator.Filter = p.operatorBrackets(max(structHeight, p.treeHeight), func() Expr {
-		return p.conditional(p.rewardObjective())
+	operator.Threshold = p.parseThreshold(extremumOfKeyword(keyword), keyword == kwR)
+	operator.Path, operator.Filter = p.parseOperatorBrackets(max(structHeight, p.treeHeight), func() Expr {
+		return p.parseConditional(p.parseRewardObjective())
 	})
 	operator.Span = p.span(start)
 	return p.withoutExtremum(operator, &operator.Threshold)
 }
 
-// rewardStructs parses the optional reward structures of an R operator: {"r"}, or {"r"}/{"s"} for a ratio of two rewards. A structure that is
-// missing is nil.
-func (p *parser) rewardStructs() (rewards, divisor Expr) {
+// parseRewardStructs parses the optional reward structures of an R operator: {"r"}, or {"r"}/{"s"} for a ratio. A missing structure is nil.
+func (p *parser) parseRewardStructs() (rewards, divisor Expr) {
 	if p.tok.kind != tokLeftBrace {
 		return nil, nil
 	}
-	rewards = p.rewardStruct()
+	rewards = p.parseRewardStruct()
 	if p.accept(tokDivide) {
-		divisor = p.rewardStruct()
+		divisor = p.parseRewardStruct()
 	}
 	return rewards, divisor
 }
 
-// modifier parses the optional (modifier) behind the letter of an operator.
-func (p *parser) modifier() *Ident {
+// parseModifier parses the optional (modifier) behind the letter of an operator.
+func (p *parser) parseModifier() *Ident {
 	if !p.accept(tokLeftParen) {
 		return nil
 	}
-	ident := p.ident("a modifier")
+	ident := p.parseIdent("a modifier")
 	p.expect(tokRightParen)
 	return ident
 }
 
-// rewardStruct parses a reward structure in braces: its name, as in {"name"}, or an expression for its number, as in {2}.
-func (p *parser) rewardStruct() Expr {
+// parseRewardStruct parses a reward structure in braces: a name, as in {"name"}, or a number, as in {2}.
+func (p *parser) parseRewardStruct() Expr {
 	var expr Expr
 	p.expect(tokLeftBrace)
 	if start := p.tok.pos; p.tok.kind == tokQuote {
-		ident := p.quotedName("the name of a reward structure")
+		ident := p.parseQuotedName("the name of a reward structure")
 		expr = &Quoted{Name: ident.Name, Span: p.span(start)}
 	} else {
-		expr = p.expr(modelContext)
+		expr = p.parseExpr(modelContext)
 	}
 	p.expect(tokRightBrace)
 	return expr
 }
 
-// rewardObjective parses the operand of an R operator: C, C<=k, I=k, S, F0 target or Fc target (of games), or a path formula.
-func (p *parser) rewardObjective() Expr {
+// parseRewardObjective parses the operand of an R operator: C, C<=k, I=k, S, F0 target, Fc target or a path formula.
+func (p *parser) parseRewardObjective() Expr {
 	objective := &RewardPath{}
 	start := p.tok.pos
 	switch {
 	case p.tok.kind == kwS:
-		return p.steadyOrLongRun()
+		return p.parseSteadyOrLongRun()
 	case p.longRunRewardAhead():
 		p.advance()
 		objective.Kind = LongRun
 	case p.gameReward():
-		p.gameRewardTarget(objective)
+		p.parseGameRewardTarget(objective)
 	case p.dialect == Storm && p.cumulativeAhead():
-		return p.cumulative()
+		return p.parseCumulative()
 	case p.tok.kind == kwC:
 		p.advance()
 		p.treeHeight = 0
 		if p.accept(tokLessEqual) {
-			objective.Bound = p.expr(modelContext)
+			objective.Bound = p.parseExpr(modelContext)
 		}
 		objective.Kind = Cumulative
 	case p.tok.kind == kwI:
 		p.advance()
 		p.expect(tokEqual)
-		objective.Kind, objective.Bound = Instantaneous, p.expr(modelContext)
+		objective.Kind, objective.Bound = Instantaneous, p.parseExpr(modelContext)
 	default:
-		return p.expr(allowProperty | allowTemporal)
+		return p.parseExpr(allowProperty | allowTemporal)
 	}
 	p.addTreeLevel(0)
 	objective.Span = p.span(start)
 	return objective
 }
 
-// gameRewardTarget parses F0 or Fc and the target behind it into an objective.
-func (p *parser) gameRewardTarget(objective *RewardPath) {
+// parseGameRewardTarget parses F0 or Fc and its target into an objective.
+func (p *parser) parseGameRewardTarget(objective *RewardPath) {
 	objective.Kind = ZeroUnlessReached
 	if p.atWord(wordUntilReached) {
 		objective.Kind = UntilReached
 	}
 	p.advance()
-	objective.Target = p.expr(allowProperty)
+	objective.Target = p.parseExpr(allowProperty)
 }
 
-// threshold parses the text between the name of an operator and its brackets: a query such as =? or min=?, or a bound such as >=0.5. The
-// minimum or maximum is already known from a keyword such as Pmin or, if extremumMayFollow is set, may follow as a word. In Storm's dialect an
-// operator may have both an extremum and a bound.
-func (p *parser) threshold(ofKeyword Extremum, extremumMayFollow bool) Threshold {
+// parseThreshold parses the text between the name of an operator and its brackets, such as =?, min=? or >=0.5. ofKeyword is the extremum in a keyword
+// such as Pmin. extremumMayFollow says that the extremum may be the next word.
+func (p *parser) parseThreshold(ofKeyword Extremum, extremumMayFollow bool) Threshold {
 	result := Threshold{Extremum: ofKeyword}
 	if extremumMayFollow {
-		result.Extremum = p.extremum()
+		result.Extremum = p.parseExtremum()
 	}
 	isMinOrMax := result.Extremum == Min || result.Extremum == Max
 	boundMayFollow := result.Extremum == NoExtremum || isMinOrMax && p.dialect == Storm
 	relation := relationOp(p.tok.kind)
 	if boundMayFollow && relation != OpNone {
 		p.advance()
-		result.Rel, result.Bound = relation, p.expr(modelContext)
+		result.Rel, result.Bound = relation, p.parseExpr(modelContext)
 		return result
 	}
 	if result.Extremum == NoExtremum && p.tok.kind != tokEqual {
@@ -281,9 +277,8 @@ func (p *parser) threshold(ofKeyword Extremum, extremumMayFollow bool) Threshold
 	return result
 }
 
-// extremum parses the optional words behind P or R that say how the schedulers resolve the choices: min, max, or one of minmin, minmax, maxmin
-// and maxmax for an uncertain model, also as two words such as min max.
-func (p *parser) extremum() Extremum {
+// parseExtremum parses the optional words min and max after P or R, such as min, minmax or min max.
+func (p *parser) parseExtremum() Extremum {
 	first := extremumOfWord(p.tok.kind)
 	if first == NoExtremum {
 		return first
@@ -343,13 +338,13 @@ func extremumOfKeyword(k kind) Extremum {
 	return NoExtremum
 }
 
-// oldStyleFilter parses the optional filter {states}{min}{max} of PRISM's older versions at the end of an operator; nil if there is none.
-func (p *parser) oldStyleFilter() *OldFilter {
+// parseOldStyleFilter parses the filter {states}{min}{max} of PRISM's older versions at the end of an operator. It returns nil if there is none.
+func (p *parser) parseOldStyleFilter() *OldFilter {
 	start := p.tok.pos
 	if !p.accept(tokLeftBrace) {
 		return nil
 	}
-	filter := &OldFilter{States: p.expr(allowProperty)}
+	filter := &OldFilter{States: p.parseExpr(allowProperty)}
 	p.expect(tokRightBrace)
 	for p.accept(tokLeftBrace) {
 		switch {
@@ -366,21 +361,21 @@ func (p *parser) oldStyleFilter() *OldFilter {
 	return filter
 }
 
-// ctlOperator parses the CTL operator E [ path ] or A [ path ].
-func (p *parser) ctlOperator() Expr {
+// parseCtlOperator parses the CTL operator E [ path ] or A [ path ].
+func (p *parser) parseCtlOperator() Expr {
 	start := p.tok.pos
 	operator := &Quant{All: p.tok.kind == kwA}
 	p.advance()
 	p.expect(tokLeftBracket)
-	operator.Path = p.expr(allowProperty | allowTemporal)
+	operator.Path = p.parseExpr(allowProperty | allowTemporal)
 	p.expect(tokRightBracket)
 	p.addTreeLevel(0)
 	operator.Span = p.span(start)
 	return operator
 }
 
-// coalitionOperator parses a coalition operator <<players>> or [[players]] and its operand; <<*>> is the coalition of all players.
-func (p *parser) coalitionOperator(context exprContext) Expr {
+// parseCoalitionOperator parses <<players>> or [[players]] and its operand. <<*>> is the coalition of all players.
+func (p *parser) parseCoalitionOperator(context exprContext) Expr {
 	start := p.tok.pos
 	strategy := &Strategy{Box: p.tok.kind == tokDoubleLeftBracket}
 	end := tokDoubleGreater
@@ -391,20 +386,20 @@ func (p *parser) coalitionOperator(context exprContext) Expr {
 	if p.accept(tokTimes) {
 		strategy.All = true
 	} else if p.tok.kind != end {
-		strategy.Coalition = append(strategy.Coalition, p.player())
+		strategy.Coalition = append(strategy.Coalition, p.parsePlayer())
 		for p.accept(tokComma) {
-			strategy.Coalition = append(strategy.Coalition, p.player())
+			strategy.Coalition = append(strategy.Coalition, p.parsePlayer())
 		}
 	}
 	p.expect(end)
-	strategy.X = p.coalitionOperand(context)
+	strategy.X = p.parseCoalitionOperand(context)
 	p.addTreeLevel(0)
 	strategy.Span = p.span(start)
 	return strategy
 }
 
-// player parses the name or number of a player in a coalition.
-func (p *parser) player() *Ident {
+// parsePlayer parses the name or number of a player in a coalition.
+func (p *parser) parsePlayer() *Ident {
 	ident := &Ident{Name: p.text(p.tok), Span: Span{p.tok.pos, p.tok.endPos()}}
 	if !p.accept(tokInt) && !p.accept(tokIdent) {
 		p.unexpected("a player")
@@ -412,22 +407,22 @@ func (p *parser) player() *Ident {
 	return ident
 }
 
-// coalitionOperand parses the operand of a coalition operator: a P or R operator, or an expression in parentheses.
-func (p *parser) coalitionOperand(context exprContext) Expr {
+// parseCoalitionOperand parses the operand of a coalition operator: a P or R operator, or an expression in parentheses.
+func (p *parser) parseCoalitionOperand(context exprContext) Expr {
 	switch k := p.tok.kind; {
 	case k == tokLeftParen:
-		return p.paren(context)
+		return p.parseParen(context)
 	case startsProbOperator(k):
-		return p.prob()
+		return p.parseProb()
 	case startsRewardOperator(k):
-		return p.reward()
+		return p.parseReward()
 	}
 	p.unexpected(`a P or R operator or "("`)
 	return p.badExpr()
 }
 
-// quoted parses a label "name" or a reference to another property. The keyword init is a label.
-func (p *parser) quoted() Expr {
+// parseQuoted parses a label "name" or a reference to a property. The keyword init is a label.
+func (p *parser) parseQuoted() Expr {
 	start := p.tok.pos
 	p.advance()
 	tok := p.tok
@@ -442,8 +437,8 @@ func (p *parser) quoted() Expr {
 	return &Quoted{Name: p.text(tok), Span: p.span(start)}
 }
 
-// filter parses filter(op, property, states) or filter(op, property).
-func (p *parser) filter(context exprContext) Expr {
+// parseFilter parses filter(op, property, states) or filter(op, property).
+func (p *parser) parseFilter(context exprContext) Expr {
 	start := p.tok.pos
 	p.advance()
 	p.expect(tokLeftParen)
@@ -455,10 +450,10 @@ func (p *parser) filter(context exprContext) Expr {
 		p.unexpected("a filter type")
 	}
 	p.expect(tokComma)
-	filter.X = p.expr(context)
+	filter.X = p.parseExpr(context)
 	operandHeight := p.treeHeight
 	if p.accept(tokComma) {
-		filter.States = p.expr(context)
+		filter.States = p.parseExpr(context)
 	}
 	p.addTreeLevel(operandHeight)
 	p.expect(tokRightParen)

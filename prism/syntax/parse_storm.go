@@ -9,22 +9,21 @@ import (
 //
 // Source: Storm's FormulaParserGrammar, version 1.14.
 
-// bounds parses the bounds of a temporal operator. In Storm's dialect the operator with its bounds can be F<=3, Fsteps<=3,
-// F{"r"}<=b,{"q"}<=c or F^{rew{"r"}<=b,steps<=k}, where the ^ may be missing. bounds returns a single bound on steps or time as a
-// *TimeBound, and other bounds as a list.
-func (p *parser) bounds() (single *TimeBound, list []*CostBound) {
+// parseBounds parses the bounds of a temporal operator, such as <=3, steps<=3, {"r"}<=b or ^{rew{"r"}<=b,steps<=k}. A single bound on steps or
+// time is a *TimeBound. Other bounds are a list.
+func (p *parser) parseBounds() (single *TimeBound, list []*CostBound) {
 	if p.dialect != Storm {
-		return p.timeBound(), nil
+		return p.parseTimeBound(), nil
 	}
 	startsWithCaret := p.tok.kind == tokPower && p.peek() == tokLeftBrace
 	startsWithBrace := p.tok.kind == tokLeftBrace && p.peek() != tokQuote // in {"r"}<=b the brace belongs to the bound
 	switch {
 	case startsWithCaret || startsWithBrace:
-		list = p.boundsInBraces()
+		list = p.parseBoundsInBraces()
 	case p.tok.kind == tokLeftBrace || p.boundWord() != "":
-		list = p.costBounds(p.costBound())
+		list = p.parseCostBounds(p.parseCostBound())
 	default:
-		return p.boundsFromTime()
+		return p.parseBoundsFromTime()
 	}
 	if len(list) == 1 && list[0].Word != "rew" && !p.inQuantile {
 		return list[0].Bound, nil
@@ -32,29 +31,27 @@ func (p *parser) bounds() (single *TimeBound, list []*CostBound) {
 	return nil, list
 }
 
-// boundsInBraces parses ^{rew{"r"}<=b,steps<=k}, where the ^ may be missing.
-func (p *parser) boundsInBraces() []*CostBound {
+// parseBoundsInBraces parses ^{rew{"r"}<=b,steps<=k}. The ^ may be missing.
+func (p *parser) parseBoundsInBraces() []*CostBound {
 	p.accept(tokPower)
 	p.expect(tokLeftBrace)
-	bounds := p.costBounds(p.costBound())
+	bounds := p.parseCostBounds(p.parseCostBound())
 	p.expect(tokRightBrace)
 	return bounds
 }
 
-// boundsFromTime parses bounds of which the first has no word before it, so that it bounds steps or time: <=3 or <=3,{"r"}<=b. Both
-// results are nil if there is no bound. The bounds of a quantile are a list even if there is only one.
-func (p *parser) boundsFromTime() (*TimeBound, []*CostBound) {
+// parseBoundsFromTime parses bounds that begin with a bound on steps or time, such as <=3 or <=3,{"r"}<=b. Both results are nil if there is no bound.
+func (p *parser) parseBoundsFromTime() (single *TimeBound, list []*CostBound) {
 	start := p.tok.pos
-	bound := p.timeBound()
+	bound := p.parseTimeBound()
 	isList := p.tok.kind == tokComma || p.inQuantile
 	if bound == nil || !isList {
 		return bound, nil
 	}
-	return nil, p.costBounds(&CostBound{Word: "time", Bound: bound, Span: p.span(start)})
+	return nil, p.parseCostBounds(&CostBound{Word: "time", Bound: bound, Span: p.span(start)})
 }
 
-// predicate returns the relation by which one of Storm's predicates compares the number of its true operands with 1. ok is false if there
-// is no predicate with this name.
+// predicate returns the relation between the number of true operands and 1 for one of Storm's predicates. ok is false for other names.
 func predicate(name string) (relation Op, ok bool) {
 	switch name {
 	case "AtLeastOneOf":
@@ -67,11 +64,10 @@ func predicate(name string) (relation Op, ok bool) {
 	return OpNone, false
 }
 
-// predicateOperator parses the operands of a predicate, and returns an expression of PRISM's language with the same meaning:
-// ExactlyOneOf(a,b) becomes (((a) ? 1 : 0)+((b) ? 1 : 0)=1).
-func (p *parser) predicateOperator(context exprContext, name *Ident, relation Op) Expr {
+// parsePredicateOperator parses the operands of a predicate of Storm. ExactlyOneOf(a,b) becomes (((a) ? 1 : 0)+((b) ? 1 : 0)=1).
+func (p *parser) parsePredicateOperator(context exprContext, name *Ident, relation Op) Expr {
 	p.expect(tokLeftParen)
-	arguments := p.arguments(context)
+	arguments := p.parseArguments(context)
 	p.expect(tokRightParen)
 	span := p.span(name.Start)
 	literal := func(value int32) Expr { return &IntLit{Value: value, Span: span} }
@@ -93,17 +89,17 @@ func (p *parser) predicateOperator(context exprContext, name *Ident, relation Op
 	return paren(binary(relation, numTrue, literal(1)))
 }
 
-// costBounds parses the bounds behind the first bound, each after a comma, and returns all of them.
-func (p *parser) costBounds(first *CostBound) []*CostBound {
+// parseCostBounds parses the bounds after the first one, each after a comma. It returns all of them.
+func (p *parser) parseCostBounds(first *CostBound) []*CostBound {
 	bounds := []*CostBound{first}
 	for p.accept(tokComma) {
-		bounds = append(bounds, p.costBound())
+		bounds = append(bounds, p.parseCostBound())
 	}
 	return bounds
 }
 
-// boundVariables parses the variables of quantile(min A, B, property) up to the property. A variable may have min or max before it.
-func (p *parser) boundVariables() []*BoundVariable {
+// parseBoundVariables parses the variables of quantile(min A, B, property). Each variable may have min or max before it.
+func (p *parser) parseBoundVariables() []*BoundVariable {
 	variables := []*BoundVariable{}
 	for !p.failed {
 		extremum := map[kind]Extremum{kwMin: Min, kwMax: Max}[p.tok.kind]
@@ -113,13 +109,13 @@ func (p *parser) boundVariables() []*BoundVariable {
 		if extremum != NoExtremum {
 			p.advance()
 		}
-		variables = append(variables, &BoundVariable{extremum, p.ident("the variable of a bound")})
+		variables = append(variables, &BoundVariable{extremum, p.parseIdent("the variable of a bound")})
 		p.expect(tokComma)
 	}
 	return variables
 }
 
-// boundWord returns the current token if it is a word for a bounded quantity (rew, steps or time), otherwise "".
+// boundWord returns the current token if it is rew, steps or time, or else "".
 func (p *parser) boundWord() string {
 	if p.tok.kind != tokIdent || !isBoundWord(p.text(p.tok)) {
 		return ""
@@ -129,8 +125,8 @@ func (p *parser) boundWord() string {
 
 func isBoundWord(word string) bool { return word == "rew" || word == "steps" || word == "time" }
 
-// costBound parses one bound of a list in Storm's dialect, such as rew{"r"}<=b, steps<=k or <=t.
-func (p *parser) costBound() *CostBound {
+// parseCostBound parses one bound of a list in Storm's dialect, such as rew{"r"}<=b, steps<=k or <=t.
+func (p *parser) parseCostBound() *CostBound {
 	start := p.tok.pos
 	bound := &CostBound{Word: p.boundWord()}
 	startsBound := relationOp(p.tok.kind) != OpNone || p.tok.kind == tokEqual || p.tok.kind == tokLeftBracket
@@ -138,18 +134,18 @@ func (p *parser) costBound() *CostBound {
 	case bound.Word == "rew":
 		p.advance()
 		if p.tok.kind == tokLeftBrace {
-			bound.Struct = p.rewardStruct()
+			bound.Struct = p.parseRewardStruct()
 		}
 	case bound.Word != "":
 		p.advance()
 	case p.tok.kind == tokLeftBrace:
-		bound.Word, bound.Struct = "rew", p.rewardStruct()
+		bound.Word, bound.Struct = "rew", p.parseRewardStruct()
 	case startsBound:
 		bound.Word = "time"
 	default:
 		p.unexpected(`"rew", "steps" or "time"`)
 	}
-	bound.Bound = p.timeBound()
+	bound.Bound = p.parseTimeBound()
 	if bound.Bound == nil {
 		p.unexpected("a bound such as <=2 or [1,2]")
 	}
@@ -162,22 +158,21 @@ func (p *parser) conditionAhead() bool {
 	return p.tok.kind == tokOr && p.dialect == Storm && p.inProperties && p.textAt(p.tok, "||")
 }
 
-// conditional parses the condition `|| formula` behind a path formula or reward objective. It returns the objective itself if there is no
-// condition.
-func (p *parser) conditional(objective Expr) Expr {
+// parseConditional parses the condition `|| formula` after a path formula or reward objective. Without a condition, it returns the objective.
+func (p *parser) parseConditional(objective Expr) Expr {
 	if !p.conditionAhead() {
 		return objective
 	}
 	treeHeight := p.treeHeight
 	p.advance()
 	p.advance()
-	condition := p.operatorOperand(allowProperty | allowTemporal)
+	condition := p.parseOperatorOperand(allowProperty | allowTemporal)
 	p.addTreeLevel(treeHeight)
 	return &Conditional{X: objective, Condition: condition, Span: p.span(objective.Pos())}
 }
 
-// splitOperator splits a word such as Usteps or Frew into the given temporal operator and the bounded quantity, as Storm does. The current
-// token becomes the operator. splitOperator returns false, and changes nothing, for other words.
+// splitOperator splits a word such as Usteps into a temporal operator and a bounded quantity. It returns false, and changes nothing, for other
+// words.
 func (p *parser) splitOperator(operator kind) bool {
 	if p.dialect != Storm || !p.inProperties || p.tok.kind != tokIdent {
 		return false
@@ -187,13 +182,14 @@ func (p *parser) splitOperator(operator kind) bool {
 	if !found || !isBoundWord(quantity) {
 		return false
 	}
+	// The operator becomes the current token.
 	p.tok.kind, p.tok.end = operator, p.tok.pos.Offset+int32(len(letter))
 	p.scanner.off = int(p.tok.end) // scan the quantity next
 	return true
 }
 
-// splitFuture splits a word such as Fsteps into the operator F and the bounded quantity. It reports
-// false, and changes nothing, if no F operator with a bound starts here.
+// splitFuture splits a word such as Fsteps into F and the bounded quantity. It returns false, and changes nothing, if no F with a bound starts
+// here.
 func (p *parser) splitFuture(context exprContext) bool {
 	if p.dialect != Storm || p.tok.kind != tokIdent || !p.mayUse(context, allowTemporal) {
 		return false
@@ -202,14 +198,13 @@ func (p *parser) splitFuture(context exprContext) bool {
 		if !p.splitOperator(kwF) {
 			p.unexpected("") // makes canParse return false
 		}
-		p.temporal(context)
+		p.parseTemporal(context)
 	})
 	return isBoundedFuture && p.splitOperator(kwF)
 }
 
-// withoutExtremum replaces an operator with both an extremum and a bound, which only Storm's dialect has, by an equivalent one without the
-// extremum. Pmin>=p becomes P>=p, which holds if all schedulers satisfy it. Pmax>=p holds if some scheduler satisfies it, and becomes !P<p.
-// Objectives of multi(...) are about some scheduler anyway, and need no negation.
+// withoutExtremum replaces an operator with both an extremum and a bound by an equivalent one without the extremum. Pmin>=p becomes P>=p, and
+// Pmax>=p becomes !P<p.
 func (p *parser) withoutExtremum(operator Expr, threshold *Threshold) Expr {
 	if threshold.Rel == OpNone || threshold.Extremum == NoExtremum {
 		return operator
@@ -218,7 +213,7 @@ func (p *parser) withoutExtremum(operator Expr, threshold *Threshold) Expr {
 	isMinimum := threshold.Extremum == Min
 	holdsForAll := isLowerBound == isMinimum // Pmin>=p or Pmax<=p
 	threshold.Extremum = NoExtremum
-	if p.inMulti || holdsForAll {
+	if p.inMulti || holdsForAll { // an objective of multi(...) is about some scheduler anyway
 		return operator
 	}
 	threshold.Rel = threshold.Rel.Negated()
@@ -239,39 +234,39 @@ func longRunExtremum(name string) (extremum Extremum, ok bool) {
 	return NoExtremum, false
 }
 
-// stormOperator returns the current token if it is an operator that only Storm's dialect has (T,
-// Tmin, Tmax, Smin, Smax, LRA, LRAmin or LRAmax), otherwise "". T and LRA can also be names of
-// constants; they are operators before =? and where an operator with a bound can be parsed.
+// stormOperator returns the current token if it is an operator that only Storm's dialect has, such as T or LRAmin. Otherwise it returns "".
 func (p *parser) stormOperator() string {
 	if p.dialect != Storm || p.tok.kind != tokIdent {
 		return ""
 	}
 	name := p.text(p.tok)
 	isTime := name == "T" || name == "Tmin" || name == "Tmax"
-	if _, isLongRun := longRunExtremum(name); !isTime && !isLongRun {
-		return ""
-	}
-	ahead := p.scanner
-	next := ahead.next().kind
-	isQuery := next == tokEqual && ahead.next().kind == tokQuestion
-	startsBound := relationOp(next) != OpNone
-	if isQuery || startsBound && p.canParseSteady(func() { p.stormOperation(name) }) {
+	_, isLongRun := longRunExtremum(name)
+	if (isTime || isLongRun) && p.stormThresholdAhead(name) {
 		return name
 	}
 	return ""
 }
 
-// stormOperation parses an operator that stormOperator found.
-func (p *parser) stormOperation(name string) Expr {
-	if name[0] == 'T' {
-		return p.timeOperator()
-	}
-	extremum, _ := longRunExtremum(name)
-	return p.steadyWithExtremum(extremum, allowProperty|allowTemporal)
+// stormThresholdAhead reports whether =?, or a bound and the brackets of an operator, follow a name such as T or LRA. Then the name is no constant.
+func (p *parser) stormThresholdAhead(name string) bool {
+	ahead := p.scanner
+	next := ahead.next().kind
+	isQuery := next == tokEqual && ahead.next().kind == tokQuestion
+	startsBound := relationOp(next) != OpNone
+	return isQuery || startsBound && p.canParseSteady(func() { p.parseStormOperation(name) })
 }
 
-// longRunRewardAhead reports whether LRA or MP, the long-run average in Storm's dialect, is the
-// whole objective of the R operator.
+// parseStormOperation parses the operator with this name: T or a variant of S.
+func (p *parser) parseStormOperation(name string) Expr {
+	if name[0] == 'T' {
+		return p.parseTimeOperator()
+	}
+	extremum, _ := longRunExtremum(name)
+	return p.parseSteadyWithExtremum(extremum, allowProperty|allowTemporal)
+}
+
+// longRunRewardAhead reports whether LRA or MP is the whole objective of an R operator.
 func (p *parser) longRunRewardAhead() bool {
 	if p.dialect != Storm || p.tok.kind != tokIdent {
 		return false
@@ -281,42 +276,40 @@ func (p *parser) longRunRewardAhead() bool {
 	return (name == "LRA" || name == "MP") && ahead.next().kind == tokRightBracket
 }
 
-// cumulativeAhead reports whether the objective C starts here, possibly joined with the bounded
-// quantity as in Csteps<=3, or with the word discount.
+// cumulativeAhead reports whether the objective C starts here. The next word may be joined with it, as in Csteps or Cdiscount.
 func (p *parser) cumulativeAhead() bool {
 	return p.splitOperator(kwC) || p.tok.kind == kwC || p.discountAhead("Cdiscount")
 }
 
-// discountAhead reports whether the current token is the given word, discount or Cdiscount, and an equals sign follows.
+// discountAhead reports whether the current token is this word and an equals sign follows.
 func (p *parser) discountAhead(word string) bool {
 	return p.tok.kind == tokIdent && p.text(p.tok) == word && p.peek() == tokEqual
 }
 
-// discount parses a word before a discount factor and the factor: discount=0.9.
-func (p *parser) discount() Expr {
+// parseDiscount parses a word and the discount factor after it: discount=0.9.
+func (p *parser) parseDiscount() Expr {
 	p.advance()
 	p.expect(tokEqual)
-	return p.expr(modelContext)
+	return p.parseExpr(modelContext)
 }
 
-// cumulative parses the objective C with bounds or a discount factor in Storm's dialect. It reports an error for lower
-// and strict bounds, which Storm does not accept.
-func (p *parser) cumulative() Expr {
+// parseCumulative parses the objective C with bounds or a discount factor in Storm's dialect.
+func (p *parser) parseCumulative() Expr {
 	objective := &RewardPath{Kind: Cumulative}
 	start := p.tok.pos
 	p.treeHeight = 0
 	if p.discountAhead("Cdiscount") {
-		objective.Discount = p.discount()
+		objective.Discount = p.parseDiscount()
 		p.addTreeLevel(0)
 		objective.Span = p.span(start)
 		return objective
 	}
 	p.advance()
 	boundPos := p.tok.pos
-	bound, costs := p.bounds()
+	bound, costs := p.parseBounds()
 	isUnsupported := func(cost *CostBound) bool { return !isNonStrictUpper(cost.Bound) }
 	switch {
-	case bound != nil && !isNonStrictUpper(bound) || slices.ContainsFunc(costs, isUnsupported):
+	case bound != nil && !isNonStrictUpper(bound) || slices.ContainsFunc(costs, isUnsupported): // Storm refuses these, too
 		p.fail(boundPos, "lower and strict bounds are not supported with C, want C<=k")
 	case len(costs) > 0:
 		objective.Costs = costs
@@ -325,7 +318,7 @@ func (p *parser) cumulative() Expr {
 	}
 	if objective.Bound != nil && p.discountAhead("discount") {
 		boundHeight := p.treeHeight
-		objective.Discount = p.discount()
+		objective.Discount = p.parseDiscount()
 		p.treeHeight = max(boundHeight, p.treeHeight)
 	}
 	p.addTreeLevel(0)
@@ -338,18 +331,17 @@ func isNonStrictUpper(timeBound *TimeBound) bool {
 	return timeBound.High != nil && timeBound.Low == nil && !timeBound.HighStrict
 }
 
-// timeOperator parses Storm's operator T=?, Tmin=? or Tmax=? for expected time, as an R operator
-// over the reward structure TimeRewards.
-func (p *parser) timeOperator() Expr {
+// parseTimeOperator parses Storm's operator T=?, Tmin=? or Tmax=? for expected time, as an R operator over the reward structure TimeRewards.
+func (p *parser) parseTimeOperator() Expr {
 	start := p.tok.pos
 	extremum := map[string]Extremum{"Tmin": Min, "Tmax": Max}[p.text(p.tok)]
 	p.advance()
 	p.treeHeight = 0
 	operator := &Reward{Time: true, Struct: &Quoted{Name: TimeRewards, Span: p.span(start)}}
-	operator.Threshold = p.threshold(extremum, false)
+	operator.Threshold = p.parseThreshold(extremum, false)
 	thresholdHeight := p.treeHeight
 	p.expect(tokLeftBracket)
-	operator.Path = p.expr(allowProperty | allowTemporal)
+	operator.Path = p.parseExpr(allowProperty | allowTemporal)
 	p.addTreeLevel(thresholdHeight)
 	p.expect(tokRightBracket)
 	operator.Span = p.span(start)

@@ -1,61 +1,59 @@
 package syntax
 
-// system parses a system block, `system "name" term endsystem`.
-func (p *parser) system() Item {
+// parseSystem parses a system block, `system "name" term endsystem`. The name may be missing.
+func (p *parser) parseSystem() Item {
 	statement := p.beginStatement()
 	system := &System{Doc: statement.doc}
 	p.advance()
 	if p.systemNameAhead() {
-		system.Name = p.quotedName("a name")
+		system.Name = p.parseQuotedName("a name")
 	}
-	system.X = p.sysFull()
+	system.X = p.parseSysFull()
 	p.expect(kwEndsystem)
 	system.Notes, system.Span = p.finishStatement(statement)
 	return system
 }
 
-// systemNameAhead reports whether the current token begins the name of the block. A quoted name is
-// the name of the block if a term follows it. Otherwise it is a term that refers to another block.
+// systemNameAhead reports whether a quoted name is the name of this block. If no term follows it, it refers to another block.
 func (p *parser) systemNameAhead() bool {
 	return p.tok.kind == tokQuote && p.canParse(func() {
-		p.quotedName("")
-		p.sysAtom()
+		p.parseQuotedName("")
+		p.parseSysAtom()
 	})
 }
 
-// sysFull parses X1 || X2 || .... This operator binds least of all operators of process algebra. Only
-// the first operand may be a term with |||.
-func (p *parser) sysFull() SysExpr {
+// parseSysFull parses X1 || X2 || ..., the loosest operator of process algebra. Only the first operand may contain |||.
+func (p *parser) parseSysFull() SysExpr {
 	start := p.tok.pos
 	if !p.enterNesting() {
 		return &SysModule{}
 	}
 	defer func() { p.depth-- }()
-	first := p.sysInterleaved()
+	first := p.parseSysInterleaved()
 	if !p.barsAhead(2) {
 		return first
 	}
 	full := &SysFull{Operands: []SysExpr{first}}
 	for p.barsAhead(2) {
 		p.skipBars(2)
-		full.Operands = append(full.Operands, p.sysParallel())
+		full.Operands = append(full.Operands, p.parseSysParallel())
 	}
 	full.Span = p.span(start)
 	return full
 }
 
-// sysInterleaved parses X1 ||| X2 ||| .... As in PRISM, all operands except the first are parsed by
-// sysFull, so that the operator associates to the right.
-func (p *parser) sysInterleaved() SysExpr {
+// parseSysInterleaved parses X1 ||| X2 ||| ....
+func (p *parser) parseSysInterleaved() SysExpr {
 	start := p.tok.pos
-	first := p.sysParallel()
+	first := p.parseSysParallel()
 	if !p.barsAhead(3) {
 		return first
 	}
 	interleaved := &SysInterleaved{Operands: []SysExpr{first}}
 	for p.barsAhead(3) {
 		p.skipBars(3)
-		operand := p.sysFull()
+		// As in PRISM, the operator associates to the right.
+		operand := p.parseSysFull()
 		if nested, ok := operand.(*SysInterleaved); ok { // X ||| Y ||| Z has one node
 			interleaved.Operands = append(interleaved.Operands, nested.Operands...)
 			continue
@@ -66,7 +64,7 @@ func (p *parser) sysInterleaved() SysExpr {
 	return interleaved
 }
 
-// barsAhead reports whether count tokens | follow, possibly with blanks between them.
+// barsAhead reports whether count tokens | follow. Blanks may be between them.
 func (p *parser) barsAhead(count int) bool {
 	if p.tok.kind != tokOr {
 		return false
@@ -87,28 +85,28 @@ func (p *parser) skipBars(count int) {
 	}
 }
 
-// sysParallel parses X |[a,b]| Y, which does not associate.
-func (p *parser) sysParallel() SysExpr {
+// parseSysParallel parses X |[a,b]| Y, which does not associate.
+func (p *parser) parseSysParallel() SysExpr {
 	start := p.tok.pos
-	left := p.sysPostfix()
+	left := p.parseSysPostfix()
 	if p.tok.kind != tokOr || p.peek() != tokLeftBracket {
 		return left
 	}
 	p.skipBars(1)
 	parallel := &SysParallel{X: left}
 	p.expect(tokLeftBracket)
-	parallel.Actions = p.actions()
+	parallel.Actions = p.parseActions()
 	p.expect(tokRightBracket)
 	p.expect(tokOr)
-	parallel.Y = p.sysPostfix()
+	parallel.Y = p.parseSysPostfix()
 	parallel.Span = p.span(start)
 	return parallel
 }
 
-// sysPostfix parses a term that is followed by any number of hidings / {a} and renamings {a<-b}.
-func (p *parser) sysPostfix() SysExpr {
+// parseSysPostfix parses a term, then any number of hidings / {a} and renamings {a<-b}.
+func (p *parser) parseSysPostfix() SysExpr {
 	start := p.tok.pos
-	term := p.sysAtom()
+	term := p.parseSysAtom()
 	for operators := 0; ; operators++ {
 		if operators == maxNesting {
 			p.fail(p.tok.pos, "a system term has too many hidings and renamings")
@@ -117,27 +115,27 @@ func (p *parser) sysPostfix() SysExpr {
 		case tokDivide:
 			p.advance()
 			p.expect(tokLeftBrace)
-			hide := &SysHide{X: term, Actions: p.actions()}
+			hide := &SysHide{X: term, Actions: p.parseActions()}
 			p.expect(tokRightBrace)
 			hide.Span = p.span(start)
 			term = hide
 		case tokLeftBrace:
-			term = p.sysRename(start, term)
+			term = p.parseSysRename(start, term)
 		default:
 			return term
 		}
 	}
 }
 
-// sysRename parses a renaming {a<-b, ...}, which follows a term.
-func (p *parser) sysRename(start Pos, term SysExpr) SysExpr {
+// parseSysRename parses a renaming {a<-b, ...} of a term.
+func (p *parser) parseSysRename(start Pos, term SysExpr) SysExpr {
 	rename := &SysRename{X: term}
 	p.advance()
 	for {
 		first := p.tok.pos
-		pair := &Rename{Old: p.name("an action")}
+		pair := &Rename{Old: p.parseName("an action")}
 		p.expect(tokRenameArrow)
-		pair.New = p.name("an action")
+		pair.New = p.parseName("an action")
 		pair.Span = p.span(first)
 		rename.Renames = append(rename.Renames, pair)
 		if !p.accept(tokComma) {
@@ -149,28 +147,28 @@ func (p *parser) sysRename(start Pos, term SysExpr) SysExpr {
 	return rename
 }
 
-// actions parses a list of actions.
-func (p *parser) actions() []*Ident {
-	names := []*Ident{p.name("an action")}
+// parseActions parses a list of actions.
+func (p *parser) parseActions() []*Ident {
+	names := []*Ident{p.parseName("an action")}
 	for p.accept(tokComma) {
-		names = append(names, p.name("an action"))
+		names = append(names, p.parseName("an action"))
 	}
 	return names
 }
 
-// sysAtom parses the name of a module, the quoted name of another system block, or a term in parentheses.
-func (p *parser) sysAtom() SysExpr {
+// parseSysAtom parses the name of a module, the quoted name of another system block, or a term in parentheses.
+func (p *parser) parseSysAtom() SysExpr {
 	start := p.tok.pos
 	switch p.tok.kind {
 	case tokQuote:
-		ident := p.quotedName("the name of a system block")
+		ident := p.parseQuotedName("the name of a system block")
 		return &SysRef{Name: ident, Span: p.span(start)}
 	case tokLeftParen:
 		p.advance()
-		term := p.sysFull()
+		term := p.parseSysFull()
 		p.expect(tokRightParen)
 		return &SysBrackets{X: term, Span: p.span(start)}
 	}
-	ident := p.ident(`a module, a quoted name or "("`)
+	ident := p.parseIdent(`a module, a quoted name or "("`)
 	return &SysModule{Name: ident, Span: p.span(start)}
 }

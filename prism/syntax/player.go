@@ -36,8 +36,7 @@ const (
 	wordZeroUnlessReached = "F0"
 )
 
-// gameReward reports whether the current token is Fc or F0 and a formula follows. Then it is not a
-// name, because no formula can follow a name.
+// gameReward reports whether the current token is Fc or F0 before a formula. Then it cannot be a name.
 func (p *parser) gameReward() bool {
 	if !p.atWord(wordUntilReached) && !p.atWord(wordZeroUnlessReached) {
 		return false
@@ -55,19 +54,19 @@ func (p *parser) atWord(word string) bool {
 	return p.tok.kind == tokIdent && string(p.scanner.src[p.tok.pos.Offset:p.tok.end]) == word
 }
 
-// gameItem parses the model type smg or a player. It returns nil if the current token begins neither.
-func (p *parser) gameItem() Item {
+// parseGameItem parses the model type smg or a player. It returns nil for anything else.
+func (p *parser) parseGameItem() Item {
 	switch {
 	case p.atWord(wordSMG):
-		return p.typeWord(SMG)
+		return p.parseTypeWord(SMG)
 	case p.atWord(wordPlayer):
-		return p.playerItem()
+		return p.parsePlayerItem()
 	}
 	return nil
 }
 
-// typeWord parses a model type whose word is not a keyword.
-func (p *parser) typeWord(modelType ModelType) *TypeDecl {
+// parseTypeWord parses a model type whose word is not a keyword.
+func (p *parser) parseTypeWord(modelType ModelType) *TypeDecl {
 	statement := p.beginStatement()
 	decl := &TypeDecl{Doc: statement.doc, Type: modelType, Word: p.text(p.tok)}
 	p.advance()
@@ -75,13 +74,14 @@ func (p *parser) typeWord(modelType ModelType) *TypeDecl {
 	return decl
 }
 
-// playerItem parses a player, whose list may be empty.
-func (p *parser) playerItem() Item {
+// parsePlayerItem parses a player. Its list may be empty.
+func (p *parser) parsePlayerItem() Item {
 	statement := p.beginStatement()
 	p.advance()
-	player := &Player{Doc: statement.doc, Name: p.name("a player name")}
-	for !p.failed && !(len(player.Items) == 0 && p.atWord(wordEndplayer)) {
-		player.Items = append(player.Items, p.ownedItem())
+	player := &Player{Doc: statement.doc, Name: p.parseName("a player name")}
+	isEmpty := p.atWord(wordEndplayer)
+	for !p.failed && !isEmpty {
+		player.Items = append(player.Items, p.parseOwnedItem())
 		if !p.accept(tokComma) {
 			break
 		}
@@ -99,45 +99,45 @@ func (p *parser) playerItem() Item {
 	return player
 }
 
-// ownedItem parses a module or [action].
-func (p *parser) ownedItem() *PlayerItem {
+// parseOwnedItem parses a module of a player, or an action in brackets.
+func (p *parser) parseOwnedItem() *PlayerItem {
 	start := p.tok.pos
 	item := &PlayerItem{Action: p.accept(tokLeftBracket)}
 	if item.Action {
-		item.Name = p.name("an action")
+		item.Name = p.parseName("an action")
 		p.expect(tokRightBracket)
 	} else {
-		item.Name = p.name("a module or an action in brackets")
+		item.Name = p.parseName("a module or an action in brackets")
 	}
 	item.Span = p.span(start)
 	return item
 }
 
-// player writes a player on one line if it fits.
-func (p *printer) player(decl *Player) {
-	p.commentsAbove(decl.Notes, decl.Doc, "")
+// writePlayer writes a player on one line if it fits.
+func (p *printer) writePlayer(decl *Player) {
+	p.writeCommentsAbove(decl.Notes, decl.Doc, "")
 	p.write(wordPlayer + " ")
-	p.name(decl.Name)
+	p.writeName(decl.Name)
 	if len(decl.Items) == 0 {
 		p.write(" " + wordEndplayer + "\n")
-		p.commentBehind(decl.Notes)
+		p.addCommentBehind(decl.Notes)
 		return
 	}
-	p.commaList(len(decl.Items), " ", func(i int) {
+	p.writeCommaList(len(decl.Items), " ", func(i int) {
 		if item := decl.Items[i]; item.Action {
 			p.write("[")
-			p.name(item.Name)
+			p.writeName(item.Name)
 			p.write("]")
 		} else {
-			p.name(item.Name)
+			p.writeName(item.Name)
 		}
 	})
 	p.writeIf(p.column() > 0, " ")
 	p.write(wordEndplayer + "\n")
-	p.commentBehind(decl.Notes)
+	p.addCommentBehind(decl.Notes)
 }
 
-// unsupportedGame describes, for an error message, a model type of PRISM-games other than smg. It returns false for another word.
+// unsupportedGame describes a model type of PRISM-games other than smg, for an error message. ok is false for other words.
 //
 // Source: PRISM-games 3.2, prism/ModelType.java.
 func unsupportedGame(word string) (description string, ok bool) {

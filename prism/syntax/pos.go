@@ -7,10 +7,8 @@ import (
 	"strings"
 )
 
-// Pos is a place in a source file. Line and Col are 1-based and Col counts
-// bytes, a tab included as one (PRISM advances a tab to the next multiple of
-// eight; everywhere else the two agree). Offset is the 0-based byte offset.
-// The zero Pos is unknown, as in a tree that was built and not parsed.
+// Pos is a position in a source file. Line and Col count from 1, Offset from 0. Col counts bytes, and a tab is one byte. PRISM counts a tab
+// differently: it advances to the next multiple of eight. The zero Pos is unknown, as in a tree that was not parsed.
 type Pos struct {
 	Offset, Line, Col int32
 	// Formula says that a property has an error in a formula that it uses: the position is in the

@@ -40,23 +40,20 @@ type DialectError struct {
 
 // Error returns "line:col: tool cannot express feature".
 func (e *DialectError) Error() string {
-	msg := fmt.Sprintf("%s cannot express %s", e.Dialect, e.Feature)
+	message := fmt.Sprintf("%s cannot express %s", e.Dialect, e.Feature)
 	if e.Pos.IsValid() {
-		return e.Pos.String() + ": " + msg
+		return e.Pos.String() + ": " + message
 	}
-	return msg
+	return message
 }
 
-// Fprint writes a tree in a readable layout: each declaration and command on a line of its own,
-// comments above the items they belong to, parentheses as in the source and where precedence needs
-// them.
+// Fprint writes a tree in a readable layout, with one declaration or command on each line. It keeps comments and parentheses, and adds the
+// parentheses that precedence needs.
 //
-// In PRISM's dialect, parsing the text gives an equal tree (see Equal), and printing that tree
-// gives the same text. In Storm's dialect the text means to Storm what the tree means to PRISM; the
+// In PRISM's dialect, the text parses to an equal tree (see Equal). In Storm's dialect, the text means to Storm what the tree means to PRISM. The
 // error is a *DialectError if Storm lacks something.
 //
-// Models, properties files and their items end with a line end, other nodes do not. Nothing is
-// written if there is an error.
+// Models, properties files and their items end with a line end, other nodes do not. If there is an error, Fprint writes nothing.
 func Fprint(w io.Writer, n Node, opt Options) error {
 	printer := &printer{dialect: opt.Dialect}
 	if opt.Dialect == Storm {
@@ -65,7 +62,7 @@ func Fprint(w io.Writer, n Node, opt Options) error {
 			return err
 		}
 	}
-	printer.node(n)
+	printer.writeNode(n)
 	if printer.err != nil {
 		return printer.err
 	}
@@ -73,25 +70,22 @@ func Fprint(w io.Writer, n Node, opt Options) error {
 	return err
 }
 
-// ExprString returns an expression in the form in which PRISM echoes it: on one line, without blanks
-// around infix operators, such as P=? [ F<=T s=N ]. PRISM cannot read all of it again: s< -1 becomes
-// s<-1. An invalid expression, such as a literal that is not a number, is printed too.
+// ExprString returns an expression as PRISM echoes it: on one line, without blanks around infix operators. PRISM cannot always read this text
+// again: s< -1 becomes s<-1. ExprString also prints invalid expressions.
 func ExprString(expr Expr) string {
 	printer := &printer{echo: true}
-	printer.expr(expr, levelUntil)
+	printer.writeExpr(expr, levelUntil)
 	return string(printer.buf)
 }
 
-// Echo returns an expression as ExprString does, but with R operators in place of Storm's T, for
-// texts that PRISM reads.
+// Echo returns an expression as ExprString does, but with R operators in place of Storm's operator T.
 func Echo(expr Expr) string {
 	printer := &printer{echo: true, timeAsReward: true}
-	printer.expr(expr, levelUntil)
+	printer.writeExpr(expr, levelUntil)
 	return string(printer.buf)
 }
 
-// String returns the property the way PRISM echoes it: its name in quotes, if
-// it has one, a colon and the expression.
+// String returns the property as PRISM echoes it: its quoted name and a colon, if it has a name, and the expression.
 func (p *Property) String() string {
 	if p.Name == nil {
 		return ExprString(p.X)
@@ -111,18 +105,18 @@ type printer struct {
 	err          error
 }
 
-// fail keeps the first error of the printer, with the position of the node if it is known.
-func (p *printer) fail(n Node, format string, args ...any) {
+// fail records an error, with the position of the node if it is known. It keeps the first error.
+func (p *printer) fail(node Node, format string, args ...any) {
 	if p.err != nil {
 		return
 	}
 	p.err = fmt.Errorf(format, args...)
-	if n != nil && n.Pos().IsValid() {
-		p.err = fmt.Errorf("%s: %w", n.Pos(), p.err)
+	if node != nil && node.Pos().IsValid() {
+		p.err = fmt.Errorf("%s: %w", node.Pos(), p.err)
 	}
 }
 
-// write appends text. After a "<" it adds a blank before -, < or =, because "<" and this character would be read as one token.
+// write appends text. It adds a blank where "<" and the next character would be read as one token.
 func (p *printer) write(text string) {
 	if text == "" {
 		return
@@ -135,8 +129,8 @@ func (p *printer) write(text string) {
 	p.buf = append(p.buf, text...)
 }
 
-// name writes an identifier.
-func (p *printer) name(ident *Ident) {
+// writeName writes an identifier.
+func (p *printer) writeName(ident *Ident) {
 	if !p.echo && !p.isName(ident.Name) {
 		p.fail(ident, "%q is not an identifier", ident.Name)
 	}
@@ -148,39 +142,38 @@ func (p *printer) isName(word string) bool {
 	return IsIdent(word) || p.dialect == Storm && isWord(word) && !stormReserves(keywordKind([]byte(word)))
 }
 
-// quoted writes an identifier in quotes.
-func (p *printer) quoted(ident *Ident) {
+// writeQuoted writes an identifier in quotes.
+func (p *printer) writeQuoted(ident *Ident) {
 	p.write(`"`)
-	p.name(ident)
+	p.writeName(ident)
 	p.write(`"`)
 }
 
-// commentLines writes a comment block, each line indented and with slashes. A blank separates the text from the slashes, except in a
-// line that begins with a slash, such as a row of slashes.
-func (p *printer) commentLines(block Doc, indent string) {
+// writeCommentLines writes a comment block with slashes before each line.
+func (p *printer) writeCommentLines(block Doc, indent string) {
 	if len(block) == 0 {
 		return
 	}
 	for line := range strings.SplitSeq(strings.Join(block, "\n"), "\n") {
 		line = strings.TrimRight(line, " \t\r")
-		if line != "" && line[0] != '/' {
+		if line != "" && line[0] != '/' { // a row of slashes needs no blank
 			line = " " + line
 		}
 		p.write(indent + "//" + line + "\n")
 	}
 }
 
-// commentsAbove writes the comment blocks above an item.
-func (p *printer) commentsAbove(notes Notes, doc Doc, indent string) {
+// writeCommentsAbove writes the comment blocks above an item.
+func (p *printer) writeCommentsAbove(notes Notes, doc Doc, indent string) {
 	for _, block := range notes.Detached {
-		p.commentLines(block, indent)
+		p.writeCommentLines(block, indent)
 		p.writeIf(len(block) > 0, "\n")
 	}
-	p.commentLines(doc, indent)
+	p.writeCommentLines(doc, indent)
 }
 
-// commentBehind adds the comment that stands behind an item to the last line, which the item has already ended.
-func (p *printer) commentBehind(notes Notes) {
+// addCommentBehind adds the comment after an item to the last line, although the item has ended this line.
+func (p *printer) addCommentBehind(notes Notes) {
 	if len(notes.Behind) == 0 || p.err != nil {
 		return
 	}
@@ -188,75 +181,75 @@ func (p *printer) commentBehind(notes Notes) {
 	p.endLine(notes.Behind)
 }
 
-// endLine ends a line, with a comment if there is one. The lines of the comment are joined.
+// endLine ends a line, with a comment if there is one. It joins the lines of the comment.
 func (p *printer) endLine(comment Doc) {
 	if len(comment) == 0 {
 		p.write("\n")
 		return
 	}
 	oneLine := strings.ReplaceAll(strings.Join(comment, " "), "\n", " ")
-	p.commentLines(Doc{oneLine}, " ")
+	p.writeCommentLines(Doc{oneLine}, " ")
 }
 
-// node writes a node of any kind.
-func (p *printer) node(n Node) {
+// writeNode writes a node of any kind.
+func (p *printer) writeNode(n Node) {
 	switch n := n.(type) {
 	case *Model:
-		p.model(n)
+		p.writeModel(n)
 	case *Properties:
-		p.properties(n)
+		p.writeProperties(n)
 	case Item:
-		p.declaration(n)
+		p.writeDeclaration(n)
 	case *Property:
-		p.property(n)
+		p.writeProperty(n)
 	case Expr:
-		p.expr(n, levelUntil)
+		p.writeExpr(n, levelUntil)
 	case SysExpr:
-		p.systemTerm(n, sysFull)
+		p.writeSystemTerm(n, sysFull)
 	case *VarDecl:
-		p.varDecl(n, "")
+		p.writeVarDecl(n, "")
 	case *Command:
-		p.command(n, "")
+		p.writeCommand(n, "")
 	case *Update:
-		p.update(n, " & ")
+		p.writeUpdate(n, " & ")
 	case *Assign:
-		p.assign(n)
+		p.writeAssign(n)
 	case *RewardItem:
-		p.rewardItem(n, "")
+		p.writeRewardItem(n, "")
 	default:
 		p.fail(n, "cannot print a %T on its own", n)
 	}
 }
 
-// model writes a model file.
-func (p *printer) model(file *Model) {
+// writeModel writes a model file.
+func (p *printer) writeModel(file *Model) {
 	for i, item := range file.Items {
 		if i > 0 && needBlankLine(file.Items[i-1], item) {
 			p.write("\n")
 		}
-		p.declaration(item)
+		p.writeDeclaration(item)
 	}
-	p.commentsAtEnd(file.Trailing)
+	p.writeCommentsAtEnd(file.Trailing)
 }
 
-// properties writes a properties file: its properties and its declarations of constants and labels.
-func (p *printer) properties(file *Properties) {
+// writeProperties writes a properties file: its properties and its declarations of constants and labels.
+func (p *printer) writeProperties(file *Properties) {
 	for i, node := range file.Items {
 		if i > 0 && needBlankLine(file.Items[i-1], node) {
 			p.write("\n")
 		}
 		switch node := node.(type) {
 		case *Property:
-			p.property(node)
+			p.writeProperty(node)
 		case Item:
-			p.declaration(node)
+			p.writeDeclaration(node)
 		}
 	}
-	p.commentsAtEnd(file.Trailing)
+	p.writeCommentsAtEnd(file.Trailing)
 }
 
-// needBlankLine reports whether a blank line separates two items. No blank line separates two one-line
-// declarations of the same kind, unless a comment stands above the second one.
+// needBlankLine reports whether a blank line separates two items. One-line declarations of the same kind need none, unless the second has a
+// comment above.
 func needBlankLine(previous, item Node) bool {
 	if reflect.TypeOf(previous) != reflect.TypeOf(item) {
 		return true
@@ -281,24 +274,24 @@ func needBlankLine(previous, item Node) bool {
 }
 
 // hasCommentAbove reports whether comments stand above an item.
-func hasCommentAbove(d Doc, n Notes) bool { return len(d)+len(n.Detached) > 0 }
+func hasCommentAbove(doc Doc, notes Notes) bool { return len(doc)+len(notes.Detached) > 0 }
 
-// commentsAtEnd writes the comments at the end of a file, after a blank line.
-func (p *printer) commentsAtEnd(comments Doc) {
+// writeCommentsAtEnd writes the comments at the end of a file, after a blank line.
+func (p *printer) writeCommentsAtEnd(comments Doc) {
 	if len(comments) > 0 && len(p.buf) > 0 {
 		p.write("\n")
 	}
-	p.commentLines(comments, "")
+	p.writeCommentLines(comments, "")
 }
 
-// property writes a property with its comments and a semicolon.
-func (p *printer) property(x *Property) {
-	p.commentsAbove(x.Notes, x.Doc, "")
-	if x.Name != nil {
-		p.quoted(x.Name)
+// writeProperty writes a property with its comments and a semicolon.
+func (p *printer) writeProperty(property *Property) {
+	p.writeCommentsAbove(property.Notes, property.Doc, "")
+	if property.Name != nil {
+		p.writeQuoted(property.Name)
 		p.write(": ")
 	}
-	p.expr(x.X, levelCond)
+	p.writeExpr(property.X, levelCond)
 	p.write(";\n")
-	p.commentBehind(x.Notes)
+	p.addCommentBehind(property.Notes)
 }

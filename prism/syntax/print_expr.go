@@ -8,8 +8,7 @@ import (
 	"strings"
 )
 
-// levelOf returns the level of the outermost operator of an expression: how tightly it binds. A negative literal binds like a minus
-// sign.
+// levelOf returns how tightly the outermost operator of an expression binds. A negative literal binds like a minus sign.
 func levelOf(expr Expr) level {
 	switch expr := expr.(type) {
 	case *Unary:
@@ -37,73 +36,71 @@ func levelOf(expr Expr) level {
 	return levelBasic
 }
 
-// expr writes an expression, in parentheses if it binds less tightly than minLevel.
-func (p *printer) expr(expr Expr, minLevel level) {
+// writeExpr writes an expression, in parentheses if it binds less tightly than minLevel.
+func (p *printer) writeExpr(expr Expr, minLevel level) {
 	if levelOf(expr) >= minLevel {
-		p.withoutParens(expr)
+		p.writeWithoutParens(expr)
 		return
 	}
 	p.write("(")
-	p.withoutParens(expr)
+	p.writeWithoutParens(expr)
 	p.write(")")
 }
 
-// withoutParens writes an expression without parentheses around it.
-func (p *printer) withoutParens(expr Expr) {
+// writeWithoutParens writes an expression without parentheses around it.
+func (p *printer) writeWithoutParens(expr Expr) {
 	switch expr := expr.(type) {
 	case *Ident:
-		p.name(expr)
+		p.writeName(expr)
 	case *IntLit:
-		p.intLit(expr)
+		p.writeIntLit(expr)
 	case *DoubleLit:
-		p.doubleLit(expr)
+		p.writeDoubleLit(expr)
 	case *BoolLit:
 		p.write(strconv.FormatBool(expr.Value))
 	case *Paren:
 		p.write("(")
-		p.expr(expr.X, levelUntil)
+		p.writeExpr(expr.X, levelUntil)
 		p.write(")")
 	case *Unary:
 		p.write(expr.Op.String())
-		p.expr(expr.X, expr.Op.level())
+		p.writeExpr(expr.X, expr.Op.level())
 	case *Binary:
-		p.binary(expr)
+		p.writeBinary(expr)
 	case *Cond:
-		p.expr(expr.C, levelImplies)
-		p.spaced("?")
-		p.expr(expr.T, levelImplies)
-		p.spaced(":")
-		p.expr(expr.E, levelCond)
+		p.writeExpr(expr.C, levelImplies)
+		p.writeSpaced("?")
+		p.writeExpr(expr.T, levelImplies)
+		p.writeSpaced(":")
+		p.writeExpr(expr.E, levelCond)
 	case *Call:
-		p.call(expr)
+		p.writeCall(expr)
 	case *Quoted:
-		p.label(expr)
+		p.writeLabel(expr)
 	default:
-		p.propertyOperator(expr)
+		p.writePropertyOperator(expr)
 	}
 }
 
-// spaced writes an operator, with blanks round it in the readable layout.
-func (p *printer) spaced(op string) {
+// writeSpaced writes an operator. In the readable layout, it has blanks around it.
+func (p *printer) writeSpaced(op string) {
 	if !p.echo {
 		op = " " + op + " "
 	}
 	p.write(op)
 }
 
-// intLit writes an integer. PRISM reads -2147483648 as the negation of 2147483648, which does not fit in an int, so this number is
-// written as a difference.
-func (p *printer) intLit(expr *IntLit) {
-	if expr.Value == math.MinInt32 {
+// writeIntLit writes an integer.
+func (p *printer) writeIntLit(expr *IntLit) {
+	if expr.Value == math.MinInt32 { // PRISM reads it as the negation of 2147483648, which does not fit in an int
 		p.write("(-2147483647-1)")
 		return
 	}
 	p.write(strconv.Itoa(int(expr.Value)))
 }
 
-// doubleLit writes a literal of type double with its original text. It appends .0 if PRISM would
-// read an int. A text that is not a number is an error, except in an echo.
-func (p *printer) doubleLit(expr *DoubleLit) {
+// writeDoubleLit writes a literal of type double with its original text, and adds .0 if PRISM would read an int.
+func (p *printer) writeDoubleLit(expr *DoubleLit) {
 	text := strings.TrimPrefix(expr.Text, "-")
 	switch {
 	case isToken(text, tokInt):
@@ -121,107 +118,111 @@ func isToken(text string, wanted kind) bool {
 	return scan.next().kind == wanted && scan.off == len(text)
 }
 
-// binary writes an infix operator and its operands, with parentheses where precedence and
-// associativity need them. An echo has parentheses in (a=b)=c, too.
-func (p *printer) binary(expr *Binary) {
+// writeBinary writes an infix operator and its operands, with the necessary parentheses.
+func (p *printer) writeBinary(expr *Binary) {
 	level := expr.Op.level()
 	leftLevel, rightLevel := level, level+1 // most operators associate to the left
 	switch {
 	case expr.Op == OpImplies || expr.Op == OpPow: // to the right
 		leftLevel, rightLevel = level+1, level
-	case p.echo && level == levelEq:
+	case p.echo && level == levelEq: // PRISM echoes (a=b)=c with parentheses
 		leftLevel = level + 1
 	}
-	p.expr(expr.X, leftLevel)
+	p.writeExpr(expr.X, leftLevel)
 	if level <= levelAnd {
-		p.spaced(expr.Op.String())
+		p.writeSpaced(expr.Op.String())
 	} else {
 		p.write(expr.Op.String())
 	}
-	p.expr(expr.Y, rightLevel)
+	p.writeExpr(expr.Y, rightLevel)
 }
 
-// call writes a function call, in the old form func(name, ...) if it was read so.
-func (p *printer) call(expr *Call) {
+// writeBoundVariables writes the variables of quantile(...), with a comma after each.
+func (p *printer) writeBoundVariables(variables []*BoundVariable) {
+	for _, variable := range variables {
+		p.writeIf(variable.Extremum != NoExtremum, variable.Extremum.String()+" ")
+		p.writeRenamable(variable.Name)
+		p.write(", ")
+	}
+}
+
+// writeCall writes a function call.
+func (p *printer) writeCall(expr *Call) {
 	if expr.Lexicographic {
 		p.requireStorm(expr, "multilex")
 	}
-	if expr.Bounds != nil {
-		p.requireStorm(expr, "quantile")
-	}
-	if expr.Old {
+	if expr.Old { // the old form func(name, ...)
 		p.write("func(")
-		p.renamable(expr.Func)
+		p.writeRenamable(expr.Func)
 		p.write(", ")
 	} else {
-		p.renamable(expr.Func)
+		p.writeRenamable(expr.Func)
 		p.write("(")
 	}
-	for _, variable := range expr.Bounds {
-		p.writeIf(variable.Extremum != NoExtremum, variable.Extremum.String()+" ")
-		p.renamable(variable.Name)
-		p.write(", ")
+	if expr.Bounds != nil {
+		p.requireStorm(expr, "quantile")
+		p.writeBoundVariables(expr.Bounds)
 	}
 	for i, arg := range expr.Args {
 		p.writeIf(i > 0, ", ")
-		p.expr(arg, levelUntil)
+		p.writeExpr(arg, levelUntil)
 	}
 	p.write(")")
 }
 
-// requireStorm fails unless the text is an echo or in Storm's dialect, because PRISM lacks the given feature.
+// requireStorm fails if the printer writes PRISM's dialect, which lacks this feature.
 func (p *printer) requireStorm(expr Expr, feature string) {
 	if !p.echo && p.dialect != Storm {
 		p.fail(expr, "%w", &DialectError{Dialect: PRISM, Feature: feature})
 	}
 }
 
-// label writes a label or a reference to a property, in quotes.
-func (p *printer) label(expr *Quoted) {
+// writeLabel writes a label or a reference to a property, in quotes.
+func (p *printer) writeLabel(expr *Quoted) {
 	if !p.echo && expr.Name != "init" && !p.isName(expr.Name) {
 		p.fail(expr, "%q is not a label", expr.Name)
 	}
 	p.write(`"` + expr.Name + `"`)
 }
 
-// propertyOperator writes an expression that occurs in properties only.
-func (p *printer) propertyOperator(expr Expr) {
+// writePropertyOperator writes an expression that occurs in properties only.
+func (p *printer) writePropertyOperator(expr Expr) {
 	switch expr := expr.(type) {
 	case *Temporal:
-		p.temporal(expr)
+		p.writeTemporal(expr)
 	case *Prob:
 		p.write("P")
-		p.modifier(expr.Modifier)
-		p.threshold(expr.Threshold)
-		p.brackets(expr.Path, expr.Filter)
+		p.writeModifier(expr.Modifier)
+		p.writeThreshold(expr.Threshold)
+		p.writeBrackets(expr.Path, expr.Filter)
 	case *Steady:
 		if expr.Extremum != NoExtremum {
 			p.requireStorm(expr, "minima and maxima of the S operator")
 		}
 		p.write("S")
-		p.modifier(expr.Modifier)
-		p.threshold(expr.Threshold)
-		p.brackets(expr.X, expr.Filter)
+		p.writeModifier(expr.Modifier)
+		p.writeThreshold(expr.Threshold)
+		p.writeBrackets(expr.X, expr.Filter)
 	case *Reward:
-		p.reward(expr)
+		p.writeReward(expr)
 	case *RewardPath:
-		p.rewardPath(expr)
+		p.writeRewardPath(expr)
 	case *Conditional:
 		p.requireStorm(expr, "conditional probabilities and rewards")
-		p.expr(expr.X, levelUntil)
+		p.writeExpr(expr.X, levelUntil)
 		p.write(" || ")
-		p.expr(expr.Condition, levelUntil)
+		p.writeExpr(expr.Condition, levelUntil)
 	case *Quant:
 		p.write(choose(expr.All, "A", "E"))
-		p.brackets(expr.Path, nil)
+		p.writeBrackets(expr.Path, nil)
 	case *Strategy:
-		p.strategy(expr)
+		p.writeStrategy(expr)
 	case *Filter:
 		p.write("filter(" + expr.Op + ", ")
-		p.expr(expr.X, levelUntil)
+		p.writeExpr(expr.X, levelUntil)
 		if expr.States != nil {
 			p.write(", ")
-			p.expr(expr.States, levelUntil)
+			p.writeExpr(expr.States, levelUntil)
 		}
 		p.write(")")
 	default:
@@ -229,33 +230,33 @@ func (p *printer) propertyOperator(expr Expr) {
 	}
 }
 
-// modifier writes the modifier of an operator in parentheses, such as (path) in P(path)=?; nothing for nil.
-func (p *printer) modifier(ident *Ident) {
+// writeModifier writes the modifier of an operator in parentheses, such as (path) in P(path)=?; nothing for nil.
+func (p *printer) writeModifier(ident *Ident) {
 	if ident != nil {
 		p.write("(")
-		p.name(ident)
+		p.writeName(ident)
 		p.write(")")
 	}
 }
 
-// threshold writes the part of an operator after its letter, such as max=? in Pmax=? or >=0.5 in P>=0.5.
-func (p *printer) threshold(threshold Threshold) {
+// writeThreshold writes the text of an operator between its letter and its brackets, such as max=? or >=0.5.
+func (p *printer) writeThreshold(threshold Threshold) {
 	p.write(threshold.Extremum.String())
 	if threshold.Rel == OpNone {
 		p.write("=?")
 		return
 	}
 	p.write(threshold.Rel.String())
-	p.expr(threshold.Bound, levelUntil)
+	p.writeExpr(threshold.Bound, levelUntil)
 }
 
-// brackets writes [ path filter ] behind an operator.
-func (p *printer) brackets(path Expr, filter *OldFilter) {
+// writeBrackets writes [ path filter ] after an operator.
+func (p *printer) writeBrackets(path Expr, filter *OldFilter) {
 	p.write(" [ ")
-	p.expr(path, levelUntil)
+	p.writeExpr(path, levelUntil)
 	if filter != nil {
 		p.write(" {")
-		p.expr(filter.States, levelUntil)
+		p.writeExpr(filter.States, levelUntil)
 		p.write("}")
 		p.writeIf(filter.Min, "{min}")
 		p.writeIf(filter.Max, "{max}")
@@ -263,32 +264,32 @@ func (p *printer) brackets(path Expr, filter *OldFilter) {
 	p.write(" ]")
 }
 
-// reward writes an R operator, or the operator T of Storm's dialect from which it was read.
-func (p *printer) reward(expr *Reward) {
+// writeReward writes an R operator or Storm's operator T.
+func (p *printer) writeReward(expr *Reward) {
 	if expr.Time && !p.timeAsReward && (p.echo || p.dialect == Storm) {
 		p.write("T")
-		p.threshold(expr.Threshold)
-		p.brackets(expr.Path, expr.Filter)
+		p.writeThreshold(expr.Threshold)
+		p.writeBrackets(expr.Path, expr.Filter)
 		return
 	}
 	p.write("R")
-	p.modifier(expr.Modifier)
+	p.writeModifier(expr.Modifier)
 	if expr.Struct != nil {
 		p.write("{")
-		p.expr(expr.Struct, levelUntil)
+		p.writeExpr(expr.Struct, levelUntil)
 		p.write("}")
 	}
 	if expr.StructDivisor != nil {
 		p.write("/{")
-		p.expr(expr.StructDivisor, levelUntil)
+		p.writeExpr(expr.StructDivisor, levelUntil)
 		p.write("}")
 	}
-	p.threshold(expr.Threshold)
+	p.writeThreshold(expr.Threshold)
 	path := expr.Path
 	if !p.echo && startsWithSteady(path) { // PRISM would read the S as the objective R [ S ]
 		path = &Paren{X: path}
 	}
-	p.brackets(path, expr.Filter)
+	p.writeBrackets(path, expr.Filter)
 }
 
 // startsWithSteady reports whether the text of an expression starts with an S operator.
@@ -306,34 +307,34 @@ func startsWithSteady(expr Expr) bool {
 	return false
 }
 
-// rewardPath writes the objective of an R operator: S, I=k, C<=k, C, or Fc or F0 with a formula, and the discount factor if it has one.
-func (p *printer) rewardPath(expr *RewardPath) {
+// writeRewardPath writes the objective of an R operator: S, I=k, C<=k, C, Fc or F0, with its discount factor.
+func (p *printer) writeRewardPath(expr *RewardPath) {
 	switch {
 	case expr.Kind == LongRun:
 		p.write("S")
 	case expr.Kind == Instantaneous:
 		p.write("I=")
-		p.expr(expr.Bound, levelUntil)
+		p.writeExpr(expr.Bound, levelUntil)
 	case expr.Target != nil:
 		p.write(choose(expr.Kind == UntilReached, "Fc ", "F0 "))
-		p.expr(expr.Target, levelUntil)
+		p.writeExpr(expr.Target, levelUntil)
 	case expr.Bound != nil:
 		p.write("C<=")
-		p.expr(expr.Bound, levelUntil)
+		p.writeExpr(expr.Bound, levelUntil)
 	default:
 		p.write("C")
-		p.costs(expr, expr.Costs)
+		p.writeCosts(expr, expr.Costs)
 	}
 	if expr.Discount != nil {
 		p.requireStorm(expr, "discounted rewards")
 		p.writeIf(expr.Bound != nil, " ")
 		p.write("discount=")
-		p.expr(expr.Discount, levelUntil)
+		p.writeExpr(expr.Discount, levelUntil)
 	}
 }
 
-// strategy writes a coalition operator, such as <<player1,player2>>, and its operand. An operand other than P and R gets parentheses.
-func (p *printer) strategy(expr *Strategy) {
+// writeStrategy writes a coalition operator, such as <<player1,player2>>, and its operand.
+func (p *printer) writeStrategy(expr *Strategy) {
 	coalition := "*"
 	if !expr.All {
 		var players []string
@@ -355,32 +356,31 @@ func (p *printer) strategy(expr *Strategy) {
 		needsParens = p.echo // PRISM echoes its parentheses twice
 	}
 	p.writeIf(needsParens, "(")
-	p.expr(expr.X, levelUntil)
+	p.writeExpr(expr.X, levelUntil)
 	p.writeIf(needsParens, ")")
 }
 
-// temporal writes a temporal operator with its bounds and operands.
-func (p *printer) temporal(expr *Temporal) {
+// writeTemporal writes a temporal operator with its bounds and operands.
+func (p *printer) writeTemporal(expr *Temporal) {
 	if expr.X != nil {
-		p.expr(expr.X, levelTemporal)
+		p.writeExpr(expr.X, levelTemporal)
 		p.write(" ")
 	}
 	p.write(expr.Op.String())
 	boundStart := len(p.buf)
-	p.timeBound(expr.Bound)
-	p.costs(expr, expr.Costs)
+	p.writeTimeBound(expr.Bound)
+	p.writeCosts(expr, expr.Costs)
 	boundEnd := len(p.buf)
 	p.write(" ")
 	operandStart := len(p.buf)
-	p.expr(expr.Y, levelTemporal)
+	p.writeExpr(expr.Y, levelTemporal)
 	if expr.Bound != nil && !p.echo {
 		p.separateBound(expr.Bound, boundStart, boundEnd, operandStart)
 	}
 }
 
-// costs writes the reward and step bounds of an operator, ^{rew{"r"}<=b,steps<=k}, which only Storm
-// can read.
-func (p *printer) costs(operator Expr, costs []*CostBound) {
+// writeCosts writes the reward and step bounds of an operator in Storm's dialect: ^{rew{"r"}<=b,steps<=k}.
+func (p *printer) writeCosts(operator Expr, costs []*CostBound) {
 	if len(costs) == 0 {
 		return
 	}
@@ -396,58 +396,56 @@ func (p *printer) costs(operator Expr, costs []*CostBound) {
 		p.write(cost.Word)
 		if cost.Struct != nil {
 			p.write("{")
-			p.expr(cost.Struct, levelUntil)
+			p.writeExpr(cost.Struct, levelUntil)
 			p.write("}")
 		}
-		p.timeBound(cost.Bound)
+		p.writeTimeBound(cost.Bound)
 	}
 	p.write("}")
 }
 
-// timeBound writes the bound of a temporal operator; nothing for nil.
-func (p *printer) timeBound(bound *TimeBound) {
+// writeTimeBound writes the bound of a temporal operator. It writes nothing for nil.
+func (p *printer) writeTimeBound(bound *TimeBound) {
 	switch {
 	case bound == nil:
 	case bound.Equal:
 		p.write("=")
-		p.expr(bound.Low, levelUntil)
+		p.writeExpr(bound.Low, levelUntil)
 	case bound.Low != nil && bound.High != nil:
 		if bound.LowStrict || bound.HighStrict {
 			p.fail(bound, "a bound on both sides cannot be strict")
 		}
 		p.write("[")
-		p.expr(bound.Low, levelUntil)
+		p.writeExpr(bound.Low, levelUntil)
 		p.write(",")
-		p.expr(bound.High, levelUntil)
+		p.writeExpr(bound.High, levelUntil)
 		p.write("]")
 	case bound.High != nil:
 		p.write(choose(bound.HighStrict, "<", "<="))
-		p.boundExpr(bound.High)
+		p.writeBoundExpr(bound.High)
 	case bound.Low != nil:
 		p.write(choose(bound.LowStrict, ">", ">="))
-		p.boundExpr(bound.Low)
+		p.writeBoundExpr(bound.Low)
 	}
 }
 
-// boundExpr writes the number of a one-sided bound. PRISM reads a name before a parenthesis as the
-// whole bound, so a bound that starts with a function call gets parentheses.
-func (p *printer) boundExpr(expr Expr) {
+// writeBoundExpr writes the number of a one-sided bound.
+func (p *printer) writeBoundExpr(expr Expr) {
 	start := len(p.buf)
-	p.expr(expr, levelUntil)
+	p.writeExpr(expr, levelUntil)
 	scan := newScanner(p.buf[start:], false)
-	if !p.echo && scan.next().kind == tokIdent && scan.next().kind == tokLeftParen {
+	startsWithCall := scan.next().kind == tokIdent && scan.next().kind == tokLeftParen
+	if !p.echo && startsWithCall { // PRISM would read only the name as the bound
 		p.parenthesizeFrom(start)
 	}
 }
 
-// separateBound adds the parentheses that a bound and the operand behind it need, because PRISM
-// reads the longest possible bound. The bound is the text from boundStart to boundEnd, and the
-// operand is the text from operandStart on.
+// separateBound adds the parentheses that separate a bound from the operand after it. PRISM reads the longest possible bound.
 func (p *printer) separateBound(bound *TimeBound, boundStart, boundEnd, operandStart int) {
 	if continuesBound(p.buf[operandStart:]) {
 		p.parenthesizeFrom(operandStart)
 	}
-	// A name before a parenthesis would be read as a function.
+	// PRISM reads a name before a parenthesis as a function.
 	isInterval := p.buf[boundStart] == '['
 	if p.buf[operandStart] != '(' || isInterval || !endsWithName(p.buf[boundStart:boundEnd]) {
 		return
@@ -459,6 +457,11 @@ func (p *printer) separateBound(bound *TimeBound, boundStart, boundEnd, operandS
 	if _, isName := limit.(*Ident); isName && !bound.Equal {
 		return // PRISM reads a single name before a parenthesis as the whole bound
 	}
+	p.parenthesizeBound(boundStart, boundEnd)
+}
+
+// parenthesizeBound puts parentheses around the number of the bound in the text from boundStart to boundEnd.
+func (p *printer) parenthesizeBound(boundStart, boundEnd int) {
 	p.buf = slices.Insert(p.buf, boundEnd, ')')
 	numberStart := boundStart
 	for strings.IndexByte("<>=", p.buf[numberStart]) >= 0 {
@@ -471,14 +474,13 @@ func (p *printer) separateBound(bound *TimeBound, boundStart, boundEnd, operandS
 	p.buf = slices.Insert(p.buf, numberStart, '(')
 }
 
-// continuesBound reports whether PRISM would read the beginning of an operand as a part of the bound before it: a minus sign, or an R
-// that is not the beginning of a longer name.
+// continuesBound reports whether PRISM would read the beginning of an operand as a continuation of the bound before it.
 func continuesBound(operand []byte) bool {
 	if operand[0] == '-' {
 		return true
 	}
-	rest, startsWithR := bytes.CutPrefix(operand, []byte("R"))
-	return startsWithR && (len(rest) == 0 || !isLetter(rest[0]) && !isDigit(rest[0]))
+	afterR, startsWithR := bytes.CutPrefix(operand, []byte("R")) // the release operator
+	return startsWithR && (len(afterR) == 0 || !isLetter(afterR[0]) && !isDigit(afterR[0]))
 }
 
 // endsWithName reports whether the last token of the text is a word.
@@ -490,7 +492,7 @@ func endsWithName(text []byte) bool {
 	return i < len(text) && isLetter(text[i])
 }
 
-// choose returns the first text if the condition holds, otherwise the second.
+// choose returns the first text if the condition holds, and the second text if it does not.
 func choose(condition bool, first, second string) string {
 	if condition {
 		return first

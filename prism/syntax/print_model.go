@@ -6,89 +6,88 @@ import (
 	"strings"
 )
 
-// declaration writes a declaration of a model or properties file.
-func (p *printer) declaration(item Item) {
+// writeDeclaration writes a declaration of a model or properties file.
+func (p *printer) writeDeclaration(item Item) {
 	switch n := item.(type) {
 	case *TypeDecl:
-		p.typeDecl(n)
+		p.writeTypeDecl(n)
 	case *ConstDecl:
-		p.constDecl(n)
+		p.writeConstDecl(n)
 	case *FormulaDecl:
-		p.commentsAbove(n.Notes, n.Doc, "")
+		p.writeCommentsAbove(n.Notes, n.Doc, "")
 		p.write("formula ")
-		p.name(n.Name)
-		p.definition(n.X)
-		p.commentBehind(n.Notes)
+		p.writeName(n.Name)
+		p.writeDefinition(n.X)
+		p.addCommentBehind(n.Notes)
 	case *LabelDecl:
-		p.commentsAbove(n.Notes, n.Doc, "")
+		p.writeCommentsAbove(n.Notes, n.Doc, "")
 		p.write("label ")
-		p.quoted(n.Name)
-		p.definition(n.X)
-		p.commentBehind(n.Notes)
+		p.writeQuoted(n.Name)
+		p.writeDefinition(n.X)
+		p.addCommentBehind(n.Notes)
 	case *ObservableDecl:
-		p.commentsAbove(n.Notes, n.Doc, "")
+		p.writeCommentsAbove(n.Notes, n.Doc, "")
 		p.write("observable ")
-		p.quoted(n.Name)
-		p.definition(n.X)
-		p.commentBehind(n.Notes)
+		p.writeQuoted(n.Name)
+		p.writeDefinition(n.X)
+		p.addCommentBehind(n.Notes)
 	case *GlobalDecl:
-		p.globalDecl(n)
+		p.writeGlobalDecl(n)
 	case *Module:
-		p.module(n)
+		p.writeModule(n)
 	case *RenamedModule:
-		p.renamedModule(n)
+		p.writeRenamedModule(n)
 	case *Rewards:
-		p.rewards(n)
+		p.writeRewards(n)
 	case *InitBlock:
-		p.initBlock(n)
+		p.writeInitBlock(n)
 	case *Observables:
-		p.observables(n)
+		p.writeObservables(n)
 	case *System:
-		p.system(n)
+		p.writeSystem(n)
 	case *Player:
-		p.player(n)
+		p.writePlayer(n)
 	}
 }
 
-// definition writes " = ", the expression and a semicolon: the end of a constant, formula or label.
-func (p *printer) definition(expr Expr) {
+// writeDefinition writes " = ", the expression, a semicolon and a line end.
+func (p *printer) writeDefinition(expr Expr) {
 	p.write(" = ")
-	p.expr(expr, levelUntil)
+	p.writeExpr(expr, levelUntil)
 	p.write(";\n")
 }
 
-// globalDecl writes the declaration of a global variable. Its comments are those of the whole declaration.
-func (p *printer) globalDecl(decl *GlobalDecl) {
-	p.commentsAbove(decl.Notes, decl.Doc, "")
+// writeGlobalDecl writes the declaration of a global variable.
+func (p *printer) writeGlobalDecl(decl *GlobalDecl) {
+	p.writeCommentsAbove(decl.Notes, decl.Doc, "")
 	p.write("global ")
 	variable := *decl.Var
-	variable.Doc, variable.Notes = nil, Notes{}
-	p.varDecl(&variable, "")
-	p.commentBehind(decl.Notes)
+	variable.Doc, variable.Notes = nil, Notes{} // the whole declaration has the comments
+	p.writeVarDecl(&variable, "")
+	p.addCommentBehind(decl.Notes)
 }
 
-// initBlock writes `init expr endinit`.
-func (p *printer) initBlock(block *InitBlock) {
-	p.commentsAbove(block.Notes, block.Doc, "")
+// writeInitBlock writes `init expr endinit`.
+func (p *printer) writeInitBlock(block *InitBlock) {
+	p.writeCommentsAbove(block.Notes, block.Doc, "")
 	p.write("init\n  ")
-	p.expr(block.X, levelUntil)
+	p.writeExpr(block.X, levelUntil)
 	p.write("\nendinit\n")
-	p.commentBehind(block.Notes)
+	p.addCommentBehind(block.Notes)
 }
 
-// observables writes the observable variables of a POMDP on one line if they fit.
-func (p *printer) observables(block *Observables) {
-	p.commentsAbove(block.Notes, block.Doc, "")
+// writeObservables writes the observable variables of a POMDP on one line if they fit.
+func (p *printer) writeObservables(block *Observables) {
+	p.writeCommentsAbove(block.Notes, block.Doc, "")
 	p.write("observables")
-	p.commaList(len(block.Names), " ", func(i int) { p.name(block.Names[i]) })
+	p.writeCommaList(len(block.Names), " ", func(i int) { p.writeName(block.Names[i]) })
 	p.writeIf(p.column() > 0, " ")
 	p.write("endobservables\n")
-	p.commentBehind(block.Notes)
+	p.addCommentBehind(block.Notes)
 }
 
-// typeDecl writes the keyword of a model type. Interval models have the keyword of the model
-// without intervals.
-func (p *printer) typeDecl(decl *TypeDecl) {
+// writeTypeDecl writes the keyword of a model type.
+func (p *printer) writeTypeDecl(decl *TypeDecl) {
 	word := decl.Word
 	if modelTypeOf(keywordKind([]byte(word))) != decl.Type || p.dialect == Storm {
 		word = strings.ToLower(decl.Type.String())
@@ -96,42 +95,42 @@ func (p *printer) typeDecl(decl *TypeDecl) {
 	switch decl.Type {
 	case TypeNone, LTS:
 		p.fail(decl, "there is no keyword for model type %s", decl.Type)
-	case IDTMC, IMDP, IPOMDP:
+	case IDTMC, IMDP, IPOMDP: // an interval model has the keyword of the model without intervals
 		word = word[1:]
 	}
-	p.commentsAbove(decl.Notes, decl.Doc, "")
+	p.writeCommentsAbove(decl.Notes, decl.Doc, "")
 	p.write(word + "\n")
-	p.commentBehind(decl.Notes)
+	p.addCommentBehind(decl.Notes)
 }
 
-// constDecl writes the declaration of a constant.
-func (p *printer) constDecl(constant *ConstDecl) {
-	p.commentsAbove(constant.Notes, constant.Doc, "")
+// writeConstDecl writes the declaration of a constant.
+func (p *printer) writeConstDecl(constant *ConstDecl) {
+	p.writeCommentsAbove(constant.Notes, constant.Doc, "")
 	p.write("const ")
 	if constant.HasType || constant.Type != ConstInt || p.dialect == Storm {
 		p.write(constant.Type.String() + " ")
 	}
-	p.name(constant.Name)
+	p.writeName(constant.Name)
 	if constant.Value != nil {
-		p.definition(constant.Value)
+		p.writeDefinition(constant.Value)
 	} else {
 		p.write(";\n")
 	}
-	p.commentBehind(constant.Notes)
+	p.addCommentBehind(constant.Notes)
 }
 
-// varDecl writes the declaration of a variable.
-func (p *printer) varDecl(variable *VarDecl, indent string) {
-	p.commentsAbove(variable.Notes, variable.Doc, indent)
+// writeVarDecl writes the declaration of a variable.
+func (p *printer) writeVarDecl(variable *VarDecl, indent string) {
+	p.writeCommentsAbove(variable.Notes, variable.Doc, indent)
 	p.write(indent)
-	p.name(variable.Name)
+	p.writeName(variable.Name)
 	p.write(" : ")
 	switch variable.Type {
 	case RangeVar:
 		p.write("[")
-		p.expr(variable.Low, levelUntil)
+		p.writeExpr(variable.Low, levelUntil)
 		p.write("..")
-		p.expr(variable.High, levelUntil)
+		p.writeExpr(variable.High, levelUntil)
 		p.write("]")
 	case IntVar:
 		p.write("int")
@@ -142,80 +141,79 @@ func (p *printer) varDecl(variable *VarDecl, indent string) {
 	}
 	if variable.Init != nil {
 		p.write(" init ")
-		p.expr(variable.Init, levelUntil)
+		p.writeExpr(variable.Init, levelUntil)
 	}
 	p.write(";\n")
-	p.commentBehind(variable.Notes)
+	p.addCommentBehind(variable.Notes)
 }
 
-// module writes a module with blank lines between its parts.
-func (p *printer) module(module *Module) {
-	p.commentsAbove(module.Notes, module.Doc, "")
+// writeModule writes a module with blank lines between its parts.
+func (p *printer) writeModule(module *Module) {
+	p.writeCommentsAbove(module.Notes, module.Doc, "")
 	p.write("module ")
-	p.name(module.Name)
+	p.writeName(module.Name)
 	p.endLine(module.Head)
 	for i, decl := range module.Vars {
-		p.blankLineIf(i > 0 && len(decl.Detached) > 0)
-		p.varDecl(decl, "  ")
+		p.writeBlankLineIf(i > 0 && len(decl.Detached) > 0)
+		p.writeVarDecl(decl, "  ")
 	}
 	if module.Invariant != nil {
-		p.blankLineIf(len(module.Vars) > 0)
-		p.commentLines(module.InvariantDoc, "  ")
+		p.writeBlankLineIf(len(module.Vars) > 0)
+		p.writeCommentLines(module.InvariantDoc, "  ")
 		p.write("  invariant\n    ")
-		p.expr(module.Invariant, levelUntil)
+		p.writeExpr(module.Invariant, levelUntil)
 		p.write("\n  endinvariant\n")
 	}
 	hasDeclarations := len(module.Vars) > 0 || module.Invariant != nil
 	for i, command := range module.Commands {
 		if i == 0 {
-			p.blankLineIf(hasDeclarations)
+			p.writeBlankLineIf(hasDeclarations)
 		} else {
-			p.blankLineIf(hasCommentAbove(command.Doc, command.Notes))
+			p.writeBlankLineIf(hasCommentAbove(command.Doc, command.Notes))
 		}
-		p.command(command, "  ")
+		p.writeCommand(command, "  ")
 	}
-	p.blankLineIf(len(module.Trailing) > 0)
-	p.commentLines(module.Trailing, "  ")
+	p.writeBlankLineIf(len(module.Trailing) > 0)
+	p.writeCommentLines(module.Trailing, "  ")
 	p.write("endmodule\n")
-	p.commentBehind(module.Notes)
+	p.addCommentBehind(module.Notes)
 }
 
-// blankLineIf writes a blank line if the condition holds.
-func (p *printer) blankLineIf(wanted bool) {
+// writeBlankLineIf writes a blank line if the condition holds.
+func (p *printer) writeBlankLineIf(wanted bool) {
 	if wanted {
 		p.write("\n")
 	}
 }
 
-// renamedModule writes `module name = base [ old=new, ... ] endmodule`.
-func (p *printer) renamedModule(module *RenamedModule) {
-	p.commentsAbove(module.Notes, module.Doc, "")
+// writeRenamedModule writes `module name = base [ old=new, ... ] endmodule`.
+func (p *printer) writeRenamedModule(module *RenamedModule) {
+	p.writeCommentsAbove(module.Notes, module.Doc, "")
 	p.write("module ")
-	p.name(module.Name)
+	p.writeName(module.Name)
 	p.write(" = ")
-	p.name(module.Base)
+	p.writeName(module.Base)
 	p.write(" [")
-	p.commaList(len(module.Renames), "", func(i int) {
-		p.renamable(module.Renames[i].Old)
+	p.writeCommaList(len(module.Renames), "", func(i int) {
+		p.writeRenamable(module.Renames[i].Old)
 		p.write("=")
-		p.renamable(module.Renames[i].New)
+		p.writeRenamable(module.Renames[i].New)
 	})
 	p.write("] endmodule\n")
-	p.commentBehind(module.Notes)
+	p.addCommentBehind(module.Notes)
 }
 
-// renamable writes a name in a module renaming, where min and max may stand.
-func (p *printer) renamable(ident *Ident) {
+// writeRenamable writes a name in a module renaming, such as the name of a variable or of the function min.
+func (p *printer) writeRenamable(ident *Ident) {
 	if ident.Name == "min" || ident.Name == "max" {
 		p.write(ident.Name)
 		return
 	}
-	p.name(ident)
+	p.writeName(ident)
 }
 
-// commaList writes count elements with commas between them: on the current line, behind separator,
-// if they fit into lineWidth, otherwise each on a line of its own.
-func (p *printer) commaList(count int, separator string, writeElement func(int)) {
+// writeCommaList writes count elements with commas between them. They are on the current line after separator if they fit, or else on a line each.
+func (p *printer) writeCommaList(count int, separator string, writeElement func(int)) {
 	start := len(p.buf)
 	p.write(separator)
 	for i := range count {
@@ -241,36 +239,34 @@ func (p *printer) commaList(count int, separator string, writeElement func(int))
 // column returns the number of bytes in the current line.
 func (p *printer) column() int { return len(p.buf) - 1 - bytes.LastIndexByte(p.buf, '\n') }
 
-// command writes a command on one line if it fits, otherwise with one update per line, and if that
-// is still too long, with one assignment per line.
-func (p *printer) command(command *Command, indent string) {
-	p.commentsAbove(command.Notes, command.Doc, indent)
+// writeCommand writes a command on one line if it fits. A long command has one update on each line, or even one assignment.
+func (p *printer) writeCommand(command *Command, indent string) {
+	p.writeCommentsAbove(command.Notes, command.Doc, indent)
 	p.write(indent)
 	if command.Markovian {
 		p.write("<> ")
 	} else {
-		p.action(command.Action)
+		p.writeAction(command.Action)
 	}
-	p.expr(command.Guard, levelImplies)
+	p.writeExpr(command.Guard, levelImplies)
 	p.write(" ->")
 	start := len(p.buf)
 	newLine := "\n" + indent
 	hasSeveralAssigns := func(update *Update) bool { return len(update.Assigns) > 1 }
-	p.updates(command.Updates, " ", " + ", " & ")
+	p.writeUpdates(command.Updates, " ", " + ", " & ")
 	if p.hasLongLine(start) && len(command.Updates) > 1 {
 		p.buf = p.buf[:start]
-		p.updates(command.Updates, newLine+"    ", newLine+"  + ", " & ")
+		p.writeUpdates(command.Updates, newLine+"    ", newLine+"  + ", " & ")
 	}
 	if p.hasLongLine(start) && slices.ContainsFunc(command.Updates, hasSeveralAssigns) {
 		p.buf = p.buf[:start]
-		p.updates(command.Updates, newLine+"    ", newLine+"  + ", newLine+"      & ")
+		p.writeUpdates(command.Updates, newLine+"    ", newLine+"  + ", newLine+"      & ")
 	}
 	p.write(";\n")
-	p.commentBehind(command.Notes)
+	p.addCommentBehind(command.Notes)
 }
 
-// hasLongLine reports whether a line that was written at or after start is too long with a
-// semicolon behind it.
+// hasLongLine reports whether a line of the text since start is too long for a semicolon at its end.
 func (p *printer) hasLongLine(start int) bool {
 	start = bytes.LastIndexByte(p.buf[:start], '\n') + 1
 	for line := range bytes.SplitSeq(p.buf[start:], []byte{'\n'}) {
@@ -281,18 +277,17 @@ func (p *printer) hasLongLine(start int) bool {
 	return false
 }
 
-// action writes [action] or [] and a blank.
-func (p *printer) action(ident *Ident) {
+// writeAction writes [action] or [] and a blank.
+func (p *printer) writeAction(ident *Ident) {
 	p.write("[")
 	if ident != nil {
-		p.name(ident)
+		p.writeName(ident)
 	}
 	p.write("] ")
 }
 
-// updates writes the alternatives of a command: the text beforeFirst, then the updates with the
-// text between; conjunction stands between the assignments of an update.
-func (p *printer) updates(updates []*Update, beforeFirst, between, conjunction string) {
+// writeUpdates writes the updates of a command. The separators are beforeFirst and between for updates, and conjunction for assignments.
+func (p *printer) writeUpdates(updates []*Update, beforeFirst, between, conjunction string) {
 	for i, update := range updates {
 		if i > 0 {
 			p.write(between)
@@ -302,22 +297,22 @@ func (p *printer) updates(updates []*Update, beforeFirst, between, conjunction s
 		if update.Prob == nil && len(updates) > 1 {
 			p.write("1:")
 		}
-		p.update(update, conjunction)
+		p.writeUpdate(update, conjunction)
 	}
 }
 
-// update writes the probability and the assignments of one alternative of a command.
-func (p *printer) update(update *Update, conjunction string) {
+// writeUpdate writes the probability and the assignments of an update. conjunction separates the assignments.
+func (p *printer) writeUpdate(update *Update, conjunction string) {
 	switch {
 	case update.ProbHigh != nil:
 		p.write("[")
-		p.expr(update.Prob, levelUntil)
+		p.writeExpr(update.Prob, levelUntil)
 		p.write(",")
-		p.expr(update.ProbHigh, levelUntil)
+		p.writeExpr(update.ProbHigh, levelUntil)
 		p.write("]:")
 	case update.Prob != nil:
 		start := len(p.buf)
-		p.expr(update.Prob, levelImplies)
+		p.writeExpr(update.Prob, levelImplies)
 		if readsAsTrue(p.buf[start:], p.dialect) {
 			p.parenthesizeFrom(start)
 		}
@@ -330,16 +325,15 @@ func (p *printer) update(update *Update, conjunction string) {
 		if i > 0 {
 			p.write(conjunction)
 		}
-		p.assign(assign)
+		p.writeAssign(assign)
 	}
 }
 
-// readsAsTrue reports whether a tool would read a probability as the update true, because its text
-// starts with that word. Storm does so for longer words too, such as true_rate.
+// readsAsTrue reports whether a tool would read a probability as the update true.
 func readsAsTrue(probability []byte, dialect Dialect) bool {
-	rest, startsWithTrue := bytes.CutPrefix(probability, []byte("true"))
-	isWholeWord := len(rest) == 0 || !isLetter(rest[0]) && !isDigit(rest[0])
-	return startsWithTrue && (isWholeWord || dialect == Storm)
+	afterTrue, startsWithTrue := bytes.CutPrefix(probability, []byte("true"))
+	isWholeWord := len(afterTrue) == 0 || !isLetter(afterTrue[0]) && !isDigit(afterTrue[0])
+	return startsWithTrue && (isWholeWord || dialect == Storm) // Storm does so even for longer words, such as true_rate
 }
 
 // parenthesizeFrom puts parentheses around the text that was written since start.
@@ -349,63 +343,63 @@ func (p *printer) parenthesizeFrom(start int) {
 	p.buf[start], p.buf[len(p.buf)-1] = '(', ')'
 }
 
-// assign writes an assignment (x'=expr).
-func (p *printer) assign(assign *Assign) {
+// writeAssign writes an assignment (x'=expr).
+func (p *printer) writeAssign(assign *Assign) {
 	p.write("(")
-	if !isWord(assign.Name.Name) { // a keyword is allowed here, because PRISM parses F' as a primed variable
+	if !isWord(assign.Name.Name) { // a keyword is allowed, because PRISM parses F' as a primed variable
 		p.fail(assign.Name, "%q is not an identifier", assign.Name.Name)
 	}
 	p.write(assign.Name.Name)
 	p.write("'=")
-	p.expr(assign.Value, levelUntil)
+	p.writeExpr(assign.Value, levelUntil)
 	p.write(")")
 }
 
-// rewards writes a reward structure.
-func (p *printer) rewards(rewards *Rewards) {
-	p.commentsAbove(rewards.Notes, rewards.Doc, "")
+// writeRewards writes a reward structure.
+func (p *printer) writeRewards(rewards *Rewards) {
+	p.writeCommentsAbove(rewards.Notes, rewards.Doc, "")
 	p.write("rewards")
 	if rewards.Name != nil {
 		p.write(" ")
-		p.quoted(rewards.Name)
+		p.writeQuoted(rewards.Name)
 	}
 	p.endLine(rewards.Head)
 	for i, item := range rewards.Items {
-		p.blankLineIf(i > 0 && hasCommentAbove(item.Doc, item.Notes))
-		p.rewardItem(item, "  ")
+		p.writeBlankLineIf(i > 0 && hasCommentAbove(item.Doc, item.Notes))
+		p.writeRewardItem(item, "  ")
 	}
-	p.blankLineIf(len(rewards.Trailing) > 0)
-	p.commentLines(rewards.Trailing, "  ")
+	p.writeBlankLineIf(len(rewards.Trailing) > 0)
+	p.writeCommentLines(rewards.Trailing, "  ")
 	p.write("endrewards\n")
-	p.commentBehind(rewards.Notes)
+	p.addCommentBehind(rewards.Notes)
 }
 
-// rewardItem writes one line of a reward structure.
-func (p *printer) rewardItem(item *RewardItem, indent string) {
-	p.commentsAbove(item.Notes, item.Doc, indent)
+// writeRewardItem writes one line of a reward structure.
+func (p *printer) writeRewardItem(item *RewardItem, indent string) {
+	p.writeCommentsAbove(item.Notes, item.Doc, indent)
 	p.write(indent)
 	if item.Transition {
-		p.action(item.Action)
+		p.writeAction(item.Action)
 	}
-	p.expr(item.Guard, levelImplies)
+	p.writeExpr(item.Guard, levelImplies)
 	p.write(" : ")
-	p.expr(item.Value, levelUntil)
+	p.writeExpr(item.Value, levelUntil)
 	p.write(";\n")
-	p.commentBehind(item.Notes)
+	p.addCommentBehind(item.Notes)
 }
 
-// system writes a system block.
-func (p *printer) system(system *System) {
-	p.commentsAbove(system.Notes, system.Doc, "")
+// writeSystem writes a system block.
+func (p *printer) writeSystem(system *System) {
+	p.writeCommentsAbove(system.Notes, system.Doc, "")
 	p.write("system")
 	if system.Name != nil {
 		p.write(" ")
-		p.quoted(system.Name)
+		p.writeQuoted(system.Name)
 	}
 	p.write("\n  ")
-	p.systemTerm(system.X, sysFull)
+	p.writeSystemTerm(system.X, sysFull)
 	p.write("\nendsystem\n")
-	p.commentBehind(system.Notes)
+	p.addCommentBehind(system.Notes)
 }
 
 // The levels of process-algebra terms, loosest first.
@@ -432,51 +426,50 @@ func sysLevel(term SysExpr) int {
 	return sysAtom
 }
 
-// systemTerm writes a process-algebra term, in parentheses if it binds less tightly than minLevel.
-func (p *printer) systemTerm(term SysExpr, minLevel int) {
+// writeSystemTerm writes a process-algebra term, in parentheses if it binds less tightly than minLevel.
+func (p *printer) writeSystemTerm(term SysExpr, minLevel int) {
 	if sysLevel(term) < minLevel {
 		p.write("(")
-		p.systemTerm(term, sysFull)
+		p.writeSystemTerm(term, sysFull)
 		p.write(")")
 		return
 	}
 	switch term := term.(type) {
 	case *SysModule:
-		p.name(term.Name)
+		p.writeName(term.Name)
 	case *SysRef:
-		p.quoted(term.Name)
+		p.writeQuoted(term.Name)
 	case *SysBrackets:
 		p.write("(")
-		p.systemTerm(term.X, sysFull)
+		p.writeSystemTerm(term.X, sysFull)
 		p.write(")")
 	case *SysFull:
 		for i, operand := range term.Operands {
 			p.writeIf(i > 0, " || ")
-			p.systemTerm(operand, sysParallel)
+			p.writeSystemTerm(operand, sysParallel)
 		}
 	case *SysInterleaved:
 		for i, operand := range term.Operands {
 			p.writeIf(i > 0, " ||| ")
-			p.systemTerm(operand, interleavedOperandLevel(term, i))
+			p.writeSystemTerm(operand, interleavedOperandLevel(term, i))
 		}
 	case *SysParallel:
-		p.systemTerm(term.X, sysPostfix)
+		p.writeSystemTerm(term.X, sysPostfix)
 		p.write(" |[")
-		p.commaNames(term.Actions)
+		p.writeCommaNames(term.Actions)
 		p.write("]| ")
-		p.systemTerm(term.Y, sysPostfix)
+		p.writeSystemTerm(term.Y, sysPostfix)
 	case *SysHide:
-		p.systemTerm(term.X, sysPostfix)
+		p.writeSystemTerm(term.X, sysPostfix)
 		p.write(" / {")
-		p.commaNames(term.Actions)
+		p.writeCommaNames(term.Actions)
 		p.write("}")
 	case *SysRename:
-		p.sysRename(term)
+		p.writeSysRename(term)
 	}
 }
 
-// interleavedOperandLevel returns the loosest level that operand i of ||| may have without
-// parentheses. The last operand may be X || Y, because ||| extends to the right as far as possible.
+// interleavedOperandLevel returns the loosest level of operand i of ||| that needs no parentheses. The last operand may be X || Y.
 func interleavedOperandLevel(term *SysInterleaved, i int) int {
 	if _, isFull := term.Operands[i].(*SysFull); isFull && i > 0 && i == len(term.Operands)-1 {
 		return sysFull
@@ -484,9 +477,9 @@ func interleavedOperandLevel(term *SysInterleaved, i int) int {
 	return sysParallel
 }
 
-// sysRename writes a renaming of actions {a<-b, ...}. Storm's grammar has no commas in it.
-func (p *printer) sysRename(term *SysRename) {
-	p.systemTerm(term.X, sysPostfix)
+// writeSysRename writes a renaming of actions {a<-b, ...}.
+func (p *printer) writeSysRename(term *SysRename) {
+	p.writeSystemTerm(term.X, sysPostfix)
 	p.write(" {")
 	for i, rename := range term.Renames {
 		switch {
@@ -495,18 +488,18 @@ func (p *printer) sysRename(term *SysRename) {
 		case i > 0:
 			p.write(",")
 		}
-		p.name(rename.Old)
+		p.writeName(rename.Old)
 		p.write("<-")
-		p.name(rename.New)
+		p.writeName(rename.New)
 	}
 	p.write("}")
 }
 
-// commaNames writes names with commas between them.
-func (p *printer) commaNames(idents []*Ident) {
+// writeCommaNames writes names with commas between them.
+func (p *printer) writeCommaNames(idents []*Ident) {
 	for i, ident := range idents {
 		p.writeIf(i > 0, ",")
-		p.name(ident)
+		p.writeName(ident)
 	}
 }
 

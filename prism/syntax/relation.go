@@ -1,6 +1,6 @@
 package syntax
 
-// Negated returns the order relation that holds exactly if op does not: >= for <. Other operators are returned unchanged.
+// Negated returns the order relation that holds if and only if op does not hold: >= for <. It returns other operators unchanged.
 func (op Op) Negated() Op {
 	switch op {
 	case OpLt:
@@ -15,7 +15,7 @@ func (op Op) Negated() Op {
 	return op
 }
 
-// Mirrored returns the order relation with its sides exchanged: > for <. Other operators are returned unchanged.
+// Mirrored returns the order relation with exchanged sides: > for <. It returns other operators unchanged.
 func (op Op) Mirrored() Op {
 	switch op {
 	case OpLt:

@@ -6,20 +6,21 @@ import (
 	"strings"
 )
 
-// TextAs returns the text of the model with its type replaced, or inserted if it has none.
+// TextAs returns the text of the model with this type in place of its type.
 func (m *Model) TextAs(modelType ModelType) ([]byte, error) {
 	copied := *m
 	copied.Items = slices.Clone(m.Items)
-	declared := false
+	keyword := strings.ToLower(modelType.String())
+	hasType := false
 	for i, item := range copied.Items {
 		if oldDecl, ok := item.(*TypeDecl); ok {
 			decl := *oldDecl
-			decl.Type, decl.Word = modelType, strings.ToLower(modelType.String())
-			copied.Items[i], declared = &decl, true
+			decl.Type, decl.Word = modelType, keyword
+			copied.Items[i], hasType = &decl, true
 		}
 	}
-	if !declared {
-		copied.Items = slices.Insert(copied.Items, 0, Item(&TypeDecl{Type: modelType, Word: strings.ToLower(modelType.String())}))
+	if !hasType {
+		copied.Items = slices.Insert(copied.Items, 0, Item(&TypeDecl{Type: modelType, Word: keyword}))
 	}
 	var text bytes.Buffer
 	err := Fprint(&text, &copied, Options{})

@@ -5,35 +5,33 @@ import (
 	"slices"
 )
 
-// Rewrite returns an expression with every expression in it replaced by the result of f, innermost first. f gets a
-// node with rewritten children, and returns it or another node. It is not applied to its own
-// results.
+// Rewrite returns an expression with f applied to each subexpression, innermost first. f gets a node with rewritten children, and returns this
+// node or another one. f must not modify its argument.
 //
-// Nothing is changed in place. A node with a changed child is copied with its position; unchanged
-// subtrees are shared with the argument. f must not modify its argument. Names that Walk does not visit are
-// not rewritten, so a function is renamed through its *Call.
+// Rewrite changes nothing in place. It copies nodes with changed children and shares unchanged subtrees. It visits the same nodes as Walk, so f
+// renames a function through its *Call.
 func Rewrite(expr Expr, f func(Expr) Expr) Expr {
 	if expr == nil {
 		return nil
 	}
-	r := rewriter{f: f}
-	return f(r.children(expr))
+	rewriting := rewriter{f: f}
+	return f(rewriting.rewriteChildren(expr))
 }
 
-// rewriter replaces the children of one node and notes whether any changed.
+// rewriter rewrites the children of one node, and records whether any of them changed.
 type rewriter struct {
 	f       func(Expr) Expr
 	changed bool
 }
 
-// expr rewrites a child.
-func (r *rewriter) expr(original Expr) Expr {
+// rewriteExpr rewrites a child.
+func (r *rewriter) rewriteExpr(original Expr) Expr {
 	rewritten := Rewrite(original, r.f)
 	r.changed = r.changed || original != rewritten
 	return rewritten
 }
 
-// keep returns the copy of a node if one of its children changed, otherwise the original.
+// keep returns the copy of a node if one of its children changed, or else the original.
 func keep[N any](r *rewriter, original, copied N) N {
 	if r.changed {
 		return copied
@@ -41,123 +39,123 @@ func keep[N any](r *rewriter, original, copied N) N {
 	return original
 }
 
-// children returns an expression with its children rewritten. It returns the same pointer if no child changed.
-func (r *rewriter) children(expr Expr) Expr {
+// rewriteChildren returns an expression with rewritten children, or the same pointer if no child changed.
+func (r *rewriter) rewriteChildren(expr Expr) Expr {
 	switch expr := expr.(type) {
 	case *Paren:
 		result := *expr
-		result.X = r.expr(expr.X)
+		result.X = r.rewriteExpr(expr.X)
 		return keep(r, expr, &result)
 	case *Unary:
 		result := *expr
-		result.X = r.expr(expr.X)
+		result.X = r.rewriteExpr(expr.X)
 		return keep(r, expr, &result)
 	case *Binary:
 		result := *expr
-		result.X, result.Y = r.expr(expr.X), r.expr(expr.Y)
+		result.X, result.Y = r.rewriteExpr(expr.X), r.rewriteExpr(expr.Y)
 		return keep(r, expr, &result)
 	case *Cond:
 		result := *expr
-		result.C, result.T, result.E = r.expr(expr.C), r.expr(expr.T), r.expr(expr.E)
+		result.C, result.T, result.E = r.rewriteExpr(expr.C), r.rewriteExpr(expr.T), r.rewriteExpr(expr.E)
 		return keep(r, expr, &result)
 	case *Call:
 		result := *expr
 		result.Args = slices.Clone(expr.Args)
 		for i := range result.Args {
-			result.Args[i] = r.expr(result.Args[i])
+			result.Args[i] = r.rewriteExpr(result.Args[i])
 		}
 		return keep(r, expr, &result)
 	case *Quant:
 		result := *expr
-		result.Path = r.expr(expr.Path)
+		result.Path = r.rewriteExpr(expr.Path)
 		return keep(r, expr, &result)
 	case *Strategy:
 		result := *expr
-		result.X = r.expr(expr.X)
+		result.X = r.rewriteExpr(expr.X)
 		return keep(r, expr, &result)
 	case *Filter:
 		result := *expr
-		result.X, result.States = r.expr(expr.X), r.expr(expr.States)
+		result.X, result.States = r.rewriteExpr(expr.X), r.rewriteExpr(expr.States)
 		return keep(r, expr, &result)
 	}
-	return r.propertyChildren(expr)
+	return r.rewritePropertyChildren(expr)
 }
 
-// propertyChildren is children for the operators that occur only in properties. It returns other expressions unchanged.
-func (r *rewriter) propertyChildren(expr Expr) Expr {
+// rewritePropertyChildren returns an operator of properties with rewritten children. It returns other expressions unchanged.
+func (r *rewriter) rewritePropertyChildren(expr Expr) Expr {
 	switch expr := expr.(type) {
 	case *Temporal:
 		result := *expr
-		result.X, result.Bound, result.Y = r.expr(expr.X), r.bound(expr.Bound), r.expr(expr.Y)
-		result.Costs = r.costs(expr.Costs)
+		result.X, result.Bound, result.Y = r.rewriteExpr(expr.X), r.rewriteBound(expr.Bound), r.rewriteExpr(expr.Y)
+		result.Costs = r.rewriteCosts(expr.Costs)
 		return keep(r, expr, &result)
 	case *Conditional:
 		result := *expr
-		result.X, result.Condition = r.expr(expr.X), r.expr(expr.Condition)
+		result.X, result.Condition = r.rewriteExpr(expr.X), r.rewriteExpr(expr.Condition)
 		return keep(r, expr, &result)
 	case *Prob:
 		result := *expr
-		result.Bound, result.Path, result.Filter = r.expr(expr.Bound), r.expr(expr.Path), r.filter(expr.Filter)
+		result.Bound, result.Path, result.Filter = r.rewriteExpr(expr.Bound), r.rewriteExpr(expr.Path), r.rewriteFilter(expr.Filter)
 		return keep(r, expr, &result)
 	case *Steady:
 		result := *expr
-		result.Bound, result.X, result.Filter = r.expr(expr.Bound), r.expr(expr.X), r.filter(expr.Filter)
+		result.Bound, result.X, result.Filter = r.rewriteExpr(expr.Bound), r.rewriteExpr(expr.X), r.rewriteFilter(expr.Filter)
 		return keep(r, expr, &result)
 	case *Reward:
 		result := *expr
-		result.Struct, result.StructDivisor = r.rewardIndex(expr.Struct), r.rewardIndex(expr.StructDivisor)
-		result.Bound, result.Path, result.Filter = r.expr(expr.Bound), r.expr(expr.Path), r.filter(expr.Filter)
+		result.Struct, result.StructDivisor = r.rewriteRewardIndex(expr.Struct), r.rewriteRewardIndex(expr.StructDivisor)
+		result.Bound, result.Path, result.Filter = r.rewriteExpr(expr.Bound), r.rewriteExpr(expr.Path), r.rewriteFilter(expr.Filter)
 		return keep(r, expr, &result)
 	case *RewardPath:
 		result := *expr
-		result.Bound, result.Target, result.Costs = r.expr(expr.Bound), r.expr(expr.Target), r.costs(expr.Costs)
-		result.Discount = r.expr(expr.Discount)
+		result.Bound, result.Target, result.Costs = r.rewriteExpr(expr.Bound), r.rewriteExpr(expr.Target), r.rewriteCosts(expr.Costs)
+		result.Discount = r.rewriteExpr(expr.Discount)
 		return keep(r, expr, &result)
 	}
 	return expr
 }
 
-// costs returns copies of reward bounds with their numbers rewritten.
-func (r *rewriter) costs(costs []*CostBound) []*CostBound {
+// rewriteCosts returns copies of reward bounds with their numbers rewritten.
+func (r *rewriter) rewriteCosts(costs []*CostBound) []*CostBound {
 	rewritten := slices.Clone(costs)
 	for i, costBound := range costs {
 		copied := *costBound
-		copied.Bound = r.bound(costBound.Bound)
+		copied.Bound = r.rewriteBound(costBound.Bound)
 		rewritten[i] = &copied
 	}
 	return rewritten
 }
 
-// rewardIndex rewrites the number of a reward structure. It returns a name unchanged.
-func (r *rewriter) rewardIndex(expr Expr) Expr {
+// rewriteRewardIndex rewrites the number of a reward structure. It returns a name unchanged.
+func (r *rewriter) rewriteRewardIndex(expr Expr) Expr {
 	if rewardIndexExpr(expr) == nil {
 		return expr
 	}
-	return r.expr(expr)
+	return r.rewriteExpr(expr)
 }
 
-// bound returns a copy of a time bound with its expressions rewritten. A bound =k has the same node as Low and High, also in the copy.
-func (r *rewriter) bound(original *TimeBound) *TimeBound {
+// rewriteBound returns a copy of a time bound with rewritten expressions.
+func (r *rewriter) rewriteBound(original *TimeBound) *TimeBound {
 	if original == nil {
 		return nil
 	}
 	result := *original
-	result.Low = r.expr(original.Low)
-	if original.Equal {
+	result.Low = r.rewriteExpr(original.Low)
+	if original.Equal { // the bound =k has one node as Low and High
 		result.High = result.Low
 	} else {
-		result.High = r.expr(original.High)
+		result.High = r.rewriteExpr(original.High)
 	}
 	return &result
 }
 
-// filter returns a copy of a filter in braces with its states rewritten.
-func (r *rewriter) filter(filter *OldFilter) *OldFilter {
+// rewriteFilter returns a copy of a filter in braces with its states rewritten.
+func (r *rewriter) rewriteFilter(filter *OldFilter) *OldFilter {
 	if filter == nil {
 		return nil
 	}
 	result := *filter
-	result.States = r.expr(filter.States)
+	result.States = r.rewriteExpr(filter.States)
 	return &result
 }
 
@@ -167,7 +165,7 @@ func Clone[N Node](n N) N {
 	return cloneValue(value).Interface().(N)
 }
 
-// cloneValue returns a deep copy of a node, or of a field or an element of one.
+// cloneValue returns a deep copy of a node, or of a field or element of a node.
 func cloneValue(value reflect.Value) reflect.Value {
 	copied := reflect.New(value.Type()).Elem()
 	switch value.Kind() {

@@ -5,8 +5,7 @@ import (
 	"unicode/utf8"
 )
 
-// scanner splits a source text into tokens. It is a plain value: a copy is a
-// place to come back to.
+// scanner splits a source text into tokens. A copy of the value is a position to return to.
 type scanner struct {
 	src     []byte
 	off     int
@@ -27,16 +26,16 @@ func newScanner(src []byte, propertyComments bool) scanner {
 	return scanner{src: src, line: 1, block: -1, propertyComments: propertyComments}
 }
 
-// byteAt returns the byte at an offset, 0 behind the end of the text.
-func (s *scanner) byteAt(i int) byte {
-	if i < len(s.src) {
-		return s.src[i]
+// byteAt returns the byte at an offset, or 0 after the end of the text.
+func (s *scanner) byteAt(offset int) byte {
+	if offset < len(s.src) {
+		return s.src[offset]
 	}
 	return 0
 }
 
-// newline steps over a line end: LF, CR or CR LF.
-func (s *scanner) newline() {
+// skipLineEnd steps over a line end: LF, CR or CR LF.
+func (s *scanner) skipLineEnd() {
 	if s.src[s.off] == '\r' && s.byteAt(s.off+1) == '\n' {
 		s.off++
 	}
@@ -45,24 +44,23 @@ func (s *scanner) newline() {
 	s.lineOff = s.off
 }
 
-// skipBlank skips white space and comments, and sets block to the start of the comment block
-// directly above the next token; -1 if there is none.
+// skipBlank skips white space and comments. It sets block to the start of the comments directly above the next token, or to -1.
 func (s *scanner) skipBlank() {
 	s.block = -1
-	atLineStart := s.off == 0 // no token precedes on the current line
+	isLineStart := s.off == 0 // no token precedes on the current line
 	for s.off < len(s.src) {
 		switch char := s.src[s.off]; {
 		case char == ' ' || char == '\t':
 			s.off++
 		case isLineEnd(char):
-			s.newline()
-			s.block, atLineStart = -1, true
+			s.skipLineEnd()
+			s.block, isLineStart = -1, true
 		case char == '/' && s.byteAt(s.off+1) == '/':
-			if s.block < 0 && (atLineStart || s.propertyComments) {
+			if s.block < 0 && (isLineStart || s.propertyComments) {
 				s.block = s.off
 			}
 			s.skipComment()
-			atLineStart = true
+			isLineStart = true
 		default:
 			return
 		}
@@ -78,11 +76,11 @@ func (s *scanner) skipComment() {
 		s.off++
 	}
 	if s.off < len(s.src) {
-		s.newline()
+		s.skipLineEnd()
 	}
 }
 
-// next returns the next token, the longest possible one as in PRISM. At the end of the text it returns tokEOF.
+// next returns the next token, the longest possible one. At the end of the text, its kind is tokEOF.
 func (s *scanner) next() token {
 	s.skipBlank()
 	start := s.off
@@ -90,19 +88,19 @@ func (s *scanner) next() token {
 	if start < len(s.src) {
 		switch char := s.src[start]; {
 		case isLetter(char):
-			tok.kind = s.word()
+			tok.kind = s.scanWord()
 		case isDigit(char), char == '.' && isDigit(s.byteAt(start+1)):
-			tok.kind = s.number()
+			tok.kind = s.scanNumber()
 		default:
-			tok.kind = s.punctuation(char)
+			tok.kind = s.scanPunctuation(char)
 		}
 	}
 	tok.end = int32(s.off)
 	return tok
 }
 
-// word scans an identifier, a keyword, or an identifier with its prime (one token). It returns the kind of the token.
-func (s *scanner) word() kind {
+// scanWord scans an identifier, a keyword or an identifier with its prime, and returns its kind.
+func (s *scanner) scanWord() kind {
 	start := s.off
 	for isLetter(s.byteAt(s.off)) || isDigit(s.byteAt(s.off)) {
 		s.off++
@@ -118,9 +116,8 @@ func (s *scanner) word() kind {
 	return k
 }
 
-// number scans a number and returns tokInt or tokDouble. An int is 0, or digits that do not start with 0, so 007 is a double. A
-// decimal point must have a digit behind it.
-func (s *scanner) number() kind {
+// scanNumber scans a number and returns tokInt or tokDouble. As in PRISM, an int has no leading zeros, so 007 is a double.
+func (s *scanner) scanNumber() kind {
 	start := s.off
 	end := s.digitsEnd(start)
 	intEnd := end
@@ -137,7 +134,7 @@ func (s *scanner) number() kind {
 	return tokDouble
 }
 
-// exponentEnd returns the end of the exponent at an offset; the offset itself if there is none.
+// exponentEnd returns the end of the exponent at an offset. Without an exponent, it returns the offset itself.
 func (s *scanner) exponentEnd(off int) int {
 	if char := s.byteAt(off); char != 'e' && char != 'E' {
 		return off
@@ -152,7 +149,7 @@ func (s *scanner) exponentEnd(off int) int {
 	return s.digitsEnd(digits)
 }
 
-// digitsEnd returns the end of the digits at an offset; the offset itself if there are none.
+// digitsEnd returns the end of the digits at an offset. Without digits, it returns the offset itself.
 func (s *scanner) digitsEnd(off int) int {
 	for isDigit(s.byteAt(off)) {
 		off++
@@ -160,8 +157,8 @@ func (s *scanner) digitsEnd(off int) int {
 	return off
 }
 
-// punctuation scans an operator or bracket that starts with char, and returns its kind. Any other character is one illegal token.
-func (s *scanner) punctuation(char byte) kind {
+// scanPunctuation scans an operator or a bracket that starts with char, and returns its kind. Any other character is an illegal token.
+func (s *scanner) scanPunctuation(char byte) kind {
 	next := s.byteAt(s.off + 1)
 	if char == '<' && next == '=' && s.byteAt(s.off+2) == '>' {
 		s.off += 3
@@ -176,7 +173,7 @@ func (s *scanner) punctuation(char byte) kind {
 	return singleKind(char)
 }
 
-// pairKind returns the token that two characters form, tokIllegal if they form none.
+// pairKind returns the token that two characters form, or tokIllegal.
 func pairKind(first, second byte) kind {
 	switch [2]byte{first, second} {
 	case [2]byte{'!', '='}:
@@ -205,7 +202,7 @@ func pairKind(first, second byte) kind {
 	return tokIllegal
 }
 
-// singleKind returns the token that one character forms, tokIllegal if it forms none.
+// singleKind returns the token that one character forms, or tokIllegal.
 func singleKind(char byte) kind {
 	switch char {
 	case '!':

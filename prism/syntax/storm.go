@@ -10,11 +10,10 @@ import (
 // grammars (PrismParserGrammar, ExpressionParser and FormulaParserGrammar, versions 1.12 and 1.14).
 // The tree is rewritten so that its text has the same meaning for both tools.
 
-// toStorm returns a tree whose text means to Storm what the text of n means to PRISM. The error is
-// a *DialectError if Storm's language lacks something.
-func toStorm(n Node, opt Options) (Node, error) {
+// toStorm returns a tree for Storm with the same meaning. The error is a *DialectError if Storm's language lacks something.
+func toStorm(node Node, opt Options) (Node, error) {
 	rewriter := &stormRewriter{options: opt, logicOnly: make(map[Expr]bool), dualNegations: make(map[*Unary]bool)}
-	rewritten := rewriter.node(n)
+	rewritten := rewriter.rewriteNode(node)
 	if rewriter.err != nil {
 		return nil, rewriter.err
 	}
@@ -30,51 +29,51 @@ type stormRewriter struct {
 	// logicOnly holds the expressions with labels or operators of the logic, which Storm's formula
 	// parser can read and its expression parser cannot.
 	logicOnly map[Expr]bool
-	// dualNegations holds the negations that temporal returned in place of an operator that Storm
+	// dualNegations holds the negations that rewriteTemporal returned in place of an operator that Storm
 	// lacks.
 	dualNegations map[*Unary]bool
 	options       Options
 	err           error
 }
 
-// refuse keeps the first error: Storm cannot express the feature that node n uses.
-func (s *stormRewriter) refuse(n Node, feature string) {
+// refuse records the error that Storm cannot express a feature of a node. It keeps the first error.
+func (s *stormRewriter) refuse(node Node, feature string) {
 	if s.err == nil {
-		s.err = &DialectError{Pos: n.Pos(), Dialect: Storm, Feature: feature}
+		s.err = &DialectError{Pos: node.Pos(), Dialect: Storm, Feature: feature}
 	}
 }
 
-// node rewrites a node of any kind.
-func (s *stormRewriter) node(n Node) Node {
+// rewriteNode rewrites a node of any kind.
+func (s *stormRewriter) rewriteNode(n Node) Node {
 	switch n := n.(type) {
 	case *Model:
-		return s.model(n)
+		return s.rewriteModel(n)
 	case *Properties:
-		return s.propertiesFile(n)
+		return s.rewritePropertiesFile(n)
 	case *Property:
-		return s.property(n)
+		return s.rewriteProperty(n)
 	case Item:
-		return s.item(n)
+		return s.rewriteItem(n)
 	case *VarDecl:
-		return s.varDecl(n)
+		return s.rewriteVarDecl(n)
 	case *Command:
-		return s.command(n)
+		return s.rewriteCommand(n)
 	case *Update:
-		return s.update(n)
+		return s.rewriteUpdate(n)
 	case *Assign:
-		return s.assign(n)
+		return s.rewriteAssign(n)
 	case *RewardItem:
-		return s.rewardItem(n)
+		return s.rewriteRewardItem(n)
 	case SysExpr:
-		return s.systemTerm(n)
+		return s.rewriteSystemTerm(n)
 	case Expr:
-		return s.topLevel(n)
+		return s.rewriteTopLevel(n)
 	}
 	return n
 }
 
-// name returns an identifier. It refuses one that is a keyword in Storm but not in PRISM.
-func (s *stormRewriter) name(ident *Ident) *Ident {
+// rewriteName returns an identifier. It refuses names that are keywords only in Storm.
+func (s *stormRewriter) rewriteName(ident *Ident) *Ident {
 	if ident == nil {
 		return nil
 	}
@@ -85,25 +84,24 @@ func (s *stormRewriter) name(ident *Ident) *Ident {
 	return ident
 }
 
-// model rewrites a model into the order that Storm requires: the model type first, then
-// observables, and the system block last.
-func (s *stormRewriter) model(model *Model) *Model {
+// rewriteModel rewrites a model and puts its items into the order that Storm requires: type, observables, other items, system block.
+func (s *stormRewriter) rewriteModel(model *Model) *Model {
 	var types, body, systems []Item
 	var observables *Observables
 	for _, item := range renamedAfterBase(model.Items) {
 		switch item := item.(type) {
 		case *TypeDecl:
-			types = append(types, s.typeDecl(item))
+			types = append(types, s.rewriteTypeDecl(item))
 		case *Observables:
-			observables = s.observables(observables, item)
+			observables = s.mergeObservables(observables, item)
 		case *System:
-			systems = append(systems, s.system(item))
+			systems = append(systems, s.rewriteSystem(item))
 		default:
-			body = append(body, s.item(item))
+			body = append(body, s.rewriteItem(item))
 		}
 	}
 	if len(types) == 0 {
-		types = append(types, s.typeDecl(&TypeDecl{Type: implicitType(model), Span: model.Span}))
+		types = append(types, s.rewriteTypeDecl(&TypeDecl{Type: implicitType(model), Span: model.Span}))
 	}
 	if len(types) > 1 {
 		s.refuse(types[1], "several model types")
@@ -120,8 +118,7 @@ func (s *stormRewriter) model(model *Model) *Model {
 	return &Model{File: model.File, Items: ordered, Trailing: model.Trailing, Span: model.Span}
 }
 
-// renamedAfterBase returns the items in an order in which each renamed module follows its base.
-// A renamed module whose base does not exist comes last; the printer reports no error for it.
+// renamedAfterBase returns the items in an order with each renamed module after its base.
 func renamedAfterBase(items []Item) []Item {
 	var ordered []Item
 	var waiting []*RenamedModule // their bases are not in ordered yet
@@ -144,14 +141,13 @@ func renamedAfterBase(items []Item) []Item {
 			waiting = slices.Delete(waiting, next, next+1)
 		}
 	}
-	for _, renamed := range waiting {
+	for _, renamed := range waiting { // the base does not exist, and the printer does not report this
 		ordered = append(ordered, renamed)
 	}
 	return ordered
 }
 
-// implicitType returns the type that PRISM gives to a model without a type keyword. For an LTS,
-// which has no keyword, it returns TypeNone.
+// implicitType returns the type that PRISM gives to a model without a type keyword. It returns TypeNone for an LTS.
 func implicitType(model *Model) ModelType {
 	var hasClocks, hasObservables, hasProbabilities bool
 	Inspect(model, func(n Node) bool {
@@ -180,117 +176,116 @@ func implicitType(model *Model) ModelType {
 	return TypeNone
 }
 
-// typeDecl refuses model types that Storm does not have.
-func (s *stormRewriter) typeDecl(d *TypeDecl) *TypeDecl {
-	switch d.Type {
+// rewriteTypeDecl returns a model type. It refuses types that Storm lacks.
+func (s *stormRewriter) rewriteTypeDecl(decl *TypeDecl) *TypeDecl {
+	switch decl.Type {
 	case TypeNone, LTS:
-		s.refuse(d, "a model without a type (an LTS)")
+		s.refuse(decl, "a model without a type (an LTS)")
 	case POPTA:
-		s.refuse(d, "POPTAs")
+		s.refuse(decl, "POPTAs")
 	}
-	return d
+	return decl
 }
 
-// observables adds the variables of an observables block to the merged block; a nil merged block is
-// created.
-func (s *stormRewriter) observables(merged, block *Observables) *Observables {
+// mergeObservables adds the variables of a block of observables to a merged block. It creates the merged block if it is nil.
+func (s *stormRewriter) mergeObservables(merged, block *Observables) *Observables {
 	if merged == nil {
 		merged = &Observables{Doc: block.Doc, Notes: block.Notes, Span: block.Span}
 	}
 	for _, ident := range block.Names {
-		merged.Names = append(merged.Names, s.name(ident))
+		merged.Names = append(merged.Names, s.rewriteName(ident))
 	}
 	return merged
 }
 
-// item returns a declaration with its expressions rewritten for Storm. It refuses a declaration that Storm does not have.
-func (s *stormRewriter) item(item Item) Item {
+// rewriteItem rewrites a declaration. It refuses declarations that Storm lacks.
+func (s *stormRewriter) rewriteItem(item Item) Item {
 	switch item := item.(type) {
 	case *TypeDecl:
-		return s.typeDecl(item)
+		return s.rewriteTypeDecl(item)
 	case *Module:
-		return s.module(item)
+		return s.rewriteModule(item)
 	case *RenamedModule:
-		return s.renamedModule(item)
+		return s.rewriteRenamedModule(item)
 	case *Rewards:
-		return s.rewards(item)
+		return s.rewriteRewards(item)
 	case *Observables:
-		return s.observables(nil, item)
+		return s.mergeObservables(nil, item)
 	case *System:
-		return s.system(item)
+		return s.rewriteSystem(item)
 	}
-	return s.definition(item)
+	return s.rewriteDefinition(item)
 }
 
-// definition rewrites a declaration that consists of a name and an expression or variable. It returns other declarations unchanged.
-func (s *stormRewriter) definition(item Item) Item {
+// rewriteDefinition rewrites a declaration with a single expression or variable. It returns other declarations unchanged.
+func (s *stormRewriter) rewriteDefinition(item Item) Item {
 	switch item := item.(type) {
 	case *ConstDecl:
-		return s.constDecl(item)
+		return s.rewriteConstDecl(item)
 	case *FormulaDecl:
 		result := *item
-		result.Name, result.X = s.name(item.Name), s.expr(item.X)
+		result.Name, result.X = s.rewriteName(item.Name), s.rewriteExpr(item.X)
 		return &result
 	case *LabelDecl:
 		result := *item
-		result.Name, result.X = s.name(item.Name), s.expr(item.X)
+		result.Name, result.X = s.rewriteName(item.Name), s.rewriteExpr(item.X)
 		return &result
 	case *ObservableDecl:
 		result := *item
-		result.Name, result.X = s.name(item.Name), s.expr(item.X)
+		result.Name, result.X = s.rewriteName(item.Name), s.rewriteExpr(item.X)
 		return &result
 	case *InitBlock:
 		result := *item
-		result.X = s.expr(item.X)
+		result.X = s.rewriteExpr(item.X)
 		return &result
 	case *GlobalDecl:
 		if item.Var.Type == ClockVar {
 			s.refuse(item, "global clocks")
 		}
 		result := *item
-		result.Var = s.varDecl(item.Var)
+		result.Var = s.rewriteVarDecl(item.Var)
 		return &result
 	}
 	return item
 }
 
-// constDecl rewrites the declaration of a constant.
-func (s *stormRewriter) constDecl(constant *ConstDecl) *ConstDecl {
+// rewriteConstDecl rewrites the declaration of a constant.
+func (s *stormRewriter) rewriteConstDecl(constant *ConstDecl) *ConstDecl {
 	result := *constant
-	result.Name, result.Value = s.name(constant.Name), s.expr(constant.Value)
+	result.Name, result.Value = s.rewriteName(constant.Name), s.rewriteExpr(constant.Value)
 	return &result
 }
 
-// varDecl rewrites the declaration of a variable.
-func (s *stormRewriter) varDecl(variable *VarDecl) *VarDecl {
+// rewriteVarDecl rewrites the declaration of a variable.
+func (s *stormRewriter) rewriteVarDecl(variable *VarDecl) *VarDecl {
 	if variable.Type == ClockVar && variable.Init != nil {
 		s.refuse(variable, "initial values of clocks")
 	}
 	result := *variable
-	result.Name = s.name(variable.Name)
-	result.Low, result.High, result.Init = s.expr(variable.Low), s.expr(variable.High), s.expr(variable.Init)
+	result.Name = s.rewriteName(variable.Name)
+	result.Low, result.High, result.Init = s.rewriteExpr(variable.Low), s.rewriteExpr(variable.High), s.rewriteExpr(variable.Init)
 	return &result
 }
 
-// module rewrites a module.
-func (s *stormRewriter) module(module *Module) *Module {
+// rewriteModule rewrites a module.
+func (s *stormRewriter) rewriteModule(module *Module) *Module {
 	result := *module
-	result.Name, result.Invariant = s.name(module.Name), s.expr(module.Invariant)
+	result.Name, result.Invariant = s.rewriteName(module.Name), s.rewriteExpr(module.Invariant)
 	result.Vars, result.Commands = nil, nil
 	for _, variable := range module.Vars {
-		result.Vars = append(result.Vars, s.varDecl(variable))
+		result.Vars = append(result.Vars, s.rewriteVarDecl(variable))
 	}
 	for _, command := range module.Commands {
-		result.Commands = append(result.Commands, s.command(command))
+		result.Commands = append(result.Commands, s.rewriteCommand(command))
 	}
 	return &result
 }
 
-// renamedModule returns a renamed module. It refuses one in which functions are renamed.
-func (s *stormRewriter) renamedModule(module *RenamedModule) *RenamedModule {
-	s.name(module.Name)
+// rewriteRenamedModule returns a renamed module. It refuses the renaming of functions.
+func (s *stormRewriter) rewriteRenamedModule(module *RenamedModule) *RenamedModule {
+	s.rewriteName(module.Name)
 	for _, rename := range module.Renames {
-		s.name(rename.New)
+		s.rewriteName(rename.New)
 		if isCommonFunction(rename.Old.Name) || isCommonFunction(rename.New.Name) {
 			s.refuse(rename, "the renaming of functions")
 		}
@@ -298,108 +293,105 @@ func (s *stormRewriter) renamedModule(module *RenamedModule) *RenamedModule {
 	return module
 }
 
-// command rewrites a command.
-func (s *stormRewriter) command(command *Command) *Command {
+// rewriteCommand rewrites a command.
+func (s *stormRewriter) rewriteCommand(command *Command) *Command {
 	result := *command
-	result.Action, result.Guard = s.name(command.Action), s.expr(command.Guard)
+	result.Action, result.Guard = s.rewriteName(command.Action), s.rewriteExpr(command.Guard)
 	result.Updates = nil
 	for _, update := range command.Updates {
-		result.Updates = append(result.Updates, s.update(update))
+		result.Updates = append(result.Updates, s.rewriteUpdate(update))
 	}
 	return &result
 }
 
-// update rewrites one alternative of a command.
-func (s *stormRewriter) update(update *Update) *Update {
-	result := &Update{Prob: s.expr(update.Prob), ProbHigh: s.expr(update.ProbHigh), Span: update.Span}
+// rewriteUpdate rewrites one alternative of a command.
+func (s *stormRewriter) rewriteUpdate(update *Update) *Update {
+	result := &Update{Prob: s.rewriteExpr(update.Prob), ProbHigh: s.rewriteExpr(update.ProbHigh), Span: update.Span}
 	for _, assign := range update.Assigns {
-		result.Assigns = append(result.Assigns, s.assign(assign))
+		result.Assigns = append(result.Assigns, s.rewriteAssign(assign))
 	}
 	return result
 }
 
-// assign rewrites an assignment.
-func (s *stormRewriter) assign(assignment *Assign) *Assign {
-	return &Assign{Name: s.name(assignment.Name), Value: s.expr(assignment.Value), Span: assignment.Span}
+// rewriteAssign rewrites an assignment.
+func (s *stormRewriter) rewriteAssign(assignment *Assign) *Assign {
+	return &Assign{Name: s.rewriteName(assignment.Name), Value: s.rewriteExpr(assignment.Value), Span: assignment.Span}
 }
 
-// rewards rewrites a reward structure. Storm requires at least one item, so an empty structure gets
-// an item with reward 0.
-func (s *stormRewriter) rewards(rewards *Rewards) *Rewards {
+// rewriteRewards rewrites a reward structure.
+func (s *stormRewriter) rewriteRewards(rewards *Rewards) *Rewards {
 	result := *rewards
-	result.Name, result.Items = s.name(rewards.Name), nil
+	result.Name, result.Items = s.rewriteName(rewards.Name), nil
 	for _, item := range rewards.Items {
-		result.Items = append(result.Items, s.rewardItem(item))
+		result.Items = append(result.Items, s.rewriteRewardItem(item))
 	}
-	if len(result.Items) == 0 {
+	if len(result.Items) == 0 { // Storm requires an item
 		result.Items = []*RewardItem{{Guard: &BoolLit{Value: true}, Value: &IntLit{Value: 0}}}
 	}
 	return &result
 }
 
-// rewardItem rewrites one item of a reward structure.
-func (s *stormRewriter) rewardItem(item *RewardItem) *RewardItem {
+// rewriteRewardItem rewrites one item of a reward structure.
+func (s *stormRewriter) rewriteRewardItem(item *RewardItem) *RewardItem {
 	result := *item
-	result.Action, result.Guard, result.Value = s.name(item.Action), s.expr(item.Guard), s.expr(item.Value)
+	result.Action, result.Guard, result.Value = s.rewriteName(item.Action), s.rewriteExpr(item.Guard), s.rewriteExpr(item.Value)
 	return &result
 }
 
-// system rewrites a system block. It refuses a system block with a name.
-func (s *stormRewriter) system(n *System) *System {
-	if n.Name != nil {
-		s.refuse(n, "named system blocks")
+// rewriteSystem rewrites a system block. It refuses a block with a name.
+func (s *stormRewriter) rewriteSystem(block *System) *System {
+	if block.Name != nil {
+		s.refuse(block, "named system blocks")
 	}
-	return &System{Doc: n.Doc, Notes: n.Notes, X: s.systemTerm(n.X), Span: n.Span}
+	return &System{Doc: block.Doc, Notes: block.Notes, X: s.rewriteSystemTerm(block.X), Span: block.Span}
 }
 
-// systemTerm rewrites a process-algebra term. In Storm all its operators have one precedence, so
-// operands get parentheses.
-func (s *stormRewriter) systemTerm(term SysExpr) SysExpr {
+// rewriteSystemTerm rewrites a process-algebra term. Storm has one precedence for all its operators, so operands get parentheses.
+func (s *stormRewriter) rewriteSystemTerm(term SysExpr) SysExpr {
 	switch term := term.(type) {
 	case *SysRef:
 		s.refuse(term, "references to system blocks")
 	case *SysBrackets:
-		return &SysBrackets{X: s.systemTerm(term.X), Span: term.Span}
+		return &SysBrackets{X: s.rewriteSystemTerm(term.X), Span: term.Span}
 	case *SysFull:
-		return &SysFull{Operands: s.operands(term.Operands), Span: term.Span}
+		return &SysFull{Operands: s.rewriteOperands(term.Operands), Span: term.Span}
 	case *SysInterleaved:
-		return &SysInterleaved{Operands: s.operands(term.Operands), Span: term.Span}
+		return &SysInterleaved{Operands: s.rewriteOperands(term.Operands), Span: term.Span}
 	case *SysParallel:
-		left, right := s.parenthesizeTerm(term.X, sysPostfix), s.parenthesizeTerm(term.Y, sysPostfix)
+		left, right := s.rewriteParenthesizeTerm(term.X, sysPostfix), s.rewriteParenthesizeTerm(term.Y, sysPostfix)
 		return &SysParallel{X: left, Y: right, Actions: term.Actions, Span: term.Span}
 	case *SysHide:
-		return &SysHide{X: s.parenthesizeTerm(term.X, sysAtom), Actions: term.Actions, Span: term.Span}
+		return &SysHide{X: s.rewriteParenthesizeTerm(term.X, sysAtom), Actions: term.Actions, Span: term.Span}
 	case *SysRename:
-		return &SysRename{X: s.parenthesizeTerm(term.X, sysAtom), Renames: term.Renames, Span: term.Span}
+		return &SysRename{X: s.rewriteParenthesizeTerm(term.X, sysAtom), Renames: term.Renames, Span: term.Span}
 	}
 	return term
 }
 
-// operands rewrites the operands of || or |||, with parentheses where Storm needs them.
-func (s *stormRewriter) operands(terms []SysExpr) []SysExpr {
+// rewriteOperands rewrites the operands of || or |||, with parentheses where Storm needs them.
+func (s *stormRewriter) rewriteOperands(terms []SysExpr) []SysExpr {
 	var rewritten []SysExpr
 	for _, term := range terms {
-		rewritten = append(rewritten, s.parenthesizeTerm(term, sysPostfix))
+		rewritten = append(rewritten, s.rewriteParenthesizeTerm(term, sysPostfix))
 	}
 	return rewritten
 }
 
-// parenthesizeTerm rewrites a term and puts it in parentheses if it binds less tightly than minLevel.
-func (s *stormRewriter) parenthesizeTerm(term SysExpr, minLevel int) SysExpr {
+// rewriteParenthesizeTerm rewrites a term and puts it in parentheses if it binds less tightly than minLevel.
+func (s *stormRewriter) rewriteParenthesizeTerm(term SysExpr, minLevel int) SysExpr {
 	if sysLevel(term) < minLevel {
-		return &SysBrackets{X: s.systemTerm(term)}
+		return &SysBrackets{X: s.rewriteSystemTerm(term)}
 	}
-	return s.systemTerm(term)
+	return s.rewriteSystemTerm(term)
 }
 
-// propertiesFile rewrites a properties file. Storm has no label declarations there, so labels are
-// replaced by their definitions.
-func (s *stormRewriter) propertiesFile(properties *Properties) *Properties {
+// rewritePropertiesFile rewrites a properties file. Storm has no label declarations there, so definitions replace labels.
+func (s *stormRewriter) rewritePropertiesFile(properties *Properties) *Properties {
 	s.labels, s.properties = make(map[string]Expr), make(map[string]bool)
 	for _, item := range properties.Items {
 		switch item := item.(type) {
 		case *LabelDecl:
-			s.labels[item.Name.Name] = &Paren{X: s.expr(item.X)}
+			s.labels[item.Name.Name] = &Paren{X: s.rewriteExpr(item.X)}
 		case *Property:
 			if item.Name != nil {
 				s.properties[item.Name.Name] = true
@@ -410,9 +402,9 @@ func (s *stormRewriter) propertiesFile(properties *Properties) *Properties {
 	for _, item := range properties.Items {
 		switch item := item.(type) {
 		case *ConstDecl:
-			result.Items = append(result.Items, s.constDecl(item))
+			result.Items = append(result.Items, s.rewriteConstDecl(item))
 		case *Property:
-			result.Items = append(result.Items, s.property(item))
+			result.Items = append(result.Items, s.rewriteProperty(item))
 		}
 	}
 	return result
@@ -427,8 +419,7 @@ func isCommonFunction(name string) bool {
 	return false
 }
 
-// stormDouble returns a literal of type double in the form that Storm reads as a double: with
-// digits on both sides of the point and without leading zeros.
+// stormDouble returns a literal of type double as Storm requires it: with digits before and after the point, and without leading zeros.
 func stormDouble(text string) string {
 	number, isNegative := strings.CutPrefix(text, "-")
 	exponent := ""

@@ -6,11 +6,10 @@ import (
 	"strings"
 )
 
-// expr rewrites an expression or formula; nil stays nil.
-func (s *stormRewriter) expr(expr Expr) Expr { return Rewrite(expr, s.rewrite) }
+// rewriteExpr rewrites an expression or formula; nil stays nil.
+func (s *stormRewriter) rewriteExpr(expr Expr) Expr { return Rewrite(expr, s.rewrite) }
 
-// rewrite rewrites an expression whose children are rewritten already, and records whether only Storm's
-// formula parser can read it.
+// rewrite rewrites an expression with rewritten children. It records whether only Storm's formula parser can read the result.
 func (s *stormRewriter) rewrite(expr Expr) Expr {
 	hasLogicOperand := false
 	exprChildren(expr, func(child Node) {
@@ -19,15 +18,14 @@ func (s *stormRewriter) rewrite(expr Expr) Expr {
 			hasLogicOperand = true
 		}
 	})
-	rewritten := s.rewriteNode(expr, hasLogicOperand)
+	rewritten := s.rewriteOutermost(expr, hasLogicOperand)
 	if hasLogicOperand || isLogic(expr) || isLogic(rewritten) {
 		s.logicOnly[rewritten] = true
 	}
 	return rewritten
 }
 
-// isLogic reports whether a node is a label or an operator of the logic, which only Storm's formula
-// parser can read.
+// isLogic reports whether a node is a label or an operator of the logic. Only Storm's formula parser can read these.
 func isLogic(expr Expr) bool {
 	switch expr.(type) {
 	case *Quoted, *Temporal, *Prob, *Steady, *Reward, *RewardPath, *Conditional, *Quant, *Strategy, *Filter:
@@ -36,12 +34,12 @@ func isLogic(expr Expr) bool {
 	return false
 }
 
-// rewriteNode rewrites an expression whose children are rewritten already. hasLogicOperand says that only Storm's formula parser can read one
-// of the children.
-func (s *stormRewriter) rewriteNode(expr Expr, hasLogicOperand bool) Expr {
+// rewriteOutermost rewrites an expression with rewritten children. hasLogicOperand says that only Storm's formula parser can read one of the
+// children.
+func (s *stormRewriter) rewriteOutermost(expr Expr, hasLogicOperand bool) Expr {
 	switch expr := expr.(type) {
 	case *Ident:
-		return s.name(expr)
+		return s.rewriteName(expr)
 	case *DoubleLit:
 		return &DoubleLit{Text: stormDouble(expr.Text), Span: expr.Span}
 	case *Unary: // ! and - bind tightest
@@ -51,9 +49,9 @@ func (s *stormRewriter) rewriteNode(expr Expr, hasLogicOperand bool) Expr {
 		return &Unary{Op: expr.Op, X: parenthesize(expr.X), Span: expr.Span}
 	case *Binary:
 		if hasLogicOperand {
-			return s.connective(expr)
+			return s.rewriteConnective(expr)
 		}
-		return s.binary(expr)
+		return s.rewriteBinary(expr)
 	case *Cond:
 		if hasLogicOperand {
 			s.refuse(expr, "?: on results")
@@ -63,21 +61,21 @@ func (s *stormRewriter) rewriteNode(expr Expr, hasLogicOperand bool) Expr {
 			s.refuse(expr, "functions of results")
 			return expr
 		}
-		return s.call(expr)
+		return s.rewriteCall(expr)
 	case *Quoted:
-		return s.quoted(expr)
+		return s.rewriteQuoted(expr)
 	case *Temporal:
-		return s.temporal(expr)
+		return s.rewriteTemporal(expr)
 	case *Prob:
-		return s.prob(expr)
+		return s.rewriteProb(expr)
 	case *Steady:
 		s.checkOperator(expr, expr.Modifier, expr.Threshold, expr.Filter)
 	case *Reward:
-		return s.reward(expr)
+		return s.rewriteReward(expr)
 	case *Quant:
-		return s.ctlOperator(expr)
+		return s.rewriteCtlOperator(expr)
 	case *Strategy:
-		return s.strategy(expr)
+		return s.rewriteStrategy(expr)
 	case *Filter:
 		s.refuse(expr, "a filter inside a property")
 	}
@@ -92,18 +90,17 @@ func parenthesize(expr Expr) Expr {
 	return &Paren{X: expr, Span: Span{expr.Pos(), expr.End()}}
 }
 
-// binary rewrites an infix operator of expressions for Storm, whose precedence differs for =>, <=>
-// and ^, and whose quotient of two ints is an int.
-func (s *stormRewriter) binary(expr *Binary) Expr {
+// rewriteBinary rewrites an infix operator of expressions for Storm.
+func (s *stormRewriter) rewriteBinary(expr *Binary) Expr {
 	result := *expr
 	switch expr.Op {
-	case OpImplies: // on the level of | and associative to the left
+	case OpImplies: // in Storm it has the level of | and associates to the left
 		result.X, result.Y = parenthesizeLooserThanAnd(expr.X), parenthesizeLooserThanAnd(expr.Y)
 	case OpIff:
 		result.Op, result.X, result.Y = OpEq, parenthesize(expr.X), parenthesize(expr.Y)
-	case OpPow: // ^ is not associative
-		return s.pow(expr, expr.X, expr.Y, expr.Span)
-	case OpDiv:
+	case OpPow: // in Storm ^ does not associate
+		return s.rewritePow(expr, expr.X, expr.Y, expr.Span)
+	case OpDiv: // in Storm the quotient of two ints is an int
 		result.X, result.Y = doubleQuotient(expr.X, expr.Y)
 	default:
 		return expr
@@ -111,7 +108,7 @@ func (s *stormRewriter) binary(expr *Binary) Expr {
 	return &result
 }
 
-// parenthesizeLooserThanAnd puts an expression in parentheses if it binds no tighter than |.
+// parenthesizeLooserThanAnd puts an expression in parentheses if it binds as loosely as | or more loosely.
 func parenthesizeLooserThanAnd(expr Expr) Expr {
 	if levelOf(expr) <= levelOr {
 		return parenthesize(expr)
@@ -119,9 +116,8 @@ func parenthesizeLooserThanAnd(expr Expr) Expr {
 	return expr
 }
 
-// doubleQuotient returns the operands of a division, changed so that one of them is a double:
-// in Storm the quotient of two ints is an int.
-func doubleQuotient(left, right Expr) (Expr, Expr) {
+// doubleQuotient returns the operands of a division with one of them changed to a double. In Storm the quotient of two ints is an int.
+func doubleQuotient(left, right Expr) (dividend, divisor Expr) {
 	if isDouble(left) || isDouble(right) {
 		return left, right
 	}
@@ -139,7 +135,7 @@ func doubleOf(lit *IntLit) Expr {
 	return &DoubleLit{Text: strconv.Itoa(int(lit.Value)) + ".0", Span: lit.Span}
 }
 
-// isDouble reports whether an expression has type double, whatever the types of its names are.
+// isDouble reports whether an expression certainly has type double. The types of names are unknown.
 func isDouble(expr Expr) bool {
 	switch expr := expr.(type) {
 	case *DoubleLit:
@@ -161,21 +157,20 @@ func isDouble(expr Expr) bool {
 	return false
 }
 
-// call rewrites a function call. Storm has no func(f, ...), no min or max of one number, and another
-// rounding of halves.
-func (s *stormRewriter) call(expr *Call) Expr {
+// rewriteCall rewrites a function call. Storm lacks some functions of PRISM and rounds halves differently.
+func (s *stormRewriter) rewriteCall(expr *Call) Expr {
 	name, numArgs := expr.Func.Name, len(expr.Args)
 	isMinOrMax := name == "min" || name == "max"
 	switch {
 	case !isCommonFunction(name):
 		s.refuse(expr, "the function "+name)
-	case isMinOrMax && numArgs == 1:
+	case isMinOrMax && numArgs == 1: // Storm needs two arguments
 		return parenthesize(expr.Args[0])
 	case name == "pow" && numArgs == 2:
-		return s.pow(expr, expr.Args[0], expr.Args[1], expr.Span)
+		return s.rewritePow(expr, expr.Args[0], expr.Args[1], expr.Span)
 	case name == "mod" && numArgs == 2:
-		return s.mod(expr)
-	case name == "round" && numArgs == 1: // floor(x+0.5) rounds halves up, as PRISM does
+		return s.rewriteMod(expr)
+	case name == "round" && numArgs == 1: // PRISM rounds halves up: floor(x+0.5)
 		shifted := &Binary{Op: OpAdd, X: parenthesize(expr.Args[0]), Y: &DoubleLit{Text: "0.5"}, Span: expr.Span}
 		return &Call{Func: &Ident{Name: "floor"}, Args: []Expr{shifted}, Span: expr.Span}
 	}
@@ -185,13 +180,13 @@ func (s *stormRewriter) call(expr *Call) Expr {
 // maxFactors is the largest exponent for which a power is written as a product.
 const maxFactors = 16
 
-// pow returns a power in Storm's form pow(base, exponent). Storm replaces a constant by its text without parentheses, so it reads x^2
-// with x = -2 as -2^2, which is -4. If the base may be negative, pow returns a product instead, or refuses a power that is not a small
-// integer.
-func (s *stormRewriter) pow(expr Expr, base, exponent Expr, span Span) Expr {
+// rewritePow returns a power in Storm's form pow(base, exponent). If the base may be negative, rewritePow returns a product. It refuses a power
+// that is not a small integer.
+func (s *stormRewriter) rewritePow(expr Expr, base, exponent Expr, span Span) Expr {
 	if s.notNegative(base) {
 		return &Call{Func: &Ident{Name: "pow"}, Args: []Expr{base, exponent}, Span: span}
 	}
+	// Storm replaces a constant by its text without parentheses. So it reads x^2 with x = -2 as -2^2, which is -4.
 	factors, ok := Unparen(exponent).(*IntLit)
 	if !ok || factors.Value < 1 || factors.Value > maxFactors {
 		s.refuse(expr, "a power whose base may be negative")
@@ -202,6 +197,16 @@ func (s *stormRewriter) pow(expr Expr, base, exponent Expr, span Span) Expr {
 		product = &Binary{Op: OpMul, X: product, Y: parenthesize(base), Span: span}
 	}
 	return parenthesize(product)
+}
+
+// allNotNegative reports whether all expressions are known to be at least 0.
+func (s *stormRewriter) allNotNegative(exprs []Expr) bool {
+	for _, expr := range exprs {
+		if !s.notNegative(expr) {
+			return false
+		}
+	}
+	return true
 }
 
 // notNegative reports whether an expression is known to be at least 0.
@@ -223,15 +228,14 @@ func (s *stormRewriter) notNegative(expr Expr) bool {
 		case "max":
 			return slices.ContainsFunc(expr.Args, s.notNegative)
 		case "min", "pow", "floor", "ceil":
-			return !slices.ContainsFunc(expr.Args, func(arg Expr) bool { return !s.notNegative(arg) })
+			return s.allNotNegative(expr.Args)
 		}
 	}
 	return false
 }
 
-// mod rewrites a remainder. Storm's remainder of a negative number is negative, PRISM's is not, so
-// mod(x,y) becomes mod(mod(x,y)+y,y).
-func (s *stormRewriter) mod(expr *Call) Expr {
+// rewriteMod rewrites the remainder mod(x,y) as mod(mod(x,y)+y,y), because Storm's remainder of a negative number is negative.
+func (s *stormRewriter) rewriteMod(expr *Call) Expr {
 	dividend, divisor := expr.Args[0], expr.Args[1]
 	if s.notNegative(dividend) {
 		return expr
@@ -241,9 +245,8 @@ func (s *stormRewriter) mod(expr *Call) Expr {
 	return &Call{Func: expr.Func, Args: []Expr{positive, divisor}, Span: expr.Span}
 }
 
-// connective rewrites a binary operator on formulas with !, & and |, the only connectives of Storm's formulas. It refuses arithmetic
-// and comparisons.
-func (s *stormRewriter) connective(expr *Binary) Expr {
+// rewriteConnective rewrites a binary operator on formulas with !, & and |, the only connectives of Storm's formulas.
+func (s *stormRewriter) rewriteConnective(expr *Binary) Expr {
 	left, right := parenthesize(expr.X), parenthesize(expr.Y)
 	not := func(formula Expr) Expr { return &Unary{Op: OpNot, X: formula} }
 	switch expr.Op {
@@ -260,8 +263,8 @@ func (s *stormRewriter) connective(expr *Binary) Expr {
 	return expr
 }
 
-// quoted replaces a label of the properties file by its definition.
-func (s *stormRewriter) quoted(expr *Quoted) Expr {
+// rewriteQuoted replaces a label of the properties file by its definition.
+func (s *stormRewriter) rewriteQuoted(expr *Quoted) Expr {
 	if s.properties[expr.Name] {
 		s.refuse(expr, "references to properties")
 	}
@@ -271,18 +274,16 @@ func (s *stormRewriter) quoted(expr *Quoted) Expr {
 	return expr
 }
 
-// Dual returns a formula whose negation is equivalent to the operator, for the operators that Storm lacks, or
-// lacks with a bound: G<=k b = !(F<=k !b), a W b = !((a&!b) U (!a&!b)), a R b = !(!a U !b). For
-// other operators it returns false.
-func (temporal *Temporal) Dual() (*Temporal, bool) {
+// Dual returns a formula whose negation is equivalent to this formula. It returns false unless this is a bounded G, W or R, which Storm lacks.
+func (temporal *Temporal) Dual() (dual *Temporal, ok bool) {
 	not := func(formula Expr) Expr { return &Unary{Op: OpNot, X: parenthesize(formula)} }
-	dual := &Temporal{Op: Until, Bound: temporal.Bound, Span: temporal.Span}
+	dual = &Temporal{Op: Until, Bound: temporal.Bound, Span: temporal.Span}
 	switch {
-	case temporal.Op == Globally && temporal.Bound != nil:
+	case temporal.Op == Globally && temporal.Bound != nil: // G<=k b = !(F<=k !b)
 		dual.Op, dual.Y = Future, parenthesize(not(temporal.Y))
-	case temporal.Op == Release:
+	case temporal.Op == Release: // a R b = !(!a U !b)
 		dual.X, dual.Y = parenthesize(not(temporal.X)), parenthesize(not(temporal.Y))
-	case temporal.Op == WeakUntil && (temporal.Bound == nil || temporal.Bound.Low == nil):
+	case temporal.Op == WeakUntil && (temporal.Bound == nil || temporal.Bound.Low == nil): // a W b = !((a&!b) U (!a&!b))
 		dual.X = &Paren{X: &Binary{Op: OpAnd, X: parenthesize(temporal.X), Y: not(temporal.Y)}}
 		dual.Y = &Paren{X: &Binary{Op: OpAnd, X: not(temporal.X), Y: not(temporal.Y)}}
 	default:
@@ -291,16 +292,16 @@ func (temporal *Temporal) Dual() (*Temporal, bool) {
 	return dual, true
 }
 
-// prob rewrites a P operator whose path formula is rewritten already. If the path formula became a negation, which Storm cannot read
-// there, the bound on the probability becomes a bound on the complement: P>=p [ !u ] becomes P<=1-p [ u ].
-func (s *stormRewriter) prob(expr *Prob) Expr {
+// rewriteProb rewrites a P operator with a rewritten path formula. If the path formula is a negation, it bounds the complement: P>=p [ !u ] becomes
+// P<=1-p [ u ].
+func (s *stormRewriter) rewriteProb(expr *Prob) Expr {
 	s.checkOperator(expr, expr.Modifier, expr.Threshold, expr.Filter)
-	temporal, negated := s.temporalOf(expr.Path)
+	temporal, isNegated := s.temporalOf(expr.Path)
 	if temporal == nil {
 		return expr
 	}
 	s.refuseLateUntil(temporal)
-	if !negated {
+	if !isNegated {
 		return expr
 	}
 	if expr.Rel == OpNone {
@@ -313,9 +314,9 @@ func (s *stormRewriter) prob(expr *Prob) Expr {
 	return &complement
 }
 
-// temporalOf returns the temporal operator of a path formula. If temporal replaced the path formula
-// by its negated dual, it returns the dual, and negated is true.
-func (s *stormRewriter) temporalOf(path Expr) (temporal *Temporal, negated bool) {
+// temporalOf returns the temporal operator of a path formula. If the path formula is the negation of a dual, it returns the dual, and isNegated is
+// true.
+func (s *stormRewriter) temporalOf(path Expr) (temporal *Temporal, isNegated bool) {
 	path = Unparen(path)
 	if negation, ok := path.(*Unary); ok && s.dualNegations[negation] {
 		return Unparen(negation.X).(*Temporal), true
@@ -324,8 +325,7 @@ func (s *stormRewriter) temporalOf(path Expr) (temporal *Temporal, negated bool)
 	return temporal, false
 }
 
-// complementRelation returns the relation between 1-x and 1-y that is equivalent to relation
-// between x and y.
+// complementRelation returns the relation between 1-x and 1-y that is equivalent to this relation between x and y.
 func complementRelation(relation Op) Op {
 	switch relation {
 	case OpLt:
@@ -338,11 +338,10 @@ func complementRelation(relation Op) Op {
 	return OpLe
 }
 
-// refuseLateUntil refuses an until with a lower bound, unless the caller guarantees that its left
-// side holds in some state. Otherwise Storm ignores the bound: false U[1,2] true is 1 there.
+// refuseLateUntil refuses an until with a lower bound, because Storm ignores the bound if the left side holds in no state.
 func (s *stormRewriter) refuseLateUntil(expr *Temporal) {
 	hasLowerBound := expr.Bound != nil && expr.Bound.Low != nil
-	if s.options.Guarded || expr.Op != Until || !hasLowerBound {
+	if s.options.Guarded || expr.Op != Until || !hasLowerBound { // Guarded excludes such a left side
 		return
 	}
 	low, isInt := Unparen(expr.Bound.Low).(*IntLit)
@@ -354,11 +353,9 @@ func (s *stormRewriter) refuseLateUntil(expr *Temporal) {
 	}
 }
 
-// ctlOperator rewrites an E or A operator as a P operator, where that is possible: a path formula
-// that finite paths decide holds on some path if and only if some scheduler gives it a positive
-// probability. Other formulas, such as A [ F a ], are refused.
-func (s *stormRewriter) ctlOperator(expr *Quant) Expr {
-	temporal, negated := s.temporalOf(expr.Path)
+// rewriteCtlOperator rewrites an E or A operator as a P operator. It refuses formulas that finite paths do not decide, such as A [ F a ].
+func (s *stormRewriter) rewriteCtlOperator(expr *Quant) Expr {
+	temporal, isNegated := s.temporalOf(expr.Path)
 	if temporal == nil && !s.logicOnly[expr.Path] {
 		return parenthesize(expr.Path)
 	}
@@ -366,11 +363,12 @@ func (s *stormRewriter) ctlOperator(expr *Quant) Expr {
 		s.refuse(expr, "the operators E and A over formulas of LTL, or with a bound")
 		return expr
 	}
+	// A formula that finite paths decide holds on some path if and only if some scheduler gives it a positive probability.
 	negatedOperand := parenthesize(&Unary{Op: OpNot, X: parenthesize(temporal.Y)})
 	switch {
-	case !expr.All && !negated && temporal.Op != Globally: // E [ u ] is !(no path satisfies u)
+	case !expr.All && !isNegated && temporal.Op != Globally: // E [ u ] is !(no path satisfies u)
 		return parenthesize(&Unary{Op: OpNot, X: s.holdsOnNoPath(temporal), Span: expr.Span})
-	case expr.All && negated: // A [ !u ]: no path satisfies u
+	case expr.All && isNegated: // A [ !u ]: no path satisfies u
 		return s.holdsOnNoPath(temporal)
 	case expr.All && temporal.Op == Next: // A [ X a ]: no path satisfies X !a
 		return s.holdsOnNoPath(&Temporal{Op: Next, Y: negatedOperand, Span: temporal.Span})
@@ -381,31 +379,30 @@ func (s *stormRewriter) ctlOperator(expr *Quant) Expr {
 	return expr
 }
 
-// IsPath reports whether a formula has a temporal operator that is not inside a property operator such as P. Then it is a formula about paths; other formulas
-// are about states.
+// IsPath reports whether a formula is about paths: it has a temporal operator outside of property operators such as P.
 func IsPath(expr Expr) bool {
-	found := false
+	hasTemporal := false
 	Inspect(expr, func(n Node) bool {
 		switch n.(type) {
 		case *Temporal:
-			found = true
+			hasTemporal = true
 		case *Prob, *Steady, *Reward, *Quant, *Filter:
 			return false
 		}
-		return !found
+		return !hasTemporal
 	})
-	return found
+	return hasTemporal
 }
 
-// holdsOnNoPath returns P<=0 [ u ]: no path satisfies u under any scheduler.
-func (s *stormRewriter) holdsOnNoPath(u *Temporal) Expr {
-	s.refuseLateUntil(u)
-	return &Prob{Threshold: Threshold{Rel: OpLe, Bound: &IntLit{}}, Path: u, Span: u.Span}
+// holdsOnNoPath returns P<=0 [ formula ]: no path satisfies the formula under any scheduler.
+func (s *stormRewriter) holdsOnNoPath(formula *Temporal) Expr {
+	s.refuseLateUntil(formula)
+	return &Prob{Threshold: Threshold{Rel: OpLe, Bound: &IntLit{}}, Path: formula, Span: formula.Span}
 }
 
-// temporal rewrites a temporal operator, whose operands are rewritten already. Storm lacks W, R and a bounded G; for these the result is the negation of an
-// equivalent formula, the dual.
-func (s *stormRewriter) temporal(expr *Temporal) Expr {
+// rewriteTemporal rewrites a temporal operator with rewritten operands. Storm lacks W, R and a bounded G, so they become the negation of a dual
+// formula.
+func (s *stormRewriter) rewriteTemporal(expr *Temporal) Expr {
 	result := *expr
 	result.Y = parenthesize(expr.Y)
 	if expr.X != nil {
@@ -426,7 +423,7 @@ func (s *stormRewriter) temporal(expr *Temporal) Expr {
 	return &result
 }
 
-// parenthesizeBound returns a copy of a bound with parentheses around its sides; nil for nil.
+// parenthesizeBound returns a copy of a bound with parentheses around its numbers. It returns nil for nil.
 func parenthesizeBound(original *TimeBound) *TimeBound {
 	if original == nil {
 		return nil
@@ -441,8 +438,7 @@ func parenthesizeBound(original *TimeBound) *TimeBound {
 	return &bound
 }
 
-// checkOperator refuses parts of the operators P, S and R that Storm lacks: modifiers, filters in braces, and extrema other than min
-// and max.
+// checkOperator refuses an operator P, S or R with a modifier, with a filter in braces, or with an extremum other than min and max.
 func (s *stormRewriter) checkOperator(expr Expr, modifier *Ident, threshold Threshold, filter *OldFilter) {
 	switch {
 	case modifier != nil:
@@ -454,9 +450,8 @@ func (s *stormRewriter) checkOperator(expr Expr, modifier *Ident, threshold Thre
 	}
 }
 
-// reward rewrites an R operator. It refuses path formulas other than an unbounded F, because Storm has no
-// rewards for them.
-func (s *stormRewriter) reward(expr *Reward) Expr {
+// rewriteReward rewrites an R operator. Storm has rewards only for objectives and for an unbounded F.
+func (s *stormRewriter) rewriteReward(expr *Reward) Expr {
 	s.checkOperator(expr, expr.Modifier, expr.Threshold, expr.Filter)
 	_, isNamed := expr.Struct.(*Quoted)
 	if expr.Struct != nil && !isNamed {
@@ -480,8 +475,8 @@ func (s *stormRewriter) reward(expr *Reward) Expr {
 	return &result
 }
 
-// strategy rewrites a coalition operator, whose operand must be a P or R operator in Storm.
-func (s *stormRewriter) strategy(expr *Strategy) Expr {
+// rewriteStrategy rewrites a coalition operator. Its operand must be a P or R operator in Storm.
+func (s *stormRewriter) rewriteStrategy(expr *Strategy) Expr {
 	if expr.Box || expr.All {
 		s.refuse(expr, "coalitions other than <<players>>")
 	}
@@ -495,34 +490,34 @@ func (s *stormRewriter) strategy(expr *Strategy) Expr {
 	return &result
 }
 
-// property rewrites a property.
-func (s *stormRewriter) property(property *Property) *Property {
+// rewriteProperty rewrites a property.
+func (s *stormRewriter) rewriteProperty(property *Property) *Property {
 	result := *property
-	result.Name, result.X = s.name(property.Name), s.topLevel(property.X)
+	result.Name, result.X = s.rewriteName(property.Name), s.rewriteTopLevel(property.X)
 	return &result
 }
 
-// topLevel rewrites the expression of a property. Storm accepts filters, multi(...) and quantile(...) only there.
-func (s *stormRewriter) topLevel(expr Expr) Expr {
+// rewriteTopLevel rewrites the expression of a property. Storm accepts filters, multi(...) and quantile(...) only there.
+func (s *stormRewriter) rewriteTopLevel(expr Expr) Expr {
 	switch operator := Unparen(expr).(type) {
 	case *Filter:
-		return s.filter(operator)
+		return s.rewriteFilter(operator)
 	case *Call:
 		isMulti := operator.Func.Name == "multi" || operator.Lexicographic
 		isQuantile := operator.Bounds != nil
 		switch {
 		case isMulti:
-			return s.multi(operator)
+			return s.rewriteMulti(operator)
 		case isQuantile:
-			return &Call{Func: operator.Func, Bounds: operator.Bounds, Args: []Expr{s.expr(operator.Args[0])}, Span: operator.Span}
+			return &Call{Func: operator.Func, Bounds: operator.Bounds, Args: []Expr{s.rewriteExpr(operator.Args[0])}, Span: operator.Span}
 		}
 	}
-	return s.expr(expr)
+	return s.rewriteExpr(expr)
 }
 
-// filter rewrites a filter. Storm does not have all types of filters, and a filter must name its states.
-func (s *stormRewriter) filter(expr *Filter) Expr {
-	result := &Filter{Op: expr.Op, OpPos: expr.OpPos, X: s.expr(expr.X), States: s.expr(expr.States), Span: expr.Span}
+// rewriteFilter rewrites a filter. In Storm, a filter must name its states.
+func (s *stormRewriter) rewriteFilter(expr *Filter) Expr {
+	result := &Filter{Op: expr.Op, OpPos: expr.OpPos, X: s.rewriteExpr(expr.X), States: s.rewriteExpr(expr.States), Span: expr.Span}
 	switch expr.Op {
 	case "min", "max", "sum", "avg", "count", "forall", "exists", "argmin", "argmax", "values":
 	case "+":
@@ -540,11 +535,11 @@ func (s *stormRewriter) filter(expr *Filter) Expr {
 	return result
 }
 
-// multi rewrites multi(...), whose objectives must be P, R or S operators in Storm.
-func (s *stormRewriter) multi(expr *Call) Expr {
+// rewriteMulti rewrites multi(...). Its objectives must be P, R or S operators in Storm.
+func (s *stormRewriter) rewriteMulti(expr *Call) Expr {
 	result := &Call{Func: expr.Func, Lexicographic: expr.Lexicographic, Span: expr.Span}
 	for _, arg := range expr.Args {
-		objective := Unparen(s.expr(arg))
+		objective := Unparen(s.rewriteExpr(arg))
 		switch objective.(type) {
 		case *Prob, *Reward, *Steady:
 		default:

@@ -147,7 +147,7 @@ var kindTexts = [numKinds]string{
 
 func (k kind) isKeyword() bool { return k >= kwA }
 
-// keywordKind returns the kind of a keyword, tokIdent for any other word.
+// keywordKind returns the kind of a keyword, or tokIdent for any other word.
 func keywordKind(word []byte) kind {
 	if len(word) == 0 || isDigit(word[len(word)-1]) { // a quick test: no keyword ends in a digit
 		return tokIdent
@@ -171,8 +171,7 @@ func compareWithBytes(text string, word []byte) int {
 	return 0
 }
 
-// stormReserves reports whether a keyword of PRISM is also reserved in Storm's dialect. Storm reserves some words itself; words that
-// start or end a part of a model are reserved too.
+// stormReserves reports whether a keyword of PRISM is reserved in Storm's dialect, too.
 func stormReserves(k kind) bool {
 	switch k {
 	case tokIdent, kwClock:
@@ -186,9 +185,7 @@ func stormReserves(k kind) bool {
 // IsKeyword reports whether PRISM reserves the word, in models and properties alike.
 func IsKeyword(word string) bool { return keywordKind([]byte(word)).isKeyword() }
 
-// IsIdent reports whether the word can name a constant, variable, module,
-// action, label and so on: letters, digits and underscores, not starting with
-// a digit, and no keyword.
+// IsIdent reports whether a word can be a name: letters, digits and underscores without a digit at the start, and no keyword.
 func IsIdent(word string) bool { return isWord(word) && !IsKeyword(word) }
 
 // isWord reports whether the word is an identifier or a keyword.
@@ -221,7 +218,7 @@ func (t token) endPos() Pos {
 	return Pos{Offset: t.end, Line: t.pos.Line, Col: t.pos.Col + t.end - t.pos.Offset}
 }
 
-// describe returns a token as text for an error message, at most 40 bytes of it.
+// describe returns a token for an error message, at most 40 bytes of it.
 func describe(src []byte, tok token) string {
 	const limit = 40
 	text := src[tok.pos.Offset:tok.end]

@@ -1,13 +1,10 @@
 package syntax
 
-// Walk traverses the tree below n in source order. enter is called for each
-// node before its children; if it returns false, the children are skipped. leave, which
-// may be nil, is called after the children of each node whose children were visited.
+// Walk traverses a tree in source order. It calls enter before the children of each node. If enter returns false, Walk skips the children. It
+// calls leave, which may be nil, after the children.
 //
-// An *Ident is visited only where it is an expression and so refers to a
-// constant, formula or variable. Names that declare, label or select something
-// (a constant's name, an action, a function, the target of an assignment, the
-// name of a reward structure) are fields of their nodes and not visited.
+// Walk visits an *Ident only where it refers to a constant, formula or variable. It does not visit other names, such as actions, functions and
+// targets of assignments.
 func Walk(n Node, enter func(Node) bool, leave func(Node)) {
 	if !enter(n) {
 		return
@@ -57,8 +54,7 @@ func children(n Node, visit func(Node)) {
 	}
 }
 
-// declExprs returns the expressions, possibly nil, of a declaration or another node whose children
-// are all expressions.
+// declExprs returns the expressions of a declaration, or of another node with only expressions as children. Some may be nil.
 func declExprs(n Node) []Expr {
 	switch n := n.(type) {
 	case *ConstDecl:
@@ -157,7 +153,7 @@ func exprChildren(n Expr, visit func(Node)) {
 	}
 }
 
-// rewardIndexExpr returns the expression that selects a reward structure by number. It returns nil if a name selects it.
+// rewardIndexExpr returns the expression for the number of a reward structure, or nil if the structure has a name.
 func rewardIndexExpr(expr Expr) Expr {
 	if _, isName := expr.(*Quoted); isName {
 		return nil

@@ -22,8 +22,7 @@ type Hash [sha256.Size]byte
 // String returns the hash in hexadecimal digits.
 func (h Hash) String() string { return hex.EncodeToString(h[:]) }
 
-// Key returns the hash of a list of parts. Lists that differ only in how the bytes are divided into parts have
-// different hashes.
+// Key returns the hash of a list of texts. It hashes the lengths too, so ("ab", "c") and ("a", "bc") have different keys.
 func Key(parts ...string) Hash {
 	hash := sha256.New()
 	var length [8]byte
@@ -52,17 +51,17 @@ const header = "tilecheck cache 4\n"
 // maxEntry is the greatest size of an entry that is read, in bytes.
 const maxEntry = 1 << 28
 
-// path returns the file of an entry. The first two digits of the key are the directory, the other digits the file name.
+// path returns the file of an entry. The first two digits of the key are its directory.
 func (c *Cache) path(key Hash) string {
 	digits := key.String()
 	return filepath.Join(c.dir, digits[:2], digits[2:])
 }
 
-// Get returns the contents of an entry. It returns false if the entry is missing, damaged or larger than maxEntry.
-func (c *Cache) Get(key Hash) ([]byte, bool) {
+// Get returns the contents of an entry. ok is false if the entry is missing, damaged or larger than maxEntry.
+func (c *Cache) Get(key Hash) (data []byte, ok bool) {
 	file := c.path(key)
 	if info, err := os.Stat(file); err != nil || !info.Mode().IsRegular() {
-		return nil, false // an error, or a pipe, whose opening would block
+		return nil, false // to open a pipe would block
 	}
 	reader, err := os.Open(file)
 	if err != nil {
@@ -77,8 +76,8 @@ func (c *Cache) Get(key Hash) ([]byte, bool) {
 	if !ok || len(body) < sha256.Size {
 		return nil, false
 	}
-	data := body[sha256.Size:]
-	if sum := checksum(key, data); !bytes.Equal(body[:sha256.Size], sum[:]) {
+	storedSum, data := body[:sha256.Size], body[sha256.Size:]
+	if sum := checksum(key, data); !bytes.Equal(storedSum, sum[:]) {
 		return nil, false
 	}
 	return data, true
@@ -96,8 +95,7 @@ func (c *Cache) Put(key Hash, data []byte) error {
 	return nil
 }
 
-// writeAtomically writes an entry to a temporary file and renames it to file. It does not sync the file to disk. If a crash truncates the entry,
-// Get finds a wrong checksum.
+// writeAtomically writes an entry to a temporary file and renames the file.
 func writeAtomically(file string, key Hash, data []byte) (err error) {
 	temporary, err := os.CreateTemp(filepath.Dir(file), "new-*")
 	if err != nil {
@@ -108,7 +106,7 @@ func writeAtomically(file string, key Hash, data []byte) (err error) {
 			_ = os.Remove(temporary.Name()) // the first error is returned
 		}
 	}()
-	sum := checksum(key, data)
+	sum := checksum(key, data) // Get recognises an entry that a crash has truncated, so a sync is not necessary
 	_, err = temporary.Write(bytes.Join([][]byte{[]byte(header), sum[:], data}, nil))
 	if err = errors.Join(err, temporary.Close()); err != nil {
 		return err
@@ -116,7 +114,7 @@ func writeAtomically(file string, key Hash, data []byte) (err error) {
 	return os.Rename(temporary.Name(), file)
 }
 
-// checksum returns the checksum of an entry. The checksum depends on the key too, so that an entry with a wrong file name counts as damaged.
+// checksum returns the checksum of an entry and its key. An entry under a wrong file name has a wrong checksum.
 func checksum(key Hash, data []byte) Hash {
 	hash := sha256.New()
 	hash.Write([]byte(header))

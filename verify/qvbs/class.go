@@ -53,8 +53,7 @@ func ClassOf(test *report.TestResult) Class {
 	return NotRun
 }
 
-// Notes returns the notes of a report: for each engine the number of cases in each class and the total time, and then the reasons for which cases were
-// left out, with the number of cases.
+// Notes returns the notes of a report: the number of cases of each engine in each class, and the numbers of cases that were left out.
 func (s *Set) Notes(rep *report.TestReport) []string {
 	var notes []string
 	for _, engine := range rep.Engines {

@@ -31,8 +31,8 @@ const maxIndex = 64 << 20
 
 // Options select cases.
 type Options struct {
-	// MaxStates is the largest number of states according to the set; cases with an unknown number are then left out.
-	// 0 means no limit.
+	// MaxStates is the largest number of states. It excludes cases with more states or with an unknown number of states. 0 means no
+	// limit.
 	MaxStates int64
 	// Name returns the name of a file for messages; nil means the name itself.
 	Name func(file string) string
@@ -40,32 +40,33 @@ type Options struct {
 
 // Set has the tests of a benchmark set.
 type Set struct {
-	// Tests are the cases, ordered by the number of states as far as that is known: a model, in PRISM's language if
-	// possible, otherwise in JANI; one valuation of its constants; and one property.
+	// Tests are the cases, ordered by their numbers of states. A case has a model, one valuation of its constants and one property. The
+	// model is in PRISM's language or, if that is missing, in JANI.
 	Tests []regress.Test
-	// Large counts the cases left out for their number of states, Missing those whose files do not exist, and Unread those
-	// whose reference result has an unknown form.
+	// These are the numbers of cases that were left out: with too many states, with missing files, and with a reference result of an
+	// unknown form.
 	Large, Missing, Unread int
 }
 
-// Discover returns the cases of all models below some directories.
+// Discover returns the cases of all models in the directories and their subdirectories.
 func Discover(fsys fs.FS, dirs []string, opt Options) (*Set, error) {
 	found := &discovery{fsys: fsys, options: opt}
 	if found.options.Name == nil {
 		found.options.Name = func(file string) string { return file }
 	}
+	visit := func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || entry.Name() != indexFile {
+			return err
+		}
+		return found.addModel(name)
+	}
 	for _, dir := range dirs {
-		err := fs.WalkDir(fsys, dir, func(name string, entry fs.DirEntry, err error) error {
-			if err != nil || entry.IsDir() || entry.Name() != indexFile {
-				return err
-			}
-			return found.addModel(name)
-		})
-		if err != nil {
+		if err := fs.WalkDir(fsys, dir, visit); err != nil {
 			return nil, err
 		}
 	}
-	slices.SortStableFunc(found.cases, func(first, second benchmarkCase) int { return cmp.Compare(first.states, second.states) })
+	bySize := func(first, second benchmarkCase) int { return cmp.Compare(first.states, second.states) }
+	slices.SortStableFunc(found.cases, bySize)
 	for _, benchmark := range found.cases {
 		found.set.Tests = append(found.set.Tests, benchmark.test)
 	}
@@ -125,7 +126,7 @@ func (n *stringOrList) UnmarshalJSON(text []byte) error {
 	return json.Unmarshal(text, &(*n)[0])
 }
 
-// addModel adds the cases in the index file of a model. It skips the index of a whole benchmark set, which is a JSON list.
+// addModel adds the cases in the index file of a model.
 func (d *discovery) addModel(name string) error {
 	src, err := limited.ReadFile(d.fsys, name, maxIndex)
 	if err != nil {
@@ -133,7 +134,7 @@ func (d *discovery) addModel(name string) error {
 	}
 	var index modelIndex
 	if err := json.Unmarshal(src, &index); err != nil {
-		if bytes.HasPrefix(bytes.TrimSpace(src), []byte("[")) {
+		if bytes.HasPrefix(bytes.TrimSpace(src), []byte("[")) { // the index of the whole benchmark set
 			return nil
 		}
 		return jsonError(name, src, 0, err)
@@ -173,7 +174,7 @@ func (r *indexReader) addFile(file *modelFile) error {
 	return nil
 }
 
-// numStates returns the number of states of the model under a valuation of its constants, or unknownStates.
+// numStates returns the number of states of the model under this valuation of its constants, or unknownStates.
 func (v *indexValuation) numStates() int64 {
 	states := int64(unknownStates)
 	if len(v.States) == 0 || json.Unmarshal(v.States[0].Number, &states) != nil || states <= 0 {
@@ -182,9 +183,9 @@ func (v *indexValuation) numStates() int64 {
 	return states
 }
 
-// addCase adds the case of one reference result, given as JSON. If the case is too large or cannot be run, it only counts it.
+// addCase adds the case of one reference result in JSON. It only counts a case that is too large or cannot be run.
 func (r *indexReader) addCase(raw json.RawMessage, states int64, run suite.Run, consts []string) error {
-	offset := r.searchFrom + max(bytes.Index(r.src[r.searchFrom:], raw), 0)
+	offset := r.searchFrom + max(bytes.Index(r.src[r.searchFrom:], raw), 0) // results are read in the order of the text
 	r.searchFrom = offset + len(raw)
 	var published propertyResult
 	if err := json.Unmarshal(raw, &published); err != nil {
@@ -212,7 +213,7 @@ func (r *indexReader) addCase(raw json.RawMessage, states int64, run suite.Run, 
 	return nil
 }
 
-// jsonError adds the position in the file to a JSON error. src[start:] is the JSON text.
+// jsonError adds the position in the file to a JSON error. The JSON text begins at src[start].
 func jsonError(name string, src []byte, start int, err error) error {
 	positioned := &syntax.Error{File: name, Msg: err.Error()}
 	switch jsonErr := err.(type) {
@@ -247,8 +248,7 @@ func position(src []byte, offset int) syntax.Pos {
 	return syntax.Pos{Offset: int32(len(before)), Line: int32(line), Col: int32(len(before)-lineStart) + 1}
 }
 
-// chooseFiles returns the files of a case: model and properties in PRISM's language, or a JANI model, which includes its
-// properties. If neither exists, model is empty.
+// chooseFiles returns the files of a case in PRISM's language or, if they are missing, the JANI model. model is empty if neither exists.
 func (d *discovery) chooseFiles(dir, janiFile string, original []string) (model, props string) {
 	for _, name := range original {
 		if !d.isIn(dir, name) {
@@ -282,15 +282,14 @@ func (d *discovery) isIn(dir, name string) bool {
 // undefinedConstant matches the declaration of a constant without a value in PRISM's language.
 var undefinedConstant = regexp.MustCompile(`\bconst\s+(?:\w+\s+)?(\w+)\s*;`)
 
-// undefinedConstants returns the set of constants that the files of a case declare without a value. It ignores files that cannot be read, because
-// running the case reports them.
+// undefinedConstants returns the constants that the files of a case declare without a value.
 func (d *discovery) undefinedConstants(model, props string) map[string]bool {
 	undefined := make(map[string]bool)
 	for _, name := range []string{model, props} {
 		if name == "" {
 			continue
 		}
-		text, _ := limited.ReadFile(d.fsys, name, maxIndex)
+		text, _ := limited.ReadFile(d.fsys, name, maxIndex) // the run of the case reports an error
 		var jani struct{ Constants []parameter }
 		isJANI := json.Unmarshal(bytes.TrimPrefix(text, []byte("\ufeff")), &jani) == nil
 		if !isJANI {
@@ -307,7 +306,7 @@ func (d *discovery) undefinedConstants(model, props string) map[string]bool {
 	return undefined
 }
 
-// definitions returns the definitions of the undefined constants in the form name=value. It leaves out parameters that have a value in the files.
+// definitions returns definitions of the undefined constants, in the form name=value.
 func definitions(values []parameter, undefined map[string]bool) []string {
 	var definitions []string
 	for _, value := range values {
@@ -324,10 +323,8 @@ const (
 	roundedTolerance = 1e-3 // where the reference is a rounded number
 )
 
-// reference converts a reference result in JSON to an expectation. The result is a truth value, infinity, an integer, a fraction, a decimal number or an
-// interval; reference returns false for anything else. Decimal numbers and the bounds of intervals are rounded. Other numbers are precise, so the bounds
-// of an engine must contain them.
-func reference(raw json.RawMessage) (regress.Extra, bool) {
+// reference converts a reference result in JSON to an expectation. It returns false for an unknown form.
+func reference(raw json.RawMessage) (expectation regress.Extra, ok bool) {
 	expected := &expect.Expectation{Text: "reference"}
 	tolerance := boundedTolerance
 	terms := &expect.Terms{Text: "reference", Tolerance: &tolerance, Reference: expect.Precise}
@@ -342,7 +339,7 @@ func reference(raw json.RawMessage) (regress.Extra, bool) {
 		expected.Value = "Infinity"
 	case json.Unmarshal(raw, &number) == nil && number != "":
 		expected.Value = number.String()
-		if strings.ContainsAny(expected.Value, ".eE") {
+		if isDecimal := strings.ContainsAny(expected.Value, ".eE"); isDecimal {
 			terms.Reference, tolerance = expect.Rounded, roundedTolerance
 		}
 	case json.Unmarshal(raw, &parts) == nil && parts.Num != "" && parts.Den != "":

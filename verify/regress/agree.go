@@ -6,8 +6,7 @@ import (
 	"tilecheck/result/agree"
 )
 
-// compareEngines compares the verdicts of every two engines about one property instance, and counts the outcomes in tally. If two verdicts
-// contradict each other, both results get the outcome TestDisagreed.
+// compareEngines compares the verdicts of every two engines about one property instance. It counts the outcomes in tally.
 func (test *loadedTest) compareEngines(instance *propertyInstance, results []report.TestResult, tally *agree.Tally) {
 	question := agree.About(instance.task.Property.X, instance.constants())
 	for i := range results {
@@ -27,7 +26,7 @@ func (test *loadedTest) compareEngines(instance *propertyInstance, results []rep
 	}
 }
 
-// markContradiction gives two results that contradict each other the outcome TestDisagreed, with the reason.
+// markContradiction gives two contradicting results the outcome TestDisagreed.
 func (test *loadedTest) markContradiction(instance *propertyInstance, left, right *report.TestResult, reason string) {
 	left.Outcome, right.Outcome = report.TestDisagreed, report.TestDisagreed
 	left.Reason = left.Engine + " and " + right.Engine + " contradict each other: " + reason
@@ -38,8 +37,7 @@ func (test *loadedTest) markContradiction(instance *propertyInstance, left, righ
 	}
 }
 
-// comparedVerdict returns the verdict of a result, for the comparison with the verdicts of other engines. The verdict is empty, and so not
-// compared, if the result has failed.
+// comparedVerdict returns the verdict of a result. The verdict is empty if the result has failed.
 func comparedVerdict(tested *report.TestResult) *result.Verdict {
 	switch tested.Outcome {
 	case report.TestPassed, report.TestUnchecked, report.TestDisagreed, report.TestNotTested:
@@ -47,5 +45,5 @@ func comparedVerdict(tested *report.TestResult) *result.Verdict {
 			return tested.Verdict
 		}
 	}
-	return new(result.Verdict)
+	return new(result.Verdict) // the comparison ignores an empty verdict
 }

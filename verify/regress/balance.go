@@ -7,11 +7,10 @@ import (
 	"slices"
 )
 
-// keepBalancedPart keeps the tests of this shard and drops the others. It divides the tests among the shards so that each takes about
-// the same time, according to an earlier run: it takes the tests from the longest to the shortest, and gives each to the shard with the
-// smallest total so far.
+// keepBalancedPart keeps the tests of this shard. All shards take about the same time: each test, from the longest to the shortest, goes to the
+// shard with the smallest total so far.
 //
-// Source: Graham, Bounds on Multiprocessing Timing Anomalies, SIAM J. Appl. Math. 17, 1969: no part takes more than 4/3 of the optimum.
+// Source: Graham, Bounds on Multiprocessing Timing Anomalies, SIAM J. Appl. Math. 17, 1969: no shard takes more than 4/3 of the optimum.
 func (r *suiteRun) keepBalancedPart() error {
 	seconds, err := r.expectedSeconds()
 	if err != nil {
@@ -24,25 +23,25 @@ func (r *suiteRun) keepBalancedPart() error {
 	longestFirst := func(first, second int) int { return cmp.Compare(seconds[second], seconds[first]) }
 	slices.SortStableFunc(order, longestFirst)
 	totalSeconds := make([]float64, min(r.opt.Shard.Count, len(order))) // by shard
-	var ownTests []int                                                  // the indices of the tests of this shard
+	var selected []int                                                  // the indices of the tests of this shard
 	for _, test := range order {
 		quickest := slices.Index(totalSeconds, slices.Min(totalSeconds))
 		totalSeconds[quickest] += seconds[test]
 		if quickest == r.opt.Shard.Index-1 {
-			ownTests = append(ownTests, test)
+			selected = append(selected, test)
 		}
 	}
-	slices.Sort(ownTests)
-	keptTests := make([]*loadedTest, len(ownTests))
-	for i, test := range ownTests {
-		keptTests[i] = r.tests[test]
+	slices.Sort(selected)
+	var tests []*loadedTest
+	for _, i := range selected {
+		tests = append(tests, r.tests[i])
 	}
-	r.tests = keptTests
+	r.tests = tests
 	return nil
 }
 
-// expectedSeconds returns the expected duration of each test in seconds: its duration in an earlier run, whose report is Options.Times. The
-// expected duration of a test that the report lacks is the average of the others. expectedSeconds returns an error if the report lacks all tests.
+// expectedSeconds returns the duration of each test in seconds, according to the report Options.Times. A test without a duration gets the
+// average. If no test has a duration, it returns an error.
 func (r *suiteRun) expectedSeconds() ([]float64, error) {
 	earlierSeconds := make(map[string]float64) // by testKey
 	for i := range r.opt.Times.Results {
@@ -70,7 +69,7 @@ func (r *suiteRun) expectedSeconds() ([]float64, error) {
 	return expected, nil
 }
 
-// testKey returns a text that identifies a test by the names of its files and by its switches.
+// testKey returns a text that identifies a test by its file names and switches.
 func testKey(model, props string, args []string) string {
 	return fmt.Sprintf("%q %q %q", model, props, args)
 }

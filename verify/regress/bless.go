@@ -64,13 +64,12 @@ type Skip struct {
 	Reason    string
 }
 
-// Bless computes an expected value for every property without one, and returns the
-// properties files with these annotations. A value is a fraction if it is known
-// exactly, otherwise an interval of sound bounds; for a Markov chain that is too large
-// to build, it is a confidence interval with the terms that repeat the sampling.
+// Bless computes an expected value for each property without one. It returns the properties files with the new annotations, and writes no files.
 //
-// Bless writes no files. It returns an error if an annotated file does not have the
-// same properties as before, or if a property does not get its new annotation.
+// A value is a fraction if it is known exactly, or else an interval of sound bounds. A Markov chain that is too large to build gives a confidence
+// interval, with the terms that repeat the sampling.
+//
+// Bless returns an error if an annotated file has other properties than before, or if a property does not get its new annotation.
 func Bless(ctx context.Context, tests []Test, engine runner.Engine, opt BlessOptions) (*Blessing, error) {
 	opt.Samples = cmp.Or(opt.Samples, defaultSamples)
 	opt.MaxStates = cmp.Or(opt.MaxStates, defaultMaxStates)
@@ -140,7 +139,7 @@ func (w *annotationWriter) propertiesFile(test *loadedTest) *propertiesFile {
 	return w.files[name]
 }
 
-// addSkip records that a property gets no annotation, once for each reason.
+// addSkip records that a property gets no annotation. It records each reason once.
 func (w *annotationWriter) addSkip(file *propertiesFile, pos syntax.Pos, property, reason string) {
 	key := fmt.Sprint(pos, reason)
 	if !file.skipped[key] {
@@ -149,8 +148,7 @@ func (w *annotationWriter) addSkip(file *propertiesFile, pos syntax.Pos, propert
 	}
 }
 
-// addProposals adds a proposal for each property instance of a test: either to keep its annotation or to write a computed value. If no value can be
-// computed for an instance, it records the property as skipped.
+// addProposals adds a proposal for each property instance: to keep its annotation, or to write a computed value.
 func (w *annotationWriter) addProposals(ctx context.Context, test *loadedTest) {
 	if test.err != nil {
 		w.skipTest(test)
@@ -194,16 +192,14 @@ func (w *annotationWriter) skipTest(test *loadedTest) {
 	})
 }
 
-// keptInstances returns the set of instances that keep their annotations. An instance keeps an annotation for its constants, unless the annotation
-// fails and the option Update is set. Annotations with errors are always kept. keptInstances runs the test if there are annotations to keep, and
-// records the failing ones in Failing.
+// keptInstances returns the set of instances that keep their annotations. It runs the test to find annotations that fail.
 func (w *annotationWriter) keptInstances(ctx context.Context, test *loadedTest) map[*propertyInstance]bool {
 	kept := make(map[*propertyInstance]bool)
 	needsRun := false
 	for _, instance := range test.instances {
 		_, nothingMatches := errors.AsType[expect.Unmatched](instance.choiceErr)
 		hasErrors := instance.choiceErr != nil && !nothingMatches
-		kept[instance] = instance.chosen.Expects() || hasErrors
+		kept[instance] = instance.chosen.Expects() || hasErrors // annotations with errors always stay
 		if kept[instance] && instance.selected {
 			needsRun = true
 		}
@@ -226,8 +222,7 @@ func (w *annotationWriter) keptInstances(ctx context.Context, test *loadedTest) 
 	return kept
 }
 
-// isReplaced reports whether a computed value must replace the annotation of an instance: the option Update is set, and the annotation fails, has no
-// errors, and is in the properties file, not in the suite file.
+// isReplaced reports whether a computed value replaces the annotation of an instance.
 func (w *annotationWriter) isReplaced(instance *propertyInstance, result *report.TestResult) bool {
 	hasErrors := instance.choiceErr != nil
 	isInSuiteFile := instance.extraPlace != ""
@@ -268,17 +263,18 @@ func (w *annotationWriter) settings(method valueMethod) func(*runner.Settings) {
 	}
 }
 
-// computeValues returns a proposal for each property instance. It tries the methods of valueMethod one after another, each for the instances that
-// have no value yet. It samples only the instances for which the method before reached a limit, such as the largest number of states.
+// computeValues returns a proposal for each property instance. It tries the methods in order, each for the instances without a value.
 func (w *annotationWriter) computeValues(ctx context.Context, test *loadedTest, instances []*propertyInstance) map[*propertyInstance]proposal {
 	proposals := make(map[*propertyInstance]proposal)
 	reachedLimit := make(map[*propertyInstance]bool) // with the last method
 	for method := byFractions; method <= bySampling; method++ {
-		unsolved := slices.DeleteFunc(slices.Clone(instances), func(instance *propertyInstance) bool {
-			hasValue := proposals[instance].value != ""
-			needsNoSampling := method == bySampling && !reachedLimit[instance]
-			return hasValue || needsNoSampling
-		})
+		var unsolved []*propertyInstance
+		for _, instance := range instances {
+			isApplicable := method != bySampling || reachedLimit[instance] // sampling helps only against limits, such as too many states
+			if proposals[instance].value == "" && isApplicable {
+				unsolved = append(unsolved, instance)
+			}
+		}
 		if len(unsolved) == 0 {
 			break
 		}
@@ -293,8 +289,7 @@ func (w *annotationWriter) computeValues(ctx context.Context, test *loadedTest, 
 	return proposals
 }
 
-// proposalAfter returns the proposal for an instance that a verdict justifies. earlier is the proposal after the methods that were tried before; it has
-// no value. If the verdict justifies no value either, the proposal keeps the earlier reason unless the verdict gives another one.
+// proposalAfter returns the proposal that a verdict justifies. Without a value, it keeps the earlier reason if the verdict gives none.
 func (w *annotationWriter) proposalAfter(earlier proposal, test *loadedTest, verdict *result.Verdict, method valueMethod) proposal {
 	proposed := w.proposalFor(verdict, method)
 	isInterval := strings.HasPrefix(proposed.value, "[")
@@ -308,8 +303,7 @@ func (w *annotationWriter) proposalAfter(earlier proposal, test *loadedTest, ver
 	return proposed
 }
 
-// dropContradictedFractions computes each value that is known from rational arithmetic again with the default method. It removes the value if the two
-// methods contradict each other, because then one of them is wrong.
+// dropContradictedFractions computes each fraction again with the default method. It removes a value if the two methods contradict each other.
 func (w *annotationWriter) dropContradictedFractions(ctx context.Context, test *loadedTest, proposals map[*propertyInstance]proposal) {
 	var solvedExactly []*propertyInstance
 	for _, instance := range test.instances {
@@ -334,13 +328,14 @@ func (w *annotationWriter) dropContradictedFractions(ctx context.Context, test *
 	}
 }
 
-// annotationConfidence is the confidence of sampled intervals, and of the terms that repeat the sampling. A repetition fails if its interval and the
-// written one are disjoint; then one of them does not contain the value, so this has at most the probability 2*(1-0.9999).
+// annotationConfidence is the confidence of sampled intervals, and of the terms that repeat the sampling. A repetition fails if its interval and
+// the written interval are disjoint. If both contain the value, they are not disjoint. So this has at most the probability 2*(1-0.9999).
 const annotationConfidence = 0.9999
 
-// checkWith returns the verdicts about property instances with changed settings. The time limit is the one of the test, or else of the options, or else
-// 30 seconds. If the check fails as a whole, all verdicts have its error.
-func (w *annotationWriter) checkWith(ctx context.Context, test *loadedTest, instances []*propertyInstance, change func(*runner.Settings)) map[*propertyInstance]result.Verdict {
+// checkWith checks property instances with changed settings and returns their verdicts. If the whole check fails, each verdict has its error.
+func (w *annotationWriter) checkWith(
+	ctx context.Context, test *loadedTest, instances []*propertyInstance, change func(*runner.Settings),
+) map[*propertyInstance]result.Verdict {
 	limit := cmp.Or(test.Time, w.opt.Time, defaultTimeLimit)
 	ctx, cancel := ending.After(ctx, limit)
 	defer cancel()
@@ -361,8 +356,7 @@ func (w *annotationWriter) checkWith(ctx context.Context, test *loadedTest, inst
 	return verdicts
 }
 
-// checkInstances checks some property instances of the test with changed settings. It fills in answers, which has an element for each instance of the
-// test. It returns an error if the engine does not support a switch of the test, or fails.
+// checkInstances checks some property instances with changed settings. answers has an element for each instance of the test.
 func (run *testRun) checkInstances(ctx context.Context, instances []*propertyInstance, change func(*runner.Settings), answers []answer) error {
 	if failure := run.unsupportedSwitch(); failure != nil {
 		return failure
@@ -377,8 +371,7 @@ func (run *testRun) checkInstances(ctx context.Context, instances []*propertyIns
 	return run.check(ctx, batch, answers)
 }
 
-// proposalFor returns the expectation that a verdict justifies, or a proposal with the reason why it justifies none. method is the one that computed
-// the verdict.
+// proposalFor returns the expectation that a verdict justifies, or the reason why it justifies none.
 func (w *annotationWriter) proposalFor(verdict *result.Verdict, method valueMethod) proposal {
 	switch {
 	case verdict.Err != nil:
@@ -406,8 +399,7 @@ func (w *annotationWriter) proposalFor(verdict *result.Verdict, method valueMeth
 	return proposal{reason: "the value is a range over several initial states, which an annotation cannot express"}
 }
 
-// numberProposal returns the expectation for a verdict whose value is a number: the number if it is known exactly, otherwise an interval. If the value
-// has no bounds, the proposal says so and has no value.
+// numberProposal returns the expectation for a number: the exact value, an interval, or the reason why neither is known.
 func (w *annotationWriter) numberProposal(verdict *result.Verdict, method valueMethod) proposal {
 	value := verdict.Value
 	switch {
@@ -430,8 +422,7 @@ func (w *annotationWriter) numberProposal(verdict *result.Verdict, method valueM
 	return proposal{reason: "the value has no bounds"}
 }
 
-// sampledProposal returns the expectation for a sampled value: its confidence interval, and the terms that repeat the sampling. If the value may not
-// be written, the proposal has the reason and no value.
+// sampledProposal returns the confidence interval of a sampled value, with the terms that repeat the sampling.
 func sampledProposal(verdict *result.Verdict) proposal {
 	switch {
 	case verdict.Resolution == result.Uniform:
@@ -450,7 +441,7 @@ func sampledProposal(verdict *result.Verdict) proposal {
 	}
 }
 
-// boundsText returns an interval as the text of an expected value: [low,high], or one number if the bounds are equal.
+// boundsText returns bounds as the text [low,high]. Equal bounds give one number.
 func boundsText(bounds *interval.Interval) string {
 	if bounds.Lo == bounds.Hi {
 		return shortestFloat(bounds.Lo)
@@ -469,8 +460,7 @@ func shortestFloat(number float64) string { return strconv.FormatFloat(number, '
 // maxFraction is the length, in bytes, of the longest fraction that is written. A longer one is rounded.
 const maxFraction = 60
 
-// addChangedFiles writes the proposals into the texts of the properties files, and adds each changed file to the result. It also sorts the skipped
-// properties by position.
+// addChangedFiles writes the proposals into the properties files. It collects the changed files and sorts the skipped properties by position.
 func (w *annotationWriter) addChangedFiles() error {
 	for _, file := range w.order {
 		editing := &editor{annotationWriter: w, propertiesFile: file}

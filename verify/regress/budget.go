@@ -6,11 +6,9 @@ import (
 	"tilecheck/verify/expect"
 )
 
-// splitBudget divides Options.Flakes, the allowed probability of a false alarm, evenly among the statistical expectations of the whole suite on all
-// engines. By Bonferroni's inequality, the suite then fails by chance with at most this probability. splitBudget must run before a shard is selected,
-// because the division is the same for all shards.
+// splitBudget divides the allowed probability of a false alarm evenly among all statistical expectations of the suite (Bonferroni).
 func (r *suiteRun) splitBudget() {
-	for _, test := range r.tests {
+	for _, test := range r.tests { // of all shards: each shard must divide by the same number
 		r.statisticalCount += test.statisticalExpectations() * r.enginesOf(test)
 	}
 	if r.statisticalCount == 0 {
@@ -43,12 +41,12 @@ func (r *suiteRun) enginesOf(test *loadedTest) int {
 	return count
 }
 
-// runsOn reports whether a test is for an engine.
+// runsOn reports whether the test is for this engine.
 func (test *loadedTest) runsOn(engine *EngineConfig) bool {
 	return len(test.Engines) == 0 || slices.Contains(test.Engines, engine.DisplayName())
 }
 
-// confidenceLevel returns the confidence of the interval that a test with these terms estimates.
+// confidenceLevel returns the confidence of the interval that the test estimates.
 func (test *loadedTest) confidenceLevel(statistical *expect.Statistical) float64 {
 	return statistical.Level(test.falseAlarm)
 }

@@ -27,9 +27,9 @@ func (f *BlessedFile) Diff() string {
 	return diff.String()
 }
 
-// lastOfHunk returns the index of the last change in the hunk whose first change has the index first. Two consecutive changes are in one hunk
-// if their context lines touch or overlap, that is, if fewer than 2*contextLines+1 equal lines are between them.
+// lastOfHunk returns the index of the last change in a hunk. first is the index of its first change.
 func lastOfHunk(changes []lineChange, first int) int {
+	// Two changes are in one hunk if their context lines touch or overlap.
 	last := first
 	for i := first; i < len(changes) && i-last <= 2*contextLines; i++ {
 		if changes[i].kind != ' ' {
@@ -42,10 +42,10 @@ func lastOfHunk(changes []lineChange, first int) int {
 // contextLines is the number of lines of context.
 const contextLines = 3
 
-// lineChange is a line of a comparison. Lines are counted from 1.
+// lineChange is a line of a comparison.
 type lineChange struct {
 	kind        byte // ' ' for a line of both texts, '-' for a deleted line, '+' for an inserted line
-	old, edited int  // the number of the line in the old and in the edited text; of the previous line if a text does not have it
+	old, edited int  // the line number in each text, from 1; a text without the line has the number of the previous line
 	text        []byte
 }
 
@@ -58,9 +58,9 @@ func splitLines(text []byte) [][]byte {
 	return lines
 }
 
-// compareLines compares two texts line by line, by their longest common subsequence. The search takes quadratic time, so equal lines at the start
-// and at the end of the texts are left out of it.
+// compareLines compares two texts line by line, by their longest common subsequence.
 func compareLines(old, edited [][]byte) []lineChange {
+	// The search takes quadratic time. So it excludes the equal lines at the start and at the end.
 	var changes []lineChange
 	start := 0
 	for start < len(old) && start < len(edited) && bytes.Equal(old[start], edited[start]) {
@@ -73,13 +73,13 @@ func compareLines(old, edited [][]byte) []lineChange {
 		endEdited--
 	}
 	changes = append(changes, compareMiddle(old[start:endOld], edited[start:endEdited], start)...)
-	for k := range len(old) - endOld {
-		changes = append(changes, lineChange{' ', endOld + k + 1, endEdited + k + 1, old[endOld+k]})
+	for i, line := range old[endOld:] {
+		changes = append(changes, lineChange{' ', endOld + i + 1, endEdited + i + 1, line})
 	}
 	return changes
 }
 
-// compareMiddle compares the lines between the equal lines at the start and at the end. before is the number of equal lines at the start.
+// compareMiddle compares lines by their longest common subsequence. before is the number of lines that precede them.
 func compareMiddle(old, edited [][]byte, before int) []lineChange {
 	common := commonLengths(old, edited)
 	var changes []lineChange
@@ -118,8 +118,8 @@ func commonLengths(old, edited [][]byte) [][]int {
 	return common
 }
 
-// writeHunk writes a hunk, which is a group of changed lines with its context, in the unified format.
-func writeHunk(out *strings.Builder, changes []lineChange) {
+// hunkHeader returns the first line of a hunk: the ranges of its lines in the old and in the edited text.
+func hunkHeader(changes []lineChange) string {
 	oldCount, editedCount := 0, 0
 	for _, change := range changes {
 		if change.kind != '+' {
@@ -138,7 +138,12 @@ func writeHunk(out *strings.Builder, changes []lineChange) {
 	if first.kind == '-' && editedCount > 0 {
 		editedStart++
 	}
-	fmt.Fprintf(out, "@@ -%s +%s @@\n", hunkRange(oldStart, oldCount), hunkRange(editedStart, editedCount))
+	return fmt.Sprintf("@@ -%s +%s @@\n", hunkRange(oldStart, oldCount), hunkRange(editedStart, editedCount))
+}
+
+// writeHunk writes a group of changed lines with its context in the unified format.
+func writeHunk(out *strings.Builder, changes []lineChange) {
+	out.WriteString(hunkHeader(changes))
 	for _, change := range changes {
 		line, endsWithNewline := bytes.CutSuffix(change.text, []byte("\n"))
 		fmt.Fprintf(out, "%c%s\n", change.kind, line)
@@ -148,7 +153,7 @@ func writeHunk(out *strings.Builder, changes []lineChange) {
 	}
 }
 
-// hunkRange returns a range of lines in the form of a hunk header: start,count, without a count of 1.
+// hunkRange returns the range of lines in a hunk header: start,count, or start alone if the count is 1.
 func hunkRange(start, count int) string {
 	if count == 1 {
 		return fmt.Sprint(start)

@@ -23,8 +23,7 @@ func exportsProbabilities(name string) bool {
 	return slices.Contains([]string{"exportsteadystate", "exportss", "exporttransient", "exporttr"}, strings.TrimLeft(name, "-"))
 }
 
-// writeProbabilities writes the probability of each state, as a switch such as -exportsteadystate does: in the long run, or at the time that the switch
-// -transient gives.
+// writeProbabilities writes the probability of each state, in the long run or at the time of the switch -transient.
 func (e *exporter) writeProbabilities(w io.Writer, exportSwitch string) error {
 	times, err := e.exportedTimes(exportSwitch)
 	if err != nil {
@@ -34,8 +33,9 @@ func (e *exporter) writeProbabilities(w io.Writer, exportSwitch string) error {
 		return err
 	}
 	options := check.Options{Workers: e.workers}
-	exactLongRun := e.engine.Accuracy == result.Exact && times == nil && e.space.Model().Exact()
-	if e.switches.Exact || exactLongRun {
+	isLongRun := times == nil
+	canBeExact := isLongRun && e.space.Model().Exact()
+	if e.switches.Exact || canBeExact && e.engine.Accuracy == result.Exact {
 		options.Accuracy = result.Exact
 	}
 	matlab := slices.ContainsFunc(e.switches.Switches, func(option suite.Switch) bool { return option.Name() == "exportmatlab" })
@@ -44,7 +44,7 @@ func (e *exporter) writeProbabilities(w io.Writer, exportSwitch string) error {
 	})
 }
 
-// exportedTimes returns the times at which a switch exports probabilities: the one time of -transient, or nil for the long run.
+// exportedTimes returns the time of the exported probabilities, as a list with one element. It returns nil for the long run.
 func (e *exporter) exportedTimes(exportSwitch string) ([]*big.Rat, error) {
 	if !strings.HasPrefix(exportSwitch, "exporttr") {
 		return nil, nil
@@ -62,8 +62,8 @@ func (e *exporter) exportedTimes(exportSwitch string) ([]*big.Rat, error) {
 	return times, nil
 }
 
-// compareNumbers changes a failed comparison of an exported file with its expected content to a passed one if each number differs from the expected
-// one by at most the relative error that results may have. PRISM computed the expected numbers by iteration, so they are not exact.
+// compareNumbers repeats a failed comparison of an exported file, with a tolerance for each number. It sets the result to passed if all lines
+// agree.
 func (run *testRun) compareNumbers(compared *report.TestResult, expectedFile string, exported []byte) {
 	expected, err := run.read(expectedFile)
 	if err != nil {
@@ -85,8 +85,7 @@ func (run *testRun) compareNumbers(compared *report.TestResult, expectedFile str
 	compared.Got = fmt.Sprintf("the same but for %g, relatively", expect.DefaultRelative)
 }
 
-// haveCloseNumbers reports whether two lines are equal, or are equal up to a number at their ends that differs by at most the default relative
-// tolerance.
+// haveCloseNumbers reports whether two lines are equal, or differ only in a final number by at most the default relative error.
 func haveCloseNumbers(expectedLine, exportedLine string) bool {
 	if expectedLine == exportedLine {
 		return true
@@ -107,7 +106,7 @@ func haveCloseNumbers(expectedLine, exportedLine string) bool {
 	return math.Abs(expected-exported) <= expect.DefaultRelative*math.Abs(exported)
 }
 
-// splitNumber splits a line such as 3:(1,0)=0.25 behind its first =, into the text of the state and the number. A line without = has only a number.
+// splitNumber splits a line such as 3:(1,0)=0.25 after its first "=", into the state and the number. A line without "=" has only a number.
 func splitNumber(line string) (state, number string) {
 	start := strings.IndexByte(line, '=') + 1 // 0 without =
 	return line[:start], line[start:]

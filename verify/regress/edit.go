@@ -30,8 +30,8 @@ type editor struct {
 	expectedValues map[*propertyInstance]string // the value that each instance is to choose
 }
 
-// edit returns the text of the file with the proposals written into it. Then it parses the new text to check itself: the properties must be
-// unchanged, and the expected value of each instance must come from its new annotation. A violation is an error in tilecheck.
+// edit returns the text of the file with the proposals written into it. It checks that the new text has the same properties and chooses the new
+// annotations.
 func (e *editor) edit() ([]byte, error) {
 	e.expectedValues = make(map[*propertyInstance]string)
 	for _, item := range e.tree.Items {
@@ -47,7 +47,7 @@ func (e *editor) edit() ([]byte, error) {
 	return edited, e.checkEdited(edited)
 }
 
-// applyChanges sorts the changes, and returns the text of the file with all of them.
+// applyChanges returns the text of the file with all changes applied.
 func (e *editor) applyChanges() []byte {
 	slices.SortStableFunc(e.changes, func(left, right change) int { return cmp.Compare(left.from, right.from) })
 	var edited []byte
@@ -60,7 +60,7 @@ func (e *editor) applyChanges() []byte {
 	return append(edited, e.text[copied:]...)
 }
 
-// editProperty makes the changes for one property: it replaces values of annotations, and adds lines above the property.
+// editProperty replaces failing values of annotations, and adds lines above the property for new values.
 func (e *editor) editProperty(property *syntax.Property, proposals []proposal) {
 	replacements := make(map[int32][]proposal) // by the offset of the replaced value
 	var added []proposal
@@ -78,7 +78,7 @@ func (e *editor) editProperty(property *syntax.Property, proposals []proposal) {
 		e.replaceValue(property, replacements[offset], proposals)
 	}
 	if len(added) > 0 {
-		// A line without conditions applies to all instances. So it is allowed only if no instance lacks a value or gets a replaced annotation.
+		// A line without conditions applies to all instances, so each instance must have a new value or keep its annotation.
 		coversAll := len(added)+countExpected(proposals) == len(proposals)
 		e.addLines(property, added, coversAll)
 	}
@@ -95,8 +95,8 @@ func countExpected(proposals []proposal) int {
 	return count
 }
 
-// replaceValue replaces the value of an annotation. It skips the property if the instances that choose the annotation do not all get the same new
-// value, or if one of them needs terms of sampling. proposals are all proposals for the property, and replacements those for this annotation.
+// replaceValue replaces the value of an annotation. It skips the property unless all instances with this annotation get the same new value
+// without terms of sampling. proposals are all proposals for the property.
 func (e *editor) replaceValue(property *syntax.Property, replacements, proposals []proposal) {
 	old, newValue := replacements[0].replaces, replacements[0].value
 	for _, proposed := range proposals {
@@ -117,8 +117,7 @@ func (e *editor) replaceValue(property *syntax.Property, replacements, proposals
 	}
 }
 
-// addLines adds annotations in lines above a property, or records why it cannot. coversAll says that each instance of the property has a new value or
-// keeps its annotation.
+// addLines adds annotations in lines above a property, or records why it cannot. coversAll says that no other instance lacks an annotation.
 func (e *editor) addLines(property *syntax.Property, added []proposal, coversAll bool) {
 	lines, reason := annotations(added, coversAll)
 	indent, offset, ok := e.lineStart(property)
@@ -144,9 +143,8 @@ func (e *editor) addLines(property *syntax.Property, added []proposal, coversAll
 // maxLines is the largest number of lines that are added above one property.
 const maxLines = 200
 
-// annotations returns the annotations of a property for the proposals, as lines without the comment signs. If all proposals have the same value and
-// coversAll is true, it returns one annotation without conditions. Otherwise it returns an annotation for each valuation of the constants that
-// distinguish the values. If no constants distinguish them, it returns no lines and the reason.
+// annotations returns the annotation lines for the proposals, or the reason why there are none. Equal values need one line. Different values need
+// conditions on the constants that distinguish them.
 func annotations(proposals []proposal, coversAll bool) (lines []string, reason string) {
 	differs := func(proposed proposal) bool {
 		return proposed.value != proposals[0].value || proposed.terms != proposals[0].terms
@@ -154,13 +152,13 @@ func annotations(proposals []proposal, coversAll bool) (lines []string, reason s
 	if coversAll && !slices.ContainsFunc(proposals, differs) {
 		return linesOf(proposals[0], ""), ""
 	}
-	own, all := (*propertyInstance).constants, (*propertyInstance).allConstants
-	names := distinguishingConstants(proposals, own)
-	if sameConditionsSameValue(proposals, names, own) {
+	varied, all := (*propertyInstance).constants, (*propertyInstance).allConstants
+	names := distinguishingConstants(proposals, varied)
+	if sameConditionsSameValue(proposals, names, varied) {
 		if len(names) == 0 {
 			return nil, "it has no value in some tests, and no constant tells them apart"
 		}
-		return conditionalLines(proposals, names, own)
+		return conditionalLines(proposals, names, varied)
 	}
 	names = distinguishingConstants(proposals, all)
 	if len(names) == 0 || !sameConditionsSameValue(proposals, names, all) {
@@ -169,7 +167,7 @@ func annotations(proposals []proposal, coversAll bool) (lines []string, reason s
 	return conditionalLines(proposals, names, all)
 }
 
-// allConstants returns the constants of an instance with their values, including the ones that the model and the properties file define.
+// allConstants returns all constants of an instance with their values, including the ones that the files define.
 func (instance *propertyInstance) allConstants() []result.Constant {
 	var constants []result.Constant
 	for _, constant := range instance.rules.Constants {
@@ -178,30 +176,29 @@ func (instance *propertyInstance) allConstants() []result.Constant {
 	return constants
 }
 
-// distinguishingConstants returns the names of the constants that all instances have and whose values are not the same in all of them. For a single
-// proposal it returns all constants. constantsOf returns the constants of an instance that are considered.
+// distinguishingConstants returns the names of the constants that all instances have with different values. For a single proposal, it returns all
+// constants.
 func distinguishingConstants(proposals []proposal, constantsOf func(*propertyInstance) []result.Constant) []string {
 	var names []string
 	for _, constant := range constantsOf(proposals[0].instance) {
-		varies, isInAll := len(proposals) == 1, true
-		for _, proposed := range proposals {
-			value, ok := constantValue(constantsOf(proposed.instance), constant.Name)
-			if !ok {
-				isInAll = false
-			}
-			if value != constant.Value {
-				varies = true
-			}
+		lacksConstant := func(proposed proposal) bool {
+			_, ok := constantValue(constantsOf(proposed.instance), constant.Name)
+			return !ok
 		}
-		if isInAll && varies {
+		differs := func(proposed proposal) bool {
+			value, _ := constantValue(constantsOf(proposed.instance), constant.Name)
+			return value != constant.Value
+		}
+		varies := len(proposals) == 1 || slices.ContainsFunc(proposals, differs)
+		if varies && !slices.ContainsFunc(proposals, lacksConstant) {
 			names = append(names, constant.Name)
 		}
 	}
 	return names
 }
 
-// constantValue returns the value of a constant; false if the list does not have it.
-func constantValue(constants []result.Constant, name string) (string, bool) {
+// constantValue returns the value of the named constant. ok is false if the list lacks it.
+func constantValue(constants []result.Constant, name string) (value string, ok bool) {
 	for _, constant := range constants {
 		if constant.Name == name {
 			return constant.Value, true
@@ -220,8 +217,7 @@ func conditionsOf(instance *propertyInstance, names []string, constantsOf func(*
 	return strings.Join(parts, ",")
 }
 
-// conditionText returns the value of a constant for a condition: its text or, if the value is a fraction that the text only rounds, the fraction. A test
-// with -exact can have such values.
+// conditionText returns the value of a constant in a condition. If the text is only a rounded fraction, it returns the fraction itself.
 func (instance *propertyInstance) conditionText(name, text string) string {
 	for _, constant := range instance.rules.Constants {
 		if constant.Name != name || constant.Val.Type != sema.Double || constant.Val.Rat == nil {
@@ -234,7 +230,7 @@ func (instance *propertyInstance) conditionText(name, text string) string {
 	return text
 }
 
-// sameConditionsSameValue reports whether all proposals with the same values of the named constants have the same value and terms.
+// sameConditionsSameValue reports whether proposals with equal values of the named constants have equal values and terms.
 func sameConditionsSameValue(proposals []proposal, names []string, constantsOf func(*propertyInstance) []result.Constant) bool {
 	seen := make(map[string]proposal)
 	for _, proposed := range proposals {
@@ -247,8 +243,7 @@ func sameConditionsSameValue(proposals []proposal, names []string, constantsOf f
 	return true
 }
 
-// conditionalLines returns the annotations of a property with conditions on the named constants, one annotation for each valuation. If there are more than
-// maxLines lines, it returns the reason why the property gets no annotations.
+// conditionalLines returns one annotation for each valuation of the named constants. Above maxLines lines, it returns a reason instead.
 func conditionalLines(proposals []proposal, names []string, constantsOf func(*propertyInstance) []result.Constant) (lines []string, reason string) {
 	hasLines := make(map[string]bool) // by conditions
 	for _, proposed := range proposals {
@@ -264,8 +259,7 @@ func conditionalLines(proposals []proposal, names []string, constantsOf func(*pr
 	return lines, ""
 }
 
-// linesOf returns the annotation for one proposal: its RESULT line and, if it has terms, its TILECHECK line. conditions are the conditions in
-// parentheses with a space before them, or "".
+// linesOf returns the RESULT line of a proposal and, if it has terms, its TILECHECK line. conditions has the form " (N=3)" or is empty.
 func linesOf(proposed proposal, conditions string) []string {
 	lines := []string{"RESULT" + conditions + ": " + proposed.value + " (" + proposed.origin + ")"}
 	if proposed.terms != "" {
@@ -274,8 +268,8 @@ func linesOf(proposed proposal, conditions string) []string {
 	return lines
 }
 
-// lineStart returns the offset at which lines above a property are inserted, and the indentation of the property. It returns false if other text
-// stands before the property in its line.
+// lineStart returns where lines above a property are inserted, and the indentation of the property. ok is false if the property does not begin
+// its line.
 func (e *editor) lineStart(property *syntax.Property) (indent string, offset int, ok bool) {
 	start := int(property.Pos().Offset)
 	offset = bytes.LastIndexAny(e.text[:start], "\r\n") + 1
@@ -283,8 +277,7 @@ func (e *editor) lineStart(property *syntax.Property) (indent string, offset int
 	return indent, offset, strings.Trim(indent, " \t") == ""
 }
 
-// lineEnd returns the line ending that the text uses near an offset: the last one before the offset or, if there is none, the last one of the text.
-// For a text of one line it returns "\n".
+// lineEnd returns the line ending before the offset or, if there is none, the last line ending of the text. A text of one line has "\n".
 func (e *editor) lineEnd(offset int) string {
 	for _, text := range [][]byte{e.text[:offset], e.text[offset:]} {
 		i := bytes.LastIndexAny(text, "\r\n")
@@ -299,7 +292,7 @@ func (e *editor) lineEnd(offset int) string {
 	return "\n"
 }
 
-// checkEdited parses the new text. It returns an error unless the properties are the old ones and each chooses its new annotation.
+// checkEdited returns an error unless the new text has the old properties, and each property chooses its new annotation.
 func (e *editor) checkEdited(edited []byte) error {
 	tree, err := syntax.ParseProperties(e.name, edited)
 	if err != nil {
@@ -325,8 +318,7 @@ func (e *editor) checkEdited(edited []byte) error {
 	return nil
 }
 
-// checkChosen returns an error if the expected value of an instance of a property does not come from its new annotation. parsed is the
-// property in the new text.
+// checkChosen returns an error if an instance does not choose its new annotation. parsed is the property in the new text.
 func (e *editor) checkChosen(edited []byte, property, parsed *syntax.Property) error {
 	for _, proposed := range e.proposals[property.Pos()] {
 		want, ok := e.expectedValues[proposed.instance]

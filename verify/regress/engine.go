@@ -12,8 +12,7 @@ import (
 	"tilecheck/verify/expect"
 )
 
-// checkWithEngine checks the property instances with a runner.Engine. Instances with the same terms of sampling are checked together. It returns one
-// answer for each instance.
+// checkWithEngine checks the property instances with an engine and returns one answer for each.
 func (run *testRun) checkWithEngine(ctx context.Context) ([]answer, error) {
 	answers := make([]answer, len(run.instances))
 	if failure := run.unsupportedSwitch(); failure != nil {
@@ -37,18 +36,18 @@ func (run *testRun) checkWithEngine(ctx context.Context) ([]answer, error) {
 	return answers, nil
 }
 
-// unsupportedSwitch returns a failure if the engine does not support a switch of the test, otherwise nil.
+// unsupportedSwitch returns a failure if the engine does not support a switch of the test, or else nil.
 func (run *testRun) unsupportedSwitch() *result.Failure {
 	switches := &run.switches
 	_, buildsStates := run.builder()
-	failure, isFailure := errors.AsType[*result.Failure](run.importErr)
+	importFailure, isFailure := errors.AsType[*result.Failure](run.importErr)
 	switch {
 	case switches.Params != "" && !buildsStates:
 		return unsupported("functions of parameters (-param)")
 	case switches.NoProbChecks:
 		return unsupported("probabilities that do not sum to one (-noprobchecks)")
-	case isFailure && failure.Class == result.Unsupported: // the files of an import are not supported
-		return failure
+	case isFailure && importFailure.Class == result.Unsupported:
+		return importFailure
 	case run.space != nil && !buildsStates:
 		return unsupported("imports (%s)", switches.Imports[0][0])
 	case len(switches.Exports) > 0 && !buildsStates:
@@ -87,7 +86,7 @@ func (run *testRun) batches() []*batch {
 	return batches
 }
 
-// samplingTerms returns the terms of sampling that an instance has chosen; nil if it is not sampled.
+// samplingTerms returns the terms of sampling of an instance, or nil if it is not sampled.
 func (instance *propertyInstance) samplingTerms() *expect.Statistical {
 	if instance.chosen.Terms == nil {
 		return nil
@@ -95,7 +94,7 @@ func (instance *propertyInstance) samplingTerms() *expect.Statistical {
 	return instance.chosen.Terms.Statistical
 }
 
-// propertyNumbers returns the numbers of the properties of a batch without repetitions, in the order in which the test's instances first have them.
+// propertyNumbers returns the numbers of the properties of a batch, without repetitions, in the order of the test.
 func (run *testRun) propertyNumbers(batch *batch) []string {
 	inBatch := make(map[int]bool)
 	for _, i := range batch.instances {
@@ -105,7 +104,7 @@ func (run *testRun) propertyNumbers(batch *batch) []string {
 	for _, instance := range run.instances {
 		if inBatch[instance.number] {
 			numbers = append(numbers, strconv.Itoa(instance.number))
-			delete(inBatch, instance.number) // so that no number is repeated
+			delete(inBatch, instance.number) // add each number only once
 		}
 	}
 	return numbers
@@ -119,7 +118,7 @@ func sameTerms(first, second *expect.Statistical) bool {
 	return *first == *second
 }
 
-// planFor returns the plan for instances with these terms of sampling; nil terms mean that nothing is sampled.
+// planFor returns the plan for instances with these terms of sampling. nil terms mean that nothing is sampled.
 func (run *testRun) planFor(terms *expect.Statistical) *runner.Plan {
 	return run.plan.WithSettings(func(settings *runner.Settings) {
 		settings.Numeric.Workers, settings.Simulation.Workers = run.workers, run.workers
@@ -151,16 +150,15 @@ func (run *testRun) batchPlan(batch *batch) (*runner.Plan, error) {
 	return batch.plan.Part(tasks, nil)
 }
 
-// attribute assigns verdicts to the instances of a batch. The engine returns a verdict for every instance of the batch's properties, in the order of
-// the test's instances. Verdicts about instances that are not in the batch are dropped. An error says that a verdict is missing.
+// attribute assigns the verdicts of an engine to the instances of a batch. A missing verdict is an error.
 func (run *testRun) attribute(batch *batch, verdicts []result.Verdict, answers []answer) error {
-	next := 0
+	next := 0 // verdicts have the order of the test's instances
 	for i, instance := range run.instances {
 		if !slices.Contains(batch.properties, strconv.Itoa(instance.number)) {
 			continue
 		}
 		if next == len(verdicts) || verdicts[next].Property != instance.task.Text {
-			return fmt.Errorf("engine %s returned no verdict about %s %s", run.engine.DisplayName(), instance.task.Text, runner.Constants(instance.modelValuation, instance.propertyValuation))
+			return fmt.Errorf("engine %s returned no verdict about %s %s", run.engine.DisplayName(), instance.task.Text, instance.constants())
 		}
 		if _, inBatch := slices.BinarySearch(batch.instances, i); inBatch {
 			answers[i].Verdict = verdicts[next]

@@ -11,14 +11,12 @@ import (
 	"tilecheck/report"
 )
 
-// exportFiles returns the existing files for the target of an export, such as "out.all" or "out.tra,sta". The files of several reward
-// structures are numbered.
+// exportFiles returns the existing files for the target of an export, such as "out.all" or "out.tra,sta".
 //
 // Source: getExpectedOutFilesFromArgs in prism-auto.
 func exportFiles(fsys fs.FS, target string) []string { return existingFiles(fsys, target, "") }
 
-// existingFiles returns the existing files for the target of an export or import. suffix is added to each name: the extension of compressed
-// files, or empty.
+// existingFiles returns the existing files for the target of an export or import. suffix is the extension of compressed files, or empty.
 func existingFiles(fsys fs.FS, target, suffix string) []string {
 	first, otherExts, _ := strings.Cut(target, ",")
 	base := strings.TrimSuffix(first, path.Ext(first))
@@ -33,14 +31,14 @@ func existingFiles(fsys fs.FS, target, suffix string) []string {
 	for _, ext := range exts {
 		if name := base + "." + ext + suffix; exists(fsys, name) {
 			found = append(found, name)
-		} else {
+		} else { // each of several reward structures has a numbered file
 			found = append(found, numberedFiles(fsys, base, "."+ext+suffix)...)
 		}
 	}
 	return found
 }
 
-// numberedFiles returns the existing files with the numbers 1, 2, ... between a base name and an extension.
+// numberedFiles returns the existing files with the names base1ext, base2ext and so on.
 func numberedFiles(fsys fs.FS, base, ext string) []string {
 	var found []string
 	for i := 1; ; i++ {
@@ -58,8 +56,7 @@ func exists(fsys fs.FS, name string) bool {
 	return err == nil && !info.IsDir()
 }
 
-// importFiles returns the existing files for the target of an import: "in.all", "in.tra,sta" or one file. If the target ends in .gz, the files are
-// compressed.
+// importFiles returns the existing files for the target of an import, such as "in.all", "in.tra,sta" or "in.all.gz".
 func importFiles(fsys fs.FS, target string) ([]string, error) {
 	suffix := gzipExtension(target)
 	found := existingFiles(fsys, strings.TrimSuffix(target, suffix), suffix)
@@ -69,11 +66,11 @@ func importFiles(fsys fs.FS, target string) ([]string, error) {
 	return found, nil
 }
 
-// FilesOfSwitches returns the existing files that the switches of a test name: files to import, and the expected files of exports.
+// FilesOfSwitches returns the existing files that the switches of a test name: imports, and the expected files of exports.
 func FilesOfSwitches(fsys fs.FS, test *Test) []string {
 	var found []string
 	for _, arg := range test.Args {
-		target, _, _ := strings.Cut(arg, ":") // behind the colon are options
+		target, _, _ := strings.Cut(arg, ":") // without its options
 		if target == "" || strings.HasPrefix(target, "-") {
 			continue
 		}
@@ -88,9 +85,8 @@ func FilesOfSwitches(fsys fs.FS, test *Test) []string {
 	return found
 }
 
-// compareExport compares an expected file with the output of a run, byte by byte, and returns the result. written is false if the run wrote no
-// output.
-func (run *testRun) compareExport(file string, got []byte, written bool) report.TestResult {
+// compareExport compares an expected file with the output of a run, byte by byte. isWritten is false if the run did not write the file.
+func (run *testRun) compareExport(file string, got []byte, isWritten bool) report.TestResult {
 	compared := run.newResult(run.engine, nil)
 	compared.File = run.opt.name(file)
 	compared.Line, compared.Col = 0, 0 // the result is about the whole file
@@ -99,7 +95,7 @@ func (run *testRun) compareExport(file string, got []byte, written bool) report.
 	switch {
 	case err != nil:
 		compared.Outcome, compared.Reason = report.TestError, err.Error()
-	case !written:
+	case !isWritten:
 		compared.Outcome, compared.Reason = report.TestFailed, "the export "+path.Base(file)+" was not written"
 	case !bytes.Equal(want, got):
 		compared.Outcome = report.TestFailed
@@ -112,7 +108,7 @@ func (run *testRun) compareExport(file string, got []byte, written bool) report.
 	return compared
 }
 
-// firstDifference returns the number of the first different line, from 1, and a text that shows both lines.
+// firstDifference returns the number of the first different line, counted from 1, and a text that shows this line of each file.
 func firstDifference(want, got []byte) (line int, text string) {
 	wantLines, gotLines := bytes.Split(want, []byte("\n")), bytes.Split(got, []byte("\n"))
 	for line < len(wantLines) && line < len(gotLines) && bytes.Equal(wantLines[line], gotLines[line]) {

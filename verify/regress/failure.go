@@ -10,8 +10,7 @@ import (
 	"tilecheck/runner"
 )
 
-// fileFailure converts an error about the files of a test to the failure of a verdict, with the position in the file. If the error is a list of
-// errors, the failure is the first one.
+// fileFailure converts an error about the files of a test to a failure. For a list of errors, the failure has the first error.
 func fileFailure(err error) *result.Failure {
 	failure := &result.Failure{Class: result.Other, Message: err.Error()}
 	if planErr, ok := errors.AsType[*runner.PlanError](err); ok {
@@ -34,8 +33,7 @@ func fileFailure(err error) *result.Failure {
 	return failure
 }
 
-// explainMisplaced adds a hint to a syntax error of a job whose model and properties file are swapped, are both models, or are both properties files.
-// It returns other errors unchanged.
+// explainMisplaced adds a hint to a syntax error if the model and the properties file seem to be swapped. It returns other errors unchanged.
 func explainMisplaced(err error, job *runner.Job) error {
 	plan, ok := errors.AsType[*runner.PlanError](err)
 	if !ok || plan.Step != result.Parse {
@@ -51,7 +49,7 @@ func explainMisplaced(err error, job *runner.Job) error {
 	return &runner.PlanError{Step: plan.Step, Err: append(syntax.ErrorList{&first}, list[1:]...)}
 }
 
-// errorResult returns the result of a test that cannot be run, with the outcome TestError or TestUnsupported.
+// errorResult returns the result of a test that cannot be run.
 func (test *loadedTest) errorResult(engine *EngineConfig, err error) report.TestResult {
 	failure := fileFailure(err)
 	out := test.newResult(engine, nil)
@@ -66,12 +64,12 @@ func (test *loadedTest) errorResult(engine *EngineConfig, err error) report.Test
 	return out
 }
 
-// repeatable reports whether another run would end with the same failure. A failure that depends on time, memory or an interrupt is not repeatable.
+// repeatable reports whether another run would end with the same failure.
 func repeatable(failure *result.Failure) bool {
 	if failure == nil {
 		return true
 	}
-	switch failure.Class {
+	switch failure.Class { // these depend on time, memory or an interrupt
 	case result.Timeout, result.Memory, result.Heap, result.CUDD, result.Killed, result.Truncated, result.Interrupted, result.Other:
 		return false
 	}

@@ -11,8 +11,7 @@ import (
 	"tilecheck/verify/expect"
 )
 
-// findings returns a finding for each mistake in the annotations of the properties files, and for each expectation that no test chooses. It sorts the
-// findings by place.
+// findings returns the mistakes in annotations and the expectations that fit no test, sorted by position.
 func (r *suiteRun) findings() []report.TestFinding {
 	var findings []report.TestFinding
 	testsOfFile := make(map[string][]*loadedTest) // by properties file
@@ -37,8 +36,7 @@ func (r *suiteRun) findings() []report.TestFinding {
 	return findings
 }
 
-// unusedExtras returns a finding for every expectation outside of properties files that no test chooses. An expectation of a test that cannot
-// be run counts as chosen.
+// unusedExtras returns a finding for each expectation outside of properties files that fits no test.
 func (r *suiteRun) unusedExtras() []report.TestFinding {
 	type place struct {
 		file string
@@ -53,7 +51,8 @@ func (r *suiteRun) unusedExtras() []report.TestFinding {
 			if _, isListed := used[key]; !isListed {
 				extras = append(extras, extra)
 			}
-			used[key] = used[key] || test.err != nil || test.importsResults() || test.usesExtra(extra)
+			cannotRun := test.err != nil || test.importsResults() // such a test may need the expectation
+			used[key] = used[key] || cannotRun || test.usesExtra(extra)
 		}
 	}
 	var findings []report.TestFinding
@@ -77,36 +76,41 @@ func (test *loadedTest) usesExtra(extra *Extra) bool {
 	})
 }
 
-// fileFindings returns the findings about one properties file, given all tests that use it.
+// fileFindings returns the findings about one properties file. tests are all tests of the file.
 func (r *suiteRun) fileFindings(name string, tests []*loadedTest) []report.TestFinding {
 	text, tree := tests[0].props, tests[0].tree
-	var findings []report.TestFinding
-	add := func(pos syntax.Pos, message string) {
-		findings = append(findings, report.TestFinding{File: name, Line: int(pos.Line), Col: int(pos.Col), Message: message})
-	}
 	mistakes := expect.Check(text, tree)
-	for _, mistake := range mistakes {
-		add(mistake.Pos, mistake.Msg)
-	}
+	all := slices.Clone(mistakes)
 	for _, item := range tree.Items {
 		property, ok := item.(*syntax.Property)
-		if !ok || !checkedByTests(tests, property) {
-			continue
-		}
-		chosen := chosenPositions(tests, property)
-		addIfUnused := func(start, end syntax.Pos, conditions []expect.Condition) {
-			if !chosen[start] && !containsMistake(mistakes, start, end) {
-				add(start, "this annotation fits no test"+unknownNames(tests, conditions))
-			}
-		}
-		for _, expectation := range expect.Parse(text, property) {
-			addIfUnused(expectation.Pos, expectation.End, expectation.Conditions)
-		}
-		for _, terms := range expect.ParseTerms(text, property) {
-			addIfUnused(terms.Pos, terms.End, terms.Conditions)
+		if ok && checkedByTests(tests, property) {
+			all = append(all, unusedAnnotations(tests, property, mistakes)...)
 		}
 	}
+	var findings []report.TestFinding
+	for _, mistake := range all {
+		findings = append(findings, report.TestFinding{File: name, Line: int(mistake.Pos.Line), Col: int(mistake.Pos.Col), Message: mistake.Msg})
+	}
 	return findings
+}
+
+// unusedAnnotations returns a mistake for each annotation of a property that fits no test. It skips annotations that already have mistakes.
+func unusedAnnotations(tests []*loadedTest, property *syntax.Property, mistakes []expect.Mistake) []expect.Mistake {
+	text := tests[0].props
+	chosen := chosenPositions(tests, property)
+	var unused []expect.Mistake
+	addIfUnused := func(start, end syntax.Pos, conditions []expect.Condition) {
+		if !chosen[start] && !containsMistake(mistakes, start, end) {
+			unused = append(unused, expect.Mistake{Pos: start, Msg: "this annotation fits no test" + unknownNames(tests, conditions)})
+		}
+	}
+	for _, expectation := range expect.Parse(text, property) {
+		addIfUnused(expectation.Pos, expectation.End, expectation.Conditions)
+	}
+	for _, terms := range expect.ParseTerms(text, property) {
+		addIfUnused(terms.Pos, terms.End, terms.Conditions)
+	}
+	return unused
 }
 
 // containsMistake reports whether a mistake is between two positions.
@@ -116,11 +120,10 @@ func containsMistake(mistakes []expect.Mistake, start, end syntax.Pos) bool {
 	})
 }
 
-// checkedByTests reports whether all tests of a properties file can be run and at least one of them checks the property. A test that cannot be run may
-// be the one that an annotation is for.
+// checkedByTests reports whether all tests can run and at least one of them checks the property.
 func checkedByTests(tests []*loadedTest, property *syntax.Property) bool {
 	for _, test := range tests {
-		if test.err != nil || test.importsResults() {
+		if test.err != nil || test.importsResults() { // this test may be the one that uses the annotation
 			return false
 		}
 	}
@@ -148,14 +151,12 @@ func chosenPositions(tests []*loadedTest, property *syntax.Property) map[syntax.
 	return chosen
 }
 
-// unknownNames returns the end of a message that names the constants in conditions that no test has; empty if there are none.
+// unknownNames returns the end of a message that names undeclared constants in the conditions; empty if there are none.
 func unknownNames(tests []*loadedTest, conditions []expect.Condition) string {
 	var unknown []string
 	for _, condition := range conditions {
-		isDeclared := slices.ContainsFunc(tests, func(test *loadedTest) bool {
-			return slices.ContainsFunc(test.instances, func(instance *propertyInstance) bool { return instance.hasConstant(condition.Name) })
-		})
-		if condition.OK && !isDeclared {
+		declares := func(test *loadedTest) bool { return test.hasConstant(condition.Name) }
+		if condition.OK && !slices.ContainsFunc(tests, declares) {
 			unknown = append(unknown, condition.Name)
 		}
 	}
@@ -173,4 +174,9 @@ func (instance *propertyInstance) hasConstant(name string) bool {
 		}
 	}
 	return false
+}
+
+// hasConstant reports whether the constant has a value in an instance of the test.
+func (test *loadedTest) hasConstant(name string) bool {
+	return slices.ContainsFunc(test.instances, func(instance *propertyInstance) bool { return instance.hasConstant(name) })
 }

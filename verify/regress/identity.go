@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// identity returns a text that identifies a test: the names of its files, its switches and its constants. It does not depend on other tests.
+// identity returns a text that identifies the test: its file names, switches and constants.
 func (test *loadedTest) identity() string {
 	model, props := test.switches.Model, test.switches.Props
 	if model == "" && props == "" { // the switches could not be parsed
@@ -27,8 +27,8 @@ func shortID(parts ...string) string {
 	return hex.EncodeToString(sum[:])[:idLength]
 }
 
-// setIdentities sets the identities of the property instances, and returns the identities of the test and of its instances. It selects the instances
-// whose identity, or whose test's identity, is in only; if only is empty, it selects all.
+// setIdentities gives each property instance an identity. It selects the instances that only names, or all if only is empty. It returns the
+// identities of the test and of its instances.
 func (test *loadedTest) setIdentities(only []string) (ids []string) {
 	testIdentity := test.identity()
 	testID := shortID(testIdentity)

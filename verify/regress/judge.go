@@ -18,8 +18,9 @@ func (test *loadedTest) judge(engine *EngineConfig, instance *propertyInstance, 
 	verdict := answer.Verdict
 	judged.Verdict, judged.Got, judged.Seconds = &verdict, verdictText(verdict), verdict.Seconds
 	judged.Cached, judged.Log = answer.cached, answer.log
-	if answer.testing != "" && instance.chosen.Terms == nil && instance.extraPlace == "" {
-		judged.Outcome, judged.Reason = parseTesting(answer.testing)
+	reliesOnPRISM := answer.judgment != "" && instance.chosen.Terms == nil && instance.extraPlace == ""
+	if reliesOnPRISM {
+		judged.Outcome, judged.Reason = parseTesting(answer.judgment)
 		return judged
 	}
 	judged.Outcome, judged.Reason = test.outcome(engine, instance, verdict)
@@ -29,8 +30,8 @@ func (test *loadedTest) judge(engine *EngineConfig, instance *propertyInstance, 
 	return judged
 }
 
-// parseTesting converts PRISM's own judgment, the text that it prints after "Testing result: ", to an outcome and its reason.
-func parseTesting(text string) (report.TestOutcome, string) {
+// parseTesting converts PRISM's test result, such as "FAIL: reason", to an outcome and its reason.
+func parseTesting(text string) (outcome report.TestOutcome, reason string) {
 	judgment, reason, _ := strings.Cut(text, ": ")
 	switch judgment {
 	case "PASS":
@@ -43,9 +44,10 @@ func parseTesting(text string) (report.TestOutcome, string) {
 	return report.TestFailed, reason
 }
 
-// outcome compares a verdict with the annotation that the instance has chosen, and returns the outcome with its reason. The value is compared only if
-// the annotation is valid and for this engine, and the run finished.
-func (test *loadedTest) outcome(engine *EngineConfig, instance *propertyInstance, verdict result.Verdict) (report.TestOutcome, string) {
+// outcome compares a verdict with the annotation of an instance, and returns the outcome with its reason.
+func (test *loadedTest) outcome(
+	engine *EngineConfig, instance *propertyInstance, verdict result.Verdict,
+) (outcome report.TestOutcome, reason string) {
 	terms := instance.chosen.Terms
 	if !terms.Wants(engine.DisplayName()) {
 		return report.TestNotTested, "the annotation is for other engines: " + fmt.Sprint(terms.Engines)
@@ -56,23 +58,21 @@ func (test *loadedTest) outcome(engine *EngineConfig, instance *propertyInstance
 			return outcome, reason
 		}
 	}
-	if instance.choiceErr != nil {
-		if _, nothingMatches := errors.AsType[expect.Unmatched](instance.choiceErr); nothingMatches {
-			return report.TestNotTested, instance.choiceErr.Error()
-		}
+	_, nothingMatches := errors.AsType[expect.Unmatched](instance.choiceErr)
+	switch {
+	case nothingMatches:
+		return report.TestNotTested, instance.choiceErr.Error()
+	case instance.choiceErr != nil:
 		return report.TestFailed, instance.choiceErr.Error()
+	case instance.chosen.Expects():
+		return test.judgeValue(engine, instance, verdict)
+	case verdict.Err != nil:
+		return report.TestError, failureText(verdict.Err)
 	}
-	if !instance.chosen.Expects() {
-		if verdict.Err != nil {
-			return report.TestError, failureText(verdict.Err)
-		}
-		return report.TestUnchecked, ""
-	}
-	return test.judgeValue(engine, instance, verdict)
+	return report.TestUnchecked, ""
 }
 
-// unfinishedOutcome returns the outcome of a run that was stopped, exceeded a limit, or is not supported. It returns false for any other
-// error.
+// unfinishedOutcome returns the outcome of a run that was stopped, exceeded a limit, or is not supported. ok is false for any other failure.
 func unfinishedOutcome(instance *propertyInstance, failure *result.Failure) (outcome report.TestOutcome, reason string, ok bool) {
 	expectsAnything := instance.chosen.Result != nil && instance.chosen.Result.Value == "?"
 	switch {
@@ -104,13 +104,15 @@ func failureText(failure *result.Failure) string {
 }
 
 // judgeValue compares a verdict with the expected value and terms of an instance.
-func (test *loadedTest) judgeValue(engine *EngineConfig, instance *propertyInstance, verdict result.Verdict) (report.TestOutcome, string) {
+func (test *loadedTest) judgeValue(
+	engine *EngineConfig, instance *propertyInstance, verdict result.Verdict,
+) (outcome report.TestOutcome, reason string) {
 	rules := instance.rules
 	if sampling := instance.samplingTerms(); sampling != nil {
 		rules.Level = test.confidenceLevel(sampling)
 	}
 	if engine.PRISM != nil {
-		rules.Relative = 0 // the tolerance is the one of PRISM
+		rules.Relative = 0 // zero selects PRISM's tolerance
 	}
 	judgement := instance.chosen.Judge(verdict, rules)
 	switch judgement.Outcome {
@@ -124,7 +126,7 @@ func (test *loadedTest) judgeValue(engine *EngineConfig, instance *propertyInsta
 	return report.TestUnsupported, judgement.Reason
 }
 
-// verdictText returns the value of a verdict, or its error, for a message.
+// verdictText returns the value or the error of a verdict, for a message.
 func verdictText(verdict result.Verdict) string {
 	if verdict.Err != nil {
 		return "error: " + verdict.Err.Error()

@@ -72,21 +72,20 @@ func (instance *propertyInstance) constants() []result.Constant {
 	return runner.Constants(instance.modelValuation, instance.propertyValuation)
 }
 
-// loadTest reads the files of a test and chooses the annotations. An error is in the err field of the test.
+// loadTest reads the files of a test and selects the annotations. The test keeps an error in its field err.
 func loadTest(ctx context.Context, definition *Test, opt *Options) *loadedTest {
 	test := &loadedTest{Test: definition, opt: opt}
 	test.err = test.load(ctx)
 	return test
 }
 
-// load reads the files of a test and chooses the annotations. It records an error in files that the test imports in the field importErr, and returns
-// any other error.
+// load reads the files of a test, plans its properties and selects their annotations.
 func (test *loadedTest) load(ctx context.Context) error {
 	if err := test.readFiles(); err != nil {
 		return err
 	}
 	if len(test.switches.Imports) > 0 {
-		test.space, test.importErr = test.readImports(ctx)
+		test.space, test.importErr = test.readImports(ctx) // an error here does not prevent other properties from being judged
 	}
 	if test.space != nil && test.importErr == nil {
 		test.job.States = test.space
@@ -99,7 +98,7 @@ func (test *loadedTest) load(ctx context.Context) error {
 	return test.makeInstances(ctx)
 }
 
-// readFiles parses the switches of a test, reads its model and its properties file, and makes its job.
+// readFiles parses the switches of the test, reads its files and makes its job.
 func (test *loadedTest) readFiles() error {
 	var err error
 	if test.switches, err = test.Options(); err != nil {
@@ -118,7 +117,7 @@ func (test *loadedTest) readFiles() error {
 	return err
 }
 
-// importsResults reports whether the test imports its results from a file, so that there is nothing to check.
+// importsResults reports whether the test reads results from a file instead of checking a model.
 func (test *loadedTest) importsResults() bool {
 	return slices.ContainsFunc(test.switches.Imports, func(words []string) bool { return strings.HasSuffix(words[0], "-importresults") })
 }
@@ -126,7 +125,7 @@ func (test *loadedTest) importsResults() bool {
 // maxText is the greatest size in bytes of a model or properties file.
 const maxText = 1 << 30
 
-// read returns the contents of a file of the test. It returns nil for an empty name, which means that the states are imported.
+// read returns the contents of a file of the test, or nil for an empty name.
 func (test *loadedTest) read(file string) ([]byte, error) {
 	if file == "" {
 		return nil, nil
@@ -146,7 +145,7 @@ func (test *loadedTest) maxTextSize() int64 {
 	return maxText
 }
 
-// newJob returns the job that the switches of the test ask for. It returns an error if the test defines constants wrongly.
+// newJob returns the job that the switches of the test ask for.
 func (test *loadedTest) newJob() (runner.Job, error) {
 	switches := &test.switches
 	job := runner.Job{
@@ -199,22 +198,20 @@ func simulationOf(switches *suite.Simulation) runner.Simulation {
 // memory returns the memory limit of a run in bytes; 0 means none.
 func (test *loadedTest) memory() int64 { return cmp.Or(test.Memory, test.opt.Memory) }
 
-// Override returns definitions of constants in the syntax of -const: the definitions in consts of constants that replacements does not define, and all
-// replacements. It returns an error if replacements has a mistake.
+// Override returns the definitions in consts and replacements, in the syntax of -const. If a constant is defined in both lists, the definition in
+// replacements applies. An invalid replacement is an error.
 func Override(consts, replacements []string) ([]string, error) {
 	replacing, err := sema.ParseConsts(replacements)
 	if err != nil || len(replacing) == 0 {
 		return consts, err
 	}
 	var definitions []string
-	for _, arg := range consts {
-		for definition := range strings.SplitSeq(arg, ",") {
-			name, _, _ := strings.Cut(definition, "=")
-			name = strings.TrimSpace(name)
-			isReplaced := slices.ContainsFunc(replacing, func(replacement sema.ConstDef) bool { return replacement.Name == name })
-			if name != "" && !isReplaced {
-				definitions = append(definitions, definition)
-			}
+	for definition := range strings.SplitSeq(strings.Join(consts, ","), ",") {
+		name, _, _ := strings.Cut(definition, "=")
+		name = strings.TrimSpace(name)
+		isReplaced := slices.ContainsFunc(replacing, func(replacement sema.ConstDef) bool { return replacement.Name == name })
+		if name != "" && !isReplaced {
+			definitions = append(definitions, definition)
 		}
 	}
 	for _, replacement := range replacing {
@@ -223,8 +220,7 @@ func Override(consts, replacements []string) ([]string, error) {
 	return definitions, nil
 }
 
-// withType returns the text of a model with another model type. It replaces the declared type by spaces and appends the new type at the end, so all
-// other text keeps its position. It returns the text unchanged if modelType is TypeNone or the text cannot be parsed.
+// withType returns the text of a model with another model type. TypeNone, and a model with syntax errors, leave the text unchanged.
 func withType(model []byte, modelType syntax.ModelType) []byte {
 	if modelType == syntax.TypeNone {
 		return model
@@ -236,6 +232,7 @@ func withType(model []byte, modelType syntax.ModelType) []byte {
 	changed := bytes.Clone(model)
 	for _, node := range tree.Items {
 		if declaration, ok := node.(*syntax.TypeDecl); ok {
+			// Spaces replace the old type, so the positions of all other text stay the same.
 			copy(changed[declaration.Pos().Offset:], strings.Repeat(" ", len(declaration.Word)))
 		}
 	}
@@ -246,8 +243,7 @@ func withType(model []byte, modelType syntax.ModelType) []byte {
 // memory.
 const maxInstances = 100_000
 
-// makeInstances plans the job, and makes a property instance for each property under each valuation of the constants. It returns an error if the files
-// have mistakes, or if there are more than maxInstances instances.
+// makeInstances plans the job and adds an instance for each property under each valuation of the constants.
 func (test *loadedTest) makeInstances(ctx context.Context) error {
 	plan, err := runner.NewPlan(ctx, test.job)
 	if err != nil {
@@ -262,8 +258,8 @@ func (test *loadedTest) makeInstances(ctx context.Context) error {
 	tasks := distinctTasks(plan.Tasks)
 	for valuation := range plan.Models() {
 		program, err := plan.Model.InstantiateOpen(valuation.Map(), plan.Open())
-		if err != nil { // the engine reports it
-			program = nil
+		if err != nil {
+			program = nil // the engine reports the error
 		}
 		if err := ctx.Err(); err != nil {
 			return err
@@ -279,10 +275,10 @@ func (test *loadedTest) makeInstances(ctx context.Context) error {
 	return nil
 }
 
-// distinctTasks returns the tasks without repetitions, because a property can be selected twice.
+// distinctTasks returns the tasks without repetitions.
 func distinctTasks(tasks []*runner.Task) []*runner.Task {
 	var distinct []*runner.Task
-	for _, task := range tasks {
+	for _, task := range tasks { // a property can be selected twice
 		if !slices.Contains(distinct, task) {
 			distinct = append(distinct, task)
 		}
@@ -290,16 +286,15 @@ func distinctTasks(tasks []*runner.Task) []*runner.Task {
 	return distinct
 }
 
-// addInstance adds the instance of a property under valuations of the constants of the model and of the property. program is nil if the model cannot
-// be instantiated with these constants.
-func (test *loadedTest) addInstance(task *runner.Task, program *sema.Program, model, property sema.Valuation) {
-	instance := &propertyInstance{task: task, modelValuation: model, propertyValuation: property, number: test.numberOf(task.Property)}
+// addInstance adds the instance of a property under one valuation of the constants. program is nil if the model rejects the valuation.
+func (test *loadedTest) addInstance(task *runner.Task, program *sema.Program, modelValuation, propertyValuation sema.Valuation) {
+	instance := &propertyInstance{task: task, modelValuation: modelValuation, propertyValuation: propertyValuation, number: test.numberOf(task.Property)}
 	instance.rules = expect.Rules{
 		Params: test.plan.Open(), Exact: test.switches.Exact || test.switches.Params != "", Relative: expect.DefaultRelative,
-		Constants: slices.Concat(model, property),
+		Constants: slices.Concat(modelValuation, propertyValuation),
 	}
 	if program != nil && task.Source != nil {
-		instance.rules.Constants = task.Source.Props.Values(program, property.Map())
+		instance.rules.Constants = task.Source.Props.Values(program, propertyValuation.Map())
 	}
 	test.chooseAnnotations(instance)
 	test.instances = append(test.instances, instance)
@@ -319,26 +314,25 @@ func (test *loadedTest) numberOf(property *syntax.Property) int {
 	return number
 }
 
-// addInstancesOf adds the instances of a task under a valuation of the model's constants. It stops if there are more than maxInstances. program is nil
-// if the model cannot be instantiated.
-func (test *loadedTest) addInstancesOf(task *runner.Task, program *sema.Program, model sema.Valuation) {
+// addInstancesOf adds an instance of a task for each valuation of the property's constants. It stops above maxInstances.
+func (test *loadedTest) addInstancesOf(task *runner.Task, program *sema.Program, modelValuation sema.Valuation) {
 	if task.Rejected != nil {
-		test.addInstance(task, program, model, nil)
+		test.addInstance(task, program, modelValuation, nil)
 		return
 	}
-	for property := range task.Valuations() {
-		test.addInstance(task, program, model, property)
+	for propertyValuation := range task.Valuations() {
+		test.addInstance(task, program, modelValuation, propertyValuation)
 		if len(test.instances) > maxInstances {
 			return
 		}
 	}
 }
 
-// chooseAnnotations selects the expected result and the terms of an instance from the annotations of its property and from expectations outside of the
-// properties file, which have precedence.
+// chooseAnnotations selects the expected result and the terms of an instance.
 func (test *loadedTest) chooseAnnotations(instance *propertyInstance) {
 	var results []expect.Expectation
 	var terms []expect.Terms
+	// Expectations outside of the properties file come first, because they take precedence.
 	for _, extra := range test.Extra {
 		if extra.Property != instance.task.Name && extra.Property != instance.task.Text {
 			continue
@@ -360,7 +354,7 @@ func (test *loadedTest) chooseAnnotations(instance *propertyInstance) {
 	}
 }
 
-// chooseTerms selects the terms of an instance from a list. The first extraTerms items of the list are from outside of the properties file.
+// chooseTerms selects the terms of an instance. The first extraTerms items are from outside of the properties file.
 func (test *loadedTest) chooseTerms(instance *propertyInstance, terms []expect.Terms, extraTerms int) {
 	instance.chosen.Terms, instance.choiceErr = expect.SelectTerms(terms, instance.rules)
 	for i := range extraTerms {
@@ -371,8 +365,7 @@ func (test *loadedTest) chooseTerms(instance *propertyInstance, terms []expect.T
 	}
 }
 
-// chooseResult selects the expected result of an instance from a list. The first extraResults items of the list are from outside of the properties
-// file.
+// chooseResult selects the expected result of an instance. The first extraResults items are from outside of the properties file.
 func (test *loadedTest) chooseResult(instance *propertyInstance, results []expect.Expectation, extraResults int) {
 	instance.chosen.Result, instance.choiceErr = expect.Select(results, instance.rules)
 	if instance.chosen.Result != nil {
@@ -384,7 +377,7 @@ func (test *loadedTest) chooseResult(instance *propertyInstance, results []expec
 			instance.extraPlace = test.placeOfExtraResult(&results[i])
 		}
 	}
-	if instance.chosen.Expects() {
+	if instance.chosen.Expects() { // the terms may expect an error instead of a result
 		instance.choiceErr = nil
 	}
 }
@@ -409,7 +402,7 @@ func (test *loadedTest) placeOfExtraTerms(terms *expect.Terms) string {
 	return ""
 }
 
-// expectFailure adds an instance for every property whose annotation expects an error of the class of err. err is the error of the test's files.
+// expectFailure adds an instance for each property whose annotation expects an error of the same class as err.
 func (test *loadedTest) expectFailure(err error) {
 	failure := fileFailure(err)
 	for _, node := range test.tree.Items {
@@ -429,8 +422,7 @@ func (test *loadedTest) expectFailure(err error) {
 	}
 }
 
-// newResult returns a result about a property instance, without the fields that depend on the verdict. If instance is nil, the result is about the
-// whole run.
+// newResult returns a result without outcome. It is about a property instance or, if instance is nil, about the whole run.
 func (test *loadedTest) newResult(engine *EngineConfig, instance *propertyInstance) report.TestResult {
 	created := report.TestResult{Model: test.modelName(), Props: test.propsName(), Args: test.argsWithConstants(), Engine: engine.DisplayName()}
 	id := ""
@@ -453,7 +445,7 @@ func (test *loadedTest) modelName() string { return test.opt.name(test.switches.
 // propsName returns the name of the properties file as the user knows it.
 func (test *loadedTest) propsName() string { return test.opt.name(test.switches.Props) }
 
-// argsWithConstants returns the arguments of the test, with a switch -const for the constants that the test defines.
+// argsWithConstants returns the arguments of the test, with a switch -const for its constants.
 func (test *loadedTest) argsWithConstants() []string {
 	if len(test.Consts) == 0 {
 		return test.Args
@@ -461,7 +453,7 @@ func (test *loadedTest) argsWithConstants() []string {
 	return append(slices.Clone(test.Args), "-const", strings.Join(test.Consts, ","))
 }
 
-// setPlaceOfRun sets the file of a result about the whole run: the properties file or the model or, if the test has neither, the place of the test.
+// setPlaceOfRun sets the file of a result about the whole run: the properties file or the model, or the place where the suite names the test.
 func (test *loadedTest) setPlaceOfRun(created *report.TestResult) {
 	created.File = cmp.Or(created.Props, created.Model)
 	if created.File == "" && len(test.Places) > 0 {
@@ -470,7 +462,7 @@ func (test *loadedTest) setPlaceOfRun(created *report.TestResult) {
 	}
 }
 
-// describe sets the property, the place and the expectation of a result about the instance.
+// describe fills in the property, its position and its expectation.
 func (instance *propertyInstance) describe(created *report.TestResult) {
 	created.Property, created.Name, created.Constants = instance.task.Text, instance.task.Name, instance.constants()
 	created.File, created.Line, created.Col = created.Props, int(instance.task.Pos.Line), int(instance.task.Pos.Col)

@@ -94,7 +94,7 @@ type Options struct {
 	Progress func(done, total int, slowest string)
 }
 
-// name returns the name of a file as messages and reports show it.
+// name returns the name of a file for messages and reports.
 func (o *Options) name(file string) string {
 	if o.Name == nil || file == "" {
 		return file
@@ -134,9 +134,9 @@ func Distinct(tests []Test) []Test {
 	return distinct
 }
 
-// ExitCode returns the exit code of a command for a report; see docs/test.md. It is FailureCode if there is a bad result. Otherwise it is 1 if no test
-// passed, or if several engines ran and none of their values could be compared; but 0 for a shard without tests. In strict mode it is 2 if a result was
-// not judged or an annotation has a mistake.
+// ExitCode returns the exit code for a report; see docs/test.md. A bad result determines the code. Without bad results, the code is 1 if nothing
+// passed or no values could be compared. A shard without tests has the code 0. In strict mode, the code is 2 if a result was not judged or an
+// annotation has a mistake.
 func ExitCode(rep *report.TestReport, strict bool) int {
 	if code := FailureCode(rep); code != 0 {
 		return code
@@ -157,8 +157,8 @@ func ExitCode(rep *report.TestReport, strict bool) int {
 	return 0
 }
 
-// FailureCode returns the exit code for the most serious bad result of a report. From the most to the least serious, these are an error, an exceeded
-// limit, a failed test and a disagreement. It returns 0 if there is none.
+// FailureCode returns the exit code for the most serious bad result of a report, or 0 if there is none. An error is the most serious, then an
+// exceeded limit, a failed test and a disagreement.
 func FailureCode(rep *report.TestReport) int {
 	counts := countOutcomes(rep)
 	switch {

@@ -11,7 +11,7 @@ import (
 // slowAfter is the time after which a run is reported as slow.
 const slowAfter = 10 * time.Second
 
-// progress reports the progress of a suite, and its slowest run.
+// progress reports how many runs of a suite have finished, and its slowest run.
 type progress struct {
 	mu          sync.Mutex
 	started     map[*testRun]time.Time
@@ -35,7 +35,7 @@ func (p *progress) end(run *testRun) {
 	p.report(time.Now())
 }
 
-// report calls notify with the number of finished runs and a text about the longest unfinished run, if it is slow. The caller holds the lock.
+// report calls notify with the number of finished runs. If a run is slow, the call also names it. The caller holds the lock.
 func (p *progress) report(now time.Time) {
 	if p.notify == nil {
 		return
@@ -66,20 +66,23 @@ func (p *progress) watch() (stop func()) {
 	}
 	ticker := time.NewTicker(slowAfter / 2)
 	stopped := make(chan struct{})
-	go func() {
-		for {
-			select {
-			case now := <-ticker.C:
-				p.mu.Lock()
-				p.report(now)
-				p.mu.Unlock()
-			case <-stopped:
-				return
-			}
-		}
-	}()
+	go p.reportRegularly(ticker.C, stopped)
 	return func() {
 		ticker.Stop()
 		close(stopped)
+	}
+}
+
+// reportRegularly reports the progress at each tick until stopped is closed.
+func (p *progress) reportRegularly(ticks <-chan time.Time, stopped <-chan struct{}) {
+	for {
+		select {
+		case now := <-ticks:
+			p.mu.Lock()
+			p.report(now)
+			p.mu.Unlock()
+		case <-stopped:
+			return
+		}
 	}
 }

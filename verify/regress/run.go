@@ -18,8 +18,8 @@ import (
 	"tilecheck/runner"
 )
 
-// Run runs tests on all engines. A test that fails has a result that says so; Run returns an error only if options are wrong.
-// When the context is cancelled, Run returns soon, and tests that did not finish have the outcome TestError.
+// Run runs tests on all engines. A test that fails has a result that says so. Run returns an error only if options are wrong. If the context is
+// cancelled, unfinished tests get the outcome TestError.
 func Run(ctx context.Context, tests []Test, engines []EngineConfig, opt Options) (*report.TestReport, error) {
 	start := time.Now()
 	suite := &suiteRun{opt: &opt, engines: engines}
@@ -29,7 +29,8 @@ func Run(ctx context.Context, tests []Test, engines []EngineConfig, opt Options)
 	for i := range tests {
 		suite.tests = append(suite.tests, loadTest(ctx, &tests[i], &opt))
 	}
-	findings := suite.findings() // in the whole suite, before selectPart drops tests
+	// The next three steps must see the whole suite, before selectPart drops tests.
+	findings := suite.findings()
 	suite.unusedConstants = suite.unusedConsts()
 	suite.splitBudget()
 	if err := suite.setIdentities(); err != nil {
@@ -53,7 +54,7 @@ func Run(ctx context.Context, tests []Test, engines []EngineConfig, opt Options)
 	return rep, nil
 }
 
-// report returns the report of the tests that were run, with the comparison of the engines.
+// report returns the report of the tests that were run.
 func (r *suiteRun) report() *report.TestReport {
 	rep := &report.TestReport{Title: r.opt.Title}
 	for i := range r.engines {
@@ -83,7 +84,7 @@ type suiteRun struct {
 	unusedConstants []string
 }
 
-// checkOptions returns an error if the options have no file system, there is no engine, or two engines have the same label.
+// checkOptions returns an error if there is no file system or engine, or if two engines have the same label.
 func (r *suiteRun) checkOptions() error {
 	if r.opt.FS == nil {
 		return errors.New("no file system to read from")
@@ -98,8 +99,7 @@ func (r *suiteRun) checkOptions() error {
 	return runner.Distinct(labels)
 }
 
-// setIdentities numbers the tests, and sets the identities of the tests and of their property instances. It returns an error if Options.Only has an
-// identity that no test and no instance has.
+// setIdentities numbers the tests and gives the tests and their instances identities. An unknown identity in Options.Only is an error.
 func (r *suiteRun) setIdentities() error {
 	isKnown := make(map[string]bool)
 	for i, test := range r.tests {
@@ -115,10 +115,11 @@ func (r *suiteRun) setIdentities() error {
 	return nil
 }
 
-// selectPart keeps the tests of this shard, and of these only those that Options.Only selects. It drops all other tests.
+// selectPart keeps the tests of this shard that Options.Only selects.
 func (r *suiteRun) selectPart() error {
 	r.testCount = len(r.tests)
-	if r.opt.Times != nil && r.opt.Shard.Count > 1 {
+	balancesTimes := r.opt.Times != nil && r.opt.Shard.Count > 1
+	if balancesTimes {
 		if err := r.keepBalancedPart(); err != nil {
 			return err
 		}
@@ -126,20 +127,22 @@ func (r *suiteRun) selectPart() error {
 		r.tests = slices.DeleteFunc(r.tests, func(test *loadedTest) bool { return !r.opt.Shard.Holds(test.identity()) })
 	}
 	if len(r.opt.Only) > 0 {
-		isSelected := func(instance *propertyInstance) bool { return instance.selected }
-		r.tests = slices.DeleteFunc(r.tests, func(test *loadedTest) bool {
-			return !test.wantsRunResults && !slices.ContainsFunc(test.instances, isSelected)
-		})
+		r.tests = slices.DeleteFunc(r.tests, func(test *loadedTest) bool { return !test.isSelected() })
 	}
 	return nil
 }
 
-// unusedConsts returns the constants that Test.Consts defines and no test declares. It is empty if some test cannot be read, because that test
-// may declare them.
+// isSelected reports whether Options.Only selects a result of the test.
+func (test *loadedTest) isSelected() bool {
+	hasInstance := slices.ContainsFunc(test.instances, func(instance *propertyInstance) bool { return instance.selected })
+	return test.wantsRunResults || hasInstance
+}
+
+// unusedConsts returns the constants that a test defines and no test declares.
 func (r *suiteRun) unusedConsts() []string {
 	var unused []string
 	for _, test := range r.tests {
-		if test.err != nil {
+		if test.err != nil { // this test may declare any of the constants
 			return nil
 		}
 		definitions, _ := sema.ParseConsts(test.Consts) // test.err has the mistakes
@@ -154,11 +157,10 @@ func (r *suiteRun) unusedConsts() []string {
 
 // declares reports whether a test declares a constant.
 func (r *suiteRun) declares(name string) bool {
-	hasConstant := func(instance *propertyInstance) bool { return instance.hasConstant(name) }
-	return slices.ContainsFunc(r.tests, func(test *loadedTest) bool { return slices.ContainsFunc(test.instances, hasConstant) })
+	return slices.ContainsFunc(r.tests, func(test *loadedTest) bool { return test.hasConstant(name) })
 }
 
-// runAll runs every test on each of its engines. Options.Jobs is the number of runs at the same time.
+// runAll runs every test on each of its engines, Options.Jobs of them at the same time.
 func (r *suiteRun) runAll(ctx context.Context) {
 	for _, test := range r.tests {
 		for i := range r.engines {
@@ -171,7 +173,8 @@ func (r *suiteRun) runAll(ctx context.Context) {
 	var group errgroup.Group
 	group.SetLimit(jobs)
 	tracker := &progress{started: make(map[*testRun]time.Time), total: len(r.runs), notify: r.opt.Progress}
-	defer tracker.watch()()
+	stopWatching := tracker.watch()
+	defer stopWatching()
 	for i, run := range r.runs {
 		run.workers = max(1, runtime.GOMAXPROCS(0)/min(jobs, len(r.runs)-i))
 		group.Go(func() error {
@@ -184,24 +187,19 @@ func (r *suiteRun) runAll(ctx context.Context) {
 	_ = group.Wait() // no run returns an error
 }
 
-// results returns the results ordered by test, then by property instance, then by engine. It compares the verdicts of the engines about each
-// instance, and counts the outcomes in compared.
+// results returns the results by test, property instance and engine. compared counts how the verdicts of the engines agree.
 func (r *suiteRun) results() (out []report.TestResult, compared agree.Tally) {
-	remaining := r.runs // ordered by test
-	for len(remaining) > 0 {
-		test := remaining[0].loadedTest
-		count := 0
-		for count < len(remaining) && remaining[count].loadedTest == test {
-			count++
-		}
-		out = append(out, interleave(test, remaining[:count], &compared)...)
-		remaining = remaining[count:]
+	runsOf := make(map[*loadedTest][]*testRun)
+	for _, run := range r.runs {
+		runsOf[run.loadedTest] = append(runsOf[run.loadedTest], run)
+	}
+	for _, test := range r.tests {
+		out = append(out, interleave(test, runsOf[test], &compared)...)
 	}
 	return out, compared
 }
 
-// interleave returns the results of all runs of one test: first the results about whole runs, then, for each property instance, the results of all
-// engines. It compares the verdicts of the engines about each instance.
+// interleave returns the results of all runs of one test: first about whole runs, then about each property instance.
 func interleave(test *loadedTest, runs []*testRun, compared *agree.Tally) []report.TestResult {
 	var out []report.TestResult
 	for _, run := range runs {
@@ -223,7 +221,7 @@ func interleave(test *loadedTest, runs []*testRun, compared *agree.Tally) []repo
 	return out
 }
 
-// doubtNotes returns a note for each reason for which an engine says that its own values may be wrong, with the number of these values.
+// doubtNotes returns a note for each reason why an engine doubts its values, with the number of these values.
 func doubtNotes(results []report.TestResult) (notes []string) {
 	type doubt struct{ engine, text string }
 	count := make(map[doubt]int)
@@ -243,15 +241,20 @@ func doubtNotes(results []report.TestResult) (notes []string) {
 	return notes
 }
 
-// notes returns the notes of the report: about the part of the suite, the statistical expectations, constants that are not declared, and the runs.
+// shardNote returns a note about the number of tests in this shard.
+func (r *suiteRun) shardNote() string {
+	note := fmt.Sprintf("part %v: %s of %d", r.opt.Shard, noun.Count(len(r.tests), "test"), r.testCount)
+	if len(r.tests) == 0 && r.testCount > 0 && len(r.opt.Only) == 0 {
+		note += ": all of them are in other parts, and there is nothing to do in this one"
+	}
+	return note
+}
+
+// notes returns the notes of the report. They concern the shard, the statistical expectations, undeclared constants and the runs.
 func (r *suiteRun) notes(runs []*testRun) []string {
 	var notes []string
-	if part := r.opt.Shard; part.Count > 1 {
-		note := fmt.Sprintf("part %v: %s of %d", part, noun.Count(len(r.tests), "test"), r.testCount)
-		if len(r.tests) == 0 && r.testCount > 0 && len(r.opt.Only) == 0 {
-			note += ": all of them are in other parts, and there is nothing to do in this one"
-		}
-		notes = append(notes, note)
+	if r.opt.Shard.Count > 1 {
+		notes = append(notes, r.shardNote())
 	}
 	if r.statisticalCount > 0 {
 		notes = append(notes, fmt.Sprintf(

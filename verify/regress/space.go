@@ -18,8 +18,7 @@ import (
 	"tilecheck/runner"
 )
 
-// SpaceBuilder is an engine that builds the state space of a plan, so that imports and exports can be compared with
-// files.
+// SpaceBuilder is an engine that builds the state space of a plan. Tests with imports and exports need it.
 type SpaceBuilder interface {
 	Build(ctx context.Context, plan *runner.Plan, v sema.Valuation) (*explicit.Space, error)
 }
@@ -27,13 +26,12 @@ type SpaceBuilder interface {
 // builder returns the engine as a SpaceBuilder. It returns false if the engine is not one.
 func (run *testRun) builder() (SpaceBuilder, bool) { return runner.As[SpaceBuilder](run.engine.Engine) }
 
-// unsupported returns a failure of class Unsupported. The message names the switch or property that is not supported.
+// unsupported returns a failure of class Unsupported.
 func unsupported(format string, args ...any) *result.Failure {
 	return &result.Failure{Class: result.Unsupported, Message: fmt.Sprintf(format, args...)}
 }
 
-// readImports reads the state space that the switches of the test import, and sets importsHash. It returns an error if the import is not supported or
-// the files have mistakes.
+// readImports reads the state space that the switches import.
 func (test *loadedTest) readImports(ctx context.Context) (*explicit.Space, error) {
 	sources, combined, err := test.readImportFiles()
 	if err != nil {
@@ -56,8 +54,7 @@ func (test *loadedTest) readImports(ctx context.Context) (*explicit.Space, error
 	return files.ReadCombined(ctx, sources.Transitions, options)
 }
 
-// readImportFiles reads the files of all imports, and sets importsHash to a hash of them. combined is true if the transitions are in a .pexp file,
-// which also has the states.
+// readImportFiles reads the files of all imports and sets importsHash. combined is true for a .pexp file, which also has the states.
 func (test *loadedTest) readImportFiles() (sources files.Sources, combined bool, err error) {
 	hash := sha256.New()
 	for _, words := range test.switches.Imports {
@@ -80,7 +77,7 @@ func (test *loadedTest) readImportFiles() (sources files.Sources, combined bool,
 	return sources, combined, nil
 }
 
-// readImportFile reads one file of a state space, which may be compressed, and adds its extension and bytes to a hash.
+// readImportFile reads one imported file, compressed or not, and adds it to the hash.
 func (test *loadedTest) readImportFile(name, ext string, hash io.Writer) (files.Source, error) {
 	text, err := test.read(name)
 	if err != nil {
@@ -88,7 +85,8 @@ func (test *loadedTest) readImportFile(name, ext string, hash io.Writer) (files.
 	}
 	fmt.Fprintf(hash, "%s %d\n", ext, len(text))
 	_, _ = hash.Write(text) // a hash never fails
-	if gzipExtension(name) != "" {
+	isCompressed := gzipExtension(name) != ""
+	if isCompressed {
 		if text, err = files.Gunzip(text, test.maxTextSize()); err != nil {
 			return files.Source{}, fmt.Errorf("%s: %w", test.opt.name(name), err)
 		}
@@ -96,7 +94,7 @@ func (test *loadedTest) readImportFile(name, ext string, hash io.Writer) (files.
 	return files.Source{Name: test.opt.name(name), Text: text}, nil
 }
 
-// addSource adds a file of a state space to the sources. Its extension determines the part of the state space that it has.
+// addSource adds a file of a state space to the sources, according to its extension.
 func addSource(sources *files.Sources, ext string, source files.Source) {
 	switch ext {
 	case "tra", "pexp":
@@ -114,7 +112,7 @@ func addSource(sources *files.Sources, ext string, source files.Source) {
 	}
 }
 
-// gzipExtension returns ".gz" or ".gzip" if the name of a file ends so, otherwise "".
+// gzipExtension returns the extension ".gz" or ".gzip" of a file name, or "" if it has neither.
 func gzipExtension(name string) string {
 	if ext := path.Ext(name); ext == ".gz" || ext == ".gzip" {
 		return ext
@@ -122,7 +120,7 @@ func gzipExtension(name string) string {
 	return ""
 }
 
-// unsupportedType returns the model type in the first line of a transitions file if this program cannot read such a model; otherwise "".
+// unsupportedType returns the model type in the header of a transitions file if it is unsupported; otherwise "".
 func unsupportedType(transitions []byte) string {
 	line, _, _ := bytes.Cut(transitions, []byte("\n"))
 	match := headerType.FindSubmatch(line)
@@ -137,11 +135,10 @@ var headerType = regexp.MustCompile(`^#.*\(([A-Z]+)\)`)
 // importSource is a file of an import, with the extension that says what it has: tra, sta, lab, ...
 type importSource struct{ name, ext string }
 
-// importSources returns the files of one import switch, given as the switch and its argument. It returns an error if the switch or the format of the
-// files is not supported, or if a file does not exist.
+// importSources returns the files of one import switch. words are the switch and its argument.
 func (test *loadedTest) importSources(words []string) ([]importSource, error) {
 	target, _, _ := strings.Cut(words[1], ":")
-	extensions := map[string]string{ // of the switches that import a single file
+	singleFileExtensions := map[string]string{ // by switch
 		"importtrans": "tra", "importstates": "sta", "importlabels": "lab", "importstaterewards": "srew", "importtransrewards": "trew",
 	}
 	switchName := strings.TrimLeft(words[0], "-")
@@ -149,7 +146,7 @@ func (test *loadedTest) importSources(words []string) ([]importSource, error) {
 		return nil, unsupported("imports of %s files (%s)", ext, words[0])
 	}
 	file := path.Join(test.Dir, target)
-	if ext, ok := extensions[switchName]; ok {
+	if ext, ok := singleFileExtensions[switchName]; ok {
 		return []importSource{{file, ext}}, nil
 	}
 	if switchName != "importmodel" {
@@ -167,8 +164,7 @@ func (test *loadedTest) importSources(words []string) ([]importSource, error) {
 	return sources, nil
 }
 
-// buildSpace returns the imported state space; without one, it builds the state space of the model. If the constants have several valuations, it uses
-// the first one, as PRISM does for exports.
+// buildSpace returns the imported state space or builds that of the model.
 func (run *testRun) buildSpace(ctx context.Context) (*explicit.Space, error) {
 	if run.space != nil {
 		return run.space, nil
@@ -181,8 +177,8 @@ func (run *testRun) buildSpace(ctx context.Context) (*explicit.Space, error) {
 		}
 	}
 	plan = plan.WithSettings(func(settings *runner.Settings) { settings.Numeric.Workers = run.workers })
-	for valuation := range plan.Models() {
-		builder, _ := run.builder() // unsupportedSwitch excludes other engines
+	for valuation := range plan.Models() { // PRISM, too, exports only the first valuation
+		builder, _ := run.builder() // tests for other engines ended as unsupported
 		return builder.Build(ctx, plan, valuation)
 	}
 	return nil, fmt.Errorf("%s: no valuation of the constants", run.job.File)

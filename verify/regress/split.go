@@ -15,7 +15,7 @@ import (
 // suiteStream is the name of the stream in which each part records the hash of the suite.
 const suiteStream = "suite"
 
-// suiteHash returns a hash of the names of the engines, of the identities of the tests and their property instances, and of the imported files.
+// suiteHash returns a hash of the engines, the tests with their property instances, and the imported files.
 func (r *suiteRun) suiteHash() []byte {
 	hash := sha256.New()
 	for i := range r.engines {
@@ -30,12 +30,11 @@ func (r *suiteRun) suiteHash() []byte {
 	return fmt.Appendf(nil, "%x", hash.Sum(nil))
 }
 
-// recordResults records the results of this part in the ledger Options.Split, if it is set. If recorded results were replayed, it only returns an error
-// that occurred then.
+// recordResults records the results of this shard in the ledger Options.Split.
 func (r *suiteRun) recordResults(hash []byte) error {
 	ledger := r.opt.Split
 	switch {
-	case ledger.Replaying():
+	case ledger.Replaying(): // the results are already recorded
 		return ledger.Err()
 	case !ledger.Recording():
 		return nil
@@ -50,8 +49,7 @@ func (r *suiteRun) recordResults(hash []byte) error {
 	return nil
 }
 
-// checkSameSuite returns an error if a recorded part has a hash of the suite that differs from the given one, because the suite was changed
-// after the part was recorded.
+// checkSameSuite returns an error if a shard was recorded with another suite. hash is the hash of the current suite.
 func (r *suiteRun) checkSameSuite(hash []byte) error {
 	ledger := r.opt.Split
 	hashes := shard.Stream{Name: suiteStream, End: int64(ledger.Part().Count)} // each part has recorded one hash
@@ -68,9 +66,9 @@ func (r *suiteRun) checkSameSuite(hash []byte) error {
 	return ledger.Replay(hashes, checkHash)
 }
 
-// streamName returns the name of the stream with the results of the run. The name contains the number of the test, because two tests may have the
-// same identity and different expectations.
+// streamName returns the name of the ledger's stream with the results of the run.
 func (run *testRun) streamName() string {
+	// The number is necessary, because two tests may have the same identity and different expectations.
 	return fmt.Sprintf("test %d, %s, on %s", run.number, shortID(run.identity()), run.engine.DisplayName())
 }
 
@@ -97,8 +95,7 @@ func (run *testRun) record() error {
 	return run.opt.Split.PutJSON(&shard.Piece{Stream: run.streamName(), End: 1, Timed: true}, recorded)
 }
 
-// replay reads the results that a part recorded. If the part is absent, it adds the result that the test was not run. The ledger remembers errors,
-// which recordResults returns.
+// replay reads the recorded results of the run. If its shard is absent, it adds the result that the test was not run.
 func (run *testRun) replay() {
 	ledger := run.opt.Split
 	found := false
@@ -112,7 +109,7 @@ func (run *testRun) replay() {
 	}
 }
 
-// decode sets the results of the run from a record. It returns an error unless they are about the property instances of this test.
+// decode sets the results of the run from a record. It returns an error if the record is about other property instances.
 func (run *testRun) decode(piece *shard.Piece) error {
 	var recorded recordedRun
 	err := piece.Decode(&recorded)
@@ -140,8 +137,8 @@ func (run *testRun) decode(piece *shard.Piece) error {
 	return nil
 }
 
-// completeRecorded replaces the texts of a recorded result by those of the test's files, because JSON cannot keep text that is not UTF-8. It returns an
-// error if the result is not about the given instance.
+// completeRecorded replaces the texts of a recorded result by the texts of the test's files, because JSON loses text that is not UTF-8. It
+// returns an error if the result is about another instance.
 func (run *testRun) completeRecorded(recorded *report.TestResult, instance *propertyInstance) error {
 	engine, valuation := run.engine.DisplayName(), result.Valuation(instance.constants()).String()
 	if recorded.Property != instance.task.Text || recorded.Engine != engine || result.Valuation(recorded.Constants).String() != valuation {

@@ -16,8 +16,7 @@ import (
 // caching reports whether the answers of the engine are cached.
 func (run *testRun) caching() bool { return run.opt.Cache != nil && run.engine.Identity != "" }
 
-// propertyKey returns the cache key of the verdicts of a property in a job. The key depends on all inputs of the verdicts, and on the names of the
-// files, which appear in messages.
+// propertyKey returns the cache key of the verdicts about a property. It hashes every input that can change a verdict or a message.
 func (run *testRun) propertyKey(job *runner.Job, number string) cache.Hash {
 	simulation, numeric := job.Simulation, job.Numeric
 	simulation.Workers, numeric.Workers, numeric.MaxMemory = 0, 0, 0 // these do not change a verdict
@@ -28,7 +27,7 @@ func (run *testRun) propertyKey(job *runner.Job, number string) cache.Hash {
 	return cache.Key(append(parts, job.Consts...)...)
 }
 
-// checkBatch fills in the answers of a batch. It asks the engine for answers that are not in the cache, and caches them.
+// checkBatch fills in the answers of a batch. It runs the engine only for answers that are not in the cache.
 func (run *testRun) checkBatch(ctx context.Context, batch *batch, answers []answer) error {
 	if !run.caching() {
 		return run.check(ctx, batch, answers)
@@ -52,7 +51,7 @@ func (run *testRun) checkBatch(ctx context.Context, batch *batch, answers []answ
 	return nil
 }
 
-// check asks the engine about the properties of a batch, and fills in the answers.
+// check runs the engine on the properties of a batch, and fills in the answers.
 func (run *testRun) check(ctx context.Context, batch *batch, answers []answer) error {
 	plan, err := run.batchPlan(batch)
 	if err != nil {
@@ -65,7 +64,7 @@ func (run *testRun) check(ctx context.Context, batch *batch, answers []answer) e
 	return run.attribute(batch, verdicts, answers)
 }
 
-// instancesOf returns the indices of the instances of a batch whose property has a number.
+// instancesOf returns the indices of the instances of one property in a batch. number is the number of the property.
 func (run *testRun) instancesOf(batch *batch, number string) []int {
 	return slices.DeleteFunc(slices.Clone(batch.instances), func(i int) bool { return strconv.Itoa(run.instances[i].number) != number })
 }
@@ -98,7 +97,7 @@ func (run *testRun) readCache(batch *batch, number string, answers []answer) boo
 	return true
 }
 
-// writeCache writes the verdicts about a property to the cache. It does nothing if one is a failure that another run may not have, such as a timeout.
+// writeCache writes the verdicts about a property to the cache. It writes nothing if a verdict is a failure that may not occur again.
 func (run *testRun) writeCache(batch *batch, number string, answers []answer) {
 	var verdicts []result.Verdict
 	for _, i := range run.instancesOf(batch, number) {
@@ -114,18 +113,17 @@ func (run *testRun) writeCache(batch *batch, number string, answers []answer) {
 	run.noteError(err)
 }
 
-// noteError adds a note to the report if an answer could not be written to the cache.
+// noteError adds a note to the report if err is not nil.
 func (run *testRun) noteError(err error) {
 	if err != nil {
 		run.notes = append(run.notes, err.Error())
 	}
 }
 
-// transcript returns the output of a command of PRISM, from the cache if possible. cached is true if it is from the cache. Runs that sample are not
-// cached, because PRISM's random numbers have no seed.
+// transcript returns the output of a PRISM command, from the cache if possible.
 func (run *testRun) transcript(ctx context.Context, command runner.Command) (output *transcript, cached bool, err error) {
-	samples := slices.ContainsFunc(command.Args, func(arg string) bool { return strings.HasPrefix(arg, "-sim") })
-	if !run.caching() || samples {
+	isSampling := slices.ContainsFunc(command.Args, func(arg string) bool { return strings.HasPrefix(arg, "-sim") })
+	if !run.caching() || isSampling { // PRISM's samples have no seed, so they cannot be repeated
 		output, err = run.runTool(ctx, command)
 		return output, false, err
 	}
@@ -154,7 +152,7 @@ func (run *testRun) transcriptKey(command runner.Command) cache.Hash {
 	return cache.Key(append(parts, command.Collect...)...)
 }
 
-// cachedTranscript returns an output from the cache. It returns nil if the output is not in the cache or cannot be decoded.
+// cachedTranscript returns an output from the cache, or nil if the cache does not have it.
 func (run *testRun) cachedTranscript(key cache.Hash) *transcript {
 	data, ok := run.opt.Cache.Get(key)
 	if !ok {

@@ -25,7 +25,7 @@ type testRun struct {
 	notes           []string
 }
 
-// execute checks the test and sets its results, with the time that it took. If another process recorded the results, it reads them instead.
+// execute runs the test and sets its results with their duration. If the results are recorded, it reads the records instead.
 func (run *testRun) execute(ctx context.Context) {
 	if run.opt.Split.Replaying() {
 		run.replay()
@@ -36,14 +36,14 @@ func (run *testRun) execute(ctx context.Context) {
 	seconds := time.Since(start).Seconds()
 	for _, results := range [][]report.TestResult{run.runResults, run.instanceResults} {
 		for i := range results {
-			if out := &results[i]; !out.Cached {
-				out.Run = seconds
+			if !results[i].Cached {
+				results[i].Run = seconds
 			}
 		}
 	}
 }
 
-// checkAndJudge checks the property instances and judges the answers. If the files have errors, it judges the errors instead.
+// checkAndJudge checks the property instances and judges the answers. If the test's files have errors, it judges these errors.
 func (run *testRun) checkAndJudge(ctx context.Context) {
 	if run.loadedTest.err != nil {
 		run.judgeFileErrors()
@@ -76,7 +76,7 @@ func (run *testRun) timeLimit() time.Duration {
 	return limit
 }
 
-// contextError returns a failure that says why a run was stopped, if err is the error of a time limit or if ctx has ended. Otherwise it returns err.
+// contextError returns a failure with the reason why a run was stopped. If the run was not stopped, it returns err.
 func (run *testRun) contextError(ctx context.Context, err error) error {
 	if errors.Is(err, context.DeadlineExceeded) {
 		ended := result.Ended(err)
@@ -91,8 +91,7 @@ func (run *testRun) contextError(ctx context.Context, err error) error {
 	return err
 }
 
-// judgeFileErrors sets the results of a test whose files have errors. Properties that expect such an error pass. If there are no such
-// properties, the result of the whole run is an error.
+// judgeFileErrors sets the results of a test with errors in its files. Properties that expect such an error pass.
 func (run *testRun) judgeFileErrors() {
 	if len(run.instances) == 0 {
 		run.runResults = append(run.runResults, run.errorResult(run.engine, run.loadedTest.err))
@@ -106,13 +105,13 @@ func (run *testRun) judgeFileErrors() {
 	run.judgeAll(answers)
 }
 
-// answer is the verdict about a property instance, with facts for the report: whether it was cached, and the log of the run.
+// answer is the verdict about a property instance, with details for the report.
 type answer struct {
 	result.Verdict
 	cached bool
 	log    string
-	// testing is PRISM's own judgment of a value that this program cannot read.
-	testing string
+	// judgment is PRISM's own judgment of a value that this program cannot read.
+	judgment string
 }
 
 // judgeAll sets the result of every property instance from its answer.

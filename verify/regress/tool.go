@@ -20,11 +20,11 @@ import (
 	"tilecheck/verify/suite"
 )
 
-// checkWithPRISM runs PRISM with the switches of the test, one run for each batch, and returns one answer for each instance.
+// checkWithPRISM runs PRISM once for each batch and returns one answer for each instance.
 func (run *testRun) checkWithPRISM(ctx context.Context) ([]answer, error) {
 	answers := make([]answer, len(run.instances))
 	batches := run.batches()
-	if len(batches) == 0 && run.wantsRunResults { // only exports
+	if len(batches) == 0 && run.wantsRunResults { // the test has exports only
 		batches = []*batch{{}}
 	}
 	for _, batch := range batches {
@@ -56,38 +56,34 @@ func (run *testRun) runPRISMBatch(ctx context.Context, batch *batch, answers []a
 	return nil
 }
 
-// newToolCommand returns the command that runs PRISM on a batch. It returns an error if a file of an import cannot be read.
+// newToolCommand returns the command that runs PRISM on a batch of property instances.
 func (run *testRun) newToolCommand(batch *batch) (*toolCommand, error) {
 	command := &toolCommand{test: run.loadedTest, shortNames: make(map[string]string)}
-	switches := &run.switches
-	if switches.Model != "" {
-		command.Args = append(command.Args, command.addFile(switches.Model, run.model))
-	}
-	if switches.Props != "" {
-		command.Args = append(command.Args, command.addFile(switches.Props, run.props))
-	}
-	allInstances := batch.terms == nil && len(batch.instances) == len(run.instances)
-	for i := range switches.Switches {
-		if err := command.addSwitch(&switches.Switches[i], allInstances, batch.terms != nil); err != nil {
+	command.addInputFiles()
+	isSampled := batch.terms != nil
+	checksAll := !isSampled && len(batch.instances) == len(run.instances)
+	for i := range run.switches.Switches {
+		if err := command.addSwitch(&run.switches.Switches[i], checksAll, isSampled); err != nil {
 			return nil, err
 		}
 	}
-	if !allInstances && len(batch.properties) > 0 {
+	if !checksAll && len(batch.properties) > 0 {
 		command.Args = append(command.Args, "-prop", strings.Join(batch.properties, ","))
 	}
-	for _, def := range run.job.Consts {
-		command.Args = append(command.Args, "-const", def)
+	for _, definition := range run.job.Consts {
+		command.Args = append(command.Args, "-const", definition)
 	}
-	if batch.terms != nil {
+	if isSampled {
 		command.Args = append(command.Args, run.samplingSwitches(batch.terms)...)
 	}
 	command.Args = append(command.Args, bridge.PRISMMemory(run.memory())...)
+	command.Args = append(command.Args, run.engine.PRISM.Args...)
+	command.Args = append(command.Args, "-testall")
 	command.Limits = runner.Limits{Time: run.timeLimit(), Memory: run.memory()}
-	command.Args = append(append(command.Args, run.engine.PRISM.Args...), "-testall")
 	return command, nil
 }
 
-// samplingSwitches returns PRISM's switches for these terms of sampling.
+// samplingSwitches returns PRISM's switches for sampling with these terms.
 func (run *testRun) samplingSwitches(terms *expect.Statistical) []string {
 	args := []string{
 		"-sim", "-simmethod", "ci", "-simsamples", strconv.FormatInt(terms.Samples, 10),
@@ -116,7 +112,18 @@ type export struct{ file, written string }
 // exportPrefix is the prefix of the names of the files that a run writes.
 const exportPrefix = "tmp."
 
-// addFile adds a file to the command, and returns its name in the run: its base name, with a number if another file has that name.
+// addInputFiles adds the model and the properties file to the command and to its arguments.
+func (c *toolCommand) addInputFiles() {
+	switches := &c.test.switches
+	if switches.Model != "" {
+		c.Args = append(c.Args, c.addFile(switches.Model, c.test.model))
+	}
+	if switches.Props != "" {
+		c.Args = append(c.Args, c.addFile(switches.Props, c.test.props))
+	}
+}
+
+// addFile adds a file to the command, and returns its name in the run: its base name, with a number if that name is taken.
 func (c *toolCommand) addFile(name string, text []byte) string {
 	if short, ok := c.shortNames[name]; ok {
 		return short
@@ -130,20 +137,23 @@ func (c *toolCommand) addFile(name string, text []byte) string {
 	return short
 }
 
-// addSwitch adds a switch of the test to the arguments. It leaves out switches that select properties, unless the run checks all instances of the test.
-// If the run samples with the terms of an annotation, it leaves out switches for exports and simulation.
-func (c *toolCommand) addSwitch(option *suite.Switch, allInstances, sampled bool) error {
-	name, words := option.Name(), option.Words
-	switch name {
+// isOmitted reports whether the run leaves out this switch of the test.
+func isOmitted(option *suite.Switch, checksAll, isSampled bool) bool {
+	switch name := option.Name(); name {
 	case "const", "test", "testall":
-		return nil
+		return true
 	case "prop", "property":
-		if !allInstances {
-			return nil
-		}
+		return !checksAll
+	default:
+		return isSampled && (option.Export() || strings.HasPrefix(name, "sim")) // the annotation says how to sample
 	}
+}
+
+// addSwitch adds a switch of the test to the arguments of the run.
+func (c *toolCommand) addSwitch(option *suite.Switch, checksAll, isSampled bool) error {
+	words := option.Words
 	switch {
-	case sampled && (option.Export() || strings.HasPrefix(name, "sim")):
+	case isOmitted(option, checksAll, isSampled):
 		return nil
 	case option.Import():
 		target, err := c.addImport(words[1])
@@ -183,7 +193,7 @@ func (c *toolCommand) addImport(target string) (string, error) {
 	return arg, nil
 }
 
-// addExport records which expected files an export switch of the run has, and returns the argument that the switch gets in this run.
+// addExport records the expected files of an export switch. It returns the argument of the switch in this run.
 func (c *toolCommand) addExport(target string) string {
 	file, options, hasOptions := strings.Cut(target, ":")
 	if file == "stdout" {
@@ -244,9 +254,9 @@ func (run *testRun) assignVerdicts(batch *batch, log *parse.Log, output *transcr
 			property := &log.Properties[index]
 			answer.Verdict = verdicts[index]
 			answer.Err = propertyFailure(property)
-			isUnreadable := property.Err != nil && property.ValueText != ""
-			if isUnreadable {
-				answer.testing = property.Testing // PRISM's own judgment
+			hasUnreadableValue := property.Err != nil && property.ValueText != ""
+			if hasUnreadableValue {
+				answer.judgment = property.Testing // PRISM's judgment of the value
 			}
 		}
 		answer.Property, answer.Name = instance.task.Text, instance.task.Name
@@ -256,8 +266,7 @@ func (run *testRun) assignVerdicts(batch *batch, log *parse.Log, output *transcr
 	}
 }
 
-// propertyFailure returns the failure of a property; nil if it has a value. If PRISM's own judgment of the test is "UNSUPPORTED", the failure has the
-// class Unsupported.
+// propertyFailure returns the failure of a property, or nil if it has a value. PRISM's test result UNSUPPORTED sets the class Unsupported.
 func propertyFailure(property *parse.Property) *result.Failure {
 	if property.Err == nil || !strings.HasPrefix(property.Testing, "UNSUPPORTED") {
 		return property.Err
@@ -278,7 +287,7 @@ func runFailure(log *parse.Log) *result.Failure {
 // maxLog is the largest size of an output in a result.
 const maxLog = 64 << 10
 
-// logText returns the output of a run, without its middle part if it is longer than maxLog.
+// logText returns the output of a run. It leaves out the middle if the output is longer than maxLog.
 func logText(output *transcript) string {
 	text := string(output.Stdout) + string(output.Stderr)
 	if len(text) > maxLog {
@@ -287,11 +296,10 @@ func logText(output *transcript) string {
 	return text
 }
 
-// compareToolExports compares the files that PRISM wrote with the expected files, and adds a result for each. A test without properties and without
-// exported files gets one result for the whole run.
+// compareToolExports compares the files that PRISM wrote with the expected files, and adds a result for each.
 func (run *testRun) compareToolExports(command *toolCommand, output *transcript, cached bool, log *parse.Log) {
 	failed := log.Failure() != nil
-	if len(run.instances) == 0 && len(command.exports) == 0 {
+	if hasNothingToCheck := len(run.instances) == 0 && len(command.exports) == 0; hasNothingToCheck {
 		if failed {
 			run.addRunResult(run.failedRun(runFailure(log)), cached, logText(output))
 		} else {
@@ -321,7 +329,7 @@ func (run *testRun) nothingToCheck() report.TestResult {
 	return unchecked
 }
 
-// addRunResult adds a result about the whole run. It keeps the log only if the result is not a pass.
+// addRunResult adds a result about the whole run. A passed result does not keep the log.
 func (run *testRun) addRunResult(result report.TestResult, cached bool, log string) {
 	result.Cached = cached
 	if result.Outcome != report.TestPassed {

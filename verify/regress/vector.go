@@ -14,7 +14,7 @@ import (
 	"tilecheck/runner"
 )
 
-// vectorFile returns the text of -exportvector: the values of the last property in all states, one in each line.
+// vectorFile returns the file of -exportvector: the value of the last property in each state, one in each line.
 func (e *exporter) vectorFile() ([]byte, error) {
 	if len(e.instances) == 0 {
 		return nil, errors.New("a vector is exported of a property, found none")
@@ -35,12 +35,11 @@ func (e *exporter) vectorFile() ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// valuesEverywhere returns the values of an expression in all states, in PRISM's order of states. It checks a filter that prints all values.
-// exportSwitch is the switch that error messages name.
+// valuesEverywhere returns the value of an expression in each state, in PRISM's order of states. Error messages name exportSwitch.
 func (e *exporter) valuesEverywhere(expr syntax.Expr, exportSwitch string) ([]result.StateValue, error) {
 	job := e.plan.Job
 	job.Select, job.Numeric.Workers = nil, e.workers
-	job.Props = []string{"filter(printall, " + syntax.ExprString(expr) + ", true)"}
+	job.Props = []string{"filter(printall, " + syntax.ExprString(expr) + ", true)"} // this filter lists all states
 	plan, err := runner.NewPlan(e.ctx, job)
 	if err == nil {
 		plan, err = plan.Part([]int{len(plan.Tasks) - 1}, nil)
@@ -59,14 +58,17 @@ func (e *exporter) valuesEverywhere(expr syntax.Expr, exportSwitch string) ([]re
 		return nil, verdicts[0].Err
 	}
 	listings := verdicts[0].Listings
-	if len(listings) == 0 || listings[len(listings)-1].Left > 0 {
+	if len(listings) == 0 {
 		return nil, unsupported("so many states (%s)", exportSwitch)
 	}
-	return listings[len(listings)-1].Values, nil
+	last := &listings[len(listings)-1]
+	if last.Left > 0 { // some states are not listed
+		return nil, unsupported("so many states (%s)", exportSwitch)
+	}
+	return last.Values, nil
 }
 
-// targetFile returns the text of -exporttarget: a labels file that marks the initial states and the target states of the only property. LTL
-// properties are not supported, because for them PRISM writes states of its product of the model and an automaton.
+// targetFile returns the file of -exporttarget: a labels file with the initial states and the target states of the only property.
 //
 // Source: PRISM 4.10, DTMCModelChecker.computeReachProbs.
 func (e *exporter) targetFile() ([]byte, error) {
@@ -97,7 +99,7 @@ func (e *exporter) targetFile() ([]byte, error) {
 	return out, nil
 }
 
-// exportedTarget returns the target of the only property, which must be a P operator with F or U of state formulas.
+// exportedTarget returns the target of the only property: b in P=? [ F b ] or P=? [ a U b ].
 func (e *exporter) exportedTarget() (syntax.Expr, error) {
 	if len(e.instances) != 1 {
 		return nil, fmt.Errorf("a target is exported of one property under one valuation, found %d", len(e.instances))
@@ -107,7 +109,8 @@ func (e *exporter) exportedTarget() (syntax.Expr, error) {
 		return nil, unsupported("targets of other properties than P (-exporttarget)")
 	}
 	path := formula.Path
-	if !formula.Reaches() || syntax.IsPath(path.Y) || path.X != nil && syntax.IsPath(path.X) {
+	isLTL := syntax.IsPath(path.Y) || path.X != nil && syntax.IsPath(path.X)
+	if !formula.Reaches() || isLTL {
 		return nil, unsupported("targets of LTL, which are states of PRISM's own product (-exporttarget)")
 	}
 	return path.Y, nil

@@ -19,8 +19,7 @@ type Witnesser interface {
 // maxWitnesses is the greatest number of failed results of one run for which a witness is searched.
 const maxWitnesses = 10
 
-// addWitnesses adds a witness, the most probable path, to each result that failed because its property is false, but to at most maxWitnesses results. A
-// result stays unchanged if no path is found or no time is left.
+// addWitnesses adds the most probable path to results that failed because their property is false.
 func (run *testRun) addWitnesses(ctx context.Context) {
 	engine, ok := runner.As[Witnesser](run.engine.Engine)
 	if !ok || run.plan == nil {
@@ -41,13 +40,14 @@ func (run *testRun) addWitnesses(ctx context.Context) {
 			continue
 		}
 		verdicts, err := engine.Witness(ctx, plan)
-		if err == nil && len(verdicts) == 1 && verdicts[0].Err == nil {
+		isFound := err == nil && len(verdicts) == 1 && verdicts[0].Err == nil
+		if isFound {
 			tested.Verdict.Witnesses = verdicts[0].Witnesses
 		}
 	}
 }
 
-// planOf returns a plan for one property instance.
+// planOf returns a plan that checks only this property instance.
 func (run *testRun) planOf(instance *propertyInstance) (*runner.Plan, error) {
 	task := slices.Index(run.plan.Tasks, instance.task)
 	if task < 0 {

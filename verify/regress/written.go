@@ -32,8 +32,7 @@ type exporter struct {
 	buildErr error // why the states could not be built
 }
 
-// compareExports writes the exports that the switches ask for and compares them with the existing files. If there is neither an export nor a
-// property, it adds a result that says so.
+// compareExports writes the exports of the test and compares them with the expected files.
 func (run *testRun) compareExports(ctx context.Context, answers []answer) {
 	if !run.wantsRunResults {
 		return
@@ -44,7 +43,7 @@ func (run *testRun) compareExports(ctx context.Context, answers []answer) {
 		option := &run.switches.Switches[i]
 		switch option.Name() {
 		case "exportmodelprecision":
-			exporter.options.Precision, _ = strconv.Atoi(option.Words[1]) // the writer refuses the precision 0 of a word that is no number
+			exporter.options.Precision, _ = strconv.Atoi(option.Words[1]) // a wrong number gives 0, and the writer rejects it
 		case "noexportheaders":
 			exporter.options.NoHeaders = true
 		}
@@ -55,7 +54,8 @@ func (run *testRun) compareExports(ctx context.Context, answers []answer) {
 			exporter.compareTarget(words[0], target)
 		}
 	}
-	if len(run.instances) == 0 && len(run.runResults) == resultsBefore {
+	hasCompared := len(run.runResults) > resultsBefore
+	if len(run.instances) == 0 && !hasCompared {
 		run.addRunResult(run.nothingToCheck(), false, "")
 	}
 }
@@ -66,13 +66,13 @@ func (run *testRun) explicitEngine() bool {
 	return run.switches.Exact || slices.ContainsFunc(run.switches.Switches, selectsExplicit)
 }
 
-// compareTarget renders the files of one export and compares each with the expected file. option is the switch, and target its argument.
+// compareTarget writes the files of one export and compares each with the expected file. target is the argument of the switch.
 func (e *exporter) compareTarget(option, target string) {
 	file, options, _ := strings.Cut(target, ":")
 	if file == "stdout" {
 		return
 	}
-	rewardIndex := map[string]int{} // the number of files with an extension so far, which is the index of the reward structure
+	rewardIndex := map[string]int{} // by extension: the next reward structure
 	for _, expected := range exportFiles(e.opt.FS, path.Join(e.Dir, file)) {
 		ext := strings.TrimPrefix(path.Ext(expected), ".")
 		text, err := e.render(strings.TrimLeft(option, "-"), ext, options, rewardIndex[ext])
@@ -92,8 +92,7 @@ func (e *exporter) compareTarget(option, target string) {
 	}
 }
 
-// render returns the contents of one exported file. option is the switch without its hyphens, ext the extension of the file, and arguments the options
-// of the switch. It returns an error if the export is not supported or cannot be made.
+// render returns the contents of one exported file. option is the switch without hyphens, and arguments are its options.
 func (e *exporter) render(option, ext, arguments string, rewardIndex int) ([]byte, error) {
 	var buffer bytes.Buffer
 	switch option {
@@ -117,8 +116,7 @@ func (e *exporter) render(option, ext, arguments string, rewardIndex int) ([]byt
 	return nil, unsupported("exports of that kind (-%s)", option)
 }
 
-// writeModel writes one file of the state space. The extension of the file or the switch says whether the file has transitions, states, labels, rewards
-// or a graph. rewardIndex is the index of the reward structure.
+// writeModel writes one file of the state space. The switch or the file extension selects its contents.
 func (e *exporter) writeModel(w io.Writer, exportSwitch, ext, options string, rewardIndex int) error {
 	settings, withLabels, err := e.fileSettings(exportSwitch, options)
 	if err != nil {
@@ -136,6 +134,11 @@ func (e *exporter) writeModel(w io.Writer, exportSwitch, ext, options string, re
 	if err != nil {
 		return err
 	}
+	return e.writeSpace(w, writer, exportSwitch, ext, rewardIndex)
+}
+
+// writeSpace writes the contents that an export switch or a file extension selects: transitions, states, labels, rewards or a graph.
+func (e *exporter) writeSpace(w io.Writer, writer *files.Writer, exportSwitch, ext string, rewardIndex int) error {
 	switch {
 	case exportSwitch == "exportproplabels":
 		return writer.PropertyLabels(e.ctx, w)
@@ -159,8 +162,7 @@ func (e *exporter) writeModel(w io.Writer, exportSwitch, ext, options string, re
 	return unsupported("exports of .%s files (-%s)", ext, exportSwitch)
 }
 
-// fileSettings returns the settings for a file of the state space that a switch and its options, separated by commas, ask for. withLabels is true if
-// the file also gets the labels of the properties file. It returns an error if an option is not supported.
+// fileSettings returns the settings of an exported file. withLabels is true if the file includes the labels of the properties file.
 func (e *exporter) fileSettings(exportSwitch, options string) (settings files.Options, withLabels bool, err error) {
 	settings = e.options
 	settings.NoValuations = exportSwitch == "exporttransdot"
@@ -195,7 +197,7 @@ func (e *exporter) buildOnce() error {
 	return e.buildErr
 }
 
-// propertyLabels returns the program of the state space with the labels of the properties file added.
+// propertyLabels returns the program of the state space, with the labels of the properties file.
 func (e *exporter) propertyLabels() (*sema.Program, error) {
 	program := e.space.Program()
 	if len(e.props) == 0 {
@@ -213,7 +215,7 @@ func (e *exporter) propertyLabels() (*sema.Program, error) {
 	return withLabels, err
 }
 
-// writeResults writes the results of all properties in the style that the options of -exportresults ask for.
+// writeResults writes the results of all properties in the style of the options of -exportresults.
 func (e *exporter) writeResults(w io.Writer, options string) error {
 	style, err := report.ParseResultsStyle(options)
 	if err != nil {
@@ -233,7 +235,19 @@ func (e *exporter) writeResults(w io.Writer, options string) error {
 	return report.ExportResults(w, style, verdicts)
 }
 
-// schedulerFile returns the text of -exportstrat: the scheduler of the only property.
+// schedulerPlan returns a plan that checks the first property and writes its scheduler to out.
+func (e *exporter) schedulerPlan(target string, out io.Writer) (*runner.Plan, error) {
+	writeToOut := func(_ string, write func(io.Writer) error) error { return write(out) }
+	plan := e.plan.
+		WithSettings(func(settings *runner.Settings) { settings.Numeric.Workers = e.workers }).
+		WithOutputs(func(outputs *runner.Outputs) {
+			outputs.Scheduler = &runner.SchedulerFile{Target: target, Write: writeToOut}
+		})
+	firstProperty := strconv.Itoa(e.instances[0].number)
+	return e.batchPlan(&batch{properties: []string{firstProperty}, plan: plan})
+}
+
+// schedulerFile returns the file of -exportstrat. The test must have exactly one property instance.
 func (e *exporter) schedulerFile(ext, options string) ([]byte, error) {
 	if len(e.instances) != 1 {
 		return nil, fmt.Errorf("a scheduler is exported of one property under one valuation, found %d", len(e.instances))
@@ -243,13 +257,7 @@ func (e *exporter) schedulerFile(ext, options string) ([]byte, error) {
 		target += ":" + options
 	}
 	var text bytes.Buffer
-	writeToText := func(_ string, write func(io.Writer) error) error { return write(&text) }
-	plan := e.plan.
-		WithSettings(func(settings *runner.Settings) { settings.Numeric.Workers = e.workers }).
-		WithOutputs(func(outputs *runner.Outputs) {
-			outputs.Scheduler = &runner.SchedulerFile{Target: target, Write: writeToText}
-		})
-	plan, err := e.batchPlan(&batch{properties: []string{strconv.Itoa(e.instances[0].number)}, plan: plan})
+	plan, err := e.schedulerPlan(target, &text)
 	if err != nil {
 		return nil, err
 	}

@@ -18,8 +18,8 @@ import (
 // provenLabel is the label of the native engine with certificates.
 const provenLabel = native.Name + ":proven"
 
-// Certify replaces the native engine by the native engine with certificates, in the run and in every test. It returns an error if the run does not use
-// the native engine, or then uses an engine twice.
+// Certify makes the native engine write certificates, in the run and in every test. It returns an error if the run does not use the native
+// engine, or uses an engine twice.
 func (s *Selection) Certify() error {
 	s.Labels = withProven(s.Labels)
 	for i := range s.Tests {
@@ -31,7 +31,7 @@ func (s *Selection) Certify() error {
 	return runner.Distinct(s.Labels)
 }
 
-// withProven returns labels of engines in which provenLabel replaces the label of the native engine.
+// withProven returns engine labels with the native engine replaced by the native engine with certificates.
 func withProven(labels []string) []string {
 	replaced := slices.Clone(labels)
 	for i, label := range replaced {
@@ -42,7 +42,7 @@ func withProven(labels []string) []string {
 	return replaced
 }
 
-// ProvenNotes returns a note with the number of proven answers, and a note for each reason why other answers are not proven.
+// ProvenNotes returns a note with the number of proven answers, and a note for each reason why an answer is not proven.
 func ProvenNotes(rep *report.TestReport) []string {
 	answers, proven := 0, 0
 	reasons := make(map[string]int)
@@ -65,7 +65,7 @@ func ProvenNotes(rep *report.TestReport) []string {
 	return notes
 }
 
-// reasonNotProven returns the reason why an answer is not proven, which is in one of its warnings.
+// reasonNotProven returns the reason why an answer is not proven, from its last warning about this.
 func reasonNotProven(verdict *result.Verdict) string {
 	for _, warning := range slices.Backward(verdict.Warnings) {
 		if reason, ok := strings.CutPrefix(warning, native.NotProven); ok {
@@ -75,19 +75,18 @@ func reasonNotProven(verdict *result.Verdict) string {
 	return "computed otherwise, as the test asks"
 }
 
-// Identity returns a text for cache keys that identifies an engine by its label, the place and version of its tool, and its switches. The text includes
-// thisProgram, the identity of this program, which parses the tool's output. tool is nil for an engine of this program. Identity returns "" if the
-// version of the tool is unknown.
+// Identity returns a text for cache keys that identifies an engine: its label, tool, version and switches, and this program. tool is nil for an
+// engine of this program. If the version of the tool is unknown, Identity returns "".
 func Identity(ctx context.Context, thisProgram, label string, tool runner.Commander, args []string) string {
 	if tool == nil {
 		return label + " " + thisProgram
 	}
-	flag := "-version"
+	versionFlag := "-version"
 	if strings.HasPrefix(label, "storm") {
-		flag = "--version"
+		versionFlag = "--version"
 	}
 	var output strings.Builder
-	_, err := tool.Run(ctx, runner.Command{Args: []string{flag}, Stdout: &output, Limits: runner.Limits{Time: time.Minute}})
+	_, err := tool.Run(ctx, runner.Command{Args: []string{versionFlag}, Stdout: &output, Limits: runner.Limits{Time: time.Minute}})
 	if err != nil || output.Len() == 0 {
 		return ""
 	}

@@ -12,8 +12,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// fileNames converts between the file names that the user gives and the file names in fsys, which package regress reads. The names in fsys are relative
-// to root, the root directory of the volume of the working directory.
+// fileNames converts between the file names of the user and the names in fsys, which are relative to root. root is the root directory of the
+// working directory's volume.
 type fileNames struct {
 	fsys         fs.FS
 	root         string
@@ -22,7 +22,7 @@ type fileNames struct {
 	onlyRelative bool     // the user gave only relative names
 }
 
-// newFileNames converts the file names that the user gave. It returns an error if a file does not exist.
+// newFileNames converts the file names that the user gave. Each file must exist.
 func newFileNames(args []string) (*fileNames, error) {
 	workingDir, err := os.Getwd()
 	if err != nil {
@@ -52,7 +52,7 @@ func newFileNames(args []string) (*fileNames, error) {
 	return names, nil
 }
 
-// directory is os.DirFS of a directory, except that it opens files whose names are not UTF-8, too: one such file must not end the tests of the others.
+// directory is like os.DirFS, but it also opens files whose names are not UTF-8.
 type directory string
 
 func (d directory) Open(name string) (fs.File, error) {
@@ -64,8 +64,8 @@ func (p *fileNames) absolute(file string) string {
 	return filepath.Join(p.root, filepath.FromSlash(file))
 }
 
-// userName returns the name of a file for messages. It is relative to the working directory if the file is below that directory or if the user gave
-// only relative names. Otherwise it is absolute.
+// userName returns the name of a file for messages. It is relative to the working directory if the file is below it, or if the user gave only
+// relative names.
 func (p *fileNames) userName(file string) string {
 	absolute := p.absolute(file)
 	relative, err := filepath.Rel(p.workingDir, absolute)
@@ -76,7 +76,7 @@ func (p *fileNames) userName(file string) string {
 	return relative
 }
 
-// userError replaces the file name in an error by the result of userName.
+// userError replaces the file name in an error by the name for messages.
 func (p *fileNames) userError(err error) error {
 	if syntaxErr, ok := err.(*syntax.Error); ok {
 		return &syntax.Error{File: p.userName(syntaxErr.File), Pos: syntaxErr.Pos, Msg: syntaxErr.Msg}

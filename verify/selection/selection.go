@@ -60,16 +60,16 @@ type Selection struct {
 // Abs returns the absolute name of a file of the tests.
 func (s *Selection) Abs(file string) string { return s.paths.absolute(file) }
 
-// Find returns the selected tests. It calls checkFiles with the names of the files that the tests read, and stops if that returns an error.
+// Find returns the selected tests. It passes the names of all files that the tests read to checkFiles, and returns its error.
 func (request *Request) Find(checkFiles func(files []string) error) (*Selection, error) {
 	names, err := newFileNames(request.Paths)
 	if err != nil {
 		return nil, err
 	}
-	recorder := &recordingFS{FS: names.fsys}
+	recorder := &recordingFS{FS: names.fsys} // only for discover
 	names.fsys = recorder
 	selected := &Selection{paths: names, Labels: request.Engines}
-	selected.Options = regress.Options{FS: names.fsys, Name: names.userName, Seed: 1, Only: request.Only, Jobs: request.Jobs}
+	selected.Options = regress.Options{Name: names.userName, Seed: 1, Only: request.Only, Jobs: request.Jobs}
 	err = request.discover(selected)
 	names.fsys, selected.Options.FS = recorder.FS, recorder.FS
 	if err != nil {
@@ -92,7 +92,7 @@ func (request *Request) Find(checkFiles func(files []string) error) (*Selection,
 	return selected, nil
 }
 
-// inputFiles returns the files that were opened and the files of the tests, with their names for messages. It leaves out files that do not exist.
+// inputFiles returns the existing files among the opened files and the files of the tests, by their names for messages.
 func (s *Selection) inputFiles(opened []string) []string {
 	names := slices.Clone(opened)
 	for i := range s.Tests {
@@ -130,12 +130,12 @@ func (f *recordingFS) Stat(name string) (fs.FileInfo, error) { return fs.Stat(f.
 // ReadDir implements fs.ReadDirFS. It does not record the name, because no contents are read.
 func (f *recordingFS) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(f.FS, name) }
 
-// discover adds the tests of every path. The tests of a directory with a suite file are the tests that the file lists.
+// discover adds the tests of every path. If a directory has a suite file, only the tests of the suite file are added.
 func (request *Request) discover(selected *Selection) error {
 	if request.QVBS {
 		return request.discoverBenchmarks(selected)
 	}
-	var suites []string // the names of all suites
+	var suiteNames []string
 	for _, name := range selected.paths.arguments {
 		config, dir, err := request.suiteFile(selected, name)
 		if err != nil {
@@ -148,20 +148,20 @@ func (request *Request) discover(selected *Selection) error {
 		selected.Tests = append(selected.Tests, tests...)
 		if config != nil {
 			request.applySuiteFile(selected, config)
-			suites = append(suites, config.Suites()...)
+			suiteNames = append(suiteNames, config.Suites()...)
 		}
 	}
 	for _, name := range request.Suites {
-		if !slices.Contains(suites, name) {
-			return usage.Errorf("--suite: found %q, want the name of a suite in %s (%s)", name, suitefile.Name, cmp.Or(strings.Join(suites, ", "), "there is none"))
+		if !slices.Contains(suiteNames, name) {
+			choice := cmp.Or(strings.Join(suiteNames, ", "), "there is none")
+			return usage.Errorf("--suite: found %q, want the name of a suite in %s (%s)", name, suitefile.Name, choice)
 		}
 	}
 	selected.Tests = regress.Distinct(selected.Tests)
 	return nil
 }
 
-// testsOf returns the tests of a path. Without a suite file these are all tests found there; otherwise those of the suite file suite in the
-// directory dir.
+// testsOf returns the tests of a path. If suite is not nil, these are the tests of this suite file, which is in the directory dir.
 func (request *Request) testsOf(selected *Selection, path string, suite *suitefile.File, dir string) ([]regress.Test, error) {
 	pairing, hasPairing := request.pairing()
 	if suite == nil {
@@ -173,7 +173,7 @@ func (request *Request) testsOf(selected *Selection, path string, suite *suitefi
 	return suite.Tests(selected.paths.fsys, dir, request.Suites)
 }
 
-// discoverBenchmarks adds the cases of the benchmark set.
+// discoverBenchmarks adds the cases of the Quantitative Verification Benchmark Set.
 func (request *Request) discoverBenchmarks(s *Selection) (err error) {
 	s.Benchmarks, err = qvbs.Discover(s.paths.fsys, s.paths.arguments, qvbs.Options{MaxStates: request.MaxStates, Name: s.paths.userName})
 	if err != nil {
@@ -183,8 +183,8 @@ func (request *Request) discoverBenchmarks(s *Selection) (err error) {
 	return nil
 }
 
-// suiteFile reads the suite file with a name, or the one in the directory with this name. config is nil if there is no suite file. dir is the directory
-// of the suite file.
+// suiteFile reads the suite file with this name, or the suite file in the directory with this name. config is nil if there is no suite file. dir
+// is the directory of the suite file.
 func (request *Request) suiteFile(selected *Selection, name string) (config *suitefile.File, dir string, err error) {
 	if ext := path.Ext(name); ext == ".yaml" || ext == ".yml" {
 		config, err := suitefile.Open(selected.paths.fsys, name, selected.paths.userName)
@@ -197,8 +197,8 @@ func (request *Request) suiteFile(selected *Selection, name string) (config *sui
 	return config, name, err
 }
 
-// applySuiteFile sets the options of the whole run that a suite file gives. Options that are set already are kept, except for the seed and the
-// probability of false alarms.
+// applySuiteFile sets the options of the run from a suite file. It replaces the seed and the probability of false alarms. Other options keep
+// earlier values.
 func (*Request) applySuiteFile(selected *Selection, config *suitefile.File) {
 	selected.Options.Title = cmp.Or(selected.Options.Title, config.Title)
 	selected.PrismImage = cmp.Or(selected.PrismImage, config.PrismImage)
@@ -216,7 +216,7 @@ func (*Request) applySuiteFile(selected *Selection, config *suitefile.File) {
 	selected.Strict = selected.Strict || config.Strict
 }
 
-// applyFlags replaces settings of suite files by settings of the command line. If the command line names no engines, the run uses the engines of all
+// applyFlags overrides the settings of suite files by the command line. Without engines on the command line, the run uses the engines of all
 // tests.
 func (request *Request) applyFlags(selected *Selection) error {
 	hasEngineFlag := len(selected.Labels) > 0
@@ -248,7 +248,7 @@ func (request *Request) applyFlags(selected *Selection) error {
 	return nil
 }
 
-// useEnginesOf adds the engines of a test to the labels. A test without engines runs on the native engine.
+// useEnginesOf adds the engines of a test to the engines of the run. A test without engines runs on the native engine.
 func (s *Selection) useEnginesOf(test *regress.Test) {
 	if len(test.Engines) == 0 {
 		test.Engines = []string{"native"}
@@ -260,7 +260,7 @@ func (s *Selection) useEnginesOf(test *regress.Test) {
 	}
 }
 
-// pairing returns the pairing that the command line asks for. If it asks for none, pairing returns suite.Closest and false.
+// pairing returns the pairing that the command line asks for. The default is suite.Closest.
 func (request *Request) pairing() (pairing suite.Pairing, isGiven bool) {
 	switch {
 	case request.Match:

@@ -11,7 +11,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Pairing says which properties files belong to which models of a directory.
+// Pairing selects the properties files that belong to a model of the same directory.
 type Pairing uint8
 
 // The pairings.
@@ -28,9 +28,8 @@ const (
 	Every
 )
 
-// Discover returns the runs of a directory and its subdirectories, or of a single file: a model, a properties file, an .auto file or a
-// list file (.txt). The order is prism-auto's: subdirectories first. Errors in the files are of type *syntax.Error, with
-// names of fsys.
+// Discover returns the runs of a directory and its subdirectories, or of a single file. A file is a model, a properties file, an .auto file or a
+// list (.txt). As in prism-auto, the runs of subdirectories come first. Errors in the files are of type *syntax.Error.
 //
 // Source: benchmarkDir and benchmarkFile in prism/etc/scripts/prism-auto of PRISM 4.10.
 func Discover(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
@@ -56,10 +55,11 @@ func Discover(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
 	case isAuto(file):
 		return directory.runsOfAutoFile(file)
 	}
-	return nil, &syntax.Error{File: name, Msg: "found a file of an unknown kind, want a directory, a model (.prism .nm .pm .sm), properties (.props .pctl .csl), an .auto file, or a list (.txt)"}
+	return nil, &syntax.Error{File: name, Msg: "found a file of an unknown kind, want a directory, a model (.prism .nm .pm .sm), " +
+		"properties (.props .pctl .csl), an .auto file, or a list (.txt)"}
 }
 
-// discoverTree returns the runs of a directory and of its subdirectories, except those whose name begins with a dot.
+// discoverTree returns the runs of a directory and its subdirectories. It skips subdirectories with names that begin with a dot.
 func discoverTree(fsys fs.FS, dir string, pairing Pairing) ([]Run, error) {
 	entries, err := fs.ReadDir(fsys, dir)
 	if err != nil {
@@ -84,8 +84,7 @@ func discoverTree(fsys fs.FS, dir string, pairing Pairing) ([]Run, error) {
 	return append(runs, directoryRuns...), err
 }
 
-// discoverList returns the runs of a list file. Each line has the form "directory,file": a directory relative to the list, and a properties
-// file in it.
+// discoverList returns the runs of a list file. A line "dir,file" names a properties file; dir is relative to the list.
 func discoverList(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
 	lines, err := readLines(fsys, name)
 	if err != nil {
@@ -102,7 +101,7 @@ func discoverList(fsys fs.FS, name string, pairing Pairing) ([]Run, error) {
 	return runs, nil
 }
 
-// discoverLine returns the runs of one line of a list file. The line must not name another list, because two lists could name each other.
+// discoverLine returns the runs of one line of a list file.
 func discoverLine(fsys fs.FS, listName string, line []word, pairing Pairing) ([]Run, error) {
 	lineError := func(format string, args ...any) error {
 		return &syntax.Error{File: listName, Pos: line[0].place.Pos, Msg: fmt.Sprintf(format, args...)}
@@ -116,7 +115,7 @@ func discoverLine(fsys fs.FS, listName string, line []word, pairing Pairing) ([]
 	if !ok || file == "" {
 		return nil, lineError("found no comma, want a directory, a comma and a properties file")
 	}
-	if isList(file) {
+	if isList(file) { // two lists could name each other
 		return nil, lineError("found %q, which is a list again, want a properties file", file)
 	}
 	runs, err := Discover(fsys, path.Join(path.Dir(listName), dir, file), pairing)
@@ -150,19 +149,19 @@ func openDirectory(fsys fs.FS, dir string, pairing Pairing) (*directory, error) 
 	return result, nil
 }
 
-// isModel reports whether a file has the extension of a model. The extensions are the ones of prism-auto, and .jani.
+// isModel reports whether a file has the extension of a model in PRISM's or JANI's language.
 func isModel(name string) bool { return hasExt(name, ".jani", ".prism", ".nm", ".pm", ".sm") }
 func isProps(name string) bool { return hasExt(name, ".props", ".pctl", ".csl") }
 func isAuto(name string) bool  { return hasExt(name, ".auto") }
 func isList(name string) bool  { return hasExt(name, ".txt") }
 
-// hasExt reports whether a file name has one of the extensions. A name such as ".props", which is only an extension, does not count.
+// hasExt reports whether a file name has one of the extensions and a stem before it.
 func hasExt(name string, exts ...string) bool {
 	ext := path.Ext(name)
 	return slices.Contains(exts, ext) && path.Base(name) != ext
 }
 
-// discover returns the runs of the directory without its subdirectories: the runs of its models, and of .auto files that belong to no model.
+// discover returns the runs of the directory without its subdirectories.
 func (d *directory) discover() ([]Run, error) {
 	models, err := d.modelLines()
 	if err != nil {
@@ -177,7 +176,8 @@ func (d *directory) discover() ([]Run, error) {
 		runs = append(runs, found...)
 	}
 	for _, file := range d.files {
-		if !isAuto(file) || len(d.modelsNamedBy(file)) > 0 {
+		belongsToModel := len(d.modelsNamedBy(file)) > 0
+		if !isAuto(file) || belongsToModel {
 			continue
 		}
 		found, err := d.runsWithoutModel(file)
@@ -189,7 +189,7 @@ func (d *directory) discover() ([]Run, error) {
 	return runs, nil
 }
 
-// modelLines returns the models, each followed by its switches: the lines of the file "models", or all models if there is no such file.
+// modelLines returns the models, each followed by its switches. It reads them from the file "models" if this file exists.
 func (d *directory) modelLines() ([][]word, error) {
 	if slices.Contains(d.files, "models") {
 		return d.readLines("models")
@@ -203,7 +203,7 @@ func (d *directory) modelLines() ([][]word, error) {
 	return lines, nil
 }
 
-// modelsNamedBy returns the models whose name is a prefix of the file's name.
+// modelsNamedBy returns the models with a name that is a prefix of the file's name.
 func (d *directory) modelsNamedBy(file string) []string {
 	var models []string
 	for _, name := range d.files {
@@ -214,32 +214,35 @@ func (d *directory) modelsNamedBy(file string) []string {
 	return models
 }
 
-// isPaired reports whether a properties file belongs to a model. models are the models of the directory, each followed by its switches. With the pairing
-// Closest, the first rule that some model of the directory satisfies decides.
+// isPaired reports whether a properties file belongs to a model. models are all models of the directory, each followed by its switches.
 func (d *directory) isPaired(model, props string, models [][]word) bool {
-	if d.pairing == Every {
+	switch d.pairing {
+	case Every:
 		return true
+	case Matching:
+		return beginsWithModel(props, model)
 	}
-	nameMatches := func(name string) bool { return strings.HasPrefix(props, path.Base(name)) }
-	if d.pairing == Matching {
-		return nameMatches(model)
-	}
-	stemMatches := func(name string) bool {
-		return strings.TrimSuffix(props, path.Ext(props)) == strings.TrimSuffix(path.Base(name), path.Ext(name))
-	}
-	for _, matches := range []func(string) bool{nameMatches, stemMatches} {
-		if matches(model) {
+	// The first rule that matches some model of the directory decides.
+	for _, matches := range []func(props, model string) bool{beginsWithModel, hasStemOfModel} {
+		if matches(props, model) {
 			return true
 		}
-		if slices.ContainsFunc(models, func(line []word) bool { return matches(line[0].text) }) {
+		if slices.ContainsFunc(models, func(line []word) bool { return matches(props, line[0].text) }) {
 			return false
 		}
 	}
 	return true
 }
 
-// runsOfModelFile returns the runs of a model that the user named. With the pairing Closest the model gets its switches from the
-// file "models".
+// beginsWithModel reports whether the name of a properties file begins with the name of a model, as die.prism.props and die.prism.
+func beginsWithModel(props, model string) bool { return strings.HasPrefix(props, path.Base(model)) }
+
+// hasStemOfModel reports whether two file names are equal without their extensions, as die.props and die.prism.
+func hasStemOfModel(props, model string) bool {
+	return strings.TrimSuffix(props, path.Ext(props)) == strings.TrimSuffix(path.Base(model), path.Ext(model))
+}
+
+// runsOfModelFile returns the runs of a model that the user named.
 func (d *directory) runsOfModelFile(file string) ([]Run, error) {
 	models, err := d.modelLines()
 	if err != nil {
@@ -247,7 +250,7 @@ func (d *directory) runsOfModelFile(file string) ([]Run, error) {
 	}
 	models = slices.DeleteFunc(models, func(model []word) bool { return model[0].text != file })
 	if d.pairing != Closest || len(models) == 0 {
-		models = [][]word{{{text: file}}}
+		models = [][]word{{{text: file}}} // the model without switches
 	}
 	var runs []Run
 	for _, model := range models {
@@ -260,7 +263,7 @@ func (d *directory) runsOfModelFile(file string) ([]Run, error) {
 	return runs, nil
 }
 
-// runsOfModel returns the runs of a model with each of its properties files and .auto files. line is the name of the model followed by its switches.
+// runsOfModel returns the runs of a model with its properties files and .auto files. line is the model followed by its switches.
 func (d *directory) runsOfModel(line []word) ([]Run, error) {
 	model, switches := line[0].text, line[1:]
 	models, err := d.modelLines()
@@ -272,28 +275,39 @@ func (d *directory) runsOfModel(line []word) ([]Run, error) {
 		return nil, err
 	}
 	var runs []Run
-	for _, args := range argLines {
-		args = slices.Concat(switches, args)
-		for _, file := range d.files {
-			if !isProps(file) || !d.isPaired(model, file, models) {
-				continue
-			}
-			found, err := d.combineArgs(file, func(extra []word) Run { return d.newRun(model, file, args, extra) })
-			if err != nil {
-				return nil, err
-			}
-			runs = append(runs, found...)
-		}
-		auto, err := d.runsOfAutos(model, args)
+	for _, modelArgs := range argLines {
+		args := slices.Concat(switches, modelArgs)
+		withProps, err := d.runsWithProps(model, args, models)
 		if err != nil {
 			return nil, err
 		}
-		runs = append(runs, auto...)
+		withAutos, err := d.runsOfAutos(model, args)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, withProps...)
+		runs = append(runs, withAutos...)
 	}
 	return runs, nil
 }
 
-// runsOfAutos returns the runs of the .auto files whose names begin with the name of a model.
+// runsWithProps returns the runs of a model with each of its properties files. args are the switches of the model. models are all models.
+func (d *directory) runsWithProps(model string, args []word, models [][]word) ([]Run, error) {
+	var runs []Run
+	for _, file := range d.files {
+		if !isProps(file) || !d.isPaired(model, file, models) {
+			continue
+		}
+		found, err := d.combineArgs(file, func(propsArgs []word) Run { return d.newRun(model, file, args, propsArgs) })
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, found...)
+	}
+	return runs, nil
+}
+
+// runsOfAutos returns the runs of all .auto files with names that begin with the name of the model.
 func (d *directory) runsOfAutos(model string, args []word) ([]Run, error) {
 	var runs []Run
 	for _, file := range d.files {
@@ -315,18 +329,18 @@ func (d *directory) runsOfProps(file string) ([]Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	extras, err := d.argLinesOf(file)
+	propsArgLines, err := d.argLinesOf(file)
 	if err != nil {
 		return nil, err
 	}
 	var runs []Run
-	for _, extra := range extras {
+	for _, propsArgs := range propsArgLines {
 		for _, line := range models {
 			model, switches := line[0].text, line[1:]
 			if !d.isPaired(model, file, models) {
 				continue
 			}
-			found, err := d.combineArgs(model, func(args []word) Run { return d.newRun(model, file, switches, args, extra) })
+			found, err := d.combineArgs(model, func(modelArgs []word) Run { return d.newRun(model, file, switches, modelArgs, propsArgs) })
 			if err != nil {
 				return nil, err
 			}
@@ -336,13 +350,13 @@ func (d *directory) runsOfProps(file string) ([]Run, error) {
 	return runs, nil
 }
 
-// modelsFor returns the models that may be paired with a properties file, each with its switches. prism-auto -m ignores the file "models".
+// modelsFor returns the models that may be paired with a properties file, each followed by its switches.
 func (d *directory) modelsFor(file string) ([][]word, error) {
 	models, err := d.modelLines()
 	if err != nil || d.pairing != Matching {
 		return models, err
 	}
-	models = nil
+	models = nil // prism-auto -m ignores the file "models"
 	for _, model := range d.modelsNamedBy(file) {
 		models = append(models, []word{{text: model}})
 	}
@@ -372,7 +386,7 @@ func (d *directory) runsOfAutoFile(file string) ([]Run, error) {
 	return runs, nil
 }
 
-// runsWithoutModel returns the runs of an .auto file that belongs to no model; its lines name the models.
+// runsWithoutModel returns the runs of an .auto file that belongs to no model. Its lines name the models.
 func (d *directory) runsWithoutModel(file string) ([]Run, error) {
 	argLines, err := d.readLines(file)
 	if err != nil {
@@ -385,8 +399,7 @@ func (d *directory) runsWithoutModel(file string) ([]Run, error) {
 	return runs, nil
 }
 
-// combineArgs returns one run for every line of the .args file that belongs to a file. newRun makes a run from the switches of a line. It returns an
-// error if the directory has too many runs.
+// combineArgs returns one run for each line of the .args file of a file. newRun makes a run from the switches of a line.
 func (d *directory) combineArgs(file string, newRun func(args []word) Run) ([]Run, error) {
 	argLines, err := d.argLinesOf(file)
 	if err != nil {
@@ -403,16 +416,15 @@ func (d *directory) combineArgs(file string, newRun func(args []word) Run) ([]Ru
 	return runs, nil
 }
 
-// runsOfAuto returns the runs of an .auto file with a model: one for each pair of a line of the file and a line of its .args file. args are the switches
-// of the model.
-func (d *directory) runsOfAuto(model, file string, args []word) ([]Run, error) {
+// runsOfAuto returns one run for each line of an .auto file combined with each line of its .args file. modelArgs are the switches of the model.
+func (d *directory) runsOfAuto(model, file string, modelArgs []word) ([]Run, error) {
 	argLines, err := d.readLines(file)
 	if err != nil {
 		return nil, err
 	}
 	var runs []Run
 	for _, line := range argLines {
-		found, err := d.combineArgs(file, func(extra []word) Run { return d.newRun(model, "", args, line, extra) })
+		found, err := d.combineArgs(file, func(autoArgs []word) Run { return d.newRun(model, "", modelArgs, line, autoArgs) })
 		if err != nil {
 			return nil, err
 		}
@@ -421,7 +433,7 @@ func (d *directory) runsOfAuto(model, file string, args []word) ([]Run, error) {
 	return runs, nil
 }
 
-// newRun returns the run of a model and a properties file with lists of switches. The name of a file is empty if the run has none.
+// newRun returns the run of a model and a properties file with lists of switches. An empty name means no file.
 func (d *directory) newRun(model, props string, args ...[]word) Run {
 	run := Run{Dir: d.dir}
 	if model != "" {
@@ -437,7 +449,7 @@ func (d *directory) newRun(model, props string, args ...[]word) Run {
 	return run
 }
 
-// argLinesOf reads the lines of the .args file that belongs to a file. If there is no such file, it returns one line without switches.
+// argLinesOf returns the lines of the .args file of a file. A missing file counts as one line without switches.
 func (d *directory) argLinesOf(file string) ([][]word, error) {
 	lines, err := d.readLines(file + ".args")
 	if errors.Is(err, fs.ErrNotExist) {

@@ -13,8 +13,8 @@ type ModelFiles struct {
 	Props []string
 }
 
-// Models lists the models of a directory and its subdirectories, each with the properties files that Closest pairs with it.
-// It skips directories whose name begins with a dot. The order is that of Discover: subdirectories first.
+// Models lists the models of a directory and its subdirectories. Each comes with the properties files that the pairing Closest selects. Models of
+// subdirectories come first.
 func Models(ctx context.Context, fsys fs.FS, dir string) ([]ModelFiles, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -24,10 +24,10 @@ func Models(ctx context.Context, fsys fs.FS, dir string) ([]ModelFiles, error) {
 		return nil, err
 	}
 	var models []ModelFiles
-	own := &directory{fsys: fsys, dir: dir, pairing: Closest}
+	current := &directory{fsys: fsys, dir: dir, pairing: Closest}
 	for _, entry := range entries {
 		if !entry.IsDir() {
-			own.files = append(own.files, entry.Name())
+			current.files = append(current.files, entry.Name())
 			continue
 		}
 		if strings.HasPrefix(entry.Name(), ".") {
@@ -39,7 +39,7 @@ func Models(ctx context.Context, fsys fs.FS, dir string) ([]ModelFiles, error) {
 		}
 		models = append(models, subdirectoryModels...)
 	}
-	return append(models, own.modelFiles()...), nil
+	return append(models, current.modelFiles()...), nil
 }
 
 // modelFiles returns the models of a directory, each with its properties files.

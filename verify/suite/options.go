@@ -10,8 +10,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Options has the values of the switches of a run that say what to compute. It leaves out switches that say how to
-// compute it, such as PRISM's engines and solution methods.
+// Options has the values of the switches that say what to compute. Other switches, such as PRISM's engines, are only in Switches.
 type Options struct {
 	// Model and Props are the files of the run; each is empty if there is none.
 	Model, Props string
@@ -44,7 +43,7 @@ type Simulation struct {
 	Error, HalfWidth, Approximation, MaxRewardSum float64 // -simconf, -simwidth, -simapprox, -simmaxrwd
 }
 
-// Options interprets the switches. The error for an unknown switch is a *syntax.Error at its place.
+// Options interprets the switches. An unknown switch is a *syntax.Error at its position.
 //
 // Source: PrismCL.java and PrismSettings.java of PRISM 4.10.
 func (r Run) Options() (Options, error) {
@@ -93,8 +92,7 @@ func (r *optionReader) splitArgs() {
 	}
 }
 
-// addFile sets the model to the first file of the arguments, and the properties file to the next one. If the model is imported, it sets only the
-// properties file.
+// addFile sets the model or the properties file from an argument. The model comes first, unless it is imported.
 func (r *optionReader) addFile(word string, importsModel bool) {
 	switch name := path.Join(r.run.Dir, word); {
 	case r.Model == "" && !importsModel:
@@ -106,8 +104,8 @@ func (r *optionReader) addFile(word string, importsModel bool) {
 	}
 }
 
-// nextSwitch returns the switch at an index of the arguments, with the arguments that follow it. It records an error if the switch is unknown or has too
-// few arguments.
+// nextSwitch returns the switch at an index of the arguments, with its own arguments. An unknown switch is an error, and so is a missing
+// argument.
 func (r *optionReader) nextSwitch(args []string, index int) Switch {
 	r.current = index
 	option := Switch{Words: args[index : index+1 : index+1], index: index}
@@ -124,10 +122,10 @@ func (r *optionReader) nextSwitch(args []string, index int) Switch {
 	return option
 }
 
-// readSwitch interprets a switch. It ignores a switch with a wrong number of arguments.
+// readSwitch interprets a switch.
 func (r *optionReader) readSwitch(option *Switch) {
 	count, _ := arity(option.Name())
-	if len(option.Words) != 1+count {
+	if len(option.Words) != 1+count { // an error about the number of arguments is already recorded
 		return
 	}
 	r.current = option.index
@@ -159,7 +157,7 @@ func (r *optionReader) readSwitch(option *Switch) {
 	}
 }
 
-// readGroup interprets a switch that is recognised by its prefix: an import, an export or a switch of the simulator. It ignores all others.
+// readGroup interprets an import, an export or a switch of the simulator. It ignores other switches.
 func (r *optionReader) readGroup(option *Switch) {
 	if option.Ignored() {
 		return
@@ -200,7 +198,7 @@ func (r *optionReader) readSimulation(option *Switch) {
 	}
 }
 
-// parseInteger parses an integer. It records an error if the word is not one.
+// parseInteger parses an integer, or records an error.
 func (r *optionReader) parseInteger(word string) int64 {
 	integer, err := strconv.ParseInt(word, 10, 64)
 	if err != nil {
@@ -209,7 +207,7 @@ func (r *optionReader) parseInteger(word string) int64 {
 	return integer
 }
 
-// parseNumber parses a number. It records an error if the word is not one.
+// parseNumber parses a number, or records an error.
 func (r *optionReader) parseNumber(word string) float64 {
 	number, err := strconv.ParseFloat(word, 64)
 	if err != nil {

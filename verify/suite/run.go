@@ -13,10 +13,10 @@ type Run struct {
 	Dir string
 	// Model and Props are the files; each is empty if there is none or if Args names it.
 	Model, Props string
-	// Args are switches, in PRISM's order: those of the model, of the model's .args file and of the properties' .args file;
-	// or a line of an .auto file followed by one of its .args file.
+	// Args are switches in PRISM's order: first for the model, then from the model's .args file, then from the .args file of the
+	// properties. For an .auto file, its line comes first, then a line of its .args file.
 	Args []string
-	// Places are the places where Args are written. It may be shorter than Args: the other arguments come from no file.
+	// Places are the places where Args are written. Arguments beyond its length come from no file.
 	Places []Place
 }
 
@@ -37,7 +37,8 @@ func (r Run) String() string {
 	return strings.Join(words, " ")
 }
 
-// errorAt returns an error at the place of argument i. If the argument has no place, the error is about the properties file, the model or the directory.
+// errorAt returns an error about argument i at its place in a file. Without a place, the error is about the properties file, the model or the
+// directory.
 func (r Run) errorAt(i int, msg string) error {
 	if i < len(r.Places) && r.Places[i].File != "" {
 		return &syntax.Error{File: r.Places[i].File, Pos: r.Places[i].Pos, Msg: msg}

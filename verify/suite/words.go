@@ -3,6 +3,7 @@ package suite
 import (
 	"bytes"
 	"io/fs"
+	"strings"
 
 	"tilecheck/internal/limited"
 	"tilecheck/prism/syntax"
@@ -15,11 +16,9 @@ type word struct {
 }
 
 const (
-	// maxLines is the greatest size of a file of switches or of a list, in bytes. PRISM's own
-	// suite has files of up to 2,505 bytes.
+	// maxLines is the greatest size of a file of switches or of a list, in bytes.
 	maxLines = 256 << 10
-	// maxRuns is the greatest number of runs in a directory: the lines of a model's file and of
-	// its properties' file multiply.
+	// maxRuns is the greatest number of runs in a directory.
 	maxRuns = 100_000
 )
 
@@ -32,8 +31,7 @@ func readLines(fsys fs.FS, name string) ([][]word, error) {
 	return splitLines(name, text), nil
 }
 
-// splitLines splits a file of switches into words, line by line. It skips empty lines and lines that start with #. There
-// is no quoting.
+// splitLines splits a file of switches into lines of words. It skips empty lines and comment lines, which start with #.
 func splitLines(name string, text []byte) [][]word {
 	var lines [][]word
 	lineNumber, offset := int32(0), 0
@@ -47,12 +45,12 @@ func splitLines(name string, text []byte) [][]word {
 	return lines
 }
 
-// splitWords splits a line of a file into words at blanks. offset is the offset of the line in the file.
+// splitWords splits a line into words at white space. offset is the offset of the line in the file.
 func splitWords(name string, lineNumber int32, offset int, line []byte) []word {
 	var words []word
-	start := -1 // of the current word; negative between words
+	start := -1 // the index of the current word; -1 between words
 	for i := 0; i <= len(line); i++ {
-		isBlank := i == len(line) || bytes.IndexByte([]byte(" \t\r\n\v\f"), line[i]) >= 0
+		isBlank := i == len(line) || strings.IndexByte(" \t\r\n\v\f", line[i]) >= 0
 		switch {
 		case !isBlank && start < 0:
 			start = i

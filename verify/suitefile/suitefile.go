@@ -41,7 +41,7 @@ type File struct {
 	sections []section
 }
 
-// section is one suite of a suite file, or the settings that all its suites share.
+// section is one suite of a suite file, or the defaults of all suites.
 type section struct {
 	name         string
 	paths        []located
@@ -66,66 +66,71 @@ type expectation struct {
 	regress.Extra
 }
 
-// Read reads a suite file. name is used in messages. The error is a syntax.ErrorList with every error of the file.
+// Read parses a suite file. Messages use name. The error is a syntax.ErrorList with every error of the file.
 func Read(name string, src []byte) (*File, error) {
-	r := &suiteReader{yamlReader: yamlReader{file: name}}
+	reader := &suiteReader{yamlReader: yamlReader{file: name}}
 	file := &File{name: name}
-	r.mapping(r.document(src), "the file", append(r.sectionEntries(&file.defaults), r.fileEntries(file)...))
+	entries := append(reader.sectionEntries(&file.defaults), reader.fileEntries(file)...)
+	reader.readMapping(reader.readDocument(src), "the file", entries)
 	if len(file.sections) == 0 {
 		file.sections = []section{{}}
 	}
-	if err := r.errs.Err(); err != nil {
+	if err := reader.errs.Err(); err != nil {
 		return nil, err
 	}
 	return file, nil
 }
 
-// fileEntries returns the keys that only the top level of a file has, with functions that store their values in file.
+// fileEntries returns the keys of the top level of a suite file. Each entry stores its value in file.
 func (r *suiteReader) fileEntries(file *File) []entry {
 	return []entry{
-		{"title", func(n ast.Node) { file.Title = r.text(n) }},
-		{"images", func(n ast.Node) {
-			r.mapping(n, "images", []entry{
-				{"prism", func(n ast.Node) { file.PrismImage = r.text(n) }},
-				{"prism-games", func(n ast.Node) { file.GamesImage = r.text(n) }},
-				{"storm", func(n ast.Node) { file.StormImage = r.text(n) }},
-			})
-		}},
+		{"title", func(n ast.Node) { file.Title = r.readText(n) }},
+		{"images", func(n ast.Node) { r.readImages(n, file) }},
 		{"flakes", func(n ast.Node) {
 			flakes := scalarValue(&r.yamlReader, n, "a probability between 0 and 1", probability)
 			file.Flakes = &flakes
 		}},
 		{"seed", func(n ast.Node) {
-			seed := scalarValue(&r.yamlReader, n, "a number that is not negative", func(s string) (uint64, error) { return strconv.ParseUint(s, 10, 64) })
+			parseSeed := func(text string) (uint64, error) { return strconv.ParseUint(text, 10, 64) }
+			seed := scalarValue(&r.yamlReader, n, "a number that is not negative", parseSeed)
 			file.Seed = &seed
 		}},
-		{"strict", func(n ast.Node) { file.Strict = r.boolean(n) }},
-		{"jobs", func(n ast.Node) { file.Jobs = r.count(n) }},
+		{"strict", func(n ast.Node) { file.Strict = r.readBoolean(n) }},
+		{"jobs", func(n ast.Node) { file.Jobs = r.readCount(n) }},
 		{"cluster", func(n ast.Node) { r.readCluster(n, &file.Cluster) }},
-		{"suites", func(n ast.Node) { r.list(n, func(n ast.Node) { r.readSection(n, file) }) }},
+		{"suites", func(n ast.Node) { r.readList(n, func(n ast.Node) { r.readSection(n, file) }) }},
 	}
 }
 
-// readSection reads a suite of the list "suites", and adds it to the file.
+// readImages reads the names of the container images of the tools.
+func (r *suiteReader) readImages(n ast.Node, file *File) {
+	r.readMapping(n, "images", []entry{
+		{"prism", func(n ast.Node) { file.PrismImage = r.readText(n) }},
+		{"prism-games", func(n ast.Node) { file.GamesImage = r.readText(n) }},
+		{"storm", func(n ast.Node) { file.StormImage = r.readText(n) }},
+	})
+}
+
+// readSection reads a suite from the list "suites" and adds it to the file.
 func (r *suiteReader) readSection(n ast.Node, file *File) {
 	var suite section
-	r.mapping(n, "a suite", append(r.sectionEntries(&suite),
+	r.readMapping(n, "a suite", append(r.sectionEntries(&suite),
 		entry{"name", func(n ast.Node) {
-			suite.name = r.text(n)
+			suite.name = r.readText(n)
 			if slices.ContainsFunc(file.sections, func(earlier section) bool { return earlier.name == suite.name }) {
 				r.fail(n, "found a second suite %q, want names that differ", suite.name)
 			}
 		}},
 		entry{"paths", func(n ast.Node) {
-			r.list(n, func(n ast.Node) { suite.paths = append(suite.paths, located{r.text(n), posOf(n)}) })
+			r.readList(n, func(n ast.Node) { suite.paths = append(suite.paths, located{r.readText(n), posOf(n)}) })
 		}},
 	))
 	file.sections = append(file.sections, suite)
 }
 
-// probability parses a number between 0 and 1, both excluded.
-func probability(s string) (float64, error) {
-	number, err := strconv.ParseFloat(s, 64)
+// probability parses a number between 0 and 1. It excludes 0 and 1.
+func probability(text string) (float64, error) {
+	number, err := strconv.ParseFloat(text, 64)
 	if err == nil && !(number > 0 && number < 1) {
 		err = errors.New("out of range")
 	}
@@ -135,43 +140,46 @@ func probability(s string) (float64, error) {
 // suiteReader interprets the values of a suite file.
 type suiteReader struct{ yamlReader }
 
-// readCluster reads the cluster settings.
+// readCluster reads the settings of a computing cluster.
 func (r *suiteReader) readCluster(n ast.Node, cluster *settings.Settings) {
-	r.mapping(n, "cluster", []entry{
+	r.readMapping(n, "cluster", []entry{
 		{"partition", r.textReader(&cluster.Partition, settings.CheckName)},
 		{"account", r.textReader(&cluster.Account, settings.CheckName)},
 		{"time", r.textReader(&cluster.Time, settings.CheckTime)},
-		{"memory", func(n ast.Node) { cluster.Memory = r.size(n) }},
+		{"memory", func(n ast.Node) { cluster.Memory = r.readSize(n) }},
 		{"cpus", r.countReader(&cluster.CPUs, settings.MaxCPUs)},
 		{"shards", r.countReader(&cluster.Shards, settings.MaxShards)},
 		{"tasks", r.countReader(&cluster.Tasks, settings.MaxShards)},
 		{"sbatch", r.listReader(&cluster.Sbatch, settings.CheckSbatch)},
-		{"kubernetes", func(n ast.Node) {
-			kubernetes := &cluster.Kubernetes
-			r.mapping(n, "kubernetes", []entry{
-				{"image", r.textReader(&kubernetes.Image, settings.CheckImage)},
-				{"claim", r.textReader(&kubernetes.Claim, settings.CheckObject)},
-				{"mount", r.textReader(&kubernetes.Mount, settings.CheckMount)},
-				{"namespace", r.textReader(&kubernetes.Namespace, settings.CheckNamespace)},
-				{"parallelism", r.countReader(&kubernetes.Parallelism, settings.MaxShards)},
-				{"run-as", r.textReader(&kubernetes.RunAs, settings.CheckRunAs)},
-				{"pull-secret", r.textReader(&kubernetes.PullSecret, settings.CheckObject)},
-				{"priority-class", r.textReader(&kubernetes.Priority, settings.CheckObject)},
-				{"labels", r.listReader(&kubernetes.Labels, settings.CheckLabel)},
-				{"nodes", r.listReader(&kubernetes.Nodes, settings.CheckNode)},
-				{"tolerations", r.listReader(&kubernetes.Tolerations, settings.CheckToleration)},
-			})
-		}},
+		{"kubernetes", func(n ast.Node) { r.readKubernetes(n, cluster) }},
 	})
 	if len(r.errs) == 0 {
 		r.report(n, cluster.Check())
 	}
 }
 
-// textReader returns a function that reads a text into target. The function records the error of check, unless the text is empty.
+// readKubernetes reads the settings of a Kubernetes cluster.
+func (r *suiteReader) readKubernetes(n ast.Node, cluster *settings.Settings) {
+	kubernetes := &cluster.Kubernetes
+	r.readMapping(n, "kubernetes", []entry{
+		{"image", r.textReader(&kubernetes.Image, settings.CheckImage)},
+		{"claim", r.textReader(&kubernetes.Claim, settings.CheckObject)},
+		{"mount", r.textReader(&kubernetes.Mount, settings.CheckMount)},
+		{"namespace", r.textReader(&kubernetes.Namespace, settings.CheckNamespace)},
+		{"parallelism", r.countReader(&kubernetes.Parallelism, settings.MaxShards)},
+		{"run-as", r.textReader(&kubernetes.RunAs, settings.CheckRunAs)},
+		{"pull-secret", r.textReader(&kubernetes.PullSecret, settings.CheckObject)},
+		{"priority-class", r.textReader(&kubernetes.Priority, settings.CheckObject)},
+		{"labels", r.listReader(&kubernetes.Labels, settings.CheckLabel)},
+		{"nodes", r.listReader(&kubernetes.Nodes, settings.CheckNode)},
+		{"tolerations", r.listReader(&kubernetes.Tolerations, settings.CheckToleration)},
+	})
+}
+
+// textReader returns a function that reads a text into target and records the error of check. An empty text is not checked.
 func (r *suiteReader) textReader(target *string, check func(string) error) func(ast.Node) {
 	return func(n ast.Node) {
-		*target = r.text(n)
+		*target = r.readText(n)
 		if *target != "" {
 			r.report(n, check(*target))
 		}
@@ -181,54 +189,52 @@ func (r *suiteReader) textReader(target *string, check func(string) error) func(
 // countReader returns a function that reads a number from 1 to maximum into target.
 func (r *suiteReader) countReader(target *int, maximum int) func(ast.Node) {
 	return func(n ast.Node) {
-		*target = r.count(n)
+		*target = r.readCount(n)
 		if *target > maximum {
 			r.fail(n, "found %d, want at most %d", *target, maximum)
 		}
 	}
 }
 
-// listReader returns a function that adds the texts of a list to target. The function records the error of check for each text.
+// listReader returns a function that appends the texts of a list to target. It records the error of check for each text.
 func (r *suiteReader) listReader(target *[]string, check func(string) error) func(ast.Node) {
 	return func(n ast.Node) {
-		r.list(n, func(n ast.Node) {
-			text := r.text(n)
+		r.readList(n, func(n ast.Node) {
+			text := r.readText(n)
 			r.report(n, check(text))
 			*target = append(*target, text)
 		})
 	}
 }
 
-// report records an error at the place of a node. It does nothing if err is nil.
+// report records an error at the position of a node. It does nothing if err is nil.
 func (r *suiteReader) report(n ast.Node, err error) {
 	if err != nil {
 		r.fail(n, "%v", err)
 	}
 }
 
-// sectionEntries returns the keys that both a suite and the top level of a file can have, with functions that store their values in section.
+// checkEngine returns an error if a label does not name an engine for suites.
+func checkEngine(label string) error {
+	_, _, err := Engine(label)
+	return err
+}
+
+// sectionEntries returns the keys that both a suite and the top level of the file can have. Each entry stores its value in section.
 func (r *suiteReader) sectionEntries(section *section) []entry {
 	return []entry{
 		{"match", func(n ast.Node) {
 			section.pairing, section.hasPairing = scalarValue(&r.yamlReader, n, "closest, name or all", parsePairing), true
 		}},
-		{"engines", func(n ast.Node) {
-			r.list(n, func(n ast.Node) {
-				label := r.text(n)
-				if _, _, err := Engine(label); err != nil {
-					r.fail(n, "%v", err)
-				}
-				section.engines = append(section.engines, label)
-			})
-		}},
+		{"engines", r.listReader(&section.engines, checkEngine)},
 		{"const", func(n ast.Node) { section.consts = r.readConsts(n) }},
-		{"timeout", func(n ast.Node) { section.timeout = r.duration(n) }},
-		{"memory", func(n ast.Node) { section.memory = r.size(n) }},
-		{"expect", func(n ast.Node) { r.list(n, func(n ast.Node) { r.readExpectation(n, section) }) }},
+		{"timeout", func(n ast.Node) { section.timeout = r.readDuration(n) }},
+		{"memory", func(n ast.Node) { section.memory = r.readSize(n) }},
+		{"expect", func(n ast.Node) { r.readList(n, func(n ast.Node) { r.readExpectation(n, section) }) }},
 	}
 }
 
-// parsePairing parses the value of the key match.
+// parsePairing parses the value of the key "match" in a suite file.
 func parsePairing(name string) (suite.Pairing, error) {
 	switch name {
 	case "closest":
@@ -241,8 +247,7 @@ func parsePairing(name string) (suite.Pairing, error) {
 	return 0, errors.New("unknown")
 }
 
-// readConsts returns the constant definitions in a node: either a list of texts such as "N=3,p=0.5" or a mapping such as {N: 3, p: 0.5}. It returns each
-// text of a list, or name=value for each entry of a mapping.
+// readConsts reads constant definitions: a list of texts such as "N=3,p=0.5", or a mapping such as {N: 3, p: 0.5}.
 func (r *suiteReader) readConsts(definitions ast.Node) []string {
 	switch node := definitions.(type) {
 	case *ast.MappingNode:
@@ -256,8 +261,8 @@ func (r *suiteReader) readConsts(definitions ast.Node) []string {
 // readConstList reads a list of texts with constant definitions.
 func (r *suiteReader) readConstList(list ast.Node) []string {
 	var definitions []string
-	r.list(list, func(element ast.Node) {
-		text := r.text(element)
+	r.readList(list, func(element ast.Node) {
+		text := r.readText(element)
 		_, err := sema.ParseConsts([]string{text})
 		r.report(element, err)
 		definitions = append(definitions, text)
@@ -265,12 +270,12 @@ func (r *suiteReader) readConstList(list ast.Node) []string {
 	return definitions
 }
 
-// readConstMapping reads constant definitions from a mapping of names to values, and returns them in the form name=value.
+// readConstMapping reads constant definitions from a mapping, and returns them in the form name=value.
 func (r *suiteReader) readConstMapping(entries []*ast.MappingValueNode) []string {
 	var definitions []string
 	for _, entry := range entries {
 		name, isScalar := scalar(entry.Key)
-		definition := name + "=" + r.text(entry.Value)
+		definition := name + "=" + r.readText(entry.Value)
 		_, err := sema.ParseConsts([]string{definition})
 		definesOne := err == nil && !strings.Contains(definition, ",") // a value "3,M=4" would define a second constant
 		if !isScalar || !definesOne {
@@ -281,39 +286,53 @@ func (r *suiteReader) readConstMapping(entries []*ast.MappingValueNode) []string
 	return definitions
 }
 
-// readExpectation reads an element of the list "expect", and adds its expectation to a section.
+// readExpectation reads an element of the list "expect" and adds it to a section.
 func (r *suiteReader) readExpectation(n ast.Node, target *section) {
 	expected := expectation{Extra: regress.Extra{File: r.file, Pos: posOf(n)}}
-	var conditions string // the values of constants for which the expectation holds
-	var resultNode, termsNode ast.Node
-	r.mapping(n, "an expectation", []entry{
-		{"property", func(n ast.Node) { expected.Property = r.text(n) }},
-		{"file", func(n ast.Node) { expected.file = located{r.text(n), posOf(n)} }},
-		{"const", func(n ast.Node) {
-			errorsBefore := len(r.errs)
-			conditions = strings.Join(r.readConsts(n), ",")
-			if len(r.errs) > errorsBefore {
-				conditions = "" // so that their error is not reported again
-			}
-		}},
-		{"result", func(n ast.Node) { resultNode = n }},
-		{"terms", func(n ast.Node) { termsNode = n }},
-	})
-	if expected.Property == "" || resultNode == nil && termsNode == nil {
+	parts := r.readExpectationParts(n, &expected)
+	if expected.Property == "" || parts.result == nil && parts.terms == nil {
 		r.fail(n, "want a property, by name or text, and its result, its terms, or both")
 		return
 	}
-	if resultNode != nil {
-		result, mistakes := expect.NewExpectation(r.text(resultNode), conditions, posOf(resultNode))
+	if parts.result != nil {
+		result, mistakes := expect.NewExpectation(r.readText(parts.result), parts.conditions, posOf(parts.result))
 		r.addMistakes(mistakes)
 		expected.Result = &result
 	}
-	if termsNode != nil {
-		terms, mistakes := expect.NewTerms(r.text(termsNode), conditions, posOf(termsNode))
+	if parts.terms != nil {
+		terms, mistakes := expect.NewTerms(r.readText(parts.terms), parts.conditions, posOf(parts.terms))
 		r.addMistakes(mistakes)
 		expected.Terms = &terms
 	}
 	target.expectations = append(target.expectations, expected)
+}
+
+// expectationParts has the values of an expectation in a suite file. A missing value is nil or empty.
+type expectationParts struct {
+	conditions    string // such as "N=3,p=0.5"
+	result, terms ast.Node
+}
+
+// readExpectationParts reads the keys of an expectation. It stores the property and its file in expected, and returns the other values.
+func (r *suiteReader) readExpectationParts(n ast.Node, expected *expectation) (parts expectationParts) {
+	r.readMapping(n, "an expectation", []entry{
+		{"property", func(n ast.Node) { expected.Property = r.readText(n) }},
+		{"file", func(n ast.Node) { expected.file = located{r.readText(n), posOf(n)} }},
+		{"const", func(n ast.Node) { parts.conditions = r.readConditions(n) }},
+		{"result", func(n ast.Node) { parts.result = n }},
+		{"terms", func(n ast.Node) { parts.terms = n }},
+	})
+	return parts
+}
+
+// readConditions reads the values of constants for which an expectation holds. After an error it returns "", so that no other error follows from it.
+func (r *suiteReader) readConditions(n ast.Node) string {
+	errorsBefore := len(r.errs)
+	definitions := r.readConsts(n)
+	if len(r.errs) > errorsBefore {
+		return ""
+	}
+	return strings.Join(definitions, ",")
 }
 
 // addMistakes records the mistakes in an expectation.
@@ -323,7 +342,7 @@ func (r *suiteReader) addMistakes(mistakes []expect.Mistake) {
 	}
 }
 
-// Suites returns the names of the suites in the file. A suite without a name is left out.
+// Suites returns the names of the suites in the file. It leaves out suites without a name.
 func (f *File) Suites() []string {
 	var names []string
 	for i := range f.sections {
@@ -334,8 +353,8 @@ func (f *File) Suites() []string {
 	return names
 }
 
-// Tests returns the tests of a suite file that is in the directory dir of fsys. If suiteNames is not empty, it returns only the tests of the suites with
-// these names. The error is a syntax.ErrorList if the suite file names files that do not exist.
+// Tests returns the tests of a suite file in directory dir of fsys. suiteNames selects suites by name; an empty list selects all. If a file of
+// the suite file does not exist, the error is a syntax.ErrorList.
 func (f *File) Tests(fsys fs.FS, dir string, suiteNames []string) ([]regress.Test, error) {
 	var selected []regress.Test
 	var errs syntax.ErrorList
@@ -360,7 +379,7 @@ func (f *File) Tests(fsys fs.FS, dir string, suiteNames []string) ([]regress.Tes
 	return selected, errs.Err()
 }
 
-// testPaths returns the files and directories of a suite; dir for a suite without the key paths. It adds an error for each path that does not exist.
+// testPaths returns the files and directories of a suite. The default is dir. A path that does not exist is an error.
 func (f *File) testPaths(fsys fs.FS, dir string, section *section, errs *syntax.ErrorList) []string {
 	if len(section.paths) == 0 {
 		return []string{dir}
@@ -377,7 +396,7 @@ func (f *File) testPaths(fsys fs.FS, dir string, section *section, errs *syntax.
 	return names
 }
 
-// pairingOf returns how a suite pairs models with properties files: by its own key match or, if it has none, by that of the file.
+// pairingOf returns how a suite pairs models with properties files. The default is the pairing of the file.
 func (f *File) pairingOf(section *section) suite.Pairing {
 	if section.hasPairing {
 		return section.pairing
@@ -385,28 +404,28 @@ func (f *File) pairingOf(section *section) suite.Pairing {
 	return f.defaults.pairing
 }
 
-// reportUnmatched adds an error for each expectation whose properties file is not in any test.
+// reportUnmatched adds an error for each expectation with a properties file that no test has.
 func (f *File) reportUnmatched(expectations []expectation, tests []regress.Test, errs *syntax.ErrorList) {
 	for _, expectation := range expectations {
-		if expectation.file.text != "" && !slices.ContainsFunc(tests, func(test regress.Test) bool { return expectation.appliesTo(&test) }) {
+		applies := func(test regress.Test) bool { return expectation.appliesTo(&test) }
+		if expectation.file.text != "" && !slices.ContainsFunc(tests, applies) {
 			errs.Add(f.name, expectation.file.pos, "found %q, want a properties file of a test", expectation.file.text)
 		}
 	}
 }
 
-// appliesTo reports whether an expectation is for the properties file of a test. It is if the expectation names no file, or the last part of the file's
-// path.
+// appliesTo reports whether an expectation is for the properties file of a test. An expectation without a file is for every test.
 func (e *expectation) appliesTo(test *regress.Test) bool {
 	return e.file.text == "" || path.Base(test.Props) == e.file.text || strings.HasSuffix(test.Props, "/"+e.file.text)
 }
 
-// applyDefaults sets the options and expectations of a test from its suite. An option that the suite does not give comes from the file.
+// applyDefaults sets the options and expectations of a test from its suite. The file has the defaults.
 func (f *File) applyDefaults(test *regress.Test, section *section) {
 	test.Engines = section.engines
 	if len(test.Engines) == 0 {
 		test.Engines = f.defaults.engines
 	}
-	test.Consts, _ = regress.Override(f.defaults.consts, section.consts) // the definitions were validated before
+	test.Consts, _ = regress.Override(f.defaults.consts, section.consts) // Read has validated the definitions
 	test.Time, test.Memory = section.timeout, section.memory
 	if test.Time == 0 {
 		test.Time = f.defaults.timeout
@@ -421,7 +440,7 @@ func (f *File) applyDefaults(test *regress.Test, section *section) {
 	}
 }
 
-// Pair sets how all suites pair models with properties files; it replaces what the file says.
+// Pair sets how all suites pair models with properties files. It overrides the suite file.
 func (f *File) Pair(pairing suite.Pairing) {
 	f.defaults.pairing = pairing
 	for i := range f.sections {
@@ -429,8 +448,8 @@ func (f *File) Pair(pairing suite.Pairing) {
 	}
 }
 
-// Engine parses a label such as "native:exact" into the name of an engine and its configuration. It returns an error unless suites can run the engine:
-// native or storm, with or without an accuracy, prism or prism-games.
+// Engine parses a label such as "native:exact" into the name of an engine and its configuration. It returns an error for engines that suites
+// cannot run.
 func Engine(label string) (name string, config runner.EngineConfig, err error) {
 	name, config, err = runner.ParseEngineLabel(label)
 	canSelectMethod := !strings.HasPrefix(name, "prism")
@@ -446,7 +465,7 @@ func Engine(label string) (name string, config runner.EngineConfig, err error) {
 	return name, config, err
 }
 
-// In reads the suite file of a directory; it returns nil and no error if the directory has none. userName returns the name of a file for messages.
+// In reads the suite file of a directory. It returns nil and no error if there is none. userName returns the name of a file for messages.
 func In(fsys fs.FS, dir string, userName func(string) string) (*File, error) {
 	file := path.Join(dir, Name)
 	suiteFile, err := Open(fsys, file, userName)

@@ -23,12 +23,12 @@ type yamlReader struct {
 	errs syntax.ErrorList
 }
 
-// fail records an error at the place of a node.
+// fail records an error at the position of a node.
 func (r *yamlReader) fail(n ast.Node, format string, args ...any) {
 	r.errs.Add(r.file, posOf(n), format, args...)
 }
 
-// posOf returns the place where a node begins.
+// posOf returns the position of the first character of a node.
 func posOf(n ast.Node) syntax.Pos {
 	if mapping, ok := n.(*ast.MappingNode); ok && len(mapping.Values) > 0 {
 		return posOf(mapping.Values[0].Key)
@@ -40,8 +40,8 @@ func posOf(n ast.Node) syntax.Pos {
 	return syntax.Pos{Line: int32(position.Line), Col: int32(position.Column)}
 }
 
-// document parses a file and returns its only document; nil if the file is empty or has errors, which it records.
-func (r *yamlReader) document(src []byte) ast.Node {
+// readDocument returns the only document of a YAML file. It returns nil if the file is empty or has errors.
+func (r *yamlReader) readDocument(src []byte) ast.Node {
 	src = bytes.TrimPrefix(src, []byte("\uFEFF")) // YAML allows a byte order mark
 	if !r.withinLimits(src) {
 		return nil
@@ -65,7 +65,7 @@ func (r *yamlReader) document(src []byte) ast.Node {
 	return body
 }
 
-// addParseError adds an error of the YAML parser, at its position if it has one.
+// addParseError records an error of the YAML parser, with its position if it has one.
 func (r *yamlReader) addParseError(err error) {
 	pos, message := syntax.Pos{Line: 1, Col: 1}, err.Error()
 	if syntaxErr, ok := errors.AsType[*yaml.SyntaxError](err); ok {
@@ -78,23 +78,22 @@ func (r *yamlReader) addParseError(err error) {
 }
 
 const (
-	// maxYAML is the greatest size of a suite file, in bytes. maxNesting is the greatest depth of
-	// lists and mappings: the parser's memory grows with the square
-	// of the depth, and the parser has no limit of its own.
+	// maxYAML is the greatest size of a suite file, in bytes. maxNesting is the greatest depth of lists and mappings. The parser's
+	// memory grows with the square of the depth.
 	maxYAML    = 256 << 10
 	maxNesting = 64
 )
 
-// withinLimits reports whether a file is small enough and not nested too deeply for the parser; otherwise it records an error. It may overestimate the
-// depth of nesting: it counts open brackets, even in strings and comments, and the dashes, colons and question marks at the beginning of a line.
+// withinLimits reports whether a file is small enough for the YAML parser and not nested too deeply. If not, it records an error.
 func (r *yamlReader) withinLimits(src []byte) bool {
 	if len(src) > maxYAML {
 		r.errs.Add(r.file, syntax.Pos{Line: 1, Col: 1}, "found a file of %d bytes, want one of at most %d", len(src), maxYAML)
 		return false
 	}
+	// The depth is an upper bound: brackets in strings count, and so do dashes, colons and question marks at the beginning of a line.
 	pos := syntax.Pos{Line: 1, Col: 1}
 	brackets, dashes := 0, 0
-	atLineStart := true // only dashes, colons and blanks so far in this line
+	isLineStart := true // only dashes, colons and blanks so far in this line
 	for _, char := range string(src) {
 		switch char {
 		case '[', '{':
@@ -102,19 +101,19 @@ func (r *yamlReader) withinLimits(src []byte) bool {
 		case ']', '}':
 			brackets = max(brackets-1, 0)
 		case '-', '?', ':':
-			if atLineStart {
+			if isLineStart {
 				dashes++
 			}
 		}
-		atLineStart = atLineStart && strings.ContainsRune(" -?:\t", char)
-		if brackets > maxNesting || atLineStart && dashes > maxNesting {
+		isLineStart = isLineStart && strings.ContainsRune(" -?:\t", char)
+		if brackets > maxNesting || isLineStart && dashes > maxNesting {
 			r.errs.Add(r.file, pos, "found lists and mappings nested more than %d deep, want at most this depth", maxNesting)
 			return false
 		}
 		pos.Col++
 		if char == '\n' {
 			pos = syntax.Pos{Line: pos.Line + 1, Col: 1}
-			dashes, atLineStart = 0, true
+			dashes, isLineStart = 0, true
 		}
 	}
 	return true
@@ -126,9 +125,9 @@ type entry struct {
 	read func(ast.Node)
 }
 
-// mapping reads a mapping: for each of its keys it calls the function of the entry with this key. It records an error for unknown and repeated keys. what
-// describes the mapping in error messages.
-func (r *yamlReader) mapping(n ast.Node, what string, entries []entry) {
+// readMapping reads a mapping. For each key it calls the function of the entry with this key. Unknown and repeated keys are errors. description names
+// the mapping in error messages.
+func (r *yamlReader) readMapping(n ast.Node, description string, entries []entry) {
 	var pairs []*ast.MappingValueNode
 	switch n := n.(type) {
 	case nil, *ast.NullNode:
@@ -138,7 +137,7 @@ func (r *yamlReader) mapping(n ast.Node, what string, entries []entry) {
 	case *ast.MappingValueNode:
 		pairs = []*ast.MappingValueNode{n}
 	default:
-		r.fail(n, "found %s, want a mapping of %s", describeNode(n), what)
+		r.fail(n, "found %s, want a mapping of %s", describeNode(n), description)
 		return
 	}
 	seen := make(map[string]bool)
@@ -147,7 +146,7 @@ func (r *yamlReader) mapping(n ast.Node, what string, entries []entry) {
 		i := slices.IndexFunc(entries, func(entry entry) bool { return ok && entry.key == key })
 		switch {
 		case i < 0:
-			r.fail(pair.Key, "unknown key %q in %s, want one of %s", cmp.Or(key, pair.Key.String()), what, strings.Join(keysOf(entries), ", "))
+			r.fail(pair.Key, "unknown key %q in %s, want one of %s", cmp.Or(key, pair.Key.String()), description, strings.Join(keysOf(entries), ", "))
 		case seen[key]:
 			r.fail(pair.Key, "key %q is given twice", key)
 		default:
@@ -166,56 +165,60 @@ func keysOf(entries []entry) []string {
 	return keys
 }
 
-// list calls read for each element of a sequence. A single value counts as a sequence of one.
-func (r *yamlReader) list(n ast.Node, read func(ast.Node)) {
+// readList calls read for each element of a sequence. A single value counts as a sequence of one element.
+func (r *yamlReader) readList(n ast.Node, read func(ast.Node)) {
 	switch n := n.(type) {
 	case nil, *ast.NullNode:
 	case *ast.SequenceNode:
-		for _, v := range n.Values {
-			read(v)
+		for _, element := range n.Values {
+			read(element)
 		}
 	default:
 		read(n)
 	}
 }
 
-// text returns the text of a node without quotes. If the node is a list or a mapping, it records an error and returns "".
-func (r *yamlReader) text(n ast.Node) string {
-	text, isScalar := scalar(n)
+// readText returns the text of a scalar node without quotes. A list or a mapping is an error.
+func (r *yamlReader) readText(n ast.Node) string {
+	value, isScalar := scalar(n)
 	if !isScalar {
 		r.fail(n, "found %s, want one value", describeNode(n))
 	}
-	return text
+	return value
 }
 
-// scalarValue returns the value that parse returns for the text of a node. If the node is a list or a mapping, or parse fails, it records an error and returns
-// the zero value; wanted describes a correct value in the error message.
+// scalarValue parses the text of a scalar node. If this fails, it records an error and returns zero. wanted describes a correct value in the
+// error.
 func scalarValue[T any](reader *yamlReader, n ast.Node, wanted string, parse func(string) (T, error)) T {
+	var zero T
 	text, isScalar := scalar(n)
-	value, err := parse(text)
-	if !isScalar || err != nil {
+	if !isScalar {
 		reader.fail(n, "found %s, want %s", describeNode(n), wanted)
-		var zero T
+		return zero
+	}
+	value, err := parse(text)
+	if err != nil {
+		reader.fail(n, "found %s, want %s", describeNode(n), wanted)
 		return zero
 	}
 	return value
 }
 
-// duration reads a positive duration.
-func (r *yamlReader) duration(n ast.Node) time.Duration {
-	return scalarValue(r, n, "a duration such as 10s or 2m", func(s string) (time.Duration, error) {
-		result, err := time.ParseDuration(s)
-		if err == nil && result <= 0 {
+// readDuration reads a positive duration.
+func (r *yamlReader) readDuration(n ast.Node) time.Duration {
+	return scalarValue(r, n, "a duration such as 10s or 2m", func(text string) (time.Duration, error) {
+		duration, err := time.ParseDuration(text)
+		if err == nil && duration <= 0 {
 			err = errors.New("not positive")
 		}
-		return result, err
+		return duration, err
 	})
 }
 
-// size reads a positive number of bytes.
-func (r *yamlReader) size(n ast.Node) int64 {
-	return scalarValue(r, n, "an amount of memory such as 512MB or 4GB", func(s string) (int64, error) {
-		size, err := units.RAMInBytes(s)
+// readSize reads an amount of memory in bytes.
+func (r *yamlReader) readSize(n ast.Node) int64 {
+	return scalarValue(r, n, "an amount of memory such as 512MB or 4GB", func(text string) (int64, error) {
+		size, err := units.RAMInBytes(text)
 		if err == nil && size <= 0 {
 			err = errors.New("not positive")
 		}
@@ -223,18 +226,18 @@ func (r *yamlReader) size(n ast.Node) int64 {
 	})
 }
 
-// boolean reads true or false.
-func (r *yamlReader) boolean(n ast.Node) bool {
-	return scalarValue(r, n, "true or false", func(s string) (bool, error) {
-		if s != "true" && s != "false" {
+// readBoolean reads true or false.
+func (r *yamlReader) readBoolean(n ast.Node) bool {
+	return scalarValue(r, n, "true or false", func(text string) (bool, error) {
+		if text != "true" && text != "false" {
 			return false, errors.New("no truth value")
 		}
-		return s == "true", nil
+		return text == "true", nil
 	})
 }
 
-// count reads a positive integer.
-func (r *yamlReader) count(n ast.Node) int {
+// readCount reads a positive integer.
+func (r *yamlReader) readCount(n ast.Node) int {
 	return scalarValue(r, n, "a number from 1", func(text string) (int, error) {
 		number, err := strconv.Atoi(text)
 		if err == nil && number < 1 {
@@ -244,8 +247,8 @@ func (r *yamlReader) count(n ast.Node) int {
 	})
 }
 
-// scalar returns the text of a node that is a scalar, such as a string or a number, without quotes; false for a list, a mapping or an empty node.
-func scalar(n ast.Node) (string, bool) {
+// scalar returns the text of a scalar node, such as a string or a number, without quotes. ok is false for other nodes.
+func scalar(n ast.Node) (text string, ok bool) {
 	switch n := n.(type) {
 	case *ast.StringNode:
 		return n.Value, true
@@ -259,8 +262,8 @@ func scalar(n ast.Node) (string, bool) {
 
 // describeNode describes a node in a message.
 func describeNode(n ast.Node) string {
-	if s, ok := scalar(n); ok {
-		return strconv.Quote(s)
+	if text, ok := scalar(n); ok {
+		return strconv.Quote(text)
 	}
 	switch n.(type) {
 	case nil, *ast.NullNode:

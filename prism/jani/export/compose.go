@@ -8,8 +8,7 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// synchronisation is a set of edges that modules take together, each with an action of its module, and the
-// resulting action, which is sema.Unlabelled if it is hidden.
+// synchronisation is a set of edges that modules take together. result is the resulting action, or sema.Unlabelled if it is hidden.
 type synchronisation struct {
 	participants []edgeGroup
 	result       int
@@ -18,11 +17,10 @@ type synchronisation struct {
 // maxVectors is the greatest number of synchronisation vectors of a document.
 const maxVectors = 100_000
 
-// compose returns the synchronisations of labelled commands. Unlabelled commands need no synchronisation
-// vector.
+// compose returns the synchronisations of labelled commands.
 func (x *exporter) compose() ([]synchronisation, error) {
 	term := x.program.System
-	if term == nil {
+	if term == nil { // the default: all modules in parallel
 		composition := &sema.SysParallel{Alphabetised: true}
 		for i := range x.program.Modules {
 			composition.Operands = append(composition.Operands, sema.SysModule{Index: i})
@@ -33,23 +31,21 @@ func (x *exporter) compose() ([]synchronisation, error) {
 	return syncs, err
 }
 
-// synchronisationsOf returns the synchronisations of a system term, and its alphabet. An action of the
-// alphabet without synchronisations is blocked.
-func (x *exporter) synchronisationsOf(term sema.System) ([]synchronisation, []int, error) {
+// synchronisationsOf returns the synchronisations of a system term, and its alphabet. An action without synchronisations is blocked.
+func (x *exporter) synchronisationsOf(term sema.System) (syncs []synchronisation, alphabet []int, err error) {
 	switch term := term.(type) {
 	case sema.SysModule:
-		alphabet := x.program.Modules[term.Index].Alphabet
-		var syncs []synchronisation
+		alphabet = x.program.Modules[term.Index].Alphabet
 		for _, action := range alphabet {
 			syncs = append(syncs, synchronisation{[]edgeGroup{{term.Index, action}}, action})
 		}
 		return syncs, alphabet, nil
 	case *sema.SysHide:
-		syncs, alphabet, err := x.synchronisationsOf(term.X)
+		syncs, alphabet, err = x.synchronisationsOf(term.X)
 		syncs, alphabet = hideActions(term, syncs, alphabet)
 		return syncs, alphabet, err
 	case *sema.SysRename:
-		syncs, alphabet, err := x.synchronisationsOf(term.X)
+		syncs, alphabet, err = x.synchronisationsOf(term.X)
 		syncs, alphabet = renameActions(term, syncs, alphabet)
 		return syncs, alphabet, err
 	case *sema.SysParallel:
@@ -58,8 +54,9 @@ func (x *exporter) synchronisationsOf(term sema.System) ([]synchronisation, []in
 	return nil, nil, fmt.Errorf("the system block has a term that cannot be exported")
 }
 
-// hideActions returns the synchronisations with hidden actions unlabelled, and the alphabet without them. It changes syncs.
-func hideActions(term *sema.SysHide, syncs []synchronisation, alphabet []int) ([]synchronisation, []int) {
+// hideActions makes the results of synchronisations with hidden actions unlabelled. It returns the alphabet without these actions. It changes
+// syncs.
+func hideActions(term *sema.SysHide, syncs []synchronisation, alphabet []int) (hidden []synchronisation, newAlphabet []int) {
 	isHidden := func(action int) bool { return slices.Contains(term.Actions, action) }
 	for i := range syncs {
 		if isHidden(syncs[i].result) {
@@ -70,18 +67,17 @@ func hideActions(term *sema.SysHide, syncs []synchronisation, alphabet []int) ([
 }
 
 // renameActions returns the synchronisations and the alphabet with renamed actions. It changes syncs.
-func renameActions(term *sema.SysRename, syncs []synchronisation, alphabet []int) ([]synchronisation, []int) {
+func renameActions(term *sema.SysRename, syncs []synchronisation, alphabet []int) (changed []synchronisation, newAlphabet []int) {
 	for i := range syncs {
 		syncs[i].result = renamed(term, syncs[i].result)
 	}
-	var newAlphabet []int
 	for _, action := range alphabet {
 		newAlphabet = append(newAlphabet, renamed(term, action))
 	}
 	return syncs, newAlphabet
 }
 
-// renamed returns the new name of an action; the action itself if the term does not rename it.
+// renamed returns the new name of an action. An action that the term does not rename stays the same.
 func renamed(term *sema.SysRename, action int) int {
 	if i := slices.Index(term.From, action); i >= 0 {
 		return term.To[i]
@@ -95,12 +91,9 @@ type operand struct {
 	alphabet []int
 }
 
-// parallelSynchronisations returns the synchronisations of a parallel composition, and the actions of its alphabet. The operands synchronise on
-// the actions that they have in common or, in a composition |[a,b]|, on the actions in its list.
-func (x *exporter) parallelSynchronisations(term *sema.SysParallel) ([]synchronisation, []int, error) {
+// parallelSynchronisations returns the synchronisations of a parallel composition, and its alphabet.
+func (x *exporter) parallelSynchronisations(term *sema.SysParallel) (syncs []synchronisation, alphabet []int, err error) {
 	var operands []operand
-	var syncs []synchronisation
-	var alphabet []int
 	for _, operandTerm := range term.Operands {
 		operandSyncs, operandAlphabet, err := x.synchronisationsOf(operandTerm)
 		if err != nil {
@@ -122,9 +115,7 @@ func (x *exporter) parallelSynchronisations(term *sema.SysParallel) ([]synchroni
 	return syncs, alphabet, nil
 }
 
-// synchronisationsOn returns the synchronisations in which the operands of a parallel composition perform an action. If the operands do not
-// synchronise on the action, each operand performs it alone. If they synchronise on it because the list of the composition contains it, an operand
-// without this action blocks it, and the result is empty.
+// synchronisationsOn returns the synchronisations of a parallel composition on one action.
 func synchronisationsOn(action int, term *sema.SysParallel, operands []operand) ([]synchronisation, error) {
 	var participants [][]synchronisation
 	for _, operand := range operands {
@@ -132,20 +123,19 @@ func synchronisationsOn(action int, term *sema.SysParallel, operands []operand) 
 			participants = append(participants, selectByResult(operand.syncs, action))
 		}
 	}
-	if term.Alphabetised {
+	isListed := slices.Contains(term.Actions, action) // in |[a,b]|
+	switch {
+	case term.Alphabetised:
 		return combinations(participants, action)
-	}
-	isListed := slices.Contains(term.Actions, action)
-	if !isListed {
-		return slices.Concat(participants...), nil
-	}
-	if len(participants) < len(operands) {
-		return nil, nil
+	case !isListed:
+		return slices.Concat(participants...), nil // each operand performs the action alone
+	case len(participants) < len(operands):
+		return nil, nil // an operand without the action blocks it
 	}
 	return combinations(participants, action)
 }
 
-// selectByResult returns the synchronisations whose resulting action is the given one.
+// selectByResult returns the synchronisations with this resulting action.
 func selectByResult(syncs []synchronisation, action int) []synchronisation {
 	var found []synchronisation
 	for _, sync := range syncs {
@@ -159,7 +149,7 @@ func selectByResult(syncs []synchronisation, action int) []synchronisation {
 // noRewards marks, in the place of an action, edges that assign no rewards.
 const noRewards = math.MinInt
 
-// combinations returns all combinations of one synchronisation from each list, each with the given resulting action.
+// combinations returns all combinations of one synchronisation from each list. All of them have the same resulting action.
 func combinations(lists [][]synchronisation, result int) ([]synchronisation, error) {
 	combined := []synchronisation{{nil, result}}
 	for _, list := range lists {
@@ -177,8 +167,7 @@ func combinations(lists [][]synchronisation, result int) ([]synchronisation, err
 	return combined, nil
 }
 
-// variantRewards returns the reward assignments of a variant of edges. action is the action whose rewards
-// they earn, or noRewards.
+// variantRewards returns the assignments of the rewards that an action earns, or nil for noRewards.
 func (x *exporter) variantRewards(action int) ([]assignment, error) {
 	if action == noRewards {
 		return nil, nil
@@ -186,8 +175,7 @@ func (x *exporter) variantRewards(action int) ([]assignment, error) {
 	return x.rewardAssignments(action)
 }
 
-// writeVector writes a synchronisation as a synchronisation vector. The edges of its first module assign
-// the transition rewards of the step.
+// writeVector writes a synchronisation as a synchronisation vector.
 func (x *exporter) writeVector(sync synchronisation) error {
 	rewards, err := x.rewardAssignments(sync.result)
 	if err != nil {
@@ -196,7 +184,7 @@ func (x *exporter) writeVector(sync synchronisation) error {
 	vector := vector{Actions: make([]*string, len(x.program.Modules))}
 	for i, group := range sync.participants {
 		rewardedAction := noRewards
-		if i == 0 && len(rewards) > 0 {
+		if i == 0 && len(rewards) > 0 { // the edges of the first module assign the rewards of the step
 			rewardedAction = sync.result
 		}
 		if vector.Actions[group.module] != nil {
@@ -212,8 +200,7 @@ func (x *exporter) writeVector(sync synchronisation) error {
 	return nil
 }
 
-// variant returns the number of the variant of edges that assign the rewards of an action, and adds a new
-// variant if there is none.
+// variant returns the number of the variant of edges that assign the rewards of an action. It adds a missing variant.
 func (x *exporter) variant(group edgeGroup, rewardedAction int) int {
 	number := slices.Index(x.variants[group], rewardedAction)
 	if number < 0 {

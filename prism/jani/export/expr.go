@@ -14,12 +14,12 @@ var operatorNames = map[syntax.Op]string{
 }
 
 var functionNames = map[sema.Func]string{
-	sema.FuncMin: "min", sema.FuncMax: "max", sema.FuncFloor: "floor", sema.FuncCeil: "ceil", sema.FuncPow: "pow", sema.FuncMod: "%", sema.FuncLog: "log",
+	sema.FuncMin: "min", sema.FuncMax: "max", sema.FuncFloor: "floor", sema.FuncCeil: "ceil",
+	sema.FuncPow: "pow", sema.FuncMod: "%", sema.FuncLog: "log",
 }
 
-// expr converts an expression over the variables, or a state formula of a property, to JSON. The error says what JANI cannot express, or
-// that the document becomes too large.
-func (x *exporter) expr(source sema.Expr) (any, error) {
+// convertExpr converts an expression or a state formula to JSON. It returns an error if JANI cannot express it or if the document becomes too large.
+func (x *exporter) convertExpr(source sema.Expr) (any, error) {
 	if x.written++; x.written > maxSize {
 		return nil, fmt.Errorf("the model has more than %d operators after expanding formulas, want fewer", maxSize)
 	}
@@ -31,30 +31,30 @@ func (x *exporter) expr(source sema.Expr) (any, error) {
 	case *sema.Var:
 		return x.program.Vars[expr.Slot].Name, nil
 	case *sema.Unary:
-		operand, err := x.expr(expr.X)
+		operand, err := x.convertExpr(expr.X)
 		if expr.Op == syntax.OpNot {
 			return object{"op": "¬", "exp": operand}, err
 		}
 		return binaryObject("-", numberText("0"), operand), err
 	case *sema.Binary:
-		return x.operation(operatorNames[expr.Op], expr.X, expr.Y)
+		return x.convertOperation(operatorNames[expr.Op], expr.X, expr.Y)
 	case *sema.Cond:
-		parts, err := x.exprs(expr.Condition, expr.Then, expr.Else)
+		parts, err := x.convertExprs(expr.Condition, expr.Then, expr.Else)
 		if err != nil {
 			return nil, err
 		}
 		return object{"op": "ite", "if": parts[0], "then": parts[1], "else": parts[2]}, nil
 	case *sema.Call:
-		return x.call(expr)
+		return x.convertCall(expr)
 	}
-	return x.formula(source)
+	return x.convertFormula(source)
 }
 
-// exprs converts several expressions to JSON.
-func (x *exporter) exprs(sources ...sema.Expr) ([]any, error) {
+// convertExprs converts several expressions to JSON.
+func (x *exporter) convertExprs(sources ...sema.Expr) ([]any, error) {
 	values := make([]any, len(sources))
 	for i, source := range sources {
-		value, err := x.expr(source)
+		value, err := x.convertExpr(source)
 		if err != nil {
 			return nil, err
 		}
@@ -63,19 +63,18 @@ func (x *exporter) exprs(sources ...sema.Expr) ([]any, error) {
 	return values, nil
 }
 
-// operation converts an operator with two operands. op is its name in JANI.
-func (x *exporter) operation(op string, left, right sema.Expr) (any, error) {
-	operands, err := x.exprs(left, right)
+// convertOperation converts an operator with two operands. op is its name in JANI.
+func (x *exporter) convertOperation(op string, left, right sema.Expr) (any, error) {
+	operands, err := x.convertExprs(left, right)
 	if err != nil {
 		return nil, err
 	}
 	return binaryObject(op, operands[0], operands[1]), nil
 }
 
-// call converts a function call. JANI's min, max and so on have two operands, so calls with more are
-// nested: min(a,b,c) becomes min(min(a,b),c).
-func (x *exporter) call(expr *sema.Call) (any, error) {
-	args, err := x.exprs(expr.Args...)
+// convertCall converts a function call. JANI's functions have two operands, so min(a,b,c) becomes min(min(a,b),c).
+func (x *exporter) convertCall(expr *sema.Call) (any, error) {
+	args, err := x.convertExprs(expr.Args...)
 	if err != nil {
 		return nil, err
 	}

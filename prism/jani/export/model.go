@@ -100,9 +100,8 @@ type Property struct {
 	Labels []sema.LabelDef // those of the program first
 }
 
-// Write writes a program and the properties that JANI can express. open has the names of the constants of type double for which the
-// program has no value (sema.Param); they are constants without a value in the document. refused holds an error for each of the other
-// properties; err is about the program or from the writer.
+// Write writes a program and the properties that JANI can express. open names the constants of type double without a value. refused has an error
+// for each property that JANI cannot express. err is an error about the program or from the writer.
 func Write(w io.Writer, name string, program *sema.Program, open []string, properties []Property) (refused []error, err error) {
 	x := &exporter{program: program, open: open, names: make(map[string]bool), variants: make(map[edgeGroup][]int)}
 	if err := x.writeModel(name); err != nil {
@@ -113,10 +112,10 @@ func Write(w io.Writer, name string, program *sema.Program, open []string, prope
 			refused = append(refused, fmt.Errorf("%s: %w", property.Text, err))
 		}
 	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", " ")
-	return refused, enc.Encode(x.doc)
+	encoder := json.NewEncoder(w)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", " ")
+	return refused, encoder.Encode(x.doc)
 }
 
 // exporter builds the document of a program.
@@ -188,23 +187,23 @@ func (x *exporter) writeVariables() error {
 		x.names[variable.Name] = true
 		x.declareVariable(variable)
 	}
-	restrict, err := x.optionalExpression(x.program.Init)
+	restrict, err := x.convertOptionalExpression(x.program.Init)
 	x.doc.Restrict = restrict
 	return err
 }
 
-// writeAutomata writes each module as an automaton with one location, and without edges.
+// writeAutomata writes each module as an automaton with one location. It does not write the edges.
 func (x *exporter) writeAutomata() error {
 	if len(x.program.Modules) == 0 {
 		return errors.New("the model has no modules, want one")
 	}
 	for i := range x.program.Modules {
 		module := &x.program.Modules[i]
-		invariant := module.Invariant
-		if x.program.Type != syntax.PTA { // PRISM ignores the invariants of other models
-			invariant = nil
+		var invariant sema.Expr
+		if x.program.Type == syntax.PTA { // PRISM ignores the invariants of other models
+			invariant = module.Invariant
 		}
-		progress, err := x.optionalExpression(invariant)
+		progress, err := x.convertOptionalExpression(invariant)
 		if err != nil {
 			return err
 		}
@@ -219,12 +218,12 @@ func (x *exporter) writeAutomata() error {
 	return nil
 }
 
-// optionalExpression converts an expression; nil for nil.
-func (x *exporter) optionalExpression(source sema.Expr) (*expression, error) {
+// convertOptionalExpression converts an expression. It returns nil for nil.
+func (x *exporter) convertOptionalExpression(source sema.Expr) (*expression, error) {
 	if source == nil {
 		return nil, nil
 	}
-	converted, err := x.expr(source)
+	converted, err := x.convertExpr(source)
 	if err != nil {
 		return nil, err
 	}
@@ -275,7 +274,7 @@ func (x *exporter) declareVariable(source sema.Variable) {
 	x.doc.Variables = append(x.doc.Variables, decl)
 }
 
-// unusedName returns the preferred name or, if a variable has it already, the name with a number. It marks the result as used.
+// unusedName returns an unused name, and marks it as used. If the preferred name is in use, it adds a number.
 func (x *exporter) unusedName(preferred string) string {
 	name := preferred
 	for i := 2; x.names[name]; i++ {
@@ -303,11 +302,11 @@ func (x *exporter) declareTransients() {
 	}
 }
 
-// assignTransients writes the values of labels and state rewards in the location of the first automaton.
+// assignTransients writes the values of labels and state rewards into the location of the first automaton.
 func (x *exporter) assignTransients() error {
 	location := &x.doc.Automata[0].Locations[0]
 	for i, label := range x.program.Labels {
-		value, err := x.expr(label.X)
+		value, err := x.convertExpr(label.X)
 		if err != nil {
 			return err
 		}
@@ -325,16 +324,15 @@ func (x *exporter) assignTransients() error {
 	return nil
 }
 
-// rewardSum returns the sum of the items of a reward structure for which includes is true; nil if there
-// are none.
-func (x *exporter) rewardSum(structure int, includes func(*sema.RewardItem) bool) (any, error) {
+// rewardSum returns the sum of the selected items of a reward structure, or nil if there are none.
+func (x *exporter) rewardSum(structure int, isSelected func(*sema.RewardItem) bool) (any, error) {
 	var sum any
 	items := x.program.Rewards[structure].Items
 	for i := range items {
-		if !includes(&items[i]) {
+		if !isSelected(&items[i]) {
 			continue
 		}
-		value, err := x.rewardValue(&items[i])
+		value, err := x.convertRewardValue(&items[i])
 		if err != nil {
 			return nil, err
 		}
@@ -347,13 +345,13 @@ func (x *exporter) rewardSum(structure int, includes func(*sema.RewardItem) bool
 	return sum, nil
 }
 
-// rewardValue converts a reward item: its value where its guard holds, and 0 elsewhere.
-func (x *exporter) rewardValue(item *sema.RewardItem) (any, error) {
-	value, err := x.expr(item.Value)
+// convertRewardValue converts a reward item to its value where its guard holds, and 0 elsewhere.
+func (x *exporter) convertRewardValue(item *sema.RewardItem) (any, error) {
+	value, err := x.convertExpr(item.Value)
 	if err != nil {
 		return nil, err
 	}
-	guard, err := x.expr(item.Guard)
+	guard, err := x.convertExpr(item.Guard)
 	if err != nil || guard == true {
 		return value, err
 	}
@@ -373,7 +371,7 @@ func (x *exporter) writeEdges() error {
 	return nil
 }
 
-// writeCommand writes a command as edges: one for each variant of reward assignments if it has an action.
+// writeCommand writes a command as an edge. A command with an action becomes one edge for each variant of reward assignments.
 func (x *exporter) writeCommand(module int, command *sema.Command) error {
 	if command.Action == sema.Unlabelled {
 		rewards, err := x.rewardAssignments(sema.Unlabelled)
@@ -395,7 +393,7 @@ func (x *exporter) writeCommand(module int, command *sema.Command) error {
 	return nil
 }
 
-// rewardAssignments returns the assignments of transition rewards for a step with an action.
+// rewardAssignments returns the assignments of transition rewards for a step with this action.
 func (x *exporter) rewardAssignments(action int) ([]assignment, error) {
 	var assignments []assignment
 	for i := range x.program.Rewards {
@@ -411,10 +409,9 @@ func (x *exporter) rewardAssignments(action int) ([]assignment, error) {
 	return assignments, nil
 }
 
-// writeEdge writes a command as an edge. In a CTMC each update becomes an edge with a rate, because the
-// updates race.
+// writeEdge writes a command as an edge. In a CTMC the updates race, so each of them becomes an edge with a rate.
 func (x *exporter) writeEdge(module int, command *sema.Command, action string, rewards []assignment) error {
-	guard, err := x.expr(command.Guard)
+	guard, err := x.convertExpr(command.Guard)
 	if err != nil {
 		return err
 	}
@@ -423,24 +420,25 @@ func (x *exporter) writeEdge(module int, command *sema.Command, action string, r
 		written.Guard = &expression{guard}
 	}
 	automaton := &x.doc.Automata[module]
+	isCTMC := x.program.Type == syntax.CTMC
 	for i := range command.Updates {
 		update := &command.Updates[i]
-		probability, target, err := x.destination(update, rewards)
+		weight, target, err := x.convertDestination(update, rewards)
 		if err != nil {
 			return err
 		}
-		if x.program.Type == syntax.CTMC {
+		if isCTMC {
 			withRate := written
-			withRate.Rate, withRate.Destinations = &expression{probability}, []destination{target}
+			withRate.Rate, withRate.Destinations = &expression{weight}, []destination{target}
 			automaton.Edges = append(automaton.Edges, withRate)
 			continue
 		}
 		if !isOne(update.Prob) && x.program.Type != syntax.LTS {
-			target.Probability = &expression{probability}
+			target.Probability = &expression{weight}
 		}
 		written.Destinations = append(written.Destinations, target)
 	}
-	if x.program.Type != syntax.CTMC {
+	if !isCTMC {
 		automaton.Edges = append(automaton.Edges, written)
 	}
 	return nil
@@ -458,24 +456,24 @@ func isOne(expr sema.Expr) bool {
 	return constant.Val.Rat != nil && constant.Val.Rat.Cmp(big.NewRat(1, 1)) == 0
 }
 
-// destination converts an update: its probability or rate, and a destination with its assignments.
-func (x *exporter) destination(update *sema.Update, rewards []assignment) (any, destination, error) {
+// convertDestination converts an update to its probability or rate, and a destination with its assignments.
+func (x *exporter) convertDestination(update *sema.Update, rewards []assignment) (weight any, target destination, err error) {
 	if update.ProbHigh != nil {
 		return nil, destination{}, errors.New("intervals of probabilities cannot be exported")
 	}
-	probability, err := x.expr(update.Prob)
+	weight, err = x.convertExpr(update.Prob)
 	if err != nil {
 		return nil, destination{}, err
 	}
-	assigns, err := x.assignments(update)
-	return probability, destination{Location: locationName, Assignments: append(assigns, rewards...)}, err
+	assigns, err := x.convertAssignments(update)
+	return weight, destination{Location: locationName, Assignments: append(assigns, rewards...)}, err
 }
 
-// assignments writes the assignments of an update.
-func (x *exporter) assignments(update *sema.Update) ([]assignment, error) {
+// convertAssignments converts the assignments of an update.
+func (x *exporter) convertAssignments(update *sema.Update) ([]assignment, error) {
 	var assigns []assignment
 	for _, assign := range update.Assigns {
-		value, err := x.expr(assign.Value)
+		value, err := x.convertExpr(assign.Value)
 		if err != nil {
 			return nil, err
 		}
@@ -484,7 +482,7 @@ func (x *exporter) assignments(update *sema.Update) ([]assignment, error) {
 	return assigns, nil
 }
 
-// actionName returns the name of an action in a variant of edges.
+// actionName returns the name of an action in one variant of its edges.
 func (x *exporter) actionName(group edgeGroup, variant int) string {
 	name := x.program.Actions[group.action]
 	if variant == 0 {
@@ -509,8 +507,7 @@ func (x *exporter) hasTime() bool {
 	return x.program.Type == syntax.CTMC || x.program.Type == syntax.PTA
 }
 
-// constantValue converts a constant to JSON: a fraction to a decimal number, or to a quotient if its
-// decimal expansion is infinite or long.
+// constantValue converts a constant to JSON. A fraction becomes a decimal number or, if this is infinite or long, a quotient.
 func constantValue(value sema.Value) (any, error) {
 	switch value.Type {
 	case sema.Bool:

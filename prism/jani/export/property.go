@@ -11,8 +11,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// writeProperty adds the property with an index to the document, as a JANI filter. Without a filter(...) of its own, the filter gives the
-// values in the initial states.
+// writeProperty adds a property to the document as a JANI filter. The default filter gives the values in the initial states.
 func (x *exporter) writeProperty(index int, source Property) error {
 	x.propertyLabels = source.Labels
 	name := source.Name
@@ -31,7 +30,7 @@ func (x *exporter) writeProperty(index int, source Property) error {
 		}
 		body = formula.Operand
 	}
-	values, err := x.expr(body)
+	values, err := x.convertExpr(body)
 	if err != nil {
 		return err
 	}
@@ -45,8 +44,7 @@ var filterNames = map[string]string{
 	"forall": "∀", "exists": "∃", "state": "values",
 }
 
-// writeFilter sets the function and the states of a JANI filter to those of filter(op, property, states). It returns an error if JANI does
-// not have the function.
+// writeFilter sets the function and the states of a JANI filter from filter(op, property, states).
 func (x *exporter) writeFilter(formula *logic.Formula, filter object) error {
 	function, ok := filterNames[formula.Op]
 	if !ok {
@@ -58,12 +56,12 @@ func (x *exporter) writeFilter(formula *logic.Formula, filter object) error {
 		states = &sema.Const{Base: sema.Base{ValueType: sema.Bool}, Val: sema.BoolValue(true)}
 	}
 	var err error
-	filter["states"], err = x.expr(states)
+	filter["states"], err = x.convertExpr(states)
 	return err
 }
 
-// formula converts an operator that occurs in properties only.
-func (x *exporter) formula(expr sema.Expr) (any, error) {
+// convertFormula converts an operator that occurs only in properties.
+func (x *exporter) convertFormula(expr sema.Expr) (any, error) {
 	switch source := logic.Of(expr); source.Kind {
 	case logic.Label:
 		switch {
@@ -72,23 +70,23 @@ func (x *exporter) formula(expr sema.Expr) (any, error) {
 		case source.Index == sema.LabelDeadlock:
 			return object{"op": "deadlock"}, nil
 		case source.Index >= len(x.labels):
-			return x.expr(x.propertyLabels[source.Index].X)
+			return x.convertExpr(x.propertyLabels[source.Index].X)
 		}
 		return x.labels[source.Index], nil
 	case logic.Probability:
-		path, err := x.path(source.Path)
+		path, err := x.convertPath(source.Path)
 		if err != nil {
 			return nil, err
 		}
-		return x.optimum("P", source.Threshold, object{"exp": path})
+		return x.convertOptimum("P", source.Threshold, object{"exp": path})
 	case logic.SteadyState:
-		states, err := x.expr(source.Operand)
+		states, err := x.convertExpr(source.Operand)
 		if err != nil {
 			return nil, err
 		}
-		return x.optimum("S", source.Threshold, object{"exp": states})
+		return x.convertOptimum("S", source.Threshold, object{"exp": states})
 	case logic.Quantified:
-		path, err := x.path(source.Path)
+		path, err := x.convertPath(source.Path)
 		if err != nil {
 			return nil, err
 		}
@@ -97,12 +95,12 @@ func (x *exporter) formula(expr sema.Expr) (any, error) {
 		}
 		return object{"op": "∃", "exp": path}, nil
 	case logic.Reward:
-		return x.reward(source)
+		return x.convertReward(source)
 	}
 	return nil, fmt.Errorf("JANI cannot express %s", describeUnsupported(expr))
 }
 
-// describeUnsupported returns a description of an operator that JANI lacks, for an error message.
+// describeUnsupported describes an operator that JANI lacks, for an error message.
 func describeUnsupported(expr sema.Expr) string {
 	switch logic.Of(expr).Kind {
 	case logic.Filter:
@@ -121,10 +119,9 @@ func describeUnsupported(expr sema.Expr) string {
 	return strings.ToLower(strings.TrimPrefix(fmt.Sprintf("%T", expr), "*sema."))
 }
 
-// optimum converts a P, S or R operator to JANI's minimum or maximum, such as Pmin, and compares it with
-// the bound if there is one. A bound must hold for all schedulers.
-func (x *exporter) optimum(letter string, threshold sema.Threshold, operands object) (any, error) {
-	minimise := true
+// convertOptimum converts a P, S or R operator to an operator such as Pmin, and compares it with the bound if there is one.
+func (x *exporter) convertOptimum(letter string, threshold sema.Threshold, operands object) (any, error) {
+	minimise := true // a Markov chain has only one value
 	if x.program.Type != syntax.DTMC && x.program.Type != syntax.CTMC {
 		var ok bool
 		if minimise, ok = threshold.Least(false); !ok {
@@ -138,13 +135,13 @@ func (x *exporter) optimum(letter string, threshold sema.Threshold, operands obj
 	if threshold.Query() {
 		return operands, nil
 	}
-	bound, err := x.expr(threshold.Bound)
+	bound, err := x.convertExpr(threshold.Bound)
 	return binaryObject(operatorNames[threshold.Rel], operands, bound), err
 }
 
-// path converts a path formula.
-func (x *exporter) path(source *logic.Path) (any, error) {
-	path, err := x.positivePath(source)
+// convertPath converts a path formula.
+func (x *exporter) convertPath(source *logic.Path) (any, error) {
+	path, err := x.convertPositivePath(source)
 	if err != nil {
 		return nil, err
 	}
@@ -154,45 +151,44 @@ func (x *exporter) path(source *logic.Path) (any, error) {
 	return path, nil
 }
 
-// positivePath converts a path formula without the negation around it: a temporal operator, a connective of path formulas, or a state
-// formula.
-func (x *exporter) positivePath(path *logic.Path) (any, error) {
+// convertPositivePath converts a path formula without its negation.
+func (x *exporter) convertPositivePath(path *logic.Path) (any, error) {
 	if path.Operator {
-		return x.temporal(path)
+		return x.convertTemporal(path)
 	}
 	if path.Form == logic.Conditional {
 		return nil, errors.New("JANI has no conditional probabilities")
 	}
 	expr, ok := path.X.(*sema.Binary)
 	if !ok || path.Form == logic.InitialState {
-		return x.expr(path.X)
+		return x.convertExpr(path.X)
 	}
-	left, err := x.path(logic.PathOf(expr.X))
+	left, err := x.convertPath(logic.PathOf(expr.X))
 	if err != nil {
 		return nil, err
 	}
 	if expr.Op == syntax.OpIff {
 		return nil, errors.New("JANI has no <=> of path formulas")
 	}
-	right, err := x.path(logic.PathOf(expr.Y))
+	right, err := x.convertPath(logic.PathOf(expr.Y))
 	if err != nil {
 		return nil, err
 	}
 	return binaryObject(operatorNames[expr.Op], left, right), nil
 }
 
-// temporal converts a temporal operator with its time or step bound. JANI has the operators of PRISM except X.
-func (x *exporter) temporal(path *logic.Path) (any, error) {
+// convertTemporal converts a temporal operator with its time or step bound.
+func (x *exporter) convertTemporal(path *logic.Path) (any, error) {
 	if path.Op == syntax.Next {
 		return nil, errors.New("JANI has no operator X")
 	}
-	right, err := x.path(logic.PathOf(path.Right))
+	right, err := x.convertPath(logic.PathOf(path.Right))
 	if err != nil {
 		return nil, err
 	}
 	formula := object{"op": path.Op.String(), "exp": right}
 	if path.Left != nil {
-		left, err := x.path(logic.PathOf(path.Left))
+		left, err := x.convertPath(logic.PathOf(path.Left))
 		if err != nil {
 			return nil, err
 		}
@@ -205,13 +201,12 @@ func (x *exporter) temporal(path *logic.Path) (any, error) {
 	if x.hasTime() {
 		key = "time-bounds"
 	}
-	formula[key], err = x.boundObject(path.Bound)
+	formula[key], err = x.convertBoundObject(path.Bound)
 	return formula, err
 }
 
-// boundObject converts a time or step bound. JANI's object has the keys lower and upper for the two sides, and lower-exclusive and
-// upper-exclusive for strict bounds.
-func (x *exporter) boundObject(source *sema.Bound) (any, error) {
+// convertBoundObject converts a time or step bound to an object with the keys lower and upper.
+func (x *exporter) convertBoundObject(source *sema.Bound) (any, error) {
 	bounds := object{}
 	if err := x.addBound(bounds, "lower", source.Low, source.LowStrict); err != nil {
 		return nil, err
@@ -222,12 +217,12 @@ func (x *exporter) boundObject(source *sema.Bound) (any, error) {
 	return bounds, nil
 }
 
-// addBound adds one side of a time or step bound to JANI's object for the bound. A nil expr means that there is no bound on this side.
+// addBound adds one limit of a time or step bound to an object. A nil expr means that there is no limit.
 func (x *exporter) addBound(bounds object, key string, expr sema.Expr, isStrict bool) error {
 	if expr == nil {
 		return nil
 	}
-	value, err := x.expr(expr)
+	value, err := x.convertExpr(expr)
 	if err != nil {
 		return err
 	}
@@ -238,8 +233,8 @@ func (x *exporter) addBound(bounds object, key string, expr sema.Expr, isStrict 
 	return nil
 }
 
-// reward converts an R operator to an expectation or a long-run average.
-func (x *exporter) reward(formula *logic.Formula) (any, error) {
+// convertReward converts an R operator to an expectation or a long-run average.
+func (x *exporter) convertReward(formula *logic.Formula) (any, error) {
 	objective := formula.Objective
 	if objective.Struct < 0 || objective.Struct >= len(x.rewards) || objective.Ratio {
 		return nil, errors.New("JANI cannot express the reward structure of the operator R")
@@ -255,7 +250,7 @@ func (x *exporter) reward(formula *logic.Formula) (any, error) {
 	var err error
 	switch objective.Form {
 	case logic.LongRun:
-		return x.optimum("S", formula.Threshold, expectation)
+		return x.convertOptimum("S", formula.Threshold, expectation)
 	case logic.TotalReward:
 	case logic.ConditionalReward:
 		return nil, errors.New("JANI has no conditional rewards")
@@ -264,14 +259,14 @@ func (x *exporter) reward(formula *logic.Formula) (any, error) {
 	case logic.CostBoundedReward:
 		return nil, errors.New("JANI has no reward bounds on a total reward")
 	case logic.Cumulative, logic.Instantaneous:
-		expectation[instant], err = x.expr(objective.At)
+		expectation[instant], err = x.convertExpr(objective.At)
 	case logic.ReachReward:
-		expectation["reach"], err = x.expr(objective.Target)
+		expectation["reach"], err = x.convertExpr(objective.Target)
 	default:
 		return nil, errors.New("JANI has only rewards until a state is reached, not until a path formula holds")
 	}
 	if err != nil {
 		return nil, err
 	}
-	return x.optimum("E", formula.Threshold, expectation)
+	return x.convertOptimum("E", formula.Threshold, expectation)
 }

@@ -46,9 +46,8 @@ type Report struct {
 	Limited bool
 }
 
-// Explore explores the reachable states of a program, and reports mistakes of the modeller that only the states show, such as guards that
-// hold in no reachable state. If the context ends, the report has the findings so far. Explore returns an error if the program cannot be
-// compiled or the initial states cannot be computed.
+// Explore explores the reachable states of a program and reports mistakes of the modeller, such as guards that never hold. If the context ends,
+// the report has the findings so far. Explore returns an error if the program cannot be compiled or the initial states cannot be computed.
 func Explore(ctx context.Context, program *sema.Program, opts Options) (*Report, error) {
 	if hasIntervals(program) {
 		return &Report{Undecided: "the model has intervals of probabilities: " + undecidedKinds}, nil
@@ -170,22 +169,23 @@ func (x *explorer) collectGuards() error {
 	return nil
 }
 
-// collectLabels compiles the labels for evaluation in states. It skips labels whose value one state does not determine.
+// collectLabels compiles the labels for evaluation in states.
 func (x *explorer) collectLabels() {
 	for i := range x.program.Labels {
 		definition := &x.program.Labels[i]
 		evaluator, err := x.model.Evaluator(definition.X)
-		if err != nil {
+		if err != nil { // one state does not determine the value of this label
 			continue
 		}
 		x.labels = append(x.labels, &label{def: definition, evaluator: evaluator})
 	}
 }
 
-// hasConstantProbabilities reports whether no probability of a command depends on the state.
+// hasConstantProbabilities reports whether no probability of the command depends on the state.
 func hasConstantProbabilities(command *sema.Command) bool {
 	for _, update := range command.Updates {
-		if _, ok := update.Prob.(*sema.Const); !ok && update.Prob != nil {
+		_, isConstant := update.Prob.(*sema.Const)
+		if update.Prob != nil && !isConstant {
 			return false
 		}
 	}
@@ -219,8 +219,7 @@ func (x *explorer) explore(ctx context.Context) error {
 	return nil
 }
 
-// enqueue adds a state to the queue if it is new. At the limit on states or memory it drops the state
-// and sets limitReached.
+// enqueue adds a new state to the queue. At the limit on states or memory, it drops the state and sets limitReached.
 func (x *explorer) enqueue(state []int32) {
 	words := make([]uint64, x.packing.Words)
 	x.packing.Pack(words, state)
@@ -240,7 +239,7 @@ func (x *explorer) enqueue(state []int32) {
 	x.queue = append(x.queue, slices.Clone(state))
 }
 
-// evaluateGuardsAndLabels evaluates in a state the guards that have not held yet, and the labels.
+// evaluateGuardsAndLabels evaluates the labels and the guards that have not held yet.
 func (x *explorer) evaluateGuardsAndLabels(state []int32) {
 	unheld := x.unheldGuards[:0]
 	for _, guard := range x.unheldGuards {
@@ -262,7 +261,7 @@ func (x *explorer) evaluateGuardsAndLabels(state []int32) {
 	}
 }
 
-// evaluateLabel evaluates a label in a state, and records the first state in which it holds and the first in which it does not.
+// evaluateLabel records the first state in which a label holds and the first state in which it does not.
 func (x *explorer) evaluateLabel(label *label, state []int32) {
 	holds, err := label.evaluator.Bool(state)
 	switch {
@@ -275,7 +274,7 @@ func (x *explorer) evaluateLabel(label *label, state []int32) {
 	}
 }
 
-// expand computes the choices of a state, checks them and adds their target states to the queue.
+// expand computes the choices of a state, checks them and enqueues their target states.
 func (x *explorer) expand(ctx context.Context, state []int32) error {
 	choices, err := x.expander.Expand(state)
 	if err != nil {
@@ -296,7 +295,7 @@ func (x *explorer) expand(ctx context.Context, state []int32) error {
 	return nil
 }
 
-// checkChoice records the action and the commands of a choice, checks its probabilities, and adds its target states to the queue.
+// checkChoice records the action and the commands of a choice, and enqueues its target states.
 func (x *explorer) checkChoice(choice *compile.Choice, state []int32) {
 	if choice.Action >= 0 {
 		x.takenActions[choice.Action] = true
@@ -311,8 +310,7 @@ func (x *explorer) checkChoice(choice *compile.Choice, state []int32) {
 	}
 }
 
-// handleExpandError records an error in a state as a finding and returns any other error, unless the context
-// has ended.
+// handleExpandError records an error of the model in a state as a finding. It returns any other error, unless the context has ended.
 func (x *explorer) handleExpandError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return nil
@@ -326,7 +324,7 @@ func (x *explorer) handleExpandError(ctx context.Context, err error) error {
 	return nil
 }
 
-// addFinding adds a finding, once per position and message, and at most maxFindings of a code.
+// addFinding adds a finding. It adds a message only once at each position, and at most maxFindings findings of each kind.
 func (x *explorer) addFinding(pos syntax.Pos, code lint.Code, state, format string, args ...any) {
 	finding := lint.Finding{File: x.program.File, Pos: pos, Code: code, Message: fmt.Sprintf(format, args...), State: state}
 	key := fmt.Sprint(pos, code, finding.Message)
@@ -350,8 +348,7 @@ func (x *explorer) addStateError(err *compile.StateError) {
 	}
 }
 
-// addOverlap reports two commands that are enabled in the same state of a DTMC: those in which the first two choices of the state differ. Commands
-// of different modules usually overlap on purpose, so each pair of modules is reported once.
+// addOverlap reports two commands that are enabled in the same state of a DTMC.
 func (x *explorer) addOverlap(choices *compile.Choices, state []int32) {
 	first, second := x.differingGuards(choices.List[0].Commands, choices.List[1].Commands)
 	if first == nil {
@@ -365,6 +362,7 @@ func (x *explorer) addOverlap(choices *compile.Choices, state []int32) {
 			"this command and that in line %d are enabled in the same state of a DTMC: PRISM chooses between them uniformly", second.command.Pos.Line)
 		return
 	}
+	// Commands of different modules usually overlap on purpose, so each pair of modules is reported once.
 	modulePair := fmt.Sprint("side by side ", min(first.module, second.module), max(first.module, second.module))
 	if x.reported[modulePair] {
 		return
@@ -375,9 +373,9 @@ func (x *explorer) addOverlap(choices *compile.Choices, state []int32) {
 		x.program.Modules[first.module].Name, x.program.Modules[second.module].Name, second.command.Pos.Line)
 }
 
-// differingGuards finds the first position at which two choices have different commands, and returns the guards of these commands. If there is
-// no such position, it returns the guards of the first commands; nil if a choice has no commands.
-func (x *explorer) differingGuards(first, second []compile.CommandRef) (*guard, *guard) {
+// differingGuards returns the guards of the first commands in which two choices differ. Equal choices give the guards of their first commands. A
+// choice without commands gives nil.
+func (x *explorer) differingGuards(first, second []compile.CommandRef) (firstGuard, secondGuard *guard) {
 	if len(first) == 0 || len(second) == 0 {
 		return nil, nil
 	}
@@ -392,7 +390,7 @@ func (x *explorer) differingGuards(first, second []compile.CommandRef) (*guard, 
 // maxSums is the largest number of states in which the probabilities of a command are added.
 const maxSums = 1000
 
-// checkSum reports probabilities of a command whose sum in a state is 1 only in float64 arithmetic.
+// checkSum reports probabilities with a sum that is 1 in float64 arithmetic, but not exactly.
 func (x *explorer) checkSum(guard *guard, state []int32) {
 	limit := maxSums
 	if guard.constantProbabilities {

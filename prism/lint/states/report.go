@@ -12,8 +12,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// exactSum returns the exact sum of a command's probabilities in a state as text, "" if it is 1. ok is false if the sum is not known
-// exactly.
+// exactSum returns the exact sum of a command's probabilities in a state, or "" if the sum is 1. ok is false if the sum is not known exactly.
 func exactSum(command *sema.Command, state []int32) (sum string, ok bool) {
 	total := new(big.Rat)
 	for _, update := range command.Updates {
@@ -45,11 +44,10 @@ func parseRat(text string) *big.Rat {
 	return fraction
 }
 
-// report returns the result of the exploration. interrupted says that its context ended. Findings about
-// all reachable states are only made if all states were visited without an error.
-func (x *explorer) report(interrupted bool) *Report {
-	undecided := x.whyUndecided(interrupted)
-	if undecided == "" {
+// report returns the result of the exploration. isInterrupted says that the context ended.
+func (x *explorer) report(isInterrupted bool) *Report {
+	undecided := x.whyUndecided(isInterrupted)
+	if undecided == "" { // all reachable states were visited without an error
 		x.checkNeverHolds()
 		x.checkNeverReady()
 		x.checkLabels()
@@ -59,18 +57,18 @@ func (x *explorer) report(interrupted bool) *Report {
 		Findings:  lint.Sort(x.findings),
 		States:    x.visited,
 		Undecided: undecided,
-		Limited:   x.limitReached && !interrupted,
+		Limited:   x.limitReached && !isInterrupted,
 	}
 }
 
-// whyUndecided returns the reason why findings about all reachable states cannot be decided; "" if they can.
-func (x *explorer) whyUndecided(interrupted bool) string {
+// whyUndecided returns why findings about all reachable states cannot be decided, or "" if they can.
+func (x *explorer) whyUndecided(isInterrupted bool) string {
 	const (
 		notDecided      = "guards that never hold, actions that are never ready and labels were not decided"
 		theseStatesOnly = ", and other warnings concern these states only"
 	)
 	switch {
-	case interrupted:
+	case isInterrupted:
 		return "the check was interrupted after " + noun.Count(x.visited, "state") + ": " + notDecided + theseStatesOnly
 	case x.limitReached:
 		return fmt.Sprintf("there are more than %d states: ", x.visited) + notDecided + theseStatesOnly
@@ -84,21 +82,21 @@ func (x *explorer) whyUndecided(interrupted bool) string {
 	return ""
 }
 
-// checkDeadlocks reports the first deadlock, and how many there are.
+// checkDeadlocks reports the first deadlock and the number of deadlocks.
 func (x *explorer) checkDeadlocks() {
 	if x.deadlocks == 0 {
 		return
 	}
-	more := ""
+	total := ""
 	if x.deadlocks > 1 {
-		more = fmt.Sprintf(", the first of %d", x.deadlocks)
+		total = fmt.Sprintf(", the first of %d", x.deadlocks)
 	}
-	x.addFinding(syntax.Pos{Line: 1, Col: 1}, lint.Deadlock, x.firstDeadlock, "a reachable state has no choice%s", more)
+	x.addFinding(syntax.Pos{Line: 1, Col: 1}, lint.Deadlock, x.firstDeadlock, "a reachable state has no choice%s", total)
 }
 
-// checkNeverHolds reports guards that held in no state. A renamed module shares the text of its commands with the original module. Such a
-// guard is reported once if it held in none of the modules, otherwise for each module in which it did not hold.
+// checkNeverHolds reports guards that held in no reachable state.
 func (x *explorer) checkNeverHolds() {
+	// A renamed module shares the text of its commands, so several guards may have one position.
 	numModules := countByPosition(x.allGuards)
 	numUnheld := countByPosition(x.unheldGuards)
 	for _, guard := range x.unheldGuards {
@@ -108,12 +106,13 @@ func (x *explorer) checkNeverHolds() {
 		case numUnheld[pos] == numModules[pos]:
 			x.addFinding(pos, lint.NeverHolds, "", "the guard holds in none of the %d reachable states", x.visited)
 		default:
-			x.addFinding(pos, lint.NeverHolds, "", "the guard holds in none of the %d reachable states in module %s", x.visited, x.program.Modules[guard.module].Name)
+			module := x.program.Modules[guard.module].Name
+			x.addFinding(pos, lint.NeverHolds, "", "the guard holds in none of the %d reachable states in module %s", x.visited, module)
 		}
 	}
 }
 
-// countByPosition counts the guards whose commands have the same position in the text.
+// countByPosition returns the number of guards at each position in the text.
 func countByPosition(guards []*guard) map[syntax.Pos]int {
 	count := make(map[syntax.Pos]int)
 	for _, guard := range guards {
@@ -122,10 +121,9 @@ func countByPosition(guards []*guard) map[syntax.Pos]int {
 	return count
 }
 
-// checkNeverReady reports commands whose guards hold in some state, but never together with guards of
-// the other modules that have the same action.
+// checkNeverReady reports commands with guards that hold in some state, although the other modules with the same action are never ready then.
 func (x *explorer) checkNeverReady() {
-	takenAt := make(map[syntax.Pos]bool) // whether a command was taken in some module, by its position
+	takenAt := make(map[syntax.Pos]bool) // by the position of a command, which several modules may share
 	for _, guard := range x.allGuards {
 		takenAt[guard.command.Pos] = takenAt[guard.command.Pos] || guard.taken
 	}
@@ -136,15 +134,14 @@ func (x *explorer) checkNeverReady() {
 		}
 		partners := x.otherModulesWithAction(guard)
 		if len(partners) == 0 || x.isBlocked(guard) {
-			continue // the system block, or guards that are constantly false, prevent the command
+			continue // the system block or a constantly false guard prevents the command
 		}
 		x.addFinding(command.Pos, lint.NeverReady, guard.heldIn, "the guard holds, but %s never ready for [%s] when it does",
 			subjectAndVerb(partners), x.program.Actions[command.Action])
 	}
 }
 
-// otherModulesWithAction returns the names of the other modules that have the action of a command in their
-// alphabets.
+// otherModulesWithAction returns the names of the other modules with the action of this guard's command.
 func (x *explorer) otherModulesWithAction(guard *guard) []string {
 	var names []string
 	for i, module := range x.program.Modules {
@@ -155,8 +152,7 @@ func (x *explorer) otherModulesWithAction(guard *guard) []string {
 	return names
 }
 
-// isBlocked reports whether another module has the command's action only in commands whose guards
-// are constantly false. These are reported elsewhere.
+// isBlocked reports whether another module always disables the action of this guard's command.
 func (x *explorer) isBlocked(guard *guard) bool {
 	for i, module := range x.program.Modules {
 		if i != guard.module && isAlwaysDisabled(&module, guard.command.Action) {
@@ -166,7 +162,7 @@ func (x *explorer) isBlocked(guard *guard) bool {
 	return false
 }
 
-// isAlwaysDisabled reports whether a module has commands with an action, and the guards of all of them are constantly false.
+// isAlwaysDisabled reports whether a module has commands with an action, all with constantly false guards.
 func isAlwaysDisabled(module *sema.Module, action int) bool {
 	hasAction := false
 	for _, command := range module.Commands {
@@ -189,12 +185,12 @@ func subjectAndVerb(names []string) string {
 	return "modules " + strings.Join(names, " and ") + " are together"
 }
 
-// checkLabels reports labels that hold in all reachable states or in none, except for constant labels.
+// checkLabels reports labels that hold in all reachable states or in none.
 func (x *explorer) checkLabels() {
 	for _, label := range x.labels {
 		_, isConstant := label.def.X.(*sema.Const)
 		switch {
-		case isConstant: // the author knows that it is the same in all states
+		case isConstant: // the author knows this
 		case label.holdsIn == "":
 			x.addFinding(label.def.X.Pos(), lint.EmptyLabel, "", "label %q holds in none of the %d reachable states", label.def.Name, x.visited)
 		case label.failsIn == "" && x.visited > 1:
