@@ -14,17 +14,17 @@ import (
 
 // neg returns -x.
 func (value number) neg() number {
-	out := between(-value.Hi, -value.Lo)
-	out.aboveLo, out.belowHi = value.belowHi, value.aboveLo
+	negated := between(-value.Hi, -value.Lo)
+	negated.aboveLo, negated.belowHi = value.belowHi, value.aboveLo
 	if value.Exact != nil {
-		out.Exact = new(big.Rat).Neg(value.Exact)
+		negated.Exact = new(big.Rat).Neg(value.Exact)
 	}
-	return out
+	return negated
 }
 
 // arithmetic applies an arithmetic operator to two numbers. ok is false if the result has no bounds, as for a division by an interval that
 // contains 0.
-func arithmetic(operator syntax.Op, left, right number) (out number, ok bool) {
+func arithmetic(operator syntax.Op, left, right number) (value number, ok bool) {
 	if left.Exact != nil && right.Exact != nil {
 		if exact := applyToFractions(operator, left.Exact, right.Exact); exact != nil {
 			return fraction(exact), true
@@ -60,7 +60,7 @@ func addFinite(left, right number) number {
 
 // divide returns bounds of the quotient of two finite numbers. ok is false if the bounds of the divisor contain 0. A division by exactly 0
 // gives infinity or NaN if it is clear which.
-func divide(dividend, divisor number) (out number, ok bool) {
+func divide(dividend, divisor number) (value number, ok bool) {
 	if divisor.Lo > 0 || divisor.Hi < 0 {
 		return intervalResult(dividend, divisor, quotientBounds), true
 	}
@@ -74,7 +74,7 @@ func divide(dividend, divisor number) (out number, ok bool) {
 
 // powerOf returns bounds of base to the power of exponent, for finite numbers. ok is false if the two numbers are not points and the
 // exponent is not an integer from 0 to maxPower.
-func powerOf(base, exponent number) (out number, ok bool) {
+func powerOf(base, exponent number) (value number, ok bool) {
 	isNatural := exponent.isPoint() && exponent.Lo == math.Trunc(exponent.Lo) && exponent.Lo >= 0
 	if isNatural && exponent.Lo <= maxPower {
 		return naturalPower(base, int(exponent.Lo)), true
@@ -86,7 +86,7 @@ func powerOf(base, exponent number) (out number, ok bool) {
 }
 
 // applyToSpecial applies an arithmetic operator to two numbers if a number is infinite or NaN. ok is false if the result is unknown.
-func applyToSpecial(operator syntax.Op, left, right number) (out number, ok bool) {
+func applyToSpecial(operator syntax.Op, left, right number) (value number, ok bool) {
 	if left.isPoint() && right.isPoint() {
 		return applyToSpecialPoints(operator, left.Lo, right.Lo)
 	}
@@ -112,7 +112,7 @@ func applyToSpecial(operator syntax.Op, left, right number) (out number, ok bool
 
 // applyToSpecialPoints applies +, *, / or a power to two float64 numbers that may be infinite or NaN. The result follows IEEE 754, and for a
 // power PRISM. ok is false for other operators.
-func applyToSpecialPoints(operator syntax.Op, left, right float64) (out number, ok bool) {
+func applyToSpecialPoints(operator syntax.Op, left, right float64) (value number, ok bool) {
 	switch operator {
 	case syntax.OpAdd:
 		return point(left + right), true
@@ -339,7 +339,7 @@ func withConstants(call *sema.Call, args []number) (constantCall *sema.Call, ok 
 
 // applyMonotonic applies a monotonic built-in function to numbers: a minimum, a maximum or a rounding. ok is false for other functions, and
 // if the bounds are rounded to different integers.
-func applyMonotonic(function sema.Func, args []number) (out number, ok bool) {
+func applyMonotonic(function sema.Func, args []number) (value number, ok bool) {
 	switch function {
 	case sema.FuncMin:
 		return combineAll(args, minimum), true
@@ -391,14 +391,14 @@ func maximum(left, right number) number {
 
 // applyRounding rounds a number to an integer by a monotonic function, such as floor. ok is false if the two bounds are rounded to different
 // integers, or the result is infinite.
-func applyRounding(value number, function func(float64) float64) (out number, ok bool) {
+func applyRounding(value number, function func(float64) float64) (rounded number, ok bool) {
 	lower, upper := function(value.Lo), function(value.Hi)
 	if lower != upper || math.IsInf(lower, 0) {
 		return number{}, false
 	}
-	out = point(lower)
+	rounded = point(lower)
 	if value.Exact != nil {
-		out.Exact = new(big.Rat).SetFloat64(lower)
+		rounded.Exact = new(big.Rat).SetFloat64(lower)
 	}
-	return out, true
+	return rounded, true
 }

@@ -73,14 +73,14 @@ func (e *evaluation) conditionalInChain(expr, formula, condition sema.Expr) (*nu
 	if err != nil {
 		return nil, err
 	}
-	out := e.newValues(max(satisfied.accuracy, violated.accuracy))
+	conditional := e.newValues(max(satisfied.accuracy, violated.accuracy))
 	for s := range e.domain().All() {
 		if satisfied.hi[s] == 0 && violated.hi[s] == 0 {
 			return nil, e.zeroConditionError(expr, s)
 		}
-		out.put(s, shareOfSatisfied(satisfied.at(s), violated.at(s)))
+		conditional.put(s, shareOfSatisfied(satisfied.at(s), violated.at(s)))
 	}
-	return out, nil
+	return conditional, nil
 }
 
 // shareOfSatisfied returns the conditional probability satisfied/(satisfied+violated), or bounds of it. The arguments are the probabilities
@@ -249,8 +249,7 @@ func (a *abstraction) winningRegion(formula *automata.Formula) (*winningRegion, 
 	return region, nil
 }
 
-// contains reports whether some scheduler satisfies the rest of the formula with probability one, from state s of the model with the
-// automaton in state q.
+// contains reports whether some scheduler satisfies the formula almost surely, from state s of the model with the automaton in state q.
 func (r *winningRegion) contains(s uint32, q int) bool {
 	return r.product.auto.Class(q) == automata.Accepted || r.winningStates[productState{s, q}]
 }
@@ -267,7 +266,7 @@ type pairMemory struct{ regions []*winningRegion }
 // State returns the state of the model.
 func (m pairMemory) State(pair pairState) uint32 { return pair.state }
 
-// Step returns the states of both automata after a transition to a state of the model.
+// Step returns the states of the two automata after a transition to a state of the model.
 func (memory pairMemory) Step(pair pairState, target uint32) (pairState, error) {
 	next := pairState{state: target}
 	for i, region := range memory.regions {

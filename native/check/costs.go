@@ -84,11 +84,11 @@ func (e *evaluation) checkCostsSupported(path *logic.Path) error {
 // valuesAtCostZero returns, for each state of the model, its value with cost 0 in the product. zeroCostStates[s] is the product state for
 // state s with cost 0.
 func (e *evaluation) valuesAtCostZero(productValues *numbers, zeroCostStates []uint32) *numbers {
-	out := productValues.like(e.space.Model().NumStates())
+	values := productValues.like(e.space.Model().NumStates())
 	for s := range e.domain().All() {
-		out.put(s, productValues.at(int(zeroCostStates[s])))
+		values.put(s, productValues.at(int(zeroCostStates[s])))
 	}
-	return out
+	return values
 }
 
 // unsupportedUnlessStopped returns an error that says why expr is not supported. If the context has ended, it returns the context's error.
@@ -138,11 +138,11 @@ func (e *evaluation) costBoundedReward(formula *logic.Formula, reward *sparse.Re
 // rewardWithinCosts returns the rewards of the choices of the product. Transitions that exceed a bound earn nothing. index is the index of the
 // reward structure in the program.
 func (e *evaluation) rewardWithinCosts(builder *costProductBuilder, product *sparse.Model, reward *sparse.Reward, index int) (*sparse.Reward, error) {
-	out := &sparse.Reward{Name: reward.Name, Unfit: reward.Unfit, Choice: make([]float64, product.NumChoices())}
+	rewardWithin := &sparse.Reward{Name: reward.Name, Unfit: reward.Unfit, Choice: make([]float64, product.NumChoices())}
 	if e.space.Model().Exact() {
-		out.ChoiceRat = make([]*big.Rat, product.NumChoices())
+		rewardWithin.ChoiceRat = make([]*big.Rat, product.NumChoices())
 	}
-	within := &rewardsWithinCosts{costProductBuilder: builder, product: product, space: e.space, index: index, modelReward: reward, out: out}
+	within := &rewardsWithinCosts{costProductBuilder: builder, product: product, space: e.space, index: index, modelReward: reward, out: rewardWithin}
 	for i := range product.NumStates() {
 		first, end := product.Choices(i)
 		for c := first; c < end; c++ {
@@ -154,8 +154,8 @@ func (e *evaluation) rewardWithinCosts(builder *costProductBuilder, product *spa
 			}
 		}
 	}
-	out.Err = within.relativeError()
-	return out, nil
+	rewardWithin.Err = within.relativeError()
+	return rewardWithin, nil
 }
 
 // rewardsWithinCosts sets the rewards of the choices of a product with costs.
@@ -311,35 +311,35 @@ func (e *evaluation) costsOf(expr sema.Expr, bounds []sema.Cost) ([]cost, error)
 
 // costOf converts a bound on a reward or on steps to a bound on a whole number of units. expr is the formula with the bound.
 func (e *evaluation) costOf(expr sema.Expr, bound sema.Cost) (cost, error) {
-	out, unit, err := e.unboundedCost(bound.Struct)
+	converted, unit, err := e.unboundedCost(bound.Struct)
 	if err != nil {
 		return cost{}, err
 	}
 	low, high := bound.Bound.Low, bound.Bound.High
 	if low != nil {
-		out.low, err = e.leastUnits(low, unit, bound.Bound.LowStrict)
+		converted.low, err = e.leastUnits(low, unit, bound.Bound.LowStrict)
 		if err != nil {
 			return cost{}, err
 		}
 	}
 	if high == nil {
-		out.limit = out.low
-		return out, nil
+		converted.limit = converted.low
+		return converted, nil
 	}
-	out.high, err = e.greatestUnits(high, unit, bound.Bound.HighStrict)
+	converted.high, err = e.greatestUnits(high, unit, bound.Bound.HighStrict)
 	if err != nil {
 		return cost{}, err
 	}
-	if out.high < out.low {
+	if converted.high < converted.low {
 		return cost{}, e.failure(result.TypeError, expr.Pos(), "no cost satisfies both bounds")
 	}
-	out.limit = out.high + 1
-	return out, nil
+	converted.limit = converted.high + 1
+	return converted, nil
 }
 
 // unboundedCost returns a cost without a bound, and its unit. The cost counts the rewards of a reward structure, or steps if structIndex is
 // negative. The unit is the greatest common divisor of the rewards.
-func (e *evaluation) unboundedCost(structIndex int) (out cost, unit *big.Rat, err error) {
+func (e *evaluation) unboundedCost(structIndex int) (counted cost, unit *big.Rat, err error) {
 	if structIndex < 0 {
 		return cost{perStep: 1, high: -1}, big.NewRat(1, 1), nil
 	}

@@ -96,8 +96,7 @@ func setPosition(failure *result.Failure, file string, pos syntax.Pos) {
 	}
 }
 
-// classOfEvaluation returns the class of an error in the evaluation of an expression: Unsupported if it is undecided whether the
-// expression is wrong, and otherwise the given class.
+// classOfEvaluation returns the class of an error in the evaluation of an expression: Unsupported if undecided is true, else the given class.
 func classOfEvaluation(undecided bool, class result.Class) result.Class {
 	if undecided {
 		return result.Unsupported

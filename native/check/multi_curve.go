@@ -104,7 +104,7 @@ func (m *multi) constrainedOracle(queries []int) pareto.Oracle {
 	return constrained.bestWeightedSum
 }
 
-// constrainedQueries has the oracle for the queries among objectives, the others of which have bounds.
+// constrainedQueries is an oracle for several queries. The other objectives have bounds.
 type constrainedQueries struct {
 	*multi
 	queries    []int         // the indexes of the queries

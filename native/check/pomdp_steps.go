@@ -28,7 +28,7 @@ type steppedState struct {
 // stepCounter counts steps up to a number. It implements sparse.Memory.
 type stepCounter struct {
 	last int
-	ends bool // the last step has no successors; otherwise the counter stays there
+	ends bool // whether a path ends after the last step; if not, the counter stays at last
 }
 
 // State implements sparse.Memory.
@@ -62,8 +62,8 @@ func (e *evaluation) newStepProduct(expr sema.Expr, counter stepCounter) (*stepP
 	return &stepProduct{Product: product, graph: sparse.NewGraph(product.Model), observations: e.steppedObservations(product.Pairs)}, nil
 }
 
-// steppedObservations returns the observation of each state of a product with a step counter. It identifies the observation of the model's state
-// and the number of steps.
+// steppedObservations returns the observation of each state of a product with a step counter. Two states have the same observation if the
+// observations of the model's states and the numbers of steps are equal.
 func (e *evaluation) steppedObservations(pairs []steppedState) []uint32 {
 	type steppedObservation struct {
 		observation uint32

@@ -342,7 +342,7 @@ func (e *evaluation) lastStep(bound *sema.Bound, operator string) (int, error) {
 	return last, nil
 }
 
-// upperRelation returns the relation of an upper bound: < if the bound is strict, and otherwise <=.
+// upperRelation returns the relation of an upper bound: < if the bound is strict, else <=.
 func upperRelation(isStrict bool) string {
 	if isStrict {
 		return "<"

@@ -25,7 +25,8 @@ type quantile struct {
 	// above is the relation > or >= between the probability and the threshold: in this file, the probability "exceeds the threshold"
 	// if it has this relation to it.
 	above syntax.Op
-	// holdsAbove says that the property holds if the probability exceeds the threshold; otherwise it holds if it does not.
+	// holdsAbove says whether the property holds above the threshold. If it is false, the property holds where the probability does not
+	// exceed the threshold.
 	holdsAbove bool
 	costs      []int      // the index of each bound in the costs of the path formula
 	units      []*big.Rat // the unit of each bound

@@ -58,10 +58,10 @@ func newQuotientBuilder(ctx context.Context, compiled *compile.Model, space *exp
 	return builder, nil
 }
 
-// build checks a partition and returns the quotient. If given is nil, it uses the coarsest bisimulation that preserves the sets of states and
-// the rewards of the builder.
-func (builder *quotientBuilder) build(ctx context.Context, given *quotient.Partition) (*Reduced, error) {
-	space, partition := builder.space, given
+// build checks a partition and returns the quotient. If partition is nil, it uses the coarsest bisimulation that preserves the sets of states
+// and the rewards of the builder.
+func (builder *quotientBuilder) build(ctx context.Context, partition *quotient.Partition) (*Reduced, error) {
+	space := builder.space
 	var rewards []*sparse.Reward
 	indices := slices.Sorted(maps.Keys(builder.rewards))
 	for _, i := range indices {

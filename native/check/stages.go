@@ -97,7 +97,7 @@ func (stages *Stages) nextStage(ctx context.Context, options explicit.Options) e
 
 // Stages computes the value of a property of a Markov chain stage by stage, and forgets the states of earlier stages. Each
 // stage passes the probabilities of its unexplored states on to the next one, and the value is a sum. The numbers are
-// fractions if the checker's space has fractions, and otherwise bounds.
+// fractions if the checker's space has fractions, else bounds.
 type Stages struct {
 	checker       *Checker
 	start         time.Time
@@ -387,7 +387,7 @@ func nonNegative(operator syntax.Op, left, right number) number {
 	return between(0, math.Inf(1))
 }
 
-// reachedVia returns the states that are reachable from an initial state by paths within via, except the last state of a path.
+// reachedVia returns the states that a path from an initial state can reach. All states of the path except the last must be in via.
 func reachedVia(model *sparse.Model, via *sparse.Set) *sparse.Set {
 	reached := sparse.NewSet(model.NumStates())
 	for _, s := range model.Initial {

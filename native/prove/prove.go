@@ -223,8 +223,8 @@ func (prover *Prover) Proven(ctx context.Context, property *Property) (int, *cer
 	return claimIndex, &results[0], nil
 }
 
-// Accepts checks a claim with another vector in place of its own. Proven must have returned the claim. Accepts returns nil if the checker
-// accepts the vector, and otherwise the reason.
+// Accepts lets the checker check a claim with another vector. Proven must have returned the claim. The error says why the checker does not
+// accept the vector.
 func (prover *Prover) Accepts(ctx context.Context, claim int, vector certificate.Vector) error {
 	file, checkedClaim := prover.File, prover.Claims[claim]
 	file.Vectors = slices.Clone(file.Vectors)

@@ -24,21 +24,21 @@ func anyChoice(int, int) bool { return true }
 
 // rankByDistance ranks the states of a set by their distance to the targets along usable choices. Each ranked state has a usable choice
 // with a successor of smaller rank.
-func rankByDistance(graph *sparse.Graph, targets, within *sparse.Set, usable func(s, c int) bool) []uint32 {
+func rankByDistance(graph *sparse.Graph, targets, within *sparse.Set, isUsable func(s, c int) bool) []uint32 {
 	rank := newRanks(graph.NumStates())
 	for s := range targets.All() {
 		rank[s] = 0
 	}
 	unrankedStates := within.Minus(targets)
-	rankInSweeps(graph, rank, unrankedStates, false, usable)
+	rankInSweeps(graph, rank, unrankedStates, false, isUsable)
 	if !unrankedStates.Empty() {
-		rankBackwards(graph, rank, within, usable)
+		rankBackwards(graph, rank, within, isUsable)
 	}
 	return rank
 }
 
 // rankBackwards ranks the unranked states of a set by a backward search from the ranked states, along usable choices.
-func rankBackwards(graph *sparse.Graph, rank []uint32, within *sparse.Set, usable func(s, c int) bool) {
+func rankBackwards(graph *sparse.Graph, rank []uint32, within *sparse.Set, isUsable func(s, c int) bool) {
 	var queue []uint32
 	for s, stateRank := range rank {
 		if stateRank != unranked {
@@ -48,7 +48,7 @@ func rankBackwards(graph *sparse.Graph, rank []uint32, within *sparse.Set, usabl
 	for i := 0; i < len(queue); i++ {
 		for _, c := range graph.Into(int(queue[i])) {
 			s := graph.Owner(c)
-			if rank[s] == unranked && within.Has(s) && usable(s, int(c)) {
+			if rank[s] == unranked && within.Has(s) && isUsable(s, int(c)) {
 				rank[s] = rank[queue[i]] + 1
 				queue = append(queue, uint32(s))
 			}
@@ -59,7 +59,7 @@ func rankBackwards(graph *sparse.Graph, rank []uint32, within *sparse.Set, usabl
 // rankInSweeps ranks states by sweeps over all states in alternating order, and removes them from unrankedStates. Usable choices must lead
 // to a smaller rank: all of them if allChoices is true, else at least one. It stops after a sweep that ranks less than half of the
 // unranked states.
-func rankInSweeps(graph *sparse.Graph, rank []uint32, unrankedStates *sparse.Set, allChoices bool, usable func(s, c int) bool) {
+func rankInSweeps(graph *sparse.Graph, rank []uint32, unrankedStates *sparse.Set, allChoices bool, isUsable func(s, c int) bool) {
 	// Sweeps are faster than a backward search if the states are numbered breadth-first.
 	previous, remaining := math.MaxInt, unrankedStates.Count()
 	for backwards := true; remaining > 0 && remaining <= previous/2; backwards = !backwards {
@@ -68,7 +68,7 @@ func rankInSweeps(graph *sparse.Graph, rank []uint32, unrankedStates *sparse.Set
 			if backwards {
 				s = len(rank) - 1 - s
 			}
-			if unrankedStates.Has(s) && tryToRank(graph, rank, s, allChoices, usable) {
+			if unrankedStates.Has(s) && tryToRank(graph, rank, s, allChoices, isUsable) {
 				unrankedStates.Remove(s)
 				remaining--
 			}
@@ -78,12 +78,12 @@ func rankInSweeps(graph *sparse.Graph, rank []uint32, unrankedStates *sparse.Set
 
 // tryToRank ranks state s if its usable choices lead to ranked states: all of them if allChoices is true, else at least one. It reports
 // whether it ranked the state.
-func tryToRank(graph *sparse.Graph, rank []uint32, s int, allChoices bool, usable func(s, c int) bool) bool {
+func tryToRank(graph *sparse.Graph, rank []uint32, s int, allChoices bool, isUsable func(s, c int) bool) bool {
 	var successorRank uint32
 	if allChoices {
-		successorRank = greatestChoiceRank(graph, rank, s, usable)
+		successorRank = greatestChoiceRank(graph, rank, s, isUsable)
 	} else {
-		successorRank = leastSuccessorRank(graph, rank, s, usable)
+		successorRank = leastSuccessorRank(graph, rank, s, isUsable)
 	}
 	if successorRank == unranked {
 		return false
@@ -93,24 +93,24 @@ func tryToRank(graph *sparse.Graph, rank []uint32, s int, allChoices bool, usabl
 }
 
 // leastSuccessorRank returns the least rank of the successors of usable choices, or unranked if no successor is ranked.
-func leastSuccessorRank(graph *sparse.Graph, rank []uint32, s int, usable func(s, c int) bool) uint32 {
+func leastSuccessorRank(graph *sparse.Graph, rank []uint32, s int, isUsable func(s, c int) bool) uint32 {
 	least := uint32(unranked)
 	first, end := graph.Choices(s)
 	for c := first; c < end; c++ {
-		if choiceRank := leastRank(graph, rank, c); choiceRank < least && usable(s, c) {
+		if choiceRank := leastRank(graph, rank, c); choiceRank < least && isUsable(s, c) {
 			least = choiceRank
 		}
 	}
 	return least
 }
 
-// greatestChoiceRank returns the greatest rank of a usable choice. The rank of a choice is the least rank of its successors. If usable is
+// greatestChoiceRank returns the greatest rank of a usable choice. The rank of a choice is the least rank of its successors. If isUsable is
 // nil, all choices are usable.
-func greatestChoiceRank(graph *sparse.Graph, rank []uint32, s int, usable func(s, c int) bool) uint32 {
+func greatestChoiceRank(graph *sparse.Graph, rank []uint32, s int, isUsable func(s, c int) bool) uint32 {
 	greatest := uint32(0)
 	first, end := graph.Choices(s)
 	for c := first; c < end; c++ {
-		if choiceRank := leastRank(graph, rank, c); choiceRank > greatest && (usable == nil || usable(s, c)) {
+		if choiceRank := leastRank(graph, rank, c); choiceRank > greatest && (isUsable == nil || isUsable(s, c)) {
 			greatest = choiceRank
 		}
 	}
@@ -128,17 +128,17 @@ func leastRank(graph *sparse.Graph, rank []uint32, c int) uint32 {
 }
 
 // rankAllChoices ranks the states of a set from which every scheduler reaches the targets with positive probability. Each usable choice
-// of a ranked state has a successor of smaller rank. If usable is nil, all choices are usable.
-func rankAllChoices(graph *sparse.Graph, targets, within *sparse.Set, usable func(s, c int) bool) []uint32 {
+// of a ranked state has a successor of smaller rank. If isUsable is nil, all choices are usable.
+func rankAllChoices(graph *sparse.Graph, targets, within *sparse.Set, isUsable func(s, c int) bool) []uint32 {
 	rank, unrankedStates := newRanks(graph.NumStates()), within.Minus(targets)
 	for s := range targets.All() {
 		rank[s] = 0
 	}
-	rankInSweeps(graph, rank, unrankedStates, true, usable)
+	rankInSweeps(graph, rank, unrankedStates, true, isUsable)
 	if unrankedStates.Empty() {
 		return rank
 	}
-	attractor := newAttractor(graph, usable)
+	attractor := newAttractor(graph, isUsable)
 	for s := range within.All() {
 		if attractor.remaining[s] == 0 && !targets.Has(s) {
 			attractor.add(s, 0)
@@ -162,9 +162,9 @@ type attractor struct {
 	greatest         uint32 // the greatest rank so far
 }
 
-// newAttractor returns an attractor without ranked states. Only usable choices need a ranked successor. If usable is nil, all choices are
+// newAttractor returns an attractor without ranked states. Only usable choices need a ranked successor. If isUsable is nil, all choices are
 // usable.
-func newAttractor(graph *sparse.Graph, usable func(s, c int) bool) *attractor {
+func newAttractor(graph *sparse.Graph, isUsable func(s, c int) bool) *attractor {
 	attractor := &attractor{
 		graph: graph, rank: newRanks(graph.NumStates()),
 		remaining: make([]uint32, graph.NumStates()), satisfiedChoices: sparse.NewSet(graph.NumChoices()),
@@ -172,7 +172,7 @@ func newAttractor(graph *sparse.Graph, usable func(s, c int) bool) *attractor {
 	for s := range attractor.remaining {
 		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
-			if usable == nil || usable(s, c) {
+			if isUsable == nil || isUsable(s, c) {
 				attractor.remaining[s]++
 			} else {
 				attractor.satisfiedChoices.Add(c)
@@ -184,10 +184,10 @@ func newAttractor(graph *sparse.Graph, usable func(s, c int) bool) *attractor {
 
 // rankGame ranks the states of a set from which the maximizer leaves the set with positive probability. Some usable choice of a maximizer's
 // state leads to a smaller rank, and every choice of a minimizer's state does.
-func rankGame(graph *sparse.Graph, within, maximizer *sparse.Set, usable func(s, c int) bool) []uint32 {
-	attractor := newAttractor(graph, func(s, c int) bool { return !maximizer.Has(s) || within.Has(s) && usable(s, c) })
+func rankGame(graph *sparse.Graph, within, maximizer *sparse.Set, isUsable func(s, c int) bool) []uint32 {
+	attractor := newAttractor(graph, func(s, c int) bool { return !maximizer.Has(s) || within.Has(s) && isUsable(s, c) })
 	for s := range maximizer.All() {
-		attractor.remaining[s] = 1 // one usable choice is enough
+		attractor.remaining[s] = 1 // one isUsable choice is enough
 	}
 	for s := range within.Complement().All() {
 		attractor.add(s, 0)

@@ -75,14 +75,9 @@ func (s *selection) renumber(claims []int) *certificate.File {
 	newSet := newIndices(len(s.source.Sets), s.sets)
 	newVector := newIndices(len(s.source.Vectors), s.vectors)
 	for i, set := range s.source.Sets {
-		if !s.sets[i] {
-			continue
+		if s.sets[i] {
+			result.Sets = append(result.Sets, renumberedSet(set, newSet, newVector))
 		}
-		set.Sets = replaced(set.Sets, newSet)
-		if set.Compares() {
-			set.Vector = newVector[set.Vector]
-		}
-		result.Sets = append(result.Sets, set)
 	}
 	for i, vector := range s.source.Vectors {
 		if s.vectors[i] {
@@ -90,19 +85,33 @@ func (s *selection) renumber(claims []int) *certificate.File {
 		}
 	}
 	for _, i := range claims {
-		claim := s.source.Claims[i]
-		claim.Over = newSet[claim.Over]
-		if claim.Vector >= 0 {
-			claim.Vector = newVector[claim.Vector]
-		} else {
-			claim.Set = newSet[claim.Set]
-		}
-		result.Claims = append(result.Claims, claim)
+		result.Claims = append(result.Claims, renumberedClaim(s.source.Claims[i], newSet, newVector))
 	}
 	return result
 }
 
-// newIndices returns a list with the new index of each selected element, if the others are removed. length is the old number of elements.
+// renumberedSet returns a copy of a set that refers to set newSet[i] and vector newVector[i] in place of set and vector i.
+func renumberedSet(set certificate.Set, newSet, newVector []int) certificate.Set {
+	set.Sets = replaced(set.Sets, newSet)
+	if set.Compares() {
+		set.Vector = newVector[set.Vector]
+	}
+	return set
+}
+
+// renumberedClaim returns a copy of a claim that refers to set newSet[i] and vector newVector[i] in place of set and vector i.
+func renumberedClaim(claim certificate.Claim, newSet, newVector []int) certificate.Claim {
+	claim.Over = newSet[claim.Over]
+	if claim.Vector >= 0 {
+		claim.Vector = newVector[claim.Vector]
+	} else {
+		claim.Set = newSet[claim.Set]
+	}
+	return claim
+}
+
+// newIndices returns a list with the new index of each selected element, after all other elements are removed. length is the old number of
+// elements.
 func newIndices(length int, selected map[int]bool) []int {
 	indices, next := make([]int, length), 0
 	for i := range indices {

@@ -229,23 +229,20 @@ func (solver *mdpSolver) certainlyReaching(graph *sparse.Graph) (*sparse.Set, er
 // reachableMaybeStates returns the maybe states that are reachable from the initial state through maybe states.
 func (solver *mdpSolver) reachableMaybeStates() *sparse.Set {
 	reachable := sparse.NewSet(len(solver.first) - 1)
-	var stack []int
-	visit := func(s int) {
-		if solver.maybe.Has(s) && !reachable.Has(s) {
-			reachable.Add(s)
-			stack = append(stack, s)
-		}
-	}
-	visit(solver.initial)
+	stack := []int{solver.initial}
 	for len(stack) > 0 {
 		s := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
+		if !solver.maybe.Has(s) || reachable.Has(s) {
+			continue
+		}
+		reachable.Add(s)
 		for row := solver.first[s]; row < solver.first[s+1]; row++ {
 			if !solver.allowedChoices.Has(row) {
 				continue
 			}
 			for _, transition := range solver.rows[row] {
-				visit(transition.target)
+				stack = append(stack, transition.target)
 			}
 		}
 	}

@@ -22,12 +22,12 @@ func checkSize(function *ratfunc.Func) error {
 	return nil
 }
 
-// eliminate returns the expected sum of each gain that a path from a state collects until it leaves the states inside. It must leave them
-// with probability one. Each function in gains returns the gain of a visit of a state.
+// eliminate returns the expected sum of each gain that a path from a state collects until it reaches a state for which isInside is false.
+// It must reach such a state almost surely. Each function in gains returns the gain of a visit of a state.
 //
 // Source: state elimination, Daws, Symbolic and parametric model checking of discrete-time Markov chains (2004).
-func (c *Chain) eliminate(ctx context.Context, state int, inside func(s int) bool, gains ...func(s int) *ratfunc.Func) ([]*ratfunc.Func, error) {
-	elimination, err := c.eliminateOthers(ctx, state, inside, gains)
+func (c *Chain) eliminate(ctx context.Context, state int, isInside func(s int) bool, gains ...func(s int) *ratfunc.Func) ([]*ratfunc.Func, error) {
+	elimination, err := c.eliminateOthers(ctx, state, isInside, gains)
 	if err != nil {
 		return nil, err
 	}
@@ -36,9 +36,9 @@ func (c *Chain) eliminate(ctx context.Context, state int, inside func(s int) boo
 }
 
 // eliminateCycle returns the expected sum of each gain that a path from a state collects until it reaches the state again. It must reach
-// the state with probability one, without leaving the states inside.
-func (c *Chain) eliminateCycle(ctx context.Context, state int, inside func(s int) bool, gains ...func(s int) *ratfunc.Func) ([]*ratfunc.Func, error) {
-	elimination, err := c.eliminateOthers(ctx, state, inside, gains)
+// the state with probability one, through states for which isInside is true.
+func (c *Chain) eliminateCycle(ctx context.Context, state int, isInside func(s int) bool, gains ...func(s int) *ratfunc.Func) ([]*ratfunc.Func, error) {
+	elimination, err := c.eliminateOthers(ctx, state, isInside, gains)
 	if err != nil {
 		return nil, err
 	}
@@ -65,9 +65,9 @@ type removedEquation struct {
 	rhs   *ratfunc.Func
 }
 
-// eliminateOthers eliminates all states inside except last, and returns the equation of last. gains are the functions on the right-hand
-// sides of the equations.
-func (c *Chain) eliminateOthers(ctx context.Context, last int, inside func(s int) bool, gains []func(s int) *ratfunc.Func) (*elimination, error) {
+// eliminateOthers eliminates all states for which isInside is true, except last, and returns the equation of last. gains are the functions
+// on the right-hand sides of the equations.
+func (c *Chain) eliminateOthers(ctx context.Context, last int, isInside func(s int) bool, gains []func(s int) *ratfunc.Func) (*elimination, error) {
 	system := newElimination(c.one, last)
 	stack := []int{last}
 	for len(stack) > 0 {
@@ -80,9 +80,9 @@ func (c *Chain) eliminateOthers(ctx context.Context, last int, inside func(s int
 		for _, gainOf := range gains {
 			rhs = append(rhs, gainOf(s))
 		}
-		system.addEquation(s, c.rows[s], inside, rhs)
+		system.addEquation(s, c.rows[s], isInside, rhs)
 		for _, transition := range c.rows[s] {
-			if inside(transition.target) {
+			if isInside(transition.target) {
 				stack = append(stack, transition.target)
 			}
 		}
@@ -96,7 +96,7 @@ func newElimination(one *ratfunc.Func, last int) *elimination {
 }
 
 // addEquation adds the equation of state s. It ignores transitions to states that are not inside.
-func (e *elimination) addEquation(s int, row []transition, inside func(s int) bool, rhs []*ratfunc.Func) {
+func (e *elimination) addEquation(s int, row []transition, isInside func(s int) bool, rhs []*ratfunc.Func) {
 	e.rows[s] = map[int]*ratfunc.Func{}
 	e.rhs[s] = rhs
 	if e.predecessors[s] == nil {
@@ -104,7 +104,7 @@ func (e *elimination) addEquation(s int, row []transition, inside func(s int) bo
 	}
 	for _, transition := range row {
 		target := transition.target
-		if !inside(target) {
+		if !isInside(target) {
 			continue
 		}
 		if e.predecessors[target] == nil {

@@ -29,7 +29,7 @@ func (c *Chain) expectedEndValue(ctx context.Context, states *sparse.Set, endVal
 	if !states.Has(c.initial) {
 		return c.evaluator.ring.Integer(0), nil
 	}
-	inside := func(s int) bool { return states.Has(s) && endValues[s] == nil }
+	isInside := func(s int) bool { return states.Has(s) && endValues[s] == nil }
 	endingNext := func(s int) *ratfunc.Func { // the expected end value of the paths that end after one step from s
 		sum := c.evaluator.ring.Integer(0)
 		for _, transition := range c.rows[s] {
@@ -39,7 +39,7 @@ func (c *Chain) expectedEndValue(ctx context.Context, states *sparse.Set, endVal
 		}
 		return sum
 	}
-	expected, err := c.eliminate(ctx, c.initial, inside, endingNext)
+	expected, err := c.eliminate(ctx, c.initial, isInside, endingNext)
 	if err != nil {
 		return nil, err
 	}
@@ -137,12 +137,12 @@ func (c *Chain) ReachReward(ctx context.Context, rewards []*ratfunc.Func, target
 	return c.totalUntilLeft(ctx, rewards, func(s int) bool { return !target.Has(s) })
 }
 
-// totalUntilLeft returns the expected total reward until a path from the initial state leaves the states inside.
-func (c *Chain) totalUntilLeft(ctx context.Context, rewards []*ratfunc.Func, inside func(s int) bool) (*ratfunc.Func, error) {
-	if !inside(c.initial) {
+// totalUntilLeft returns the expected total reward until a path from the initial state reaches a state for which isInside is false.
+func (c *Chain) totalUntilLeft(ctx context.Context, rewards []*ratfunc.Func, isInside func(s int) bool) (*ratfunc.Func, error) {
+	if !isInside(c.initial) {
 		return c.evaluator.ring.Integer(0), nil
 	}
-	values, err := c.eliminate(ctx, c.initial, inside, func(s int) *ratfunc.Func { return rewards[s] })
+	values, err := c.eliminate(ctx, c.initial, isInside, func(s int) *ratfunc.Func { return rewards[s] })
 	if err != nil {
 		return nil, err
 	}
@@ -172,12 +172,12 @@ func (c *Chain) LongRun(ctx context.Context, rewards []*ratfunc.Func) (*ratfunc.
 	averages := make(map[int]*ratfunc.Func)
 	for _, i := range components.Bottom(c.graph.Model) {
 		members := components.Members(i)
-		inside := func(s int) bool { return components.ID[s] == uint32(i) }
+		isInside := func(s int) bool { return components.ID[s] == uint32(i) }
 		reference := int(members[0])
-		if inside(c.initial) {
+		if isInside(c.initial) {
 			reference = c.initial
 		}
-		average, err := c.cycleAverage(ctx, reference, inside, rewards)
+		average, err := c.cycleAverage(ctx, reference, isInside, rewards)
 		if err != nil {
 			return nil, err
 		}
@@ -189,9 +189,9 @@ func (c *Chain) LongRun(ctx context.Context, rewards []*ratfunc.Func) (*ratfunc.
 }
 
 // cycleAverage returns the expected reward of a cycle from a reference state to itself, divided by its expected time. By the renewal-reward
-// theorem, this is the long-run average reward of the BSCC with the states inside.
-func (c *Chain) cycleAverage(ctx context.Context, reference int, inside func(s int) bool, rewards []*ratfunc.Func) (*ratfunc.Func, error) {
-	cycle, err := c.eliminateCycle(ctx, reference, inside, func(s int) *ratfunc.Func { return rewards[s] }, c.sojournTime)
+// theorem, this is the long-run average reward of the BSCC of the reference state.
+func (c *Chain) cycleAverage(ctx context.Context, reference int, isInside func(s int) bool, rewards []*ratfunc.Func) (*ratfunc.Func, error) {
+	cycle, err := c.eliminateCycle(ctx, reference, isInside, func(s int) *ratfunc.Func { return rewards[s] }, c.sojournTime)
 	if err != nil {
 		return nil, err
 	}

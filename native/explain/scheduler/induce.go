@@ -233,8 +233,8 @@ func (b *inducer) finish(opts InduceOptions) (*Induced, error) {
 	return &b.induced, nil
 }
 
-// addRow adds state i of the induced model and its transitions, sorted by target. If asMDP is true, the action is put on the
-// state's choice, and otherwise on each transition.
+// addRow adds state i of the induced model and its transitions, sorted by target. The action belongs to the state's choice if asMDP
+// is true, else to each transition.
 func (b *inducer) addRow(builder *sparse.Builder, i int, asMDP bool) {
 	choice := int(b.induced.Choice[i])
 	action := sparse.NoAction

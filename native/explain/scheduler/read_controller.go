@@ -24,9 +24,9 @@ func Remembers(text []byte) bool {
 	return len(entries) > 0 && entries[0].Memory != nil
 }
 
-// ReadController reads Storm's JSON of a scheduler with memory. The initial memory is 0. A choice is identified by its number
-// in the model if that choice has the given action, and otherwise by the action alone. After a pair of state and memory without
-// an entry, the controller always takes the first choice.
+// ReadController reads Storm's JSON of a scheduler with memory. The initial memory is 0. A choice is identified by its number in
+// the model, or by its action if the choice with this number has another action. After a pair of state and memory without an
+// entry, the controller always takes the first choice.
 func ReadController(ctx context.Context, file string, text []byte, space *explicit.Space) (*sparse.Controller, error) {
 	reader := &controllerReader{reader: newReader(space), ctx: ctx, entries: map[memoryState][]controllerMove{}, nodeNumber: map[memoryState]uint32{}}
 	if err := reader.read(text); err != nil {
