@@ -35,7 +35,7 @@ func (a *abstraction) translate(expr sema.Expr) (*automata.Formula, error) {
 	return formula, nil
 }
 
-// translatePositive translates a path formula that is not a negation.
+// translatePositive translates a path formula without its outer negation to a formula of package automata.
 func (a *abstraction) translatePositive(path *logic.Path) (*automata.Formula, error) {
 	if path.Form == logic.InitialState {
 		set, err := a.satisfyingStates(path.Right)
@@ -47,14 +47,14 @@ func (a *abstraction) translatePositive(path *logic.Path) (*automata.Formula, er
 	if path.Operator {
 		return a.translateTemporal(path)
 	}
-	if binary, ok := path.X.(*sema.Binary); ok {
+	if binary, isBinary := path.X.(*sema.Binary); isBinary {
 		return a.translateBinary(binary)
 	}
 	return nil, a.unsupported(path.X, "found %s, want a path formula", logic.Describe(path.X))
 }
 
-// proposition returns a formula that holds in the states of a set and in no others. It reuses a proposition whose set is
-// equal, or negates one whose set is the complement; otherwise it adds a proposition.
+// proposition returns a formula that holds exactly in the states of a set. It reuses a proposition for the set or its complement, or adds
+// a new proposition. expr is the state formula, for errors.
 func (a *abstraction) proposition(expr sema.Expr, set *sparse.Set) (*automata.Formula, error) {
 	complement := set.Complement()
 	if complement.Empty() || set.Empty() {
@@ -94,7 +94,7 @@ func (a *abstraction) translateBinary(binary *sema.Binary) (*automata.Formula, e
 	return automata.Binary(automata.Iff, left, right), nil
 }
 
-// translateTemporal translates a path formula whose outermost operator is temporal.
+// translateTemporal translates a temporal operator with its operands and its bound to a formula of package automata.
 func (a *abstraction) translateTemporal(path *logic.Path) (*automata.Formula, error) {
 	formula, err := a.translateUnbounded(path)
 	if err != nil {
@@ -135,8 +135,8 @@ func (a *abstraction) translateUnbounded(path *logic.Path) (*automata.Formula, e
 	return automata.Binary(automatonOperator(path.Op), left, right), nil
 }
 
-// boundedWeakUntil returns the weak until formula "left W[l,h] right" with the meaning that it has in PRISM: with a lower bound,
-// (left U[l,h] right) | (G<=h left); with an upper bound only, the negation of a bounded until formula.
+// boundedWeakUntil returns the bounded weak until formula "left W[l,h] right" with PRISM's meaning. With a lower bound it is
+// (left U[l,h] right) | (G<=h left). With an upper bound only, it is the negation of a bounded until formula.
 func boundedWeakUntil(left, right *automata.Formula, steps *automata.Bound, hasLowerBound bool) *automata.Formula {
 	if !hasLowerBound {
 		negation := negatedWeakUntil(left, right)

@@ -97,8 +97,8 @@ func (c *Checker) answer(ctx context.Context, property *Property, verdict *resul
 	return out, err
 }
 
-// searchBeliefs evaluates a property of a partially observable model. The probabilities in beliefs are fractions, even if the value
-// has bounds only.
+// searchBeliefs evaluates a property of a partially observable model. The probabilities of beliefs are fractions, even if the result is
+// bounds.
 func (c *Checker) searchBeliefs(ctx context.Context, property *Property) (*outcome, error) {
 	model, err := c.fractions(ctx)
 	if err != nil {
@@ -116,9 +116,8 @@ func (c *Checker) exactOnly(ctx context.Context, property *Property, verdict *re
 	return c.fractionsOrQuotient(ctx, model, property, verdict, quotientWork)
 }
 
-// fractionsOrQuotient evaluates a property with fractions. If this takes more than maxWork operations, it starts again without a limit:
-// on the bisimulation quotient if that has at most half as many states, and otherwise on the model. A warning in the verdict tells
-// that the quotient was used.
+// fractionsOrQuotient evaluates a property with fractions. After maxWork operations it starts again without a limit, on the bisimulation
+// quotient if the quotient is small. The verdict gets a warning if the quotient was used.
 func (c *Checker) fractionsOrQuotient(ctx context.Context, m *model, property *Property, verdict *result.Verdict, maxWork int) (*outcome, error) {
 	unlimited := precision{exact: true, epsilon: c.opts.Epsilon}
 	if !c.mayUseQuotient(m) {
@@ -145,8 +144,8 @@ func (c *Checker) fractionsOrQuotient(ctx context.Context, m *model, property *P
 	return c.attempt(ctx, m, unlimited, property)
 }
 
-// smallQuotient returns a checker for the bisimulation quotient of a model. It returns nil if the quotient has more than half of the states
-// of the model, or cannot be computed.
+// smallQuotient returns a checker for the bisimulation quotient of a model. It returns nil if the quotient has more than half as many
+// states as the model, or cannot be computed.
 func (c *Checker) smallQuotient(ctx context.Context, m *model, property *Property) *Checker {
 	reduced, err := Reduce(ctx, c.compiled, m.space, []*Property{property}, nil)
 	if err != nil || reduced.Space.Model().NumStates() > m.space.Model().NumStates()/2 {
@@ -155,16 +154,15 @@ func (c *Checker) smallQuotient(ctx context.Context, m *model, property *Propert
 	return New(reduced.Space.Compiled(), reduced.Space, c.opts)
 }
 
-// mayUseQuotient reports whether values on the bisimulation quotient can replace values on the model: the model is small enough to
-// reduce, the caller needs neither the values of all states nor a scheduler, and all states are explored.
+// mayUseQuotient reports whether the bisimulation quotient can replace the model.
 func (c *Checker) mayUseQuotient(m *model) bool {
-	if m.space.Model().NumStates() > quotientStates || m.space.Closed() {
-		return false
-	}
-	return !c.wantsValues && c.schedulerRequest == nil && c.outside == outsideUnknown
+	isReducible := m.space.Model().NumStates() <= quotientStates && !m.space.Closed()
+	needsAllStates := c.wantsValues || c.schedulerRequest != nil
+	isFullyExplored := c.outside == outsideUnknown
+	return isReducible && !needsAllStates && isFullyExplored
 }
 
-// outOfRange evaluates a property with fractions, because the model has numbers that float64 cannot represent. rangeErr says which.
+// outOfRange evaluates a property with fractions, because float64 cannot represent some numbers of the model. rangeErr names such a number.
 // If fractions are unavailable, the returned error begins with rangeErr.
 func (c *Checker) outOfRange(ctx context.Context, rangeErr error, property *Property) (*outcome, error) {
 	out, err := c.tryFractions(ctx, property, anyFractions)
@@ -174,8 +172,8 @@ func (c *Checker) outOfRange(ctx context.Context, rangeErr error, property *Prop
 	return out, err
 }
 
-// multiObjective evaluates multi(...): a small model with fractions, and a large one with bounds. If the bounds leave the property
-// undecided or are too wide, fractions follow.
+// multiObjective evaluates multi(...). It uses fractions for a small model, and bounds for a large model. It tries fractions if the bounds
+// are too wide or do not decide the property.
 func (c *Checker) multiObjective(ctx context.Context, property *Property) (*outcome, error) {
 	if c.bounds.space.Model().NumStates() <= smallMulti {
 		out, err := c.tryFractions(ctx, property, cheapFractions)
@@ -196,7 +194,7 @@ func (c *Checker) multiObjective(ctx context.Context, property *Property) (*outc
 	return best, err
 }
 
-// multiBounds evaluates multi(...) with bounds. It computes them from the model with fractions if float64 weights do not suffice.
+// multiBounds evaluates multi(...) with bounds. It uses the model with fractions if float64 weights do not suffice.
 func (c *Checker) multiBounds(ctx context.Context, property *Property) (*outcome, error) {
 	model, wanted := c.bounds, precision{epsilon: c.opts.epsilon()}
 	best, err := c.attempt(ctx, model, wanted, property)
@@ -212,12 +210,12 @@ func (c *Checker) multiBounds(ctx context.Context, property *Property) (*outcome
 	return c.narrow(ctx, model, property, best), nil
 }
 
-// enclose evaluates a property with bounds. Better bounds, and then fractions, follow if the bounds leave a Boolean property undecided or
-// are too wide.
+// enclose evaluates a property with bounds. If the bounds are too wide or do not decide the property, it tries narrower bounds and then
+// fractions.
 func (c *Checker) enclose(ctx context.Context, property *Property) (*outcome, error) {
 	best, err := c.attempt(ctx, c.bounds, precision{epsilon: c.opts.Epsilon}, property)
 	switch {
-	case errors.As(err, new(*stepBoundError)): // with fractions, many steps take few operations, because matrices are squared
+	case errors.As(err, new(*stepBoundError)): // fractions need few operations for many steps, because they square matrices
 		exact, exactErr := c.tryFractions(ctx, property, anyFractions)
 		if exactErr == nil || ctx.Err() != nil {
 			return exact, exactErr
@@ -233,7 +231,7 @@ func (c *Checker) enclose(ctx context.Context, property *Property) (*outcome, er
 	return c.improve(ctx, property, best), nil
 }
 
-// decide evaluates a property that bounds of the usual width left undecided: with the narrowest bounds, and then with fractions.
+// decide evaluates a property that bounds of the usual width do not decide. It tries the narrowest bounds, and then fractions.
 func (c *Checker) decide(ctx context.Context, property *Property) (*outcome, error) {
 	best, err := c.attempt(ctx, c.bounds, narrowestBounds, property)
 	switch {
@@ -245,7 +243,7 @@ func (c *Checker) decide(ctx context.Context, property *Property) (*outcome, err
 	return c.improve(ctx, property, best), nil
 }
 
-// improve returns a better outcome than best if the bounds of best are too wide: one with narrower bounds, or with a fraction.
+// improve returns best if its bounds are narrow enough. If they are not, it tries narrower bounds, and then fractions.
 func (c *Checker) improve(ctx context.Context, property *Property, best *outcome) *outcome {
 	best = c.narrow(ctx, c.bounds, property, best)
 	if best.width <= c.opts.epsilon() {
@@ -258,8 +256,8 @@ func (c *Checker) improve(ctx context.Context, property *Property, best *outcome
 	return exact
 }
 
-// decideByFractions evaluates a property with fractions. undecidedErr is the error of the narrowest bounds. If there are no fractions, the
-// returned error is undecidedErr or begins with it.
+// decideByFractions evaluates a property with fractions after the narrowest bounds did not decide it. undecidedErr is the error of these
+// bounds. If fractions are unavailable, the returned error begins with undecidedErr.
 func (c *Checker) decideByFractions(ctx context.Context, undecidedErr error, property *Property) (*outcome, error) {
 	out, err := c.tryFractions(ctx, property, anyFractions)
 	switch {
@@ -271,12 +269,11 @@ func (c *Checker) decideByFractions(ctx context.Context, undecidedErr error, pro
 	return out, err
 }
 
-// narrow returns the outcome with the narrowest bounds, where best is the outcome so far. It evaluates the property with smaller and smaller
-// epsilons until the bounds are narrow enough or do not become narrower. The bounds that package solve returns may be wider than
-// epsilon, because the widths in the components of a model add up.
+// narrow evaluates a property with smaller and smaller epsilons until the bounds are narrow enough or do not become narrower. best is the
+// outcome so far. It returns the outcome with the narrowest bounds.
 func (c *Checker) narrow(ctx context.Context, m *model, property *Property, best *outcome) *outcome {
 	wantedWidth := c.opts.epsilon()
-	bounds := precision{epsilon: wantedWidth}
+	bounds := precision{epsilon: wantedWidth} // bounds may be wider than epsilon: the widths of components add up
 	for best.width > wantedWidth && bounds.epsilon > leastEpsilon && !best.hitSweepLimit {
 		bounds.epsilon = max(bounds.epsilon*min(wantedWidth/best.width, 1)/8, leastEpsilon)
 		narrower, err := c.attempt(ctx, m, bounds, property)
@@ -295,8 +292,8 @@ func (u *unavailableError) Error() string { return u.why.Error() }
 
 func (u *unavailableError) Unwrap() error { return u.why }
 
-// tryFractions evaluates a property with fractions. The error is *unavailableError if the model with fractions cannot be built or has too many
-// states. Any number of states is allowed if the space was built with fractions and wanted does not limit the work.
+// tryFractions evaluates a property with fractions. The error is an *unavailableError if the model with fractions cannot be built or has too
+// many states. The number of states is not limited if the space has fractions and the work is not limited.
 func (c *Checker) tryFractions(ctx context.Context, property *Property, wanted precision) (*outcome, error) {
 	// The answer does not depend on c.exactModel, which another property may have built.
 	space := c.bounds.space.Model()

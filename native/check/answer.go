@@ -11,9 +11,8 @@ import (
 	"tilecheck/result"
 )
 
-// evaluateProperty evaluates the property in the initial states. A Boolean property is true if it holds in all of them. The value of a
-// numeric property is a range if there are several initial states. The interval has the bounds of the value; it is nil if there are
-// none.
+// evaluateProperty evaluates the property in the initial states. A Boolean property must hold in all of them. A numeric property has a range
+// of values if there are several initial states. The interval has the bounds of the value, or is nil if the value has no bounds.
 func (e *evaluation) evaluateProperty() (result.Value, *result.Interval, error) {
 	initial := sparse.NewSet(e.space.Model().NumStates())
 	for _, s := range e.space.Model().Initial {
@@ -74,8 +73,8 @@ func (e *evaluation) plainProperty(expr sema.Expr) (result.Value, *result.Interv
 	return value, bound, nil
 }
 
-// plainAnswer combines the values of an expression in the initial states. A Boolean is true if all values are true. A number is a range
-// from the least to the greatest value if there are several initial states.
+// plainAnswer combines the values of an expression in the initial states. Booleans are combined by "and". Several numbers become a range
+// from the least to the greatest number.
 func (e *evaluation) plainAnswer(exprType sema.Type, values []sema.Enclosed) (result.Value, *result.Interval) {
 	if exprType == sema.Bool {
 		allTrue := true
@@ -130,7 +129,7 @@ func (e *evaluation) booleanAnswer(expr sema.Expr, initial *sparse.Set) (result.
 	return result.Value{}, nil, &undecidedError{expr.Pos(), "the bounds of a value contain the number that it is compared with"}
 }
 
-// filterRange evaluates a filter with the operator range: it returns the range of the values of the operand.
+// filterRange evaluates filter(range, ...): it returns the range of the operand's values in the states of the filter.
 func (e *evaluation) filterRange(formula *logic.Formula) (result.Value, *result.Interval, error) {
 	set, err := e.filterStates(formula)
 	if err != nil {
@@ -152,25 +151,24 @@ func (e *evaluation) rangeOfValues(expr sema.Expr, set *sparse.Set) (result.Valu
 	return rangeValue(least, greatest, expr.Type()), &result.Interval{Lo: least.Lo, Hi: greatest.Hi}, nil
 }
 
-// resultValue converts a number to the value of a verdict. An exact number becomes the fraction with the nearest float64 number. Any other
-// number becomes a number with few decimal digits that lies between the bounds.
-func resultValue(n number, exprType sema.Type) result.Value {
-	out := result.Value{Kind: result.Number, Num: shortestDecimal(n.Lo, n.Hi), Rat: n.Exact}
+// resultValue converts a number to the value of a verdict. A number with bounds becomes a decimal with few digits between the bounds. A
+// fraction is kept, with the nearest float64.
+func resultValue(value number, exprType sema.Type) result.Value {
+	converted := result.Value{Kind: result.Number, Num: shortestDecimal(value.Lo, value.Hi), Rat: value.Exact}
 	if exprType == sema.Int {
-		out.Kind = result.Integer
+		converted.Kind = result.Integer
 	}
-	if n.Exact != nil {
-		out.Num, _ = n.Exact.Float64()
+	if value.Exact != nil {
+		converted.Num, _ = value.Exact.Float64()
 	}
-	return out
+	return converted
 }
 
 // maxDigits is the number of decimal digits that distinguish all float64 numbers.
 const maxDigits = 17
 
-// shortestDecimal rounds the middle of two bounds to as few decimal digits as possible, so that the result still lies between the
-// bounds. It returns lower if the bounds are equal or NaN, and the finite bound if the other one is infinite; for the lower bound
-// -infinity it returns at most 0.
+// shortestDecimal returns the middle of two bounds, rounded to the fewest decimal digits with which it is still between the bounds. If the
+// bounds are equal or NaN, it returns lower.
 func shortestDecimal(lower, upper float64) float64 {
 	if !(lower < upper) {
 		return lower

@@ -14,17 +14,17 @@ import (
 
 // neg returns -x.
 func (value number) neg() number {
-	out := between(-value.Hi, -value.Lo)
-	out.aboveLo, out.belowHi = value.belowHi, value.aboveLo
+	negated := between(-value.Hi, -value.Lo)
+	negated.aboveLo, negated.belowHi = value.belowHi, value.aboveLo
 	if value.Exact != nil {
-		out.Exact = new(big.Rat).Neg(value.Exact)
+		negated.Exact = new(big.Rat).Neg(value.Exact)
 	}
-	return out
+	return negated
 }
 
-// arithmetic applies an arithmetic operator to two numbers. ok is false if their bounds are too wide to bound the result, as for a
-// division by an interval that contains 0.
-func arithmetic(operator syntax.Op, left, right number) (out number, ok bool) {
+// arithmetic applies an arithmetic operator to two numbers. ok is false if the result has no bounds, as for a division by an interval that
+// contains 0.
+func arithmetic(operator syntax.Op, left, right number) (value number, ok bool) {
 	if left.Exact != nil && right.Exact != nil {
 		if exact := applyToFractions(operator, left.Exact, right.Exact); exact != nil {
 			return fraction(exact), true
@@ -38,11 +38,7 @@ func arithmetic(operator syntax.Op, left, right number) (out number, ok bool) {
 	}
 	switch operator {
 	case syntax.OpAdd:
-		lower, _ := sumBounds(left.Lo, right.Lo)
-		_, upper := sumBounds(left.Hi, right.Hi)
-		sum := between(lower, upper)
-		sum.aboveLo, sum.belowHi = left.aboveLo || right.aboveLo, left.belowHi || right.belowHi
-		return sum, true
+		return addFinite(left, right), true
 	case syntax.OpMul:
 		return intervalResult(left, right, productBounds), true
 	case syntax.OpDiv:
@@ -53,22 +49,32 @@ func arithmetic(operator syntax.Op, left, right number) (out number, ok bool) {
 	return number{}, false
 }
 
-// divide returns bounds of the quotient of two finite numbers. ok is false if the bounds of the divisor contain 0, unless the
-// divisor is exactly 0 and the dividend is a point or has a known sign.
-func divide(dividend, divisor number) (out number, ok bool) {
+// addFinite returns bounds of the sum of two finite numbers.
+func addFinite(left, right number) number {
+	lower, _ := sumBounds(left.Lo, right.Lo)
+	_, upper := sumBounds(left.Hi, right.Hi)
+	sum := between(lower, upper)
+	sum.aboveLo, sum.belowHi = left.aboveLo || right.aboveLo, left.belowHi || right.belowHi
+	return sum
+}
+
+// divide returns bounds of the quotient of two finite numbers. ok is false if the bounds of the divisor contain 0. A division by exactly 0
+// gives infinity or NaN if it is clear which.
+func divide(dividend, divisor number) (value number, ok bool) {
 	if divisor.Lo > 0 || divisor.Hi < 0 {
 		return intervalResult(dividend, divisor, quotientBounds), true
 	}
-	isZero := divisor.isPoint()
-	if isZero && (dividend.isPoint() || dividend.Lo > 0 || dividend.Hi < 0) {
-		return point(dividend.Lo / divisor.Lo), true // infinite or NaN
+	isZeroDivisor := divisor.isPoint()
+	isClear := dividend.isPoint() || dividend.Lo > 0 || dividend.Hi < 0
+	if isZeroDivisor && isClear {
+		return point(dividend.Lo / divisor.Lo), true
 	}
 	return number{}, false
 }
 
-// powerOf returns bounds of base to the power of exponent, which are finite. ok is false if a number is not a point, unless the
-// exponent is an integer from 0 to maxPower.
-func powerOf(base, exponent number) (out number, ok bool) {
+// powerOf returns bounds of base to the power of exponent, for finite numbers. ok is false if the two numbers are not points and the
+// exponent is not an integer from 0 to maxPower.
+func powerOf(base, exponent number) (value number, ok bool) {
 	isNatural := exponent.isPoint() && exponent.Lo == math.Trunc(exponent.Lo) && exponent.Lo >= 0
 	if isNatural && exponent.Lo <= maxPower {
 		return naturalPower(base, int(exponent.Lo)), true
@@ -79,16 +85,15 @@ func powerOf(base, exponent number) (out number, ok bool) {
 	return number{}, false
 }
 
-// applyToSpecial applies an arithmetic operator to two numbers, at least one of which is infinite or NaN. ok is false if the result
-// is unknown.
-func applyToSpecial(operator syntax.Op, left, right number) (out number, ok bool) {
+// applyToSpecial applies an arithmetic operator to two numbers if a number is infinite or NaN. ok is false if the result is unknown.
+func applyToSpecial(operator syntax.Op, left, right number) (value number, ok bool) {
 	if left.isPoint() && right.isPoint() {
 		return applyToSpecialPoints(operator, left.Lo, right.Lo)
 	}
 	if left.isNaN() || right.isNaN() {
 		return point(math.NaN()), operator != syntax.OpPow
 	}
-	// One operand is infinite, and the other one is finite with a lower and an upper bound.
+	// One number is infinite. The other number is finite, with different bounds.
 	switch operator {
 	case syntax.OpAdd:
 		if left.isInfinite() {
@@ -105,9 +110,9 @@ func applyToSpecial(operator syntax.Op, left, right number) (out number, ok bool
 	return number{}, false
 }
 
-// applyToSpecialPoints applies an arithmetic operator to two float64 numbers, at least one of which is infinite or NaN. It follows
-// IEEE 754; a power follows PRISM. ok is false for any other operator.
-func applyToSpecialPoints(operator syntax.Op, left, right float64) (out number, ok bool) {
+// applyToSpecialPoints applies +, *, / or a power to two float64 numbers that may be infinite or NaN. The result follows IEEE 754, and for a
+// power PRISM. ok is false for other operators.
+func applyToSpecialPoints(operator syntax.Op, left, right float64) (value number, ok bool) {
 	switch operator {
 	case syntax.OpAdd:
 		return point(left + right), true
@@ -121,7 +126,7 @@ func applyToSpecialPoints(operator syntax.Op, left, right float64) (out number, 
 	return number{}, false
 }
 
-// knownSign returns 1 if the number is known to be positive, -1 if it is known to be negative, and otherwise 0.
+// knownSign returns 1 for a number that is certainly positive, -1 for a number that is certainly negative, and 0 if the sign is unknown.
 func (value number) knownSign() float64 {
 	switch {
 	case value.Lo > 0 || value.Lo == 0 && value.aboveLo:
@@ -135,19 +140,19 @@ func (value number) knownSign() float64 {
 // maxPower is the greatest exponent of a power that is computed by multiplications.
 const maxPower = 1000
 
-// naturalPower returns bounds of base to the power of exponent, which is not negative.
+// naturalPower returns bounds of base to the power of a nonnegative exponent.
 func naturalPower(base number, exponent int) number {
-	out := point(1)
+	power := point(1)
 	for range exponent {
-		out = intervalResult(out, base, productBounds)
+		power = intervalResult(power, base, productBounds)
 	}
 	if exponent%2 == 0 { // an even power is never negative
-		out.Lo = max(out.Lo, 0)
+		power.Lo = max(power.Lo, 0)
 	}
-	return out
+	return power
 }
 
-// withMargin returns bounds around the result of a library function, such as a power, whose relative rounding error is below 2^-50.
+// withMargin returns bounds around the rounded result of a library function. The relative rounding error of the function must be below 2^-50.
 func withMargin(value float64) number {
 	if math.IsInf(value, 0) || math.IsNaN(value) {
 		return point(value)
@@ -160,8 +165,7 @@ func withMargin(value float64) number {
 	return between(value-margin, value+margin)
 }
 
-// applyToFractions applies an arithmetic operator to two fractions. It returns nil if the result is not a fraction, or would be too
-// large.
+// applyToFractions applies an arithmetic operator to two fractions. It returns nil if the result is not a fraction or is too large.
 func applyToFractions(operator syntax.Op, left, right *big.Rat) *big.Rat {
 	switch operator {
 	case syntax.OpAdd:
@@ -192,8 +196,9 @@ func rationalPower(base, exponent *big.Rat) *big.Rat {
 	return power
 }
 
-// sumBounds returns the greatest float64 number that is at most left + right, and the smallest one that is at least left + right. They are
-// equal if the sum is a float64 number. The rounding error is computed by Knuth's TwoSum.
+// sumBounds returns the narrowest float64 bounds of left + right.
+//
+// Source: the rounding error is computed by TwoSum (Knuth, vol. 2, 4.2.2).
 func sumBounds(left, right float64) (lower, upper float64) {
 	rounded := left + right
 	rightPart := rounded - left
@@ -202,7 +207,7 @@ func sumBounds(left, right float64) (lower, upper float64) {
 	return boundsOfRounded(rounded, roundingError)
 }
 
-// productBounds returns bounds of left * right, which are at most two neighbouring float64 numbers apart.
+// productBounds returns float64 bounds of left * right. At most one float64 number is between the bounds.
 func productBounds(left, right float64) (lower, upper float64) {
 	rounded := left * right
 	mayUnderflow := math.Abs(rounded) < leastExactError && left != 0 && right != 0
@@ -213,7 +218,7 @@ func productBounds(left, right float64) (lower, upper float64) {
 	return boundsOfRounded(rounded, roundingError)
 }
 
-// quotientBounds returns bounds of left / right, which are at most two neighbouring float64 numbers apart.
+// quotientBounds returns float64 bounds of left / right. At most one float64 number is between the bounds.
 func quotientBounds(left, right float64) (lower, upper float64) {
 	rounded := left / right
 	mayUnderflow := left != 0 && min(math.Abs(rounded), math.Abs(left)) < leastExactError
@@ -228,8 +233,7 @@ func quotientBounds(left, right float64) (lower, upper float64) {
 // leastExactError is the least magnitude of a result whose rounding error is certainly a float64 number.
 const leastExactError = 0x1p-900
 
-// boundsOfRounded returns bounds of a real number x that was rounded to the float64 number rounded. errorSign is positive if x > rounded,
-// negative if x < rounded, and 0 if they are equal.
+// boundsOfRounded returns bounds of a real number x that was rounded to a float64 number. errorSign has the sign of x - rounded.
 func boundsOfRounded(rounded, errorSign float64) (lower, upper float64) {
 	switch {
 	case math.IsInf(rounded, 1): // x may be finite, and greater than all float64 numbers
@@ -246,14 +250,14 @@ func boundsOfRounded(rounded, errorSign float64) (lower, upper float64) {
 	return interval.Below(rounded), interval.Above(rounded) // errorSign is NaN after an overflow
 }
 
-// intervalResult returns bounds of an operation on two finite numbers that are known by bounds. The operation returns bounds of its
-// result on two float64 numbers. It must be monotonic in each operand, so that its extrema are at the ends of the bounds.
+// intervalResult returns bounds of an operation on two finite numbers. The operation returns bounds of its result on two float64 numbers,
+// and must be monotonic in each operand.
 func intervalResult(left, right number, operation func(x, y float64) (lower, upper float64)) number {
-	bounds := between(math.Inf(1), math.Inf(-1))
+	bounds := between(math.Inf(1), math.Inf(-1)) // the extrema are at the ends of the operands' bounds
 	for _, leftEnd := range []float64{left.Lo, left.Hi} {
 		for _, rightEnd := range []float64{right.Lo, right.Hi} {
 			lower, upper := operation(leftEnd, rightEnd)
-			if math.IsNaN(lower) { // an end is infinite, and the operands are finite
+			if math.IsNaN(lower) { // from an infinite end, which a finite operand does not attain
 				continue
 			}
 			bounds.Lo = min(bounds.Lo, lower)
@@ -263,7 +267,7 @@ func intervalResult(left, right number, operation func(x, y float64) (lower, upp
 	return bounds
 }
 
-// order returns the sign of left - right. ok is false if the bounds overlap, so that the sign is unknown.
+// order returns the sign of left - right. ok is false if overlapping bounds leave the sign unknown.
 func order(left, right number) (sign int, ok bool) {
 	switch {
 	case left.Exact != nil && right.Exact != nil:
@@ -278,14 +282,14 @@ func order(left, right number) (sign int, ok bool) {
 	return 0, false
 }
 
-// compare reports whether a comparison of two numbers holds. ok is false if their bounds do not decide the comparison. As in PRISM,
-// NaN equals NaN.
+// compare reports whether a comparison of two numbers holds. ok is false if their bounds do not decide the comparison. As in PRISM, NaN
+// equals NaN.
 func compare(operator syntax.Op, left, right number) (holds, ok bool) {
 	if left.isNaN() || right.isNaN() {
-		equal := left.isNaN() && right.isNaN()
-		return operator == syntax.OpEq && equal || operator == syntax.OpNe && !equal, true
+		areEqual := left.isNaN() && right.isNaN()
+		return operator == syntax.OpEq && areEqual || operator == syntax.OpNe && !areEqual, true
 	}
-	if sign, ok := order(left, right); ok {
+	if sign, isKnown := order(left, right); isKnown {
 		return sema.Holds(operator, sign), true
 	}
 	// The order is unknown, but bounds that touch decide <= and >=, and their negations.
@@ -298,38 +302,44 @@ func compare(operator syntax.Op, left, right number) (holds, ok bool) {
 	return false, false
 }
 
-// applyFunction applies the built-in function of a call to values of its arguments. ok is false if the bounds of the arguments are
-// too wide to determine the result.
+// applyFunction applies a built-in function to numbers. ok is false if the bounds of the arguments do not determine the result.
 func applyFunction(call *sema.Call, args []number) (out number, ok bool, err error) {
 	out, ok = applyMonotonic(call.Func, args)
 	if ok {
 		return out, true, nil
 	}
-	// Any other function needs the exact values of its arguments: it is evaluated as a call with constant arguments.
-	constantCall := &sema.Call{Base: call.Base, Func: call.Func}
-	for i, argument := range args {
-		isKnown := argument.isPoint() || argument.Exact != nil
-		if !isKnown {
-			return number{}, false, nil
-		}
-		base := sema.Base{ValueType: call.Args[i].Type(), Position: call.Args[i].Pos()}
-		value := sema.Value{Type: base.ValueType, Int: int32(argument.Lo), Float: argument.Lo, Rat: argument.Exact}
-		constantCall.Args = append(constantCall.Args, &sema.Const{Base: base, Val: value})
+	constantCall, areKnown := withConstants(call, args)
+	if !areKnown {
+		return number{}, false, nil
 	}
-	value, exact, err := sema.EvalExact(constantCall, nil)
+	value, isExact, err := sema.EvalExact(constantCall, nil)
 	switch {
 	case err != nil:
 		return number{}, false, err
-	case exact && value.Rat != nil:
+	case isExact && value.Rat != nil:
 		return fraction(value.Rat), true, nil
 	}
 	return point(value.Float), true, nil
 }
 
-// applyMonotonic applies a built-in function that is monotonic in its arguments: a minimum, a maximum or a rounding. Such a
-// function maps bounds of the arguments to bounds of the result. ok is false for other functions, and if the bounds are rounded
-// to different integers.
-func applyMonotonic(function sema.Func, args []number) (out number, ok bool) {
+// withConstants returns a call with numbers in place of its arguments. ok is false if a number has different bounds and no exact value.
+func withConstants(call *sema.Call, args []number) (constantCall *sema.Call, ok bool) {
+	constantCall = &sema.Call{Base: call.Base, Func: call.Func}
+	for i, argument := range args {
+		isKnown := argument.isPoint() || argument.Exact != nil
+		if !isKnown {
+			return nil, false
+		}
+		base := sema.Base{ValueType: call.Args[i].Type(), Position: call.Args[i].Pos()}
+		value := sema.Value{Type: base.ValueType, Int: int32(argument.Lo), Float: argument.Lo, Rat: argument.Exact}
+		constantCall.Args = append(constantCall.Args, &sema.Const{Base: base, Val: value})
+	}
+	return constantCall, true
+}
+
+// applyMonotonic applies a monotonic built-in function to numbers: a minimum, a maximum or a rounding. ok is false for other functions, and
+// if the bounds are rounded to different integers.
+func applyMonotonic(function sema.Func, args []number) (value number, ok bool) {
 	switch function {
 	case sema.FuncMin:
 		return combineAll(args, minimum), true
@@ -341,19 +351,18 @@ func applyMonotonic(function sema.Func, args []number) (out number, ok bool) {
 	return number{}, false
 }
 
-// combineAll combines all operands, from left to right. There is at least one.
+// combineAll combines all operands from left to right. There must be at least one operand.
 func combineAll(operands []number, combine func(left, right number) number) number {
-	out := operands[0]
+	combined := operands[0]
 	for _, operand := range operands[1:] {
-		out = combine(out, operand)
+		combined = combine(combined, operand)
 	}
-	return out
+	return combined
 }
 
-// minimum returns the smaller one of two numbers. If their bounds overlap, it returns bounds of the smaller one. It returns NaN if an
-// operand is NaN.
+// minimum returns the minimum of two numbers, or bounds of the minimum if their bounds overlap. It returns NaN if an operand is NaN.
 func minimum(left, right number) number {
-	if sign, ok := order(left, right); ok {
+	if sign, isKnown := order(left, right); isKnown {
 		if sign <= 0 {
 			return left
 		}
@@ -362,16 +371,16 @@ func minimum(left, right number) number {
 	if left.isNaN() || right.isNaN() {
 		return point(math.NaN())
 	}
-	out := between(min(left.Lo, right.Lo), min(left.Hi, right.Hi))
-	// The minimum equals the lower bound unless both operands are greater; it is below the upper bound if one operand is.
-	out.aboveLo = (left.Lo > out.Lo || left.aboveLo) && (right.Lo > out.Lo || right.aboveLo)
-	out.belowHi = left.Hi == out.Hi && left.belowHi || right.Hi == out.Hi && right.belowHi
-	return out
+	bounds := between(min(left.Lo, right.Lo), min(left.Hi, right.Hi))
+	// The minimum is above the lower bound if all operands are. It is below the upper bound if some operand is.
+	bounds.aboveLo = (left.Lo > bounds.Lo || left.aboveLo) && (right.Lo > bounds.Lo || right.aboveLo)
+	bounds.belowHi = left.Hi == bounds.Hi && left.belowHi || right.Hi == bounds.Hi && right.belowHi
+	return bounds
 }
 
-// maximum returns the greater one of two numbers, with the same rules as minimum.
+// maximum returns the maximum of two numbers, or bounds of the maximum if their bounds overlap. It returns NaN if an operand is NaN.
 func maximum(left, right number) number {
-	if sign, ok := order(left, right); ok {
+	if sign, isKnown := order(left, right); isKnown {
 		if sign > 0 {
 			return left
 		}
@@ -380,16 +389,16 @@ func maximum(left, right number) number {
 	return minimum(left.neg(), right.neg()).neg()
 }
 
-// applyRounding applies a monotonic function with integer results, such as floor, to a number. ok is false if the result is
-// infinite, or if the results at the lower and the upper bound differ.
-func applyRounding(value number, function func(float64) float64) (out number, ok bool) {
+// applyRounding rounds a number to an integer by a monotonic function, such as floor. ok is false if the two bounds are rounded to different
+// integers, or the result is infinite.
+func applyRounding(value number, function func(float64) float64) (rounded number, ok bool) {
 	lower, upper := function(value.Lo), function(value.Hi)
 	if lower != upper || math.IsInf(lower, 0) {
 		return number{}, false
 	}
-	out = point(lower)
+	rounded = point(lower)
 	if value.Exact != nil {
-		out.Exact = new(big.Rat).SetFloat64(lower)
+		rounded.Exact = new(big.Rat).SetFloat64(lower)
 	}
-	return out, true
+	return rounded, true
 }

@@ -48,8 +48,8 @@ func (a *Automaton) Write(w io.Writer) error {
 	return e.Encode(a)
 }
 
-// Automaton evaluates a property of a partially observable model like Check. It also returns a strategy that attains the pessimistic
-// bound of the value: the lower bound of a maximum, or the upper bound of a minimum. The error says why there is no strategy.
+// Automaton evaluates a property of a partially observable model, and returns a strategy with the verdict of Check. The strategy attains the
+// lower bound of a maximum, or the upper bound of a minimum. The error says why there is no strategy.
 func (c *Checker) Automaton(ctx context.Context, property *Property) (*Automaton, result.Verdict, error) {
 	c.lastBeliefs = nil
 	verdict := c.Check(ctx, property)
@@ -64,12 +64,12 @@ func (c *Checker) Automaton(ctx context.Context, property *Property) (*Automaton
 	return c.automaton(property, search), verdict, nil
 }
 
-// automaton converts the strategy that a belief search found to an automaton, with the names of observations and actions.
+// automaton converts the strategy of a belief search to an automaton, with the names of observations and actions.
 func (c *Checker) automaton(property *Property, search *beliefs) *Automaton {
 	space, observations := c.exactModel.space, c.exactModel.observations
-	out := &Automaton{Property: property.Text, States: search.chain}
+	automaton := &Automaton{Property: property.Text, States: search.chain}
 	for _, observable := range space.Program().Observables {
-		out.Observables = append(out.Observables, observable.Name)
+		automaton.Observables = append(automaton.Observables, observable.Name)
 	}
 	firstState := map[uint32]int{} // the first state with each observation
 	for s, observation := range slices.Backward(observations.ByState) {
@@ -83,13 +83,13 @@ func (c *Checker) automaton(property *Property, search *beliefs) *Automaton {
 		for _, next := range strategyNode.Next {
 			node.Next = append(node.Next, AutomatonBranch{observations.Texts[next.Observation], next.Node})
 		}
-		out.Nodes = append(out.Nodes, node)
+		automaton.Nodes = append(automaton.Nodes, node)
 	}
-	return out
+	return automaton
 }
 
-// actionName returns the name of the action of a choice of state s, or "" if the choice has none. choiceInState is the number of the
-// choice among the choices of the state, from 0.
+// actionName returns the name of the action of a choice of state s, or "" if the choice has no action. choiceInState is the index of the
+// choice among the choices of the state.
 func actionName(space *explicit.Space, s, choiceInState int) string {
 	model := space.Model()
 	if model.Actions == nil {

@@ -19,8 +19,8 @@ type UntilProperty struct {
 	Direction solve.Direction
 }
 
-// NewUntilProperty returns a property as an UntilProperty. nondeterministic says that the model has choices, so that the property must say
-// for which schedulers it is. The error says which part of the property is not supported.
+// NewUntilProperty converts a property. If nondeterministic is true, the model has choices, and P=? without min or max is an error. The error
+// names the unsupported part of the property.
 func NewUntilProperty(property *Property, nondeterministic bool) (*UntilProperty, error) {
 	formula := logic.Of(property.X)
 	unsupported := func(expr sema.Expr) error {
@@ -38,15 +38,15 @@ func NewUntilProperty(property *Property, nondeterministic bool) (*UntilProperty
 			return nil, unsupported(operand)
 		}
 	}
-	dir, ok := direction(formula.Threshold, false)
-	if !ok && nondeterministic {
+	dir, hasDirection := direction(formula.Threshold, false)
+	if !hasDirection && nondeterministic {
 		return nil, result.Refuse(property, result.TypeError, property.X.Pos(), "found P=? for a nondeterministic model, want Pmin=? or Pmax=?")
 	}
-	out := &UntilProperty{property: property, formula: formula, Direction: dir}
-	if out.negated() {
-		out.Direction = dir.Opposite()
+	converted := &UntilProperty{property: property, formula: formula, Direction: dir}
+	if converted.negated() {
+		converted.Direction = dir.Opposite()
 	}
-	return out, nil
+	return converted, nil
 }
 
 // negated reports whether the path formula is the negation of the until formula.
@@ -67,15 +67,15 @@ func (u *UntilProperty) Operands() (left, right sema.Expr) {
 	return u.formula.Path.Left, u.formula.Path.Right
 }
 
-// AsUntil returns the truth values of the operands of the until formula from those of the path formula. If the path formula has no left
-// operand, left must be true.
+// AsUntil returns the truth values of the two operands of the until formula, for given truth values of the operands of the path formula. If
+// the path formula has no left operand, left must be true.
 func (u *UntilProperty) AsUntil(left, right bool) (untilLeft, untilRight bool) {
 	untilLeft, untilRight, _ = booleans.AsUntil(u.formula.Path.Op, left, right)
 	return untilLeft, untilRight
 }
 
-// Conclude writes the value of the property to a verdict. lower and upper are bounds of the probability of the until formula, and epsilon is
-// the wanted relative width. The error says that the bounds do not decide a comparison.
+// Conclude writes the value of the property to a verdict. lower and upper are bounds of the probability of the until formula. A relative width
+// above epsilon gives a warning. It is an error if the bounds do not decide a bounded property.
 func (u *UntilProperty) Conclude(lower, upper, epsilon float64, verdict *result.Verdict) error {
 	bounds := between(lower, upper)
 	if u.negated() {

@@ -110,18 +110,18 @@ func (m *model) reward(index int) (*sparse.Reward, error) {
 // Reward returns the reward structure with the given index.
 func (c *Checker) Reward(index int) (*sparse.Reward, error) { return c.bounds.reward(index) }
 
-// New returns a checker of a space that was built from a compiled model. If the weights of the space are not exact, the checker
-// builds an exact space when it needs one.
+// New returns a checker of a space that was built from a compiled model. If the weights of the space are not exact, the checker builds an
+// exact space when it needs fractions.
 func New(compiled *compile.Model, space *explicit.Space, opts Options) *Checker {
-	c := &Checker{compiled: compiled, opts: opts, bounds: newModel(space)}
+	checker := &Checker{compiled: compiled, opts: opts, bounds: newModel(space)}
 	if space.Model().Exact() && !space.Normalised() {
-		c.exactModel = c.bounds
+		checker.exactModel = checker.bounds
 	}
-	return c
+	return checker
 }
 
-// Check evaluates a property. The verdict has the value of the property, or the error in its field Err. The fields Constants and Engine
-// of the verdict are empty, because the checker does not know them.
+// Check evaluates a property. The verdict has the value of the property, or the error in its field Err. The caller sets the fields Constants
+// and Engine.
 func (c *Checker) Check(ctx context.Context, property *Property) result.Verdict {
 	start := time.Now()
 	model := c.bounds.space.Model()
@@ -144,8 +144,8 @@ func (c *Checker) Check(ctx context.Context, property *Property) result.Verdict 
 	return verdict
 }
 
-// resolution returns how the outermost operator of a property resolves nondeterminism: by the minimum or maximum over schedulers, or
-// uniformly if commands of a DTMC overlap.
+// resolution returns how the outermost operator of a property resolves nondeterminism: by a minimum or a maximum over schedulers, or
+// uniformly in a DTMC with overlapping commands.
 func (c *Checker) resolution(expr sema.Expr) result.Resolution {
 	model := c.bounds.space.Model()
 	hasChoice := model.Kind == sparse.MDP && model.NumChoices() > model.NumStates()
@@ -160,12 +160,12 @@ func (c *Checker) resolution(expr sema.Expr) result.Resolution {
 	return result.ResolutionUnknown
 }
 
-// ResolutionOf returns the resolution that the threshold of P, R or S asks for: the minimum or the maximum over schedulers, or an
-// unknown one for a query without min or max.
+// ResolutionOf returns how a threshold of P, R or S resolves nondeterminism: by the minimum or the maximum over schedulers. The resolution of
+// a query without min or max is unknown.
 func ResolutionOf(threshold sema.Threshold) result.Resolution {
-	dir, ok := direction(threshold, false)
+	dir, hasDirection := direction(threshold, false)
 	switch {
-	case !ok:
+	case !hasDirection:
 		return result.ResolutionUnknown
 	case dir == solve.Min:
 		return result.Minimum
@@ -173,12 +173,12 @@ func ResolutionOf(threshold sema.Threshold) result.Resolution {
 	return result.Maximum
 }
 
-// direction returns whether P, R or S with a threshold asks for the minimum or the maximum over schedulers. ok is false for a query
-// without min or max, which asks for neither. forSomeScheduler says that a bound must hold under some scheduler, not under all.
-func direction(threshold sema.Threshold, forSomeScheduler bool) (dir solve.Direction, ok bool) {
-	isMinimum, ok := threshold.Least(forSomeScheduler)
+// direction returns whether a threshold of P, R or S asks for the minimum or the maximum over schedulers. isKnown is false for a query without
+// min or max. If forSomeScheduler is true, a bound must hold under some scheduler instead of all schedulers.
+func direction(threshold sema.Threshold, forSomeScheduler bool) (dir solve.Direction, isKnown bool) {
+	isMinimum, isKnown := threshold.Least(forSomeScheduler)
 	if isMinimum {
-		return solve.Min, ok
+		return solve.Min, isKnown
 	}
-	return solve.Max, ok
+	return solve.Max, isKnown
 }

@@ -14,8 +14,8 @@ import (
 	"tilecheck/result"
 )
 
-// conditionalProbability returns the minimal or maximal conditional probability of a path formula, given that the path satisfies a
-// condition. In an MDP the extremum is over the schedulers that give the condition a positive probability.
+// conditionalProbability returns the minimal or maximal probability of a path formula under a condition on the path. In an MDP the extremum
+// is over the schedulers under which the condition has a positive probability.
 func (e *evaluation) conditionalProbability(path *logic.Path, dir solve.Direction) (*numbers, error) {
 	if err := e.checkConditionSupported(path.X); err != nil {
 		return nil, err
@@ -57,14 +57,13 @@ func conjunction(left, right sema.Expr) sema.Expr {
 	return &sema.Binary{Base: base, Op: syntax.OpAnd, X: left, Y: right}
 }
 
-// zeroConditionError returns an error that says that the condition of expr has probability 0 in state s, so that the conditional
-// probability is undefined.
+// zeroConditionError returns the error for a condition of expr that has probability 0 in state s.
 func (e *evaluation) zeroConditionError(expr sema.Expr, s int) error {
 	return e.failure(result.TypeError, expr.Pos(), "the value is undefined: the condition behind || has probability 0 in state %s", e.stateText(s))
 }
 
-// conditionalInChain returns the conditional probability of a path formula in a Markov chain, given that the path satisfies a condition.
-// It returns an error if the condition has probability 0 in a state of the domain. expr is the conditional formula.
+// conditionalInChain returns the probability of a path formula under a condition, in a Markov chain. It is an error if the condition has
+// probability 0 in a state of the domain. expr is the whole conditional formula.
 func (e *evaluation) conditionalInChain(expr, formula, condition sema.Expr) (*numbers, error) {
 	satisfied, err := e.pathProbability(logic.PathOf(conjunction(formula, condition)), solve.Max)
 	if err != nil {
@@ -74,19 +73,18 @@ func (e *evaluation) conditionalInChain(expr, formula, condition sema.Expr) (*nu
 	if err != nil {
 		return nil, err
 	}
-	out := e.newValues(max(satisfied.accuracy, violated.accuracy))
+	conditional := e.newValues(max(satisfied.accuracy, violated.accuracy))
 	for s := range e.domain().All() {
 		if satisfied.hi[s] == 0 && violated.hi[s] == 0 {
 			return nil, e.zeroConditionError(expr, s)
 		}
-		out.put(s, shareOfSatisfied(satisfied.at(s), violated.at(s)))
+		conditional.put(s, shareOfSatisfied(satisfied.at(s), violated.at(s)))
 	}
-	return out, nil
+	return conditional, nil
 }
 
-// shareOfSatisfied returns satisfied/(satisfied+violated), or bounds of it: the conditional probability of a formula, where satisfied is
-// the probability that a path satisfies the condition and the formula, and violated is the probability that it satisfies the
-// condition but not the formula. At least one of them is not exactly 0.
+// shareOfSatisfied returns the conditional probability satisfied/(satisfied+violated), or bounds of it. The arguments are the probabilities
+// that a path with the condition satisfies or violates the formula. They must not both be 0.
 func shareOfSatisfied(satisfied, violated number) number {
 	switch {
 	case satisfied.Hi == 0:
@@ -97,15 +95,15 @@ func shareOfSatisfied(satisfied, violated number) number {
 		return fraction(new(big.Rat).Quo(satisfied.Exact, new(big.Rat).Add(satisfied.Exact, violated.Exact)))
 	}
 	// The quotient increases with satisfied and decreases with violated.
-	out := between(0, 1)
-	out.aboveLo, out.belowHi = true, true
+	share := between(0, 1)
+	share.aboveLo, share.belowHi = true, true
 	if satisfied.Lo > 0 {
-		out.Lo = max(boundsOfShare(satisfied.Lo, violated.Hi).Lo, 0)
+		share.Lo = max(boundsOfShare(satisfied.Lo, violated.Hi).Lo, 0)
 	}
 	if satisfied.Hi > 0 && violated.Lo > 0 {
-		out.Hi = min(boundsOfShare(satisfied.Hi, violated.Lo).Hi, 1)
+		share.Hi = min(boundsOfShare(satisfied.Hi, violated.Lo).Hi, 1)
 	}
-	return out
+	return share
 }
 
 // boundsOfShare returns bounds of satisfied/(satisfied+violated) for two float64 numbers.
@@ -115,10 +113,11 @@ func boundsOfShare(satisfied, violated float64) number {
 	return share
 }
 
-// conditionalMaximum returns the maximal probability of a path formula over the paths that satisfy a condition, in an MDP. The
-// product of the model with two automata says when a scheduler can satisfy the formula and the condition with probability one from
-// now on, and when it can violate the condition with probability one. Almost every path ends in an end component, in which a
-// scheduler can do either if some of its paths do, as for LTL.
+// conditionalMaximum returns the maximal probability of a path formula under a condition, in an MDP. It reduces LTL to reachability in the
+// product with two automata. The goal of the first automaton is to satisfy the formula and the condition, and of the second to violate
+// the condition.
+//
+// Source: Baier, Klein, Klüppelholz and Märcker, Computing conditional probabilities in Markovian models efficiently (2014).
 func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*numbers, error) {
 	if at := boundedOperator(expr); at != nil && e.kind() == sparse.CTMC {
 		return nil, e.unsupported(at, "found a time bound in a formula with a condition")
@@ -133,12 +132,13 @@ func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*nu
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
+	// Almost every path ends in an end component. If some paths there satisfy a formula, some scheduler satisfies it almost surely, as for LTL.
 	goal, excluded := sparse.NewSet(product.NumStates()), sparse.NewSet(product.NumStates())
 	for i, pair := range product.Pairs {
 		switch {
-		case regions[0].contains(pair.state, pair.auto[0]): // some scheduler surely satisfies bothHold
+		case regions[0].contains(pair.state, pair.auto[0]): // some scheduler satisfies bothHold almost surely
 			goal.Add(i)
-		case regions[1].contains(pair.state, pair.auto[1]): // some scheduler surely satisfies conditionFails
+		case regions[1].contains(pair.state, pair.auto[1]): // some scheduler satisfies conditionFails almost surely
 			excluded.Add(i)
 		}
 	}
@@ -152,20 +152,20 @@ func (e *evaluation) conditionalMaximum(expr, formula, condition sema.Expr) (*nu
 	return values, nil
 }
 
-// conditionalValues returns the maximal conditional probability of reaching goal from each start of a product. goal and excluded are as in
-// solve.Conditional. The value of a start is stored for its state of the model.
+// conditionalValues returns, for each state of the model, the maximal probability of goal from its start in the product, under the condition
+// that excluded is avoided.
 func (e *evaluation) conditionalValues(product *sparse.Product[pairState], goal, excluded *sparse.Set) (*numbers, error) {
 	graph := sparse.NewGraph(product.Model)
-	out := e.newValues(result.Exact)
+	conditional := e.newValues(result.Exact)
 	for _, start := range product.Start {
 		values, err := e.toNumbers(solve.Conditional(e.ctx, graph, goal, excluded, start, e.opts))
 		if err != nil {
 			return nil, err
 		}
-		out.accuracy = max(out.accuracy, values.accuracy)
-		out.put(int(product.Pairs[start].state), values.at(int(start)))
+		conditional.accuracy = max(conditional.accuracy, values.accuracy)
+		conditional.put(int(product.Pairs[start].state), values.at(int(start)))
 	}
-	return out, nil
+	return conditional, nil
 }
 
 // pairProduct returns the product of the model with the automata of two winning regions. It has a start for each state of the domain.
@@ -181,10 +181,10 @@ func (e *evaluation) pairProduct(regions []*winningRegion) (*sparse.Product[pair
 	return sparse.NewProduct(e.ctx, e.graph.Model, pairMemory{regions}, starts, nil, math.MaxInt32)
 }
 
-// checkConditionPossible returns an error if a conditional probability is undefined in a state of the domain, because no scheduler gives
-// the condition a positive probability. values has the conditional probabilities; they are 0 in such a state.
+// checkConditionPossible returns an error if no scheduler gives the condition a positive probability in some state of the domain. values has
+// the conditional probabilities, which are 0 in such a state.
 func (e *evaluation) checkConditionPossible(expr, condition sema.Expr, values *numbers) error {
-	var possible *numbers // the maximal probability of the condition, once it is needed
+	var possible *numbers // the maximal probability of the condition; nil until it is needed
 	for s := range e.domain().All() {
 		if values.hi[s] > 0 {
 			continue
@@ -232,7 +232,7 @@ func (a *abstraction) winningRegions(exprs ...sema.Expr) ([]*winningRegion, erro
 	return regions, nil
 }
 
-// winningRegion returns the winning region of a formula, after all propositions are known.
+// winningRegion returns the winning region of a formula. All propositions must be known.
 func (a *abstraction) winningRegion(formula *automata.Formula) (*winningRegion, error) {
 	product, err := a.buildProduct(automata.New(formula, automata.Limits{}))
 	if err != nil {
@@ -249,8 +249,7 @@ func (a *abstraction) winningRegion(formula *automata.Formula) (*winningRegion, 
 	return region, nil
 }
 
-// contains reports whether some scheduler satisfies the rest of the formula with probability one, from state s of the model with the
-// automaton in state q.
+// contains reports whether some scheduler satisfies the formula almost surely, from state s of the model with the automaton in state q.
 func (r *winningRegion) contains(s uint32, q int) bool {
 	return r.product.auto.Class(q) == automata.Accepted || r.winningStates[productState{s, q}]
 }
@@ -267,7 +266,7 @@ type pairMemory struct{ regions []*winningRegion }
 // State returns the state of the model.
 func (m pairMemory) State(pair pairState) uint32 { return pair.state }
 
-// Step returns the states of both automata after a transition to a state of the model.
+// Step returns the states of the two automata after a transition to a state of the model.
 func (memory pairMemory) Step(pair pairState, target uint32) (pairState, error) {
 	next := pairState{state: target}
 	for i, region := range memory.regions {
@@ -280,7 +279,7 @@ func (memory pairMemory) Step(pair pairState, target uint32) (pairState, error) 
 	return next, nil
 }
 
-// Absorbing reports whether one of the automata has accepted or all have rejected, so that later transitions do not matter.
+// Absorbing reports whether later transitions do not matter: an automaton has accepted, or all have rejected.
 func (memory pairMemory) Absorbing(pair pairState) bool {
 	allRejected := true
 	for i, region := range memory.regions {
@@ -293,9 +292,8 @@ func (memory pairMemory) Absorbing(pair pairState) bool {
 	return allRejected
 }
 
-// conditionalReward returns the conditional expected reward of a Markov chain, given that the path satisfies a condition. In the product
-// with the automaton of the condition, each reward is multiplied by the probability that the path satisfies the condition, given its
-// beginning. The expected sum of these products is divided by the probability of the condition.
+// conditionalReward returns the expected reward of a Markov chain under a condition on the path. It computes bounds of the expected reward of
+// the paths with the condition, and divides them by the probability of the condition.
 //
 // Source: Baier, Klein, Klüppelholz and Wunderlich, Maximizing the conditional expected reward for reaching the goal (TACAS 2017),
 // section 2, for the meaning.
@@ -319,7 +317,7 @@ func (e *evaluation) conditionalReward(formula *logic.Formula) (*numbers, error)
 	if err != nil {
 		return nil, err
 	}
-	upper := lower // fractions are exact
+	upper := lower // equal for fractions
 	if !e.exact {
 		upper, err = chain.weightedReward(target, upperBound)
 		if err != nil {
@@ -373,8 +371,8 @@ func (m continuingMemory) Absorbing(pair productState) bool {
 	return m.auto.Class(pair.auto) == automata.Rejected
 }
 
-// setConditionProbability sets the probability of the condition from each state of the product. region is the winning region of the
-// condition, in a product whose paths end when the automaton accepts.
+// setConditionProbability computes the probability of the condition from each state of the product. region is the winning region of the
+// condition.
 func (c *conditionedChain) setConditionProbability(region *winningRegion) error {
 	goal := sparse.NewSet(region.product.NumStates())
 	regionState := map[productState]int{} // the state of region.product for each pair
@@ -407,8 +405,8 @@ func (c *conditionedChain) setConditionProbability(region *winningRegion) error 
 	return nil
 }
 
-// setRewards sets the rewards of the states and transitions of the product to those of the reward structure with the given index. The
-// added self-loops of states in which the automaton has rejected have no rewards.
+// setRewards copies the rewards of a reward structure to the states and transitions of the product. States in which the automaton has rejected
+// have no rewards.
 func (c *conditionedChain) setRewards(structIndex int) error {
 	stateRewards, transitionRewards, err := c.space.Costs(structIndex)
 	if err != nil {
@@ -430,8 +428,8 @@ func (c *conditionedChain) setRewards(structIndex int) error {
 	return nil
 }
 
-// targetStates returns the states of the product in which a reward objective F ends: in the target, or after the condition has become
-// impossible. It returns nil for the total reward, which has no target.
+// targetStates returns the states of the product in which an objective F ends: the target states, and the states where the condition is
+// impossible. It returns nil for a total reward.
 func (c *conditionedChain) targetStates(objective *logic.Objective) (*sparse.Set, error) {
 	switch objective.Form {
 	case logic.TotalReward:
@@ -458,9 +456,8 @@ const (
 	upperBound = true
 )
 
-// weightedReward returns bounds of the expected reward of the paths that satisfy the condition, multiplied by the probability of the
-// condition: upper bounds if upper is true, and otherwise lower bounds. Fractions are both. The reward is earned until a target is
-// reached or, if target is nil, forever.
+// weightedReward returns the expected reward until the target, where paths without the condition earn nothing. It returns upper bounds if
+// upper is true, else lower bounds. If target is nil, rewards are earned forever.
 func (c *conditionedChain) weightedReward(target *sparse.Set, upper bool) (*numbers, error) {
 	probability := c.conditionProbability.lo
 	if upper {
@@ -473,11 +470,10 @@ func (c *conditionedChain) weightedReward(target *sparse.Set, upper bool) (*numb
 	return c.toNumbers(solve.ReachReward(c.ctx, c.product.Graph, reward, target, solve.Max, c.opts))
 }
 
-// divideByCondition divides the weighted rewards from the states of the domain by the probability of the condition. lower and upper have
-// bounds of the weighted rewards; if fractions are computed, lower has the fractions. It returns an error if the condition has
-// probability 0 in a state. expr is the conditional objective.
+// divideByCondition divides bounds of the weighted reward by the probability of the condition, for each state of the domain. In exact
+// computations lower has the fractions. It is an error if the condition has probability 0 in a state. expr is the conditional objective.
 func (c *conditionedChain) divideByCondition(expr sema.Expr, lower, upper *numbers) (*numbers, error) {
-	out := c.newValues(max(lower.accuracy, c.conditionProbability.accuracy))
+	quotients := c.newValues(max(lower.accuracy, c.conditionProbability.accuracy))
 	for s := range c.domain().All() {
 		start := int(c.product.startStates[s])
 		probability := c.conditionProbability.at(start)
@@ -488,11 +484,11 @@ func (c *conditionedChain) divideByCondition(expr sema.Expr, lower, upper *numbe
 		if c.exact {
 			weighted = lower.at(start)
 		}
-		quotient, ok := arithmetic(syntax.OpDiv, weighted, probability)
-		if !ok { // the bounds of the probability contain 0
+		quotient, hasBounds := arithmetic(syntax.OpDiv, weighted, probability)
+		if !hasBounds { // the bounds of the probability contain 0
 			quotient = between(0, math.Inf(1))
 		}
-		out.put(s, quotient)
+		quotients.put(s, quotient)
 	}
-	return out, nil
+	return quotients, nil
 }

@@ -13,9 +13,9 @@ import (
 const maxNodes = 2_000_000
 
 // automatonController returns a scheduler that maximizes the probability that an automaton accepts the path. Its memory is the state of
-// the automaton. It is computed as the scheduler of multi(...) with the automaton as the only objective.
+// the automaton.
 func (e *evaluation) automatonController(reader *automatonReader) (*sparse.Controller, error) {
-	m := &multi{evaluation: e}
+	m := &multi{evaluation: e} // multi(...) with acceptance as the only objective
 	m.objectives = []*objective{{isQuery: true, maximised: true, form: automatonForm, reader: reader}}
 	if err := m.prepare(nil); err != nil {
 		return nil, err
@@ -93,8 +93,7 @@ type nodeMemory struct {
 	goal      int    // the index of the goal to visit next
 }
 
-// controller returns a controller that selects one of the schedulers at random at the start, with the probability of its
-// share, and then follows it.
+// controller returns a controller that draws one of the schedulers at the start, by their shares, and then follows it.
 func (m *multi) controller(ctx context.Context, schedulers []weightedScheduler) (*sparse.Controller, error) {
 	builder := &controllerBuilder{
 		multi: m, schedulers: schedulers,
@@ -123,8 +122,7 @@ func (m *multi) controller(ctx context.Context, schedulers []weightedScheduler) 
 	return &builder.result, nil
 }
 
-// addStartNodes adds a start node for each initial state. All start nodes must have the same memory, because file formats of controllers
-// have no initial memory.
+// addStartNodes adds a start node for each initial state. All start nodes have the same memory.
 func (builder *controllerBuilder) addStartNodes() error {
 	hasOneMemory := len(builder.schedulers) == 1
 	var firstStates []controllerState // for each initial state: the state of the controller under each scheduler
@@ -138,7 +136,7 @@ func (builder *controllerBuilder) addStartNodes() error {
 			hasOneMemory = hasOneMemory && builder.memoryOf(state) == builder.memoryOf(firstStates[0])
 		}
 	}
-	if !hasOneMemory {
+	if !hasOneMemory { // file formats have no initial memory
 		return builder.addRandomStartNodes(firstStates)
 	}
 	for _, state := range firstStates {
@@ -147,16 +145,16 @@ func (builder *controllerBuilder) addStartNodes() error {
 	return nil
 }
 
-// addRandomStartNodes adds a start node for each initial state, in which the controller selects a scheduler at random. firstStates has,
-// for each initial state, the state of the controller under each scheduler.
+// addRandomStartNodes adds a start node for each initial state, in which the controller draws a scheduler. firstStates has, for each initial
+// state, the state of the controller under each scheduler.
 func (builder *controllerBuilder) addRandomStartNodes(firstStates []controllerState) error {
 	for _, s := range builder.starts {
 		start := builder.nodeOf(controllerState{scheduler: noSchedulerYet, productState: s})
 		builder.result.Start = append(builder.result.Start, start)
 	}
 	for i, start := range builder.result.Start {
-		for k, scheduler := range builder.schedulers {
-			move, err := builder.moveFrom(firstStates[i*len(builder.schedulers)+k])
+		for number, scheduler := range builder.schedulers {
+			move, err := builder.moveFrom(firstStates[i*len(builder.schedulers)+number])
 			if err != nil {
 				return err
 			}
@@ -168,7 +166,7 @@ func (builder *controllerBuilder) addRandomStartNodes(firstStates []controllerSt
 	return nil
 }
 
-// memoryOf returns the memory of the controller in one of its states. Two states with the same memory differ only in the state of the model.
+// memoryOf returns the memory of the controller in one of its states: everything except the state of the model.
 func (builder *controllerBuilder) memoryOf(state controllerState) nodeMemory {
 	objectives := builder.states[builder.productStateOf(state)].withoutState()
 	switch {
@@ -199,7 +197,7 @@ func (x memory) withoutState() memory {
 	return x
 }
 
-// nodeOf returns the number of the node for a state of the controller. It adds the node if there is none.
+// nodeOf returns the number of the node for a state of the controller. It adds the node if it is new.
 func (builder *controllerBuilder) nodeOf(state controllerState) uint32 {
 	number, isNew := addKey(builder.nodeNumber, state)
 	if !isNew {
@@ -212,7 +210,7 @@ func (builder *controllerBuilder) nodeOf(state controllerState) uint32 {
 	return number
 }
 
-// addKey returns the number of a key in a map that numbers its keys from 0. A new key is added with the next number.
+// addKey returns the number of a key in a map that numbers its keys from 0. A new key gets the next number.
 func addKey[K comparable](numbers map[K]uint32, key K) (number uint32, isNew bool) {
 	if number, isKnown := numbers[key]; isKnown {
 		return number, false
@@ -222,8 +220,8 @@ func addKey[K comparable](numbers map[K]uint32, key K) (number uint32, isNew boo
 	return number, true
 }
 
-// enteredState returns the state of the controller after a path has reached a state of the product under the scheduler with the given
-// index. If the scheduler ends the path there, the controller continues in an accepting component.
+// enteredState returns the state of the controller when a path reaches a state of the product under a scheduler, given by its index. If the
+// scheduler ends the path there, the controller continues in an accepting component.
 func (builder *controllerBuilder) enteredState(scheduler int, productState uint32) (controllerState, error) {
 	c := builder.choiceOf(scheduler, productState)
 	endsPath := builder.choice[c] == sparse.None
@@ -235,8 +233,8 @@ func (builder *controllerBuilder) enteredState(scheduler int, productState uint3
 	return controllerState{component: component, node: startNode}, err
 }
 
-// choiceOf returns the choice that a scheduler makes in state s of the product. If the scheduler has no choice for the state, it
-// returns the last choice, which ends the path.
+// choiceOf returns the choice of a scheduler, given by its index, in state s of the product. A state without a choice gets the last choice,
+// which ends the path.
 func (builder *controllerBuilder) choiceOf(scheduler int, s uint32) int {
 	choice := builder.schedulers[scheduler].choices[s]
 	if choice == sparse.None {
@@ -245,8 +243,8 @@ func (builder *controllerBuilder) choiceOf(scheduler int, s uint32) int {
 	return int(choice)
 }
 
-// acceptingEnd returns the accepting component that contains a state of the product and satisfies a set of objectives, and the node
-// of the component in which a path starts in this state.
+// acceptingEnd returns the accepting component for a set of objectives around a state of the product. startNode is the node of the component
+// for this state.
 func (builder *controllerBuilder) acceptingEnd(satisfied objectiveSet, productState uint32) (component *acceptingComponent, startNode uint32, err error) {
 	endComponents, err := builder.endComponentsOf(satisfied)
 	if err != nil {
@@ -277,7 +275,7 @@ func (builder *controllerBuilder) endComponentsOf(satisfied objectiveSet) (*spar
 	return endComponents, nil
 }
 
-// acceptingComponentOf returns the accepting component of one of the given end components. The results are cached.
+// acceptingComponentOf returns the accepting component for one of some end components. The results are cached.
 func (builder *controllerBuilder) acceptingComponentOf(key satisfyingComponent, endComponents *sparse.EndComponents) (*acceptingComponent, error) {
 	if component := builder.components[key]; component != nil {
 		return component, nil
@@ -291,7 +289,7 @@ func (builder *controllerBuilder) acceptingComponentOf(key satisfyingComponent, 
 	return component, nil
 }
 
-// moveFrom returns the move of the controller in one of its states. It adds the nodes to which the move leads.
+// moveFrom returns the move of the controller in one of its states. It adds the nodes that the move leads to.
 func (builder *controllerBuilder) moveFrom(state controllerState) (sparse.Move, error) {
 	if state.component != nil {
 		return builder.moveInComponent(state), nil
@@ -309,8 +307,8 @@ func (builder *controllerBuilder) moveFrom(state controllerState) (sparse.Move, 
 	return move, nil
 }
 
-// moveInComponent returns the move of the controller in a state within an accepting component. The controller first moves to the nodes
-// from which all goals can be visited. From then on it visits one goal after the other, forever.
+// moveInComponent returns the move of the controller within an accepting component. The controller first moves to good nodes, from which all
+// goals can be visited. Then it visits one goal after the other, forever.
 func (builder *controllerBuilder) moveInComponent(state controllerState) sparse.Move {
 	component, goal := state.component, state.goal
 	if component.goodNodes.Has(int(state.node)) {
@@ -325,8 +323,8 @@ func (builder *controllerBuilder) moveInComponent(state controllerState) sparse.
 	return move
 }
 
-// nextGoal returns the first goal, from the given one on, that does not contain the node. The goals are cyclic. If all goals contain the
-// node, it returns the given one.
+// nextGoal returns the first goal that does not contain the node, in cyclic order from the given goal on. If all goals contain the node, it
+// returns the given goal.
 func (component *acceptingComponent) nextGoal(goal, node int) int {
 	for range component.goals {
 		if !component.goals[goal].Has(node) {
@@ -337,23 +335,28 @@ func (component *acceptingComponent) nextGoal(goal, node int) int {
 	return goal
 }
 
-// choicesTowards returns, for each node of an accepting component, a choice on the way to a goal: first to the good nodes, and from
-// these to the goal without leaving the end components. The results are cached.
+// firstStayingChoice returns the first choice of a node that stays in its end component, or 0 if no choice does.
+func (component *acceptingComponent) firstStayingChoice(node int) uint32 {
+	first, end := component.Choices(node)
+	for c := first; c < end; c++ {
+		if component.stayingChoices.Has(c) {
+			return uint32(c)
+		}
+	}
+	return 0
+}
+
+// choicesTowards returns, for each node of an accepting component, a choice on the way to a goal: first to the good nodes, and then to the goal
+// within the end components. The results are cached.
 func (builder *controllerBuilder) choicesTowards(component *acceptingComponent, goal int) []uint32 {
 	key := componentGoal{component, goal}
-	if choices, ok := builder.choicesToGoal[key]; ok {
+	if choices, isCached := builder.choicesToGoal[key]; isCached {
 		return choices
 	}
 	choices := make([]uint32, component.NumStates())
 	component.Attract(component.sureNodes, component.goodNodes, choices)
-	for s := range component.goodNodes.All() { // if there are no goals, any choice that stays in the component is right
-		first, end := component.Choices(s)
-		for c := first; c < end; c++ {
-			if component.stayingChoices.Has(c) {
-				choices[s] = uint32(c)
-				break
-			}
-		}
+	for node := range component.goodNodes.All() { // enough if there are no goals
+		choices[node] = component.firstStayingChoice(node)
 	}
 	if len(component.goals) > 0 {
 		component.Approach(component.stayingChoices, component.goals[goal].Intersect(component.goodNodes), choices)

@@ -26,10 +26,8 @@ type cost struct {
 	limit int
 }
 
-// costBounded returns the extremal probability of F or U with bounds on costs. It is the probability of reaching a target within
-// the bounds in the product of the model with the costs so far. The product is finite: costs are multiples of a unit, the
-// greatest common divisor of the rewards, and are counted only as long as they matter. The rewards are fractions even if the
-// probabilities are not. As for R [ F ], the reward of the target does not count.
+// costBounded returns the extremal probability of F or U with bounds on costs. It reaches a target in the product of the model with the costs
+// so far. Costs are multiples of a unit: the greatest common divisor of the rewards. The reward of the target does not count.
 //
 // Source: Andova, Hermanns and Katoen, Discrete-time rewards model-checked (2003); the syntax and its meaning are Storm's.
 func (e *evaluation) costBounded(path *logic.Path, dir solve.Direction) (*numbers, error) {
@@ -47,7 +45,7 @@ func (e *evaluation) costBounded(path *logic.Path, dir solve.Direction) (*number
 	if err != nil {
 		return nil, err
 	}
-	if budget, ok := budgetOf(costs, e.space.Model()); ok {
+	if budget, isBudget := budgetOf(costs, e.space.Model()); isBudget {
 		values, isSolved, err := solve.BudgetUntil(e.ctx, sparse.NewGraph(e.space.Model()), left, right, budget, dir, e.opts)
 		if err != nil || isSolved {
 			return e.toNumbers(values, err)
@@ -83,18 +81,17 @@ func (e *evaluation) checkCostsSupported(path *logic.Path) error {
 	return nil
 }
 
-// valuesAtCostZero returns a value for each state of the model: the value, in the product, of this state with cost 0.
-// zeroCostStates has the index of this product state.
+// valuesAtCostZero returns, for each state of the model, its value with cost 0 in the product. zeroCostStates[s] is the product state for
+// state s with cost 0.
 func (e *evaluation) valuesAtCostZero(productValues *numbers, zeroCostStates []uint32) *numbers {
-	out := productValues.like(e.space.Model().NumStates())
+	values := productValues.like(e.space.Model().NumStates())
 	for s := range e.domain().All() {
-		out.put(s, productValues.at(int(zeroCostStates[s])))
+		values.put(s, productValues.at(int(zeroCostStates[s])))
 	}
-	return out
+	return values
 }
 
-// unsupportedUnlessStopped returns an error that says that expr is not supported because of err. If the context of the
-// evaluation has ended, it returns the error of the context instead.
+// unsupportedUnlessStopped returns an error that says why expr is not supported. If the context has ended, it returns the context's error.
 func (e *evaluation) unsupportedUnlessStopped(expr sema.Expr, err error) error {
 	if stopped := e.ctx.Err(); stopped != nil {
 		return stopped
@@ -102,9 +99,8 @@ func (e *evaluation) unsupportedUnlessStopped(expr sema.Expr, err error) error {
 	return e.unsupported(expr, "%v", err)
 }
 
-// costBoundedReward returns the minimal or maximal expected total reward that is earned while all bounds on costs hold. It
-// computes the total reward in the product of the model with the accumulated costs, in which a path earns nothing after it
-// exceeds a bound.
+// costBoundedReward returns the minimal or maximal expected reward that is earned while all bounds on costs hold. It computes a total reward in
+// the product of the model with the costs so far.
 //
 // Source: Hartmanns, Junges, Katoen and Quatmann, Multi-cost bounded reachability in MDP (2018), for the product; Storm 1.14
 // (MultiDimensionalRewardUnfolding) for the step that exceeds a bound, whose reward does not count.
@@ -139,14 +135,14 @@ func (e *evaluation) costBoundedReward(formula *logic.Formula, reward *sparse.Re
 	return e.valuesAtCostZero(values, zeroCostStates), nil
 }
 
-// rewardWithinCosts returns the rewards of the choices of the product. A choice has the reward of its choice in the model if no transition
-// exceeds a bound, and otherwise the expected reward of the transitions that exceed none. index is the index of reward in the program.
+// rewardWithinCosts returns the rewards of the choices of the product. Transitions that exceed a bound earn nothing. index is the index of the
+// reward structure in the program.
 func (e *evaluation) rewardWithinCosts(builder *costProductBuilder, product *sparse.Model, reward *sparse.Reward, index int) (*sparse.Reward, error) {
-	out := &sparse.Reward{Name: reward.Name, Unfit: reward.Unfit, Choice: make([]float64, product.NumChoices())}
+	rewardWithin := &sparse.Reward{Name: reward.Name, Unfit: reward.Unfit, Choice: make([]float64, product.NumChoices())}
 	if e.space.Model().Exact() {
-		out.ChoiceRat = make([]*big.Rat, product.NumChoices())
+		rewardWithin.ChoiceRat = make([]*big.Rat, product.NumChoices())
 	}
-	within := &rewardsWithinCosts{costProductBuilder: builder, product: product, space: e.space, index: index, modelReward: reward, out: out}
+	within := &rewardsWithinCosts{costProductBuilder: builder, product: product, space: e.space, index: index, modelReward: reward, out: rewardWithin}
 	for i := range product.NumStates() {
 		first, end := product.Choices(i)
 		for c := first; c < end; c++ {
@@ -158,8 +154,8 @@ func (e *evaluation) rewardWithinCosts(builder *costProductBuilder, product *spa
 			}
 		}
 	}
-	out.Err = within.relativeError()
-	return out, nil
+	rewardWithin.Err = within.relativeError()
+	return rewardWithin, nil
 }
 
 // rewardsWithinCosts sets the rewards of the choices of a product with costs.
@@ -175,14 +171,13 @@ type rewardsWithinCosts struct {
 	mostTerms   int   // the greatest number of transitions in an expected reward
 }
 
-// setReward sets the reward of choice c of the product, whose state is state s of the model. If only some transitions of the choice exceed a
-// bound, the model is a Markov chain: all transitions of a choice of an MDP have the same cost.
+// setReward sets the reward of choice c of the product. s is the state of the model in which the choice is made.
 func (r *rewardsWithinCosts) setReward(s, c int) error {
 	modelChoice := int(r.rows.Origin[c])
 	r.transitions = r.appendTransitionsWithin(r.transitions[:0], r.product, c, modelChoice)
 	first, end := r.model.Row(modelChoice)
 	switch len(r.transitions) {
-	case end - first:
+	case end - first: // no transition exceeds a bound
 		r.out.Choice[c] = r.modelReward.OfChoice(s, modelChoice)
 		if r.out.ChoiceRat != nil {
 			r.out.ChoiceRat[c] = r.modelReward.OfChoiceRat(s, modelChoice)
@@ -191,7 +186,7 @@ func (r *rewardsWithinCosts) setReward(s, c int) error {
 	case 0:
 		return nil
 	}
-	if r.partial == nil {
+	if r.partial == nil { // in a Markov chain: all transitions of a choice of an MDP have the same cost
 		states, transitions, err := r.space.Costs(r.index)
 		if err != nil {
 			return err
@@ -206,12 +201,12 @@ func (r *rewardsWithinCosts) setReward(s, c int) error {
 	return nil
 }
 
-// relativeError returns a bound on the relative rounding error of the rewards. OfChoice adds two numbers. An expected reward of n
-// transitions has n products and n-1 sums of rounded factors; 1.01 covers the products of these errors.
+// relativeError returns a bound on the relative rounding error of the rewards.
 func (r *rewardsWithinCosts) relativeError() float64 {
 	if r.mostTerms == 0 {
 		return r.modelReward.Err + 0x1p-52
 	}
+	// An expected reward of n transitions has n products and n-1 sums of rounded factors. The factor 1.01 covers the products of the errors.
 	return 1.01 * (r.modelReward.Err + r.model.Err + float64(r.mostTerms+3)*0x1p-53)
 }
 
@@ -232,7 +227,7 @@ func (r *transitionRewards) reward(s, transition int) *big.Rat {
 	return sum
 }
 
-// expected returns the sum of the rewards of some transitions of state s, each times its probability.
+// expected returns the expected reward of some transitions of state s. Other transitions count 0.
 func (r *transitionRewards) expected(s int, transitions []int) (sum float64) {
 	for _, transition := range transitions {
 		reward, _ := r.reward(s, transition).Float64()
@@ -241,7 +236,7 @@ func (r *transitionRewards) expected(s int, transitions []int) (sum float64) {
 	return sum
 }
 
-// expectedRat returns the same sum as expected, as a fraction.
+// expectedRat returns the expected reward of some transitions of state s, as a fraction. Other transitions count 0.
 func (r *transitionRewards) expectedRat(s int, transitions []int) *big.Rat {
 	sum := new(big.Rat)
 	for _, transition := range transitions {
@@ -251,8 +246,7 @@ func (r *transitionRewards) expectedRat(s int, transitions []int) *big.Rat {
 	return sum
 }
 
-// appendTransitionsWithin appends to within the transitions of a choice of the model that exceed no bound on costs. c is the
-// corresponding choice of the product.
+// appendTransitionsWithin appends to within the transitions of a model choice that exceed no bound on costs. c is the choice of the product.
 func (builder *costProductBuilder) appendTransitionsWithin(within []int, product *sparse.Model, c, modelChoice int) []int {
 	firstTransition, endTransition := product.Row(c)
 	first, _ := builder.model.Row(modelChoice)
@@ -264,8 +258,8 @@ func (builder *costProductBuilder) appendTransitionsWithin(within []int, product
 	return within
 }
 
-// budgetOf returns the cost of each choice of a model, and the upper bound on their sum. ok is false if there are several bounds or a
-// lower bound, or if the cost of a choice depends on its target.
+// budgetOf converts a single upper bound on costs to a budget. ok is false if there are several bounds or a lower bound, or if the cost of a
+// choice depends on its target.
 func budgetOf(costs []cost, model *sparse.Model) (budget solve.Budget, ok bool) {
 	hasOnlyUpperBound := len(costs) == 1 && costs[0].low <= 0 && costs[0].high >= 0
 	if !hasOnlyUpperBound {
@@ -284,8 +278,7 @@ func budgetOf(costs []cost, model *sparse.Model) (budget solve.Budget, ok bool) 
 	return budget, true
 }
 
-// choiceCost returns the cost of a choice of state s. ok is false if its transitions have different costs, as is possible in a Markov
-// chain.
+// choiceCost returns the cost of a choice of state s. ok is false if the transitions of the choice have different costs.
 func (c *cost) choiceCost(model *sparse.Model, s, choice int) (choiceCost int, ok bool) {
 	if model.Kind == sparse.MDP {
 		return int(c.after(0, s, choice)), true
@@ -303,7 +296,7 @@ func (c *cost) choiceCost(model *sparse.Model, s, choice int) (choiceCost int, o
 // maxUnits is the greatest number of units that are counted.
 const maxUnits = 1 << 30
 
-// costsOf converts each bound on rewards or steps of the formula expr to a bound on a whole number of units.
+// costsOf converts the bounds on rewards or steps of a formula to bounds on whole numbers of units. expr is the formula.
 func (e *evaluation) costsOf(expr sema.Expr, bounds []sema.Cost) ([]cost, error) {
 	var costs []cost
 	for _, bound := range bounds {
@@ -316,37 +309,37 @@ func (e *evaluation) costsOf(expr sema.Expr, bounds []sema.Cost) ([]cost, error)
 	return costs, nil
 }
 
-// costOf converts a bound on a reward, or on steps, to a bound on a whole number of units. expr is the formula with the bound.
+// costOf converts a bound on a reward or on steps to a bound on a whole number of units. expr is the formula with the bound.
 func (e *evaluation) costOf(expr sema.Expr, bound sema.Cost) (cost, error) {
-	out, unit, err := e.unboundedCost(bound.Struct)
+	converted, unit, err := e.unboundedCost(bound.Struct)
 	if err != nil {
 		return cost{}, err
 	}
 	low, high := bound.Bound.Low, bound.Bound.High
 	if low != nil {
-		out.low, err = e.leastUnits(low, unit, bound.Bound.LowStrict)
+		converted.low, err = e.leastUnits(low, unit, bound.Bound.LowStrict)
 		if err != nil {
 			return cost{}, err
 		}
 	}
 	if high == nil {
-		out.limit = out.low
-		return out, nil
+		converted.limit = converted.low
+		return converted, nil
 	}
-	out.high, err = e.greatestUnits(high, unit, bound.Bound.HighStrict)
+	converted.high, err = e.greatestUnits(high, unit, bound.Bound.HighStrict)
 	if err != nil {
 		return cost{}, err
 	}
-	if out.high < out.low {
+	if converted.high < converted.low {
 		return cost{}, e.failure(result.TypeError, expr.Pos(), "no cost satisfies both bounds")
 	}
-	out.limit = out.high + 1
-	return out, nil
+	converted.limit = converted.high + 1
+	return converted, nil
 }
 
-// unboundedCost returns a cost without a bound, and its unit. The cost counts the rewards of the structure with the given index, and the
-// unit is the greatest common divisor of these rewards. If the index is negative, the cost counts steps.
-func (e *evaluation) unboundedCost(structIndex int) (out cost, unit *big.Rat, err error) {
+// unboundedCost returns a cost without a bound, and its unit. The cost counts the rewards of a reward structure, or steps if structIndex is
+// negative. The unit is the greatest common divisor of the rewards.
+func (e *evaluation) unboundedCost(structIndex int) (counted cost, unit *big.Rat, err error) {
 	if structIndex < 0 {
 		return cost{perStep: 1, high: -1}, big.NewRat(1, 1), nil
 	}
@@ -367,7 +360,7 @@ func (c *cost) maxStepCost() int {
 	return most
 }
 
-// leastUnits returns the least number of units that satisfies a lower bound, which is > if strict is true, and otherwise >=.
+// leastUnits returns the least number of units that satisfies a lower bound: > if strict is true, else >=.
 func (e *evaluation) leastUnits(bound sema.Expr, unit *big.Rat, strict bool) (int, error) {
 	floor, isWhole, err := e.boundInUnits(bound, unit)
 	if err != nil {
@@ -379,7 +372,7 @@ func (e *evaluation) leastUnits(bound sema.Expr, unit *big.Rat, strict bool) (in
 	return e.checkUnits(bound, floor)
 }
 
-// greatestUnits returns the greatest number of units that satisfies an upper bound, which is < if strict is true, and otherwise <=.
+// greatestUnits returns the greatest number of units that satisfies an upper bound: < if strict is true, else <=.
 func (e *evaluation) greatestUnits(bound sema.Expr, unit *big.Rat, strict bool) (int, error) {
 	floor, isWhole, err := e.boundInUnits(bound, unit)
 	if err != nil {
@@ -394,7 +387,7 @@ func (e *evaluation) greatestUnits(bound sema.Expr, unit *big.Rat, strict bool) 
 	return e.checkUnits(bound, floor)
 }
 
-// boundInUnits divides a reward bound by the unit. It returns the quotient, rounded down, and whether the quotient is a whole number.
+// boundInUnits divides a reward bound by the unit. floor is the quotient, rounded down. isWhole says whether the quotient is an integer.
 func (e *evaluation) boundInUnits(bound sema.Expr, unit *big.Rat) (floor *big.Int, isWhole bool, err error) {
 	value, exact, err := sema.EvalExact(bound, nil)
 	switch {
@@ -440,8 +433,7 @@ func greatestCommonDivisor(lists ...[]*big.Rat) *big.Rat {
 	return divisor
 }
 
-// inUnits divides fractions by the unit, of which they are multiples. A fraction of nil stands for 0. A quotient greater than maxUnits
-// becomes maxUnits+1.
+// inUnits divides multiples of the unit by the unit. nil stands for 0. A quotient greater than maxUnits becomes maxUnits+1.
 func inUnits(fractions []*big.Rat, unit *big.Rat) []int {
 	units := make([]int, len(fractions))
 	for i, fraction := range fractions {
@@ -481,8 +473,8 @@ const (
 // maxProductStates is the greatest number of states of a product.
 const maxProductStates = 1 << 26
 
-// build explores the product from the given states of the model, with cost 0. startOf has the state of the product for each
-// of them. goal contains the states of the product that satisfy the formula.
+// build explores the product from some states of the model, with cost 0. startOf has the product state for each of them. goal contains the
+// product states that satisfy the formula.
 func (builder *costProductBuilder) build(starts *sparse.Set) (startOf []uint32, goal *sparse.Set, err error) {
 	model := builder.model
 	builder.packedState = make([]uint64, 1+len(builder.costs)/2) // a word has two numbers of 32 bits: the state, and each cost
@@ -511,8 +503,8 @@ func (builder *costProductBuilder) build(starts *sparse.Set) (startOf []uint32, 
 	return startOf, goal, nil
 }
 
-// index returns the number of the state of the product for a state of the model and the costs so far. It adds the state if it is new.
-// If the formula is decided, the costs do not matter any more, and reached or failed replaces each of them.
+// index returns the number of the product state for a state of the model and the costs so far. It adds a new product state. If the formula is
+// decided, the product state has reached or failed in place of each cost.
 func (builder *costProductBuilder) index(s uint32, costs []uint32) uint32 {
 	decision := builder.decide(s, costs)
 	clear(builder.packedState)
@@ -527,8 +519,8 @@ func (builder *costProductBuilder) index(s uint32, costs []uint32) uint32 {
 	return uint32(builder.states.Add(builder.packedState))
 }
 
-// decide returns reached if the formula holds in a state of the model with the given costs so far, failed if it can no longer hold, and
-// otherwise undecided.
+// decide returns reached if the formula holds in a state of the model with these costs, failed if it can no longer hold, and undecided in
+// other cases.
 func (builder *costProductBuilder) decide(s uint32, costs []uint32) uint32 {
 	withinLower, withinUpper := true, true
 	for k, bound := range builder.costs {
@@ -579,7 +571,8 @@ func (builder *costProductBuilder) expand(i int) {
 	}
 }
 
-// costsAfter returns the costs of a path after it leaves state s by a move. The next call overwrites them.
+// costsAfter returns the costs of a path after it leaves state s by a move: a choice of an MDP, or a transition of a Markov chain. The next
+// call overwrites the result.
 func (builder *costProductBuilder) costsAfter(costs []uint32, s, move int) []uint32 {
 	builder.nextCosts = builder.nextCosts[:0]
 	for k := range builder.costs {
@@ -589,7 +582,7 @@ func (builder *costProductBuilder) costsAfter(costs []uint32, s, move int) []uin
 }
 
 // after returns the cost of a path after it leaves state s by a move: a choice of an MDP, or a transition of a Markov chain. spent is the
-// cost before. The result is at most limit.
+// cost before the move. The result is at most limit.
 func (c *cost) after(spent uint32, s, move int) uint32 {
 	sum := int(spent) + c.perStep
 	if c.state != nil {

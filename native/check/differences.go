@@ -8,8 +8,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// floatWarnings returns a warning for each label and each expression over variables in a property whose value in some state differs
-// from the value in PRISM: tilecheck compares fractions, and PRISM compares floating-point numbers.
+// floatWarnings returns warnings for the expressions over variables in a property whose value differs from PRISM's value in some state.
+// The reason is that tilecheck compares fractions, and PRISM compares floating-point numbers.
 func (c *Checker) floatWarnings(property *Property) []string {
 	differences := &floatDifferences{space: c.bounds.space, property: property, visited: map[sema.Expr]bool{}}
 	differences.visit(property.X)
@@ -24,7 +24,7 @@ type floatDifferences struct {
 	warnings []string
 }
 
-// visit adds the warnings for a part of the property that was not visited before.
+// visit adds the warnings for a subexpression of the property, unless it was visited before.
 func (differences *floatDifferences) visit(expr sema.Expr) {
 	if differences.visited[expr] {
 		return

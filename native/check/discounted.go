@@ -11,8 +11,7 @@ import (
 	"tilecheck/result"
 )
 
-// discountedReward returns the minimal or maximal expected discounted reward of all steps or, if the objective has a bound,
-// of the first steps.
+// discountedReward returns the minimal or maximal expected discounted reward. If the objective has a step bound, only the first steps count.
 func (e *evaluation) discountedReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
 	objective := formula.Objective
 	switch model := e.space.Model(); {
@@ -25,12 +24,12 @@ func (e *evaluation) discountedReward(formula *logic.Formula, reward *sparse.Rew
 	if err != nil {
 		return nil, err
 	}
-	if objective.At == nil {
-		return e.toNumbers(solve.Discounted(e.ctx, e.graph, reward, factor, solve.Unbounded, dir, e.optionsForScope()))
-	}
-	steps, err := e.rewardSteps(objective)
-	if err != nil {
-		return nil, err
+	steps := solve.Unbounded
+	if objective.At != nil {
+		steps, err = e.rewardSteps(objective)
+		if err != nil {
+			return nil, err
+		}
 	}
 	return e.toNumbers(solve.Discounted(e.ctx, e.graph, reward, factor, steps, dir, e.optionsForScope()))
 }

@@ -37,8 +37,8 @@ func (d *Distribution) At(s int) (result.Value, result.Interval) {
 // Zero reports whether the probability of a state is 0.
 func (d *Distribution) Zero(s int) bool { return d.values.hi[s] == 0 }
 
-// Write writes the probabilities as PRISM exports them, one per line in PRISM's order of the states. Transient probabilities follow the
-// number of the state, as in 3=0.5. If matlab is true, Write writes a MATLAB vector, without numbers of states.
+// Write writes one probability per line, in PRISM's order of the states. A transient probability follows the number of its state, as in
+// 3=0.5. If matlab is true, Write writes a MATLAB vector, without numbers of states.
 //
 // Source: PRISM 4.10, StateValues.print.
 func (d *Distribution) Write(ctx context.Context, out io.Writer, space *explicit.Space, matlab bool) error {
@@ -67,9 +67,9 @@ func (d *Distribution) Write(ctx context.Context, out io.Writer, space *explicit
 	return w.Flush() // returns the first error of all writes
 }
 
-// Distributions computes the transient probabilities of the states at the given times, which must not decrease. If there are no times, it
-// computes the steady-state probabilities. It calls visit for each distribution. All initial states are equally likely. The error
-// is a *result.Failure if the model is unsupported.
+// Distributions computes the transient probabilities of the states at increasing times, or the steady-state probabilities if there are no
+// times. It calls visit for each distribution. All initial states are equally likely. The error is a *result.Failure if the model is
+// unsupported.
 func Distributions(ctx context.Context, space *explicit.Space, times []*big.Rat, opts Options, visit func(*Distribution) error) error {
 	exact := opts.Accuracy == result.Exact
 	if err := checkDistributionSupported(space, exact, len(times) > 0); err != nil {
@@ -99,7 +99,7 @@ func Distributions(ctx context.Context, space *explicit.Space, times []*big.Rat,
 	return nil
 }
 
-// currentDistribution returns the distribution that forward has computed last. Its time is nil for the long run.
+// currentDistribution returns the distribution that forward has computed last. time is nil for the long run.
 func currentDistribution(forward *solve.Forward, time *big.Rat) *Distribution {
 	values := forward.Values()
 	distribution := &Distribution{Time: time, Accuracy: result.Bounded, Wide: !values.Converged, values: numbersOf(values)}
@@ -109,9 +109,9 @@ func currentDistribution(forward *solve.Forward, time *big.Rat) *Distribution {
 	return distribution
 }
 
-// checkDistributionSupported returns an error unless the probabilities of states can be computed: the model must be a Markov chain, and
-// the required numbers must be able to represent them. These are fractions if exact is true, and otherwise float64 numbers.
-// isTransient is true for probabilities at a time, and false for the long run.
+// checkDistributionSupported returns an error if the probabilities of states cannot be computed. The model must be a Markov chain. The
+// probabilities must be representable: as fractions if exact is true, else as float64. isTransient is true for probabilities at a time,
+// and false for the long run.
 func checkDistributionSupported(space *explicit.Space, exact, isTransient bool) error {
 	unsupported := func(message string) error {
 		return &result.Failure{Class: result.Unsupported, File: space.Program().File, Message: message}
@@ -129,7 +129,7 @@ func checkDistributionSupported(space *explicit.Space, exact, isTransient bool) 
 	return nil
 }
 
-// advance computes the distribution after a further time. For a DTMC the time is a number of steps.
+// advance computes the distribution after an additional time. For a DTMC the time is a number of steps.
 func advance(ctx context.Context, forward *solve.Forward, kind sparse.Kind, time *big.Rat) error {
 	if kind == sparse.CTMC {
 		err := forward.Time(ctx, solve.At(time))

@@ -85,29 +85,10 @@ func newShared(expr sema.Expr) shared {
 	return shared{sema.Repeated(expr, 0, sema.Operands), make(map[sema.Expr]*truth), make(map[sema.Expr]**numbers)}
 }
 
-// attempt evaluates the property once on a model, with the given precision. If a value has no fraction, the attempt computes bounds
-// instead, or returns an error if the options require fractions.
-func (c *Checker) attempt(ctx context.Context, m *model, how precision, property *Property) (*outcome, error) {
-	estimate := c.opts.Accuracy == result.Estimated && m.space.Program().Type != syntax.POMDP
-	e := &evaluation{
-		model: m,
-		request: request{
-			ctx: ctx, property: property, exact: how.exact, boundsAllowed: c.opts.Accuracy != result.Exact, onlyFair: c.opts.Fair, wantsValues: c.wantsValues,
-			outside: c.outside, budget: cmp.Or(c.opts.Beliefs, belief.DefaultBeliefs),
-		},
-		results: results{accuracy: result.Exact},
-		shared:  newShared(property.X),
-		opts: solve.Options{
-			Epsilon: how.epsilon, MaxSweeps: c.opts.MaxSweeps, Classic: estimate,
-			Exact: how.exact, MaxWork: how.maxWork, Progress: c.opts.Progress,
-		},
-	}
-	switch {
-	case c.schedulerRequest != nil:
-		e.schedulerRequest = &schedulerRequest{operator: c.schedulerRequest.operator}
-	case !how.exact && c.opts.Accuracy == result.Bounded:
-		e.solver = c.opts.Solver
-	}
+// attempt evaluates the property once on a model, with the given precision. A value without a fraction gets bounds, or is an error if the
+// options require fractions.
+func (c *Checker) attempt(ctx context.Context, m *model, wanted precision, property *Property) (*outcome, error) {
+	e := c.newEvaluation(ctx, m, wanted, property)
 	value, bound, err := e.evaluateProperty()
 	if err != nil {
 		return nil, err
@@ -115,9 +96,33 @@ func (c *Checker) attempt(ctx context.Context, m *model, how precision, property
 	return &outcome{value, bound, e.results, e.schedulerRequest}, nil
 }
 
-// evaluateShared evaluates an expression. If the expression occurs in several places of the property, the first call evaluates it in all
-// states and stores the value in the cache, for the later calls. If this fails, the cache has nil for the expression, and each call
-// evaluates the expression only in the states where its value is needed.
+// newEvaluation returns an evaluation of a property on a model, with the given precision and the options of the checker.
+func (c *Checker) newEvaluation(ctx context.Context, m *model, wanted precision, property *Property) *evaluation {
+	estimates := c.opts.Accuracy == result.Estimated && m.space.Program().Type != syntax.POMDP
+	e := &evaluation{
+		model: m,
+		request: request{
+			ctx: ctx, property: property, exact: wanted.exact, boundsAllowed: c.opts.Accuracy != result.Exact, onlyFair: c.opts.Fair,
+			wantsValues: c.wantsValues, outside: c.outside, budget: cmp.Or(c.opts.Beliefs, belief.DefaultBeliefs),
+		},
+		results: results{accuracy: result.Exact},
+		shared:  newShared(property.X),
+		opts: solve.Options{
+			Epsilon: wanted.epsilon, MaxSweeps: c.opts.MaxSweeps, Classic: estimates,
+			Exact: wanted.exact, MaxWork: wanted.maxWork, Progress: c.opts.Progress,
+		},
+	}
+	switch {
+	case c.schedulerRequest != nil:
+		e.schedulerRequest = &schedulerRequest{operator: c.schedulerRequest.operator}
+	case !wanted.exact && c.opts.Accuracy == result.Bounded:
+		e.solver = c.opts.Solver
+	}
+	return e
+}
+
+// evaluateShared evaluates an expression. An expression that occurs several times in the property is evaluated once, in all states, and
+// cached. If this fails, it is evaluated at each occurrence, only in the states where its value is needed.
 func evaluateShared[T any](e *evaluation, cache map[sema.Expr]*T, expr sema.Expr, evaluate func(sema.Expr) (T, error)) (T, error) {
 	isShared := e.shared.repeatedExprs[expr] && !e.forSomeScheduler && e.schedulerRequest == nil
 	if !isShared {
@@ -134,8 +139,7 @@ func evaluateShared[T any](e *evaluation, cache map[sema.Expr]*T, expr sema.Expr
 	return *value, nil
 }
 
-// evaluateInAllStates evaluates an expression in all states. It returns nil if that fails, and then leaves the results of the evaluation
-// as they were.
+// evaluateInAllStates evaluates an expression in all states. If this fails, it returns nil and restores the results of the evaluation.
 func evaluateInAllStates[T any](e *evaluation, expr sema.Expr, evaluate func(sema.Expr) (T, error)) *T {
 	previousResults := e.results
 	defer e.restrict(nil)()
@@ -147,8 +151,8 @@ func evaluateInAllStates[T any](e *evaluation, expr sema.Expr, evaluate func(sem
 	return &value
 }
 
-// reward returns the reward structure with the given index. It returns an error if float64 numbers are computed and cannot represent one
-// of its rewards.
+// reward returns the reward structure with the given index. In a floating-point evaluation, a reward that float64 cannot represent is an
+// error.
 func (e *evaluation) reward(index int) (*sparse.Reward, error) {
 	reward, err := e.model.reward(index)
 	if err != nil {

@@ -34,10 +34,10 @@ type stepBoundError struct {
 
 func (x *stepBoundError) Error() string { return x.why.Error() }
 
-// Failure converts an error of a model or a property to a failure with a class. An error without a position gets the given file and
+// Failure converts an error of a model or a property to a failure with a class. file and defaultPos are the position of an error without a
 // position.
 func Failure(err error, file string, defaultPos syntax.Pos) *result.Failure {
-	if classified, ok := errors.AsType[*result.Failure](err); ok {
+	if classified, isClassified := errors.AsType[*result.Failure](err); isClassified {
 		return classified
 	}
 	if ended := result.Ended(err); ended != nil {
@@ -49,7 +49,7 @@ func Failure(err error, file string, defaultPos syntax.Pos) *result.Failure {
 	return failure
 }
 
-// setModelFailure sets the class, the message and the position of a failure if err is about the model or its state space.
+// setModelFailure sets the class, the message and the position of a failure if err is an error of the model or its state space.
 func setModelFailure(failure *result.Failure, err error) {
 	if cause, ok := errors.AsType[*explicit.RangeError](err); ok {
 		failure.Class = result.Unsupported
@@ -72,7 +72,7 @@ func setModelFailure(failure *result.Failure, err error) {
 	}
 }
 
-// setPropertyFailure sets the class, the message and the position of a failure if err is about the evaluation of a property.
+// setPropertyFailure sets the class, the message and the position of a failure if err is an error of the evaluation of a property.
 func setPropertyFailure(failure *result.Failure, err error) {
 	if cause, ok := errors.AsType[*undecidedError](err); ok {
 		failure.Class, failure.Pos = result.NonConverge, cause.pos
@@ -96,8 +96,7 @@ func setPosition(failure *result.Failure, file string, pos syntax.Pos) {
 	}
 }
 
-// classOfEvaluation returns the class of an error in the evaluation of an expression: Unsupported if it is undecided whether the
-// expression is wrong, and otherwise the given class.
+// classOfEvaluation returns the class of an error in the evaluation of an expression: Unsupported if undecided is true, else the given class.
 func classOfEvaluation(undecided bool, class result.Class) result.Class {
 	if undecided {
 		return result.Unsupported

@@ -11,8 +11,8 @@ import (
 // onlyFairSchedulers reports whether only fair schedulers of an MDP are considered.
 func (e *evaluation) onlyFairSchedulers() bool { return e.onlyFair && e.kind() == sparse.MDP }
 
-// checkFairSupported returns an error if only fair schedulers are considered and the value of a reward formula under them is not
-// supported. It accepts the formulas whose values are the same under fair and under arbitrary schedulers:
+// checkFairSupported returns an error for a reward formula that is not supported for fair schedulers. It accepts formulas that have the same
+// value under fair schedulers and under all schedulers:
 //   - cumulative and instantaneous rewards: finitely many steps decide them, and a scheduler can be fair afterwards;
 //   - minimal rewards until a target is reached: they are infinite if a scheduler can avoid the target;
 //   - maximal total rewards: finitely many steps come arbitrarily close to them, and a scheduler can be fair afterwards.
@@ -29,7 +29,7 @@ func (e *evaluation) checkFairSupported(formula *logic.Formula, dir solve.Direct
 	return nil
 }
 
-// unsupportedIfFair returns words for a reward objective that is not supported for fair schedulers. It returns "" for the others.
+// unsupportedIfFair describes a reward objective that is not supported for fair schedulers. It returns "" for a supported objective.
 func unsupportedIfFair(objective *logic.Objective, dir solve.Direction) string {
 	switch form := objective.Form; {
 	case form == logic.Cumulative, form == logic.Instantaneous:
@@ -46,18 +46,15 @@ func unsupportedIfFair(objective *logic.Objective, dir solve.Direction) string {
 	return ""
 }
 
-// fairUntil returns the minimal probability of `left U right` under fair schedulers. It is one minus the maximal probability of reaching
-// a state from which no path satisfies the formula. The reason: almost every fair path ends in a set of states that no choice leaves,
-// and visits all of them. If the path does not satisfy the formula, then no path from these states does.
-//
-// Maximal probabilities, and the probabilities of bounded formulas, are the same under fair and under all schedulers, because a scheduler
-// can be fair after the formula is decided.
+// fairUntil returns the minimal probability of `left U right` under fair schedulers. It is 1 minus the maximal probability of reaching a state
+// from which no path satisfies the formula.
 //
 // Source: Baier and Kwiatkowska, Model checking for a probabilistic branching time logic
 // with fairness (Distributed Computing, 1998).
 func (e *evaluation) fairUntil(left, right *sparse.Set) (*numbers, error) {
-	never := e.graph.Prob0A(left, right)
-	values, err := e.toNumbers(solve.Until(e.ctx, e.graph, left.Minus(right), never, solve.Max, e.opts))
+	// Almost every fair path visits all states of a set that no choice leaves. If the path violates the formula, all paths from these states do.
+	impossible := e.graph.Prob0A(left, right)
+	values, err := e.toNumbers(solve.Until(e.ctx, e.graph, left.Minus(right), impossible, solve.Max, e.opts))
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +77,7 @@ type someFairScheduler struct{ someScheduler }
 
 // recurrentSets returns the states of each maximal fair end component of the product.
 func (quantifier someFairScheduler) recurrentSets(product *productModel) ([][]uint32, error) {
-	var out [][]uint32
+	var fairSets [][]uint32
 	candidates, choices := quantifier.statesToStayIn(product), sparse.FullSet(product.NumChoices())
 	for {
 		endComponents, err := product.EndComponents(quantifier.ctx, candidates, choices)
@@ -92,24 +89,24 @@ func (quantifier someFairScheduler) recurrentSets(product *productModel) ([][]ui
 			members := endComponents.Members(i)
 			missing := quantifier.statesWithMissingChoices(product, members, endComponents.Choices)
 			if len(missing) == 0 {
-				out = append(out, members)
+				fairSets = append(fairSets, members)
 				continue
 			}
-			for _, s := range members {
-				if !missing[product.pairs[s].state] {
-					remaining.Add(int(s))
+			for _, pair := range members {
+				if !missing[product.pairs[pair].state] {
+					remaining.Add(int(pair))
 				}
 			}
 		}
 		if remaining.Empty() {
-			return out, nil
+			return fairSets, nil
 		}
 		candidates, choices = remaining, endComponents.Choices
 	}
 }
 
-// statesWithMissingChoices returns the states of the model that prevent an end component of the product from being fair: the component
-// contains the state, but not all of its choices. members are the states of the component; choices contains its choices.
+// statesWithMissingChoices returns the states of the model that an end component of the product contains without all of their choices. members
+// are the states of the component; choices contains its choices.
 func (quantifier someFairScheduler) statesWithMissingChoices(product *productModel, members []uint32, choices *sparse.Set) map[uint32]bool {
 	included := map[uint32]bool{} // the choices of the model that the component contains
 	for _, pair := range members {

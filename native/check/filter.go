@@ -10,7 +10,7 @@ import (
 )
 
 // strategyTruth evaluates <<coalition>> or [[coalition]] with a Boolean operand. In an MDP, a bound in the operand must hold under some
-// scheduler if the coalition contains all players, and under all schedulers if it contains none.
+// scheduler for <<*>>, and under all schedulers for <<>>.
 func (e *evaluation) strategyTruth(formula *logic.Formula) (truth, error) {
 	if e.isGame() {
 		end, err := e.beginCoalition(formula)
@@ -45,7 +45,7 @@ func (e *evaluation) strategyNumbers(formula *logic.Formula) (*numbers, error) {
 	return e.numbers(formula.Operand)
 }
 
-// checkAllOrNoPlayers returns an error unless the model is an MDP and the coalition contains all players or none.
+// checkAllOrNoPlayers returns an error if the model is not an MDP, or if the coalition contains some of the players only.
 func (e *evaluation) checkAllOrNoPlayers(formula *logic.Formula) error {
 	switch {
 	case e.kind() != sparse.MDP:
@@ -114,8 +114,7 @@ func (e *evaluation) printedTruth(formula *logic.Formula, set *sparse.Set) (trut
 	return operand, nil
 }
 
-// truthEverywhere returns a truth value that is the same in all states: true if holds is true, false if fails is true, and otherwise
-// unknown.
+// truthEverywhere returns the same truth value in all states: true if holds is true, false if fails is true, and unknown if neither is true.
 func (e *evaluation) truthEverywhere(holds, fails bool) truth {
 	all, none := e.allStates(), sparse.NewSet(e.space.Model().NumStates())
 	switch {
@@ -127,11 +126,11 @@ func (e *evaluation) truthEverywhere(holds, fails bool) truth {
 	return truth{yes: none, no: none}
 }
 
-// selectedState returns the state in a set whose value a filter "first" or "state" returns. The filter "first" selects the state with the
-// least valuation; the filter "state" requires that the set has exactly one state.
+// selectedState returns the state that a filter "first" or "state" selects from a set: the state with the least valuation. For "state" the
+// set must have exactly one state.
 func (e *evaluation) selectedState(formula *logic.Formula, set *sparse.Set) (int, error) {
-	if n := set.Count(); formula.Op == "state" && n != 1 {
-		return 0, e.failure(result.Other, formula.X.Pos(), "filter should be satisfied in exactly 1 state, but is in %d", n)
+	if numStates := set.Count(); formula.Op == "state" && numStates != 1 {
+		return 0, e.failure(result.Other, formula.X.Pos(), "filter should be satisfied in exactly 1 state, but is in %d", numStates)
 	}
 	least := -1
 	for s := range set.All() {
@@ -142,7 +141,7 @@ func (e *evaluation) selectedState(formula *logic.Formula, set *sparse.Set) (int
 	return least, nil
 }
 
-// optimalStates evaluates a filter argmin or argmax, which holds in the states with the least or the greatest value.
+// optimalStates evaluates a filter argmin or argmax. It holds in the states of a set with the least or the greatest value.
 func (e *evaluation) optimalStates(formula *logic.Formula, set *sparse.Set) (truth, error) {
 	defer e.restrict(set)()
 	values, err := e.numbers(formula.Operand)
@@ -161,22 +160,22 @@ func (e *evaluation) optimalStates(formula *logic.Formula, set *sparse.Set) (tru
 	return truth{isOptimal.yes, isOptimal.no.Union(set.Complement())}, nil
 }
 
-// fold combines the values of the states in a set, in the order of the states. The set is not empty.
+// fold combines the values of the states in a set, in the order of the states. The set must not be empty.
 func (v *numbers) fold(set *sparse.Set, combine func(left, right number) number) number {
-	var out number
+	var folded number
 	isFirst := true
 	for s := range set.All() {
 		if isFirst {
-			out, isFirst = v.at(s), false
+			folded, isFirst = v.at(s), false
 		} else {
-			out = combine(out, v.at(s))
+			folded = combine(folded, v.at(s))
 		}
 	}
-	return out
+	return folded
 }
 
-// filterNumbers evaluates a filter with a numeric result, such as min, sum or count. The result of a filter that prints is
-// the value of each state; the result of any other filter is one number for all states.
+// filterNumbers evaluates a filter with a numeric result, such as min, sum or count. A filter that prints has a value for each state. Other
+// filters have one number for all states.
 func (e *evaluation) filterNumbers(formula *logic.Formula) (*numbers, error) {
 	set, err := e.filterStates(formula)
 	if err != nil {
@@ -230,7 +229,7 @@ func (e *evaluation) filteredNumber(formula *logic.Formula, set *sparse.Set, val
 	return values.at(s), nil
 }
 
-// mean returns the arithmetic mean of the values in a set of states, or bounds of it. The set is not empty.
+// mean returns the arithmetic mean of the values in a set of states, or bounds of the mean. The set must not be empty.
 func (v *numbers) mean(set *sparse.Set) number {
 	mean, _ := arithmetic(syntax.OpDiv, v.fold(set, add), fraction(big.NewRat(int64(set.Count()), 1)))
 	if mean.Exact == nil && !mean.isPoint() { // rounding widened the bounds, but the mean lies between the extreme values
@@ -240,7 +239,7 @@ func (v *numbers) mean(set *sparse.Set) number {
 	return mean
 }
 
-// add returns left + right, or bounds of it.
+// add returns left + right, or bounds of the sum.
 func add(left, right number) number {
 	sum, _ := arithmetic(syntax.OpAdd, left, right)
 	return sum

@@ -24,8 +24,8 @@ func (e *evaluation) numbersIn(set *sparse.Set, expr sema.Expr) (*numbers, error
 	return e.numbers(expr)
 }
 
-// states returns the states that satisfy a state formula. It returns an *undecidedError if the formula is unknown in a state of the
-// domain, because the bounds of a value contain the number that it is compared with.
+// states returns the states that satisfy a state formula. The error is an *undecidedError if bounds leave the formula unknown in a state of
+// the domain.
 func (e *evaluation) states(expr sema.Expr) (*sparse.Set, error) {
 	truth, err := e.truth(expr)
 	if err != nil {
@@ -77,7 +77,8 @@ func (e *evaluation) operatorTruth(expr sema.Expr) (truth, error) {
 
 // label evaluates a label: "init", "deadlock", or a label that the model or the properties file defines.
 func (e *evaluation) label(formula *logic.Formula) (truth, error) {
-	if formula.Index < 0 { // "init" or "deadlock"
+	isBuiltIn := formula.Index < 0
+	if isBuiltIn {
 		return truthOf(e.space.States(formula.X))
 	}
 	// The labels of the model precede the labels of the properties file. Errors in a label name the file that defines it.
@@ -87,8 +88,8 @@ func (e *evaluation) label(formula *logic.Formula) (truth, error) {
 	return e.truth(e.property.Program.Labels[formula.Index].X)
 }
 
-// withPosition adds a file and a position to an error in the evaluation of an expression. The file is the model's file if the
-// expression is in the definition of a label or formula of the model. Other errors, and nil, are returned unchanged.
+// withPosition adds a file and a position to an error in the evaluation of an expression. The file is the model's file for a label or formula
+// of the model. Other errors, and nil, are returned unchanged.
 func (e *evaluation) withPosition(err error) error {
 	isEvaluationError := errors.As(err, new(*compile.StateError)) || errors.As(err, new(*sema.EvalError))
 	if !isEvaluationError {
@@ -102,7 +103,8 @@ func (e *evaluation) withPosition(err error) error {
 	return failure
 }
 
-// plainTruth evaluates a Boolean expression over the variables: in all states or, if that fails, only in the states of the domain.
+// plainTruth evaluates a Boolean expression over the variables in all states. If this fails, it evaluates the expression in the states of the
+// domain only.
 func (e *evaluation) plainTruth(expr sema.Expr) (truth, error) {
 	set, err := e.space.States(expr)
 	if err == nil || e.within == nil {
@@ -122,7 +124,7 @@ func (e *evaluation) plainTruth(expr sema.Expr) (truth, error) {
 	return decidedTruth(set), nil
 }
 
-// truthOf returns the truth value that is true in a set of states and false in all others. If err is not nil, it returns err.
+// truthOf returns the truth value that is true exactly in a set of states, or the error.
 func truthOf(set *sparse.Set, err error) (truth, error) {
 	if err != nil {
 		return truth{}, err
@@ -157,8 +159,8 @@ func (e *evaluation) connective(binary *sema.Binary) (truth, error) {
 	return left.iff(right), nil // <=> and =
 }
 
-// undecidedBy returns the states of the domain in which the first operand of a binary operator does not decide the result. It returns nil if
-// these are all states.
+// undecidedBy returns the states of the domain where the first operand of a binary operator does not decide the result. nil stands for all
+// states.
 func (e *evaluation) undecidedBy(first truth, operator syntax.Op) *sparse.Set {
 	switch operator {
 	case syntax.OpAnd, syntax.OpImplies:
@@ -183,26 +185,24 @@ func (e *evaluation) comparison(binary *sema.Binary) (truth, error) {
 	return e.compareAll(binary.Op, left, right.at), nil
 }
 
-// compareAll compares left with right(s) in each state s of the domain. The result is unknown in the states where the bounds do not
-// decide the comparison.
+// compareAll compares left with right(s) in each state s of the domain. The result is unknown where bounds do not decide the comparison.
 func (e *evaluation) compareAll(operator syntax.Op, left *numbers, right func(s int) number) truth {
 	e.limitAccuracy(left.accuracy)
-	n := len(left.lo)
-	truth := truth{yes: sparse.NewSet(n), no: sparse.NewSet(n)}
+	numStates := len(left.lo)
+	truth := truth{yes: sparse.NewSet(numStates), no: sparse.NewSet(numStates)}
 	for s := range e.domain().All() {
-		holds, decided := compare(operator, left.at(s), right(s))
-		if decided && holds {
+		holds, isDecided := compare(operator, left.at(s), right(s))
+		switch {
+		case isDecided && holds:
 			truth.yes.Add(s)
-		}
-		if decided && !holds {
+		case isDecided:
 			truth.no.Add(s)
 		}
 	}
 	return truth
 }
 
-// condTruth evaluates a conditional expression of type Bool. It evaluates each branch only in states where the condition may
-// select it.
+// condTruth evaluates a conditional expression of type Bool. It evaluates each branch only in the states where the condition may select it.
 func (e *evaluation) condTruth(cond *sema.Cond) (truth, error) {
 	condition, err := e.truth(cond.Condition)
 	if err != nil {
@@ -245,7 +245,7 @@ func (e *evaluation) boundOf(formula *logic.Formula) (number, error) {
 	return bound, nil
 }
 
-// constantValue evaluates a constant expression to a fraction or, if its value is not a fraction, to bounds.
+// constantValue evaluates a constant expression. The result is a fraction, or bounds if the value is not a fraction.
 func (e *evaluation) constantValue(expr sema.Expr) (number, error) {
 	enclosed, err := sema.Enclose(expr, nil)
 	if err != nil {
@@ -299,10 +299,10 @@ func (e *evaluation) operatorNumbers(expr sema.Expr) (*numbers, error) {
 	return nil, e.unsupported(expr, "found %s, which the state-space engine does not support here", logic.Describe(expr))
 }
 
-// plainNumbers evaluates a numeric expression over the variables. Integers are exact. Other values have bounds, unless the evaluation
-// computes fractions. If the expression has no value in some state, only its values in the domain are computed.
+// plainNumbers evaluates a numeric expression over the variables in all states, or in the domain only if it has no value in some state.
+// Integers are exact. Other values have bounds, unless the evaluation computes fractions.
 func (e *evaluation) plainNumbers(expr sema.Expr) (*numbers, error) {
-	if constant, ok := expr.(*sema.Const); ok && constant.Val.Rat != nil {
+	if constant, isConstant := expr.(*sema.Const); isConstant && constant.Val.Rat != nil {
 		return e.constant(fraction(constant.Val.Rat), result.Exact), nil
 	}
 	accuracy := result.Bounded
@@ -321,10 +321,10 @@ func (e *evaluation) plainNumbers(expr sema.Expr) (*numbers, error) {
 	return e.plainNumbersInDomain(expr, accuracy)
 }
 
-// plainNumbersInDomain evaluates a numeric expression over the variables in the states of the domain. accuracy is the accuracy if some value
-// is not a fraction.
+// plainNumbersInDomain evaluates a numeric expression over the variables in the states of the domain. The result has the given accuracy if
+// some value is not a fraction.
 func (e *evaluation) plainNumbersInDomain(expr sema.Expr, accuracy result.Accuracy) (*numbers, error) {
-	out := e.newValues(result.Exact)
+	values := e.newValues(result.Exact)
 	valuation := e.space.State(nil, 0)
 	for s := range e.domain().All() {
 		enclosed, err := sema.Enclose(expr, e.space.State(valuation, s))
@@ -332,17 +332,17 @@ func (e *evaluation) plainNumbersInDomain(expr sema.Expr, accuracy result.Accura
 			return nil, err
 		}
 		if enclosed.Exact && enclosed.Rat != nil {
-			out.put(s, fraction(enclosed.Rat))
+			values.put(s, fraction(enclosed.Rat))
 			continue
 		}
-		out.accuracy = accuracy
-		out.put(s, between(enclosed.Lo, enclosed.Hi))
+		values.accuracy = accuracy
+		values.put(s, between(enclosed.Lo, enclosed.Hi))
 	}
-	return out, nil
+	return values, nil
 }
 
-// combineOperands evaluates the operands of an expression, and combines their values in each state of the domain. If combine returns
-// ok=false, the bounds of the operands are too wide, and combineOperands returns an *undecidedError.
+// combineOperands evaluates the operands of an expression, and combines their values in each state of the domain. The error is an
+// *undecidedError if combine returns ok=false: the bounds of the operands are too wide.
 func (e *evaluation) combineOperands(expr sema.Expr, operands []sema.Expr, combine func(operands []number) (value number, ok bool, err error)) (*numbers, error) {
 	var operandValues []*numbers
 	accuracy := result.Exact
@@ -354,7 +354,7 @@ func (e *evaluation) combineOperands(expr sema.Expr, operands []sema.Expr, combi
 		operandValues = append(operandValues, values)
 		accuracy = max(accuracy, values.accuracy)
 	}
-	out := e.newValues(accuracy)
+	combined := e.newValues(accuracy)
 	valuesInState := make([]number, len(operands))
 	for s := range e.domain().All() {
 		for i, values := range operandValues {
@@ -367,9 +367,9 @@ func (e *evaluation) combineOperands(expr sema.Expr, operands []sema.Expr, combi
 		if !ok {
 			return nil, &undecidedError{expr.Pos(), "the bounds of an operand are too wide for this operation"}
 		}
-		out.put(s, value)
+		combined.put(s, value)
 	}
-	return out, nil
+	return combined, nil
 }
 
 // condNumbers evaluates a conditional expression with a numeric value. It evaluates each branch only in the states where the condition

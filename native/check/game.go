@@ -15,10 +15,8 @@ import (
 // isGame reports whether the model is a stochastic game.
 func (e *evaluation) isGame() bool { return e.property.Program.Type == syntax.SMG }
 
-// beginCoalition sets the coalition of players of <<...>> for the evaluation of the operator inside, until the caller calls end. The
-// coalition chooses in the states of its players, and optimises the value in the direction of the operator. The other players choose
-// in all other states, and optimise in the opposite direction. As in PRISM-games, an operator outside of <<...>> is evaluated for all
-// players together.
+// beginCoalition sets the coalition of <<...>> for the evaluation of its operand, until the caller calls end. The coalition optimises in the
+// direction of the operand's operator, and the other players in the opposite direction.
 func (e *evaluation) beginCoalition(formula *logic.Formula) (end func(), err error) {
 	switch kind := logic.Of(formula.Operand).Kind; {
 	case formula.Box:
@@ -48,8 +46,8 @@ func (e *evaluation) coalitionStates(formula *logic.Formula) *sparse.Set {
 	return states
 }
 
-// coalitionGame returns the game in which the coalition optimises in a direction, and the other players in the opposite direction. Without a
-// coalition all players optimise in the given direction.
+// coalitionGame returns the game where the coalition optimises in a direction, and the other players in the opposite direction. Without a
+// coalition all players optimise in the same direction, as in PRISM-games.
 func (e *evaluation) coalitionGame(dir solve.Direction) *solve.Game {
 	return solve.NewGame(e.graph, e.maximizer(dir))
 }
@@ -78,9 +76,8 @@ func (product *productModel) game(e *evaluation, dir solve.Direction) *solve.Gam
 	return solve.NewGame(product.Graph, productMaximizer)
 }
 
-// gameLTLValue returns the value of an arbitrary path formula for a coalition of players. If finite parts of paths decide the
-// formula or its negation, the game is a reachability game on the product with the automaton of these parts. Otherwise it is
-// a parity game on the product with a deterministic parity automaton.
+// gameLTLValue returns the value of an LTL formula for a coalition of players. If the formula or its negation is co-safe, it solves a
+// reachability game. If none of them is, it solves a parity game.
 func (e *evaluation) gameLTLValue(expr sema.Expr, dir solve.Direction) (*numbers, error) {
 	a := &abstraction{evaluation: e, root: expr}
 	formula, err := a.translate(expr)
@@ -105,7 +102,7 @@ func (e *evaluation) gameLTLValue(expr sema.Expr, dir solve.Direction) (*numbers
 	return values, nil
 }
 
-// gameReach returns the value of a co-safe formula: the probability that its automaton accepts after finitely many steps.
+// gameReach returns the value of a co-safe formula: the value of the reachability game on the product with its automaton.
 func (a *abstraction) gameReach(formula *automata.Formula, dir solve.Direction) (*numbers, error) {
 	product, err := a.buildProduct(automata.New(formula, automata.Limits{}))
 	if err != nil {
@@ -119,7 +116,7 @@ func (a *abstraction) gameReach(formula *automata.Formula, dir solve.Direction) 
 	return a.fromProduct(product, memory, product.auto.Initial(), values)
 }
 
-// gameParity returns the value of a formula in the parity game on the product with a deterministic parity automaton of the formula.
+// gameParity returns the value of a formula: the value of the parity game on the product with its deterministic parity automaton.
 func (a *abstraction) gameParity(formula *automata.Formula, dir solve.Direction) (*numbers, error) {
 	auto, err := automata.NewParity(formula, automata.Limits{})
 	if err != nil {
@@ -142,8 +139,8 @@ func (a *abstraction) gameParity(formula *automata.Formula, dir solve.Direction)
 	return a.fromProduct(product, memory, auto.Initial(), values)
 }
 
-// parityProduct returns the product of the model with a parity automaton. It has a start for each state of the model, in which the automaton
-// has read this state.
+// parityProduct returns the product of the model with a parity automaton. It has a start for each state of the model: the automaton has read
+// the letter of this state.
 func (a *abstraction) parityProduct(memory parityMemory) (*productModel, error) {
 	starts := make([]productState, a.graph.NumStates())
 	for s := range starts {
@@ -160,8 +157,8 @@ func (a *abstraction) parityProduct(memory parityMemory) (*productModel, error) 
 	return &productModel{Graph: sparse.NewGraph(product.Model), pairs: product.Pairs, startStates: product.Start, choice: product.Choice}, nil
 }
 
-// fromProduct returns the values of the states of the model from a solution on the product with an automaton. It also records the
-// strategies of the solution. initial is the initial state of the automaton.
+// fromProduct converts a solution of a game on the product to values of the model's states. It also records the strategies of the solution.
+// initial is the initial state of the automaton.
 func (a *abstraction) fromProduct(product *productModel, automaton sparse.Memory[productState], initial int, solution *solve.Values) (*numbers, error) {
 	values, err := a.toNumbers(solution, nil)
 	if err != nil {
@@ -228,8 +225,8 @@ func (e *evaluation) gameReward(formula *logic.Formula, reward *sparse.Reward, d
 	return nil, e.unsupported(objective.X, "found %s in an R operator of a game, want F, Fc, F0, C, C<=k, I=k, S or a co-safe path formula", logic.Describe(objective.X))
 }
 
-// gameTargetReward returns the value of a reward until a target is reached. The forms differ in the reward of the paths that do not
-// reach the target: it is infinite for F, their whole reward for Fc, and 0 for F0.
+// gameTargetReward returns the value of a reward until a target is reached. A path that never reaches the target has an infinite reward for F,
+// its total reward for Fc, and 0 for F0.
 func (e *evaluation) gameTargetReward(objective *logic.Objective, reward *sparse.Reward, game *solve.Game) (*numbers, error) {
 	target, err := e.satisfyingStates(objective.Target)
 	if err != nil {

@@ -20,8 +20,8 @@ type gameControllerBuilder struct {
 	result     sparse.Controller
 }
 
-// recordController records a controller with the strategies of a solution on a product, if the options ask for a scheduler. initial is
-// the initial state of the automaton.
+// recordController records a controller with the strategies of a solution on a product, if the options ask for a scheduler. initial is the
+// initial state of the automaton. It records nothing if the solution has no strategies.
 func (e *evaluation) recordController(product *productModel, automaton sparse.Memory[productState], initial int, solution *solve.Values) error {
 	if !e.opts.Scheduler {
 		return nil
@@ -55,8 +55,8 @@ func (e *evaluation) recordController(product *productModel, automaton sparse.Me
 	return nil
 }
 
-// nodeOf returns the number of the node for a state of the model and the state of the automaton before it reads that state. It adds the
-// node if there is none.
+// nodeOf returns the number of the node for a pair: a state of the model, and the state of the automaton before it reads that state. It adds
+// a new node.
 func (builder *gameControllerBuilder) nodeOf(pair productState) uint32 {
 	number, isNew := addKey(builder.nodeNumber, pair)
 	if !isNew {
@@ -68,30 +68,36 @@ func (builder *gameControllerBuilder) nodeOf(pair productState) uint32 {
 	return number
 }
 
-// addMove adds the move of a node: the choice of the strategy after the automaton has read the state of the node. If the automaton has
-// accepted or rejected, or the strategy has no choice there, every choice is right, and the move is the first choice.
+// addMove adds the move of a node: the choice of the strategy after the automaton has read the state of the node.
 func (builder *gameControllerBuilder) addMove(node int) error {
 	beforeReading := builder.nodes[node]
-	s := beforeReading.state
 	afterReading := beforeReading
 	if !builder.automaton.Absorbing(beforeReading) {
 		var err error
-		afterReading, err = builder.automaton.Step(beforeReading, s)
+		afterReading, err = builder.automaton.Step(beforeReading, beforeReading.state)
 		if err != nil {
 			return err
 		}
 	}
-	first, _ := builder.graph.Choices(int(s))
-	move := sparse.Move{Choice: uint32(first)}
-	if !builder.automaton.Absorbing(afterReading) {
-		if choice := builder.strategy[builder.pairNumber[afterReading]]; choice != sparse.None {
-			move.Choice = builder.product.choice[choice]
-		}
-	}
-	start, end := builder.graph.Row(int(move.Choice))
-	for _, target := range builder.graph.Target[start:end] {
+	move := sparse.Move{Choice: builder.choiceOf(afterReading)}
+	first, end := builder.graph.Row(int(move.Choice))
+	for _, target := range builder.graph.Target[first:end] {
 		move.Next = append(move.Next, builder.nodeOf(productState{target, afterReading.auto}))
 	}
 	builder.result.Nodes[node].Moves = []sparse.Move{move}
 	return nil
+}
+
+// choiceOf returns the choice of the strategy in a state of the product. It returns the first choice of the model's state if every choice is
+// right: the automaton has accepted or rejected, or the strategy has no choice.
+func (builder *gameControllerBuilder) choiceOf(pair productState) uint32 {
+	first, _ := builder.graph.Choices(int(pair.state))
+	if builder.automaton.Absorbing(pair) {
+		return uint32(first)
+	}
+	choice := builder.strategy[builder.pairNumber[pair]]
+	if choice == sparse.None {
+		return uint32(first)
+	}
+	return builder.product.choice[choice]
 }

@@ -9,10 +9,8 @@ import (
 	"tilecheck/result"
 )
 
-// evaluateLexicographic evaluates multilex(...). It maximises the first objective, then the second one among the schedulers that are
-// optimal for the first, and so on. Each optimum is a fraction, because it becomes a lower bound in the later maximizations. A
-// maximization ignores the later objectives, because their rewards may be infinite. The value is a curve with one point, whose
-// coordinates are the optima.
+// evaluateLexicographic evaluates multilex(...). It maximises each objective among the schedulers that are optimal for the objectives before
+// it. The value is a curve with one point: the optima.
 //
 // Source: Storm 1.14, for the operator; Forejt, Kwiatkowska and Parker (2012), for the maximization.
 func (e *evaluation) evaluateLexicographic(formula *logic.Formula, objectives []*objective) (result.Value, *result.Interval, error) {
@@ -24,7 +22,7 @@ func (e *evaluation) evaluateLexicographic(formula *logic.Formula, objectives []
 	e.opts.Scheduler = false
 	var optima []*big.Rat
 	for k := range objectives {
-		m := &multi{evaluation: e, objectives: objectives[:k+1]}
+		m := &multi{evaluation: e, objectives: objectives[:k+1]} // later objectives may have infinite rewards
 		m.keepSchedulers = keepSchedulers && k == len(objectives)-1
 		optimum, err := m.lexicographicOptimum(formula, optima)
 		if err != nil {
@@ -42,8 +40,8 @@ func (e *evaluation) evaluateLexicographic(formula *logic.Formula, objectives []
 	return curve, nil, nil
 }
 
-// lexicographicOptimum returns the maximum of the last objective among the schedulers that attain the given optima of the other
-// objectives. It records a scheduler if m.keepSchedulers is true.
+// lexicographicOptimum returns the maximum of the last objective among the schedulers that attain the given optima of the objectives before
+// it. It records a scheduler if m.keepSchedulers is true.
 func (m *multi) lexicographicOptimum(formula *logic.Formula, optima []*big.Rat) (*big.Rat, error) {
 	if err := m.prepare(formula.X); err != nil {
 		return nil, err

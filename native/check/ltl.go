@@ -11,16 +11,9 @@ import (
 	"tilecheck/result"
 )
 
-// ltlProbability returns the minimal or maximal probability of an arbitrary path formula. The minimum is one minus the maximum of the
-// negated formula.
+// ltlProbability returns the minimal or maximal probability of an LTL formula. The minimum is 1 minus the maximum of the negated formula.
 //
-// It builds the product of the model with the initial part of a limit-deterministic automaton. The maximum is the maximal
-// probability of reaching a winning state, from which some scheduler satisfies the formula with probability one. The reason:
-// almost every path ends in an end component of the product. If the paths there satisfy the formula with positive
-// probability, then some jump of the automaton in one of its states satisfies it with probability one.
-//
-// The same holds for fair schedulers if fairness is added to the formula: fairness does not depend on the beginning of a
-// path, and a scheduler can be made fair on the paths that do not satisfy the formula.
+// Source: Sickert, Esparza, Jaax and Křetínský, Limit-deterministic Büchi automata for linear temporal logic (2016).
 func (e *evaluation) ltlProbability(expr sema.Expr, dir solve.Direction) (*numbers, error) {
 	a := &abstraction{evaluation: e, root: expr}
 	formula, err := a.translate(expr)
@@ -38,13 +31,15 @@ func (e *evaluation) ltlProbability(expr sema.Expr, dir solve.Direction) (*numbe
 	return e.complement(values), nil
 }
 
-// winningProbability returns the maximal probability of reaching a winning state in the product with the automaton of a formula. In a Markov
-// chain the direction does not matter. If a scheduler is wanted, it also records one that attains the maximum.
+// winningProbability returns the maximal probability of a formula: of reaching a winning state in the product with its limit-deterministic
+// automaton. In a Markov chain the direction does not matter. It records an optimal scheduler if the options ask for a scheduler.
 func (a *abstraction) winningProbability(formula *automata.Formula, dir solve.Direction) (*numbers, error) {
 	product, err := a.buildProduct(automata.New(formula, automata.Limits{}))
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
+	// Almost every path ends in an end component. If paths there satisfy the formula with positive probability, some scheduler satisfies it
+	// almost surely after a jump of the automaton. For fair schedulers, fairness is a part of the formula.
 	goal, err := a.winning(product, a.schedulerQuantifier())
 	if err != nil {
 		return nil, a.tooLargeError(err)
@@ -64,7 +59,7 @@ func (a *abstraction) winningProbability(formula *automata.Formula, dir solve.Di
 	return product.project(values), nil
 }
 
-// schedulerQuantifier returns the quantifier over the schedulers that are considered: all of them, or only fair ones.
+// schedulerQuantifier returns the quantifier over all schedulers, or over fair schedulers if only these are considered.
 func (e *evaluation) schedulerQuantifier() quantifier {
 	if e.onlyFairSchedulers() {
 		return someFairScheduler{someScheduler{e}}
@@ -77,9 +72,8 @@ func (e *evaluation) reachProbability(product *productModel, goal *sparse.Set, d
 	return e.toNumbers(solve.Until(e.ctx, product.Graph, product.allStates(), goal, dir, e.opts))
 }
 
-// buildProduct builds the product of the model with the initial part of an automaton. Start s of the product is state s of the model,
-// paired with the state of the automaton after it reads the letter of s. The parameters are the results of a function that constructs
-// the automaton; if err is not nil, buildProduct returns it.
+// buildProduct builds the product of the model with the initial component of an automaton. Start s of the product is state s of the model with
+// the state of the automaton after the letter of s. auto and err are the results of a constructor. If err is not nil, it is returned.
 func (a *abstraction) buildProduct(auto *automata.Automaton, err error) (*productModel, error) {
 	if err != nil {
 		return nil, err
@@ -99,7 +93,7 @@ func (a *abstraction) buildProduct(auto *automata.Automaton, err error) (*produc
 	return newProduct(a.ctx, a.graph.Model, auto, a.letters, starts)
 }
 
-// tooLargeError adds the position of the formula to an error that says that its automaton is too large. It returns other errors unchanged.
+// tooLargeError adds the position of the formula to the error automata.ErrTooLarge. It returns other errors unchanged.
 func (a *abstraction) tooLargeError(err error) error {
 	if errors.Is(err, automata.ErrTooLarge) {
 		return a.unsupported(a.root, "found a path formula whose automaton is too large")
@@ -122,14 +116,14 @@ func (e *evaluation) existsPath(expr sema.Expr) (*sparse.Set, error) {
 	if err != nil {
 		return nil, a.tooLargeError(err)
 	}
-	reached := product.ExistsUntil(product.allStates(), goal)
-	out := sparse.NewSet(len(product.startStates))
-	for s, i := range product.startStates {
-		if reached.Has(int(i)) {
-			out.Add(s)
+	reaching := product.ExistsUntil(product.allStates(), goal)
+	satisfying := sparse.NewSet(len(product.startStates))
+	for s, start := range product.startStates {
+		if reaching.Has(int(start)) {
+			satisfying.Add(s)
 		}
 	}
-	return out, nil
+	return satisfying, nil
 }
 
 // quantifiedLinear evaluates E or A of an arbitrary path formula. A of a formula is the negation of E of the negated formula.
@@ -169,8 +163,8 @@ func boundedOperator(expr sema.Expr) (found sema.Expr) {
 	return found
 }
 
-// coSafeReward returns the minimal or maximal expected reward until a co-safe path formula is satisfied: until the path has a prefix all
-// of whose continuations satisfy the formula. The operator X takes a step even if its operand is always true.
+// coSafeReward returns the minimal or maximal expected reward until a co-safe path formula is satisfied: from then on, all continuations of
+// the path satisfy it. The operator X takes a step even if its operand is always true.
 //
 // Source: PRISM's co-safe LTL rewards; Lacerda, Parker and Hawes (IJCAI 2015).
 func (e *evaluation) coSafeReward(expr sema.Expr, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {

@@ -59,13 +59,11 @@ const (
 	rewardForm
 )
 
-// evaluateMulti evaluates multi(...) in the initial state. Without a query, the value says whether some scheduler meets all bounds. With
-// one query, it is the optimal value of the query among the schedulers that meet the bounds, or NaN if there are none. With several
-// queries, it is their Pareto curve.
+// evaluateMulti evaluates multi(...) in the initial state. Without a query, the value says whether some scheduler meets all bounds. The value
+// of a single query is its optimum among the schedulers that meet the bounds, or NaN if no scheduler does. The value of several queries is
+// their Pareto curve.
 //
-// Source: Etessami, Kwiatkowska, Vardi and Yannakakis, Multi-objective model checking of Markov decision processes (LMCS
-// 2008), for the product with the memory of the objectives. A path may end in a state from which a scheduler can stay forever
-// in an end component that satisfies a set of objectives. Package pareto calls bestWeightedSum for optimal weighted sums.
+// Source: Etessami, Kwiatkowska, Vardi and Yannakakis, Multi-objective model checking of Markov decision processes (LMCS 2008).
 func (e *evaluation) evaluateMulti(formula *logic.Formula) (result.Value, *result.Interval, error) {
 	if err := e.checkMultiSupported(formula); err != nil {
 		return result.Value{}, nil, err
@@ -104,8 +102,8 @@ func (m *multi) optimalValue(expr sema.Expr) (result.Value, *result.Interval, er
 	return m.answer(expr, best)
 }
 
-// checkMultiSupported returns an error if multi(...) or multilex(...) is not supported for the model, the schedulers or so many
-// objectives.
+// checkMultiSupported returns an error if the model, the schedulers or the number of objectives is not supported for multi(...) or
+// multilex(...).
 func (e *evaluation) checkMultiSupported(formula *logic.Formula) error {
 	found := logic.Describe(formula.X)
 	switch {
@@ -121,8 +119,8 @@ func (e *evaluation) checkMultiSupported(formula *logic.Formula) error {
 	return nil
 }
 
-// optimum returns the optimum of the query among the schedulers that meet the bounds of the other objectives. Its Point is nil if no
-// scheduler with finite expected rewards meets them. Without a query, any such scheduler is optimal. expr is the property, for errors.
+// optimum returns the optimum of the query among the schedulers that meet the bounds of the other objectives. Without a query, any such
+// scheduler is optimal. Its Point is nil if no scheduler with finite expected rewards meets the bounds. expr is the property, for errors.
 func (m *multi) optimum(expr sema.Expr) (*pareto.Best, error) {
 	direction, lowerBounds := m.directionAndLowerBounds()
 	best, err := m.newCurve().Maximize(m.ctx, direction, lowerBounds, m.optimumWidth())
@@ -137,7 +135,7 @@ func (m *multi) optimum(expr sema.Expr) (*pareto.Best, error) {
 	return best, nil
 }
 
-// newCurve returns the curve of all objectives, whose weights are rounded to weightBits bits unless fractions are computed.
+// newCurve returns the Pareto curve of all objectives, before its first weighted sum.
 func (m *multi) newCurve() *pareto.Curve {
 	return pareto.New(len(m.objectives), m.bestWeightedSum, m.weightBits())
 }
@@ -150,7 +148,7 @@ func (m *multi) weightBits() uint {
 	return weightBits
 }
 
-// optimumWidth returns the required relative width of the bounds of an optimum, which is 0 if fractions are computed.
+// optimumWidth returns the required relative width of the bounds of an optimum. It is 0 in exact computations.
 func (m *multi) optimumWidth() float64 {
 	if m.exact {
 		return 0
@@ -158,20 +156,19 @@ func (m *multi) optimumWidth() float64 {
 	return m.opts.Epsilon
 }
 
-// valueIfUnsatisfiable returns the value of multi(...) if no scheduler with finite expected rewards meets the bounds. If the query
-// minimises a reward, and the bounds can be met with an infinite expected value of this reward, the value is infinity. Otherwise no
-// scheduler meets the bounds. expr is the property.
+// valueIfUnsatisfiable returns the value of multi(...) if no scheduler with finite expected rewards meets the bounds. The value is infinite if
+// the query minimises a reward, and schedulers with an infinite reward meet the bounds. expr is the property.
 func (m *multi) valueIfUnsatisfiable(expr sema.Expr) (result.Value, *result.Interval, error) {
 	query := m.queryIndex()
 	minimisesReward := query >= 0 && m.objectives[query].form == rewardForm && !m.objectives[query].maximised
 	if !minimisesReward {
 		return m.answer(expr, &pareto.Best{})
 	}
-	satisfiable, err := m.satisfiableWithout(query, expr)
+	isSatisfiable, err := m.satisfiableWithout(query, expr)
 	if err != nil {
 		return result.Value{}, nil, err
 	}
-	if !satisfiable {
+	if !isSatisfiable {
 		return m.answer(expr, &pareto.Best{})
 	}
 	if !m.exact {
@@ -181,7 +178,7 @@ func (m *multi) valueIfUnsatisfiable(expr sema.Expr) (result.Value, *result.Inte
 	return result.Value{Kind: result.Number, Num: infinite}, &result.Interval{Lo: infinite, Hi: infinite}, nil
 }
 
-// queryIndex returns the index of the first objective that is a query, -1 if there is none.
+// queryIndex returns the index of the first query among the objectives, or -1 if no objective is a query.
 func (m *multi) queryIndex() int {
 	return slices.IndexFunc(m.objectives, func(objective *objective) bool { return objective.isQuery })
 }
@@ -211,8 +208,8 @@ func (m *multi) satisfiableWithout(query int, expr sema.Expr) (bool, error) {
 	return best.Point != nil, nil
 }
 
-// recordMixture records a controller that selects one of the schedulers in m.schedulers at random: scheduler i with probability shares[i].
-// It does nothing if no scheduler is wanted.
+// recordMixture records a controller that draws one of the schedulers in m.schedulers at the start: scheduler i with probability shares[i]. It
+// does nothing if m.keepSchedulers is false.
 func (m *multi) recordMixture(shares []*big.Rat) error {
 	if !m.keepSchedulers {
 		return nil
@@ -230,8 +227,8 @@ func (m *multi) recordMixture(shares []*big.Rat) error {
 	return err
 }
 
-// directionAndLowerBounds returns the weights of the objectives in the sum that is maximised, 1 for a query and 0 for any other, and the
-// least value that each objective must have; nil for a query. A minimised objective counts with a negative sign.
+// directionAndLowerBounds returns the weight of each objective in the maximised sum: 1 for a query and 0 for a bound. It also returns the lower
+// bound of each objective, or nil for a query. A minimised objective counts with a negative sign.
 func (m *multi) directionAndLowerBounds() (direction, lowerBounds []*big.Rat) {
 	direction = make([]*big.Rat, len(m.objectives))
 	lowerBounds = make([]*big.Rat, len(m.objectives))
@@ -262,7 +259,7 @@ func (e *evaluation) operandObjectives(operands []sema.Expr) ([]*objective, erro
 	return objectives, nil
 }
 
-// operandObjective converts an operand of multi(...), which must be P or R, to an objective.
+// operandObjective converts an operand of multi(...) to an objective. The operand must be P or R.
 func (e *evaluation) operandObjective(expr sema.Expr) (*objective, error) {
 	formula := logic.Of(expr)
 	if formula.Kind != logic.Probability && formula.Kind != logic.Reward {
@@ -284,13 +281,12 @@ func (e *evaluation) operandObjective(expr sema.Expr) (*objective, error) {
 	return objective, e.setPathFormula(objective, formula.Path)
 }
 
-// newObjective returns an objective with the threshold of an operator P or R: a query or a bound. The caller sets its path formula or
-// reward.
+// newObjective returns an objective with the threshold of P or R: a query or a bound. It has no path formula and no reward yet.
 func (e *evaluation) newObjective(formula *logic.Formula) (*objective, error) {
 	expr, threshold := formula.X, formula.Threshold
-	dir, ok := direction(threshold, false)
+	dir, hasDirection := direction(threshold, false)
 	switch {
-	case !ok:
+	case !hasDirection:
 		return nil, e.failure(result.TypeError, expr.Pos(), "found an operator in multi(...) without min, max or a bound")
 	case threshold.Rel == syntax.OpGt || threshold.Rel == syntax.OpLt:
 		return nil, e.unsupported(expr, "found a strict bound in multi(...), want >= or <=")
@@ -307,8 +303,7 @@ func (e *evaluation) newObjective(formula *logic.Formula) (*objective, error) {
 	return &objective{expr: expr, maximised: threshold.Rel == syntax.OpGe, bound: bound.Exact}, nil
 }
 
-// setPathFormula sets the path formula of an objective to path. If objective.isComplement is true, it sets the negation of
-// path.
+// setPathFormula sets the path formula of an objective to path, or to its negation if objective.isComplement is true.
 func (e *evaluation) setPathFormula(objective *objective, path *logic.Path) error {
 	negated := path.Negated != objective.isComplement
 	operand, eventuallyAlways, isRepeated := path.Repeated()
@@ -323,8 +318,7 @@ func (e *evaluation) setPathFormula(objective *objective, path *logic.Path) erro
 	return e.setAutomaton(objective, path.X, negated)
 }
 
-// setStateFormula sets the path formula of an objective to a state formula or, if negated is true, to its negation. A path
-// satisfies a state formula f if its first state satisfies f, and so if it satisfies `false U f`.
+// setStateFormula sets the path formula of an objective to a state formula f, as `false U f`. If negated is true, it sets the negation.
 func (e *evaluation) setStateFormula(objective *objective, stateFormula sema.Expr, negated bool) error {
 	states, err := e.satisfyingStates(stateFormula)
 	if err != nil {
@@ -336,8 +330,8 @@ func (e *evaluation) setStateFormula(objective *objective, stateFormula sema.Exp
 	return nil
 }
 
-// setUntil sets the path formula of an objective to F, G, U, W or R of state formulas, as an until formula or the negation of
-// one. If negated is true, it sets the negation of the formula.
+// setUntil sets the path formula of an objective to F, G, U, W or R of state formulas, or to the negation if negated is true. It becomes an
+// until formula, or the negation of an until formula.
 func (e *evaluation) setUntil(objective *objective, path *logic.Path, negated bool) error {
 	left, right, err := e.operands(path.Left, path.Right)
 	if err != nil {
@@ -348,14 +342,14 @@ func (e *evaluation) setUntil(objective *objective, path *logic.Path, negated bo
 	return nil
 }
 
-// setRepeatedFormula sets the path formula of an objective to F G operand if eventuallyAlways is true, and otherwise to G F operand.
-// If negated is true, it sets the negation: the negation of G F a is F G !a, and the negation of F G a is G F !a.
+// setRepeatedFormula sets the path formula of an objective to F G operand if eventuallyAlways is true, else to G F operand. If negated is
+// true, it sets the negation.
 func (e *evaluation) setRepeatedFormula(objective *objective, operand sema.Expr, eventuallyAlways, negated bool) error {
 	states, err := e.satisfyingStates(operand)
 	if err != nil {
 		return err
 	}
-	if negated {
+	if negated { // !(G F a) is F G !a, and !(F G a) is G F !a
 		states, eventuallyAlways = states.Complement(), !eventuallyAlways
 	}
 	objective.form, objective.set = recurringForm, states
@@ -365,7 +359,7 @@ func (e *evaluation) setRepeatedFormula(objective *objective, operand sema.Expr,
 	return nil
 }
 
-// setAutomaton sets the path formula of an objective to an arbitrary formula, or to its negation, as an automaton.
+// setAutomaton sets the path formula of an objective to an LTL formula, or to its negation if negated is true. It builds an automaton.
 func (e *evaluation) setAutomaton(objective *objective, expr sema.Expr, negated bool) error {
 	a := &abstraction{evaluation: e, root: expr}
 	formula, err := a.translate(expr)
@@ -383,7 +377,7 @@ func (e *evaluation) setAutomaton(objective *objective, expr sema.Expr, negated 
 	return nil
 }
 
-// setReward sets the reward structure of an objective and its number of steps, which is -1 for a total reward.
+// setReward sets the reward structure and the number of steps of an objective. The number is -1 for a total reward.
 func (e *evaluation) setReward(objective *objective, formula *logic.Formula) error {
 	reward := formula.Objective
 	if reward.Err != nil {
@@ -404,7 +398,7 @@ func (e *evaluation) setReward(objective *objective, formula *logic.Formula) err
 	return err
 }
 
-// unsupportedInMulti returns words for a reward objective that multi(...) does not support. It returns "" for C and C<=k.
+// unsupportedInMulti describes a reward objective that multi(...) does not support. It returns "" for C and C<=k.
 func unsupportedInMulti(reward *logic.Objective) string {
 	switch {
 	case reward.Ratio:
@@ -421,7 +415,7 @@ func unsupportedInMulti(reward *logic.Objective) string {
 	return ""
 }
 
-// fromParetoValue converts a value of package pareto, which maximises all objectives, to the value of the objective.
+// fromParetoValue converts a value of package pareto to the value of the objective. Package pareto maximises all objectives.
 func (o *objective) fromParetoValue(value *big.Rat) *big.Rat {
 	switch {
 	case o.isComplement:
@@ -432,8 +426,8 @@ func (o *objective) fromParetoValue(value *big.Rat) *big.Rat {
 	return value
 }
 
-// answer converts the optimum that package pareto found to the value of the property expr with its bounds. best.Point is nil if no
-// scheduler meets the bounds of the objectives.
+// answer converts an optimum of package pareto to the value of the property, with bounds. best.Point is nil if no scheduler meets the bounds
+// of the objectives. expr is the property.
 func (m *multi) answer(expr sema.Expr, best *pareto.Best) (result.Value, *result.Interval, error) {
 	if !m.exact {
 		m.limitAccuracy(result.Bounded)

@@ -29,9 +29,8 @@ type acceptingComponent struct {
 // the number of the tuple of these automaton states.
 type componentNode struct{ productState, tuple uint32 }
 
-// objectivesThatJump returns the indexes of the objectives whose automaton is in its initial part in a state of the product. Such an
-// automaton accepts a path that stays in the end component of this state only if it jumps to its accepting part. The result is the same for
-// all states of an end component. Only the objectives in satisfied are considered.
+// objectivesThatJump returns the indexes of the objectives in satisfied whose automaton must jump to its accepting component: in a state of
+// the product it is in its initial component. The result is the same for all states of an end component.
 func (m *multi) objectivesThatJump(satisfied objectiveSet, productState uint32) []int {
 	var indexes []int
 	for i, objective := range m.objectives {
@@ -46,8 +45,8 @@ func (m *multi) objectivesThatJump(satisfied objectiveSet, productState uint32) 
 	return indexes
 }
 
-// newAcceptingComponent builds the accepting component of an end component for a set of objectives. members are the states of the end
-// component, and choices contains its choices.
+// newAcceptingComponent builds the accepting component of an end component, for a set of objectives. members are the states of the end
+// component; choices contains its choices.
 func (m *multi) newAcceptingComponent(satisfied objectiveSet, members []uint32, choices *sparse.Set) (*acceptingComponent, error) {
 	builder := &acceptingComponentBuilder{multi: m, jumpingObjectives: m.objectivesThatJump(satisfied, members[0])}
 	starts, memberOf, err := builder.startNodes(members)
@@ -73,8 +72,8 @@ func (m *multi) newAcceptingComponent(satisfied objectiveSet, members []uint32, 
 	return component, nil
 }
 
-// startNodes returns the nodes in which a path can start: one for each member of the end component and each combination of jumps
-// from it. memberOf has, for each of these nodes, the index of its state in members.
+// startNodes returns the nodes where paths can start: a node for each member of the end component and each combination of jumps. memberOf has
+// the index of each node's state in members.
 func (builder *acceptingComponentBuilder) startNodes(members []uint32) (starts []componentNode, memberOf []int, err error) {
 	for member, s := range members {
 		combinations, err := builder.jumpCombinations(s)
@@ -100,8 +99,8 @@ type acceptingComponentBuilder struct {
 // maxCombinations limits the combinations of jumps from one state.
 const maxCombinations = 1 << 16
 
-// jumpCombinations returns all combinations of jumps from a state of the product. A combination has, for each jumping objective, the
-// state to which its automaton jumps.
+// jumpCombinations returns all combinations of jumps from a state of the product. A combination has the target of the jump for each jumping
+// objective.
 func (builder *acceptingComponentBuilder) jumpCombinations(productState uint32) ([][]int, error) {
 	combinations := [][]int{nil}
 	for _, i := range builder.jumpingObjectives {
@@ -126,7 +125,7 @@ func (builder *acceptingComponentBuilder) jumpCombinations(productState uint32) 
 // State returns the state of the product.
 func (builder *acceptingComponentBuilder) State(node componentNode) uint32 { return node.productState }
 
-// Step returns the node after a transition to state target of the product. The automata read the model state of target.
+// Step returns the node after a transition to a state of the product. The automata read the model's state of target.
 func (builder *acceptingComponentBuilder) Step(node componentNode, target uint32) (componentNode, error) {
 	tuple, err := builder.tupleAfter(node.tuple, builder.states[target].state)
 	return componentNode{target, tuple}, err
@@ -135,26 +134,26 @@ func (builder *acceptingComponentBuilder) Step(node componentNode, target uint32
 // Absorbing returns false: no state of the component gets a self-loop.
 func (builder *acceptingComponentBuilder) Absorbing(componentNode) bool { return false }
 
-// tupleAfter lets each automaton read a state of the model. tuple is the number of the tuple of automaton states before. The result is the
-// number of the tuple after.
+// tupleAfter returns the number of the tuple of automaton states after the automata read a state of the model. tuple is the number of the
+// tuple before.
 func (builder *acceptingComponentBuilder) tupleAfter(tuple, modelState uint32) (uint32, error) {
 	if len(builder.jumpingObjectives) == 0 {
 		return tuple, nil
 	}
 	before := builder.tuples.tuples[tuple]
 	after := make([]int, len(before))
-	for k, i := range builder.jumpingObjectives {
-		successor, err := builder.objectives[i].reader.step(before[k], modelState)
+	for position, objective := range builder.jumpingObjectives {
+		successor, err := builder.objectives[objective].reader.step(before[position], modelState)
 		if err != nil {
 			return 0, builder.tooLargeError(err)
 		}
-		after[k] = successor
+		after[position] = successor
 	}
 	return builder.tuples.add(after), nil
 }
 
-// findGoodNodes sets the goals of a component, and finds the end components that visit all goals, and the nodes from which some scheduler
-// reaches these end components with probability one. satisfied has the objectives to satisfy.
+// findGoodNodes sets the goals, the good nodes and the sure nodes of a component, for a set of objectives. Good nodes are in end components
+// that visit all goals. From sure nodes some scheduler reaches good nodes with probability one.
 func (builder *acceptingComponentBuilder) findGoodNodes(component *acceptingComponent, satisfied objectiveSet) error {
 	notRejected := builder.addAcceptanceGoals(component)
 	builder.addRecurrenceGoals(component, satisfied)
@@ -177,20 +176,20 @@ func (builder *acceptingComponentBuilder) findGoodNodes(component *acceptingComp
 	return err
 }
 
-// addAcceptanceGoals adds a goal for each automaton that jumps: the nodes in which its state is accepting. It returns the nodes in which
-// no automaton has rejected.
+// addAcceptanceGoals adds a goal for each automaton that jumps: the nodes in which it accepts. It returns the nodes in which no automaton has
+// rejected.
 func (builder *acceptingComponentBuilder) addAcceptanceGoals(component *acceptingComponent) (notRejected *sparse.Set) {
 	notRejected = sparse.FullSet(len(component.nodes))
-	for k, objective := range builder.jumpingObjectives {
+	for position, objective := range builder.jumpingObjectives {
 		auto := builder.objectives[objective].reader.auto
 		goal := sparse.NewSet(len(component.nodes))
-		for i, node := range component.nodes {
-			automatonState := builder.tuples.tuples[node.tuple][k]
+		for number, node := range component.nodes {
+			automatonState := builder.tuples.tuples[node.tuple][position]
 			switch {
 			case auto.Class(automatonState) == automata.Rejected:
-				notRejected.Remove(i)
+				notRejected.Remove(number)
 			case auto.Accepting(automatonState):
-				goal.Add(i)
+				goal.Add(number)
 			}
 		}
 		component.goals = append(component.goals, goal)
@@ -198,8 +197,7 @@ func (builder *acceptingComponentBuilder) addAcceptanceGoals(component *acceptin
 	return notRejected
 }
 
-// addRecurrenceGoals adds a goal for each recurring objective in a set: the nodes whose state is in the set that the objective visits
-// infinitely often.
+// addRecurrenceGoals adds a goal for each recurring objective in a set: the nodes that the objective must visit infinitely often.
 func (builder *acceptingComponentBuilder) addRecurrenceGoals(component *acceptingComponent, satisfied objectiveSet) {
 	for number, objective := range builder.objectives {
 		if !satisfied.has(number) || objective.form != recurringForm {

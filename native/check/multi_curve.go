@@ -22,8 +22,8 @@ const (
 	maxCurve, maxSurface = 10_000, 500
 )
 
-// curve evaluates multi(...) with several queries: it returns the vertices of the Pareto curve of the queries over the
-// schedulers that meet the bounds of the other objectives.
+// curve evaluates multi(...) with several queries. It returns the vertices of the Pareto curve of the queries, over the schedulers that meet
+// the bounds of the other objectives.
 func (m *multi) curve(expr sema.Expr) (result.Value, *result.Interval, error) {
 	var queries []int
 	for i, objective := range m.objectives {
@@ -49,8 +49,8 @@ func (m *multi) curve(expr sema.Expr) (result.Value, *result.Interval, error) {
 	return m.curveValue(surface, queries), nil, nil
 }
 
-// curveLimits returns when the approximation of a Pareto curve of so many queries ends: the required relative distance between the inner and
-// the outer approximation, and the greatest number of weighted sums.
+// curveLimits returns the limits of the approximation of a Pareto curve. width is the required relative distance between the inner and the
+// outer approximation. maxSums is the greatest number of weighted sums.
 func (m *multi) curveLimits(numQueries int) (width float64, maxSums int) {
 	minWidth, maxSums := curveWidth, maxCurve
 	if numQueries > 2 {
@@ -62,7 +62,8 @@ func (m *multi) curveLimits(numQueries int) (width float64, maxSums int) {
 	return max(m.optimumWidth(), minWidth), maxSums
 }
 
-// curveValue converts a Pareto curve of the queries to the value of a verdict: its vertices, and as Num the greatest error of a coordinate.
+// curveValue converts a Pareto curve of the queries to the value of a verdict. Points are its vertices, and Num is the greatest error of a
+// coordinate.
 func (m *multi) curveValue(surface *pareto.Surface, queries []int) result.Value {
 	curve := result.Value{Kind: result.Curve}
 	if surface.Beyond.Sign() > 0 {
@@ -81,7 +82,7 @@ func (m *multi) curveValue(surface *pareto.Surface, queries []int) result.Value 
 	return curve
 }
 
-// nearestFloat returns the float64 number nearest to a fraction, and a bound on the difference, which is 0 if they are equal.
+// nearestFloat returns the float64 number nearest to a fraction, and a bound on the difference.
 func nearestFloat(exact *big.Rat) (nearest, maxError float64) {
 	nearest, isEqual := exact.Float64()
 	if isEqual {
@@ -103,14 +104,15 @@ func (m *multi) constrainedOracle(queries []int) pareto.Oracle {
 	return constrained.bestWeightedSum
 }
 
-// constrainedQueries has the oracle for the queries among objectives, the others of which have bounds.
+// constrainedQueries is an oracle for several queries. The other objectives have bounds.
 type constrainedQueries struct {
 	*multi
 	queries    []int         // the indexes of the queries
 	curveOfAll *pareto.Curve // the curve of all objectives
 }
 
-// bestWeightedSum is the oracle that constrainedOracle returns.
+// bestWeightedSum is an oracle of package pareto: it maximises a weighted sum of the queries over the schedulers that meet the bounds of the
+// other objectives. The error is errUnsatisfiable if no scheduler does.
 func (constrained *constrainedQueries) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*pareto.Answer, error) {
 	direction, lowerBounds := constrained.directionAndLowerBounds()
 	for i, query := range constrained.queries {

@@ -81,8 +81,8 @@ func (x memory) untilStatus(i int) uint32 { return x.status >> (2 * i) & 3 }
 // automatonState returns the state of the automaton of objective i, which is a linear objective.
 func (m *multi) automatonState(x memory, i int) int { return m.tuples.tuples[x.tuple][m.tupleIndex[i]] }
 
-// nextMemory returns the memory of a path after a transition to state s of the model. It updates the state of the model, the status of the
-// until objectives and the states of the automata, but not the number of steps. before is the memory before the transition.
+// nextMemory returns the memory of a path after a transition to state s of the model. before is the memory before the transition. The caller
+// counts the steps.
 func (m *multi) nextMemory(before memory, s uint32) (memory, error) {
 	next := before
 	next.state = s
@@ -97,22 +97,29 @@ func (m *multi) nextMemory(before memory, s uint32) (memory, error) {
 			next.status |= failsStatus << (2 * i)
 		}
 	}
-	if len(m.tupleIndex) == 0 { // no automata
-		return next, nil
-	}
-	automatonStates := slices.Clone(m.tuples.tuples[before.tuple])
-	for i, k := range m.tupleIndex {
-		successor, err := m.objectives[i].reader.step(automatonStates[k], s)
-		if err != nil {
-			return next, m.tooLargeError(err)
-		}
-		automatonStates[k] = successor
-	}
-	next.tuple = m.tuples.add(automatonStates)
-	return next, nil
+	var err error
+	next.tuple, err = m.tupleAfter(before.tuple, s)
+	return next, err
 }
 
-// tooLargeError adds the position of the property to an error that says that an automaton is too large. It returns other errors unchanged.
+// tupleAfter returns the number of the tuple of automaton states after the automata read state s of the model. tuple is the number of the
+// tuple before.
+func (m *multi) tupleAfter(tuple, s uint32) (uint32, error) {
+	if len(m.tupleIndex) == 0 { // no automata
+		return tuple, nil
+	}
+	automatonStates := slices.Clone(m.tuples.tuples[tuple])
+	for objective, position := range m.tupleIndex {
+		successor, err := m.objectives[objective].reader.step(automatonStates[position], s)
+		if err != nil {
+			return tuple, m.tooLargeError(err)
+		}
+		automatonStates[position] = successor
+	}
+	return m.tuples.add(automatonStates), nil
+}
+
+// tooLargeError adds the position of the property to the error automata.ErrTooLarge. It returns other errors unchanged.
 func (m *multi) tooLargeError(err error) error {
 	if errors.Is(err, automata.ErrTooLarge) {
 		return m.unsupported(m.property.X, "found a path formula in multi(...) whose automaton is too large")
@@ -120,7 +127,8 @@ func (m *multi) tooLargeError(err error) error {
 	return err
 }
 
-// prepare builds the product, and finds the states where paths may end. expr is the property, for errors.
+// prepare builds the product of the model with the memory of the objectives, and finds the states where paths may end. expr is the property,
+// for errors.
 func (m *multi) prepare(expr sema.Expr) error {
 	if err := m.buildProduct(); err != nil {
 		return err
@@ -131,7 +139,7 @@ func (m *multi) prepare(expr sema.Expr) error {
 // maxProduct limits the states of a product, which then takes some gigabytes.
 const maxProduct = 20_000_000
 
-// buildProduct builds the product of the model with the memory of the objectives. findEnds adds its end state.
+// buildProduct builds the product of the model with the memory of the objectives. It has no end state yet.
 func (m *multi) buildProduct() error {
 	m.tupleIndex = map[int]int{}
 	var initialStates []int // the initial state of each automaton, before it reads a state of the model
@@ -163,7 +171,7 @@ func (m *multi) buildProduct() error {
 	return nil
 }
 
-// productError adds the position of the property to an error that says that the product is too large. It returns other errors unchanged.
+// productError adds the position of the property to the error sparse.ErrTooLarge. It returns other errors unchanged.
 func (m *multi) productError(err error) error {
 	if errors.Is(err, sparse.ErrTooLarge) {
 		return m.unsupported(m.property.X, "found multi(...) over a product of more than %d states", maxProduct)
@@ -191,8 +199,8 @@ func (o *objective) countsRewards(x memory) bool {
 	return o.form == rewardForm && (o.steps < 0 || x.steps < o.steps)
 }
 
-// choicesWithoutReward returns the choices of the product that earn nothing for any maximised total reward (if maximised is true), or for
-// any minimised total reward.
+// choicesWithoutReward returns the choices of the product that earn no total reward: no maximised reward if maximised is true, else no
+// minimised reward.
 func (m *multi) choicesWithoutReward(maximised bool) *sparse.Set {
 	choices := sparse.FullSet(m.product.NumChoices())
 	for _, objective := range m.objectives {
@@ -210,7 +218,7 @@ const (
 	ofMinimised = false
 )
 
-// removeRewarded removes from a set of choices of the product those that earn a reward.
+// removeRewarded removes the choices of the product that earn a reward from a set.
 func (m *multi) removeRewarded(choices *sparse.Set, reward *sparse.Reward) {
 	for s, node := range m.states {
 		first, end := m.product.Choices(s)
@@ -223,9 +231,8 @@ func (m *multi) removeRewarded(choices *sparse.Set, reward *sparse.Reward) {
 	}
 }
 
-// findEnds finds the states of the product where paths may end, and the sets of objectives that can be satisfied there. It then adds the
-// end state. A path that has ended earns no minimised reward. It is an error if a maximised reward can be earned forever. expr is
-// the property, for errors.
+// findEnds finds the states of the product where paths may end, and the sets of objectives that are satisfied if they end. It then adds the end
+// state. It is an error if a maximised reward can be earned forever. expr is the property, for errors.
 func (m *multi) findEnds(expr sema.Expr) error {
 	endComponents, err := m.product.EndComponents(m.ctx, nil, nil)
 	if err != nil {
@@ -235,7 +242,7 @@ func (m *multi) findEnds(expr sema.Expr) error {
 	if !rewardedForever.Empty() {
 		return m.unsupported(expr, "found multi(...) with a maximised reward that can be earned forever")
 	}
-	withoutCosts := m.choicesWithoutReward(ofMinimised)
+	withoutCosts := m.choicesWithoutReward(ofMinimised) // a path that has ended earns no minimised reward
 	pathObjectives := m.pathObjectives()
 	m.ends = make([][]objectiveSet, len(m.states))
 	// The loop visits all subsets of pathObjectives in descending order, so that supersets come before their subsets.
@@ -250,8 +257,8 @@ func (m *multi) findEnds(expr sema.Expr) error {
 	}
 }
 
-// addEnds adds a set of objectives to the states from which some scheduler stays in an end component of the given choices, and satisfies
-// these objectives with probability one. It leaves out states that already have a superset, because the largest sets suffice.
+// addEnds adds a set of objectives to m.ends for some states: some scheduler stays in an end component of the given choices and satisfies the
+// objectives almost surely. It skips states that have a superset, because the largest sets suffice.
 func (m *multi) addEnds(satisfied objectiveSet, choices *sparse.Set) error {
 	states, err := m.surelySatisfied(satisfied, choices)
 	if err != nil {
@@ -265,13 +272,12 @@ func (m *multi) addEnds(satisfied objectiveSet, choices *sparse.Set) error {
 	return nil
 }
 
-// addEndState adds the end state to the product. Each state where a path may end gets an additional last choice, which leads to the end
-// state.
+// addEndState adds the end state to the product. Each state where a path may end gets an additional last choice to the end state.
 func (m *multi) addEndState() {
 	previous := m.product.Model
 	builder := sparse.NewDerivedBuilder(previous, sparse.MDP)
 	endState := uint32(len(m.states))
-	sameTarget := func(i int) uint32 { return previous.Target[i] }
+	sameTarget := func(transition int) uint32 { return previous.Target[transition] }
 	for s := range m.states {
 		builder.State()
 		first, end := previous.Choices(s)
@@ -334,8 +340,8 @@ func (m *multi) addSatisfying(satisfying *sparse.Set, satisfied objectiveSet, me
 	return nil
 }
 
-// satisfyingComponents returns the maximal end components of the given choices that can satisfy a set of objectives. In such a component
-// the until objectives hold, all states are in the sets of the lasting objectives, and the automata can accept.
+// satisfyingComponents returns the maximal end components of the given choices whose states can satisfy a set of objectives. Recurring
+// objectives are not considered.
 func (m *multi) satisfyingComponents(satisfied objectiveSet, choices *sparse.Set) (*sparse.EndComponents, error) {
 	allowed := sparse.NewSet(m.product.NumStates())
 	for s, node := range m.states {
@@ -346,8 +352,8 @@ func (m *multi) satisfyingComponents(satisfied objectiveSet, choices *sparse.Set
 	return m.product.EndComponents(m.ctx, allowed, choices)
 }
 
-// canSatisfy reports whether a path can satisfy a set of objectives if it visits a state of the product infinitely often. node is the
-// memory of the state. Recurring objectives are not considered.
+// canSatisfy reports whether a path that visits a state of the product infinitely often can satisfy a set of objectives. node is the memory of
+// the state. Recurring objectives are not considered.
 func (m *multi) canSatisfy(node memory, satisfied objectiveSet) bool {
 	for i := range m.objectives {
 		if satisfied.has(i) && !m.canSatisfyOne(node, i) {
@@ -357,7 +363,8 @@ func (m *multi) canSatisfy(node memory, satisfied objectiveSet) bool {
 	return true
 }
 
-// canSatisfyOne is canSatisfy for one objective, given by its index.
+// canSatisfyOne reports whether a path that visits a state of the product infinitely often can satisfy the objective with the given index.
+// node is the memory of the state. A recurring objective is not considered.
 func (m *multi) canSatisfyOne(node memory, index int) bool {
 	objective := m.objectives[index]
 	switch objective.form {
@@ -372,8 +379,8 @@ func (m *multi) canSatisfyOne(node memory, index int) bool {
 	return true
 }
 
-// visitsRecurringSets reports whether the given states of the product include a state of each set that a recurring objective visits
-// infinitely often. Only the objectives in satisfied count.
+// visitsRecurringSets reports whether some states of the product include a state of each recurring set. A recurring objective in satisfied
+// must visit its set infinitely often.
 func (m *multi) visitsRecurringSets(satisfied objectiveSet, states []uint32) bool {
 	for i, objective := range m.objectives {
 		if !satisfied.has(i) || objective.form != recurringForm {

@@ -20,14 +20,11 @@ var (
 	errNeedsFractions = errors.New("maximised and minimised rewards together need a model with fractions")
 )
 
-// bestWeightedSum is the oracle of package pareto. It returns an upper bound of the maximal weighted sum of the objectives, and the values of
-// all objectives under an optimal scheduler. Minimised objectives have a negative sign.
-//
-// Without minimised rewards, the sum is a maximal total reward. With them, a path has to end almost surely, or a minimised reward is
-// infinite. The sum then is a constant minus the minimal expected loss until the end state is reached; see weightedLosses.
+// bestWeightedSum is an oracle of package pareto. It returns an upper bound of the maximal weighted sum of the objectives, and the values of all
+// objectives under an optimal scheduler. Minimised objectives have a negative sign.
 func (m *multi) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*pareto.Answer, error) {
 	optimise := m.maximiseRewards
-	if m.minimisesReward() {
+	if m.minimisesReward() { // then almost every path must end, or a minimised reward is infinite
 		optimise = m.minimiseLosses
 	}
 	values, upper, err := optimise(ctx, weights)
@@ -44,36 +41,36 @@ func (m *multi) bestWeightedSum(ctx context.Context, weights []*big.Rat) (*paret
 	return &pareto.Answer{Point: point, Bound: upper}, nil
 }
 
-// maximiseRewards maximises the weighted sum of the objectives, none of which is a minimised reward, as a total reward. It returns the
-// values of the states of the product, with an optimal scheduler, and an upper bound of the maximal sum.
-func (m *multi) maximiseRewards(ctx context.Context, weights []*big.Rat) (*solve.Values, *big.Rat, error) {
+// maximiseRewards maximises the weighted sum of the objectives as a total reward. No objective may be a minimised reward. The values have an
+// optimal scheduler. upper is an upper bound of the maximal sum.
+func (m *multi) maximiseRewards(ctx context.Context, weights []*big.Rat) (values *solve.Values, upper *big.Rat, err error) {
 	reward, err := m.weightedRewards(weights)
 	if err != nil {
 		return nil, nil, err
 	}
-	values, err := solve.TotalReward(ctx, m.product, reward, solve.Max, m.optionsWithScheduler())
+	values, err = solve.TotalReward(ctx, m.product, reward, solve.Max, m.optionsWithScheduler())
 	if err != nil {
 		return nil, nil, err
 	}
 	m.recordConvergence(values)
-	_, upper := boundsOf(values, 0)
+	_, upper = boundsOf(values, 0)
 	if upper == nil {
 		return nil, nil, m.beyondFloat64()
 	}
 	return values, upper, nil
 }
 
-// minimiseLosses maximises the weighted sum of the objectives, some of which are minimised rewards. It returns the minimal expected losses
-// until the end state is reached, with an optimal scheduler, and an upper bound of the maximal sum. The error is errInfiniteCost if no
-// scheduler reaches the end state with probability 1.
-func (m *multi) minimiseLosses(ctx context.Context, weights []*big.Rat) (*solve.Values, *big.Rat, error) {
+// minimiseLosses maximises the weighted sum of the objectives by minimising the expected losses until the end state. The values have an
+// optimal scheduler. upper is an upper bound of the maximal sum. The error is errInfiniteCost if no scheduler reaches the end state almost
+// surely.
+func (m *multi) minimiseLosses(ctx context.Context, weights []*big.Rat) (values *solve.Values, upper *big.Rat, err error) {
 	reward, total, err := m.weightedLosses(ctx, weights)
 	if err != nil {
 		return nil, nil, err
 	}
 	endState := sparse.NewSet(m.product.NumStates())
 	endState.Add(len(m.states))
-	values, err := solve.ReachReward(ctx, m.product, reward, endState, solve.Min, m.optionsWithScheduler())
+	values, err = solve.ReachReward(ctx, m.product, reward, endState, solve.Min, m.optionsWithScheduler())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -92,7 +89,7 @@ func (m *multi) recordConvergence(values *solve.Values) {
 	}
 }
 
-// boundsOf returns the bounds of the value of state s as fractions. A bound of nil stands for infinity.
+// boundsOf returns the bounds of the value of state s as fractions. nil stands for infinity.
 func boundsOf(values *solve.Values, s int) (lower, upper *big.Rat) {
 	if values.Exact != nil {
 		return values.Exact[s], values.Exact[s]
@@ -111,12 +108,11 @@ func (m *multi) beyondFloat64() error {
 	return m.unsupported(m.property.X, "found multi(...) with numbers beyond the range of float64")
 }
 
-// options returns the options for one of several values that are added. They ask for narrower bounds, so that the bounds of the sum are
-// narrow enough.
+// options returns the options of package solve for the value of one objective.
 func (m *multi) options() solve.Options {
 	opts := m.opts
 	opts.Classic = false
-	opts.Epsilon = max(opts.Epsilon/8, leastEpsilon)
+	opts.Epsilon = max(opts.Epsilon/8, leastEpsilon) // narrow enough for a sum of several values
 	return opts
 }
 
@@ -144,7 +140,7 @@ type rewardSums struct {
 	err   error
 }
 
-// newRewardSums returns a sum of 0 for each choice of the product, with a bound on the relative rounding error of the sums.
+// newRewardSums returns a sum of 0 for each choice of the product, and sets a bound on the relative rounding error of the sums.
 func (m *multi) newRewardSums() *rewardSums {
 	sums := &rewardSums{exact: m.exact}
 	sums.Choice = make([]float64, m.product.NumChoices())
@@ -165,8 +161,7 @@ func (m *multi) newRewardSums() *rewardSums {
 	return sums
 }
 
-// add adds weight * amount to the sum of choice c. nearest is the float64 number nearest to amount. Neither weight nor amount is
-// negative.
+// add adds weight * amount to the sum of choice c. nearest is the float64 number nearest to amount. weight and amount are at least 0.
 func (sums *rewardSums) add(c int, weight, amount *big.Rat, nearest float64) {
 	if weight.Sign() == 0 || nearest == 0 {
 		return
@@ -195,8 +190,8 @@ func (sums *rewardSums) structure() (*sparse.Reward, error) {
 	return &sums.Reward, sums.err
 }
 
-// choiceReward returns the reward of choice c in state s of the product for an objective, as a fraction and as a float64 number. The
-// fraction is nil if the reward is 0, or if no fractions are computed.
+// choiceReward returns the reward of choice c in state s of the product for an objective, as a fraction and as a float64 number. The fraction is
+// nil for the reward 0 and in floating-point computations.
 func (m *multi) choiceReward(objective *objective, s, c int) (exact *big.Rat, nearest float64) {
 	choice := m.choice[c]
 	if choice == sparse.None || !objective.countsRewards(m.states[s]) {
@@ -210,8 +205,7 @@ func (m *multi) choiceReward(objective *objective, s, c int) (exact *big.Rat, ne
 	return objective.reward.OfChoiceRat(state, int(choice)), nearest
 }
 
-// bestEnd returns the set of objectives with the greatest total weight, among the sets that can be satisfied if a path ends in state s,
-// and this weight.
+// bestEnd returns the set of objectives with the greatest total weight that can be satisfied if a path ends in state s, and this weight.
 func (m *multi) bestEnd(s int, weights []*big.Rat) (best objectiveSet, weight *big.Rat) {
 	for i, satisfied := range m.ends[s] {
 		total := m.totalWeight(satisfied, weights)
@@ -234,8 +228,8 @@ func (m *multi) totalWeight(set objectiveSet, weights []*big.Rat) *big.Rat {
 	return sum
 }
 
-// weightedRewards returns rewards of the choices of the product whose expected total is the weighted sum of all objectives. All objectives
-// are maximised. A choice that leads to the end state earns the total weight of the path formulas that are satisfied there.
+// weightedRewards returns choice rewards whose expected total is the weighted sum of all objectives. No objective may be a minimised reward. A
+// choice to the end state earns the weights of the path formulas that are satisfied.
 func (m *multi) weightedRewards(weights []*big.Rat) (*sparse.Reward, error) {
 	sums := m.newRewardSums()
 	one := big.NewRat(1, 1)
@@ -255,11 +249,10 @@ func (m *multi) weightedRewards(weights []*big.Rat) (*sparse.Reward, error) {
 	return sums.structure()
 }
 
-// weightedLosses returns losses of the choices of the product, as rewards, and a total: the weighted sum of the objectives is the total
-// minus the expected losses. The loss of a choice is the sum of three parts: the minimised rewards; if the choice ends the path, the
-// weights of the path formulas that are not satisfied; and for each maximised reward, the amount by which the choice lowers the
-// maximum that can still be collected.
-func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (*sparse.Reward, *big.Rat, error) {
+// weightedLosses returns choice losses such that the weighted sum of the objectives is total minus the expected losses. A choice loses
+// its minimised rewards, and the amounts by which it lowers the maxima of maximised rewards. A choice to the end state loses the weights of
+// the path formulas that are not satisfied.
+func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (losses *sparse.Reward, total *big.Rat, err error) {
 	maxRewards, total, err := m.maximalTotal(ctx, weights)
 	if err != nil {
 		return nil, nil, err
@@ -283,13 +276,13 @@ func (m *multi) weightedLosses(ctx context.Context, weights []*big.Rat) (*sparse
 			sums.add(end-1, m.totalWeight(pathObjectives&^satisfied, weights), one, 1)
 		}
 	}
-	losses, err := sums.structure()
+	losses, err = sums.structure()
 	return losses, total, err
 }
 
-// maximalTotal returns the weighted sum of all objectives if every path formula is satisfied, each maximised reward has its maximum and the
-// minimised rewards are 0. maxRewards has the maxima of the maximised rewards with a positive weight, for each state of the product; it
-// is nil for other objectives.
+// maximalTotal returns an upper bound of the weighted sum: all path formulas are satisfied, maximised rewards are maximal, and minimised rewards
+// are 0. maxRewards has the maximum from each state of the product, for each maximised reward with a positive weight. It is nil for other
+// objectives.
 func (m *multi) maximalTotal(ctx context.Context, weights []*big.Rat) (maxRewards [][]*big.Rat, total *big.Rat, err error) {
 	total = new(big.Rat)
 	maxRewards = make([][]*big.Rat, len(m.objectives))
@@ -319,9 +312,9 @@ func (m *multi) pathObjectives() objectiveSet {
 	return set
 }
 
-// lossOfChoice returns the loss of choice c in state s of the product for a reward objective, as a fraction and as a float64 number: a
-// minimised reward, or the amount by which the choice lowers a maximised reward that can still be collected. The loss is 0 for a path
-// formula, and for a maximised reward without a weight, for which maxRewards is nil.
+// lossOfChoice returns the loss of choice c in state s of the product for one objective, as a fraction and as a float64 number. A minimised
+// reward loses the reward of the choice. A maximised reward loses the amount by which the choice lowers its maximum. The loss of other
+// objectives is 0. maxRewards is nil for a maximised reward without a weight.
 func (m *multi) lossOfChoice(objective *objective, maxRewards []*big.Rat, s, c int) (exact *big.Rat, nearest float64, err error) {
 	switch {
 	case objective.form != rewardForm, objective.maximised && maxRewards == nil:
@@ -341,8 +334,7 @@ func (m *multi) lossOfChoice(objective *objective, maxRewards []*big.Rat, s, c i
 // gridBits is the number of bits from the greatest bound down to the grid that bounds are rounded to.
 const gridBits = 45
 
-// maxReward returns upper bounds of the maximal total reward of an objective from each state of the product. The bounds are inductive: in
-// no choice, the reward plus the expected bound of the target exceeds the bound of the state. They are 0 in the end state.
+// maxReward returns inductive upper bounds of the maximal total reward of an objective, for each state of the product. It caches the bounds.
 func (m *multi) maxReward(ctx context.Context, objective *objective) ([]*big.Rat, error) {
 	if objective.maxRewards != nil {
 		return objective.maxRewards, nil
@@ -368,7 +360,7 @@ func (m *multi) maxReward(ctx context.Context, objective *objective) ([]*big.Rat
 	return objective.maxRewards, nil
 }
 
-// productReward returns the rewards of an objective for the choices of the product.
+// productReward returns the rewards of an objective as a reward structure of the product.
 func (m *multi) productReward(objective *objective) (*sparse.Reward, error) {
 	sums := m.newRewardSums()
 	one := big.NewRat(1, 1)
@@ -382,8 +374,8 @@ func (m *multi) productReward(objective *objective) (*sparse.Reward, error) {
 	return sums.structure()
 }
 
-// inductiveTotalReward computes bounds of the maximal total reward whose upper bounds are inductive. A second computation rounds its
-// bounds to a grid, whose distance depends on the greatest upper bound of the first one. Fractions need no grid.
+// inductiveTotalReward computes bounds of the maximal total reward with inductive upper bounds. It computes them on a grid that fits the
+// greatest upper bound of a first computation. Fractions need no grid.
 func (m *multi) inductiveTotalReward(ctx context.Context, reward *sparse.Reward) (*solve.Values, error) {
 	opts := m.options()
 	values, err := solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
@@ -401,9 +393,8 @@ func (m *multi) inductiveTotalReward(ctx context.Context, reward *sparse.Reward)
 	return solve.TotalReward(ctx, m.product, reward, solve.Max, opts)
 }
 
-// loweredMaximum returns the amount by which choice c of state s lowers the maximal reward that can still be collected: the bound of s,
-// minus the reward of the choice, minus the expected bound of the next state. maxRewards has the upper bounds of this maximum. They
-// are inductive, so the amount is not negative.
+// loweredMaximum returns the amount by which choice c of state s lowers the maximal reward that can still be collected. maxRewards has
+// inductive upper bounds of this maximum, so the amount is at least 0.
 func (m *multi) loweredMaximum(objective *objective, maxRewards []*big.Rat, s, c int) (*big.Rat, error) {
 	loss := new(big.Rat).Set(maxRewards[s])
 	if choice := m.choice[c]; choice != sparse.None && objective.countsRewards(m.states[s]) {
@@ -420,8 +411,8 @@ func (m *multi) loweredMaximum(objective *objective, maxRewards []*big.Rat, s, c
 	return loss, nil
 }
 
-// attainedBounds returns, for each objective, a lower bound of the value that a scheduler of the product attains; choices is the scheduler.
-// The value of a minimised objective has a negative sign. When a path ends, the weights decide which objectives are satisfied.
+// attainedBounds returns, for each objective, a lower bound of its value under a scheduler of the product. choices[s] is the choice in state s.
+// A minimised objective has a negative sign. If a path ends, it satisfies the set of objectives with the greatest weight.
 func (m *multi) attainedBounds(ctx context.Context, choices []uint32, weights []*big.Rat) ([]*big.Rat, error) {
 	chain, origins, err := m.inducedChain(ctx, choices)
 	if err != nil {
@@ -446,8 +437,7 @@ func (m *multi) attainedBounds(ctx context.Context, choices []uint32, weights []
 	return attained, nil
 }
 
-// maximisedBound returns a lower bound of the value of state s, where a minimised objective has the negative of its value. It returns nil if
-// the bound is infinite.
+// maximisedBound returns a lower bound of the value of state s, or of its negative for a minimised objective. nil stands for an infinite bound.
 func (o *objective) maximisedBound(values *solve.Values, s int) *big.Rat {
 	lower, upper := boundsOf(values, s)
 	isMinimised := o.form == rewardForm && !o.maximised
@@ -469,7 +459,7 @@ func (m *multi) attainedReward(ctx context.Context, chain *sparse.Graph, origins
 	return solve.TotalReward(ctx, chain, reward, solve.Max, m.options())
 }
 
-// endsThatSatisfy returns the states of an induced chain in which a path ends and satisfies an objective, given by its index.
+// endsThatSatisfy returns the states of an induced chain where a path ends and satisfies the objective with the given index.
 func (m *multi) endsThatSatisfy(objective int, origins []origin, weights []*big.Rat) *sparse.Set {
 	satisfying := sparse.NewSet(len(origins) + 1) // the additional state is the end state
 	for chainState, origin := range origins {
@@ -494,8 +484,8 @@ func (m *multi) lastChoice(s int) int {
 // origin is the state of the product that a state of an induced chain stands for, and the choice of the scheduler in it.
 type origin struct{ state, choice int }
 
-// inducedChain returns the Markov chain of the states that a scheduler of the product reaches. The last state of the chain is the end state.
-// origins has the origin of every other state.
+// inducedChain returns the reachable Markov chain that a scheduler induces on the product. Its last state is the end state. origins has the
+// origin of every other state.
 func (m *multi) inducedChain(ctx context.Context, choices []uint32) (chain *sparse.Graph, origins []origin, err error) {
 	origins, chainState, err := m.reachedStates(ctx, choices)
 	if err != nil {
@@ -513,9 +503,8 @@ func (m *multi) inducedChain(ctx context.Context, choices []uint32) (chain *spar
 	return sparse.NewGraph(builder.Finish()), origins, nil
 }
 
-// reachedStates returns the states of the product that a scheduler reaches, in breadth-first order, without the end state. chainState is the
-// inverse: it has the state of the induced chain for each state of the product, and None for a state that is not reached. The end state
-// is the last state of the chain.
+// reachedStates returns the states of the product that a scheduler reaches, in breadth-first order and without the end state. chainState has the
+// number in this order for each state of the product, or sparse.None for a state that is not reached. The end state has the last number.
 func (m *multi) reachedStates(ctx context.Context, choices []uint32) (origins []origin, chainState []uint32, err error) {
 	endState := uint32(len(m.states))
 	chainState = slices.Repeat([]uint32{sparse.None}, m.product.NumStates())
@@ -537,7 +526,7 @@ func (m *multi) reachedStates(ctx context.Context, choices []uint32) (origins []
 	return origins, chainState, nil
 }
 
-// originOf returns a state of the product with the choice of a scheduler. If the scheduler allows every choice, it is the last one.
+// originOf returns a state of the product with the choice of a scheduler. If the scheduler allows any choice, it takes the last choice.
 func (m *multi) originOf(choices []uint32, s int) origin {
 	if choices[s] == sparse.None {
 		return origin{s, m.lastChoice(s)}

@@ -15,16 +15,11 @@ type outcome struct {
 	scheduler *schedulerRequest // nil unless Checker.schedulerRequest asks for a scheduler
 }
 
-// writeOutcome writes an outcome to a verdict, with a warning if its bounds are wider than required. It keeps the outcome's values,
-// scheduler and beliefs in the checker.
+// writeOutcome writes an outcome to a verdict. It keeps the values, the scheduler and the beliefs of the outcome in the checker.
 func (c *Checker) writeOutcome(out *outcome, verdict *result.Verdict) {
 	verdict.Value, verdict.Bound, verdict.Accuracy, verdict.Listings = out.value, out.bound, out.accuracy, out.listings
-	switch {
-	case out.accuracy != result.Bounded:
-	case out.beliefs != nil:
-		verdict.BoundMethod = out.beliefs.String()
-	case out.usedExtendedRange:
-		verdict.BoundMethod = "elimination with numbers beyond the range of float64"
+	if method := out.boundMethod(); method != "" {
+		verdict.BoundMethod = method
 	}
 	verdict.Warnings = append(verdict.Warnings, out.warnings...)
 	mayOverflow := math.Abs(out.value.Num) >= overflow && !math.IsInf(out.value.Num, 0)
@@ -44,11 +39,24 @@ func (c *Checker) writeOutcome(out *outcome, verdict *result.Verdict) {
 	}
 }
 
+// boundMethod describes an unusual method by which bounds were computed. It returns "" for other methods and accuracies.
+func (out *outcome) boundMethod() string {
+	switch {
+	case out.accuracy != result.Bounded:
+		return ""
+	case out.beliefs != nil:
+		return out.beliefs.String()
+	case out.usedExtendedRange:
+		return "elimination with numbers beyond the range of float64"
+	}
+	return ""
+}
+
 // overflow is slightly below the greatest float64 number. A greater value may have been cut off.
 const overflow = math.MaxFloat64 * (1 - 0x1p-20)
 
-// widthWarning returns the warning that the relative width of the bounds is above the wanted one. The warning gives the reason if an
-// iteration or a search ended at its limit.
+// widthWarning returns the warning that the relative width of the bounds exceeds the wanted width. It tells whether an iteration or a search
+// ended at its limit.
 func (out *outcome) widthWarning(wantedWidth float64) string {
 	reason := ""
 	if out.hitSweepLimit {
@@ -63,15 +71,14 @@ func (out *outcome) widthWarning(wantedWidth float64) string {
 	return fmt.Sprintf("the interval has a relative width of %.2g, want %.3g (--epsilon)%s", out.width, wantedWidth, reason)
 }
 
-// relativeWidth returns the width of the bounds of a number, divided by the greater one of their absolute values. It is 0 for an exact
-// number, and infinite if only one bound is infinite.
-func relativeWidth(n number) float64 {
+// relativeWidth returns the width of the bounds of a number, divided by the greatest absolute value of a bound. It is 0 for an exact number.
+func relativeWidth(value number) float64 {
 	switch {
-	case n.Exact != nil || n.isPoint():
+	case value.Exact != nil || value.isPoint():
 		return 0
-	case math.IsInf(n.Lo, 0) || math.IsInf(n.Hi, 0):
+	case math.IsInf(value.Lo, 0) || math.IsInf(value.Hi, 0):
 		return math.Inf(1)
 	}
-	magnitude := max(math.Abs(n.Lo), math.Abs(n.Hi))
-	return min(n.Hi/magnitude-n.Lo/magnitude, 2) // divided before the subtraction, which may overflow
+	magnitude := max(math.Abs(value.Lo), math.Abs(value.Hi))
+	return min(value.Hi/magnitude-value.Lo/magnitude, 2) // divided before the subtraction, which may overflow
 }

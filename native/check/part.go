@@ -14,8 +14,8 @@ import (
 	"tilecheck/result"
 )
 
-// FromPart evaluates a property of an MDP of which only a part is explored. It supports Pmax=? of F or U if some scheduler satisfies
-// the path formula with probability one without leaving that part: the value is then 1. Otherwise ok is false.
+// FromPart evaluates a property on the explored part of an MDP. It supports Pmax=? of F or U with the value 1: some scheduler satisfies the path
+// formula almost surely within the explored part. ok is false in all other cases.
 func (c *Checker) FromPart(ctx context.Context, property *Property) (verdict result.Verdict, ok bool) {
 	start := time.Now()
 	if !c.isSurelyReached(ctx, property) {
@@ -36,8 +36,8 @@ func (c *Checker) FromPart(ctx context.Context, property *Property) (verdict res
 	return verdict, true
 }
 
-// isSurelyReached reports whether a property is Pmax=? of F or U in an MDP, and some scheduler satisfies the path formula with
-// probability one in the explored part of the model.
+// isSurelyReached reports whether a property is Pmax=? of F or U in an MDP, and some scheduler satisfies the path formula almost surely within
+// the explored states.
 func (c *Checker) isSurelyReached(ctx context.Context, property *Property) bool {
 	model := c.bounds.space.Model()
 	if c.opts.Fair || c.bounds.space.Program().Type != syntax.MDP || len(model.Initial) != 1 || !isMaximalReachability(property) {
@@ -49,12 +49,11 @@ func (c *Checker) isSurelyReached(ctx context.Context, property *Property) bool 
 	if err != nil { // the error may be in a state that does not matter
 		return false
 	}
-	certain, err := c.bounds.graph.Prob1E(ctx, left, right)
-	return err == nil && certain.Has(int(model.Initial[0]))
+	almostSure, err := c.bounds.graph.Prob1E(ctx, left, right)
+	return err == nil && almostSure.Has(int(model.Initial[0]))
 }
 
-// isMaximalReachability reports whether a property is Pmax=? of F or U, and its operands depend only on the variables of a state and on the
-// label "init".
+// isMaximalReachability reports whether a property is Pmax=? of F or U whose operands depend only on variables and the label "init".
 func isMaximalReachability(property *Property) bool {
 	formula := logic.Of(property.X)
 	isMaximum := formula.Kind == logic.Probability && formula.Query() && formula.Extremum == syntax.Max
@@ -64,8 +63,7 @@ func isMaximalReachability(property *Property) bool {
 	return dependsOnStateOnly(property, formula.Path.Left, withInit) && dependsOnStateOnly(property, formula.Path.Right, withInit)
 }
 
-// writePartialOutcome writes the outcome of a property to a verdict, together with the property's name and all warnings. space is the
-// part of the model that the outcome was computed on.
+// writePartialOutcome writes the outcome of a property to a verdict, with the property's name and all warnings. space has the explored states.
 func (c *Checker) writePartialOutcome(out *outcome, property *Property, space *explicit.Space, verdict *result.Verdict) {
 	verdict.Property, verdict.Name, verdict.Method = property.Text, property.Name, "states"
 	verdict.Warnings = append(verdict.Warnings, space.Warnings()...)
@@ -79,22 +77,22 @@ const (
 	withoutInit = false
 )
 
-// dependsOnStateOnly reports whether the truth of a formula in a state depends only on the variables of that state. If allowInit is
-// true, it may also depend on the label "init". An expression of nil stands for a missing formula, which depends on nothing.
+// dependsOnStateOnly reports whether the truth of a formula in a state depends only on the variables of that state. If allowInit is true, it
+// may also depend on the label "init". It is true for a missing formula, which is nil.
 func dependsOnStateOnly(property *Property, expr sema.Expr, allowInit bool) bool {
 	if expr == nil {
 		return true
 	}
-	onlyState := expr.Type() == sema.Bool
-	sema.Inspect(expr, func(part sema.Expr) bool {
-		onlyState = onlyState && isPlainOperator(property, part, allowInit)
-		return onlyState
+	isPlain := expr.Type() == sema.Bool
+	sema.Inspect(expr, func(operand sema.Expr) bool {
+		isPlain = isPlain && isPlainOperator(property, operand, allowInit)
+		return isPlain
 	})
-	return onlyState
+	return isPlain
 }
 
-// isPlainOperator reports whether the outermost operator of an expression is one of expressions over variables, or a label whose definition
-// depends only on the state; see dependsOnStateOnly.
+// isPlainOperator reports whether the outermost operator of an expression is an operator on variables, or a label that depends only on the
+// variables of a state. If allowInit is true, the label "init" is allowed.
 func isPlainOperator(property *Property, expr sema.Expr, allowInit bool) bool {
 	switch expr := expr.(type) {
 	case *sema.Const, *sema.Var, *sema.Unary, *sema.Binary, *sema.Cond, *sema.Call:

@@ -14,8 +14,8 @@ import (
 	"tilecheck/native/space/quotient"
 )
 
-// WritePartition writes the numbers of states and of blocks of a partition, and then the block of each state, such as 17=3, in PRISM's
-// order of the states.
+// WritePartition writes the numbers of states and of blocks of a partition, and then the block of each state, such as 17=3. The states have
+// PRISM's order.
 func WritePartition(ctx context.Context, w io.Writer, space *explicit.Space, partition *quotient.Partition) error {
 	writer := bufio.NewWriter(w)
 	fmt.Fprintf(writer, "# Partition: the block of each state\n%d %d\n", len(partition.Block), len(partition.First))
@@ -28,9 +28,8 @@ func WritePartition(ctx context.Context, w io.Writer, space *explicit.Space, par
 	return writer.Flush()
 }
 
-// ReadPartition reads a file that WritePartition wrote. It checks that every state has a block and that every block has a
-// state, but not that the partition is a bisimulation. An error names the file and the line, unless it comes from the
-// context.
+// ReadPartition reads a file that WritePartition wrote. It checks that every state has a block and that every block has a state. It does not
+// check that the partition is a bisimulation. An error names the file and the line, or is the context's.
 func ReadPartition(ctx context.Context, file string, text []byte, space *explicit.Space) (*quotient.Partition, error) {
 	order := space.Order()
 	reader := &partitionReader{file: file, block: make([]uint32, len(order)), states: -1}
@@ -71,8 +70,7 @@ func (r *partitionReader) errorf(format string, args ...any) error {
 	return fmt.Errorf("%s:%d:1: "+format, append([]any{r.file, r.line}, args...)...)
 }
 
-// read reads a line: an empty line, a comment, the numbers of states and of blocks, or the block of the next state. order has the states
-// of the model in PRISM's order.
+// read reads one line of a partition file. order has the states of the model in PRISM's order.
 func (r *partitionReader) read(line string, order []uint32) error {
 	switch {
 	case line == "" || strings.HasPrefix(line, "#"):
@@ -96,7 +94,7 @@ func (r *partitionReader) readSizes(line string, wantStates int) error {
 	return nil
 }
 
-// readBlock reads a state and its block, such as 17=3. The state must be the next one in PRISM's order, which order has.
+// readBlock reads a state and its block, such as 17=3. The states of a file must be in PRISM's order, which is given by order.
 func (r *partitionReader) readBlock(line string, order []uint32) error {
 	state, block, ok := twoNumbers(line, "=")
 	switch {
@@ -110,8 +108,8 @@ func (r *partitionReader) readBlock(line string, order []uint32) error {
 	return nil
 }
 
-// twoNumbers reads two integers with a separator between them. ok is false if the text has another form, or if the second integer is
-// negative or has more than 31 bits.
+// twoNumbers parses two integers with a separator between them. ok is false for any other text, and if the second integer is negative or has
+// more than 31 bits.
 func twoNumbers(text, separator string) (first, second int, ok bool) {
 	left, right, _ := strings.Cut(text, separator)
 	first, firstErr := strconv.Atoi(left)

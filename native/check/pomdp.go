@@ -45,8 +45,8 @@ const maxStarts = 64
 // partiallyObservable reports whether schedulers see only observations.
 func (e *evaluation) partiallyObservable() bool { return e.space.Program().Type == syntax.POMDP }
 
-// observedProbability returns the minimal or maximal probability of a path formula over the schedulers that see only observations. Only
-// the states of the domain get a value.
+// observedProbability returns the minimal or maximal probability of a path formula in a partially observable model. Only the states of the
+// domain get a value.
 func (e *evaluation) observedProbability(path *logic.Path, dir solve.Direction) (*numbers, error) {
 	if path.Negated {
 		positive := *path
@@ -70,8 +70,7 @@ func (e *evaluation) observedProbability(path *logic.Path, dir solve.Direction) 
 	return nil, e.unsupported(path.X, "found %s in a property of a partially observable model, want one of X, F, G, U, W and R of formulas about states", logic.Describe(path.X))
 }
 
-// observedTemporal returns the minimal or maximal probability of X, F, G, U, W or R of state formulas over the schedulers that see only
-// observations.
+// observedTemporal returns the minimal or maximal probability of X, F, G, U, W or R of state formulas in a partially observable model.
 func (e *evaluation) observedTemporal(path *logic.Path, dir solve.Direction) (*numbers, error) {
 	left := e.allStates()
 	if path.Left != nil {
@@ -99,8 +98,7 @@ func (e *evaluation) observedTemporal(path *logic.Path, dir solve.Direction) (*n
 	return e.complement(values), nil
 }
 
-// observedUntil returns the minimal or maximal probability of `left U right` with the bound of path, over the schedulers that see only
-// observations.
+// observedUntil returns the minimal or maximal probability of `left U right`, with the step bound of path, in a partially observable model.
 func (e *evaluation) observedUntil(path *logic.Path, left, right *sparse.Set, dir solve.Direction) (*numbers, error) {
 	if path.Bound != nil {
 		return e.observedSteps(path, left, right, dir)
@@ -108,8 +106,7 @@ func (e *evaluation) observedUntil(path *logic.Path, left, right *sparse.Set, di
 	return e.searchBeliefs(path.X, belief.Problem{Left: left, Target: right, Direction: dir})
 }
 
-// observedReward returns the minimal or maximal expected reward until a target is reached. The schedulers see observations
-// instead of states.
+// observedReward returns the minimal or maximal value of a reward objective in a partially observable model.
 func (e *evaluation) observedReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
 	objective := formula.Objective
 	switch objective.Form {
@@ -125,9 +122,8 @@ func (e *evaluation) observedReward(formula *logic.Formula, reward *sparse.Rewar
 	return nil, e.unsupported(objective.X, "found %s in an R operator of a partially observable model, want F without bounds, C<=k or I=k", logic.Describe(objective.X))
 }
 
-// observableStates returns the states in which a formula over variables and labels holds. It returns an error if the formula has an
-// operator such as P, or if it distinguishes two states with the same observation. This error begins with description, such as "the
-// target".
+// observableStates returns the states in which a formula over variables and labels holds. An operator such as P is an error. It is an error
+// too if the formula distinguishes two states with the same observation. description names the formula in this error.
 //
 // Source: PRISM, which rejects such formulas, too.
 func (e *evaluation) observableStates(expr sema.Expr, description string) (*sparse.Set, error) {
@@ -151,13 +147,13 @@ func (e *evaluation) observableStates(expr sema.Expr, description string) (*spar
 	return set, nil
 }
 
-// computeObservations sets the observations of the model, which it computes in the first call.
+// computeObservations computes the observations of the model in the first call.
 func (e *evaluation) computeObservations() error {
 	if e.observations != nil {
 		return nil
 	}
 	observations, err := e.space.Observations(e.ctx)
-	if choicesErr, ok := errors.AsType[*explicit.ChoicesError](err); ok {
+	if choicesErr, isChoicesErr := errors.AsType[*explicit.ChoicesError](err); isChoicesErr {
 		return &result.Failure{Class: result.Model, Message: choicesErr.Error(), File: choicesErr.File}
 	}
 	if err != nil {
@@ -167,19 +163,19 @@ func (e *evaluation) computeObservations() error {
 	return nil
 }
 
-// searchBeliefs solves a problem of the partially observable model by a search of beliefs from each state of the domain. Only these states
-// get a value. expr is the operator, for errors. The caller sets all fields of the problem but the model and its observations.
+// searchBeliefs solves a problem on the model by a search of beliefs from each state of the domain. It sets the model and the observations of
+// the problem. expr is the operator, for errors.
 func (e *evaluation) searchBeliefs(expr sema.Expr, problem belief.Problem) (*numbers, error) {
 	problem.Graph, problem.Observation = e.graph, e.observations.ByState
 	return e.searchFromStates(expr, problem, func(s int) int { return s })
 }
 
-// searchFromStates solves a problem by a search of beliefs from each state of the domain. start(s) is the state of the problem's model
-// that corresponds to state s.
+// searchFromStates solves a problem by a search of beliefs from each state of the domain. start(s) is the state of the problem's model for state
+// s of the model.
 func (e *evaluation) searchFromStates(expr sema.Expr, problem belief.Problem, start func(s int) int) (*numbers, error) {
 	starts := e.domain()
-	if n := starts.Count(); n > maxStarts {
-		return nil, e.unsupported(expr, "found an operator of a partially observable model whose value is needed in %s, want at most %d", noun.Count(n, "state"), maxStarts)
+	if numStarts := starts.Count(); numStarts > maxStarts {
+		return nil, e.unsupported(expr, "found an operator of a partially observable model whose value is needed in %s, want at most %d", noun.Count(numStarts, "state"), maxStarts)
 	}
 	accuracy := result.Bounded
 	if e.exact {
@@ -206,7 +202,7 @@ func (e *evaluation) searchFromStates(expr sema.Expr, problem belief.Problem, st
 	return values, nil
 }
 
-// add combines the description with the search for another value.
+// add includes another search in the description.
 func (search *beliefs) add(solved *belief.Bounds) {
 	search.count = max(search.count, solved.Beliefs)
 	search.resolution = max(search.resolution, solved.Resolution)

@@ -28,7 +28,7 @@ type steppedState struct {
 // stepCounter counts steps up to a number. It implements sparse.Memory.
 type stepCounter struct {
 	last int
-	ends bool // the last step has no successors; otherwise the counter stays there
+	ends bool // whether a path ends after the last step; if not, the counter stays at last
 }
 
 // State implements sparse.Memory.
@@ -42,8 +42,8 @@ func (c stepCounter) Step(pair steppedState, target uint32) (steppedState, error
 // Absorbing implements sparse.Memory.
 func (c stepCounter) Absorbing(pair steppedState) bool { return c.ends && pair.steps == c.last }
 
-// newStepProduct explores the product of the model with a counter of steps, from all states of the domain. expr is the formula with the
-// bound on steps, for errors.
+// newStepProduct explores the product of the model with a step counter, from all states of the domain. expr is the formula with the step bound,
+// for errors.
 func (e *evaluation) newStepProduct(expr sema.Expr, counter stepCounter) (*stepProduct, error) {
 	var starts []steppedState
 	for s := range e.domain().All() {
@@ -62,8 +62,8 @@ func (e *evaluation) newStepProduct(expr sema.Expr, counter stepCounter) (*stepP
 	return &stepProduct{Product: product, graph: sparse.NewGraph(product.Model), observations: e.steppedObservations(product.Pairs)}, nil
 }
 
-// steppedObservations returns the observation of each state of a product with a counter of steps. Two states have the same observation if
-// their numbers of steps and the observations of their states of the model are equal.
+// steppedObservations returns the observation of each state of a product with a step counter. Two states have the same observation if the
+// observations of the model's states and the numbers of steps are equal.
 func (e *evaluation) steppedObservations(pairs []steppedState) []uint32 {
 	type steppedObservation struct {
 		observation uint32
@@ -77,8 +77,7 @@ func (e *evaluation) steppedObservations(pairs []steppedState) []uint32 {
 	return observations
 }
 
-// states returns the states of the product for which satisfies returns true, given the state of the model and the number of
-// steps.
+// states returns the states of the product that satisfy a condition on the state of the model and the number of steps.
 func (product *stepProduct) states(satisfies func(state, steps int) bool) *sparse.Set {
 	set := sparse.NewSet(product.NumStates())
 	for i, pair := range product.Pairs {
@@ -89,23 +88,24 @@ func (product *stepProduct) states(satisfies func(state, steps int) bool) *spars
 	return set
 }
 
-// cumulativeReward returns a reward structure of the model as rewards of the product, which are earned in the steps before last only.
+// cumulativeReward translates a reward structure of the model to the product. Only the steps before last earn rewards.
 func (product *stepProduct) cumulativeReward(structure *sparse.Reward, last int) *sparse.Reward {
 	states := make([]uint32, product.NumStates()) // the state of the model if its reward is earned, otherwise None
 	choices := slices.Repeat([]uint32{sparse.None}, product.NumChoices())
 	for i, pair := range product.Pairs {
 		states[i] = sparse.None
-		if pair.steps < last {
-			states[i] = pair.state
-			first, end := product.Choices(i)
-			copy(choices[first:end], product.Choice[first:end])
+		if pair.steps >= last {
+			continue
 		}
+		states[i] = pair.state
+		first, end := product.Choices(i)
+		copy(choices[first:end], product.Choice[first:end])
 	}
 	return selectRewards(structure, states, choices)
 }
 
-// instantaneousReward returns the state rewards of a structure of the model as rewards of the product, which are earned in the states
-// after the given number of steps only.
+// instantaneousReward translates the state rewards of a reward structure to the product. Only the states after the given number of steps earn
+// rewards.
 func (product *stepProduct) instantaneousReward(structure *sparse.Reward, steps int) *sparse.Reward {
 	states := make([]uint32, product.NumStates()) // the state of the model if its reward is earned, otherwise None
 	for i, pair := range product.Pairs {
@@ -117,8 +117,8 @@ func (product *stepProduct) instantaneousReward(structure *sparse.Reward, steps 
 	return selectRewards(structure, states, slices.Repeat([]uint32{sparse.None}, product.NumChoices()))
 }
 
-// observedSteps returns the minimal or maximal probability of `left U right` with a bound on steps. The schedulers see
-// observations instead of states. left and right are unions of observations.
+// observedSteps returns the minimal or maximal probability of `left U right` with the step bound of path, in a partially observable model. left
+// and right are unions of observations.
 func (e *evaluation) observedSteps(path *logic.Path, left, right *sparse.Set, dir solve.Direction) (*numbers, error) {
 	steps, err := e.stepInterval(path)
 	if err != nil {
@@ -139,7 +139,7 @@ func (e *evaluation) observedSteps(path *logic.Path, left, right *sparse.Set, di
 	})
 }
 
-// observedNext returns the minimal or maximal probability of X right. The schedulers see observations instead of states.
+// observedNext returns the minimal or maximal probability of X right in a partially observable model.
 func (e *evaluation) observedNext(path *logic.Path, right *sparse.Set, dir solve.Direction) (*numbers, error) {
 	product, err := e.newStepProduct(path.X, stepCounter{last: 1, ends: true})
 	if err != nil {
@@ -151,8 +151,7 @@ func (e *evaluation) observedNext(path *logic.Path, right *sparse.Set, dir solve
 	})
 }
 
-// observedStepReward returns the minimal or maximal expected reward of C<=k or I=k. The schedulers see observations instead
-// of states.
+// observedStepReward returns the minimal or maximal expected reward of C<=k or I=k in a partially observable model.
 func (e *evaluation) observedStepReward(formula *logic.Formula, structure *sparse.Reward, dir solve.Direction) (*numbers, error) {
 	objective := formula.Objective
 	if err := e.computeObservations(); err != nil {
@@ -163,7 +162,7 @@ func (e *evaluation) observedStepReward(formula *logic.Formula, structure *spars
 		return nil, err
 	}
 	last := bound
-	if objective.Form == logic.Instantaneous { // the reward of the state after bound steps is earned in a further step
+	if objective.Form == logic.Instantaneous { // the reward of a state is earned in the step that leaves it
 		last = bound + 1
 	}
 	product, err := e.newStepProduct(objective.X, stepCounter{last: last, ends: true})
@@ -178,8 +177,8 @@ func (e *evaluation) observedStepReward(formula *logic.Formula, structure *spars
 	return e.searchStepProduct(formula.X, product, belief.Problem{Target: target, Reward: reward, Direction: dir})
 }
 
-// searchStepProduct solves a problem of a product with a step counter by a search of beliefs from each state of the domain. expr is the
-// operator, for errors. The strategies count steps, so they are not exported.
+// searchStepProduct solves a problem on a product with a step counter, by a search of beliefs from each state of the domain. expr is the operator,
+// for errors. It discards the strategies, because they count steps.
 func (e *evaluation) searchStepProduct(expr sema.Expr, product *stepProduct, problem belief.Problem) (*numbers, error) {
 	problem.Graph, problem.Observation = product.graph, product.observations
 	startOf := map[int]int{} // the state of the product for each state of the domain

@@ -21,22 +21,22 @@ func (e *evaluation) optimisationDirection(formula *logic.Formula) (solve.Direct
 	if e.kind() != sparse.MDP {
 		return solve.Max, nil
 	}
-	dir, ok := direction(formula.Threshold, e.forSomeScheduler)
+	dir, hasDirection := direction(formula.Threshold, e.forSomeScheduler)
 	letter := formula.Letter()
 	switch {
-	case !ok && formula.Extremum != syntax.NoExtremum:
+	case !hasDirection && formula.Extremum != syntax.NoExtremum:
 		return dir, e.unsupported(formula.X, "found %s%s=?, which is for models with two kinds of nondeterminism", letter, formula.Extremum)
-	case !ok:
+	case !hasDirection:
 		return dir, e.failure(result.TypeError, formula.X.Pos(), "found %s=? for a nondeterministic model, want %smin=? or %smax=?", letter, letter, letter)
 	}
 	return dir, nil
 }
 
-// satisfyingStates returns all states of the model that satisfy a state formula inside of another formula. The coalition of the outer
-// formula does not apply in it, and a bound in it must hold under all schedulers.
+// satisfyingStates returns all states of the model that satisfy a nested state formula. The coalition of the outer formula does not apply to it,
+// and its bounds must hold under all schedulers.
 func (e *evaluation) satisfyingStates(expr sema.Expr) (*sparse.Set, error) {
-	outer := e.scope
-	defer func() { e.scope = outer }()
+	outerScope := e.scope
+	defer func() { e.scope = outerScope }()
 	e.forSomeScheduler, e.coalition, e.within = false, nil, nil
 	return e.states(expr)
 }
@@ -53,7 +53,7 @@ func (e *evaluation) operatorValue(formula *logic.Formula) (*numbers, error) {
 	return e.rewardOperator(formula)
 }
 
-// probability returns the value of a P operator in every state. If the scheduler of this operator is wanted, it also records the values.
+// probability returns the value of a P operator in every state. It records the values if the scheduler of this operator is wanted.
 func (e *evaluation) probability(formula *logic.Formula) (*numbers, error) {
 	if e.property.Program.Type == syntax.LTS {
 		return nil, e.unsupported(formula.X, "found a P operator for a model without probabilities, want E or A")
@@ -78,8 +78,7 @@ func (e *evaluation) probability(formula *logic.Formula) (*numbers, error) {
 	return values, nil
 }
 
-// asProbability marks values of package solve as probabilities: they are exactly 0 or 1 only if their bounds say so. If err is not nil, it
-// returns err.
+// asProbability marks values as probabilities: a value with different bounds is neither 0 nor 1. If err is not nil, it returns err.
 func asProbability(values *numbers, err error) (*numbers, error) {
 	if err != nil {
 		return nil, err
@@ -100,7 +99,7 @@ func (e *evaluation) pathProbability(path *logic.Path, dir solve.Direction) (*nu
 	return e.complement(values), nil
 }
 
-// positivePathProbability returns the minimal or maximal probability of a path formula. It ignores path.Negated.
+// positivePathProbability returns the minimal or maximal probability of a path formula without its outer negation.
 func (e *evaluation) positivePathProbability(path *logic.Path, dir solve.Direction) (*numbers, error) {
 	if e.coalition != nil && path.Form == logic.CostBounded {
 		return nil, e.unsupported(path.X, "found %s for a coalition of players, want a path formula without bounds on rewards", logic.Describe(path.X))
@@ -125,7 +124,7 @@ func (e *evaluation) positivePathProbability(path *logic.Path, dir solve.Directi
 		return e.nextProbability(set, dir)
 	case logic.Until:
 		hasOnlyLowerBound := path.Bound != nil && path.Bound.High == nil
-		if e.onlyFairSchedulers() && hasOnlyLowerBound { // infinitely many steps count, so fairness matters
+		if e.onlyFairSchedulers() && hasOnlyLowerBound { // fairness matters, because infinitely many steps count
 			return e.linearProbability(path.X, dir)
 		}
 		return e.temporalProbability(path, dir)
@@ -133,8 +132,7 @@ func (e *evaluation) positivePathProbability(path *logic.Path, dir solve.Directi
 	return e.linearProbability(path.X, dir)
 }
 
-// linearProbability returns the minimal or maximal probability of an arbitrary path formula in an MDP or a Markov chain, or its value in a game. A
-// game in which one side makes all choices is evaluated as an MDP, whose automata are smaller.
+// linearProbability returns the minimal or maximal probability of an LTL formula, or its value in a game.
 func (e *evaluation) linearProbability(expr sema.Expr, dir solve.Direction) (*numbers, error) {
 	if e.coalition == nil {
 		return e.ltlProbability(expr, dir)
@@ -143,33 +141,34 @@ func (e *evaluation) linearProbability(expr sema.Expr, dir solve.Direction) (*nu
 	if !isOneSided || e.opts.Scheduler {
 		return e.gameLTLValue(expr, dir)
 	}
+	// One side makes all choices: the game is an MDP, whose automata are smaller.
 	coalition := e.coalition
 	e.coalition = nil
 	defer func() { e.coalition = coalition }()
 	return e.ltlProbability(expr, directionOfAll)
 }
 
-// indicator returns the value 1 for the states of a set, and 0 for the others.
+// indicator returns the value 1 for the states of a set, and 0 for other states.
 func (e *evaluation) indicator(set *sparse.Set) *numbers {
-	out := e.constant(fraction(new(big.Rat)), result.Exact)
+	values := e.constant(fraction(new(big.Rat)), result.Exact)
 	one := fraction(big.NewRat(1, 1))
 	for s := range set.All() {
-		out.put(s, one)
+		values.put(s, one)
 	}
-	return out
+	return values
 }
 
-// complement returns 1 minus each of the given probabilities.
-func (e *evaluation) complement(values *numbers) *numbers {
-	out := values.like(len(values.lo))
+// complement returns 1 minus each probability.
+func (e *evaluation) complement(probabilities *numbers) *numbers {
+	complements := probabilities.like(len(probabilities.lo))
 	one := fraction(big.NewRat(1, 1))
-	for s := range values.lo {
-		value, _ := arithmetic(syntax.OpSub, one, values.at(s))
+	for s := range probabilities.lo {
+		value, _ := arithmetic(syntax.OpSub, one, probabilities.at(s))
 		value.Lo = max(value.Lo, 0)
 		value.Hi = min(value.Hi, 1)
-		out.put(s, value)
+		complements.put(s, value)
 	}
-	return out
+	return complements
 }
 
 // nextProbability returns the minimal or maximal probability of X set.
@@ -180,9 +179,8 @@ func (e *evaluation) nextProbability(set *sparse.Set, dir solve.Direction) (*num
 	return e.toNumbers(solve.Next(e.ctx, e.graph, set, dir, e.opts))
 }
 
-// toNumbers converts the results of a function of package solve to numbers. It also records the scheduler that attains the values, whether
-// an iteration stopped before it converged, and whether elimination with an extended range of exponents replaced an iteration. If
-// err is not nil, it only returns err.
+// toNumbers converts a solution of package solve to numbers. It records the scheduler of the solution, and how it was computed. If err is not
+// nil, it only returns err.
 func (e *evaluation) toNumbers(values *solve.Values, err error) (*numbers, error) {
 	if err != nil {
 		return nil, err
@@ -217,30 +215,30 @@ var Sets = logic.Algebra[*sparse.Set]{
 	Neither: func(a, b *sparse.Set) *sparse.Set { return a.Union(b).Complement() },
 }
 
-// temporalProbability returns the minimal or maximal probability of F, G, U, W or R of state formulas, with or without a bound. It rewrites
-// the formula to an until formula or to the negation of one.
+// temporalProbability returns the minimal or maximal probability of F, G, U, W or R of state formulas, with or without a bound. It rewrites the
+// formula to an until formula or to the negation of an until formula.
 func (e *evaluation) temporalProbability(path *logic.Path, dir solve.Direction) (*numbers, error) {
 	left, right, err := e.operands(path.Left, path.Right)
 	if err != nil {
 		return nil, err
 	}
-	left, right, negated := Sets.AsUntil(path.Op, left, right)
-	if negated {
+	left, right, isNegated := Sets.AsUntil(path.Op, left, right)
+	if isNegated {
 		dir = dir.Opposite()
 	}
 	right = e.withUnexplored(path, left, right)
 	if path.Bound != nil && e.kind() == sparse.CTMC {
-		return e.timedUntil(path, left, right, negated)
+		return e.timedUntil(path, left, right, isNegated)
 	}
-	values, err := e.untilProbability(path, left, right, dir, negated)
-	if err != nil || !negated {
+	values, err := e.untilProbability(path, left, right, dir, isNegated)
+	if err != nil || !isNegated {
 		return values, err
 	}
 	return e.complement(values), nil
 }
 
-// untilProbability returns the minimal or maximal probability of `left U right` with the bound of path. negated says that path is the
-// negation of this until formula, which matters for the recorded formula only.
+// untilProbability returns the minimal or maximal probability of `left U right` with the bound of path. negated says that path is the negation
+// of this until formula. It matters only for the recorded formula.
 func (e *evaluation) untilProbability(path *logic.Path, left, right *sparse.Set, dir solve.Direction, negated bool) (*numbers, error) {
 	switch {
 	case e.coalition != nil:
@@ -259,8 +257,7 @@ func (e *evaluation) untilProbability(path *logic.Path, left, right *sparse.Set,
 	return e.toNumbers(solve.BoundedUntil(e.ctx, e.graph, left, right, steps, dir, e.stepOptions(max(steps.Low, steps.High))))
 }
 
-// unboundedUntil returns the minimal or maximal probability of `left U right`. It tries the solver of the options, if there is one, before
-// package solve.
+// unboundedUntil returns the minimal or maximal probability of `left U right`. It tries the solver of the options before package solve.
 func (e *evaluation) unboundedUntil(left, right *sparse.Set, dir solve.Direction) (*numbers, error) {
 	if e.solver != nil {
 		values, err := e.solver.Until(e.ctx, left, right, dir)
@@ -271,8 +268,8 @@ func (e *evaluation) unboundedUntil(left, right *sparse.Set, dir solve.Direction
 	return e.toNumbers(solve.Until(e.ctx, e.graph, left, right, dir, e.optionsForScope()))
 }
 
-// stepOptions returns the options of package solve for a formula with a bound on steps. They ask for bounds instead of fractions if
-// fractions would be much slower, bounds are allowed, and no scheduler is wanted.
+// stepOptions returns the options of package solve for a step bound. They ask for bounds in place of fractions if bounds are allowed and much
+// faster.
 func (e *evaluation) stepOptions(steps int) solve.Options {
 	opts := e.optionsForScope()
 	mayUseBounds := e.exact && e.boundsAllowed && e.schedulerRequest == nil
@@ -282,8 +279,8 @@ func (e *evaluation) stepOptions(steps int) solve.Options {
 	return opts
 }
 
-// optionsForScope returns the options of package solve for values that are needed only in the states of the current scope. If fractions are
-// computed, and neither all values nor a scheduler is wanted, package solve computes them for these states only.
+// optionsForScope returns the options of package solve for the current scope. Fractions are computed only in the states of the scope, unless
+// all values or a scheduler are wanted.
 func (e *evaluation) optionsForScope() solve.Options {
 	opts := e.opts
 	if e.exact && !e.wantsValues && e.schedulerRequest == nil {
@@ -292,7 +289,7 @@ func (e *evaluation) optionsForScope() solve.Options {
 	return opts
 }
 
-// stepInterval evaluates the bound of a temporal operator as an interval of numbers of steps. It returns an error if the interval is empty.
+// stepInterval evaluates the bound of a temporal operator as an interval of numbers of steps. An empty interval is an error.
 func (e *evaluation) stepInterval(path *logic.Path) (solve.Steps, error) {
 	bound, operator := path.Bound, path.Op.String()
 	first, err := e.firstStep(bound, operator)
@@ -312,7 +309,7 @@ func (e *evaluation) stepInterval(path *logic.Path) (solve.Steps, error) {
 	return solve.Steps{Low: first, High: last}, nil
 }
 
-// firstStep returns the least number of steps that satisfies the lower bound of an operator, 0 without a lower bound.
+// firstStep returns the least number of steps that satisfies the lower bound of an operator. It is 0 without a lower bound.
 func (e *evaluation) firstStep(bound *sema.Bound, operator string) (int, error) {
 	if bound.Low == nil {
 		return 0, nil
@@ -345,7 +342,7 @@ func (e *evaluation) lastStep(bound *sema.Bound, operator string) (int, error) {
 	return last, nil
 }
 
-// upperRelation returns the relation of an upper bound: < if the bound is strict, and otherwise <=.
+// upperRelation returns the relation of an upper bound: < if the bound is strict, else <=.
 func upperRelation(isStrict bool) string {
 	if isStrict {
 		return "<"
@@ -363,8 +360,7 @@ func (e *evaluation) stepCount(expr sema.Expr, operator string) (int, error) {
 	return count, e.withPosition(err)
 }
 
-// steadyStateProbability returns the value of an S operator in every state: the long-run probability of a set of states. It returns an error
-// if the model or fair schedulers are not supported.
+// steadyStateProbability returns the value of an S operator in every state: the long-run probability of a set of states.
 func (e *evaluation) steadyStateProbability(formula *logic.Formula) (*numbers, error) {
 	switch {
 	case e.property.Program.Type == syntax.LTS:
@@ -376,8 +372,8 @@ func (e *evaluation) steadyStateProbability(formula *logic.Formula) (*numbers, e
 	case e.space.Model().Intervals():
 		return nil, e.unsupported(formula.X, "found an S operator for a model with intervals")
 	}
-	dir, ok := direction(formula.Threshold, e.forSomeScheduler)
-	if !ok && e.kind() == sparse.MDP {
+	dir, hasDirection := direction(formula.Threshold, e.forSomeScheduler)
+	if !hasDirection && e.kind() == sparse.MDP {
 		return nil, e.failure(result.TypeError, formula.X.Pos(), "found S=? for a nondeterministic model, want a bound such as S>=0.5, or Smin=? or Smax=? (--dialect storm)")
 	}
 	set, err := e.satisfyingStates(formula.Operand)
@@ -407,14 +403,14 @@ func (e *evaluation) quantified(formula *logic.Formula) (truth, error) {
 	}
 	left, right, isNegatedUntil := Sets.AsUntil(path.Op, left, right)
 	isNegated := isNegatedUntil != path.Negated
-	if isNegated { // E of a negated formula is the negation of A of the formula, and A is the negation of E
+	if isNegated { // E [!f] is !A [f], and A [!f] is !E [f]
 		return decidedTruth(e.statesWithPaths(path, !formula.ForAll, left, right)).not(), nil
 	}
 	return decidedTruth(e.statesWithPaths(path, formula.ForAll, left, right)), nil
 }
 
-// statesWithPaths returns the states from which some path satisfies X right or `left U right`, or from which all paths satisfy it if forAll
-// is true. The form of path says which formula it is.
+// statesWithPaths returns the states from which some path, or every path if forAll is true, satisfies a path formula. The formula is X right or
+// `left U right`, as the form of path says.
 func (e *evaluation) statesWithPaths(path *logic.Path, forAll bool, left, right *sparse.Set) *sparse.Set {
 	switch {
 	case path.Form == logic.Next && forAll:

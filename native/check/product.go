@@ -38,9 +38,9 @@ type letters struct {
 	distinct []uint64 // each letter once
 }
 
-// newLetters returns the letters of states 0 to numStates-1. Bit i of a letter says whether the state is in set i.
+// newLetters returns the letter of each state. Bit i of a letter says whether the state is in sets[i].
 func newLetters(numStates int, sets []*sparse.Set) *letters {
-	out := &letters{index: make([]uint32, numStates)}
+	letters := &letters{index: make([]uint32, numStates)}
 	indexes := map[uint64]uint32{}
 	for s := range numStates {
 		letter := uint64(0)
@@ -51,14 +51,14 @@ func newLetters(numStates int, sets []*sparse.Set) *letters {
 		}
 		index, isNew := addKey(indexes, letter)
 		if isNew {
-			out.distinct = append(out.distinct, letter)
+			letters.distinct = append(letters.distinct, letter)
 		}
-		out.index[s] = index
+		letters.index[s] = index
 	}
-	return out
+	return letters
 }
 
-// newProduct builds the product from the given states.
+// newProduct builds the product of a model with the initial component of an automaton. It explores the product from the given starts.
 func newProduct(ctx context.Context, model *sparse.Model, automaton *automata.Automaton, letters *letters, starts []productState) (*productModel, error) {
 	memory := automatonMemory{&automatonReader{auto: automaton, letters: letters}}
 	product, err := sparse.NewProduct(ctx, model, memory, starts, nil, math.MaxInt32)
@@ -109,25 +109,25 @@ func (reader *automatonReader) step(autoState int, state uint32) (int, error) {
 
 // states returns the states of the product whose automaton state has the given class.
 func (product *productModel) states(class automata.Class) *sparse.Set {
-	out := sparse.NewSet(product.NumStates())
+	states := sparse.NewSet(product.NumStates())
 	for i, pair := range product.pairs {
 		if product.auto.Class(pair.auto) == class {
-			out.Add(i)
+			states.Add(i)
 		}
 	}
-	return out
+	return states
 }
 
 // allStates returns the set of all states of the product.
 func (p *productModel) allStates() *sparse.Set { return sparse.FullSet(p.NumStates()) }
 
-// project returns the values of the states of the model from the values of the product. Start s of the product belongs to state s.
+// project returns the values of the states of the model from the values of the product. State s of the model has the value of start s.
 func (product *productModel) project(values *numbers) *numbers {
-	out := values.like(len(product.startStates))
-	for i, s := range product.startStates {
-		out.put(i, values.at(int(s)))
+	projected := values.like(len(product.startStates))
+	for s, start := range product.startStates {
+		projected.put(s, values.at(int(start)))
 	}
-	return out
+	return projected
 }
 
 // reward translates a reward structure of the model to the product.
@@ -139,8 +139,7 @@ func (product *productModel) reward(reward *sparse.Reward) *sparse.Reward {
 	return selectRewards(reward, states, product.choice)
 }
 
-// selectRewards returns a reward structure whose rewards are those of the given states and choices. An index of None stands for a reward of
-// 0.
+// selectRewards returns a reward structure with the rewards of the given states and choices. The index sparse.None stands for the reward 0.
 func selectRewards(reward *sparse.Reward, states, choices []uint32) *sparse.Reward {
 	return &sparse.Reward{
 		Name: reward.Name, Err: reward.Err,
@@ -149,16 +148,16 @@ func selectRewards(reward *sparse.Reward, states, choices []uint32) *sparse.Rewa
 	}
 }
 
-// selectValues returns a slice whose entry i is values[indices[i]], or zero if indices[i] is None. It returns nil if values is nil.
-func selectValues[T any](values []T, indices []uint32) []T {
+// selectValues returns values[index] for each index, or the zero value for sparse.None. It returns nil if values is nil.
+func selectValues[T any](values []T, indexes []uint32) []T {
 	if values == nil {
 		return nil
 	}
-	out := make([]T, len(indices))
-	for i, index := range indices {
+	selected := make([]T, len(indexes))
+	for i, index := range indexes {
 		if index != sparse.None {
-			out[i] = values[index]
+			selected[i] = values[index]
 		}
 	}
-	return out
+	return selected
 }

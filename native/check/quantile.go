@@ -25,7 +25,8 @@ type quantile struct {
 	// above is the relation > or >= between the probability and the threshold: in this file, the probability "exceeds the threshold"
 	// if it has this relation to it.
 	above syntax.Op
-	// holdsAbove says that the property holds if the probability exceeds the threshold; otherwise it holds if it does not.
+	// holdsAbove says whether the property holds above the threshold. If it is false, the property holds where the probability does not
+	// exceed the threshold.
 	holdsAbove bool
 	costs      []int      // the index of each bound in the costs of the path formula
 	units      []*big.Rat // the unit of each bound
@@ -35,13 +36,13 @@ type quantile struct {
 // unbounded is a coordinate without a bound.
 const unbounded = -1
 
-// evaluateQuantile evaluates quantile(...) in the initial state: the minimal bounds with which the formula holds, or the maximal ones.
+// evaluateQuantile evaluates quantile(...) in the initial state: the minimal or maximal bounds with which the formula holds.
 //
 // Source: Hartmanns, Junges, Katoen and Quatmann, Multi-cost bounded tradeoff analysis in MDP (2020), for the quantiles; Storm 1.14
 // for the syntax, in which the formula alone decides whether bounds are minimal or maximal.
 func (e *evaluation) evaluateQuantile(formula *logic.Formula) (result.Value, *result.Interval, error) {
-	if n := len(e.space.Model().Initial); n > 1 {
-		return result.Value{}, nil, e.unsupported(formula.X, "found quantile(...) for a model with %s", noun.Count(n, "initial state"))
+	if numInitial := len(e.space.Model().Initial); numInitial > 1 {
+		return result.Value{}, nil, e.unsupported(formula.X, "found quantile(...) for a model with %s", noun.Count(numInitial, "initial state"))
 	}
 	if modelType := e.property.Program.Type; modelType != syntax.DTMC && modelType != syntax.MDP {
 		return result.Value{}, nil, e.unsupported(formula.X, "found quantile(...) for %s, want a DTMC or an MDP", noun.WithArticle(modelType.String()))
@@ -66,7 +67,7 @@ func (e *evaluation) evaluateQuantile(formula *logic.Formula) (result.Value, *re
 	return q.answer(points)
 }
 
-// ignoredExtrema returns a warning for each bound of a quantile with the wrong word min or max. extremum is the right one.
+// ignoredExtrema returns a warning for each bound of a quantile with the wrong word min or max. extremum is the right word.
 func ignoredExtrema(expr *sema.Quantile, extremum syntax.Extremum) []string {
 	var warnings []string
 	for _, bound := range expr.Bounds {
@@ -93,12 +94,12 @@ func (e *evaluation) newQuantile(expr *sema.Quantile) (*quantile, error) {
 	}
 	costs := q.operator.Path.Costs
 	for _, bound := range expr.Bounds {
-		i := slices.IndexFunc(costs, func(cost sema.Cost) bool { return cost.Bound.High == sema.Expr(bound) })
-		cost, unit, err := e.unboundedCost(costs[i].Struct)
+		costIndex := slices.IndexFunc(costs, func(cost sema.Cost) bool { return cost.Bound.High == sema.Expr(bound) })
+		cost, unit, err := e.unboundedCost(costs[costIndex].Struct)
 		if err != nil {
 			return nil, err
 		}
-		q.costs = append(q.costs, i)
+		q.costs = append(q.costs, costIndex)
 		q.units = append(q.units, unit)
 		q.steps = append(q.steps, cost.maxStepCost())
 	}
@@ -106,9 +107,8 @@ func (e *evaluation) newQuantile(expr *sema.Quantile) (*quantile, error) {
 }
 
 // frontier returns the minimal points at which the probability exceeds the threshold, and the maximal points at which it does not.
-// A box is the set of points that are not greater than its corner in any coordinate, and is represented by the corner. The boxes in
-// the queue and in maximal together contain all points that are not above a minimal point found so far.
 func (q *quantile) frontier() (minimal, maximal [][]int, err error) {
+	// A box is the set of all points below a corner. The boxes in queue and maximal contain all points that are not above a minimal point.
 	queue := [][]int{slices.Repeat([]int{unbounded}, len(q.costs))}
 	for len(queue) > 0 {
 		box := queue[0]
@@ -132,24 +132,25 @@ func (q *quantile) frontier() (minimal, maximal [][]int, err error) {
 
 // excludePoint replaces each box that contains a point by the largest boxes in it that do not contain the point.
 func excludePoint(boxes [][]int, point []int) [][]int {
-	var out [][]int
+	var remaining [][]int
 	for _, box := range boxes {
 		if !isWithin(point, box) {
-			out = append(out, box)
+			remaining = append(remaining, box)
 			continue
 		}
 		for i, coordinate := range point {
-			if coordinate > 0 {
-				part := slices.Clone(box)
-				part[i] = coordinate - 1
-				out = append(out, part)
+			if coordinate == 0 {
+				continue
 			}
+			smallerBox := slices.Clone(box)
+			smallerBox[i] = coordinate - 1
+			remaining = append(remaining, smallerBox)
 		}
 	}
-	return out
+	return remaining
 }
 
-// largestBoxes returns the boxes that are not within another box, and not within a finished box. It keeps the first one of equal boxes.
+// largestBoxes returns the boxes that are not within another box or within a finished box. Of several equal boxes it returns the first box.
 func largestBoxes(boxes, finished [][]int) [][]int {
 	var largest [][]int
 	for i, box := range boxes {
@@ -163,7 +164,7 @@ func largestBoxes(boxes, finished [][]int) [][]int {
 	return largest
 }
 
-// isWithin reports whether a point, or the box with this corner, is within a box: no coordinate is greater than that of the box.
+// isWithin reports whether a point, or the box with this corner, is within a box: no coordinate is greater than the coordinate of the box.
 func isWithin(point, box []int) bool {
 	for i, coordinate := range point {
 		if box[i] != unbounded && (coordinate == unbounded || coordinate > box[i]) {
@@ -173,12 +174,8 @@ func isWithin(point, box []int) bool {
 	return true
 }
 
-// pointAbove returns a point of a box, without unbounded coordinates, at which the probability exceeds the threshold. It returns nil
-// if there is no such point.
-//
-// It doubles the unbounded coordinates until the probability exceeds the threshold. When these bounds grow, the probability converges to
-// the probability without them. Minimal probabilities converge too, because the optimal schedulers for growing bounds have a scheduler as
-// their limit.
+// pointAbove returns a point of a box, without unbounded coordinates, at which the probability exceeds the threshold. It returns nil if there
+// is no such point.
 func (q *quantile) pointAbove(box []int) ([]int, error) {
 	isAbove, err := q.isAbove(box, q.above)
 	if !isAbove || err != nil {
@@ -191,6 +188,8 @@ func (q *quantile) pointAbove(box []int) ([]int, error) {
 	if err != nil {
 		return nil, err
 	}
+	// With growing bounds, the probability converges to the probability without them. Minimal probabilities converge too, because optimal
+	// schedulers for growing bounds have a scheduler as their limit.
 	for size := 1; ; size = min(2*size, lastSize) {
 		point := replaceUnbounded(box, min(size, maxUnits))
 		isAbove, err := q.isAbove(point, q.above)
@@ -209,9 +208,9 @@ func (q *quantile) pointAbove(box []int) ([]int, error) {
 	}
 }
 
-// lastSize returns the greatest number of units that pointAbove tries for the unbounded coordinates of a box. provesAbsence says that the
-// probability exceeds the threshold nowhere in the box if it does not exceed it there. The number is limited only if the probability
-// without the bounds is the threshold itself, because finite bounds may not attain this limit.
+// lastSize returns the greatest number of units to try for the unbounded coordinates of a box. It is limited only if the probability without
+// bounds equals the threshold, because finite bounds may not attain it. provesAbsence says that the box has no point above the threshold if
+// this number of units is not above it.
 func (q *quantile) lastSize(box []int) (units int, provesAbsence bool, err error) {
 	if q.above == syntax.OpGt {
 		return math.MaxInt, true, nil
@@ -234,20 +233,18 @@ func replaceUnbounded(box []int, units int) []int {
 	return point
 }
 
-// sufficientUnits returns a number of units with the following property: if the probability attains its limit with any bounds in
-// place of the unbounded coordinates of a box, then it attains the limit with this number of units for each of them. It is the number of
-// states of the product of the model and the other bounds, times the greatest number of units of one step.
-//
-// The number is proven in three cases, for which provesAbsence is true. In a Markov chain, and for a maximal probability: if a scheduler
-// attains the limit with bounded costs, then so does a scheduler that needs the least possible bound in each state of the product,
-// and the sorted least bounds differ by at most one step each. For a minimal probability of 1: no path to the goal has a cycle with
-// a positive cost. Other minimal probabilities may attain their limit later.
+// sufficientUnits returns a number of units that suffices for the unbounded coordinates of a box: if the probability attains its limit with
+// some bounds, it attains the limit with this number. The number is the states of the product times the greatest units of one step. If
+// provesAbsence is false, the number is not proven sufficient.
 func (q *quantile) sufficientUnits(box []int) (units int, provesAbsence bool, err error) {
 	direction, err := q.optimisationDirection(q.operator)
 	if err != nil {
 		return 0, false, err
 	}
-	provesAbsence = q.kind() != sparse.MDP || direction == solve.Max || q.threshold.isPoint() && q.threshold.Lo == 1
+	// For a maximum, some optimal scheduler needs the least possible bound in each product state, and the sorted least bounds differ by at
+	// most one step each. For a minimal probability of 1, no path to the goal has a cycle with a positive cost.
+	isMinimalOne := q.threshold.isPoint() && q.threshold.Lo == 1
+	provesAbsence = q.kind() != sparse.MDP || direction == solve.Max || isMinimalOne
 	product := big.NewInt(int64(q.space.Model().NumStates()))
 	unitsPerStep := 0
 	for i, bound := range box {
@@ -269,8 +266,8 @@ func (q *quantile) sufficientUnits(box []int) (units int, provesAbsence bool, er
 	return int(product.Int64()), provesAbsence, nil
 }
 
-// minimize makes a point at which the probability exceeds the threshold minimal. It lowers one coordinate after the other, by binary
-// search, as long as the probability exceeds the threshold.
+// minimize lowers the coordinates of a point above the threshold until the point is minimal. It lowers one coordinate after the other, by
+// binary search.
 func (q *quantile) minimize(point []int) error {
 	for i, high := range point {
 		low := unbounded // the greatest bound with which the probability does not exceed the threshold
@@ -291,19 +288,20 @@ func (q *quantile) minimize(point []int) error {
 	return nil
 }
 
-// path returns the path formula with the coordinates of a point as bounds. It omits the bounds of unbounded coordinates. The formula is an
-// until formula if no bound is left.
+// path returns the path formula with the coordinates of a point as bounds. It omits the bounds of unbounded coordinates. Without any bound it
+// is an until formula.
 func (q *quantile) path(point []int) *logic.Path {
 	path := *q.operator.Path
 	path.Costs = nil
-	for i, cost := range q.operator.Path.Costs {
-		k := slices.Index(q.costs, i)
-		isOtherBound := k < 0
+	for costIndex, cost := range q.operator.Path.Costs {
+		coordinate := slices.Index(q.costs, costIndex)
+		isOtherBound := coordinate < 0
 		switch {
 		case isOtherBound:
 			path.Costs = append(path.Costs, cost)
-		case point[k] != unbounded:
-			high := &sema.Const{Base: sema.Base{ValueType: sema.Double, Position: cost.Bound.At}, Val: sema.RatValue(q.rewardOf(k, point[k]))}
+		case point[coordinate] != unbounded:
+			reward := sema.RatValue(q.rewardOf(coordinate, point[coordinate]))
+			high := &sema.Const{Base: sema.Base{ValueType: sema.Double, Position: cost.Bound.At}, Val: reward}
 			path.Costs = append(path.Costs, sema.Cost{Struct: cost.Struct, Bound: &sema.Bound{High: high, At: cost.Bound.At}})
 		}
 	}
@@ -313,13 +311,13 @@ func (q *quantile) path(point []int) *logic.Path {
 	return &path
 }
 
-// rewardOf converts coordinate i of a point, a number of units, to a reward.
-func (q *quantile) rewardOf(i, units int) *big.Rat {
-	return new(big.Rat).Mul(q.units[i], big.NewRat(int64(units), 1))
+// rewardOf converts the number of units of a coordinate to a reward.
+func (q *quantile) rewardOf(coordinate, units int) *big.Rat {
+	return new(big.Rat).Mul(q.units[coordinate], big.NewRat(int64(units), 1))
 }
 
-// isAbove reports whether the probability with the bounds at a point has the relation > or >= to the threshold. It returns an
-// *undecidedError if the bounds of the probability do not decide this.
+// isAbove reports whether the probability with the bounds at a point has a relation, > or >=, to the threshold. The error is an *undecidedError
+// if the bounds of the probability do not decide this.
 func (q *quantile) isAbove(point []int, relation syntax.Op) (bool, error) {
 	if err := q.ctx.Err(); err != nil {
 		return false, err
@@ -331,14 +329,14 @@ func (q *quantile) isAbove(point []int, relation syntax.Op) (bool, error) {
 		return false, err
 	}
 	q.limitAccuracy(values.accuracy)
-	isAbove, decided := compare(relation, values.at(int(q.space.Model().Initial[0])), q.threshold)
-	if !decided {
+	isAbove, isDecided := compare(relation, values.at(int(q.space.Model().Initial[0])), q.threshold)
+	if !isDecided {
 		return false, &undecidedError{q.operator.X.Pos(), "the bounds of a probability do not decide whether it reaches the threshold of the quantile"}
 	}
 	return isAbove, nil
 }
 
-// answer returns points as the value of the property: a number if the quantile has one bound, and otherwise a curve.
+// answer converts points to the value of the property: a number if the quantile has one bound, and a curve if it has several.
 func (q *quantile) answer(points [][]int) (result.Value, *result.Interval, error) {
 	curve := q.curve(points)
 	if len(q.costs) > 1 {
@@ -348,8 +346,7 @@ func (q *quantile) answer(points [][]int) (result.Value, *result.Interval, error
 	return value, bound, nil
 }
 
-// curve returns points as a curve of rewards. Its Num is the greatest error of a coordinate. It has no fractions if a coordinate is
-// infinite.
+// curve converts points to a curve of rewards. Its Num is the greatest error of a coordinate. It has no fractions if a coordinate is infinite.
 func (q *quantile) curve(points [][]int) result.Value {
 	curve := result.Value{Kind: result.Curve}
 	for _, point := range points {
@@ -376,8 +373,8 @@ func (q *quantile) curve(points [][]int) result.Value {
 	return curve
 }
 
-// onlyCoordinate returns the only coordinate of the only point of a curve as a number. If the curve has no point, then the property holds
-// with no bound: the minimal bound is infinite, and the maximal bound is not a number (NaN).
+// onlyCoordinate returns the coordinate of a curve with one point as a number. If the curve has no point, the property holds for no bound: a
+// minimal bound is infinite, and a maximal bound is NaN.
 func (q *quantile) onlyCoordinate(curve result.Value) (result.Value, *result.Interval) {
 	isEmpty := len(curve.Points) == 0
 	if isEmpty && !q.holdsAbove {

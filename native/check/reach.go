@@ -32,8 +32,8 @@ type Reach struct {
 	Bound *big.Rat
 }
 
-// Reach evaluates a property like Check, and also returns the path formula of its operator P. The error says why there is no
-// such formula, for example because the formula has a time bound. The verdict is always the same as from Check.
+// Reach evaluates a property, and returns the path formula of its operator P with the verdict of Check. The error says why there is no such
+// formula, for example because of a time bound.
 func (c *Checker) Reach(ctx context.Context, property *Property) (*Reach, result.Verdict, error) {
 	op, err := pathOperator(property)
 	if err != nil {
@@ -70,7 +70,7 @@ func (c *Checker) Reach(ctx context.Context, property *Property) (*Reach, result
 	return &reach, verdict, nil
 }
 
-// checkPathsSupported returns an error unless the paths of the model under one scheduler can be listed.
+// checkPathsSupported returns an error if the paths of the model under a scheduler cannot be listed.
 func (c *Checker) checkPathsSupported(property *Property) error {
 	modelType := property.Program.Type
 	switch {
@@ -84,8 +84,7 @@ func (c *Checker) checkPathsSupported(property *Property) error {
 	return nil
 }
 
-// setBound sets the relation and the bound of the operator, as they are in its threshold. A query has no bound. It is an error if the bound
-// is not a fraction.
+// setBound sets the relation and the bound of a threshold. A query has no bound. It is an error if the bound is not a fraction.
 func (reach *Reach) setBound(threshold sema.Threshold) error {
 	reach.Rel = threshold.Rel
 	if threshold.Query() {
@@ -102,7 +101,7 @@ func (reach *Reach) setBound(threshold sema.Threshold) error {
 	return nil
 }
 
-// pathOperator returns the operator P of a property, so that its paths can be listed. The error says why they cannot.
+// pathOperator returns the operator P of a property. The error says why the paths of the property cannot be listed.
 func pathOperator(property *Property) (*logic.Formula, error) {
 	formula := logic.Of(property.X)
 	switch {
@@ -118,15 +117,15 @@ func pathOperator(property *Property) (*logic.Formula, error) {
 	return formula, nil
 }
 
-// recordUntil records an until formula if it is evaluated for the operator whose scheduler is wanted. negated says that the path formula of
-// the operator is its negation.
+// recordUntil records an until formula if it belongs to the operator whose scheduler is wanted. negated says that the path formula of the
+// operator is the negation of the until formula.
 func (e *evaluation) recordUntil(left, right *sparse.Set, steps solve.Steps, negated bool) {
 	if e.schedulerRequest != nil && e.schedulerRequest.inOperator {
 		e.schedulerRequest.reach = &Reach{Left: left, Right: right, Steps: steps, Negated: negated}
 	}
 }
 
-// extremalInitialState returns the initial state with the smallest value if the operator asks for a minimum, and otherwise with the
+// extremalInitialState returns the initial state with the extremal value: the least value if the operator asks for a minimum, else the
 // greatest value.
 func (r *schedulerRequest) extremalInitialState(operator *logic.Formula, model *sparse.Model) int {
 	wantsLeast, _ := operator.Threshold.Least(false)

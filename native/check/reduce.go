@@ -25,12 +25,10 @@ type Reduced struct {
 	Partition *quotient.Partition
 }
 
-// Reduce returns the quotient of an exact space by the coarsest strong bisimulation that respects
-// the formulas over variables, the labels and the reward structures of the properties. The
-// partition is checked. The error is a *result.Failure of class Unsupported if a property has an
-// operator that the quotient does not preserve, such as a filter that counts states.
-//
-// If a partition is given, it is checked and used instead; it may be finer than the coarsest one.
+// Reduce returns the quotient of an exact space by the coarsest strong bisimulation that preserves
+// the properties. If a partition is given, it uses this partition instead. It checks the partition
+// in any case. The error is a *result.Failure of class Unsupported if a quotient does not preserve
+// an operator of a property, such as a filter that counts states.
 func Reduce(ctx context.Context, compiled *compile.Model, space *explicit.Space, properties []*Property, given *quotient.Partition) (*Reduced, error) {
 	builder, err := newQuotientBuilder(ctx, compiled, space, properties)
 	if err != nil {
@@ -39,8 +37,8 @@ func Reduce(ctx context.Context, compiled *compile.Model, space *explicit.Space,
 	return builder.build(ctx, given)
 }
 
-// newQuotientBuilder returns a builder for a quotient that preserves the properties. It returns an error if the type of the model or an
-// operator of a property is not supported.
+// newQuotientBuilder returns a builder for a quotient that preserves the properties. It is an error if the type of the model or an operator of
+// a property is not supported.
 func newQuotientBuilder(ctx context.Context, compiled *compile.Model, space *explicit.Space, properties []*Property) (*quotientBuilder, error) {
 	program := compiled.Program()
 	switch {
@@ -60,10 +58,10 @@ func newQuotientBuilder(ctx context.Context, compiled *compile.Model, space *exp
 	return builder, nil
 }
 
-// build returns the quotient by the given partition, which it checks. If the partition is nil, it uses the coarsest bisimulation that
-// preserves the sets of states and the rewards of the builder.
-func (builder *quotientBuilder) build(ctx context.Context, given *quotient.Partition) (*Reduced, error) {
-	space, partition := builder.space, given
+// build checks a partition and returns the quotient. If partition is nil, it uses the coarsest bisimulation that preserves the sets of states
+// and the rewards of the builder.
+func (builder *quotientBuilder) build(ctx context.Context, partition *quotient.Partition) (*Reduced, error) {
+	space := builder.space
 	var rewards []*sparse.Reward
 	indices := slices.Sorted(maps.Keys(builder.rewards))
 	for _, i := range indices {
@@ -90,12 +88,12 @@ func (builder *quotientBuilder) build(ctx context.Context, given *quotient.Parti
 	return &Reduced{space.Quotient(partition.First, quotientModel, quotientRewards), partition}, nil
 }
 
-// checkPartition returns an error unless the partition is a bisimulation that preserves the sets of states of the builder and the given
-// rewards. The error names two states that are wrongly in one block.
+// checkPartition returns an error if a partition is not a bisimulation that preserves the sets of states of the builder and the rewards. The
+// error names two states that are wrongly in one block.
 func (builder *quotientBuilder) checkPartition(ctx context.Context, partition *quotient.Partition, rewards []*sparse.Reward) error {
 	err := partition.Check(ctx, builder.space.Model(), builder.block, rewards)
-	mistake, ok := errors.AsType[*quotient.MistakeError](err)
-	if !ok {
+	mistake, isMistake := errors.AsType[*quotient.MistakeError](err)
+	if !isMistake {
 		return err
 	}
 	stateText := func(s int) string { return builder.space.Compiled().StateText(builder.space.State(nil, s)) }
@@ -119,8 +117,8 @@ func (builder *quotientBuilder) addProperty(ctx context.Context, property *Prope
 // preservedFilters are the filters that have the same value over the blocks as over the states.
 var preservedFilters = []string{"min", "max", "range", "forall", "exists"}
 
-// addFormula adds the sets of states and the reward structures that occur in a formula. It returns an error if a quotient does not preserve
-// the value of the formula.
+// addFormula adds the sets of states and the reward structures of a formula. It is an error if a quotient does not preserve the value of the
+// formula.
 func (builder *quotientBuilder) addFormula(e *evaluation, expr sema.Expr) error {
 	formula := logic.Of(expr)
 	if err := checkPreserved(e, formula); err != nil {
@@ -164,7 +162,7 @@ func checkPreserved(e *evaluation, formula *logic.Formula) error {
 	return nil
 }
 
-// unpreservedOperator returns words for the outermost operator of a formula if no quotient preserves its value, and otherwise "".
+// unpreservedOperator describes the outermost operator of a formula if quotients do not preserve its value. It returns "" for other operators.
 func unpreservedOperator(formula *logic.Formula) string {
 	switch kind := formula.Kind; {
 	case kind == logic.Objectives, kind == logic.Lexicographic, kind == logic.Quantile:
@@ -207,8 +205,8 @@ func hasCosts(expr sema.Expr) bool {
 	return false
 }
 
-// splitByFormula refines the partition: it separates the states that satisfy a Boolean expression from the other states of their block. It
-// returns an error for a numeric expression.
+// splitByFormula refines the partition: it separates the states that satisfy a Boolean expression from the other states of their block. A
+// numeric expression is an error.
 func (builder *quotientBuilder) splitByFormula(e *evaluation, expr sema.Expr) error {
 	if _, isConstant := expr.(*sema.Const); isConstant {
 		return nil

@@ -25,7 +25,7 @@ func (e *evaluation) rewardOperator(formula *logic.Formula) (*numbers, error) {
 	}
 	reward, err := e.reward(objective.Struct)
 	if err != nil {
-		if rewards, ok := e.signedStructure(objective.Struct); ok {
+		if rewards, isSigned := e.signedStructure(objective.Struct); isSigned {
 			return e.signedReward(formula, rewards, dir)
 		}
 		return nil, err
@@ -78,7 +78,7 @@ func (e *evaluation) rewardWithoutTarget(formula *logic.Formula, reward *sparse.
 	return e.steppedReward(objective, reward, dir)
 }
 
-// longRunReward returns the minimal or maximal long-run average reward (S): per unit of time in continuous time, and otherwise per step.
+// longRunReward returns the minimal or maximal long-run average reward (S): per step, or per unit of time in continuous time.
 func (e *evaluation) longRunReward(formula *logic.Formula, reward *sparse.Reward, dir solve.Direction) (*numbers, error) {
 	if e.property.Program.Model().IsMarkovAutomaton() {
 		return e.longRunPerTime(formula, func(time *sparse.Reward) (*solve.Values, error) {

@@ -8,8 +8,8 @@ import (
 	"tilecheck/result"
 )
 
-// robustDirection returns whether P or R of an interval model asks for a minimum or a maximum over the schedulers, and over the
-// probabilities that nature picks from the intervals. A bound must hold for all schedulers and all choices of nature.
+// robustDirection returns how P or R of an interval model optimises: the direction of the schedulers, and the direction of nature, which picks
+// probabilities from the intervals. A bound must hold for all schedulers and all probabilities.
 //
 // Source: PRISM, which also requires that lower ends of intervals are above zero.
 func (e *evaluation) robustDirection(formula *logic.Formula) (solve.Direction, error) {

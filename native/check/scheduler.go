@@ -24,13 +24,11 @@ type Scheduler struct {
 	Controller *sparse.Controller
 }
 
-// Scheduler evaluates a property of an MDP like Check. It also returns a scheduler that attains the value of the operator P,
-// R or S of the property. The operator may be within filters and <<*>>. If the operator has a bound, the scheduler attains
-// the value that is compared with the bound. For multi(…) it meets the bounds and attains the value of the query.
-// Schedulers of operators that are nested in a formula are not returned.
+// Scheduler evaluates a property of an MDP, and returns a scheduler with the verdict of Check. The scheduler attains the value of the operator
+// P, R or S of the property, which may be within filters and <<*>>. An operator with a bound has the scheduler of the value that is compared.
+// For multi(…) the scheduler meets the bounds and attains the value of the query.
 //
-// If the formula has a bound on the number of steps, the scheduler counts steps. The error says why there is no scheduler.
-// The verdict is always the same as from Check.
+// The error says why there is no scheduler.
 func (c *Checker) Scheduler(ctx context.Context, property *Property) (*Scheduler, result.Verdict, error) {
 	op, err := schedulerOperator(property)
 	if err == nil {
@@ -55,8 +53,7 @@ func (c *Checker) Scheduler(ctx context.Context, property *Property) (*Scheduler
 	return &Scheduler{Space: request.space, Choices: request.choices}, verdict, nil
 }
 
-// checkWithScheduler evaluates a property like Check, and asks for a scheduler of its operator op. The request has the scheduler that was
-// found.
+// checkWithScheduler evaluates a property, and records a scheduler of its operator op. The request has the scheduler.
 func (c *Checker) checkWithScheduler(ctx context.Context, property *Property, op *logic.Formula) (*schedulerRequest, result.Verdict) {
 	request := &schedulerRequest{operator: op.X}
 	c.schedulerRequest = request
@@ -64,8 +61,8 @@ func (c *Checker) checkWithScheduler(ctx context.Context, property *Property, op
 	return request, c.Check(ctx, property)
 }
 
-// checkSchedulerSupported returns an error if no scheduler of the operator op can be returned, because of the model, its type or the
-// restriction to fair schedulers.
+// checkSchedulerSupported returns an error if a scheduler of the operator op is not supported for the model or the restriction to fair
+// schedulers.
 func (c *Checker) checkSchedulerSupported(property *Property, op *logic.Formula) error {
 	space := c.bounds.space
 	remembersReward := op.Kind == logic.Reward && op.Objective.Form == logic.ZeroUnlessReached
@@ -84,7 +81,7 @@ func (c *Checker) checkSchedulerSupported(property *Property, op *logic.Formula)
 	return nil
 }
 
-// schedulerOperator returns the operator of a property that a scheduler is wanted of. It looks inside filters and strategy operators. The
+// schedulerOperator returns the operator of a property that has a scheduler: the outermost operator within filters and strategy operators. The
 // error says why the property has no scheduler.
 func schedulerOperator(property *Property) (*logic.Formula, error) {
 	formula := logic.Of(property.X)
@@ -110,7 +107,7 @@ func schedulerOperator(property *Property) (*logic.Formula, error) {
 	return nil, noSchedulerError(property, formula.X, "found %s, want an operator P, R or S, which has a scheduler", describeOutermost(formula.X))
 }
 
-// describeOutermost returns words for the outermost operator of an expression, for error messages.
+// describeOutermost describes the outermost operator of an expression, for error messages.
 func describeOutermost(expr sema.Expr) string {
 	switch expr.(type) {
 	case *sema.Unary, *sema.Binary, *sema.Call, *sema.Cond:
@@ -150,14 +147,15 @@ type schedulerRequest struct {
 	values     *numbers // the values of an operator P
 }
 
-// beginRecording starts to record schedulers if the scheduler of an operator is wanted. The caller calls end after the evaluation of the
-// operator. The last recorded scheduler belongs to the operator, because nested operators are evaluated earlier.
+// beginRecording starts to record schedulers if the scheduler of this operator is wanted. The caller must call end after the evaluation of the
+// operator.
 func (e *evaluation) beginRecording(formula *logic.Formula) (end func()) {
 	request := e.schedulerRequest
 	isWanted := request != nil && request.operator == formula.X
 	if !isWanted {
 		return func() {}
 	}
+	// Nested operators are evaluated earlier, so the last recorded scheduler belongs to this operator.
 	request.inOperator = true
 	request.space = e.space
 	request.choices = [][]uint32{anyChoice(e.space.Model())}
@@ -170,7 +168,8 @@ func (e *evaluation) beginRecording(formula *logic.Formula) (end func()) {
 	}
 }
 
-// recordScheduler records the scheduler of a solution if a scheduler is wanted: a memoryless one or, if that is nil, one that counts steps.
+// recordScheduler records the scheduler of a solution if a scheduler is wanted. bySteps is a scheduler that counts steps. It is used if
+// memoryless is nil.
 func (e *evaluation) recordScheduler(memoryless []uint32, bySteps [][]uint32) {
 	if !e.opts.Scheduler {
 		return
@@ -183,9 +182,9 @@ func (e *evaluation) recordScheduler(memoryless []uint32, bySteps [][]uint32) {
 
 // anyChoice returns a scheduler that allows any choice in every state.
 func anyChoice(model *sparse.Model) []uint32 {
-	out := make([]uint32, model.NumStates())
-	for s := range out {
-		out[s] = sparse.None
+	choices := make([]uint32, model.NumStates())
+	for s := range choices {
+		choices[s] = sparse.None
 	}
-	return out
+	return choices
 }

@@ -11,11 +11,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// signedReward returns the value of an R operator over a structure with negative rewards.
-//
-// In a Markov chain the value is the expected positive rewards minus the expected absolute values of the negative rewards.
-// In an MDP a constant is added to the reward of every step, so that no reward is negative. The sum of these constants is
-// the same under every scheduler, and is subtracted from the value.
+// signedReward returns the value of an R operator over a structure with negative rewards. It reduces the problem to nonnegative rewards.
 func (e *evaluation) signedReward(formula *logic.Formula, rewards solve.Signed, dir solve.Direction) (*numbers, error) {
 	objective := formula.Objective
 	solver := e.solver
@@ -42,8 +38,8 @@ func (e *evaluation) signedReward(formula *logic.Formula, rewards solve.Signed, 
 	return e.shiftedReward(formula, rewards, dir)
 }
 
-// shiftedReward returns the value of signedReward in an MDP, for an objective that counts the same number of rewards under every scheduler. It
-// adds a constant to each reward, so that none is negative, and subtracts the sum of these constants from the value.
+// shiftedReward returns the value of an objective over signed rewards in an MDP. It adds a constant to each reward to make it nonnegative, and
+// subtracts the total of the constants from the value. The number of rewards must be the same under every scheduler.
 func (e *evaluation) shiftedReward(formula *logic.Formula, rewards solve.Signed, dir solve.Direction) (*numbers, error) {
 	isInstantaneous := formula.Objective.Form == logic.Instantaneous
 	numRewards, err := e.numberOfRewards(formula)
@@ -59,8 +55,7 @@ func (e *evaluation) shiftedReward(formula *logic.Formula, rewards solve.Signed,
 	return e.subtract(values, func(int) number { return totalShift }), nil
 }
 
-// numberOfRewards returns the value that an R operator has if every step earns a reward of 1. It returns an error if this value depends
-// on the scheduler.
+// numberOfRewards returns the value of an R operator if every step earns the reward 1. It is an error if this value depends on the scheduler.
 func (e *evaluation) numberOfRewards(formula *logic.Formula) (*big.Rat, error) {
 	objective := formula.Objective
 	dependsOnTime := e.property.Program.Model().IsMarkovAutomaton() // then a long-run average is per unit of time, not per step
@@ -76,27 +71,27 @@ func (e *evaluation) numberOfRewards(formula *logic.Formula) (*big.Rat, error) {
 	return nil, e.unsupportedNegative(formula, "with "+logic.Describe(objective.X))
 }
 
-// unsupportedNegative returns the error that negative rewards are not supported in some place, such as "with F0".
+// unsupportedNegative returns the error that negative rewards are not supported in a context, such as "with F0".
 func (e *evaluation) unsupportedNegative(formula *logic.Formula, where string) error {
 	return e.unsupported(formula.X, "found negative rewards %s", where)
 }
 
-// subtract returns values minus subtrahend(s) in each state s of the domain. The result has the bounds -infinity and infinity where the
-// operands are too wide to bound it.
+// subtract returns values minus subtrahend(s) in each state s of the domain. A difference without finite bounds has the bounds -infinity and
+// infinity.
 func (e *evaluation) subtract(values *numbers, subtrahend func(s int) number) *numbers {
-	out := values.like(len(values.lo))
+	differences := values.like(len(values.lo))
 	for s := range e.domain().All() {
-		difference, ok := arithmetic(syntax.OpSub, values.at(s), subtrahend(s))
-		if !ok {
+		difference, hasBounds := arithmetic(syntax.OpSub, values.at(s), subtrahend(s))
+		if !hasBounds {
 			difference = between(math.Inf(-1), math.Inf(1))
 		}
-		out.put(s, difference)
+		differences.put(s, difference)
 	}
-	return out
+	return differences
 }
 
-// signedInChain returns the expected positive rewards minus the expected absolute values of the negative rewards, in a
-// Markov chain.
+// signedInChain returns the value of an objective over signed rewards in a Markov chain: the expected positive rewards minus the expected
+// absolute values of the negative rewards.
 func (e *evaluation) signedInChain(formula *logic.Formula, rewards solve.Signed) (*numbers, error) {
 	earned, err := e.rewardValue(formula, rewards.Earned, solve.Max)
 	if err != nil {
@@ -125,8 +120,7 @@ func (e *evaluation) stateText(s int) string {
 	return e.space.Compiled().StateText(e.space.State(nil, s))
 }
 
-// discountedSum returns the discounted sum of a reward of 1 in every step: 1/(1-d) for the discount factor d, or (1-d^k)/(1-d) if the
-// objective has a bound of k steps.
+// discountedSum returns the discounted sum of the reward 1 in every step: 1/(1-d) for the discount factor d, or (1-d^k)/(1-d) for k steps.
 func (e *evaluation) discountedSum(objective *logic.Objective) (*big.Rat, error) {
 	factor, err := e.discountFactor(objective.Discount)
 	if err != nil {
@@ -148,9 +142,8 @@ func (e *evaluation) discountedSum(objective *logic.Objective) (*big.Rat, error)
 	return unbounded.Mul(unbounded, one.Sub(one, power)), nil
 }
 
-// signedUntil returns the minimal or maximal expected reward until a target in an MDP. Every scheduler must reach the target with
-// probability one. The rewards are made non-negative by a potential of the states, which changes the value of state s by
-// potential[s].
+// signedUntil returns the minimal or maximal expected signed reward until a target in an MDP. A potential of the states makes the rewards
+// nonnegative, and is subtracted from the values. Every scheduler must reach the target almost surely.
 func (e *evaluation) signedUntil(formula *logic.Formula, rewards solve.Signed, target *sparse.Set, dir solve.Direction) (*numbers, error) {
 	shaped, potential, err := rewards.Potential(e.ctx, e.graph, target, e.domain(), e.opts)
 	if errors.Is(err, solve.ErrMayMiss) {
@@ -170,7 +163,7 @@ func (e *evaluation) signedUntil(formula *logic.Formula, rewards solve.Signed, t
 	return e.subtract(values, func(s int) number { return fraction(new(big.Rat).SetFloat64(potential[s])) }), nil
 }
 
-// endStates returns the states of an MDP all of whose choices are self-loops without a reward.
+// endStates returns the states of an MDP whose choices are all self-loops without a reward.
 func (e *evaluation) endStates(rewards solve.Signed) *sparse.Set {
 	ends := sparse.NewSet(e.graph.NumStates())
 	for s := range e.graph.NumStates() {
@@ -195,8 +188,8 @@ func (e *evaluation) isEndState(s int, rewards solve.Signed) bool {
 	return true
 }
 
-// signedStructure returns the reward structure with the given index, as its positive and its negative rewards. ok is false if the structure
-// has another error, or if float64 numbers are computed and cannot represent one of its rewards.
+// signedStructure returns the positive and the negative rewards of the reward structure with the given index. ok is false if the structure has
+// an error, or if a floating-point evaluation cannot represent its rewards.
 func (e *evaluation) signedStructure(index int) (rewards solve.Signed, ok bool) {
 	earned, lost, err := e.space.SignedReward(index)
 	if err != nil || !e.exact && (earned.Unfit != nil || lost.Unfit != nil) {

@@ -21,9 +21,8 @@ import (
 	"tilecheck/result"
 )
 
-// Stages begins to evaluate a property of a DTMC in stages. The first stage has the states of the checker's space. The result is
-// nil unless the property is P=? of F or U, or R=? of F, over labels and variables, and the first stage has no cycle through
-// several states.
+// Stages evaluates the first stage of a property of a DTMC: the states of the checker's space. It supports P=? of F or U, and R=? of F, of
+// formulas over labels and variables. It returns nil for other properties, and if the first stage has a cycle through several states.
 func (c *Checker) Stages(ctx context.Context, property *Property) *Stages {
 	stages := c.newStages(property)
 	if stages == nil {
@@ -39,10 +38,9 @@ func (c *Checker) Stages(ctx context.Context, property *Property) *Stages {
 	return stages
 }
 
-// Sum explores the remaining states with the given options, and returns the value of the property. ok is false if the chain cannot
-// be split into stages, because a cycle leads through several states of a stage or because later stages find most states again.
-// It is also false if the bounds are wider than required. The error comes from the context, or describes a state in which the model is
-// wrong.
+// Sum evaluates all further stages, and returns the verdict. ok is false if the bounds are wider than required, or if the chain cannot be split
+// into stages: a stage has a cycle through several states, or later stages find most states again. The error is the context's, or describes
+// a state in which the model is wrong.
 func (stages *Stages) Sum(ctx context.Context, options explicit.Options) (verdict result.Verdict, ok bool, err error) {
 	if report := options.Progress; report != nil {
 		options.Progress = func(stage progress.Progress) {
@@ -63,8 +61,7 @@ func (stages *Stages) Sum(ctx context.Context, options explicit.Options) (verdic
 	return verdict, ok, nil
 }
 
-// verdict returns the verdict with the value after the last stage. isNarrow reports whether the bounds of the value are as narrow as
-// required.
+// verdict returns the verdict with the value after the last stage. isNarrow says whether the bounds of the value are narrow enough.
 func (stages *Stages) verdict() (verdict result.Verdict, isNarrow bool) {
 	value := stages.expectedValue
 	answer := &outcome{
@@ -84,8 +81,7 @@ func (stages *Stages) verdict() (verdict result.Verdict, isNarrow bool) {
 	return verdict, answer.width <= stages.checker.opts.epsilon()
 }
 
-// nextStage explores the states that are reachable from the remaining ones, and propagates the probabilities of the
-// remaining states through the new states.
+// nextStage explores the next stage from the remaining states, and propagates their probabilities through it.
 func (stages *Stages) nextStage(ctx context.Context, options explicit.Options) error {
 	var startProbabilities []number
 	for s := range stages.remaining.All() {
@@ -101,7 +97,7 @@ func (stages *Stages) nextStage(ctx context.Context, options explicit.Options) e
 
 // Stages computes the value of a property of a Markov chain stage by stage, and forgets the states of earlier stages. Each
 // stage passes the probabilities of its unexplored states on to the next one, and the value is a sum. The numbers are
-// fractions if the checker's space has fractions, and otherwise bounds.
+// fractions if the checker's space has fractions, else bounds.
 type Stages struct {
 	checker       *Checker
 	start         time.Time
@@ -127,8 +123,8 @@ const sampleRate = 1 << 10
 // errNoStages says that a chain cannot be split into stages.
 var errNoStages = errors.New("the chain has no stages")
 
-// newStages prepares the evaluation of a property in stages. It returns nil if the property cannot be evaluated in stages,
-// which requires a DTMC with one initial state, and a query for a reachability probability or a reachability reward.
+// newStages prepares the evaluation of a property in stages. It returns nil if the model is not a DTMC with one initial state, or the property
+// is not a query for a reachability probability or a reachability reward.
 func (c *Checker) newStages(property *Property) *Stages {
 	space, formula := c.bounds.space, logic.Of(property.X)
 	if !formula.Query() || space.Program().Type != syntax.DTMC || len(space.Model().Initial) != 1 || space.Unfit() != nil {
@@ -138,19 +134,7 @@ func (c *Checker) newStages(property *Property) *Stages {
 	if stages.exact {
 		stages.expectedValue = fraction(new(big.Rat))
 	}
-	switch formula.Kind {
-	case logic.Probability:
-		if !formula.Path.Reaches() {
-			return nil
-		}
-		stages.left, stages.right = formula.Path.Left, formula.Path.Right
-	case logic.Reward:
-		if objective := formula.Objective; objective.Form != logic.ReachReward || objective.Err != nil || objective.Ratio {
-			return nil
-		}
-		stages.reward = formula.Objective
-		stages.left, stages.right = formula.Objective.Path.Left, formula.Objective.Path.Right
-	default:
+	if !stages.setOperands(formula) {
 		return nil
 	}
 	// Each stage has other initial states, so the operands must not depend on the label "init".
@@ -160,9 +144,27 @@ func (c *Checker) newStages(property *Property) *Stages {
 	return stages
 }
 
-// evaluateStage propagates the given probabilities of the initial states of the current stage to its unexplored states, and adds the value of
-// the stage to the expected value. It returns errNoStages if the stage has a cycle through several states, or if earlier stages had most
-// of its states.
+// setOperands sets the operands and the reward of a reachability probability or a reachability reward. isSupported is false for other formulas.
+func (stages *Stages) setOperands(formula *logic.Formula) (isSupported bool) {
+	switch formula.Kind {
+	case logic.Probability:
+		stages.left, stages.right = formula.Path.Left, formula.Path.Right
+		return formula.Path.Reaches()
+	case logic.Reward:
+		objective := formula.Objective
+		if objective.Form != logic.ReachReward || objective.Err != nil || objective.Ratio {
+			return false
+		}
+		stages.reward = objective
+		stages.left, stages.right = objective.Path.Left, objective.Path.Right
+		return true
+	}
+	return false
+}
+
+// evaluateStage propagates the probabilities of the initial states of the current stage to its unexplored states, and adds the value of the
+// stage to the expected value. The error is errNoStages if the stage has a cycle through several states, or if earlier stages had most of its
+// states.
 func (stages *Stages) evaluateStage(ctx context.Context, startProbabilities []number) error {
 	space, model := stages.space, stages.space.Model()
 	stages.overlaps = stages.overlaps || space.Overlaps() > 0
@@ -198,7 +200,7 @@ func (stages *Stages) evaluateStage(ctx context.Context, startProbabilities []nu
 	return nil
 }
 
-// unexploredStates returns the unexplored states of a space; the set is empty if all states are explored.
+// unexploredStates returns the unexplored states of a space. The set is empty if all states are explored.
 func unexploredStates(space *explicit.Space) *sparse.Set {
 	if unexplored := space.Unexplored(); unexplored != nil {
 		return unexplored
@@ -206,11 +208,11 @@ func unexploredStates(space *explicit.Space) *sparse.Set {
 	return sparse.NewSet(space.Model().NumStates())
 }
 
-// propagationOrder returns the given states of the current stage in reverse topological order. It returns errNoStages if a cycle leads
-// through several of them, or if earlier stages had most of them.
+// propagationOrder returns some states of the current stage in reverse topological order. The error is errNoStages if a cycle leads through
+// several of these states, or if earlier stages had most of them.
 func (stages *Stages) propagationOrder(states *sparse.Set) ([]uint32, error) {
-	order, acyclic := stages.space.Model().Topological(states)
-	if !acyclic {
+	order, isAcyclic := stages.space.Model().Topological(states)
+	if !isAcyclic {
 		return nil, errNoStages
 	}
 	return order.Order, stages.addSample(order.Order)
@@ -223,16 +225,15 @@ func (stages *Stages) addProbabilities(states *sparse.Set) {
 	}
 }
 
-// count adds the explored states of the current stage and their transitions to the numbers so far. An unexplored state has one transition, a
-// self-loop.
+// count adds the explored states of the current stage and their transitions to the totals.
 func (stages *Stages) count(numUnexplored int) {
-	model := stages.space.Model()
+	model := stages.space.Model() // an unexplored state has one transition, a self-loop
 	stages.numStages++
 	stages.numStates += int64(model.NumStates() - numUnexplored)
 	stages.numTransitions += int64(model.NumTransitions() - numUnexplored)
 }
 
-// rewards returns the rewards of the current stage if the value is an expected reward. It returns nil if the value is a probability.
+// rewards returns the reward structure of the current stage, or nil if the property asks for a probability.
 func (stages *Stages) rewards(e *evaluation) (*sparse.Reward, error) {
 	if stages.reward == nil {
 		return nil, nil
@@ -240,8 +241,8 @@ func (stages *Stages) rewards(e *evaluation) (*sparse.Reward, error) {
 	return e.reward(stages.reward.Struct)
 }
 
-// addSample adds the fingerprints of a sample of the given states to sampledStates. It returns errNoStages instead if more than half of the
-// sample was added in earlier stages.
+// addSample adds a sample of some states to the sample of all stages. The error is errNoStages if earlier stages had more than half of the
+// sample.
 func (stages *Stages) addSample(states []uint32) error {
 	var sample []uint64
 	numKnown := 0
@@ -264,8 +265,8 @@ func (stages *Stages) addSample(states []uint32) error {
 	return nil
 }
 
-// propagateAll propagates the probabilities of the given states to their successors. The states are in reverse topological order. rewards
-// has the rewards to add to the expected value; it is nil if the value is a probability.
+// propagateAll propagates the probabilities of states in reverse topological order to their successors. rewards are added to the expected value,
+// and may be nil.
 func (stages *Stages) propagateAll(ctx context.Context, states []uint32, rewards *sparse.Reward) error {
 	weights := stages.weights(stages.space.Model())
 	for i, s := range slices.Backward(states) { // predecessors first
@@ -279,17 +280,14 @@ func (stages *Stages) propagateAll(ctx context.Context, states []uint32, rewards
 	return nil
 }
 
-// propagate adds the probability of state s to its successors, multiplied by the transition probabilities, and adds the reward of
-// its visits to the expected value. The probability of an absorbing state stays in this state. Its expected reward would be infinite, so
-// propagate returns errNoStages if there are rewards. weights has the weights of the model; rewards is nil if the value is a probability.
+// propagate propagates the probability of state s to its successors, and adds the rewards of its visits to the expected value. It does nothing
+// for an absorbing state without rewards. An absorbing state is errNoStages if there are rewards. weights are the weights of the model.
 func (stages *Stages) propagate(weights []number, rewards *sparse.Reward, s int) error {
-	model := stages.space.Model()
-	first, end := model.Row(s)
 	visits := stages.probability[s] // the expected number of visits
 	if exitProbability, hasSelfLoop := stages.exitProbability(weights, s); hasSelfLoop {
 		isAbsorbing := exitProbability.Hi == 0
 		switch {
-		case isAbsorbing && rewards != nil:
+		case isAbsorbing && rewards != nil: // the expected reward may be infinite
 			return errNoStages
 		case isAbsorbing:
 			return nil
@@ -301,6 +299,14 @@ func (stages *Stages) propagate(weights []number, rewards *sparse.Reward, s int)
 			stages.expectedValue = sumOf(stages.expectedValue, productOf(visits, reward))
 		}
 	}
+	stages.addToSuccessors(weights, s, visits)
+	return nil
+}
+
+// addToSuccessors adds the expected number of visits of state s to the probabilities of its other successors, times the transition probabilities.
+func (stages *Stages) addToSuccessors(weights []number, s int, visits number) {
+	model := stages.space.Model()
+	first, end := model.Row(s)
 	for transition := first; transition < end; transition++ {
 		target := int(model.Target[transition])
 		if target == s {
@@ -312,7 +318,6 @@ func (stages *Stages) propagate(weights []number, rewards *sparse.Reward, s int)
 		}
 		stages.probability[target] = sumOf(stages.probability[target], share)
 	}
-	return nil
 }
 
 // exitProbability returns the probability that a step from state s leads to another state, and whether s has a self-loop.
@@ -329,7 +334,7 @@ func (stages *Stages) exitProbability(weights []number, s int) (probability numb
 	return probability, hasSelfLoop
 }
 
-// rewardOf returns the reward of state s, or bounds that contain its rounding error.
+// rewardOf returns the reward of state s, with bounds for its rounding error.
 func (stages *Stages) rewardOf(reward *sparse.Reward, s int) number {
 	if stages.exact {
 		return fraction(reward.OfChoiceRat(s, s))
@@ -337,7 +342,7 @@ func (stages *Stages) rewardOf(reward *sparse.Reward, s int) number {
 	return widen(reward.OfChoice(s, s), reward.Err+0x1p-52)
 }
 
-// weights returns the transition weights of a model as numbers, with bounds that contain their rounding errors.
+// weights returns the transition weights of a model as numbers, with bounds for their rounding errors.
 func (stages *Stages) weights(model *sparse.Model) []number {
 	numbers := make([]number, len(model.Weights))
 	for i := range numbers {
@@ -350,7 +355,7 @@ func (stages *Stages) weights(model *sparse.Model) []number {
 	return numbers
 }
 
-// widen encloses a number whose relative error is at most err.
+// widen returns bounds of a number from a rounded value with a relative error of at most err.
 func widen(value, err float64) number {
 	if err == 0 {
 		return point(value)
@@ -360,7 +365,7 @@ func widen(value, err float64) number {
 	return productOf(point(value), between(lower, upper))
 }
 
-// sumOf returns left + right for numbers that are not negative.
+// sumOf returns left + right for nonnegative numbers.
 func sumOf(left, right number) number {
 	if left.Hi == 0 {
 		return right
@@ -368,22 +373,21 @@ func sumOf(left, right number) number {
 	return nonNegative(syntax.OpAdd, left, right)
 }
 
-// productOf returns left * right for numbers that are not negative.
+// productOf returns left * right for nonnegative numbers.
 func productOf(left, right number) number { return nonNegative(syntax.OpMul, left, right) }
 
-// quotientOf returns left / right for numbers that are not negative.
+// quotientOf returns left / right for nonnegative numbers.
 func quotientOf(left, right number) number { return nonNegative(syntax.OpDiv, left, right) }
 
-// nonNegative applies an arithmetic operator to numbers that are not negative. If their bounds are too wide to bound the result, the
-// bounds of the result are 0 and infinity.
+// nonNegative applies an arithmetic operator with a nonnegative result. A result without finite bounds has the bounds 0 and infinity.
 func nonNegative(operator syntax.Op, left, right number) number {
-	if out, ok := arithmetic(operator, left, right); ok {
-		return out
+	if value, hasBounds := arithmetic(operator, left, right); hasBounds {
+		return value
 	}
 	return between(0, math.Inf(1))
 }
 
-// reachedVia returns the states that a path from an initial state can reach, if all earlier states of the path are in via.
+// reachedVia returns the states that a path from an initial state can reach. All states of the path except the last must be in via.
 func reachedVia(model *sparse.Model, via *sparse.Set) *sparse.Set {
 	reached := sparse.NewSet(model.NumStates())
 	for _, s := range model.Initial {

@@ -13,8 +13,8 @@ import (
 	"tilecheck/result"
 )
 
-// timedUntil returns the probability of `left U right` within the time bound of path in a CTMC. If negated is true, it
-// returns the probability of the negation.
+// timedUntil returns the probability of `left U right` with the time bound of path, in a CTMC. If negated is true, it returns the probability of
+// the negation.
 func (e *evaluation) timedUntil(path *logic.Path, left, right *sparse.Set, negated bool) (*numbers, error) {
 	bound, err := e.timeInterval(path.Op, path.Bound)
 	if err != nil {
@@ -35,7 +35,7 @@ func (e *evaluation) timedUntil(path *logic.Path, left, right *sparse.Set, negat
 	return e.toNumbers(values, withTimeBound(err, path.Bound.At))
 }
 
-// timeInterval evaluates the time bound of an operator in a CTMC. It returns an error if no time satisfies the bound.
+// timeInterval evaluates the time bound of an operator in a CTMC. It is an error if no time satisfies the bound.
 func (e *evaluation) timeInterval(operator syntax.TemporalOp, bound *sema.Bound) (solve.Interval, error) {
 	interval := solve.Interval{From: solve.At(new(big.Rat))}
 	var low, high sema.Enclosed
@@ -56,7 +56,7 @@ func (e *evaluation) timeInterval(operator syntax.TemporalOp, bound *sema.Bound)
 	switch {
 	case err != nil:
 		return interval, err
-	case interval.To.None() && math.IsInf(high.Lo, 1): // an infinite upper bound is none
+	case interval.To.None() && math.IsInf(high.Lo, 1): // infinity is no upper bound
 		return interval, nil
 	case interval.To.None(), bound.HighStrict && interval.To.High.Sign() == 0:
 		return interval, e.failure(result.TypeError, bound.High.Pos(), "upper bound %s%v of the %s operator holds at no time", upperRelation(bound.HighStrict), high.Value, operator)
@@ -68,8 +68,8 @@ func (e *evaluation) timeInterval(operator syntax.TemporalOp, bound *sema.Bound)
 	return interval, nil
 }
 
-// timeBound evaluates a time, and encloses it. The Time is None if the value is negative or not finite. It is an error if the enclosing
-// numbers do not decide this.
+// timeBound evaluates a time to enclosing bounds. The Time is None if the value is negative or not finite. It is an error if the bounds do not
+// decide this.
 func (e *evaluation) timeBound(expr sema.Expr) (sema.Enclosed, solve.Time, error) {
 	enclosed, err := sema.Enclose(expr, nil)
 	switch {
@@ -85,8 +85,8 @@ func (e *evaluation) timeBound(expr sema.Expr) (sema.Enclosed, solve.Time, error
 	return enclosed, solve.Time{Low: new(big.Rat).SetFloat64(enclosed.Lo), High: new(big.Rat).SetFloat64(enclosed.Hi)}, nil
 }
 
-// withTimeBound converts an error of package solve that says that a time bound is too large to a *stepBoundError with the position of the
-// bound. It returns other errors, and nil, unchanged.
+// withTimeBound converts the error of package solve for a large time bound to a *stepBoundError with the position of the bound. It returns other
+// errors, and nil, unchanged.
 func withTimeBound(err error, pos syntax.Pos) error {
 	if errors.Is(err, solve.ErrTooManySteps) || errors.Is(err, solve.ErrTime) {
 		return &stepBoundError{pos, err}
@@ -94,7 +94,7 @@ func withTimeBound(err error, pos syntax.Pos) error {
 	return err
 }
 
-// timedReward returns the expected reward up to a time (R[C<=t]) or at a time (R[I=t]) in a CTMC.
+// timedReward returns the expected reward until a time (R[C<=t]) or at a time (R[I=t]) in a CTMC.
 func (e *evaluation) timedReward(objective *logic.Objective, reward *sparse.Reward) (*numbers, error) {
 	enclosed, bound, err := e.timeBound(objective.At)
 	if err != nil {
@@ -107,21 +107,21 @@ func (e *evaluation) timedReward(objective *logic.Objective, reward *sparse.Rewa
 		return nil, &inexactError{objective.X.Pos(), "a reward within a time bound of a CTMC has no fraction"}
 	}
 	isInstantaneous := objective.Form == logic.Instantaneous
-	solver := solve.TimedCumulReward
+	compute := solve.TimedCumulReward
 	switch {
 	case e.exact && isInstantaneous:
-		solver = solve.PreciseInstantReward
+		compute = solve.PreciseInstantReward
 	case e.exact:
-		solver = solve.PreciseCumulReward
+		compute = solve.PreciseCumulReward
 	case isInstantaneous:
-		solver = solve.TimedInstantReward
+		compute = solve.TimedInstantReward
 	}
-	values, err := solver(e.ctx, e.graph, reward, bound, e.opts)
+	values, err := compute(e.ctx, e.graph, reward, bound, e.opts)
 	return e.toNumbers(values, withTimeBound(err, objective.At.Pos()))
 }
 
-// markovUntil returns the minimal or maximal probability of an until formula with a time bound in a Markov automaton. The model of the
-// evaluation is the embedded MDP of the automaton. cost has the time bound.
+// markovUntil returns the minimal or maximal probability of an until formula with a time bound in a Markov automaton. cost has the time bound. The
+// model of the evaluation is the embedded MDP.
 func (e *evaluation) markovUntil(path *logic.Path, cost *sema.Cost, dir solve.Direction) (*numbers, error) {
 	switch {
 	case e.schedulerRequest != nil:
@@ -156,9 +156,8 @@ func (e *evaluation) markovUntil(path *logic.Path, cost *sema.Cost, dir solve.Di
 	return e.toNumbers(values, withTimeBound(err, cost.Bound.At))
 }
 
-// longRunPerTime returns a long-run average per unit of time in a Markov automaton. solver computes it from the mean sojourn times of the
-// states.
-func (e *evaluation) longRunPerTime(formula *logic.Formula, solver func(time *sparse.Reward) (*solve.Values, error)) (*numbers, error) {
+// longRunPerTime returns a long-run average per unit of time in a Markov automaton. compute computes it from the mean sojourn times of the states.
+func (e *evaluation) longRunPerTime(formula *logic.Formula, compute func(time *sparse.Reward) (*solve.Values, error)) (*numbers, error) {
 	time, err := e.space.SojournTimes()
 	if err != nil {
 		return nil, e.withPosition(err)
@@ -166,7 +165,7 @@ func (e *evaluation) longRunPerTime(formula *logic.Formula, solver func(time *sp
 	if time.Unfit != nil {
 		return nil, e.unsupported(formula.X, "%v", time.Unfit)
 	}
-	values, err := solver(time)
+	values, err := compute(time)
 	if errors.Is(err, solve.ErrTimeStands) || errors.Is(err, solve.ErrRates) {
 		return nil, e.unsupported(formula.X, "found a long-run average of a Markov automaton, and %v", err)
 	}

@@ -24,8 +24,8 @@ const (
 	outsideReaches                // the path satisfies the until formula
 )
 
-// Truncates reports whether Truncated supports a property. It supports P of F, G, U, W or R of state formulas, with or
-// without a bound, in a partially explored DTMC, CTMC or MDP.
+// Truncates reports whether Truncated supports a property: P of F, G, U, W or R of state formulas, with or without a bound, in a partially
+// explored DTMC, CTMC or MDP.
 func (c *Checker) Truncates(property *Property) bool {
 	formula := logic.Of(property.X)
 	if formula.Kind != logic.Probability || formula.Path.Form != logic.Until || c.opts.Fair || c.bounds.space.Unexplored() == nil {
@@ -41,15 +41,13 @@ func (c *Checker) Truncates(property *Property) bool {
 	return dependsOnStateOnly(property, formula.Path.Left, withInit) && dependsOnStateOnly(property, formula.Path.Right, withInit)
 }
 
-// Truncated bounds the value of a property for which Truncates reports true, when only a part of the states is explored. It
-// checks the property twice: once as if every path that leaves the part satisfied the formula, and once as if no such path did. The
-// value lies between the two results. In a chain, their difference is the probability that a path leaves the part before the
-// formula is decided. width is the width of the interval; it is 0 if the property is true or false. If the two results do not
-// decide a comparison, the verdict has an error.
+// Truncated bounds the value of a property in a partially explored model. Truncates must report true. width is the width of the bounds, or 0
+// for a Boolean property. If the bounds do not decide a bounded property, the verdict has an error.
 //
 // Source: Neupane, Myers, Madsen, Zheng and Zhang, STAMINA: stochastic approximate model-checker for infinite-state
 // analysis, CAV 2019.
 func (c *Checker) Truncated(ctx context.Context, property *Property) (verdict result.Verdict, width float64) {
+	// The value is between two results: paths that leave the explored states all violate the formula, or they all satisfy it.
 	start := time.Now()
 	opts := c.opts
 	defer func() { c.outside, c.opts = outsideUnknown, opts }()
@@ -71,8 +69,8 @@ func (c *Checker) Truncated(ctx context.Context, property *Property) (verdict re
 	return verdict, width
 }
 
-// mergeVerdicts replaces the value in lower by the interval between the values of lower and upper, and returns the width of this interval. If
-// there is no such interval, it replaces the value by an error, and returns infinity.
+// mergeVerdicts merges the values of two verdicts into lower: its value becomes an interval that contains the two values. It returns the width of
+// the interval. If there is no such interval, lower gets an error, and the width is infinite.
 func (c *Checker) mergeVerdicts(lower, upper *result.Verdict, property *Property) (width float64) {
 	merged, err := c.outcomeBetween(lower, upper, property)
 	lower.Warnings = nil
@@ -92,9 +90,8 @@ func exploredNote(space *explicit.Space) string {
 	return fmt.Sprintf("%d of %s were explored", all-space.Unexplored().Count(), noun.Count(all, "found state"))
 }
 
-// outcomeBetween returns the outcome whose bounds contain the values of two verdicts for a property. It returns an error if a
-// comparison has different results, if the values are probabilities that the bounds do not restrict, or if a fraction is required
-// and the values differ.
+// outcomeBetween returns an outcome whose bounds contain the values of two verdicts for a property. It is an error if two Boolean values differ,
+// if the bounds are 0 and 1, or if the options require a fraction and the values differ.
 func (c *Checker) outcomeBetween(lower, upper *result.Verdict, property *Property) (*outcome, error) {
 	merged := &outcome{value: lower.Value, bound: lower.Bound, results: results{accuracy: max(lower.Accuracy, upper.Accuracy)}}
 	if lower.Value.Kind == result.Boolean {
@@ -118,8 +115,8 @@ func (c *Checker) outcomeBetween(lower, upper *result.Verdict, property *Propert
 	return merged, nil
 }
 
-// withUnexplored returns the states that satisfy the right operand of the until formula `left U right`, under the assumption about
-// paths that leave the explored part of the model. Unexplored states have self-loops only.
+// withUnexplored returns the states of right, with or without the unexplored states. e.outside says whether paths that reach an unexplored state
+// satisfy `left U right`.
 func (e *evaluation) withUnexplored(path *logic.Path, left, right *sparse.Set) *sparse.Set {
 	hasLowerBound := path.Bound != nil && path.Bound.Low != nil
 	switch {
@@ -131,8 +128,8 @@ func (e *evaluation) withUnexplored(path *logic.Path, left, right *sparse.Set) *
 	return right
 }
 
-// WithinDepth evaluates a property that depends only on the states that the given number of steps can reach (logic.Horizon). These
-// states are explored. A warning says so.
+// WithinDepth evaluates a property that depends only on the states within a number of steps, as logic.Horizon returns it. These states must be
+// explored. The verdict gets a warning.
 func (c *Checker) WithinDepth(ctx context.Context, property *Property, steps int) result.Verdict {
 	verdict := c.Check(ctx, property)
 	if verdict.Err == nil {
@@ -141,8 +138,7 @@ func (c *Checker) WithinDepth(ctx context.Context, property *Property, steps int
 	return verdict
 }
 
-// Unbounded returns the first integer variable of a program that has no bounds, so that the program may have infinitely many
-// states; nil if there is none.
+// Unbounded returns the first integer variable of a program without bounds, or nil if all variables have bounds.
 func Unbounded(program *sema.Program) *sema.Variable {
 	for i := range program.Vars {
 		if variable := &program.Vars[i]; variable.Type == sema.Int && !variable.Bounded {

@@ -77,9 +77,9 @@ type numbers struct {
 	openEnds [][2]bool
 }
 
-// newNumbers returns n zeros with the given accuracy, without fractions.
-func newNumbers(n int, acc result.Accuracy) *numbers {
-	return &numbers{lo: make([]float64, n), hi: make([]float64, n), accuracy: acc}
+// newNumbers returns count zeros with the given accuracy, without fractions.
+func newNumbers(count int, accuracy result.Accuracy) *numbers {
+	return &numbers{lo: make([]float64, count), hi: make([]float64, count), accuracy: accuracy}
 }
 
 // at returns the value in state s.
@@ -111,47 +111,47 @@ func (v *numbers) put(s int, value number) {
 	}
 }
 
-// numbersOf converts values of package solve to numbers. Exact values are fractions; an exact value of nil is infinite.
+// numbersOf converts values of package solve to numbers.
 func numbersOf(values *solve.Values) *numbers {
 	if values.Exact == nil {
-		out := &numbers{lo: values.Lower, hi: values.Upper, accuracy: result.Bounded}
+		bounds := &numbers{lo: values.Lower, hi: values.Upper, accuracy: result.Bounded}
 		if values.Estimated {
-			out.accuracy = result.Estimated
+			bounds.accuracy = result.Estimated
 		}
-		return out
+		return bounds
 	}
-	out := newNumbers(len(values.Exact), result.Exact)
-	out.exact = values.Exact
+	fractions := newNumbers(len(values.Exact), result.Exact)
+	fractions.exact = values.Exact
 	for s := range values.Exact {
 		nearest := values.Number(s)
-		out.lo[s], out.hi[s] = nearest.Lo, nearest.Hi
+		fractions.lo[s], fractions.hi[s] = nearest.Lo, nearest.Hi
 	}
-	return out
+	return fractions
 }
 
 // newValues returns zeros for all states, with room for fractions if the evaluation computes fractions.
 func (e *evaluation) newValues(accuracy result.Accuracy) *numbers {
-	out := newNumbers(e.space.Model().NumStates(), accuracy)
+	values := newNumbers(e.space.Model().NumStates(), accuracy)
 	if e.exact {
-		out.exact = make([]*big.Rat, len(out.lo))
+		values.exact = make([]*big.Rat, len(values.lo))
 	}
-	return out
+	return values
 }
 
-// like returns n zeros with the accuracy of v, with room for fractions if v has fractions.
-func (v *numbers) like(n int) *numbers {
-	out := newNumbers(n, v.accuracy)
+// like returns count zeros with the accuracy of v, with room for fractions if v has fractions.
+func (v *numbers) like(count int) *numbers {
+	zeros := newNumbers(count, v.accuracy)
 	if v.exact != nil {
-		out.exact = make([]*big.Rat, n)
+		zeros.exact = make([]*big.Rat, count)
 	}
-	return out
+	return zeros
 }
 
 // constant returns the same number for all states.
 func (e *evaluation) constant(value number, accuracy result.Accuracy) *numbers {
-	out := e.newValues(accuracy)
-	for s := range out.lo {
-		out.put(s, value)
+	values := e.newValues(accuracy)
+	for s := range values.lo {
+		values.put(s, value)
 	}
-	return out
+	return values
 }

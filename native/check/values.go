@@ -16,8 +16,8 @@ type StateValues struct {
 	Accuracy result.Accuracy
 }
 
-// Values evaluates a property like Check, and returns its value in every state of the space. For a filter it returns the
-// values of the operand. The values are nil if the verdict has an error.
+// Values evaluates a property, and returns its value in every state with the verdict of Check. For a filter it returns the values of the operand.
+// The values are nil if the verdict has an error.
 func (c *Checker) Values(ctx context.Context, property *Property) (*StateValues, result.Verdict) {
 	// The filter printall makes Check compute the values in all states. As c.wantsValues is true, it stores them in c.values.
 	expr := logic.WithoutFilters(property.X).X
@@ -36,9 +36,9 @@ func (c *Checker) Values(ctx context.Context, property *Property) (*StateValues,
 
 // values converts truth values to bounds: [1,1] for true, [0,0] for false and [0,1] for unknown.
 func (t truth) values() *StateValues {
-	n := t.yes.Len()
-	values := &StateValues{Lo: make([]float64, n), Hi: make([]float64, n), Boolean: true}
-	for s := range n {
+	numStates := t.yes.Len()
+	values := &StateValues{Lo: make([]float64, numStates), Hi: make([]float64, numStates), Boolean: true}
+	for s := range numStates {
 		if t.yes.Has(s) {
 			values.Lo[s] = 1
 		}

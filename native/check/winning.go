@@ -61,13 +61,13 @@ type somePath struct{}
 // recurrentSets returns the strongly connected components that contain a cycle.
 func (somePath) recurrentSets(product *productModel) ([][]uint32, error) {
 	components := product.Components(nil, nil)
-	var out [][]uint32
+	var sets [][]uint32
 	for i := range components.Num() {
 		if components.Cyclic(product.Model, i) {
-			out = append(out, components.Members(i))
+			sets = append(sets, components.Members(i))
 		}
 	}
-	return out, nil
+	return sets, nil
 }
 
 // reaching returns the states from which some path reaches goal.
@@ -75,17 +75,15 @@ func (somePath) reaching(product *productModel, goal *sparse.Set) (*sparse.Set, 
 	return product.ExistsUntil(product.allStates(), goal), nil
 }
 
-// winning returns the winning states in the recurrent sets of the product with the initial part of an automaton. A state wins if its
-// automaton state is accepting. It also wins if the automaton can jump to its accepting part, and an accepting recurrent set is
-// reached from there.
+// winning returns the winning states in the recurrent sets of a product. A state wins if its automaton state is accepting, or if the automaton can
+// jump from it to an accepting recurrent set.
 func (a *abstraction) winning(product *productModel, quantifier quantifier) (*sparse.Set, error) {
 	sets, err := quantifier.recurrentSets(product)
 	if err != nil {
 		return nil, err
 	}
 	winning := sparse.NewSet(product.NumStates())
-	var jumps []productState
-	var jumpOrigin []uint32 // the state of the product from which each jump starts
+	var jumps []jump
 	for _, state := range slices.Concat(sets...) {
 		pair := product.pairs[state]
 		if product.auto.Accepting(pair.auto) {
@@ -97,29 +95,43 @@ func (a *abstraction) winning(product *productModel, quantifier quantifier) (*sp
 			return nil, err
 		}
 		for _, target := range targets {
-			jumps = append(jumps, productState{pair.state, target})
-			jumpOrigin = append(jumpOrigin, state)
+			jumps = append(jumps, jump{origin: state, target: productState{pair.state, target}})
 		}
 	}
-	if len(jumps) == 0 {
-		return winning, nil
-	}
-	accepted, err := a.acceptedJumps(product, quantifier, jumps)
-	if err != nil {
-		return nil, err
-	}
-	for jump, state := range jumpOrigin {
-		if accepted[jump] {
-			winning.Add(int(state))
-		}
-	}
-	return winning, nil
+	return winning, a.addAcceptedJumps(winning, product, quantifier, jumps)
 }
 
-// acceptedJumps reports, for each jump, whether an accepting recurrent set of the product with the accepting part of the automaton can be
-// reached after the jump. jumps has the state of the model and the state of the automaton after each jump.
-func (a *abstraction) acceptedJumps(product *productModel, quantifier quantifier, jumps []productState) ([]bool, error) {
-	acceptingProduct, err := newProduct(a.ctx, a.graph.Model, product.auto, a.letters, jumps)
+// jump is a jump of an automaton in a state of the product. target has the state of the automaton after the jump.
+type jump struct {
+	origin uint32
+	target productState
+}
+
+// addAcceptedJumps adds the origins of jumps to a set of winning states, if an accepting recurrent set can be reached after the jump.
+func (a *abstraction) addAcceptedJumps(winning *sparse.Set, product *productModel, quantifier quantifier, jumps []jump) error {
+	if len(jumps) == 0 {
+		return nil
+	}
+	var targets []productState
+	for _, jump := range jumps {
+		targets = append(targets, jump.target)
+	}
+	accepted, err := a.acceptedTargets(product, quantifier, targets)
+	if err != nil {
+		return err
+	}
+	for i, jump := range jumps {
+		if accepted[i] {
+			winning.Add(int(jump.origin))
+		}
+	}
+	return nil
+}
+
+// acceptedTargets reports, for each target of a jump, whether an accepting recurrent set can be reached from it in the product with the accepting
+// component of the automaton.
+func (a *abstraction) acceptedTargets(product *productModel, quantifier quantifier, targets []productState) ([]bool, error) {
+	acceptingProduct, err := newProduct(a.ctx, a.graph.Model, product.auto, a.letters, targets)
 	if err != nil {
 		return nil, err
 	}
@@ -134,13 +146,13 @@ func (a *abstraction) acceptedJumps(product *productModel, quantifier quantifier
 			goal.Add(int(set[0])) // any state of the set will do
 		}
 	}
-	reached, err := quantifier.reaching(acceptingProduct, goal)
+	reaching, err := quantifier.reaching(acceptingProduct, goal)
 	if err != nil {
 		return nil, err
 	}
-	accepted := make([]bool, len(jumps))
-	for jump, state := range acceptingProduct.startStates {
-		accepted[jump] = reached.Has(int(state))
+	accepted := make([]bool, len(targets))
+	for i, start := range acceptingProduct.startStates {
+		accepted[i] = reaching.Has(int(start))
 	}
 	return accepted, nil
 }

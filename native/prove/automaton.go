@@ -12,8 +12,7 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// pathAutomaton translates P of a path formula that needs an automaton. Pmin becomes 1 minus Pmax of the
-// negated formula.
+// pathAutomaton translates Pmin or Pmax of a path formula to a vector with an automaton.
 func (t *translation) pathAutomaton(expr sema.Expr, dir solve.Direction) (vectorValue, error) {
 	automaton := &certificate.Automaton{}
 	formula, err := t.pathFormula(automaton, expr)
@@ -21,16 +20,15 @@ func (t *translation) pathAutomaton(expr sema.Expr, dir solve.Direction) (vector
 		return vectorValue{}, err
 	}
 	vector := certificate.Vector{Kind: certificate.PathFormula, Reward: -1, Automaton: automaton, Max: t.isMaximum(solve.Max)}
-	complement := vector.Max && dir == solve.Min
 	automaton.Formula = formula
-	if complement {
+	isComplement := vector.Max && dir == solve.Min
+	if isComplement { // Pmin of a formula is 1 minus Pmax of its negation
 		automaton.Formula = negation(formula)
 	}
-	return vectorValue{t.vectorIndex(vector), complement}, nil
+	return vectorValue{t.vectorIndex(vector), isComplement}, nil
 }
 
-// quantifyAutomaton translates E and A of a path formula that needs an automaton: E means that the automaton
-// accepts some path, and A [f] is !E [!f].
+// quantifyAutomaton translates E [f] or A [f] to a set of states, by an automaton. A [f] is !E [!f].
 func (t *translation) quantifyAutomaton(forall bool, expr sema.Expr) (int, error) {
 	automaton := &certificate.Automaton{}
 	formula, err := t.pathFormula(automaton, expr)
@@ -42,11 +40,11 @@ func (t *translation) quantifyAutomaton(forall bool, expr sema.Expr) (int, error
 		automaton.Formula = negation(formula)
 	}
 	vector := t.vectorIndex(certificate.Vector{Kind: certificate.PathFormula, Reward: -1, Automaton: automaton, Max: true, Paths: true})
-	exists := t.setIndex(certificate.Set{Kind: certificate.Bound, Vector: vector, Relation: ">=", Threshold: big.NewRat(1, 1)})
+	existsPath := t.setIndex(certificate.Set{Kind: certificate.Bound, Vector: vector, Relation: ">=", Threshold: big.NewRat(1, 1)})
 	if forall {
-		exists = t.not(exists)
+		return t.not(existsPath), nil
 	}
-	return exists, nil
+	return existsPath, nil
 }
 
 // pathFormula translates a path formula. Its state formulas become propositions of the automaton.
@@ -59,8 +57,7 @@ func (t *translation) pathFormula(automaton *certificate.Automaton, expr sema.Ex
 	return formula, err
 }
 
-// positiveFormula translates a path formula, without its outer negation, to a formula over the propositions
-// of the automaton.
+// positiveFormula translates a path formula without its outer negation. Its state formulas become propositions of the automaton.
 func (t *translation) positiveFormula(automaton *certificate.Automaton, path *logic.Path) (*certificate.Formula, error) {
 	if path.Form == logic.InitialState {
 		set, err := t.stateFormula(path.Right)
@@ -81,7 +78,7 @@ func (t *translation) positiveFormula(automaton *certificate.Automaton, path *lo
 	return &certificate.Formula{Op: booleanOp(binary.Op), X: left, Y: right}, err
 }
 
-// booleanOp returns the Boolean operator of a certificate that corresponds to an operator; = is an equivalence.
+// booleanOp returns the certificate's name of a Boolean operator. Every other operator is =, an equivalence of Booleans.
 func booleanOp(op syntax.Op) string {
 	switch op {
 	case syntax.OpAnd:
@@ -97,8 +94,7 @@ func booleanOp(op syntax.Op) string {
 // maxPropositions is the number of propositions that a letter has bits for.
 const maxPropositions = 64
 
-// propositionOf returns the proposition that stands for a set of states. It adds the set to the automaton if
-// it is new.
+// propositionOf returns the proposition for a set of states. It adds a new set to the automaton.
 func propositionOf(automaton *certificate.Automaton, set int) *certificate.Formula {
 	if set == allStates {
 		return &certificate.Formula{Op: "true"}
@@ -111,7 +107,7 @@ func propositionOf(automaton *certificate.Automaton, set int) *certificate.Formu
 	return &certificate.Formula{Op: "p", Prop: i}
 }
 
-// temporalFormula translates a temporal operator with its step bound, for the automaton.
+// temporalFormula translates a temporal operator with its operands and its step bound.
 func (t *translation) temporalFormula(automaton *certificate.Automaton, path *logic.Path) (*certificate.Formula, error) {
 	var left *certificate.Formula
 	if path.Left != nil {
@@ -137,8 +133,7 @@ func (t *translation) temporalFormula(automaton *certificate.Automaton, path *lo
 	return t.withStepBound(result, path)
 }
 
-// withStepBound adds the step bound of a path formula to the formula of its temporal operator. The bound of f W g is that of the
-// until formula in !((f & !g) U (!f & !g)).
+// withStepBound adds the step bound of a path formula to the translated formula.
 func (t *translation) withStepBound(formula *certificate.Formula, path *logic.Path) (*certificate.Formula, error) {
 	if t.property.Program.Type == syntax.CTMC {
 		return nil, t.unsupported(path.X, "a time bound among several temporal operators")
@@ -146,8 +141,8 @@ func (t *translation) withStepBound(formula *certificate.Formula, path *logic.Pa
 	if path.Op == syntax.WeakUntil && path.Bound.Low != nil {
 		return nil, t.unsupported(path.X, "a weak until (W) with a lower bound")
 	}
-	bounded := formula
-	if path.Op == syntax.WeakUntil {
+	bounded := formula               // the operator that gets the bound
+	if path.Op == syntax.WeakUntil { // f W g is !((f & !g) U (!f & !g))
 		left, right := formula.X, formula.Y
 		onlyLeft := &certificate.Formula{Op: "&", X: left, Y: negation(right)}
 		neither := &certificate.Formula{Op: "&", X: negation(left), Y: negation(right)}
@@ -170,8 +165,8 @@ func negation(formula *certificate.Formula) *certificate.Formula {
 // maxAutomaton is the greatest number of entries of an automaton's transition table.
 const maxAutomaton = 200_000
 
-// buildAutomaton sets the transitions, jumps and accepting states of an automaton, which it builds from the formula and the
-// letters of the automaton. A co-safe automaton accepts finite prefixes, and has no jumps.
+// buildAutomaton builds the transitions, jumps and accepting states of an automaton from its formula and its letters. A co-safe automaton
+// accepts finite prefixes, and has no jumps.
 func buildAutomaton(automaton *certificate.Automaton, coSafe bool) error {
 	create := automata.New
 	if coSafe {
@@ -183,13 +178,9 @@ func buildAutomaton(automaton *certificate.Automaton, coSafe bool) error {
 	}
 	automaton.Next, automaton.Jumps, automaton.Accepting = nil, nil, nil
 	for state := 0; state < source.NumStates(); state++ { // Step and Jumps add states
-		var next []uint32
-		for _, letter := range automaton.Letters {
-			target, err := source.Step(state, letter)
-			if err != nil {
-				return err
-			}
-			next = append(next, uint32(target))
+		next, err := successorsOf(source, state, automaton.Letters)
+		if err != nil {
+			return err
 		}
 		jumps, err := jumpsOf(source, state)
 		if err != nil {
@@ -208,8 +199,21 @@ func buildAutomaton(automaton *certificate.Automaton, coSafe bool) error {
 	return nil
 }
 
-// jumpsOf returns the targets of the jumps of an automaton state, in increasing order. A state that accepts every continuation
-// jumps to itself.
+// successorsOf returns the successor of an automaton state for each letter.
+func successorsOf(source *automata.Automaton, state int, letters []uint64) ([]uint32, error) {
+	var successors []uint32
+	for _, letter := range letters {
+		target, err := source.Step(state, letter)
+		if err != nil {
+			return nil, err
+		}
+		successors = append(successors, uint32(target))
+	}
+	return successors, nil
+}
+
+// jumpsOf returns the targets of the jumps of an automaton state, in increasing order. A state that accepts every continuation jumps
+// to itself.
 func jumpsOf(source *automata.Automaton, state int) ([]uint32, error) {
 	switch source.Class(state) {
 	case automata.Open:
@@ -229,9 +233,9 @@ func jumpsOf(source *automata.Automaton, state int) ([]uint32, error) {
 	return nil, nil
 }
 
-// removeTransientJumps deletes the jumps from automaton states that lie on no cycle. An accepting run visits
-// some state infinitely often and can jump there, so the automaton accepts the same words.
+// removeTransientJumps deletes the jumps of automaton states that are on no cycle. The language of the automaton stays the same.
 func removeTransientJumps(automaton *certificate.Automaton) {
+	// An accepting run visits some state infinitely often, and can jump there.
 	for state := range automaton.Next {
 		if len(automaton.Jumps[state]) > 0 && !isOnCycle(automaton, state) {
 			automaton.Jumps[state] = nil
@@ -239,7 +243,7 @@ func removeTransientJumps(automaton *certificate.Automaton) {
 	}
 }
 
-// isOnCycle reports whether an automaton state can reach itself, by a breadth-first search.
+// isOnCycle reports whether an automaton state can reach itself in at least one step.
 func isOnCycle(automaton *certificate.Automaton, state int) bool {
 	reachable := make([]bool, len(automaton.Next))
 	queue := []uint32{uint32(state)}
@@ -259,11 +263,11 @@ func automatonFormula(formula *certificate.Formula) *automata.Formula {
 	if formula == nil {
 		return nil
 	}
-	op := map[string]automata.Op{
-		"true": automata.True, "p": automata.Prop, "!": automata.Not, "X": automata.Next, "F": automata.Finally, "G": automata.Globally,
-		"&": automata.And, "|": automata.Or, "=>": automata.Implies, "<=>": automata.Iff, "U": automata.Until, "W": automata.WeakUntil, "R": automata.Release,
-	}[formula.Op]
-	result := &automata.Formula{Op: op, Prop: formula.Prop, X: automatonFormula(formula.X), Y: automatonFormula(formula.Y)}
+	operators := map[string]automata.Op{
+		"true": automata.True, "p": automata.Prop, "!": automata.Not, "&": automata.And, "|": automata.Or, "=>": automata.Implies, "<=>": automata.Iff,
+		"X": automata.Next, "F": automata.Finally, "G": automata.Globally, "U": automata.Until, "W": automata.WeakUntil, "R": automata.Release,
+	}
+	result := &automata.Formula{Op: operators[formula.Op], Prop: formula.Prop, X: automatonFormula(formula.X), Y: automatonFormula(formula.Y)}
 	if formula.Low > 0 || formula.High != nil {
 		result.Bound = &automata.Bound{Low: formula.Low, High: automata.Unbounded}
 		if formula.High != nil {

@@ -9,8 +9,8 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// averageColumns computes the gain (long-run average) in rational arithmetic, and a bias whose minimum is 0. If there are no rewards, it
-// computes the long-run probability of the states in right.
+// averageColumns computes the columns of a long-run average in rational arithmetic: the gain and a nonnegative bias. Without a reward
+// structure, it computes the long-run probability of the states in right.
 func (proof *vectorProof) averageColumns(right *sparse.Set) (*solve.Values, error) {
 	if proof.effort < fractions {
 		return nil, errors.New("long-run averages need rational arithmetic")
@@ -34,7 +34,7 @@ func (proof *vectorProof) averageColumns(right *sparse.Set) (*solve.Values, erro
 	return values, nil
 }
 
-// shiftedBias returns the column of a bias from which its minimum, if negative, is subtracted.
+// shiftedBias returns the column of a bias, increased by a constant such that all entries are nonnegative.
 func (proof *vectorProof) shiftedBias(bias []*big.Rat) *certificate.Values {
 	least := new(big.Rat)
 	for _, stateBias := range bias {
@@ -49,9 +49,8 @@ func (proof *vectorProof) shiftedBias(bias []*big.Rat) *certificate.Values {
 	return column
 }
 
-// gainAndBias returns the gain g and a bias h of a Markov chain, which solve g + h = r + P h. The bias is 0
-// in one reference state of each BSCC. Elsewhere it is the expected reward until a reference state, minus the
-// expected gain until then.
+// gainAndBias returns the gain g and a bias h of a Markov chain. They solve g + h = r + P h. The bias is the expected reward minus the
+// expected gain on the way to a reference state. Each BSCC has one reference state.
 func (proof *vectorProof) gainAndBias(graph *sparse.Graph, reward *sparse.Reward) (values *solve.Values, bias []*big.Rat, err error) {
 	if values, err = solve.LongRun(proof.ctx, graph, reward, solve.Max, proof.options()); err != nil {
 		return nil, nil, err
@@ -83,10 +82,7 @@ func (proof *vectorProof) gainAndBias(graph *sparse.Graph, reward *sparse.Reward
 // maxImprovements is the greatest number of schedulers that policy iteration evaluates.
 const maxImprovements = 1000
 
-// policyIteration improves a scheduler of an MDP until no choice is better: first by its gain and, between choices of equal gain, by
-// its bias. For the maximum, the checker needs g + h >= r + P h for all choices, but the result satisfies this only for choices that
-// keep the gain. So policyIteration adds a multiple of the gain to the bias. For a choice that loses gain, this multiple of the lost
-// gain outweighs what the choice adds to the bias.
+// policyIteration returns the optimal gain g and a bias h of an MDP. For a maximum, they satisfy g + h >= r + P h for all choices.
 //
 // Source: Howard's multichain policy iteration (Puterman, Markov Decision Processes, section 9.2).
 func (proof *vectorProof) policyIteration(graph *sparse.Graph, reward *sparse.Reward) (values *solve.Values, bias []*big.Rat, err error) {
@@ -105,17 +101,22 @@ func (proof *vectorProof) policyIteration(graph *sparse.Graph, reward *sparse.Re
 		if proof.improve(graph, reward, choice, values.Exact, bias) {
 			continue
 		}
-		multiple := proof.gainMultiple(graph, reward, values.Exact, bias)
-		for s := range bias {
-			bias[s].Add(bias[s], new(big.Rat).Mul(multiple, values.Exact[s]))
-		}
+		proof.extendInequality(graph, reward, values.Exact, bias)
 		return values, bias, proof.ctx.Err()
 	}
 	return nil, nil, errors.New("policy iteration for the long-run average evaluated too many schedulers")
 }
 
-// gainMultiple returns the multiple of the gain that policyIteration adds to the bias. It is the greatest ratio, over all choices that
-// lose gain, of the bias that the choice adds to the gain that it loses.
+// extendInequality adds a multiple of the gain to the bias, for the inequality g + h >= r + P h of a maximum. Policy iteration ensures
+// the inequality for the choices that keep the gain. A large enough multiple ensures it for the choices that lose gain too.
+func (proof *vectorProof) extendInequality(graph *sparse.Graph, reward *sparse.Reward, gain, bias []*big.Rat) {
+	multiple := proof.gainMultiple(graph, reward, gain, bias)
+	for s := range bias {
+		bias[s].Add(bias[s], new(big.Rat).Mul(multiple, gain[s]))
+	}
+}
+
+// gainMultiple returns the greatest ratio of won bias to lost gain, over all choices that lose gain.
 func (proof *vectorProof) gainMultiple(graph *sparse.Graph, reward *sparse.Reward, gain, bias []*big.Rat) *big.Rat {
 	multiple := new(big.Rat)
 	for s := range gain {
@@ -143,64 +144,63 @@ func (proof *vectorProof) advantage(left, right *big.Rat) *big.Rat {
 	return difference
 }
 
-// expectedNext returns the expected value after choice c.
+// expectedNext returns the expected value of the next state after choice c.
 func (proof *vectorProof) expectedNext(graph *sparse.Graph, c int, values []*big.Rat) *big.Rat {
 	sum := new(big.Rat)
 	first, end := graph.Row(c)
-	for i := first; i < end; i++ {
-		sum.Add(sum, new(big.Rat).Mul(graph.Rat(i), values[graph.Target[i]]))
+	for transition := first; transition < end; transition++ {
+		sum.Add(sum, new(big.Rat).Mul(graph.Rat(transition), values[graph.Target[transition]]))
 	}
 	return sum
 }
 
-// rewardAndNext returns the reward of choice c in state s plus the expected value after it.
+// rewardAndNext returns the reward of choice c in state s plus the expected value of the next state.
 func (proof *vectorProof) rewardAndNext(graph *sparse.Graph, reward *sparse.Reward, s, c int, values []*big.Rat) *big.Rat {
 	sum := proof.expectedNext(graph, c, values)
 	return sum.Add(sum, reward.OfChoiceRat(s, c))
 }
 
-// improve is the improvement step of policy iteration: it switches to choices with a better gain or, if there
-// are none, with an equal gain and a better bias. It reports whether a choice changed.
-func (proof *vectorProof) improve(graph *sparse.Graph, reward *sparse.Reward, choice []int, gain, bias []*big.Rat) bool {
+// improve is the improvement step of policy iteration. It switches to choices with a better gain. If no gain is better, it switches to
+// choices with an equal gain and a better bias. It reports whether a choice changed.
+func (proof *vectorProof) improve(graph *sparse.Graph, reward *sparse.Reward, choice []int, gain, bias []*big.Rat) (hasChanged bool) {
 	return proof.improveGain(graph, choice, gain) || proof.improveBias(graph, reward, choice, gain, bias)
 }
 
-// improveGain switches to the choices with the best gain of the next state, and reports whether a choice changed.
-func (proof *vectorProof) improveGain(graph *sparse.Graph, choice []int, gain []*big.Rat) bool {
-	changed := false
+// improveGain switches to the choices with the best expected gain of the next state. It reports whether a choice changed.
+func (proof *vectorProof) improveGain(graph *sparse.Graph, choice []int, gain []*big.Rat) (hasChanged bool) {
 	for s := range choice {
 		best := gain[s]
 		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
-			if candidate := proof.expectedNext(graph, c, gain); proof.advantage(candidate, best).Sign() > 0 {
-				choice[s], best, changed = c, candidate, true
+			candidate := proof.expectedNext(graph, c, gain)
+			if proof.advantage(candidate, best).Sign() > 0 {
+				choice[s], best, hasChanged = c, candidate, true
 			}
 		}
 	}
-	return changed
+	return hasChanged
 }
 
-// improveBias switches to the choices with the best bias among those that keep the gain, and reports whether a
-// choice changed.
-func (proof *vectorProof) improveBias(graph *sparse.Graph, reward *sparse.Reward, choice []int, gain, bias []*big.Rat) bool {
-	changed := false
+// improveBias switches to the choices with the best bias among the choices that keep the gain. It reports whether a choice changed.
+func (proof *vectorProof) improveBias(graph *sparse.Graph, reward *sparse.Reward, choice []int, gain, bias []*big.Rat) (hasChanged bool) {
 	for s := range choice {
 		best := new(big.Rat).Add(gain[s], bias[s])
 		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
-			if proof.expectedNext(graph, c, gain).Cmp(gain[s]) != 0 {
+			keepsGain := proof.expectedNext(graph, c, gain).Cmp(gain[s]) == 0
+			if !keepsGain {
 				continue
 			}
-			if candidate := proof.rewardAndNext(graph, reward, s, c, bias); proof.advantage(candidate, best).Sign() > 0 {
-				choice[s], best, changed = c, candidate, true
+			candidate := proof.rewardAndNext(graph, reward, s, c, bias)
+			if proof.advantage(candidate, best).Sign() > 0 {
+				choice[s], best, hasChanged = c, candidate, true
 			}
 		}
 	}
-	return changed
+	return hasChanged
 }
 
-// inducedChain returns the Markov chain that a scheduler with one choice per state induces in an MDP, and the
-// rewards of this chain.
+// inducedChain returns the Markov chain that a memoryless scheduler induces on an MDP, and its rewards. choice[s] is the choice of state s.
 func (proof *vectorProof) inducedChain(graph *sparse.Graph, reward *sparse.Reward, choice []int) (*sparse.Graph, *sparse.Reward, error) {
 	if err := proof.ctx.Err(); err != nil {
 		return nil, nil, err
@@ -210,8 +210,8 @@ func (proof *vectorProof) inducedChain(graph *sparse.Graph, reward *sparse.Rewar
 	for s, c := range choice {
 		builder.State()
 		first, end := graph.Row(c)
-		for i := first; i < end; i++ {
-			builder.AddRat(int(graph.Target[i]), graph.Rat(i), sparse.NoAction)
+		for transition := first; transition < end; transition++ {
+			builder.AddRat(int(graph.Target[transition]), graph.Rat(transition), sparse.NoAction)
 		}
 		if choiceReward := reward.OfChoiceRat(s, c); choiceReward.Sign() > 0 {
 			inducedReward.StateRat[s] = choiceReward
@@ -226,7 +226,7 @@ func (proof *vectorProof) inducedChain(graph *sparse.Graph, reward *sparse.Rewar
 	return sparse.NewGraph(model), inducedReward, nil
 }
 
-// indicator returns the state rewards, as float64 and as fractions, that are 1 in the states of a set and 0 elsewhere.
+// indicator returns state rewards that are 1 in the states of a set and 0 in other states, as float64 and as fractions.
 func indicator(set *sparse.Set) (rewards []float64, rats []*big.Rat) {
 	rewards, rats = make([]float64, set.Len()), make([]*big.Rat, set.Len())
 	for s := range set.All() {

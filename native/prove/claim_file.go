@@ -37,8 +37,8 @@ func NewClaimFile() *ClaimFile {
 	return file
 }
 
-// Add adds the claim that answers a property, and returns its index. If certificates cannot express the
-// property, the error is a *result.Failure that says why, and nothing is added.
+// Add adds the claim that answers a property, and returns its index. The error is a *result.Failure if certificates cannot express the
+// property; then nothing is added.
 func (file *ClaimFile) Add(property *Property) (int, error) {
 	numSets, numVectors := len(file.Sets), len(file.Vectors)
 	t := &translation{ClaimFile: file, property: property}
@@ -52,17 +52,17 @@ func (file *ClaimFile) Add(property *Property) (int, error) {
 	return len(file.Claims) - 1, nil
 }
 
-// truncate removes all sets and vectors after the given numbers of them.
-func (file *ClaimFile) truncate(sets, vectors int) {
-	for i := sets; i < len(file.Sets); i++ {
+// truncate removes all sets and vectors except the first numSets sets and the first numVectors vectors.
+func (file *ClaimFile) truncate(numSets, numVectors int) {
+	for i := numSets; i < len(file.Sets); i++ {
 		delete(file.indexByKey, setKey(&file.Sets[i]))
 		delete(file.Atoms, i)
 		delete(file.Coalitions, i)
 	}
-	for i := vectors; i < len(file.Vectors); i++ {
+	for i := numVectors; i < len(file.Vectors); i++ {
 		delete(file.indexByKey, vectorKey(&file.Vectors[i]))
 	}
-	file.Sets, file.Vectors = file.Sets[:sets], file.Vectors[:vectors]
+	file.Sets, file.Vectors = file.Sets[:numSets], file.Vectors[:numVectors]
 }
 
 // setKey returns a string that is equal for equal sets only.
@@ -70,8 +70,7 @@ func setKey(set *certificate.Set) string {
 	return fmt.Sprint("set ", set.Kind, set.Sets, set.Vector, set.Relation, set.Threshold, set.Text)
 }
 
-// vectorKey returns a string that is equal for equal vectors only. The formula of an automaton and its sets
-// determine the automaton.
+// vectorKey returns a string that is equal for equal vectors only.
 func vectorKey(vector *certificate.Vector) string {
 	var time, formula, sets string
 	if vector.Timed != nil {
@@ -81,7 +80,7 @@ func vectorKey(vector *certificate.Vector) string {
 		text, _ := json.Marshal(vector.Several.Objectives)
 		formula = string(text)
 	}
-	if vector.Automaton != nil {
+	if vector.Automaton != nil { // the formula and the sets determine the automaton
 		text, _ := json.Marshal(vector.Automaton.Formula)
 		formula, sets = string(text), fmt.Sprint(vector.Automaton.Sets)
 	}
@@ -99,8 +98,8 @@ func vectorKey(vector *certificate.Vector) string {
 // setIndex returns the index of a set, and adds the set if it is new.
 func (file *ClaimFile) setIndex(set certificate.Set) int {
 	key := setKey(&set)
-	i, ok := file.indexByKey[key]
-	if !ok {
+	i, isKnown := file.indexByKey[key]
+	if !isKnown {
 		i = len(file.Sets)
 		file.indexByKey[key] = i
 		file.Sets = append(file.Sets, set)
@@ -111,8 +110,8 @@ func (file *ClaimFile) setIndex(set certificate.Set) int {
 // vectorIndex returns the index of a vector, and adds the vector if it is new.
 func (file *ClaimFile) vectorIndex(vector certificate.Vector) int {
 	key := vectorKey(&vector)
-	i, ok := file.indexByKey[key]
-	if !ok {
+	i, isKnown := file.indexByKey[key]
+	if !isKnown {
 		i = len(file.Vectors)
 		file.indexByKey[key] = i
 		file.Vectors = append(file.Vectors, vector)
@@ -138,10 +137,10 @@ func (file *ClaimFile) or(i, j int) int {
 	return file.setIndex(certificate.Set{Kind: certificate.Or, Sets: []int{i, j}})
 }
 
-// atomicStates returns the states of an atomic set.
+// atomicStates returns the states of an atomic set: the states of a coalition, or the states that satisfy its expression.
 func (file *ClaimFile) atomicStates(space *explicit.Space, set int) (*sparse.Set, error) {
-	players, ok := file.Coalitions[set]
-	if !ok {
+	players, isCoalition := file.Coalitions[set]
+	if !isCoalition {
 		return space.States(file.Atoms[set])
 	}
 	states := sparse.NewSet(space.Model().NumStates())

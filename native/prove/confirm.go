@@ -11,15 +11,14 @@ import (
 	"tilecheck/native/space/explicit"
 )
 
-// Confirm compares a certificate with the properties whose texts its claims quote.
-// For every claim it returns nil if the claim is what the property translates to: the same sets and vectors,
-// and atomic sets with the states that the space has, in PRISM's order. Otherwise the error says what differs.
+// Confirm compares each claim of a certificate with the property that the claim quotes. The error of a claim is nil if the property
+// translates to the claim: with the same sets and vectors, and the same states of atomic sets in PRISM's order.
 // Confirm does not compare the certificate's model with the space.
 func Confirm(file *certificate.File, space *explicit.Space, props []*Property) []error {
-	c := &confirmation{file: file, translations: NewClaimFile(), space: space, atomicSets: make(map[int]certificate.Bits)}
+	confirmation := &confirmation{file: file, translations: NewClaimFile(), space: space, atomicSets: make(map[int]certificate.Bits)}
 	differences := make([]error, len(file.Claims))
 	for i := range file.Claims {
-		differences[i] = c.checkClaim(&file.Claims[i], props)
+		differences[i] = confirmation.checkClaim(&file.Claims[i], props)
 	}
 	return differences
 }
@@ -33,8 +32,8 @@ type confirmation struct {
 	atomicSets   map[int]certificate.Bits
 }
 
-// checkClaim returns nil if a property with the text that the claim quotes translates to the claim. If several properties have
-// this text, one of them suffices, and otherwise the error is about the last one.
+// checkClaim returns nil if some property with the text that the claim quotes translates to the claim. If none does, the error is about
+// the last property with this text.
 func (c *confirmation) checkClaim(claim *certificate.Claim, properties []*Property) error {
 	lastErr := fmt.Errorf("the model has no property %q", claim.Property)
 	for _, property := range properties {
@@ -53,177 +52,175 @@ func (c *confirmation) checkClaim(claim *certificate.Claim, properties []*Proper
 	return lastErr
 }
 
-// sameClaim returns an error unless a claim of the certificate equals a translated claim.
-func (c *confirmation) sameClaim(own, translated *certificate.Claim) error {
-	same, err := c.equalClaims(own, translated)
-	if err == nil && !same {
+// sameClaim returns an error if a claim of the certificate differs from a translated claim.
+func (c *confirmation) sameClaim(certified, translated *certificate.Claim) error {
+	isEqual, err := c.equalClaims(certified, translated)
+	if err == nil && !isEqual {
 		return errors.New("the claim differs from its property")
 	}
 	return err
 }
 
-// equalClaims reports whether a claim of the certificate and a translated claim are about the same states, with equal vectors
-// or sets.
-func (c *confirmation) equalClaims(own, translated *certificate.Claim) (bool, error) {
-	ownIsSet, translatedIsSet := own.Vector < 0, translated.Vector < 0
-	if own.Complement != translated.Complement || own.Of != translated.Of || ownIsSet != translatedIsSet {
+// equalClaims reports whether a claim of the certificate and a translated claim are equal: for the same states, and with the same set
+// or vector.
+func (c *confirmation) equalClaims(certified, translated *certificate.Claim) (bool, error) {
+	certifiesSet, translatesToSet := certified.Vector < 0, translated.Vector < 0
+	if certified.Complement != translated.Complement || certified.Of != translated.Of || certifiesSet != translatesToSet {
 		return false, nil
 	}
-	if same, err := c.sameSet(own.Over, translated.Over); !same || err != nil {
+	if isEqual, err := c.equalSets(certified.Over, translated.Over); !isEqual || err != nil {
 		return false, err
 	}
-	if ownIsSet {
-		return c.sameSet(own.Set, translated.Set)
+	if certifiesSet {
+		return c.equalSets(certified.Set, translated.Set)
 	}
-	return c.sameVector(own.Vector, translated.Vector)
+	return c.equalVectors(certified.Vector, translated.Vector)
 }
 
-// sameSet reports whether a set of the certificate equals a set of the translation. The arguments are the indexes of the sets.
-func (c *confirmation) sameSet(own, translation int) (bool, error) {
-	ownSet, translated := &c.file.Sets[own], &c.translations.Sets[translation]
-	if ownSet.Kind != translated.Kind || len(ownSet.Sets) != len(translated.Sets) {
+// equalSets reports whether a set of the certificate equals a set of the translations. The sets are given by their indexes.
+func (c *confirmation) equalSets(certifiedIndex, translatedIndex int) (bool, error) {
+	certified, translated := &c.file.Sets[certifiedIndex], &c.translations.Sets[translatedIndex]
+	if certified.Kind != translated.Kind || len(certified.Sets) != len(translated.Sets) {
 		return false, nil
 	}
-	switch ownSet.Kind {
+	switch certified.Kind {
 	case certificate.Atomic:
-		if same, err := c.sameAtomicSet(ownSet, translation); !same || err != nil {
+		if isEqual, err := c.equalAtomicSets(certified, translatedIndex); !isEqual || err != nil {
 			return false, err
 		}
 	case certificate.Bound:
-		if ownSet.Relation != translated.Relation || ownSet.Threshold.Cmp(translated.Threshold) != 0 {
+		if certified.Relation != translated.Relation || certified.Threshold.Cmp(translated.Threshold) != 0 {
 			return false, nil
 		}
 	}
-	if ownSet.Compares() {
-		if same, err := c.sameVector(ownSet.Vector, translated.Vector); !same || err != nil {
+	if certified.Compares() {
+		if isEqual, err := c.equalVectors(certified.Vector, translated.Vector); !isEqual || err != nil {
 			return false, err
 		}
 	}
-	return c.sameSets(ownSet.Sets, translated.Sets)
+	return c.equalSetLists(certified.Sets, translated.Sets)
 }
 
-// sameSets compares sets of the certificate with as many sets of the translation.
-func (c *confirmation) sameSets(own, translated []int) (bool, error) {
-	for k := range own {
-		if same, err := c.sameSet(own[k], translated[k]); !same || err != nil {
+// equalSetLists reports whether each set of the certificate equals the translated set at the same position. The lists have equal lengths.
+func (c *confirmation) equalSetLists(certified, translated []int) (bool, error) {
+	for position := range certified {
+		if isEqual, err := c.equalSets(certified[position], translated[position]); !isEqual || err != nil {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-// sameAtomicSet reports whether an atomic set of the certificate has the same expression as an atomic set of the translation,
-// whose index is given. It returns an error if they have the same expression, but different states.
-func (c *confirmation) sameAtomicSet(ownSet *certificate.Set, translation int) (bool, error) {
-	bits, err := c.atomicSet(translation)
+// equalAtomicSets reports whether an atomic set of the certificate has the expression of a translated atomic set. Equal expressions with
+// different states are an error.
+func (c *confirmation) equalAtomicSets(certified *certificate.Set, translatedIndex int) (bool, error) {
+	states, err := c.atomicSet(translatedIndex)
 	if err != nil {
 		return false, err
 	}
-	if ownSet.Text != c.translations.Sets[translation].Text {
+	if certified.Text != c.translations.Sets[translatedIndex].Text {
 		return false, nil
 	}
-	if !slices.Equal(ownSet.Bits, bits) {
-		return false, fmt.Errorf("the states of %s differ from those of the model", ownSet.Text)
+	if !slices.Equal(certified.Bits, states) {
+		return false, fmt.Errorf("the states of %s differ from those of the model", certified.Text)
 	}
 	return true, nil
 }
 
-// sameVector reports whether a vector of the certificate equals a vector of the translation. The arguments are the indexes of the
-// vectors.
-func (c *confirmation) sameVector(own, translation int) (bool, error) {
-	ownVector, translated := &c.file.Vectors[own], &c.translations.Vectors[translation]
-	ownSets, translatedSets := ownVector.Sets(), translated.Sets()
-	if !c.sameFields(ownVector, translated) || len(ownSets) != len(translatedSets) {
+// equalVectors reports whether a vector of the certificate equals a vector of the translations. The vectors are given by their indexes.
+func (c *confirmation) equalVectors(certifiedIndex, translatedIndex int) (bool, error) {
+	certified, translated := &c.file.Vectors[certifiedIndex], &c.translations.Vectors[translatedIndex]
+	certifiedSets, translatedSets := certified.Sets(), translated.Sets()
+	if !c.equalFields(certified, translated) || len(certifiedSets) != len(translatedSets) {
 		return false, nil
 	}
-	if same, err := c.sameSets(ownSets, translatedSets); !same || err != nil {
+	if isEqual, err := c.equalSetLists(certifiedSets, translatedSets); !isEqual || err != nil {
 		return false, err
 	}
-	if ownVector.Shares != nil || translated.Shares != nil {
-		return c.sameShares(ownVector.Shares, translated.Shares)
+	if certified.Shares != nil || translated.Shares != nil {
+		return c.equalShares(certified.Shares, translated.Shares)
 	}
-	if ownVector.Given != nil || translated.Given != nil {
-		return ownVector.Given != nil && translated.Given != nil && ownVector.Given.Avoids == translated.Given.Avoids, nil
+	if certified.Given != nil || translated.Given != nil {
+		return certified.Given != nil && translated.Given != nil && certified.Given.Avoids == translated.Given.Avoids, nil
 	}
-	if ownVector.Budgets != nil || translated.Budgets != nil {
-		return sameBudgets(ownVector.Budgets, translated.Budgets), nil
+	if certified.Budgets != nil || translated.Budgets != nil {
+		return equalBudgets(certified.Budgets, translated.Budgets), nil
 	}
-	if ownVector.Several != nil {
-		return slices.EqualFunc(ownVector.Several.Objectives, translated.Several.Objectives, sameObjective), nil
+	if certified.Several != nil {
+		return slices.EqualFunc(certified.Several.Objectives, translated.Several.Objectives, equalObjectives), nil
 	}
-	if ownVector.Automaton == nil {
+	if certified.Automaton == nil {
 		return translated.Automaton == nil, nil
 	}
-	return sameAutomaton(ownVector.Automaton, translated.Automaton, ownVector.Kind == certificate.CoSafe)
+	return equalAutomata(certified.Automaton, translated.Automaton, certified.Kind == certificate.CoSafe)
 }
 
-// sameFields reports whether two vectors are equal in the fields that do not refer to sets. It ignores Max in a model without
+// equalFields reports whether two vectors are equal in the fields that do not refer to sets. It ignores Max in a model without
 // choices, and Reward in a probability.
-func (c *confirmation) sameFields(ownVector, translated *certificate.Vector) bool {
-	if ownVector.Kind != translated.Kind || ownVector.Paths != translated.Paths {
+func (c *confirmation) equalFields(certified, translated *certificate.Vector) bool {
+	if certified.Kind != translated.Kind || certified.Paths != translated.Paths {
 		return false
 	}
-	if c.file.Model.Kind == certificate.MDP && ownVector.Max != translated.Max {
+	if c.file.Model.Kind == certificate.MDP && certified.Max != translated.Max {
 		return false
 	}
-	if ownVector.From != translated.From || ownVector.To != translated.To || !sameTime(ownVector.Timed, translated.Timed) {
+	if certified.From != translated.From || certified.To != translated.To || !equalTimes(certified.Timed, translated.Timed) {
 		return false
 	}
-	if !equalRats(ownVector.Discount, translated.Discount) {
+	if !equalRats(certified.Discount, translated.Discount) {
 		return false
 	}
-	switch ownVector.Kind {
+	switch certified.Kind {
 	case certificate.Discounted, certificate.ReachReward, certificate.TotalReward, certificate.Cumulative, certificate.Instant, certificate.Average, certificate.CoSafe:
-		return ownVector.Reward == translated.Reward
+		return certified.Reward == translated.Reward
 	}
 	return true
 }
 
-// sameAutomaton rebuilds the translated automaton for the letters of the certificate's automaton, and reports
-// whether both are equal.
-func sameAutomaton(ownAutomaton, translated *certificate.Automaton, coSafe bool) (bool, error) {
-	rebuilt := *translated
-	rebuilt.Letters = ownAutomaton.Letters
-	if err := buildAutomaton(&rebuilt, coSafe); err != nil {
+// equalAutomata builds the translated automaton for the letters of the certificate's automaton, and reports whether the two are equal.
+func equalAutomata(certified, translated *certificate.Automaton, coSafe bool) (bool, error) {
+	built := *translated
+	built.Letters = certified.Letters
+	if err := buildAutomaton(&built, coSafe); err != nil {
 		return false, err
 	}
-	sameFormula := reflect.DeepEqual(ownAutomaton.Formula, translated.Formula)
-	sameNext := slices.EqualFunc(ownAutomaton.Next, rebuilt.Next, slices.Equal)
-	sameJumps := slices.EqualFunc(ownAutomaton.Jumps, rebuilt.Jumps, slices.Equal)
-	sameAccepting := slices.Equal(ownAutomaton.Accepting, rebuilt.Accepting)
-	return sameFormula && sameNext && sameJumps && sameAccepting, nil
+	isEqual := reflect.DeepEqual(certified.Formula, built.Formula) &&
+		slices.EqualFunc(certified.Next, built.Next, slices.Equal) &&
+		slices.EqualFunc(certified.Jumps, built.Jumps, slices.Equal) &&
+		slices.Equal(certified.Accepting, built.Accepting)
+	return isEqual, nil
 }
 
-// sameObjective reports whether two objectives are equal except for their sets.
-func sameObjective(x, y certificate.Objective) bool {
+// equalObjectives reports whether two objectives are equal in the fields that do not refer to sets.
+func equalObjectives(x, y certificate.Objective) bool {
 	return x.Reward == y.Reward && x.Steps == y.Steps && x.Great == y.Great && equalRats(x.Bound, y.Bound)
 }
 
-// sameShares reports whether a conditional vector has the shares of a translated one.
-func (c *confirmation) sameShares(own, translated []certificate.Share) (bool, error) {
-	if len(own) != len(translated) {
+// equalShares reports whether two conditional vectors have equal shares.
+func (c *confirmation) equalShares(certified, translated []certificate.Share) (bool, error) {
+	if len(certified) != len(translated) {
 		return false, nil
 	}
-	for k := range own {
-		if own[k].Complement != translated[k].Complement {
+	for k := range certified {
+		if certified[k].Complement != translated[k].Complement {
 			return false, nil
 		}
-		if same, err := c.sameVector(own[k].Vector, translated[k].Vector); !same || err != nil {
+		if isEqual, err := c.equalVectors(certified[k].Vector, translated[k].Vector); !isEqual || err != nil {
 			return false, err
 		}
 	}
 	return true, nil
 }
 
-// sameBudgets reports whether two lists of reward bounds are equal.
-func sameBudgets(own, translated *certificate.Budgets) bool {
-	return own != nil && translated != nil && slices.EqualFunc(own.Bounds, translated.Bounds, func(x, y certificate.Budget) bool {
+// equalBudgets reports whether two lists of reward bounds are equal.
+func equalBudgets(certified, translated *certificate.Budgets) bool {
+	return certified != nil && translated != nil && slices.EqualFunc(certified.Bounds, translated.Bounds, func(x, y certificate.Budget) bool {
 		return x.Reward == y.Reward && x.LowStrict == y.LowStrict && x.HighStrict == y.HighStrict && equalRats(x.Low, y.Low) && equalRats(x.High, y.High)
 	})
 }
 
-// sameTime reports whether two time bounds are equal. The rate and scale that the checker uses may differ.
-func sameTime(x, y *certificate.Timed) bool {
+// equalTimes reports whether two time bounds are equal. It ignores the rate and the scale.
+func equalTimes(x, y *certificate.Timed) bool {
 	if x == nil || y == nil {
 		return x == nil && y == nil
 	}
@@ -238,10 +235,9 @@ func equalRats(x, y *big.Rat) bool {
 	return x.Cmp(y) == 0
 }
 
-// atomicSet returns the states in which the expression of an atomic set of the translation holds, in the
-// order of the certificate.
+// atomicSet returns the states of a translated atomic set, in the order of the certificate.
 func (c *confirmation) atomicSet(set int) (certificate.Bits, error) {
-	if bits, ok := c.atomicSets[set]; ok {
+	if bits, isKnown := c.atomicSets[set]; isKnown {
 		return bits, nil
 	}
 	states, err := c.translations.atomicStates(c.space, set)

@@ -7,8 +7,7 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// expressionText returns an expression over the variables in PRISM's syntax, with all parentheses. It is the
-// Text of an atomic set.
+// expressionText returns a state expression in PRISM's syntax, with all parentheses.
 func expressionText(program *sema.Program, expr sema.Expr) string {
 	text := func(operand sema.Expr) string { return expressionText(program, operand) }
 	switch e := expr.(type) {

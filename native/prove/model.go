@@ -20,18 +20,17 @@ type numbers struct {
 // maxPointers is the greatest size of byPointer.
 const maxPointers = 1 << 12
 
-// indexOf returns the index of a fraction in the table of the certificate, and adds the fraction if it is
-// new. nil stands for zero.
+// indexOf returns the index of a fraction in the certificate's table of numbers. It adds a new fraction. nil stands for zero.
 func (n *numbers) indexOf(number *big.Rat) uint32 {
 	if number == nil {
 		number = n.zero
 	}
-	if index, ok := n.byPointer[number]; ok {
+	if index, isKnown := n.byPointer[number]; isKnown {
 		return index
 	}
 	key := number.RatString()
-	index, ok := n.byText[key]
-	if !ok {
+	index, isKnown := n.byText[key]
+	if !isKnown {
 		index = uint32(len(n.Numbers))
 		n.byText[key] = index
 		n.Numbers = append(n.Numbers, number)
@@ -56,11 +55,12 @@ func Model(space *explicit.Space) (*certificate.Model, error) {
 	return prover.Model, nil
 }
 
-// buildModel converts the model, with states in the order of the certificate. loadReward adds the rewards.
+// buildModel converts the model to the model of a certificate. The values of rewards are added later.
 func (prover *Prover) buildModel() {
 	model := prover.graph.Model
+	kinds := map[sparse.Kind]certificate.Kind{sparse.DTMC: certificate.DTMC, sparse.MDP: certificate.MDP, sparse.CTMC: certificate.CTMC}
 	exported := &certificate.Model{
-		Kind:   map[sparse.Kind]certificate.Kind{sparse.DTMC: certificate.DTMC, sparse.MDP: certificate.MDP, sparse.CTMC: certificate.CTMC}[model.Kind],
+		Kind:   kinds[model.Kind],
 		Start:  append(make([]uint32, 0, model.NumChoices()+1), 0),
 		Target: make([]uint32, 0, model.NumTransitions()), Prob: make([]uint32, 0, model.NumTransitions()),
 		Rewards: make([]certificate.Reward, len(prover.space.Program().Rewards)),
@@ -81,9 +81,9 @@ func (prover *Prover) buildModel() {
 // addChoices adds the choices and transitions of all states to the model of the certificate.
 func (prover *Prover) addChoices() {
 	model, exported := prover.graph.Model, prover.Model
-	numberOfWeight := make([]uint32, len(model.Rats))
+	weightNumbers := make([]uint32, len(model.Rats)) // the index of each weight in the certificate's table of numbers
 	for i, fraction := range model.Rats {
-		numberOfWeight[i] = prover.numbers.indexOf(fraction)
+		weightNumbers[i] = prover.numbers.indexOf(fraction)
 	}
 	if model.First != nil {
 		exported.First = append(make([]uint32, 0, model.NumStates()+1), 0)
@@ -91,16 +91,7 @@ func (prover *Prover) addChoices() {
 	for _, s := range prover.orderedStates() {
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
-			rowStart := len(exported.Prob)
-			firstTransition, endTransition := model.Row(c)
-			for i := firstTransition; i < endTransition; i++ {
-				exported.Target = append(exported.Target, prover.indexOf(model.Target[i]))
-				exported.Prob = append(exported.Prob, numberOfWeight[model.Weight[i]])
-			}
-			if model.Kind == sparse.CTMC {
-				prover.addExitRate(s, exported.Prob[rowStart:])
-			}
-			exported.Start = append(exported.Start, uint32(len(exported.Target)))
+			prover.addChoice(s, c, weightNumbers)
 		}
 		if model.First != nil {
 			exported.First = append(exported.First, uint32(len(exported.Start)-1))
@@ -108,13 +99,30 @@ func (prover *Prover) addChoices() {
 	}
 }
 
-// addExitRate adds the exit rate of a state of a CTMC and replaces the rates by the probabilities of the jump chain.
-func (prover *Prover) addExitRate(s int, rates []uint32) {
-	exit := prover.exitRate(s)
-	for i, r := range rates {
-		rates[i] = prover.numbers.indexOf(new(big.Rat).Quo(prover.numbers.Numbers[r], exit))
+// addChoice adds the transitions of choice c of state s to the model of the certificate. weightNumbers has the index of each weight in the
+// certificate's table of numbers.
+func (prover *Prover) addChoice(s, c int, weightNumbers []uint32) {
+	model, exported := prover.graph.Model, prover.Model
+	rowStart := len(exported.Prob)
+	first, end := model.Row(c)
+	for transition := first; transition < end; transition++ {
+		exported.Target = append(exported.Target, prover.indexOf(model.Target[transition]))
+		exported.Prob = append(exported.Prob, weightNumbers[model.Weight[transition]])
 	}
-	prover.numbers.Exit = append(prover.numbers.Exit, prover.numbers.indexOf(exit))
+	if model.Kind == sparse.CTMC {
+		prover.addExitRate(s, exported.Prob[rowStart:])
+	}
+	exported.Start = append(exported.Start, uint32(len(exported.Target)))
+}
+
+// addExitRate adds the exit rate of a state of a CTMC. It replaces the rates of its transitions by the probabilities of the jump chain.
+// Rates and probabilities are given by their indexes in the certificate's table of numbers.
+func (prover *Prover) addExitRate(s int, transitionRates []uint32) {
+	exitRate := prover.exitRate(s)
+	for i, rate := range transitionRates {
+		transitionRates[i] = prover.numbers.indexOf(new(big.Rat).Quo(prover.numbers.Numbers[rate], exitRate))
+	}
+	prover.numbers.Exit = append(prover.numbers.Exit, prover.numbers.indexOf(exitRate))
 }
 
 // exitRate returns the exit rate of a state of a CTMC.
@@ -127,7 +135,7 @@ func (prover *Prover) exitRate(s int) *big.Rat {
 	return sum
 }
 
-// loadReward returns a reward structure. The first call adds it to the model of the certificate.
+// loadReward returns a reward structure. The first call for it adds its rewards to the model of the certificate.
 func (prover *Prover) loadReward(index int) (*sparse.Reward, error) {
 	if reward := prover.rewards[index]; reward != nil {
 		return reward, nil
@@ -152,8 +160,8 @@ func (prover *Prover) loadReward(index int) (*sparse.Reward, error) {
 	return reward, nil
 }
 
-// appendChoiceRewards appends the index of the reward of each choice of a state. In a CTMC the reward of a choice
-// is per unit of time, and the certificate has the mean reward of the sojourn.
+// appendChoiceRewards appends the index of the reward of each choice of state s. In a CTMC the rewards are rates, and it appends the
+// mean reward of a sojourn.
 func (prover *Prover) appendChoiceRewards(indices []uint32, reward *sparse.Reward, s int) []uint32 {
 	first, end := prover.graph.Choices(s)
 	for c := first; c < end; c++ {

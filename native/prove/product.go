@@ -21,8 +21,8 @@ type product struct {
 	targets *sparse.Set   // pairs with a jump to a winning run; for a co-safe reward, accepting pairs
 }
 
-// pathColumns computes the columns of a path formula or a co-safe reward on the product with its automaton. It returns the values of
-// the states of the model.
+// pathColumns computes the columns of a path formula or a co-safe reward, on the product with an automaton. It returns the values of the
+// model's states.
 func (proof *vectorProof) pathColumns() (*solve.Values, error) {
 	product, err := proof.automatonProduct()
 	if err != nil {
@@ -45,56 +45,55 @@ func (proof *vectorProof) pathColumns() (*solve.Values, error) {
 	return proof.stateValues(values), nil
 }
 
-// stateValues returns the value of each state: the value of its initial pair, which has the index of the state in
-// the order of the certificate.
-func (proof *vectorProof) stateValues(pairs *solve.Values) *solve.Values {
-	n := proof.graph.NumStates()
-	result := &solve.Values{Lower: make([]float64, n), Upper: make([]float64, n), Converged: pairs.Converged}
-	if pairs.Exact != nil {
-		result.Exact = make([]*big.Rat, n)
+// stateValues returns the value of each state of the model, from the values of all pairs. The first pairs are the initial pairs of the
+// states, in the order of the certificate.
+func (proof *vectorProof) stateValues(pairValues *solve.Values) *solve.Values {
+	numStates := proof.graph.NumStates()
+	result := &solve.Values{Lower: make([]float64, numStates), Upper: make([]float64, numStates), Converged: pairValues.Converged}
+	if pairValues.Exact != nil {
+		result.Exact = make([]*big.Rat, numStates)
 	}
-	for k, s := range proof.orderedStates() {
-		result.Lower[s], result.Upper[s] = pairs.Lower[k], pairs.Upper[k]
-		if pairs.Exact != nil {
-			result.Exact[s] = pairs.Exact[k]
+	for pair, s := range proof.orderedStates() {
+		result.Lower[s], result.Upper[s] = pairValues.Lower[pair], pairValues.Upper[pair]
+		if pairValues.Exact != nil {
+			result.Exact[s] = pairValues.Exact[pair]
 		}
 	}
 	return result
 }
 
-// automatonProduct returns the product of the model with the automaton of the vector. The first call builds
-// it.
+// automatonProduct returns the product of the model with the automaton of the vector. Only the first call builds the product.
 func (proof *vectorProof) automatonProduct() (*product, error) {
-	if p := proof.products[proof.index]; p != nil {
-		return p, nil
+	if known := proof.products[proof.index]; known != nil {
+		return known, nil
 	}
 	sets, err := proof.setLetters()
 	if err != nil {
 		return nil, err
 	}
-	p, err := buildProduct(proof, sets, proof.Kind == certificate.CoSafe)
+	built, err := buildProduct(proof, sets, proof.Kind == certificate.CoSafe)
 	if errors.Is(err, automata.ErrTooLarge) {
 		return nil, errors.New("the automaton of the path formula is too large for a certificate")
 	}
 	if err != nil {
 		return nil, err
 	}
-	proof.products[proof.index] = p
-	return p, nil
+	proof.products[proof.index] = built
+	return built, nil
 }
 
-// setLetters sets the letters of the automaton: the combinations of its propositions that hold in some state, one
-// bit for each proposition. It returns the set of states of each proposition.
+// setLetters sets the letters of the automaton. A letter is the set of propositions that hold in some state, with one bit for each
+// proposition. It returns the states of each proposition.
 func (proof *vectorProof) setLetters() ([]certificate.Bits, error) {
 	letterOf := make([]uint64, proof.graph.NumStates()) // in the order of the certificate
 	var sets []certificate.Bits
-	for i, j := range proof.Automaton.Sets {
-		set, err := proof.decidedSet(proof.ctx, j, proof.effort)
+	for proposition, setIndex := range proof.Automaton.Sets {
+		set, err := proof.decidedSet(proof.ctx, setIndex, proof.effort)
 		if err != nil {
 			return nil, err
 		}
 		for s := range set.All() {
-			letterOf[proof.indexOf(uint32(s))] |= 1 << i
+			letterOf[proof.indexOf(uint32(s))] |= 1 << proposition
 		}
 		sets = append(sets, proof.bits(set))
 	}
@@ -109,7 +108,7 @@ func (proof *vectorProof) setLetters() ([]certificate.Bits, error) {
 	return sets, nil
 }
 
-// buildProduct builds the automaton of a vector, over the letters that states have, and its products with the model.
+// buildProduct builds the automaton of a vector and its product with the model. sets has the states of each proposition.
 func buildProduct(proof *vectorProof, sets []certificate.Bits, coSafe bool) (*product, error) {
 	automaton := proof.Automaton
 	if err := buildAutomaton(automaton, coSafe); err != nil {
@@ -124,21 +123,21 @@ func buildProduct(proof *vectorProof, sets []certificate.Bits, coSafe bool) (*pr
 		ClaimFile: &ClaimFile{File: certificate.File{Model: pairs.Model}},
 		graph:     sparseGraph(pairs.Model), opts: proof.opts, exponents: make(map[int]int),
 	}
-	p := &product{Prover: pairsProver, pairs: pairs, targets: sparse.NewSet(len(pairs.Of))}
+	built := &product{Prover: pairsProver, pairs: pairs, targets: sparse.NewSet(len(pairs.Of))}
 	automaton.Pairs = len(pairs.Of)
-	if coSafe {
-		automaton.Runs = 0
-		for i, state := range pairs.Auto {
-			if automaton.Accepting[state] {
-				p.targets.Add(i)
-			}
-		}
-		return p, nil
+	if !coSafe {
+		return built, built.addRuns(proof)
 	}
-	return p, p.addRuns(proof)
+	automaton.Runs = 0
+	for pair, automatonState := range pairs.Auto {
+		if automaton.Accepting[automatonState] {
+			built.targets.Add(pair)
+		}
+	}
+	return built, nil
 }
 
-// addRuns adds the runs of the automaton to a product, and sets the pairs with a jump to a winning run as targets.
+// addRuns adds the runs of the automaton after its jumps to the product. The pairs with a jump to a winning run become targets.
 func (p *product) addRuns(proof *vectorProof) error {
 	automaton := proof.Automaton
 	runs, err := p.pairs.Runs(proof.ctx)
@@ -153,10 +152,11 @@ func (p *product) addRuns(proof *vectorProof) error {
 	p.graph = sparseGraph(runs.Model)
 	proof.Won = p.winningRanks()
 	run := 0 // the first runs are the targets of the jumps of the pairs, in order
-	for i, state := range p.pairs.Auto {
-		for range automaton.Jumps[state] {
-			if proof.Won[run] != unranked {
-				p.targets.Add(i)
+	for pair, automatonState := range p.pairs.Auto {
+		for range automaton.Jumps[automatonState] {
+			isWinning := proof.Won[run] != unranked
+			if isWinning {
+				p.targets.Add(pair)
 			}
 			run++
 		}
@@ -185,8 +185,8 @@ func sparseGraph(model *certificate.Model) *sparse.Graph {
 	return sparse.NewGraph(result)
 }
 
-// winningRanks ranks the winning runs: the largest set in which the scheduler can stay and visit accepting runs infinitely often
-// (a Büchi condition). The rank of a run is its distance to an accepting run within this set.
+// winningRanks ranks the winning runs of a Büchi condition: a scheduler can visit accepting runs infinitely often from them. The rank of a
+// run is its distance to an accepting run within the winning runs.
 func (p *product) winningRanks() []uint32 {
 	inside := sparse.FullSet(p.graph.NumStates())
 	for {
@@ -201,17 +201,17 @@ func (p *product) winningRanks() []uint32 {
 	}
 }
 
-// acceptingRuns returns the runs of a set that are accepting and have one of the given choices.
-func (p *product) acceptingRuns(inside, choices *sparse.Set) *sparse.Set {
+// acceptingRuns returns the accepting runs of a set that have at least one of the given choices.
+func (p *product) acceptingRuns(runs, choices *sparse.Set) *sparse.Set {
 	accepting := sparse.NewSet(p.graph.NumStates())
-	for i := range inside.All() {
-		if !p.pairs.Accepts(p.runs.Auto[i]) {
+	for run := range runs.All() {
+		if !p.pairs.Accepts(p.runs.Auto[run]) {
 			continue
 		}
-		first, end := p.graph.Choices(i)
+		first, end := p.graph.Choices(run)
 		for c := first; c < end; c++ {
 			if choices.Has(c) {
-				accepting.Add(i)
+				accepting.Add(run)
 			}
 		}
 	}
@@ -229,7 +229,7 @@ func rankedStates(rank []uint32) *sparse.Set {
 	return ranked
 }
 
-// losingLayers returns layers of the runs whose pair has an upper bound below 1. The layers prove that no scheduler makes these runs win.
+// losingLayers returns layers of the runs whose pair has an upper bound below 1. The layers prove that these runs are not winning.
 func (p *product) losingLayers(upper *certificate.Values) []uint32 {
 	if p.graph == nil {
 		return nil
@@ -237,11 +237,11 @@ func (p *product) losingLayers(upper *certificate.Values) []uint32 {
 	compareToOne := upper.Compare(big.NewRat(1, 1))
 	attractor := newAttractor(p.graph, nil)
 	allRuns, rejecting := sparse.FullSet(p.graph.NumStates()), sparse.NewSet(p.graph.NumStates())
-	for i, automatonState := range p.runs.Auto {
-		if compareToOne(int(p.runs.Of[i])) >= 0 {
-			attractor.add(i, 0)
+	for run, automatonState := range p.runs.Auto {
+		if compareToOne(int(p.runs.Of[run])) >= 0 {
+			attractor.add(run, 0)
 		} else if !p.pairs.Accepts(automatonState) {
-			rejecting.Add(i)
+			rejecting.Add(run)
 		}
 	}
 	for {
@@ -250,13 +250,13 @@ func (p *product) losingLayers(upper *certificate.Values) []uint32 {
 		if trap.Empty() {
 			return attractor.rank
 		}
-		for i := range trap.All() {
-			attractor.add(i, nextLayer)
+		for run := range trap.All() {
+			attractor.add(run, nextLayer)
 		}
 	}
 }
 
-// sparseReward converts rewards of choices to package sparse, as fractions and as the nearest float64.
+// sparseReward converts the choice rewards of a certificate to a reward structure, with fractions and the nearest float64.
 func sparseReward(rewards *certificate.Rewards) *sparse.Reward {
 	result := &sparse.Reward{Choice: make([]float64, len(rewards.Of)), ChoiceRat: make([]*big.Rat, len(rewards.Of)), Err: 0x1p-52}
 	for c, index := range rewards.Of {

@@ -61,7 +61,7 @@ type Prover struct {
 	narrowEpsilon   float64 // the relative width that narrowFloats asks for
 }
 
-// New returns a Prover for a state space, whose weights must be fractions and not intervals.
+// New returns a Prover for a state space. The weights of the space must be fractions, and not intervals.
 func New(space *explicit.Space, opts Options) (*Prover, error) {
 	if !space.Model().Exact() {
 		return nil, errors.New("the weights of the model are not fractions")
@@ -86,15 +86,15 @@ func New(space *explicit.Space, opts Options) (*Prover, error) {
 	if opts.Ordered {
 		prover.order = space.Order()
 		prover.index = make([]uint32, len(prover.order))
-		for k, s := range prover.order {
-			prover.index[s] = uint32(k)
+		for position, s := range prover.order {
+			prover.index[s] = uint32(position)
 		}
 	}
 	prover.buildModel()
 	return prover, nil
 }
 
-// orderedStates yields the states in the order of the certificate, each with its index there.
+// orderedStates yields the states in the order of the certificate. The key is the index of the state in the certificate.
 func (prover *Prover) orderedStates() iter.Seq2[int, int] {
 	return func(yield func(index, s int) bool) {
 		for index := range prover.graph.NumStates() {
@@ -126,9 +126,9 @@ func (prover *Prover) bits(set *sparse.Set) certificate.Bits {
 	return bits
 }
 
-// Add adds the claim that answers a property, with the sets and vectors that prove it, and returns the index of the claim.
-// It repeats the computation with increasing effort until the interval is as narrow as Options.Epsilon. If no effort
-// suffices, it keeps the narrowest interval. The error is a *result.Failure if certificates cannot express the property.
+// Add adds the claim that answers a property, with its proof, and returns the index of the claim. It repeats the computation with
+// increasing effort until the relative width is at most Options.Epsilon. If no effort suffices, it keeps the narrowest interval.
+// The error is a *result.Failure if certificates cannot express the property.
 func (prover *Prover) Add(ctx context.Context, property *Property) (int, error) {
 	defer func() { prover.sharedSolutions = nil }() // shared solutions belong to one property
 	claimIndex, err := prover.ClaimFile.Add(property)
@@ -144,28 +144,29 @@ func (prover *Prover) Add(ctx context.Context, property *Property) (int, error) 
 	return claimIndex, nil
 }
 
-// guessExponent sets the exponent of the vector of a claim from the approximate value of the property.
+// guessExponent estimates the exponent of the greatest value of a claim's vector from guess, the approximate value of the property.
 func (prover *Prover) guessExponent(claim *certificate.Claim, guess float64) {
-	if claim.Vector < 0 || prover.exponents[claim.Vector] != 0 || !(guess > 0) || math.IsInf(guess, 1) {
+	isUsable := guess > 0 && !math.IsInf(guess, 1)
+	if claim.Vector < 0 || prover.exponents[claim.Vector] != 0 || !isUsable {
 		return
 	}
 	_, exponent := math.Frexp(max(guess, 1))
 	prover.exponents[claim.Vector] = exponent + 2
 }
 
-// proveNarrowly proves a claim with increasing efforts, and keeps the proof with the narrowest interval. The error comes from the
-// context, or from the last effort if all of them fail.
+// proveNarrowly proves a claim with increasing efforts, until its interval is narrow enough. If no effort suffices, it keeps the narrowest
+// proof. The error is the context's, or the error of the last effort if all efforts fail.
 func (prover *Prover) proveNarrowly(ctx context.Context, claim *certificate.Claim) error {
 	var bestProof *Prover // the narrowest proof so far, still too wide
 	bestWidth := math.Inf(1)
-	effort, more := prover.firstEffort(), true
-	var err error
-	for more {
-		var width float64
-		width, err = prover.proveClaim(ctx, claim, effort)
+	effort, hasNext := prover.firstEffort(), true
+	var lastErr error
+	for hasNext {
+		width, err := prover.proveClaim(ctx, claim, effort)
 		if err == nil && width <= prover.opts.epsilon() {
 			return nil
 		}
+		lastErr = err
 		prover.narrowEpsilon = prover.opts.epsilon() / 16
 		if err == nil && (bestProof == nil || width < bestWidth) {
 			bestProof, bestWidth = prover.snapshot(), width
@@ -174,28 +175,32 @@ func (prover *Prover) proveNarrowly(ctx context.Context, claim *certificate.Clai
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		effort, more = prover.nextEffort(effort)
+		effort, hasNext = prover.nextEffort(effort)
 	}
 	if bestProof == nil {
-		return err
+		return lastErr
 	}
-	prover.Vectors = bestProof.Vectors
-	prover.Sets = bestProof.Sets
-	prover.computedBounds = bestProof.computedBounds
-	prover.memberships = bestProof.memberships
+	prover.restore(bestProof)
 	return nil
 }
 
-// snapshot returns a copy of the proofs so far, which proveNarrowly restores if later proofs are not narrower.
+// restore replaces the current proofs by the proofs of a snapshot.
+func (prover *Prover) restore(snapshot *Prover) {
+	prover.Vectors = snapshot.Vectors
+	prover.Sets = snapshot.Sets
+	prover.computedBounds = snapshot.computedBounds
+	prover.memberships = snapshot.memberships
+}
+
+// snapshot returns a copy of the current proofs.
 func (prover *Prover) snapshot() *Prover {
 	file := *prover.ClaimFile
 	file.Vectors, file.Sets = slices.Clone(file.Vectors), slices.Clone(file.Sets)
 	return &Prover{ClaimFile: &file, computedBounds: maps.Clone(prover.computedBounds), memberships: maps.Clone(prover.memberships)}
 }
 
-// Proven calls Add and lets the checker check the new claim. It returns the index of the claim and the result
-// of the checker, whose Holds says whether the property holds. The error is a *NotAccepted if the checker
-// rejects the certificate.
+// Proven adds the claim that answers a property, and checks its certificate. It returns the index of the claim and the checker's result.
+// The error is a *NotAccepted if the checker rejects the certificate.
 func (prover *Prover) Proven(ctx context.Context, property *Property) (int, *certify.Result, error) {
 	claimIndex, err := prover.Add(ctx, property)
 	if err != nil {
@@ -219,8 +224,8 @@ func (prover *Prover) Proven(ctx context.Context, property *Property) (int, *cer
 	return claimIndex, &results[0], nil
 }
 
-// Accepts checks another vector in place of the vector of a claim that Proven returned. It returns nil if the
-// checker accepts it, otherwise the reason.
+// Accepts lets the checker check a claim with another vector. Proven must have returned the claim. The error says why the checker does not
+// accept the vector.
 func (prover *Prover) Accepts(ctx context.Context, claim int, vector certificate.Vector) error {
 	file, checkedClaim := prover.File, prover.Claims[claim]
 	file.Vectors = slices.Clone(file.Vectors)
@@ -245,7 +250,7 @@ func (e *NotAccepted) Unwrap() error { return e.Why }
 // errUndecided says that the bounds of a vector do not decide which states a set contains.
 var errUndecided = errors.New("the bounds of a value contain the number that it is compared with")
 
-// proveClaim computes the sets and vectors of a claim, and returns the relative width of its interval.
+// proveClaim computes the sets and the vector of a claim, and returns the relative width of its interval.
 func (prover *Prover) proveClaim(ctx context.Context, claim *certificate.Claim, e effort) (float64, error) {
 	states, err := prover.decidedSet(ctx, claim.Over, e)
 	if err != nil {
@@ -268,8 +273,8 @@ func (prover *Prover) proveClaim(ctx context.Context, claim *certificate.Claim, 
 	return bounds.relativeWidth(states), nil
 }
 
-// relativeWidth returns the greatest relative width of the bounds of some states: 0 for exact values, and infinity if only the
-// upper bound is infinite.
+// relativeWidth returns the greatest relative width of the bounds of some states. It is 0 for exact values, and infinite if only an upper
+// bound is infinite.
 func (b *bounds) relativeWidth(states *sparse.Set) float64 {
 	if b.Exact != nil {
 		return 0
@@ -278,9 +283,9 @@ func (b *bounds) relativeWidth(states *sparse.Set) float64 {
 	for s := range states.All() {
 		lower, upper := b.Lower[s], b.Upper[s]
 		switch {
-		case lower == upper:
+		case lower == upper: // the width is 0
 		case math.IsInf(upper, 1):
-			width = math.Inf(1)
+			return math.Inf(1)
 		default:
 			width = max(width, (upper-lower)/upper)
 		}
@@ -288,9 +293,8 @@ func (b *bounds) relativeWidth(states *sparse.Set) float64 {
 	return width
 }
 
-// decideClaim sets claim.Holds: whether all of the given states are in a set or, for "exists", whether one of them is. For "count"
-// it only checks that the membership of each state is known. The error is errUndecided if the answer depends on a state whose
-// membership is unknown.
+// decideClaim sets claim.Holds: whether all given states are in a set or, for "exists", whether some state is. For "count" it only checks
+// that all memberships are known. The error is errUndecided if the answer depends on an unknown membership.
 func decideClaim(claim *certificate.Claim, states *sparse.Set, membership membership) error {
 	someInside := !states.Intersect(membership.inside).Empty()
 	someOutside := !states.Intersect(membership.outside).Empty()
@@ -315,8 +319,8 @@ func decideClaim(claim *certificate.Claim, states *sparse.Set, membership member
 	return nil
 }
 
-// firstState returns the set that contains only the first of the given states in PRISM's order. If the order of the
-// certificate differs, it changes the claim to a claim about this single state.
+// firstState returns the set of the first of some states in PRISM's order. If the certificate has another order, it changes the claim to a
+// claim about this single state.
 func (prover *Prover) firstState(claim *certificate.Claim, states *sparse.Set) *sparse.Set {
 	first := -1
 	for s := range states.All() {
@@ -341,7 +345,7 @@ func (prover *Prover) firstState(claim *certificate.Claim, states *sparse.Set) *
 // can leave the membership of other states unknown.
 type membership struct{ inside, outside *sparse.Set }
 
-// exactMembership returns the membership in a set that is known.
+// exactMembership returns the membership in a set whose states are all known.
 func exactMembership(set *sparse.Set) membership {
 	return membership{inside: set, outside: set.Complement()}
 }
@@ -349,7 +353,7 @@ func exactMembership(set *sparse.Set) membership {
 // isUndecided reports whether the membership of some state is unknown.
 func (m membership) isUndecided() bool { return m.inside.Count()+m.outside.Count() < m.inside.Len() }
 
-// decidedSet returns the states of a set, given by its index. The error is errUndecided if the membership of a state is unknown.
+// decidedSet returns the states of the set with the given index. The error is errUndecided if the membership of a state is unknown.
 func (prover *Prover) decidedSet(ctx context.Context, set int, e effort) (*sparse.Set, error) {
 	membership, err := prover.setMembership(ctx, set, e)
 	if err == nil && membership.isUndecided() {
@@ -358,9 +362,9 @@ func (prover *Prover) decidedSet(ctx context.Context, set int, e effort) (*spars
 	return membership.inside, err
 }
 
-// setMembership returns which states a set contains, and sets the columns of the set. It remembers the result if it is decided.
+// setMembership returns which states a set contains, and computes the columns of the set. It caches results without unknown states.
 func (prover *Prover) setMembership(ctx context.Context, set int, e effort) (membership, error) {
-	if computed, ok := prover.memberships[set]; ok {
+	if computed, isCached := prover.memberships[set]; isCached {
 		return computed, nil
 	}
 	computed, err := prover.computeMembership(ctx, set, e)
@@ -370,12 +374,12 @@ func (prover *Prover) setMembership(ctx context.Context, set int, e effort) (mem
 	return computed, err
 }
 
-// computeMembership is setMembership without the memory of earlier results.
-func (prover *Prover) computeMembership(ctx context.Context, i int, e effort) (membership, error) {
-	set := &prover.Sets[i]
+// computeMembership computes which states a set contains, and the columns of the set, from the sets that it refers to.
+func (prover *Prover) computeMembership(ctx context.Context, setIndex int, e effort) (membership, error) {
+	set := &prover.Sets[setIndex]
 	var operands []membership
-	for _, j := range set.Sets {
-		operand, err := prover.setMembership(ctx, j, e)
+	for _, operandIndex := range set.Sets {
+		operand, err := prover.setMembership(ctx, operandIndex, e)
 		if err != nil {
 			return membership{}, err
 		}
@@ -391,7 +395,7 @@ func (prover *Prover) computeMembership(ctx context.Context, i int, e effort) (m
 		}
 		return exactMembership(initial), nil
 	case certificate.Atomic:
-		states, err := prover.atomicStates(prover.space, i)
+		states, err := prover.atomicStates(prover.space, setIndex)
 		if err != nil {
 			return membership{}, err
 		}
@@ -419,7 +423,7 @@ func (m membership) or(other membership) membership {
 	return membership{inside: m.inside.Union(other.inside), outside: m.outside.Intersect(other.outside)}
 }
 
-// comparedMembership computes the membership in a set that compares the values of a vector with a threshold or with each other.
+// comparedMembership returns the states whose value satisfies a threshold, or is the least or the greatest value.
 func (prover *Prover) comparedMembership(ctx context.Context, set *certificate.Set, operands []membership, e effort) (membership, error) {
 	bounds, err := prover.boundsOf(ctx, set.Vector, e)
 	if err != nil {
@@ -434,7 +438,7 @@ func (prover *Prover) comparedMembership(ctx context.Context, set *certificate.S
 	return bounds.extremalStates(operands[0].inside, set.Kind == certificate.ArgMax), nil
 }
 
-// pathMembership computes the membership in the set of states that satisfy E or A of X or of an until formula.
+// pathMembership returns the states that satisfy E or A of a path formula X or U. operands are the sets of its operands.
 func (prover *Prover) pathMembership(set *certificate.Set, operands []membership) (membership, error) {
 	if slices.ContainsFunc(operands, membership.isUndecided) {
 		return membership{}, errUndecided
@@ -448,42 +452,30 @@ func (prover *Prover) pathMembership(set *certificate.Set, operands []membership
 	return prover.untilMembership(set, operands[0].inside, operands[1].inside), nil
 }
 
-// untilMembership computes the states that satisfy E or A of an until formula, and their ranks.
+// untilMembership returns the states that satisfy E or A of an until formula. It sets the ranks of the set, which prove this.
 func (prover *Prover) untilMembership(set *certificate.Set, left, right *sparse.Set) membership {
 	var rank []uint32
 	if set.Kind == certificate.ExistsUntil {
-		rank = rankByDistance(prover.graph, right, left.Union(right), func(int, int) bool { return true })
+		rank = rankByDistance(prover.graph, right, left.Union(right), anyChoice)
 	} else {
 		rank = rankAllPaths(prover.graph, left, right)
 	}
-	satisfying := sparse.NewSet(len(rank))
 	set.Rank = make([]uint32, len(rank))
 	for index, s := range prover.orderedStates() {
 		set.Rank[index] = rank[s]
-		if rank[s] != unranked {
-			satisfying.Add(s)
-		}
 	}
+	satisfying := rankedStates(rank)
 	set.Bits = prover.bits(satisfying)
 	return exactMembership(satisfying)
 }
 
-// compareThreshold decides in which states the value is in a relation to a threshold. The relation is <, <=, > or >=.
+// compareThreshold returns the states whose value is in a relation to a threshold. The relation is <, <=, > or >=.
 func (b *bounds) compareThreshold(relation string, threshold *big.Rat) membership {
-	n := len(b.Lower)
-	result := membership{inside: sparse.NewSet(n), outside: sparse.NewSet(n)}
+	numStates := len(b.Lower)
+	result := membership{inside: sparse.NewSet(numStates), outside: sparse.NewSet(numStates)}
 	nearest := interval.Around(threshold)
-	for s := range n {
-		var lowerOrder, upperOrder int
-		switch {
-		case b.Exact == nil:
-			lowerOrder, upperOrder = compareFloat(b.Lower[s], nearest), compareFloat(b.Upper[s], nearest)
-		case b.Exact[s] == nil: // infinite
-			lowerOrder, upperOrder = 1, 1
-		default:
-			lowerOrder = b.Exact[s].Cmp(threshold)
-			upperOrder = lowerOrder
-		}
+	for s := range numStates {
+		lowerOrder, upperOrder := b.ordersOf(s, threshold, nearest)
 		lowerHolds, upperHolds := holds(lowerOrder, relation), holds(upperOrder, relation)
 		switch {
 		case lowerHolds && upperHolds:
@@ -495,8 +487,21 @@ func (b *bounds) compareThreshold(relation string, threshold *big.Rat) membershi
 	return result
 }
 
-// compareFloat returns 1, 0 or -1 if a float64 is greater than, equal to or less than a fraction. nearest has the greatest float64
-// that is at most the fraction, and the least one that is at least the fraction.
+// ordersOf compares the lower and the upper bound of a state with a threshold. An order is 1, 0 or -1 for a bound that is greater than,
+// equal to or less than the threshold. nearest is the narrowest float64 interval around the threshold.
+func (b *bounds) ordersOf(s int, threshold *big.Rat, nearest interval.Interval) (lowerOrder, upperOrder int) {
+	switch {
+	case b.Exact == nil:
+		return compareFloat(b.Lower[s], nearest), compareFloat(b.Upper[s], nearest)
+	case b.Exact[s] == nil: // infinite
+		return 1, 1
+	}
+	order := b.Exact[s].Cmp(threshold)
+	return order, order
+}
+
+// compareFloat returns 1, 0 or -1 if a float64 is greater than, equal to or less than a fraction. nearest is the narrowest float64
+// interval around the fraction.
 func compareFloat(value float64, nearest interval.Interval) int {
 	switch {
 	case value < nearest.Hi:
@@ -507,8 +512,8 @@ func compareFloat(value float64, nearest interval.Interval) int {
 	return 1
 }
 
-// holds reports whether two numbers are in a relation. order is 1, 0 or -1 if the left one is greater than, equal to or less than
-// the right one.
+// holds reports whether a relation holds between two numbers. order is 1, 0 or -1 if the left number is greater than, equal to or less
+// than the right number.
 func holds(order int, relation string) bool {
 	switch relation {
 	case ">=":
@@ -521,43 +526,50 @@ func holds(order int, relation string) bool {
 	return order < 0
 }
 
-// extremalStates returns which of the given states have the least value or, if greatest is set, the greatest value. The membership of a
-// state is unknown if its bounds overlap those of a better state.
+// extremalStates returns which of some states have the least value or, if greatest is true, the greatest value. The membership is unknown
+// for a state whose bounds overlap the bounds of a better state.
 func (b *bounds) extremalStates(states *sparse.Set, greatest bool) membership {
-	// For the least value, the near bound of a state is its lower bound.
-	nearBounds, farBounds, better := b.Lower, b.Upper, -1
+	// In the best case the value of a state is its optimistic bound: the lower bound for the least value.
+	optimistic, pessimistic, better := b.Lower, b.Upper, -1
 	if greatest {
-		nearBounds, farBounds, better = farBounds, nearBounds, 1
+		optimistic, pessimistic, better = pessimistic, optimistic, 1
 	}
-	first, second := -1, -1 // the best two states by their near bounds
-	best := -1              // the best state by its far bounds
-	for s := range states.All() {
-		if best < 0 || b.compare(s, farBounds, best, farBounds) == better {
-			best = s
-		}
-		if first < 0 || b.compare(s, nearBounds, first, nearBounds) == better {
-			first, second = s, first
-		} else if second < 0 || b.compare(s, nearBounds, second, nearBounds) == better {
-			second = s
-		}
-	}
+	bestPessimistic, _ := b.bestTwo(states, pessimistic, better)
+	bestOptimistic, secondOptimistic := b.bestTwo(states, optimistic, better)
 	result := exactMembership(sparse.NewSet(states.Len()))
 	for s := range states.All() {
-		if b.compare(best, farBounds, s, nearBounds) != better {
+		isCertainlyWorse := b.compare(bestPessimistic, pessimistic, s, optimistic) == better
+		if !isCertainlyWorse {
 			result.outside.Remove(s)
 		}
-		rival := first
-		if s == first {
-			rival = second
+		rival := bestOptimistic
+		if s == bestOptimistic {
+			rival = secondOptimistic
 		}
-		if rival < 0 || b.compare(rival, nearBounds, s, farBounds) != better {
+		mayBeWorse := rival >= 0 && b.compare(rival, optimistic, s, pessimistic) == better
+		if !mayBeWorse {
 			result.inside.Add(s)
 		}
 	}
 	return result
 }
 
-// compare compares two states by their exact values. If one of them has no exact value, it compares the given bounds.
+// bestTwo returns the two best states by a bound, or -1 if there are fewer states. better is -1 if smaller bounds are better, and 1 if
+// greater bounds are.
+func (b *bounds) bestTwo(states *sparse.Set, bound []float64, better int) (first, second int) {
+	first, second = -1, -1
+	for s := range states.All() {
+		switch {
+		case first < 0 || b.compare(s, bound, first, bound) == better:
+			first, second = s, first
+		case second < 0 || b.compare(s, bound, second, bound) == better:
+			second = s
+		}
+	}
+	return first, second
+}
+
+// compare compares the values of two states. Without exact values, it compares a bound of each state.
 func (b *bounds) compare(s int, bound []float64, other int, otherBound []float64) int {
 	if b.Exact == nil {
 		return cmp.Compare(bound[s], otherBound[other])
@@ -565,5 +577,5 @@ func (b *bounds) compare(s int, bound []float64, other int, otherBound []float64
 	if b.Exact[s] != nil && b.Exact[other] != nil {
 		return b.Exact[s].Cmp(b.Exact[other])
 	}
-	return cmp.Compare(otherBound[s], otherBound[other]) // an infinite value has equal bounds
+	return cmp.Compare(otherBound[s], otherBound[other]) // one value is infinite: its bounds are equal
 }

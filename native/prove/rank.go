@@ -10,7 +10,7 @@ import (
 // positive probability to a state with a smaller rank.
 const unranked = sparse.None
 
-// newRanks returns the ranks of states that are all unranked.
+// newRanks returns ranks for numStates unranked states.
 func newRanks(numStates int) []uint32 {
 	rank := make([]uint32, numStates)
 	for s := range rank {
@@ -19,23 +19,26 @@ func newRanks(numStates int) []uint32 {
 	return rank
 }
 
-// rankByDistance ranks the states of a set by their distance to the targets along usable choices: each ranked
-// state has a usable choice with a successor of smaller rank.
-func rankByDistance(graph *sparse.Graph, targets, within *sparse.Set, usable func(s, c int) bool) []uint32 {
+// anyChoice is a condition on choices that every choice satisfies.
+func anyChoice(int, int) bool { return true }
+
+// rankByDistance ranks the states of a set by their distance to the targets along usable choices. Each ranked state has a usable choice
+// with a successor of smaller rank.
+func rankByDistance(graph *sparse.Graph, targets, within *sparse.Set, isUsable func(s, c int) bool) []uint32 {
 	rank := newRanks(graph.NumStates())
 	for s := range targets.All() {
 		rank[s] = 0
 	}
 	unrankedStates := within.Minus(targets)
-	rankInSweeps(graph, rank, unrankedStates, false, usable)
+	rankInSweeps(graph, rank, unrankedStates, false, isUsable)
 	if !unrankedStates.Empty() {
-		rankBackwards(graph, rank, within, usable)
+		rankBackwards(graph, rank, within, isUsable)
 	}
 	return rank
 }
 
-// rankBackwards ranks the remaining states of a set by a backward search from the ranked states.
-func rankBackwards(graph *sparse.Graph, rank []uint32, within *sparse.Set, usable func(s, c int) bool) {
+// rankBackwards ranks the unranked states of a set by a backward search from the ranked states, along usable choices.
+func rankBackwards(graph *sparse.Graph, rank []uint32, within *sparse.Set, isUsable func(s, c int) bool) {
 	var queue []uint32
 	for s, stateRank := range rank {
 		if stateRank != unranked {
@@ -44,7 +47,8 @@ func rankBackwards(graph *sparse.Graph, rank []uint32, within *sparse.Set, usabl
 	}
 	for i := 0; i < len(queue); i++ {
 		for _, c := range graph.Into(int(queue[i])) {
-			if s := graph.Owner(c); rank[s] == unranked && within.Has(s) && usable(s, int(c)) {
+			s := graph.Owner(c)
+			if rank[s] == unranked && within.Has(s) && isUsable(s, int(c)) {
 				rank[s] = rank[queue[i]] + 1
 				queue = append(queue, uint32(s))
 			}
@@ -52,11 +56,11 @@ func rankBackwards(graph *sparse.Graph, rank []uint32, within *sparse.Set, usabl
 	}
 }
 
-// rankInSweeps ranks states by sweeps over all states in alternating order, and removes them from unrankedStates. It stops
-// when a sweep ranks less than half of the remaining states. In models whose states were numbered breadth-first this is
-// faster than a backward search. If allChoices is true, every usable choice of a state must lead to a smaller rank;
-// otherwise one such choice is enough.
-func rankInSweeps(graph *sparse.Graph, rank []uint32, unrankedStates *sparse.Set, allChoices bool, usable func(s, c int) bool) {
+// rankInSweeps ranks states by sweeps over all states in alternating order, and removes them from unrankedStates. Usable choices must lead
+// to a smaller rank: all of them if allChoices is true, else at least one. It stops after a sweep that ranks less than half of the
+// unranked states.
+func rankInSweeps(graph *sparse.Graph, rank []uint32, unrankedStates *sparse.Set, allChoices bool, isUsable func(s, c int) bool) {
+	// Sweeps are faster than a backward search if the states are numbered breadth-first.
 	previous, remaining := math.MaxInt, unrankedStates.Count()
 	for backwards := true; remaining > 0 && remaining <= previous/2; backwards = !backwards {
 		previous = remaining
@@ -64,7 +68,7 @@ func rankInSweeps(graph *sparse.Graph, rank []uint32, unrankedStates *sparse.Set
 			if backwards {
 				s = len(rank) - 1 - s
 			}
-			if unrankedStates.Has(s) && tryToRank(graph, rank, s, allChoices, usable) {
+			if unrankedStates.Has(s) && tryToRank(graph, rank, s, allChoices, isUsable) {
 				unrankedStates.Remove(s)
 				remaining--
 			}
@@ -72,48 +76,48 @@ func rankInSweeps(graph *sparse.Graph, rank []uint32, unrankedStates *sparse.Set
 	}
 }
 
-// tryToRank ranks a state if its usable choices lead to ranked states: all of them if allChoices is true, and otherwise at least one.
-// It reports whether it ranked the state.
-func tryToRank(graph *sparse.Graph, rank []uint32, s int, allChoices bool, usable func(s, c int) bool) bool {
-	var smaller uint32
+// tryToRank ranks state s if its usable choices lead to ranked states: all of them if allChoices is true, else at least one. It reports
+// whether it ranked the state.
+func tryToRank(graph *sparse.Graph, rank []uint32, s int, allChoices bool, isUsable func(s, c int) bool) bool {
+	var successorRank uint32
 	if allChoices {
-		smaller = greatestChoiceRank(graph, rank, s, usable)
+		successorRank = greatestChoiceRank(graph, rank, s, isUsable)
 	} else {
-		smaller = leastSuccessorRank(graph, rank, s, usable)
+		successorRank = leastSuccessorRank(graph, rank, s, isUsable)
 	}
-	if smaller == unranked {
+	if successorRank == unranked {
 		return false
 	}
-	rank[s] = smaller + 1
+	rank[s] = successorRank + 1
 	return true
 }
 
-// leastSuccessorRank returns the least rank of a successor of a usable choice, or unranked if there is no ranked one.
-func leastSuccessorRank(graph *sparse.Graph, rank []uint32, s int, usable func(s, c int) bool) uint32 {
+// leastSuccessorRank returns the least rank of the successors of usable choices, or unranked if no successor is ranked.
+func leastSuccessorRank(graph *sparse.Graph, rank []uint32, s int, isUsable func(s, c int) bool) uint32 {
 	least := uint32(unranked)
 	first, end := graph.Choices(s)
 	for c := first; c < end; c++ {
-		if nearest := leastRank(graph, rank, c); nearest < least && usable(s, c) {
-			least = nearest
+		if choiceRank := leastRank(graph, rank, c); choiceRank < least && isUsable(s, c) {
+			least = choiceRank
 		}
 	}
 	return least
 }
 
-// greatestChoiceRank returns the greatest value, over all usable choices, of the least rank of a successor. It is unranked if a usable
-// choice has no ranked successor. If usable is nil, all choices are usable.
-func greatestChoiceRank(graph *sparse.Graph, rank []uint32, s int, usable func(s, c int) bool) uint32 {
+// greatestChoiceRank returns the greatest rank of a usable choice. The rank of a choice is the least rank of its successors. If isUsable is
+// nil, all choices are usable.
+func greatestChoiceRank(graph *sparse.Graph, rank []uint32, s int, isUsable func(s, c int) bool) uint32 {
 	greatest := uint32(0)
 	first, end := graph.Choices(s)
 	for c := first; c < end; c++ {
-		if nearest := leastRank(graph, rank, c); nearest > greatest && (usable == nil || usable(s, c)) {
-			greatest = nearest
+		if choiceRank := leastRank(graph, rank, c); choiceRank > greatest && (isUsable == nil || isUsable(s, c)) {
+			greatest = choiceRank
 		}
 	}
 	return greatest
 }
 
-// leastRank returns the least rank of a successor of a choice.
+// leastRank returns the least rank of the successors of choice c, or unranked if no successor is ranked.
 func leastRank(graph *sparse.Graph, rank []uint32, c int) uint32 {
 	least := uint32(unranked)
 	first, end := graph.Row(c)
@@ -123,18 +127,18 @@ func leastRank(graph *sparse.Graph, rank []uint32, c int) uint32 {
 	return least
 }
 
-// rankAllChoices ranks the states of a set from which every scheduler reaches the targets with positive probability: each
-// usable choice has a successor of smaller rank. If usable is nil, all choices are usable.
-func rankAllChoices(graph *sparse.Graph, targets, within *sparse.Set, usable func(s, c int) bool) []uint32 {
+// rankAllChoices ranks the states of a set from which every scheduler reaches the targets with positive probability. Each usable choice
+// of a ranked state has a successor of smaller rank. If isUsable is nil, all choices are usable.
+func rankAllChoices(graph *sparse.Graph, targets, within *sparse.Set, isUsable func(s, c int) bool) []uint32 {
 	rank, unrankedStates := newRanks(graph.NumStates()), within.Minus(targets)
 	for s := range targets.All() {
 		rank[s] = 0
 	}
-	rankInSweeps(graph, rank, unrankedStates, true, usable)
+	rankInSweeps(graph, rank, unrankedStates, true, isUsable)
 	if unrankedStates.Empty() {
 		return rank
 	}
-	attractor := newAttractor(graph, usable)
+	attractor := newAttractor(graph, isUsable)
 	for s := range within.All() {
 		if attractor.remaining[s] == 0 && !targets.Has(s) {
 			attractor.add(s, 0)
@@ -158,33 +162,32 @@ type attractor struct {
 	greatest         uint32 // the greatest rank so far
 }
 
-// newAttractor returns an attractor without ranked states. Only usable choices need a ranked successor; if usable
-// is nil, all choices do.
-func newAttractor(graph *sparse.Graph, usable func(s, c int) bool) *attractor {
-	result := &attractor{
+// newAttractor returns an attractor without ranked states. Only usable choices need a ranked successor. If isUsable is nil, all choices are
+// usable.
+func newAttractor(graph *sparse.Graph, isUsable func(s, c int) bool) *attractor {
+	attractor := &attractor{
 		graph: graph, rank: newRanks(graph.NumStates()),
 		remaining: make([]uint32, graph.NumStates()), satisfiedChoices: sparse.NewSet(graph.NumChoices()),
 	}
-	for s := range result.remaining {
+	for s := range attractor.remaining {
 		first, end := graph.Choices(s)
 		for c := first; c < end; c++ {
-			if usable == nil || usable(s, c) {
-				result.remaining[s]++
+			if isUsable == nil || isUsable(s, c) {
+				attractor.remaining[s]++
 			} else {
-				result.satisfiedChoices.Add(c)
+				attractor.satisfiedChoices.Add(c)
 			}
 		}
 	}
-	return result
+	return attractor
 }
 
-// rankGame ranks the states of a set from which the maximizer leaves the set with positive probability. In a state of the
-// maximizer some usable choice has a successor of smaller rank; in a state of the minimizer every choice has such a
-// successor.
-func rankGame(graph *sparse.Graph, within, maximizer *sparse.Set, usable func(s, c int) bool) []uint32 {
-	attractor := newAttractor(graph, func(s, c int) bool { return !maximizer.Has(s) || within.Has(s) && usable(s, c) })
+// rankGame ranks the states of a set from which the maximizer leaves the set with positive probability. Some usable choice of a maximizer's
+// state leads to a smaller rank, and every choice of a minimizer's state does.
+func rankGame(graph *sparse.Graph, within, maximizer *sparse.Set, isUsable func(s, c int) bool) []uint32 {
+	attractor := newAttractor(graph, func(s, c int) bool { return !maximizer.Has(s) || within.Has(s) && isUsable(s, c) })
 	for s := range maximizer.All() {
-		attractor.remaining[s] = 1 // one usable choice is enough
+		attractor.remaining[s] = 1 // one isUsable choice is enough
 	}
 	for s := range within.Complement().All() {
 		attractor.add(s, 0)
@@ -193,15 +196,14 @@ func rankGame(graph *sparse.Graph, within, maximizer *sparse.Set, usable func(s,
 	return attractor.rank
 }
 
-// add ranks a state, from which extend will search.
+// add ranks a state, and queues it for the backward search.
 func (a *attractor) add(s int, rank uint32) {
 	a.rank[s] = rank
 	a.greatest = max(a.greatest, rank)
 	a.queue = append(a.queue, uint32(s))
 }
 
-// extend ranks the states of a set all of whose choices have a ranked successor. It starts from the states
-// that were added since the last call.
+// extend searches backwards from the queued states. It ranks the states of a set whose choices all have a ranked successor.
 func (a *attractor) extend(within *sparse.Set) {
 	for ; len(a.queue) > 0; a.queue = a.queue[1:] {
 		ranked := a.queue[0]
@@ -219,41 +221,44 @@ func (a *attractor) extend(within *sparse.Set) {
 	}
 }
 
-// trapLayers returns the layers of the states from which no scheduler reaches the targets almost surely. For every choice of such a
-// state, some successor is in a smaller layer, or all successors are in the layer of the state. Other states are unranked.
+// trapLayers returns the layers of the states from which no scheduler reaches the targets almost surely. Each choice of such a state has
+// a successor in a smaller layer, or all its successors in the layer of the state. Other states are unranked.
 func trapLayers(graph *sparse.Graph, targets *sparse.Set) []uint32 {
 	attractor := newAttractor(graph, nil)
-	others := targets.Complement()
-	next := uint32(0)
+	nonTargets := targets.Complement()
+	nextLayer := uint32(0)
 	for {
-		trap := attractor.trap(others)
+		trap := attractor.trap(nonTargets)
 		if trap.Empty() {
 			return attractor.rank
 		}
 		for s := range trap.All() {
-			attractor.add(s, next)
+			attractor.add(s, nextLayer)
 		}
-		attractor.extend(others)
-		next = attractor.greatest + 1
+		attractor.extend(nonTargets)
+		nextLayer = attractor.greatest + 1
 	}
 }
 
-// trap returns the largest set of unranked candidates in which every choice has a ranked successor, or has all its successors in the set.
+// trap returns the largest set of unranked candidates such that each choice of them has a ranked successor, or all its successors in the
+// set.
 func (a *attractor) trap(candidates *sparse.Set) *sparse.Set {
 	trap := sparse.NewSet(candidates.Len())
 	var outside []uint32 // unranked states outside the trap, whose predecessors are not yet removed
 	for s, stateRank := range a.rank {
-		switch {
-		case stateRank != unranked:
-		case candidates.Has(s):
+		if stateRank != unranked {
+			continue
+		}
+		if candidates.Has(s) {
 			trap.Add(s)
-		default:
+		} else {
 			outside = append(outside, uint32(s))
 		}
 	}
 	for ; len(outside) > 0; outside = outside[1:] {
 		for _, c := range a.graph.Into(int(outside[0])) {
-			if s := a.graph.Owner(c); trap.Has(s) && !a.satisfiedChoices.Has(int(c)) {
+			s := a.graph.Owner(c)
+			if trap.Has(s) && !a.satisfiedChoices.Has(int(c)) {
 				trap.Remove(s)
 				outside = append(outside, uint32(s))
 			}
@@ -262,11 +267,11 @@ func (a *attractor) trap(candidates *sparse.Set) *sparse.Set {
 	return trap
 }
 
-// rankAllPaths ranks the states in which every path satisfies an until formula: all successors of a state
-// have a smaller rank.
+// rankAllPaths ranks the states in which every path satisfies left U right. All successors of a ranked state have a smaller rank, except
+// in the states of right.
 func rankAllPaths(graph *sparse.Graph, left, right *sparse.Set) []uint32 {
 	rank := newRanks(graph.NumStates())
-	remaining := make([]uint32, graph.NumStates())
+	remaining := make([]uint32, graph.NumStates()) // for each state, the number of transitions to unranked states
 	for s := range remaining {
 		first, end := graph.Choices(s)
 		remaining[s] = graph.Start[end] - graph.Start[first]

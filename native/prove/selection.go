@@ -6,22 +6,22 @@ import (
 	"tilecheck/certify/certificate"
 )
 
-// Only returns a certificate with some of the claims of a certificate, and with the sets and vectors that
-// they use. It shares the columns of the original.
+// Only returns a certificate with the given claims of a certificate, and the sets and vectors that they use. The result shares the columns
+// of the original.
 func Only(file *certificate.File, claims ...int) *certificate.File {
-	s := &selection{source: file, sets: make(map[int]bool), vectors: make(map[int]bool)}
-	s.addSet(initialStates) // fields that a claim or vector does not use refer to the first two sets
-	s.addSet(allStates)
-	for _, i := range claims {
-		claim := file.Claims[i]
-		s.addSet(claim.Over)
+	selection := &selection{source: file, sets: make(map[int]bool), vectors: make(map[int]bool)}
+	selection.addSet(initialStates) // unused fields of claims and vectors refer to the first two sets
+	selection.addSet(allStates)
+	for _, claimIndex := range claims {
+		claim := file.Claims[claimIndex]
+		selection.addSet(claim.Over)
 		if claim.Vector >= 0 {
-			s.addVector(claim.Vector)
+			selection.addVector(claim.Vector)
 		} else {
-			s.addSet(claim.Set)
+			selection.addSet(claim.Set)
 		}
 	}
-	return s.renumber(claims)
+	return selection.renumber(claims)
 }
 
 // selection collects the sets and vectors that some claims depend on.
@@ -31,12 +31,12 @@ type selection struct {
 }
 
 // addSet selects a set, and the sets and vectors that it refers to.
-func (s *selection) addSet(i int) {
-	if s.sets[i] {
+func (s *selection) addSet(index int) {
+	if s.sets[index] {
 		return
 	}
-	s.sets[i] = true
-	set := &s.source.Sets[i]
+	s.sets[index] = true
+	set := &s.source.Sets[index]
 	for _, operand := range set.Sets {
 		s.addSet(operand)
 	}
@@ -46,12 +46,12 @@ func (s *selection) addSet(i int) {
 }
 
 // addVector selects a vector, and the sets that it refers to.
-func (s *selection) addVector(i int) {
-	if s.vectors[i] {
+func (s *selection) addVector(index int) {
+	if s.vectors[index] {
 		return
 	}
-	s.vectors[i] = true
-	vector := &s.source.Vectors[i]
+	s.vectors[index] = true
+	vector := &s.source.Vectors[index]
 	s.addSet(vector.Left)
 	s.addSet(vector.Right)
 	s.addSet(vector.Maximizer)
@@ -71,20 +71,16 @@ func (s *selection) addVector(i int) {
 	}
 }
 
-// renumber builds the new certificate: the selected sets and vectors in their old order, with new indices.
+// renumber returns a certificate with the given claims and the selected sets and vectors. Sets and vectors keep their order, and get new
+// indices.
 func (s *selection) renumber(claims []int) *certificate.File {
 	result := &certificate.File{Model: s.source.Model}
 	newSet := newIndices(len(s.source.Sets), s.sets)
 	newVector := newIndices(len(s.source.Vectors), s.vectors)
 	for i, set := range s.source.Sets {
-		if !s.sets[i] {
-			continue
+		if s.sets[i] {
+			result.Sets = append(result.Sets, renumberedSet(set, newSet, newVector))
 		}
-		set.Sets = replaced(set.Sets, newSet)
-		if set.Compares() {
-			set.Vector = newVector[set.Vector]
-		}
-		result.Sets = append(result.Sets, set)
 	}
 	for i, vector := range s.source.Vectors {
 		if s.vectors[i] {
@@ -96,21 +92,35 @@ func (s *selection) renumber(claims []int) *certificate.File {
 		}
 	}
 	for _, i := range claims {
-		claim := s.source.Claims[i]
-		claim.Over = newSet[claim.Over]
-		if claim.Vector >= 0 {
-			claim.Vector = newVector[claim.Vector]
-		} else {
-			claim.Set = newSet[claim.Set]
-		}
-		result.Claims = append(result.Claims, claim)
+		result.Claims = append(result.Claims, renumberedClaim(s.source.Claims[i], newSet, newVector))
 	}
 	return result
 }
 
-// newIndices returns, for each of n elements, its index among the selected elements.
-func newIndices(n int, selected map[int]bool) []int {
-	indices, next := make([]int, n), 0
+// renumberedSet returns a copy of a set that refers to set newSet[i] and vector newVector[i] in place of set and vector i.
+func renumberedSet(set certificate.Set, newSet, newVector []int) certificate.Set {
+	set.Sets = replaced(set.Sets, newSet)
+	if set.Compares() {
+		set.Vector = newVector[set.Vector]
+	}
+	return set
+}
+
+// renumberedClaim returns a copy of a claim that refers to set newSet[i] and vector newVector[i] in place of set and vector i.
+func renumberedClaim(claim certificate.Claim, newSet, newVector []int) certificate.Claim {
+	claim.Over = newSet[claim.Over]
+	if claim.Vector >= 0 {
+		claim.Vector = newVector[claim.Vector]
+	} else {
+		claim.Set = newSet[claim.Set]
+	}
+	return claim
+}
+
+// newIndices returns a list with the new index of each selected element, after all other elements are removed. length is the old number of
+// elements.
+func newIndices(length int, selected map[int]bool) []int {
+	indices, next := make([]int, length), 0
 	for i := range indices {
 		indices[i] = next
 		if selected[i] {
@@ -120,16 +130,16 @@ func newIndices(n int, selected map[int]bool) []int {
 	return indices
 }
 
-// replaced returns a copy of a list of indices, in which index i is replaced by newIndex[i].
+// replaced returns a copy of a list of indices that has newIndex[i] in place of each index i.
 func replaced(indices, newIndex []int) []int {
 	result := slices.Clone(indices)
-	for k, i := range result {
-		result[k] = newIndex[i]
+	for position, index := range result {
+		result[position] = newIndex[index]
 	}
 	return result
 }
 
-// withSets returns a copy of a vector, in which the index i of a set is replaced by newSet[i].
+// withSets returns a copy of a vector that refers to set newSet[i] in place of each set i.
 func withSets(vector certificate.Vector, newSet []int) certificate.Vector {
 	vector.Left, vector.Right = newSet[vector.Left], newSet[vector.Right]
 	vector.Maximizer = newSet[vector.Maximizer] // 0 stays 0
@@ -141,8 +151,8 @@ func withSets(vector certificate.Vector, newSet []int) certificate.Vector {
 	if vector.Several != nil {
 		several := *vector.Several
 		several.Objectives = slices.Clone(several.Objectives)
-		for k := range several.Objectives {
-			objective := &several.Objectives[k]
+		for number := range several.Objectives {
+			objective := &several.Objectives[number]
 			objective.Left, objective.Right = newSet[objective.Left], newSet[objective.Right]
 		}
 		vector.Several = &several

@@ -17,8 +17,8 @@ type sharedSolution struct {
 	values      *solve.Values
 }
 
-// Until solves an until probability on the grid of a certificate, for use by a later Add. It returns nil if the same solution was
-// computed before: the caller then wants a better one.
+// Until computes bounds on an until probability, as multiples of the grid of a certificate. A later Add reuses them. It returns nil if the
+// same bounds were computed before.
 func (prover *Prover) Until(ctx context.Context, left, right *sparse.Set, dir solve.Direction) (*solve.Values, error) {
 	shared := &sharedSolution{left: left, right: right, direction: dir, grid: math.Ldexp(1, -prover.firstEffort().gridBits())}
 	if prover.findShared(shared) != nil {
@@ -33,10 +33,10 @@ func (prover *Prover) Until(ctx context.Context, left, right *sparse.Set, dir so
 	return values, nil
 }
 
-// ReachReward solves an expected reward until target on the grid of a certificate, for use by a later Add.
-// The greatest expected reward is not known in advance, so the grid is chosen for the greatest reward of one
-// step. It returns nil if the solution cannot be used for a certificate.
+// ReachReward computes bounds on an expected reward until target, as multiples of the grid of a certificate. A later Add reuses them. It
+// returns nil if the same bounds were computed before, or if a certificate cannot use them.
 func (prover *Prover) ReachReward(ctx context.Context, reward *sparse.Reward, target *sparse.Set, dir solve.Direction) (*solve.Values, error) {
+	// The greatest expected reward is not known yet, so the grid fits the greatest reward of one step.
 	grid := math.Ldexp(1, rewardExponent(reward)-prover.firstEffort().gridBits())
 	solution := &sharedSolution{reward: reward, left: target, right: target, direction: dir, grid: grid}
 	if prover.findShared(solution) != nil || grid > 1 || math.IsInf(reward.Err, 1) {
@@ -51,8 +51,7 @@ func (prover *Prover) ReachReward(ctx context.Context, reward *sparse.Reward, ta
 	return values, nil
 }
 
-// rewardExponent returns the least exponent of a power of two, at least 0, that no reward of a state or choice
-// exceeds.
+// rewardExponent returns the least exponent e>=0 such that no reward of a state or choice exceeds 2^e.
 func rewardExponent(reward *sparse.Reward) int {
 	exponent := 0
 	for _, rewards := range [][]float64{reward.State, reward.Choice} {
@@ -65,7 +64,7 @@ func rewardExponent(reward *sparse.Reward) int {
 	return exponent
 }
 
-// findShared returns the shared solution of the same question, or nil if there is none.
+// findShared returns the recorded solution with the reward, the sets and the direction of the request, or nil if there is no such solution.
 func (prover *Prover) findShared(request *sharedSolution) *sharedSolution {
 	for _, solution := range prover.sharedSolutions {
 		sameDirection := solution.direction == request.direction || prover.graph.Kind != sparse.MDP // a chain has no choices

@@ -17,11 +17,10 @@ const (
 	maxLongWork = 1 << 24
 )
 
-// timedValues computes the values of a time-bounded vector of a CTMC by uniformisation, and chooses the
-// uniformisation rate and the number format of the checker. The rate is the greatest exit rate of the states
-// that the path can leave within the bound.
+// timedValues computes the values of a time-bounded vector of a CTMC by uniformisation. It also chooses the uniformisation rate and the
+// number format of the checker.
 func (proof *vectorProof) timedValues(left, right *sparse.Set) (*solve.Values, error) {
-	moving := sparse.FullSet(proof.graph.NumStates())
+	moving := sparse.FullSet(proof.graph.NumStates()) // the states that a path can leave within the time bound
 	if proof.Kind == certificate.Steps {
 		moving = left
 		if proof.Timed.From.Sign() == 0 {
@@ -41,7 +40,7 @@ func (proof *vectorProof) timedValues(left, right *sparse.Set) (*solve.Values, e
 	return values, proof.chooseScale(values, greatest)
 }
 
-// greatestExitRate returns the greatest exit rate of some states, or 1 if all are 0.
+// greatestExitRate returns the greatest exit rate of some states, or 1 if all exit rates are 0.
 func (proof *vectorProof) greatestExitRate(states *sparse.Set) *big.Rat {
 	greatest := new(big.Rat)
 	for s := range states.All() {
@@ -55,7 +54,7 @@ func (proof *vectorProof) greatestExitRate(states *sparse.Set) *big.Rat {
 	return greatest
 }
 
-// solveTimed returns bounds on the values of a time-bounded vector, and a number that no value exceeds.
+// solveTimed returns bounds on the values of a time-bounded vector. No value exceeds greatest.
 func (proof *vectorProof) solveTimed(left, right *sparse.Set) (values *solve.Values, greatest float64, err error) {
 	options := solve.Options{Epsilon: proof.opts.Epsilon}
 	to := solve.Time{}
@@ -77,17 +76,17 @@ func (proof *vectorProof) solveTimed(left, right *sparse.Set) (values *solve.Val
 	return values, (greatestAtLeastOne(reward.State) + greatestAtLeastOne(reward.Choice)) * max(1, time), err
 }
 
-// greatestAtLeastOne returns the greatest element, or 1 if all are smaller.
+// greatestAtLeastOne returns the greatest value, or 1 if all values are smaller.
 func greatestAtLeastOne(values []float64) float64 {
-	most := 1.0
+	greatest := 1.0
 	for _, value := range values {
-		most = max(most, value)
+		greatest = max(greatest, value)
 	}
-	return most
+	return greatest
 }
 
-// chooseScale chooses the number of binary places that the checker computes with. It widens the bounds by the
-// rounding error of the checker: a few units in the last place for each step.
+// chooseScale chooses the number of binary places that the checker computes with. It widens the bounds by the rounding error of the
+// checker. No value exceeds greatest.
 func (proof *vectorProof) chooseScale(values *solve.Values, greatest float64) error {
 	duration := proof.Timed.From
 	if proof.Timed.To != nil {
@@ -105,11 +104,12 @@ func (proof *vectorProof) chooseScale(values *solve.Values, greatest float64) er
 	default:
 		proof.Timed.Scale = longScale
 	}
-	widen(values, math.Ldexp(8*steps*max(1, greatest), -int(proof.Timed.Scale)))
+	roundingError := math.Ldexp(8*steps*max(1, greatest), -int(proof.Timed.Scale)) // a few units in the last place for each step
+	widen(values, roundingError)
 	return nil
 }
 
-// widen moves both bounds of each value outwards, unless they are equal.
+// widen moves the bounds of each value outwards, unless the two bounds are equal.
 func widen(values *solve.Values, amount float64) {
 	for s := range values.Lower {
 		if values.Lower[s] != values.Upper[s] {

@@ -34,7 +34,7 @@ func (t *translation) unsupported(expr sema.Expr, format string, args ...any) er
 	return result.Refuse(&t.property.Property, result.Unsupported, expr.Pos(), "there is no certificate of "+format, args...)
 }
 
-// claim translates a property with its filter.
+// claim translates a property, with its outermost filter, to a claim.
 func (t *translation) claim(expr sema.Expr) (claim certificate.Claim, err error) {
 	claim = certificate.Claim{Vector: -1, Over: initialStates}
 	formula := logic.Of(expr)
@@ -59,7 +59,7 @@ func (t *translation) claim(expr sema.Expr) (claim certificate.Claim, err error)
 	return claim, err
 }
 
-// objectivesClaim translates multi(...). If all objectives have bounds, the claim is that the vector has the value 1.
+// objectivesClaim translates multi(...) to a claim. isBool says that all objectives have bounds; then the claim is that the value is 1.
 func (t *translation) objectivesClaim(formula *logic.Formula, isBool bool) (certificate.Claim, error) {
 	value, err := t.multiObjective(formula)
 	claim := certificate.Claim{Vector: value.vector, Complement: value.complement, Over: initialStates}
@@ -70,14 +70,14 @@ func (t *translation) objectivesClaim(formula *logic.Formula, isBool bool) (cert
 	return claim, err
 }
 
-// setFilter sets the states and the operator of a claim from a filter. A filter that only prints leaves the claim unchanged.
+// setFilter sets the states and the operator of a claim from a filter. Filters that only print are ignored.
 func (t *translation) setFilter(claim *certificate.Claim, filter *logic.Formula) (err error) {
 	switch filter.Op {
 	case "print", "printall", "store":
 		return nil
 	case "min", "max", "exists", "first", "sum", "avg", "count":
 		claim.Of = filter.Op
-	case "range", "forall", "state": // what a claim is without an operator
+	case "range", "forall", "state": // these claims have no operator
 	default:
 		return t.unsupported(filter.X, "filter(%s, ...)", filter.Op)
 	}
@@ -85,16 +85,16 @@ func (t *translation) setFilter(claim *certificate.Claim, filter *logic.Formula)
 	return err
 }
 
-// optimalStatesSet translates argmin and argmax to the set of the states of the filter that have the least or the greatest value.
-func (t *translation) optimalStatesSet(formula *logic.Formula) (int, error) {
-	states, err := t.filterStates(formula)
+// optimalStatesSet translates a filter argmin or argmax to the set of states with the least or the greatest value.
+func (t *translation) optimalStatesSet(filter *logic.Formula) (int, error) {
+	states, err := t.filterStates(filter)
 	if err != nil {
 		return 0, err
 	}
-	value, err := t.value(formula.Operand)
+	value, err := t.value(filter.Operand)
 	kind := certificate.ArgMax
-	minimize := formula.Op == "argmin"
-	if minimize != value.complement { // 1-v is least where v is greatest
+	isMinimum := filter.Op == "argmin"
+	if isMinimum != value.complement { // 1-v is least where v is greatest
 		kind = certificate.ArgMin
 	}
 	return t.setIndex(certificate.Set{Kind: kind, Vector: value.vector, Sets: []int{states}}), err
@@ -122,7 +122,7 @@ func (t *translation) value(expr sema.Expr) (vectorValue, error) {
 	case logic.Reward:
 		return t.rewardOperator(formula)
 	case logic.SteadyState:
-		if err := t.averagePerStep(formula); err != nil {
+		if err := t.checkAveragesPerStep(formula); err != nil {
 			return vectorValue{}, err
 		}
 		set, err := t.stateFormula(formula.Operand)
@@ -143,11 +143,11 @@ func (t *translation) value(expr sema.Expr) (vectorValue, error) {
 	return vectorValue{}, t.unsupported(expr, "arithmetic with the value of an operator")
 }
 
-// strategyValue translates the operand of <<...>> or [[...]] to a vector.
+// strategyValue translates a strategy operator <<...>> or [[...]] with a numeric operand to a vector.
 func (t *translation) strategyValue(formula *logic.Formula) (vectorValue, error) {
-	outerSome, outerCoalition := t.someScheduler, t.coalition
-	defer func() { t.someScheduler, t.coalition = outerSome, outerCoalition }()
-	if err := t.beginStrategy(formula); err != nil {
+	someScheduler, coalition := t.someScheduler, t.coalition
+	defer func() { t.someScheduler, t.coalition = someScheduler, coalition }()
+	if err := t.enterStrategy(formula); err != nil {
 		return vectorValue{}, err
 	}
 	return t.value(formula.Operand)
@@ -161,7 +161,7 @@ func (t *translation) direction(threshold sema.Threshold) solve.Direction {
 	return solve.Max
 }
 
-// isMaximum reports whether a vector is a maximum over schedulers. In a Markov chain no vector is.
+// isMaximum reports whether a vector is a maximum over schedulers. It is false for a Markov chain, which has no schedulers.
 func (t *translation) isMaximum(dir solve.Direction) bool {
 	switch t.property.Program.Type {
 	case syntax.DTMC, syntax.CTMC:
@@ -170,10 +170,11 @@ func (t *translation) isMaximum(dir solve.Direction) bool {
 	return dir == solve.Max
 }
 
-// stateFormula translates a nested state formula. A bounded property in it must hold for all schedulers.
+// stateFormula translates a nested state formula to a set. Strategy operators around it do not apply: bounded properties in it must hold
+// for all schedulers.
 func (t *translation) stateFormula(expr sema.Expr) (int, error) {
-	outerSome, outerCoalition := t.someScheduler, t.coalition
-	defer func() { t.someScheduler, t.coalition = outerSome, outerCoalition }()
+	someScheduler, coalition := t.someScheduler, t.coalition
+	defer func() { t.someScheduler, t.coalition = someScheduler, coalition }()
 	t.someScheduler, t.coalition = false, 0
 	return t.booleanFormula(expr)
 }
@@ -183,24 +184,18 @@ func (t *translation) booleanFormula(expr sema.Expr) (int, error) {
 	if sema.NeedsOnlyVariables(expr) {
 		return t.atomicSet(expr), nil
 	}
-	switch x := expr.(type) {
+	switch node := expr.(type) {
 	case *sema.Unary:
-		i, err := t.booleanFormula(x.X)
-		return t.not(i), err
+		operand, err := t.booleanFormula(node.X)
+		return t.not(operand), err
 	case *sema.Binary:
-		return t.booleanOperator(x)
+		return t.booleanOperator(node)
 	case *sema.Cond:
-		return t.conditionalSet(x)
+		return t.conditionalSet(node)
 	}
 	switch formula := logic.Of(expr); formula.Kind {
 	case logic.Label:
-		switch {
-		case formula.Index == sema.LabelInit:
-			return initialStates, nil
-		case formula.Index >= 0:
-			return t.booleanFormula(t.property.Program.Labels[formula.Index].X)
-		}
-		return t.atomicSet(expr), nil
+		return t.labelSet(formula)
 	case logic.Probability, logic.Reward, logic.SteadyState:
 		return t.thresholdSet(formula)
 	case logic.Strategy:
@@ -211,6 +206,17 @@ func (t *translation) booleanFormula(expr sema.Expr) (int, error) {
 		return 0, t.unsupported(expr, "several objectives")
 	}
 	return 0, t.unsupported(expr, "a filter in a formula")
+}
+
+// labelSet translates a label to a set.
+func (t *translation) labelSet(label *logic.Formula) (int, error) {
+	switch {
+	case label.Index == sema.LabelInit:
+		return initialStates, nil
+	case label.Index >= 0:
+		return t.booleanFormula(t.property.Program.Labels[label.Index].X)
+	}
+	return t.atomicSet(label.X), nil
 }
 
 // conditionalSet translates `condition ? then : else` to a set: (condition & then) | (!condition & else).
@@ -227,19 +233,19 @@ func (t *translation) conditionalSet(expr *sema.Cond) (int, error) {
 	return t.or(t.and(condition, ifTrue), t.and(t.not(condition), ifFalse)), err
 }
 
-// strategySet translates the operand of <<...>> or [[...]] to a set.
+// strategySet translates a strategy operator <<...>> or [[...]] with a Boolean operand to a set.
 func (t *translation) strategySet(formula *logic.Formula) (int, error) {
-	outerSome, outerCoalition := t.someScheduler, t.coalition
-	defer func() { t.someScheduler, t.coalition = outerSome, outerCoalition }()
-	if err := t.beginStrategy(formula); err != nil {
+	someScheduler, coalition := t.someScheduler, t.coalition
+	defer func() { t.someScheduler, t.coalition = someScheduler, coalition }()
+	if err := t.enterStrategy(formula); err != nil {
 		return 0, err
 	}
 	return t.booleanFormula(formula.Operand)
 }
 
-// beginStrategy applies <<...>> or [[...]] to the translation of its operand. In a game the operand must be an operator P
-// with an unbounded until formula, because certificates support no other operand.
-func (t *translation) beginStrategy(formula *logic.Formula) error {
+// enterStrategy sets the schedulers and the coalition of a strategy operator <<...>> or [[...]] for its operand. In a game the operand must
+// be P of an unbounded until formula.
+func (t *translation) enterStrategy(formula *logic.Formula) error {
 	t.someScheduler = formula.Some
 	if t.property.Program.Type != syntax.SMG {
 		return nil
@@ -250,6 +256,12 @@ func (t *translation) beginStrategy(formula *logic.Formula) error {
 		return t.unsupported(formula.X, "a coalition of players, except for P with F, G, U, W or R of states without bounds")
 	}
 	t.someScheduler = true
+	t.coalition = t.coalitionSet(formula)
+	return nil
+}
+
+// coalitionSet returns the index of the set of states that belong to the players in <<...>>.
+func (t *translation) coalitionSet(formula *logic.Formula) int {
 	var players []int
 	var names []string
 	for i, player := range t.property.Program.Players {
@@ -257,15 +269,15 @@ func (t *translation) beginStrategy(formula *logic.Formula) error {
 			players, names = append(players, i), append(names, player.Name)
 		}
 	}
-	t.coalition = t.setIndex(certificate.Set{Kind: certificate.Atomic, Text: "states of " + cmp.Or(strings.Join(names, ", "), "no player")})
-	t.Coalitions[t.coalition] = players
-	return nil
+	set := t.setIndex(certificate.Set{Kind: certificate.Atomic, Text: "states of " + cmp.Or(strings.Join(names, ", "), "no player")})
+	t.Coalitions[set] = players
+	return set
 }
 
-// atomicSet returns the index of the set of states in which an expression holds.
+// atomicSet returns the index of the set of states in which an expression over the variables holds.
 func (t *translation) atomicSet(expr sema.Expr) int {
-	if c, ok := expr.(*sema.Const); ok {
-		if c.Val.Bool {
+	if constant, isConstant := expr.(*sema.Const); isConstant {
+		if constant.Val.Bool {
 			return allStates
 		}
 		return t.not(allStates)
@@ -275,7 +287,7 @@ func (t *translation) atomicSet(expr sema.Expr) int {
 	return index
 }
 
-// booleanOperator translates a Boolean operator to a set.
+// booleanOperator translates a binary operator of two state formulas to a set.
 func (t *translation) booleanOperator(binary *sema.Binary) (int, error) {
 	if binary.X.Type() != sema.Bool {
 		return 0, t.unsupported(binary, "a comparison of values")
@@ -296,11 +308,11 @@ func (t *translation) booleanOperator(binary *sema.Binary) (int, error) {
 	case syntax.OpImplies:
 		return t.or(t.not(left), right), nil
 	}
-	same := t.or(t.and(left, right), t.and(t.not(left), t.not(right)))
+	equivalent := t.or(t.and(left, right), t.and(t.not(left), t.not(right)))
 	if binary.Op == syntax.OpNe {
-		return t.not(same), nil
+		return t.not(equivalent), nil
 	}
-	return same, nil // <=> and =
+	return equivalent, nil // <=> and =
 }
 
 // thresholdSet translates a bounded property, such as P>=0.5 [...], to the set of states that satisfy it.
@@ -324,17 +336,18 @@ func (t *translation) thresholdSet(formula *logic.Formula) (int, error) {
 	return t.setIndex(certificate.Set{Kind: certificate.Bound, Vector: value.vector, Relation: relation.String(), Threshold: threshold}), nil
 }
 
-// pathProbability translates P of a path formula: the least or the greatest probability of the formula.
+// pathProbability translates the least or the greatest probability of a path formula to a vector.
 func (t *translation) pathProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	if !path.Negated {
 		return t.positivePathProbability(path, dir)
 	}
+	// The least probability of a negation is 1 minus the greatest probability of its operand.
 	value, err := t.positivePathProbability(path, opposite(dir))
 	value.complement = !value.complement
 	return value, err
 }
 
-// positivePathProbability translates P of a path formula without its outer negation.
+// positivePathProbability translates the least or the greatest probability of a path formula, without its outer negation, to a vector.
 func (t *translation) positivePathProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	switch {
 	case path.Form == logic.InitialState:
@@ -352,15 +365,15 @@ func (t *translation) positivePathProbability(path *logic.Path, dir solve.Direct
 		if err != nil {
 			return next, err
 		}
-		if shifted, ok := t.oneStepLater(next); ok {
+		if shifted, isPossible := t.oneStepLater(next); isPossible {
 			return shifted, nil
 		}
 	}
 	return t.pathAutomaton(path.X, dir)
 }
 
-// initialStateProbability translates P of a state formula, which holds if the first state of the path satisfies it:
-// an until formula of 0 steps, or of time 0.
+// initialStateProbability translates P of a state formula: the first state of the path must satisfy it. It becomes an until formula with
+// the step bound 0 or the time bound 0.
 func (t *translation) initialStateProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
 	set, err := t.stateFormula(path.Right)
 	vector := certificate.Vector{Kind: certificate.Steps, Max: t.isMaximum(dir), Right: set, Reward: -1}
@@ -378,13 +391,13 @@ func opposite(dir solve.Direction) solve.Direction {
 	return solve.Max
 }
 
-// temporalProbability translates P of one temporal operator over state formulas.
+// temporalProbability translates P of one temporal operator, whose operands are state formulas, to a vector.
 func (t *translation) temporalProbability(path *logic.Path, dir solve.Direction) (vectorValue, error) {
-	left, right, negated, err := t.untilOperands(path, t.stateFormula)
+	left, right, isNegated, err := t.untilOperands(path, t.stateFormula)
 	if err != nil {
 		return vectorValue{}, err
 	}
-	if negated {
+	if isNegated {
 		dir = opposite(dir)
 	}
 	vector := certificate.Vector{Kind: certificate.Until, Max: t.isMaximum(dir), Left: left, Right: right, Reward: -1}
@@ -404,12 +417,12 @@ func (t *translation) temporalProbability(path *logic.Path, dir solve.Direction)
 			vector.Maximizer = t.not(t.coalition)
 		}
 	}
-	return vectorValue{t.vectorIndex(vector), negated}, err
+	return vectorValue{t.vectorIndex(vector), isNegated}, err
 }
 
-// untilOperands reduces a temporal operator to an until formula, which may be negated. translateRight
-// translates the second operand.
-func (t *translation) untilOperands(path *logic.Path, translateRight func(sema.Expr) (int, error)) (left, right int, negated bool, err error) {
+// untilOperands reduces a temporal operator to left U right, or to its negation if isNegated is true. It returns the indexes of the sets
+// left and right. translateRight translates the second operand.
+func (t *translation) untilOperands(path *logic.Path, translateRight func(sema.Expr) (int, error)) (left, right int, isNegated bool, err error) {
 	left = allStates
 	if path.Left != nil {
 		if left, err = t.stateFormula(path.Left); err != nil {
@@ -420,12 +433,11 @@ func (t *translation) untilOperands(path *logic.Path, translateRight func(sema.E
 		return 0, 0, false, err
 	}
 	sets := logic.Algebra[int]{Not: t.not, And: t.and, Neither: func(i, j int) int { return t.not(t.or(i, j)) }}
-	left, right, negated = sets.AsUntil(path.Op, left, right)
-	return left, right, negated, nil
+	left, right, isNegated = sets.AsUntil(path.Op, left, right)
+	return left, right, isNegated, nil
 }
 
-// timeBounds evaluates a time bound. A strict bound means the same as a non-strict one, since a single
-// instant has probability 0.
+// timeBounds evaluates a time bound. It treats a strict bound like a non-strict bound, because a single instant has probability 0.
 func (t *translation) timeBounds(timeBound *sema.Bound) (*certificate.Timed, error) {
 	from, err := t.timeOf(timeBound.Low)
 	if err != nil {
@@ -438,7 +450,7 @@ func (t *translation) timeBounds(timeBound *sema.Bound) (*certificate.Timed, err
 	return &certificate.Timed{From: from, To: to}, err
 }
 
-// timeOf evaluates a time. It returns nil if there is none, or if it is infinite.
+// timeOf evaluates a time. It returns nil for an infinite time, and if expr is nil.
 func (t *translation) timeOf(expr sema.Expr) (*big.Rat, error) {
 	if expr == nil {
 		return nil, nil
@@ -450,9 +462,9 @@ func (t *translation) timeOf(expr sema.Expr) (*big.Rat, error) {
 	return value.Rat, err
 }
 
-// averagePerStep returns an error if a long-run average is about time instead of steps, as in a Markov automaton. Certificates only
-// support averages per step.
-func (t *translation) averagePerStep(formula *logic.Formula) error {
+// checkAveragesPerStep returns an error for a Markov automaton. Its long-run averages are per unit of time, and certificates support only
+// averages per step.
+func (t *translation) checkAveragesPerStep(formula *logic.Formula) error {
 	if t.property.Program.Model().IsMarkovAutomaton() {
 		return t.unsupported(formula.X, "a long-run average of a Markov automaton")
 	}
@@ -469,7 +481,7 @@ func (t *translation) rewardOperator(formula *logic.Formula) (vectorValue, error
 	var err error
 	switch objective.Form {
 	case logic.LongRun:
-		vector.Kind, err = certificate.Average, t.averagePerStep(formula)
+		vector.Kind, err = certificate.Average, t.checkAveragesPerStep(formula)
 	case logic.TotalReward:
 		vector.Kind = certificate.TotalReward
 	case logic.Cumulative:
@@ -496,7 +508,7 @@ func (t *translation) rewardOperator(formula *logic.Formula) (vectorValue, error
 	return vectorValue{vector: t.vectorIndex(vector)}, err
 }
 
-// rewardTime sets the number of steps, or the time, of C<=k and I=k.
+// rewardTime sets the step bound or the time bound of an objective C<=k or I=k.
 func (t *translation) rewardTime(vector *certificate.Vector, objective *logic.Objective) (err error) {
 	if t.property.Program.Type == syntax.CTMC {
 		vector.Timed, err = t.timeBounds(&sema.Bound{High: objective.At})
@@ -506,23 +518,22 @@ func (t *translation) rewardTime(vector *certificate.Vector, objective *logic.Ob
 	return err
 }
 
-// quantifyPath translates E and A of a path formula. Where it does not change the meaning, a path formula on the right gets a
-// quantifier of its own: E [F f] is E [F E [f]], and A [G f] is A [G A [f]].
+// quantifyPath translates E of a path formula to a set, or A if forall is true.
 func (t *translation) quantifyPath(forall bool, path *logic.Path) (int, error) {
 	if !path.Negated {
 		return t.quantifyPositive(forall, path)
 	}
-	i, err := t.quantifyPositive(!forall, path)
-	return t.not(i), err
+	operand, err := t.quantifyPositive(!forall, path) // E [!f] is !A [f], and A [!f] is !E [f]
+	return t.not(operand), err
 }
 
-// quantifyPositive translates E (or A, if forall is true) of a path formula without its outer negation. It returns the index of the set
-// of states that satisfy it. It uses the simplest rule that applies, and an automaton only if there is no other rule.
+// quantifyPositive translates E of a path formula without its outer negation, or A if forall is true, to a set. It uses an automaton only
+// if no simpler rule applies.
 func (t *translation) quantifyPositive(forall bool, path *logic.Path) (int, error) {
 	if path.Form == logic.InitialState {
 		return t.stateFormula(path.Right)
 	}
-	if binary, ok := path.X.(*sema.Binary); ok && distributes(forall, binary) {
+	if binary, isBinary := path.X.(*sema.Binary); isBinary && distributes(forall, binary) {
 		return t.quantifyOperands(forall, binary)
 	}
 	if path.Operator && path.Bound == nil && logic.IsState(path.Left) {
@@ -531,8 +542,8 @@ func (t *translation) quantifyPositive(forall bool, path *logic.Path) (int, erro
 	return t.quantifyAutomaton(forall, path.X)
 }
 
-// distributes reports whether a quantifier distributes over the operands of & or |: A over &, E over |, and both if one
-// operand is a state formula.
+// distributes reports whether the quantifier E, or A if forall is true, distributes over the operands of & or |. A distributes over &, and
+// E over |. The two quantifiers distribute over & and | if an operand is a state formula.
 func distributes(forall bool, binary *sema.Binary) bool {
 	hasStateFormula := logic.IsState(binary.X) || logic.IsState(binary.Y)
 	switch binary.Op {
@@ -544,7 +555,7 @@ func distributes(forall bool, binary *sema.Binary) bool {
 	return false
 }
 
-// quantifyOperands distributes the quantifier over the operands of & or |.
+// quantifyOperands translates E [f op g], or A if forall is true, as E [f] op E [g]. The operator op is & or |.
 func (t *translation) quantifyOperands(forall bool, binary *sema.Binary) (int, error) {
 	left, err := t.quantifyPath(forall, logic.PathOf(binary.X))
 	if err != nil {
@@ -560,8 +571,7 @@ func (t *translation) quantifyOperands(forall bool, binary *sema.Binary) (int, e
 	return t.or(left, right), nil
 }
 
-// quantifyTemporal translates E and A of a temporal operator whose left operand is a state formula. If the right operand is a path
-// formula, it gets a quantifier of its own where that is equivalent; otherwise the formula needs an automaton.
+// quantifyTemporal translates E of a temporal operator, or A if forall is true, to a set. The left operand must be a state formula.
 func (t *translation) quantifyTemporal(forall bool, path *logic.Path) (int, error) {
 	translateRight := t.stateFormula
 	if !logic.IsState(path.Right) {
@@ -570,31 +580,37 @@ func (t *translation) quantifyTemporal(forall bool, path *logic.Path) (int, erro
 		}
 		translateRight = func(operand sema.Expr) (int, error) { return t.quantifyPath(forall, logic.PathOf(operand)) }
 	}
-	left, right, negated, err := t.untilOperands(path, translateRight)
+	left, right, isNegated, err := t.untilOperands(path, translateRight)
 	if err != nil {
 		return 0, err
 	}
-	var set certificate.Set
 	if path.Op == syntax.Next {
-		set = certificate.Set{Kind: certificate.ExistsNext, Sets: []int{right}}
-		if forall {
-			set.Kind = certificate.ForallNext
-		}
-	} else {
-		set = certificate.Set{Kind: certificate.ExistsUntil, Sets: []int{left, right}}
-		if forall != negated { // E [!f] is !A [f], and A [!f] is !E [f]
-			set.Kind = certificate.ForallUntil
-		}
+		return t.setIndex(nextSet(forall, right)), nil
 	}
-	index := t.setIndex(set)
-	if negated {
-		index = t.not(index)
+	if isNegated { // E [!f] is !A [f], and A [!f] is !E [f]
+		return t.not(t.setIndex(untilSet(!forall, left, right))), nil
 	}
-	return index, nil
+	return t.setIndex(untilSet(forall, left, right)), nil
 }
 
-// quantifiesOperand reports whether E (or A, if forall is true) of a temporal operator is equivalent to the formula in which its right
-// operand has the quantifier, too. This holds for E and A of X, for E of F and U, and for A of G.
+// nextSet returns the set of the states that satisfy E [X operand], or A [X operand] if forall is true.
+func nextSet(forall bool, operand int) certificate.Set {
+	if forall {
+		return certificate.Set{Kind: certificate.ForallNext, Sets: []int{operand}}
+	}
+	return certificate.Set{Kind: certificate.ExistsNext, Sets: []int{operand}}
+}
+
+// untilSet returns the set of the states that satisfy E [left U right], or A [left U right] if forall is true.
+func untilSet(forall bool, left, right int) certificate.Set {
+	if forall {
+		return certificate.Set{Kind: certificate.ForallUntil, Sets: []int{left, right}}
+	}
+	return certificate.Set{Kind: certificate.ExistsUntil, Sets: []int{left, right}}
+}
+
+// quantifiesOperand reports whether the right operand of a temporal operator can have a quantifier too: E [F f] is E [F E [f]], and A [G f]
+// is A [G A [f]]. The quantifier is A if forall is true, else E.
 func quantifiesOperand(forall bool, op syntax.TemporalOp) bool {
 	switch op {
 	case syntax.Next:
@@ -607,9 +623,9 @@ func quantifiesOperand(forall bool, op syntax.TemporalOp) bool {
 	return false
 }
 
-// oneStepLater translates X of a path formula that has a vector: it adds one to the step bounds. ok is false if the formula
-// has a condition on the steps before the target, or an automaton.
-func (t *translation) oneStepLater(value vectorValue) (vectorValue, bool) {
+// oneStepLater translates X f, given the vector of f: it adds one to the step bounds. isPossible is false if f has a left operand or an
+// automaton, and for a CTMC.
+func (t *translation) oneStepLater(value vectorValue) (shifted vectorValue, isPossible bool) {
 	vector := t.Vectors[value.vector]
 	switch {
 	case vector.Left != allStates || vector.Automaton != nil || t.property.Program.Type == syntax.CTMC:

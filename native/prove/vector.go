@@ -38,20 +38,20 @@ func (prover *Prover) firstEffort() effort {
 	return floats
 }
 
-// nextEffort returns the next effort that is worth trying. ok is false after the last one.
-func (prover *Prover) nextEffort(e effort) (next effort, ok bool) {
-	n := prover.graph.NumStates()
+// nextEffort returns the effort to try after another effort. hasNext is false after the last effort.
+func (prover *Prover) nextEffort(last effort) (next effort, hasNext bool) {
+	numStates := prover.graph.NumStates()
 	switch {
-	case e == floats:
+	case last == floats:
 		return narrowFloats, true
-	case e < fineGrid:
+	case last < fineGrid:
 		return fineGrid, true
-	case e == fineGrid && prover.opts.Ordered && n <= maxFloatStates:
+	case last == fineGrid && prover.opts.Ordered && numStates <= maxFloatStates:
 		return fileFloats, true
-	case e < fractions && n <= maxExactStates:
+	case last < fractions && numStates <= maxExactStates:
 		return fractions, true
 	}
-	return e, false
+	return last, false
 }
 
 // maxFloatStates is the greatest number of states for which fileFloats is tried.
@@ -76,18 +76,18 @@ type bounds struct {
 	effort effort
 }
 
-// boundsOf computes the columns of vector i, unless they were computed before with at least as much effort.
-func (prover *Prover) boundsOf(ctx context.Context, i int, e effort) (*bounds, error) {
-	if computed := prover.computedBounds[i]; computed != nil && (computed.effort >= e || computed.zeroWidth()) {
+// boundsOf returns the bounds of a vector, and computes its columns. It reuses bounds that were computed with at least the given effort.
+func (prover *Prover) boundsOf(ctx context.Context, vector int, e effort) (*bounds, error) {
+	if computed := prover.computedBounds[vector]; computed != nil && (computed.effort >= e || computed.zeroWidth()) {
 		return computed, nil
 	}
-	proof := &vectorProof{Prover: prover, index: i, ctx: ctx, Vector: &prover.Vectors[i], effort: e}
+	proof := &vectorProof{Prover: prover, index: vector, ctx: ctx, Vector: &prover.Vectors[vector], effort: e}
 	values, err := proof.compute()
 	if err != nil {
 		return nil, err
 	}
-	prover.computedBounds[i] = &bounds{values, e}
-	return prover.computedBounds[i], nil
+	prover.computedBounds[vector] = &bounds{values, e}
+	return prover.computedBounds[vector], nil
 }
 
 // zeroWidth reports whether the float64 bounds of every value are equal, so that more effort cannot improve them.
@@ -131,7 +131,7 @@ func (proof *vectorProof) options() solve.Options {
 // maxWork is the greatest number of operations in rational arithmetic: some seconds.
 const maxWork = 1 << 30
 
-// compute sets the columns of the vector, which prove its bounds, and returns the bounds or exact values.
+// compute computes the columns of the vector, which prove its values. It returns the values as bounds or as fractions.
 func (proof *vectorProof) compute() (values *solve.Values, err error) {
 	left, err := proof.decidedSet(proof.ctx, proof.Left, proof.effort)
 	if err != nil {
@@ -155,7 +155,7 @@ func (proof *vectorProof) compute() (values *solve.Values, err error) {
 	return proof.columnsOfKind(left, right)
 }
 
-// columnsOfKind is compute for a vector without a time bound and without an automaton.
+// columnsOfKind computes the columns of a vector without a time bound and without an automaton, and returns its values.
 func (proof *vectorProof) columnsOfKind(left, right *sparse.Set) (*solve.Values, error) {
 	graph, dir := proof.graph, proof.direction()
 	switch proof.Kind {
@@ -195,8 +195,7 @@ func (proof *vectorProof) columnsOfKind(left, right *sparse.Set) (*solve.Values,
 	return nil, fmt.Errorf("there is no certificate of the kind %q", proof.Kind)
 }
 
-// until computes the bounds of an until probability, and the ranks of its lower bound (rule 1 of package
-// certify).
+// until computes the bounds of an until probability, and the ranks that prove its lower bound: rule 1 of package certify.
 func (proof *vectorProof) until(left, right *sparse.Set) (*solve.Values, error) {
 	proof.grid = math.Ldexp(1, -proof.effort.gridBits())
 	if proof.Maximizer != 0 {
@@ -212,7 +211,7 @@ func (proof *vectorProof) until(left, right *sparse.Set) (*solve.Values, error) 
 	return values, nil
 }
 
-// solveUntil returns the bounds of an until probability. With the first effort it reuses a shared solution.
+// solveUntil returns the bounds of an until probability. The first effort reuses a shared solution.
 func (proof *vectorProof) solveUntil(left, right *sparse.Set) (*solve.Values, error) {
 	if proof.effort == proof.firstEffort() {
 		if shared := proof.findShared(&sharedSolution{left: left, right: right, direction: proof.direction()}); shared != nil {
@@ -222,8 +221,7 @@ func (proof *vectorProof) solveUntil(left, right *sparse.Set) (*solve.Values, er
 	return solve.Until(proof.ctx, proof.graph, left, right, proof.direction(), proof.options())
 }
 
-// gameUntil computes the bounds and ranks of until in a stochastic game. Bounds of a game are inductive, as in an MDP: one step cannot
-// raise an upper bound or lower a lower bound.
+// gameUntil computes the inductive bounds of an until probability in a stochastic game, and the ranks that prove the lower bound.
 func (proof *vectorProof) gameUntil(left, right *sparse.Set) (*solve.Values, error) {
 	maximizer, err := proof.decidedSet(proof.ctx, proof.Maximizer, proof.effort)
 	if err != nil {
@@ -241,9 +239,9 @@ func (proof *vectorProof) gameUntil(left, right *sparse.Set) (*solve.Values, err
 	return values, nil
 }
 
-// progressRanks ranks the given states, whose lower bounds are positive, by their progress to the other states. For a maximum, some
-// choice that satisfies the equation of the lower bound leads to a smaller rank; for a minimum, every choice does. If there is a
-// reward structure, a choice with a reward needs no smaller rank.
+// progressRanks ranks states with positive lower bounds by their distance to other states or to a reward. For a maximum, a choice that
+// satisfies the equation of the lower bound leads to a smaller rank. For a minimum, every choice does. A choice with a reward needs no
+// smaller rank.
 func (proof *vectorProof) progressRanks(states *sparse.Set, equations *bellmanEquations, rewards *sparse.Reward) []uint32 {
 	earns := func(s, c int) bool { return rewards != nil && earnsReward(rewards, s, c) }
 	satisfies := func(s, c int) bool { return equations.compareChoice(s, c) >= 0 }
@@ -261,7 +259,7 @@ func (proof *vectorProof) progressRanks(states *sparse.Set, equations *bellmanEq
 	return rankByDistance(proof.graph, targets, states, satisfies)
 }
 
-// hasChoice reports whether a choice of a state satisfies a condition.
+// hasChoice reports whether some choice of state s satisfies a condition.
 func hasChoice(graph *sparse.Graph, s int, condition func(c int) bool) bool {
 	first, end := graph.Choices(s)
 	for c := first; c < end; c++ {
@@ -281,66 +279,72 @@ func earnsReward(reward *sparse.Reward, s, c int) bool {
 func (proof *vectorProof) positiveStates(values *solve.Values) *sparse.Set {
 	states := sparse.NewSet(proof.graph.NumStates())
 	for s, value := range values.Lower {
-		positive := value > 0 && !math.IsInf(value, 1)
+		isPositive := value > 0 && !math.IsInf(value, 1)
 		if values.Exact != nil {
-			positive = values.Exact[s] != nil && values.Exact[s].Sign() > 0
+			isPositive = values.Exact[s] != nil && values.Exact[s].Sign() > 0
 		}
-		if positive {
+		if isPositive {
 			states.Add(s)
 		}
 	}
 	return states
 }
 
-// infiniteStates returns the states with an infinite value.
+// infiniteStates returns the states with an infinite lower bound, or an infinite exact value.
 func infiniteStates(values *solve.Values) *sparse.Set {
 	states := sparse.NewSet(len(values.Lower))
 	for s, value := range values.Lower {
-		infinite := math.IsInf(value, 1)
+		isInfinite := math.IsInf(value, 1)
 		if values.Exact != nil {
-			infinite = values.Exact[s] == nil
+			isInfinite = values.Exact[s] == nil
 		}
-		if infinite {
+		if isInfinite {
 			states.Add(s)
 		}
 	}
 	return states
 }
 
-// solveOnGrid returns the bounds of a reward, which solveWith computes. Unless the effort needs no grid, the grid fits the greatest
-// value. It reuses a shared solution of a reachability reward; target is nil for a total reward. The error says that the greatest
-// value needs more bits than the finest grid has.
+// solveOnGrid computes the bounds of a reward with solveWith. If the effort needs a grid, the bounds are multiples of a grid that fits the
+// greatest value. It reuses a shared solution of a reachability reward. target is nil for a total reward. The error says that no grid
+// is fine enough for the greatest value.
 func (proof *vectorProof) solveOnGrid(target *sparse.Set, solveWith func(solve.Options) (*solve.Values, error)) (*solve.Values, error) {
 	if proof.effort == fractions {
 		return solveWith(proof.options())
 	}
-	var shared *sharedSolution
-	if target != nil && proof.effort == proof.firstEffort() {
-		shared = proof.findShared(&sharedSolution{reward: proof.rewardStructure, left: target, right: target, direction: proof.direction()})
-	}
 	if proof.effort.withoutGrid() {
 		proof.grid = math.Ldexp(1, -proof.effort.gridBits())
-		if shared != nil {
+		if shared := proof.sharedReachReward(target); shared != nil {
 			return shared.values, nil
 		}
 		return solveWith(proof.options())
 	}
-	if shared != nil {
+	if shared := proof.sharedReachReward(target); shared != nil {
 		proof.grid = shared.grid
-		if greatestExponent(shared.values)-math.Ilogb(shared.grid) <= fineGrid.gridBits() {
+		fitsGrid := greatestExponent(shared.values)-math.Ilogb(shared.grid) <= fineGrid.gridBits()
+		if fitsGrid {
 			return shared.values, nil
 		}
 	}
 	return proof.solveOnEstimatedGrid(solveWith)
 }
 
-// solveOnEstimatedGrid chooses the grid for an estimate of the greatest value, which comes from an earlier solution or from one without a
-// grid. If the values are greater than estimated, it estimates again.
+// sharedReachReward returns a shared solution of the reachability reward for the first effort. It returns nil if there is no such solution
+// or if target is nil.
+func (proof *vectorProof) sharedReachReward(target *sparse.Set) *sharedSolution {
+	if target == nil || proof.effort != proof.firstEffort() {
+		return nil
+	}
+	return proof.findShared(&sharedSolution{reward: proof.rewardStructure, left: target, right: target, direction: proof.direction()})
+}
+
+// solveOnEstimatedGrid computes the bounds of a reward with solveWith, on a grid for an estimate of the greatest value. It repeats the
+// computation if the values are greater than estimated.
 func (proof *vectorProof) solveOnEstimatedGrid(solveWith func(solve.Options) (*solve.Values, error)) (*solve.Values, error) {
-	const attempts = 3
-	exponent, found := proof.exponents[proof.index]
-	for range attempts {
-		if !found {
+	const maxAttempts = 3
+	exponent, isEstimated := proof.exponents[proof.index]
+	for range maxAttempts {
+		if !isEstimated { // solve without a grid
 			values, err := solveWith(solve.Options{Epsilon: proof.opts.Epsilon})
 			if err != nil {
 				return nil, err
@@ -360,7 +364,7 @@ func (proof *vectorProof) solveOnEstimatedGrid(solveWith func(solve.Options) (*s
 			proof.exponents[proof.index] = exponent
 			return values, nil
 		}
-		found = false
+		isEstimated = false
 	}
 	return nil, errors.New("the values are too large for the grid of a certificate")
 }
@@ -380,8 +384,7 @@ func greatestExponent(values *solve.Values) int {
 	return exponent
 }
 
-// reachReward computes the bounds of a reachability reward, and the ranks and layers of rule 2 of package
-// certify.
+// reachReward computes the bounds of a reachability reward, and the ranks and layers that prove them: rule 2 of package certify.
 func (proof *vectorProof) reachReward(target *sparse.Set) (*solve.Values, error) {
 	values, err := proof.solveOnGrid(target, func(opts solve.Options) (*solve.Values, error) {
 		return solve.ReachReward(proof.ctx, proof.graph, proof.rewardStructure, target, proof.direction(), opts)
@@ -400,8 +403,8 @@ func (proof *vectorProof) reachReward(target *sparse.Set) (*solve.Values, error)
 	return values, nil
 }
 
-// rankMaxReachReward ranks the finite states, from which every scheduler reaches the target, and layers the infinite
-// states by their distance to states that can avoid the target.
+// rankMaxReachReward computes the ranks and layers of a maximal reachability reward. From the finite states every scheduler reaches the
+// target. The layer of an infinite state is its distance to a state that can avoid the target.
 func (proof *vectorProof) rankMaxReachReward(target, finite, infinite *sparse.Set) {
 	graph := proof.graph
 	proof.Rank = proof.rankColumn(rankAllChoices(graph, target, finite, nil), finite)
@@ -409,12 +412,12 @@ func (proof *vectorProof) rankMaxReachReward(target, finite, infinite *sparse.Se
 		return
 	}
 	avoiding := graph.Prob0E(sparse.FullSet(graph.NumStates()), target)
-	distance := rankByDistance(graph, avoiding, infinite, func(int, int) bool { return true })
+	distance := rankByDistance(graph, avoiding, infinite, anyChoice)
 	proof.Layer = proof.rankColumn(distance, infinite)
 }
 
-// rankMinReachReward ranks the finite states by their distance to the target along optimal choices, and layers the
-// infinite states, from which no scheduler reaches the target almost surely.
+// rankMinReachReward computes the ranks and layers of a minimal reachability reward. The rank of a finite state is its distance to the
+// target along optimal choices. From the infinite states no scheduler reaches the target almost surely.
 func (proof *vectorProof) rankMinReachReward(target, finite, infinite *sparse.Set, upper *bellmanEquations) {
 	graph := proof.graph
 	isOptimal := func(s, c int) bool { return graph.First == nil || upper.compareChoice(s, c) <= 0 }
@@ -424,7 +427,7 @@ func (proof *vectorProof) rankMinReachReward(target, finite, infinite *sparse.Se
 	}
 }
 
-// totalReward computes the bounds of a total reward, and the ranks and layers of rule 3 of package certify.
+// totalReward computes the bounds of a total reward, and the ranks and layers that prove them: rule 3 of package certify.
 func (proof *vectorProof) totalReward() (*solve.Values, error) {
 	values, err := proof.solveOnGrid(nil, func(opts solve.Options) (*solve.Values, error) {
 		return solve.TotalReward(proof.ctx, proof.graph, proof.rewardStructure, proof.direction(), opts)
@@ -436,7 +439,7 @@ func (proof *vectorProof) totalReward() (*solve.Values, error) {
 	return values, proof.rankTotalReward(values)
 }
 
-// rankTotalReward computes the ranks of a finite lower bound, and the ranks and layers of the states with an
+// rankTotalReward computes the ranks that prove the finite lower bounds of a total reward, and the ranks and layers of the states with an
 // infinite value.
 func (proof *vectorProof) rankTotalReward(values *solve.Values) error {
 	positive, infinite := proof.positiveStates(values), infiniteStates(values)
@@ -466,19 +469,20 @@ func (proof *vectorProof) infiniteRewardRanks(infinite *sparse.Set) (rank, layer
 	return rank, layer, nil
 }
 
-// staysInLayer reports whether all successors of a choice are in the layer of its state.
+// staysInLayer reports whether all successors of choice c are in the layer of its state.
 func staysInLayer(graph *sparse.Graph, c int, layer []uint32) bool {
+	stateLayer := layer[graph.Owner(uint32(c))]
 	first, end := graph.Row(c)
-	for i := first + 1; i < end; i++ {
-		if layer[graph.Target[i]] != layer[graph.Target[first]] {
+	for _, target := range graph.Target[first:end] {
+		if layer[target] != stateLayer {
 			return false
 		}
 	}
-	return layer[graph.Target[first]] == layer[graph.Owner(uint32(c))]
+	return true
 }
 
-// recurringRewardRanks returns ranks and layers that prove that the maximal total reward of the given states is infinite. rank is the
-// distance to a reward within an end component, and layer the distance to the states with such a rank.
+// recurringRewardRanks returns ranks and layers that prove the maximal total reward of some states infinite. The rank of a state is its
+// distance to a reward within an end component. The layer is the distance to a state with a rank.
 func (proof *vectorProof) recurringRewardRanks(infinite *sparse.Set) (rank, layer []uint32, err error) {
 	graph := proof.graph
 	components, err := graph.EndComponents(proof.ctx, infinite, nil)
@@ -493,13 +497,8 @@ func (proof *vectorProof) recurringRewardRanks(infinite *sparse.Set) (rank, laye
 		}
 	}
 	rank = rankByDistance(graph, earning, infinite, func(_, c int) bool { return components.Choices.Has(c) })
-	recurring := sparse.NewSet(graph.NumStates())
-	for s := range infinite.All() {
-		if rank[s] != unranked {
-			recurring.Add(s)
-		}
-	}
-	layer = rankByDistance(graph, recurring, infinite, func(int, int) bool { return true })
+	recurring := rankedStates(rank).Intersect(infinite)
+	layer = rankByDistance(graph, recurring, infinite, anyChoice)
 	return rank, layer, nil
 }
 
@@ -513,13 +512,14 @@ func (proof *vectorProof) setBoundColumns(values *solve.Values) {
 	proof.Lower, proof.Upper = proof.boundColumn(values.Lower), proof.boundColumn(values.Upper)
 }
 
-// fractionColumn converts exact values to a column. An infinite value is 0 there, and in the set Infinite.
+// fractionColumn converts exact values to a column of the certificate. A state with an infinite value has the fraction 0, and is in
+// column.Infinite.
 func (proof *vectorProof) fractionColumn(values *solve.Values) *certificate.Values {
 	column := &certificate.Values{Rats: make([]*big.Rat, len(values.Exact))}
-	for k, s := range proof.orderedStates() {
-		column.Rats[k] = values.Exact[s]
-		if column.Rats[k] == nil {
-			column.Rats[k] = new(big.Rat)
+	for index, s := range proof.orderedStates() {
+		column.Rats[index] = values.Exact[s]
+		if column.Rats[index] == nil {
+			column.Rats[index] = new(big.Rat)
 		}
 	}
 	if infinite := infiniteStates(values); !infinite.Empty() {
@@ -528,7 +528,7 @@ func (proof *vectorProof) fractionColumn(values *solve.Values) *certificate.Valu
 	return column
 }
 
-// boundColumn converts bounds to a column: float64 numbers, or multiples of the grid.
+// boundColumn converts bounds to a column of the certificate: float64 numbers, or multiples of the grid.
 func (proof *vectorProof) boundColumn(values []float64) *certificate.Values {
 	if proof.effort.withoutGrid() {
 		return certificate.FromDoubles(proof.inOrder(values))
@@ -559,16 +559,16 @@ func (proof *vectorProof) inOrder(values []float64) []float64 {
 	return ordered
 }
 
-// rankColumn converts the ranks of some states to a column; it returns nil if there are no such states.
+// rankColumn converts the ranks of some states to a column of the certificate. It returns nil if the set of states is empty.
 func (proof *vectorProof) rankColumn(rank []uint32, states *sparse.Set) []uint32 {
 	if states.Empty() {
 		return nil
 	}
 	column := make([]uint32, len(rank))
-	for k, s := range proof.orderedStates() {
-		column[k] = certificate.None
+	for index, s := range proof.orderedStates() {
+		column[index] = certificate.None
 		if states.Has(s) {
-			column[k] = rank[s]
+			column[index] = rank[s]
 		}
 	}
 	return column
@@ -604,20 +604,19 @@ const extraRoundings = 5
 // for the number of products and for small probabilities.
 const minNormalSum = 0x1p-960
 
-// compareChoice compares the right-hand side of the equation for choice c with the bound of state s. It returns 1, 0 or -1 if the
-// right-hand side is greater than, equal to or less than the bound. It uses float64 where the rounding error cannot change the
-// result.
+// compareChoice compares the expected bound after choice c, plus the reward, with the bound of state s. It returns 1, 0 or -1 if the
+// expected bound is greater than, equal to or less than the bound. The result is exact.
 func (equations *bellmanEquations) compareChoice(s, c int) int {
-	first, end := equations.graph.Row(c)
 	if equations.exactBound != nil {
 		return equations.compareExactly(s, c)
 	}
+	first, end := equations.graph.Row(c)
 	bound, sum := equations.bound[s], equations.reward.OfChoice(s, c)
 	hasReward := sum != 0
 	minTarget, maxTarget := math.Inf(1), 0.0
-	for i := first; i < end; i++ {
-		targetBound := equations.bound[equations.graph.Target[i]]
-		sum += equations.graph.Prob(i) * targetBound
+	for transition := first; transition < end; transition++ {
+		targetBound := equations.bound[equations.graph.Target[transition]]
+		sum += equations.graph.Prob(transition) * targetBound
 		minTarget, maxTarget = min(minTarget, targetBound), max(maxTarget, targetBound)
 	}
 	absErr := sum * float64(end-first+extraRoundings) * compareRoundoff
@@ -635,19 +634,19 @@ func (equations *bellmanEquations) compareChoice(s, c int) int {
 	case sum+absErr < bound:
 		return -1
 	}
-	return equations.compareExactly(s, c)
+	return equations.compareExactly(s, c) // rounding errors could change the result
 }
 
-// compareExactly is compareChoice in rational arithmetic.
+// compareExactly compares the expected bound after choice c, plus the reward, with the bound of state s, in rational arithmetic.
 func (equations *bellmanEquations) compareExactly(s, c int) int {
 	sum := equations.reward.OfChoiceRat(s, c)
 	first, end := equations.graph.Row(c)
-	for i := first; i < end; i++ {
-		targetValue := equations.value(int(equations.graph.Target[i]))
+	for transition := first; transition < end; transition++ {
+		targetValue := equations.value(int(equations.graph.Target[transition]))
 		if targetValue == nil {
 			return 1
 		}
-		sum.Add(sum, new(big.Rat).Mul(equations.graph.Rat(i), targetValue))
+		sum.Add(sum, new(big.Rat).Mul(equations.graph.Rat(transition), targetValue))
 	}
 	if bound := equations.value(s); bound != nil {
 		return sum.Cmp(bound)
@@ -655,7 +654,7 @@ func (equations *bellmanEquations) compareExactly(s, c int) int {
 	return -1 // the bound is infinite
 }
 
-// value returns the bound of a state as a fraction, or nil if it is infinite.
+// value returns the bound of state s as a fraction, or nil for an infinite bound.
 func (equations *bellmanEquations) value(s int) *big.Rat {
 	if equations.exactBound != nil {
 		return equations.exactBound[s]

@@ -26,15 +26,8 @@ type Piece struct {
 	Value     *ratfunc.Func
 }
 
-// Best returns the value in the initial state as a piecewise function of the parameters in the region from low to high. The
-// result is empty if the value is infinite.
-//
-// The value of a memoryless scheduler is a rational function. A scheduler that is optimal at a point is optimal wherever no
-// choice has an advantage over its own choices, that is, where the advantage functions keep their signs. For a maximum the
-// values of the scheduler are then an inductive upper bound (Knaster and Tarski). For a minimum they are an inductive lower
-// bound, and every relevant scheduler leaves the maybe states. With one parameter Best isolates the roots of the advantages
-// exactly (Sturm), so that the pieces cover the region. With several parameters it tries to prove that one scheduler is
-// optimal everywhere.
+// Best returns the value in the initial state as a piecewise function of the parameters, on the region from low to high. With several
+// parameters it is an error if no single scheduler can be proved optimal everywhere. The result is empty if the value is infinite.
 //
 // Source: Hahn, Han, Zhang, Synthesis for PCTL in parametric Markov decision processes, NFM 2011.
 func (c *Chain) Best(ctx context.Context, question Question, low, high []*big.Rat) ([]Piece, error) {
@@ -59,6 +52,8 @@ func (c *Chain) Best(ctx context.Context, question Question, low, high []*big.Ra
 	if err != nil {
 		return nil, err
 	}
+	// The scheduler is optimal wherever no other choice has an advantage: its values are inductive bounds there (Knaster and Tarski). For a
+	// minimum, every relevant scheduler leaves the maybe states.
 	for _, advantage := range optimal.advantages {
 		if !advantage.NotNegative(low, high) {
 			return nil, errors.New("one scheduler could not be proved optimal for all values of the parameters: want one parameter, or smaller ranges (p=0.1:0.2)")
@@ -78,8 +73,8 @@ type mdpSolver struct {
 	cache                            map[string]*schedulerValue // by scheduler, as text
 }
 
-// CheckPositive returns an error if a weight, the time in a state, or one of the rewards, which may be nil, may be zero or negative
-// between low and high.
+// CheckPositive returns an error if a weight, a sojourn time or a reward may be zero or negative in the region from low to high. rewards
+// may be nil.
 func (c *Chain) CheckPositive(ctx context.Context, low, high []*big.Rat, rewards []*ratfunc.Func) error {
 	solver := &mdpSolver{Chain: c, ctx: ctx, question: Question{Rewards: rewards}}
 	if err := solver.checkPositiveWeights(low, high); err != nil {
@@ -94,8 +89,8 @@ func (c *Chain) CheckPositive(ctx context.Context, low, high []*big.Rat, rewards
 	return nil
 }
 
-// checkPositiveWeights returns an error if a weight or a reward may be zero or negative somewhere in the region from low to high. A reward
-// may be zero everywhere.
+// checkPositiveWeights returns an error if a weight or a reward may be zero or negative in the region from low to high. The reward 0 is
+// allowed.
 func (solver *mdpSolver) checkPositiveWeights(low, high []*big.Rat) error {
 	checker := &positivityChecker{low: low, high: high, checked: map[string]bool{}}
 	for _, row := range solver.rows {
@@ -138,8 +133,7 @@ func (checker *positivityChecker) check(function *ratfunc.Func, noun string) err
 	return fmt.Errorf("the %s %s could not be proved positive for all values of the parameters: want smaller ranges (p=0.1:0.4)", noun, function)
 }
 
-// instantiate returns the MDP and its rewards for given values of the parameters. The choices of the MDP are the rows of the
-// chain.
+// instantiate returns the MDP and its rewards for the parameter values of a point. Each row becomes a choice.
 func (solver *mdpSolver) instantiate(point []*big.Rat) (*sparse.Graph, *sparse.Reward, error) {
 	builder := sparse.NewBuilder(sparse.MDP)
 	for s := range len(solver.first) - 1 {
@@ -150,8 +144,8 @@ func (solver *mdpSolver) instantiate(point []*big.Rat) (*sparse.Graph, *sparse.R
 		for row := solver.first[s]; row < solver.first[s+1]; row++ {
 			builder.Choice(sparse.NoAction)
 			for _, transition := range solver.rows[row] {
-				prob, ok := transition.prob.At(point)
-				if !ok || prob.Sign() <= 0 {
+				prob, isFinite := transition.prob.At(point)
+				if !isFinite || prob.Sign() <= 0 {
 					return nil, nil, fmt.Errorf("probability %s is not positive at the given values of the parameters; this is a bug: please report it", transition.prob)
 				}
 				builder.AddRat(transition.target, prob, sparse.NoAction)
@@ -169,12 +163,12 @@ func (solver *mdpSolver) instantiate(point []*big.Rat) (*sparse.Graph, *sparse.R
 	return sparse.NewGraph(model), reward, nil
 }
 
-// instantiateRewards returns the rewards of the choices for given values of the parameters.
+// instantiateRewards returns the rewards of the choices for the parameter values of a point.
 func (solver *mdpSolver) instantiateRewards(point []*big.Rat) (*sparse.Reward, error) {
 	reward := &sparse.Reward{}
 	for _, function := range solver.question.Rewards {
-		value, ok := function.At(point)
-		if !ok {
+		value, isFinite := function.At(point)
+		if !isFinite {
 			return nil, fmt.Errorf("reward %s is infinite at the given values of the parameters; this is a bug: please report it", function)
 		}
 		nearest, _ := value.Float64()
@@ -184,8 +178,8 @@ func (solver *mdpSolver) instantiateRewards(point []*big.Rat) (*sparse.Reward, e
 	return reward, nil
 }
 
-// analyzeGraph finds the states whose value depends on the parameters (maybe), the states with value 1 (oneStates), and the choices that an
-// optimal scheduler can use (allowedChoices). It reports whether the value of the initial state is infinite.
+// analyzeGraph sets the maybe states, the states with value 1, and the choices that an optimal scheduler can use. It reports whether the
+// value of the initial state is infinite.
 func (solver *mdpSolver) analyzeGraph(graph *sparse.Graph) (isInfinite bool, err error) {
 	solver.allowedChoices = sparse.FullSet(graph.NumChoices())
 	if solver.question.Rewards == nil {
@@ -197,7 +191,8 @@ func (solver *mdpSolver) analyzeGraph(graph *sparse.Graph) (isInfinite bool, err
 	return false, nil
 }
 
-// analyzeProbability is analyzeGraph for a probability. Its maybe states are all states whose value is not 0 and that are not in Right.
+// analyzeProbability sets the maybe states and the states with value 1 of a probability. The maybe states are all states with a positive
+// value that are not in Right.
 func (solver *mdpSolver) analyzeProbability(graph *sparse.Graph) {
 	left, right := solver.question.Left, solver.question.Right
 	zeroStates := graph.Prob0A(left, right)
@@ -207,7 +202,8 @@ func (solver *mdpSolver) analyzeProbability(graph *sparse.Graph) {
 	solver.maybe, solver.oneStates = zeroStates.Union(right).Complement(), right
 }
 
-// analyzeReward is analyzeGraph for an expected reward. Its maybe states are all states with a finite value that are not in Right.
+// analyzeReward sets the maybe states of an expected reward: all states with a finite value that are not in Right. It reports whether the
+// value of the initial state is infinite.
 func (solver *mdpSolver) analyzeReward(graph *sparse.Graph) (isInfinite bool, err error) {
 	finite, err := solver.certainlyReaching(graph)
 	if err != nil {
@@ -220,8 +216,8 @@ func (solver *mdpSolver) analyzeReward(graph *sparse.Graph) (isInfinite bool, er
 	return !finite.Has(solver.initial), nil
 }
 
-// certainlyReaching returns the states with a finite expected reward: the states from which some scheduler, for a minimum, or every
-// scheduler, for a maximum, reaches Right with probability one.
+// certainlyReaching returns the states from which Right is reached with probability one. For a minimum some scheduler must reach it, and
+// for a maximum every scheduler.
 func (solver *mdpSolver) certainlyReaching(graph *sparse.Graph) (*sparse.Set, error) {
 	all := sparse.FullSet(graph.NumStates())
 	if solver.question.Min {
@@ -233,23 +229,20 @@ func (solver *mdpSolver) certainlyReaching(graph *sparse.Graph) (*sparse.Set, er
 // reachableMaybeStates returns the maybe states that are reachable from the initial state through maybe states.
 func (solver *mdpSolver) reachableMaybeStates() *sparse.Set {
 	reachable := sparse.NewSet(len(solver.first) - 1)
-	var stack []int
-	visit := func(s int) {
-		if solver.maybe.Has(s) && !reachable.Has(s) {
-			reachable.Add(s)
-			stack = append(stack, s)
-		}
-	}
-	visit(solver.initial)
+	stack := []int{solver.initial}
 	for len(stack) > 0 {
 		s := stack[len(stack)-1]
 		stack = stack[:len(stack)-1]
+		if !solver.maybe.Has(s) || reachable.Has(s) {
+			continue
+		}
+		reachable.Add(s)
 		for row := solver.first[s]; row < solver.first[s+1]; row++ {
 			if !solver.allowedChoices.Has(row) {
 				continue
 			}
 			for _, transition := range solver.rows[row] {
-				visit(transition.target)
+				stack = append(stack, transition.target)
 			}
 		}
 	}
@@ -273,8 +266,7 @@ type schedulerValue struct {
 	sturmCache map[*ratfunc.Func]*ratfunc.Sturm
 }
 
-// optimalAt returns the value functions of a scheduler that is optimal at a point. It checks that the function of the initial state has
-// the optimal value there, and that no other choice has an advantage.
+// optimalAt returns the value functions of a scheduler that is optimal at a point. It checks that they are optimal there.
 func (solver *mdpSolver) optimalAt(point []*big.Rat) (*schedulerValue, error) {
 	scheduler, optimum, err := solver.optimalScheduler(point)
 	if err != nil {
@@ -290,11 +282,11 @@ func (solver *mdpSolver) optimalAt(point []*big.Rat) (*schedulerValue, error) {
 		solver.cache[key] = value
 	}
 	function := value.values[solver.initial]
-	if atPoint, ok := function.At(point); !ok || atPoint.Cmp(optimum) != 0 {
+	if atPoint, isFinite := function.At(point); !isFinite || atPoint.Cmp(optimum) != 0 {
 		return nil, fmt.Errorf("the function %s is not the value at %v; this is a bug: please report it", function, point)
 	}
 	for _, advantage := range value.advantages {
-		if atPoint, ok := advantage.At(point); !ok || atPoint.Sign() < 0 {
+		if atPoint, isFinite := advantage.At(point); !isFinite || atPoint.Sign() < 0 {
 			return nil, fmt.Errorf("a scheduler is not optimal at %v; this is a bug: please report it", point)
 		}
 	}
@@ -302,7 +294,7 @@ func (solver *mdpSolver) optimalAt(point []*big.Rat) (*schedulerValue, error) {
 }
 
 // optimalScheduler returns a scheduler that is optimal at a point, and the optimal value of the initial state. The scheduler has a choice
-// for each maybe state, and None for all other states.
+// for each maybe state, and sparse.None for other states.
 func (solver *mdpSolver) optimalScheduler(point []*big.Rat) (scheduler []uint32, optimum *big.Rat, err error) {
 	values, err := solver.solveAt(point)
 	if err != nil {
@@ -314,16 +306,22 @@ func (solver *mdpSolver) optimalScheduler(point []*big.Rat) (scheduler []uint32,
 		case !solver.maybe.Has(s):
 			scheduler[s] = sparse.None
 		case c == sparse.None: // any allowed choice is optimal
-			scheduler[s] = uint32(solver.first[s])
-			for !solver.allowedChoices.Has(int(scheduler[s])) {
-				scheduler[s]++
-			}
+			scheduler[s] = solver.firstAllowedChoice(s)
 		}
 	}
 	return scheduler, values.Exact[solver.initial], nil
 }
 
-// solveAt answers the question for given values of the parameters. The result has an optimal scheduler.
+// firstAllowedChoice returns the first allowed choice of state s.
+func (solver *mdpSolver) firstAllowedChoice(s int) uint32 {
+	choice := solver.first[s]
+	for !solver.allowedChoices.Has(choice) {
+		choice++
+	}
+	return uint32(choice)
+}
+
+// solveAt computes the values and an optimal scheduler for the parameter values of a point.
 func (solver *mdpSolver) solveAt(point []*big.Rat) (*solve.Values, error) {
 	graph, reward, err := solver.instantiate(point)
 	if err != nil {
@@ -340,7 +338,7 @@ func (solver *mdpSolver) solveAt(point []*big.Rat) (*solve.Values, error) {
 	return solve.ReachReward(solver.ctx, graph, reward, solver.question.Right, dir, opts)
 }
 
-// evaluateScheduler computes the value functions of a scheduler, and its advantages over all other choices.
+// evaluateScheduler computes the value functions of a scheduler by state elimination, and its advantages over all other choices.
 func (solver *mdpSolver) evaluateScheduler(scheduler []uint32) (*schedulerValue, error) {
 	elimination := newElimination(solver.Chain.one, solver.initial)
 	elimination.keepRemoved = true
@@ -362,8 +360,8 @@ func (solver *mdpSolver) evaluateScheduler(scheduler []uint32) (*schedulerValue,
 	return &schedulerValue{values: values, advantages: advantages}, nil
 }
 
-// advantages returns the different advantages of a scheduler over all other allowed choices that are not 0. values has the value function
-// of the scheduler in each maybe state.
+// advantages returns the distinct nonzero advantages of a scheduler over all other allowed choices. values has the value function of the
+// scheduler in each maybe state.
 func (solver *mdpSolver) advantages(scheduler []uint32, values map[int]*ratfunc.Func) ([]*ratfunc.Func, error) {
 	var advantages []*ratfunc.Func
 	seen := map[string]bool{}

@@ -64,8 +64,8 @@ type actionProb struct {
 	prob   *ratfunc.Func
 }
 
-// New returns the parametric chain of a program. space is the exact state space of the same program at the point where the parameters have the
-// values of params. The error is a *PointError if another point is needed, a *compile.StateError, or the context's.
+// New returns the parametric chain of a program. space is the exact state space of the program for the parameter values in params. The
+// error is a *PointError if other values are needed, a *compile.StateError, or the context's.
 func New(ctx context.Context, space *explicit.Space, program *sema.Program, params []Param) (*Chain, error) {
 	c := &Chain{space: space, graph: sparse.NewGraph(space.Model()), program: program, constantWeights: map[*sema.Command][]*ratfunc.Func{}}
 	c.setParameters(params)
@@ -97,7 +97,7 @@ func (c *Chain) setParameters(params []Param) {
 	c.one = ring.Integer(1)
 }
 
-// setRows sets the transitions of all states.
+// setRows computes the transitions of all states.
 func (c *Chain) setRows(ctx context.Context) error {
 	numStates := c.space.Model().NumStates()
 	if c.program.Type != syntax.MDP {
@@ -124,8 +124,7 @@ func (c *Chain) setRows(ctx context.Context) error {
 	return nil
 }
 
-// checkParameters returns an error if parameters occur in guards, updates or initial states, where they
-// would change the state space.
+// checkParameters returns an error if a parameter occurs in a guard, an update or the initial states. There it would change the state space.
 func (c *Chain) checkParameters() error {
 	var errs syntax.ErrorList
 	check := func(expr sema.Expr, noun string) {
@@ -158,7 +157,7 @@ func (c *Chain) withState(state []int32, err error) error {
 	return err
 }
 
-// newRow returns the number of the row for a choice of state s: a new row in an MDP, and row s otherwise.
+// newRow returns the number of the row for a choice of state s. An MDP gets a new row; a Markov chain has row s for all choices.
 func (c *Chain) newRow(s int) int {
 	if c.program.Type != syntax.MDP {
 		return s
@@ -168,8 +167,7 @@ func (c *Chain) newRow(s int) int {
 	return len(c.rows) - 1
 }
 
-// expand computes the rows of state s. An MDP has a row for each choice; another model has one row for all commands
-// together. A deadlock gets a self-loop.
+// expand computes the rows of state s. An MDP has a row for each choice, and a Markov chain has one row. A deadlock gets a self-loop.
 func (chain *Chain) expand(expander compile.Expander, s int, state []int32) error {
 	choices, err := expander.Enabled(state)
 	if err != nil {
@@ -199,11 +197,10 @@ func (chain *Chain) expand(expander compile.Expander, s int, state []int32) erro
 	return nil
 }
 
-// addChoice adds the transitions of a choice to a row of state s, and returns the sum of their weights. For a
-// synchronisation the sum is the product of the sums of its commands.
+// addChoice adds the transitions of a choice to a row of state s, and returns the sum of their weights.
 func (c *Chain) addChoice(expander compile.Expander, s int, choice *compile.Choice, state []int32) (*ratfunc.Func, error) {
-	var weights [][]*ratfunc.Func // of the updates of each command
-	sum := c.one
+	var weights [][]*ratfunc.Func // the weights of the updates of each command
+	sum := c.one                  // the product of the sums of all commands
 	for _, participant := range choice.Commands {
 		commandWeights, commandSum, err := c.commandWeights(state, &c.program.Modules[participant.Module].Commands[participant.Command])
 		if err != nil {
@@ -236,9 +233,9 @@ func (c *Chain) normalise(s int, total *ratfunc.Func) {
 	}
 }
 
-// addTransitions adds the transitions of a choice to a row: one for each combination of one update of each command. This call adds the
-// combinations that begin with the given updates of the first commands, whose weights have the product weight. weights has the
-// weights of the updates of each command.
+// addTransitions adds the transitions of a choice to a row, recursively. Each combination of one update of each command gives a transition.
+// updates are the chosen updates of the first commands, and weight is the product of their weights. weights has the weights of the
+// updates of each command.
 func (c *Chain) addTransitions(expander compile.Expander, row int, choice *compile.Choice, weights [][]*ratfunc.Func, updates []int, weight *ratfunc.Func, state []int32) error {
 	isComplete := len(updates) == len(weights)
 	if isComplete {
@@ -256,8 +253,8 @@ func (c *Chain) addTransitions(expander compile.Expander, row int, choice *compi
 	return nil
 }
 
-// addTransition adds a transition with a weight to a row. Its target is the state after the given update of each command. If the row has a
-// transition to this target already, the weight is added to it.
+// addTransition adds a transition with a weight to a row. Its target is the state after the given update of each command. Transitions to
+// the same target are merged.
 func (c *Chain) addTransition(expander compile.Expander, row int, choice *compile.Choice, updates []int, weight *ratfunc.Func, state []int32) error {
 	valuation := slices.Clone(state)
 	if err := expander.Apply(valuation, choice.Commands, updates); err != nil {
@@ -277,8 +274,8 @@ func (c *Chain) addTransition(expander compile.Expander, row int, choice *compil
 	return nil
 }
 
-// commandWeights returns the weights of the updates of a command in a state, and their sum. It returns an error if the sum is not 1 in
-// discrete time, or 0 in a CTMC.
+// commandWeights returns the weights of the updates of a command in a state, and their sum. In discrete time the sum must be 1. In a CTMC
+// the sum must not be 0.
 func (c *Chain) commandWeights(state []int32, command *sema.Command) (weights []*ratfunc.Func, sum *ratfunc.Func, err error) {
 	weights, isCached := c.constantWeights[command]
 	if !isCached {
@@ -340,18 +337,18 @@ func mentionsVariable(expr sema.Expr) bool {
 	return found
 }
 
-// checkPositive returns an error if a function is not positive at the reference point of the parameters. It accepts the function 0. noun
-// names the function in the error.
+// checkPositive returns an error if a function is not positive at the reference point. The function 0 is allowed. noun names the function
+// in the error.
 func (c *Chain) checkPositive(function *ratfunc.Func, pos syntax.Pos, noun string) error {
 	if function.IsZero() {
 		return nil
 	}
-	value, finite := function.At(c.point)
+	value, isFinite := function.At(c.point)
 	number, isConstant := function.Constant()
 	switch {
 	case isConstant && number.Sign() < 0:
 		return &sema.EvalError{Pos: pos, Msg: fmt.Sprintf("%s %s is negative", noun, number.RatString())}
-	case !finite || value.Sign() <= 0:
+	case !isFinite || value.Sign() <= 0:
 		return &PointError{pos, fmt.Sprintf("%s %s is not positive", noun, function)}
 	}
 	return nil
@@ -365,9 +362,9 @@ func (c *Chain) choices(s int) (first, end int) {
 	return c.first[s], c.first[s+1]
 }
 
-// Rewards returns the expected reward of a visit of each state. In an MDP it returns the expected reward of each row.
+// Rewards returns the expected rewards of a reward structure: for each visit of a state or, in an MDP, for each row.
 func (c *Chain) Rewards(index int) ([]*ratfunc.Func, error) {
-	out := make([]*ratfunc.Func, len(c.rows))
+	rewards := make([]*ratfunc.Func, len(c.rows))
 	state := c.space.State(nil, 0)
 	for s := range c.space.Model().NumStates() {
 		state = c.space.State(state, s)
@@ -380,63 +377,70 @@ func (c *Chain) Rewards(index int) ([]*ratfunc.Func, error) {
 			if c.sojournTimes != nil {
 				stateReward = stateReward.Mul(c.sojournTimes[s])
 			}
-			out[row] = stateReward.Add(transitionReward)
+			rewards[row] = stateReward.Add(transitionReward)
 		}
 	}
-	return out, nil
+	return rewards, nil
 }
 
-// StateRewards returns only the state rewards of a structure: per step or, in a CTMC, per unit of time.
+// StateRewards returns only the state rewards of a reward structure: per step or, in a CTMC, per unit of time.
 func (c *Chain) StateRewards(index int) ([]*ratfunc.Func, error) {
-	out := make([]*ratfunc.Func, len(c.rows))
+	rewards := make([]*ratfunc.Func, len(c.rows))
 	state := c.space.State(nil, 0)
-	for s := range out {
+	for s := range rewards {
 		var err error
 		state = c.space.State(state, s)
-		out[s], _, err = c.rewardParts(index, s, state)
+		rewards[s], _, err = c.rewardParts(index, s, state)
 		if err != nil {
 			return nil, c.withState(state, err)
 		}
 	}
-	return out, nil
+	return rewards, nil
 }
 
-// rewardParts returns the state reward of a state, and the expected transition reward of one of its choices, which has the given row. index
-// selects the reward structure.
+// rewardParts returns the state reward of a state, and the expected transition reward of a row of this state. index selects the reward
+// structure.
 func (c *Chain) rewardParts(index, row int, state []int32) (stateReward, transitionReward *ratfunc.Func, err error) {
 	stateReward = c.evaluator.ring.Integer(0)
 	transitionReward = stateReward
 	items := c.program.Rewards[index].Items
 	for i := range items {
-		item := &items[i]
-		holds, err := guardHolds(item, state)
+		reward, err := c.itemReward(&items[i], row, state)
 		if err != nil {
 			return nil, nil, err
 		}
-		if !holds {
-			continue
-		}
-		prob := c.one
-		if item.Transition {
-			prob = c.actionProbability(row, item.Action)
-		}
-		if prob.IsZero() {
-			continue
-		}
-		reward, err := c.evaluator.eval(item.Value, state)
-		if err != nil {
-			return nil, nil, err
-		}
-		if err := c.checkPositive(reward, item.Value.Pos(), "reward"); err != nil {
-			return nil, nil, err
-		}
-		if item.Transition {
-			transitionReward = transitionReward.Add(reward.Mul(prob))
+		if items[i].Transition {
+			transitionReward = transitionReward.Add(reward)
 		} else {
 			stateReward = stateReward.Add(reward)
 		}
 	}
 	return stateReward, transitionReward, nil
+}
+
+// itemReward returns the expected reward of one item of a reward structure, for a row of a state. It is 0 if the guard does not hold. The
+// reward of an action is multiplied by the probability of the action.
+func (c *Chain) itemReward(item *sema.RewardItem, row int, state []int32) (*ratfunc.Func, error) {
+	zero := c.evaluator.ring.Integer(0)
+	holds, err := guardHolds(item, state)
+	if err != nil || !holds {
+		return zero, err
+	}
+	prob := c.one
+	if item.Transition {
+		prob = c.actionProbability(row, item.Action)
+	}
+	if prob.IsZero() {
+		return zero, nil
+	}
+	reward, err := c.evaluator.eval(item.Value, state)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.checkPositive(reward, item.Value.Pos(), "reward"); err != nil {
+		return nil, err
+	}
+	return reward.Mul(prob), nil
 }
 
 // guardHolds reports whether the guard of a reward holds in a state. A parameter in the guard is an error.
@@ -448,7 +452,7 @@ func guardHolds(item *sema.RewardItem, state []int32) (bool, error) {
 	return holds.Bool, err
 }
 
-// actionProbability returns the sum of the probabilities or rates with which a row takes an action.
+// actionProbability returns the total probability or rate of an action in a row.
 func (c *Chain) actionProbability(row, action int) *ratfunc.Func {
 	sum := c.evaluator.ring.Integer(0)
 	for _, entry := range c.actionProbs[row] {

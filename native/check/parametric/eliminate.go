@@ -22,11 +22,12 @@ func checkSize(function *ratfunc.Func) error {
 	return nil
 }
 
-// eliminate solves the equations x = P x + rhs over the states for which inside is true, by state elimination. It returns the value of one
-// state for each right-hand side. Each function in gains returns a right-hand side by state. Every path must leave the states inside
-// with probability one.
-func (c *Chain) eliminate(ctx context.Context, state int, inside func(s int) bool, gains ...func(s int) *ratfunc.Func) ([]*ratfunc.Func, error) {
-	elimination, err := c.eliminateOthers(ctx, state, inside, gains)
+// eliminate returns the expected sum of each gain that a path from a state collects until it reaches a state for which isInside is false.
+// It must reach such a state almost surely. Each function in gains returns the gain of a visit of a state.
+//
+// Source: state elimination, Daws, Symbolic and parametric model checking of discrete-time Markov chains (2004).
+func (c *Chain) eliminate(ctx context.Context, state int, isInside func(s int) bool, gains ...func(s int) *ratfunc.Func) ([]*ratfunc.Func, error) {
+	elimination, err := c.eliminateOthers(ctx, state, isInside, gains)
 	if err != nil {
 		return nil, err
 	}
@@ -34,10 +35,10 @@ func (c *Chain) eliminate(ctx context.Context, state int, inside func(s int) boo
 	return elimination.rhs[state], elimination.err
 }
 
-// eliminateCycle returns the expected sum of each gain over the states that a path visits from a state on until it reaches the state again.
-// It must do so with probability one, without leaving the states for which inside is true.
-func (c *Chain) eliminateCycle(ctx context.Context, state int, inside func(s int) bool, gains ...func(s int) *ratfunc.Func) ([]*ratfunc.Func, error) {
-	elimination, err := c.eliminateOthers(ctx, state, inside, gains)
+// eliminateCycle returns the expected sum of each gain that a path from a state collects until it reaches the state again. It must reach
+// the state with probability one, through states for which isInside is true.
+func (c *Chain) eliminateCycle(ctx context.Context, state int, isInside func(s int) bool, gains ...func(s int) *ratfunc.Func) ([]*ratfunc.Func, error) {
+	elimination, err := c.eliminateOthers(ctx, state, isInside, gains)
 	if err != nil {
 		return nil, err
 	}
@@ -64,9 +65,9 @@ type removedEquation struct {
 	rhs   *ratfunc.Func
 }
 
-// eliminateOthers eliminates all states inside except last, and returns the remaining system of equations. gains are the
-// functions on the right-hand sides.
-func (c *Chain) eliminateOthers(ctx context.Context, last int, inside func(s int) bool, gains []func(s int) *ratfunc.Func) (*elimination, error) {
+// eliminateOthers eliminates all states for which isInside is true, except last, and returns the equation of last. gains are the functions
+// on the right-hand sides of the equations.
+func (c *Chain) eliminateOthers(ctx context.Context, last int, isInside func(s int) bool, gains []func(s int) *ratfunc.Func) (*elimination, error) {
 	system := newElimination(c.one, last)
 	stack := []int{last}
 	for len(stack) > 0 {
@@ -79,9 +80,9 @@ func (c *Chain) eliminateOthers(ctx context.Context, last int, inside func(s int
 		for _, gainOf := range gains {
 			rhs = append(rhs, gainOf(s))
 		}
-		system.addEquation(s, c.rows[s], inside, rhs)
+		system.addEquation(s, c.rows[s], isInside, rhs)
 		for _, transition := range c.rows[s] {
-			if inside(transition.target) {
+			if isInside(transition.target) {
 				stack = append(stack, transition.target)
 			}
 		}
@@ -89,32 +90,32 @@ func (c *Chain) eliminateOthers(ctx context.Context, last int, inside func(s int
 	return system, system.eliminateAllBut(ctx, last)
 }
 
-// newElimination returns a system without equations. last is the state that will remain.
+// newElimination returns a system without equations. The state last is never eliminated.
 func newElimination(one *ratfunc.Func, last int) *elimination {
 	return &elimination{one: one, rows: map[int]map[int]*ratfunc.Func{}, predecessors: map[int]map[int]bool{last: {}}, rhs: map[int][]*ratfunc.Func{}}
 }
 
-// addEquation adds the equation of a state. It keeps only transitions to states inside.
-func (e *elimination) addEquation(s int, row []transition, inside func(s int) bool, rhs []*ratfunc.Func) {
+// addEquation adds the equation of state s. It ignores transitions to states that are not inside.
+func (e *elimination) addEquation(s int, row []transition, isInside func(s int) bool, rhs []*ratfunc.Func) {
 	e.rows[s] = map[int]*ratfunc.Func{}
 	e.rhs[s] = rhs
 	if e.predecessors[s] == nil {
 		e.predecessors[s] = map[int]bool{}
 	}
-	for _, t := range row {
-		if !inside(t.target) {
+	for _, transition := range row {
+		target := transition.target
+		if !isInside(target) {
 			continue
 		}
-		if e.predecessors[t.target] == nil {
-			e.predecessors[t.target] = map[int]bool{}
+		if e.predecessors[target] == nil {
+			e.predecessors[target] = map[int]bool{}
 		}
-		e.rows[s][t.target] = t.prob
-		e.predecessors[t.target][s] = true
+		e.rows[s][target] = transition.prob
+		e.predecessors[target][s] = true
 	}
 }
 
-// eliminateAllBut eliminates all states except last, in increasing order of their costs. As an elimination changes the costs of other
-// states, a state whose cost has increased goes back into the queue.
+// eliminateAllBut eliminates all states except last, in increasing order of cost.
 func (e *elimination) eliminateAllBut(ctx context.Context, last int) error {
 	for s := range e.rows {
 		if s != last {
@@ -127,11 +128,12 @@ func (e *elimination) eliminateAllBut(ctx context.Context, last int) error {
 			return err
 		}
 		next := heap.Pop(&e.queue).(candidate)
-		if e.rows[next.state] == nil {
+		isEliminated := e.rows[next.state] == nil
+		if isEliminated {
 			continue
 		}
 		current := e.candidate(next.state)
-		if current.cost > next.cost {
+		if current.cost > next.cost { // other eliminations have increased the cost
 			heap.Push(&e.queue, current)
 			continue
 		}
@@ -140,8 +142,8 @@ func (e *elimination) eliminateAllBut(ctx context.Context, last int) error {
 	return e.err
 }
 
-// backSubstitute returns the values of all states. It inserts the known values into the equations of the eliminated states,
-// in reverse order.
+// backSubstitute returns the values of all states. It inserts known values into the equations of the eliminated states, in reverse order
+// of elimination.
 func (e *elimination) backSubstitute(last int) (map[int]*ratfunc.Func, error) {
 	e.removeSelfLoop(last)
 	values := map[int]*ratfunc.Func{last: e.rhs[last][0]}
@@ -177,27 +179,13 @@ func (e *elimination) removeSelfLoop(s int) {
 	}
 }
 
-// eliminateState eliminates state s: it substitutes the equation of s into the equations of its predecessors. last is the state that will
-// remain; it never goes into the queue.
+// eliminateState eliminates state s: it substitutes the equation of s into the equations of its predecessors. The state last never goes
+// into the queue.
 func (e *elimination) eliminateState(s, last int) {
 	e.removeSelfLoop(s)
 	targets := slices.Sorted(maps.Keys(e.rows[s]))
 	for _, predecessor := range slices.Sorted(maps.Keys(e.predecessors[s])) {
-		probability := e.rows[predecessor][s]
-		delete(e.rows[predecessor], s)
-		for i, gain := range e.rhs[s] {
-			e.rhs[predecessor][i] = e.rhs[predecessor][i].Add(probability.Mul(gain))
-			e.checkSize(e.rhs[predecessor][i])
-		}
-		for _, target := range targets {
-			weight := probability.Mul(e.rows[s][target])
-			if direct := e.rows[predecessor][target]; direct != nil {
-				weight = weight.Add(direct)
-			}
-			e.checkSize(weight)
-			e.rows[predecessor][target] = weight
-			e.predecessors[target][predecessor] = true
-		}
+		e.substitute(s, predecessor, targets)
 		if predecessor != last {
 			heap.Push(&e.queue, e.candidate(predecessor)) // its cost may have changed
 		}
@@ -214,6 +202,25 @@ func (e *elimination) eliminateState(s, last int) {
 	delete(e.rows, s)
 	delete(e.predecessors, s)
 	delete(e.rhs, s)
+}
+
+// substitute substitutes the equation of state s into the equation of a predecessor. targets are the successors of s.
+func (e *elimination) substitute(s, predecessor int, targets []int) {
+	probability := e.rows[predecessor][s]
+	delete(e.rows[predecessor], s)
+	for i, gain := range e.rhs[s] {
+		e.rhs[predecessor][i] = e.rhs[predecessor][i].Add(probability.Mul(gain))
+		e.checkSize(e.rhs[predecessor][i])
+	}
+	for _, target := range targets {
+		weight := probability.Mul(e.rows[s][target])
+		if direct := e.rows[predecessor][target]; direct != nil {
+			weight = weight.Add(direct)
+		}
+		e.checkSize(weight)
+		e.rows[predecessor][target] = weight
+		e.predecessors[target][predecessor] = true
+	}
 }
 
 // checkSize sets err if a function has too many terms.

@@ -20,21 +20,13 @@ func evalError(expr sema.Expr, format string, args ...any) error {
 	return &sema.EvalError{Pos: expr.Pos(), Msg: fmt.Sprintf(format, args...)}
 }
 
-// eval evaluates a probability, rate or reward in a state, as a rational function of the parameters. A nil
-// expression is 1.
+// eval evaluates a probability, rate or reward in a state, as a rational function of the parameters. A nil expression is 1.
 func (v *evaluator) eval(expr sema.Expr, state []int32) (*ratfunc.Func, error) {
 	if expr == nil {
 		return v.ring.Integer(1), nil
 	}
 	if !v.isParametric(expr) {
-		value, exact, err := sema.EvalExact(expr, state)
-		switch {
-		case err != nil:
-			return nil, err
-		case !exact:
-			return nil, evalError(expr, "found %v, which is no fraction, in a model with parameters", value)
-		}
-		return v.ring.Number(value.Rat), nil
+		return v.constant(expr, state)
 	}
 	switch expr := expr.(type) {
 	case *sema.Param:
@@ -58,18 +50,29 @@ func (v *evaluator) eval(expr sema.Expr, state []int32) (*ratfunc.Func, error) {
 	return nil, evalError(expr, "found an operator on parameters that is no rational function")
 }
 
-// isParametric reports whether a parameter occurs in an expression. It caches the results.
-func (v *evaluator) isParametric(expr sema.Expr) bool {
-	parametric, isCached := v.parametric[expr]
-	if !isCached {
-		parametric = sema.Parametric(expr)
-		v.parametric[expr] = parametric
+// constant evaluates an expression without parameters in a state, as a constant function.
+func (v *evaluator) constant(expr sema.Expr, state []int32) (*ratfunc.Func, error) {
+	value, isExact, err := sema.EvalExact(expr, state)
+	switch {
+	case err != nil:
+		return nil, err
+	case !isExact:
+		return nil, evalError(expr, "found %v, which is no fraction, in a model with parameters", value)
 	}
-	return parametric
+	return v.ring.Number(value.Rat), nil
 }
 
-// conditional evaluates the branch of a conditional expression that its condition selects in a state. The condition must not contain a
-// parameter.
+// isParametric reports whether a parameter occurs in an expression. It caches the results.
+func (v *evaluator) isParametric(expr sema.Expr) bool {
+	isParametric, isCached := v.parametric[expr]
+	if !isCached {
+		isParametric = sema.Parametric(expr)
+		v.parametric[expr] = isParametric
+	}
+	return isParametric
+}
+
+// conditional evaluates a conditional expression in a state. The condition must not contain a parameter.
 func (v *evaluator) conditional(expr *sema.Cond, state []int32) (*ratfunc.Func, error) {
 	if sema.Parametric(expr.Condition) {
 		return nil, evalError(expr.Condition, "found a condition on parameters, want one on variables")
@@ -113,7 +116,7 @@ func (evaluator *evaluator) binary(expr *sema.Binary, state []int32) (*ratfunc.F
 	return nil, evalError(expr, "found %s on parameters, want +, -, *, / or ^, which give a rational function", expr.Op)
 }
 
-// power evaluates a power, whose exponent must be a constant integer.
+// power evaluates a power as a rational function of the parameters. The exponent must be a constant integer.
 func (evaluator *evaluator) power(base, exponent sema.Expr, state []int32) (*ratfunc.Func, error) {
 	left, err := evaluator.eval(base, state)
 	if err != nil {
@@ -123,16 +126,16 @@ func (evaluator *evaluator) power(base, exponent sema.Expr, state []int32) (*rat
 	if err != nil {
 		return nil, err
 	}
-	n, ok := right.Constant()
-	if !ok || !n.IsInt() || !n.Num().IsInt64() {
+	number, isConstant := right.Constant()
+	if !isConstant || !number.IsInt() || !number.Num().IsInt64() {
 		return nil, evalError(exponent, "found the exponent %s, want an integer", right)
 	}
-	if n.Sign() < 0 && left.IsZero() {
+	if number.Sign() < 0 && left.IsZero() {
 		return nil, evalError(base, "division by zero")
 	}
-	result, ok := left.Pow(int(n.Num().Int64()))
-	if !ok {
+	power, isSmallEnough := left.Pow(int(number.Num().Int64()))
+	if !isSmallEnough {
 		return nil, evalError(exponent, "the exponent %s is too large", right)
 	}
-	return result, nil
+	return power, nil
 }

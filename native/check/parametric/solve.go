@@ -20,8 +20,8 @@ func (c *Chain) Until(ctx context.Context, left, right *sparse.Set) (*ratfunc.Fu
 	return c.expectedEndValue(ctx, c.graph.ExistsUntil(left, right), endValues)
 }
 
-// expectedEndValue returns the expected end value of a path from the initial state. A path ends in the first state that has an entry in
-// endValues. The end value of a path that leaves the given states before it ends is 0.
+// expectedEndValue returns the expected end value of a path from the initial state. A path ends in the first state with an entry in
+// endValues, and has this value. A path that leaves the given states before it ends has the value 0.
 func (c *Chain) expectedEndValue(ctx context.Context, states *sparse.Set, endValues map[int]*ratfunc.Func) (*ratfunc.Func, error) {
 	if endValue := endValues[c.initial]; endValue != nil {
 		return endValue, nil
@@ -29,7 +29,7 @@ func (c *Chain) expectedEndValue(ctx context.Context, states *sparse.Set, endVal
 	if !states.Has(c.initial) {
 		return c.evaluator.ring.Integer(0), nil
 	}
-	inside := func(s int) bool { return states.Has(s) && endValues[s] == nil }
+	isInside := func(s int) bool { return states.Has(s) && endValues[s] == nil }
 	endingNext := func(s int) *ratfunc.Func { // the expected end value of the paths that end after one step from s
 		sum := c.evaluator.ring.Integer(0)
 		for _, transition := range c.rows[s] {
@@ -39,22 +39,22 @@ func (c *Chain) expectedEndValue(ctx context.Context, states *sparse.Set, endVal
 		}
 		return sum
 	}
-	expected, err := c.eliminate(ctx, c.initial, inside, endingNext)
+	expected, err := c.eliminate(ctx, c.initial, isInside, endingNext)
 	if err != nil {
 		return nil, err
 	}
 	return expected[0], nil
 }
 
-// BoundedUntil returns the probability that a path from the initial state satisfies left U[low,high] right, where low and high are numbers
-// of steps.
+// BoundedUntil returns the probability that a path from the initial state satisfies left U[low,high] right. low and high are numbers of
+// steps.
 func (c *Chain) BoundedUntil(ctx context.Context, left, right *sparse.Set, low, high int) (*ratfunc.Func, error) {
 	zero := c.evaluator.ring.Integer(0)
-	values := make([]*ratfunc.Func, len(c.rows))
-	for s := range values {
-		values[s] = zero
+	valuesAtHigh := make([]*ratfunc.Func, len(c.rows))
+	for s := range valuesAtHigh {
+		valuesAtHigh[s] = zero
 		if right.Has(s) {
-			values[s] = c.one
+			valuesAtHigh[s] = c.one
 		}
 	}
 	untilRight := func(s int, next *ratfunc.Func) *ratfunc.Func { // from step low on, right satisfies the formula
@@ -72,15 +72,15 @@ func (c *Chain) BoundedUntil(ctx context.Context, left, right *sparse.Set, low, 
 		}
 		return zero
 	}
-	values, err := c.stepBackwards(ctx, values, high-low, untilRight)
+	values, err := c.stepBackwards(ctx, valuesAtHigh, high-low, untilRight)
 	if err != nil {
 		return nil, err
 	}
 	return c.initialValue(c.stepBackwards(ctx, values, low, withinLeft))
 }
 
-// stepBackwards returns the values of all states a number of steps before they have the given values. earlier returns the value of state s
-// one step before the expected value of its successors is next.
+// stepBackwards applies backward value iteration: it computes the values of all states a number of steps earlier. earlier returns the value
+// of state s from the expected value next of its successor.
 func (c *Chain) stepBackwards(ctx context.Context, values []*ratfunc.Func, steps int, earlier func(s int, next *ratfunc.Func) *ratfunc.Func) ([]*ratfunc.Func, error) {
 	for range steps {
 		before := make([]*ratfunc.Func, len(values))
@@ -107,7 +107,7 @@ func (c *Chain) expectedNext(values []*ratfunc.Func, s int) *ratfunc.Func {
 	return sum
 }
 
-// initialValue returns the value of the initial state, if there is no error.
+// initialValue returns the value of the initial state from the values of all states, or the error.
 func (c *Chain) initialValue(values []*ratfunc.Func, err error) (*ratfunc.Func, error) {
 	if err != nil {
 		return nil, err
@@ -118,7 +118,8 @@ func (c *Chain) initialValue(values []*ratfunc.Func, err error) (*ratfunc.Func, 
 // Cumulative returns the expected total reward of the first steps from the initial state.
 func (c *Chain) Cumulative(ctx context.Context, rewards []*ratfunc.Func, steps int) (*ratfunc.Func, error) {
 	zeros := slices.Repeat([]*ratfunc.Func{c.evaluator.ring.Integer(0)}, len(c.rows))
-	return c.initialValue(c.stepBackwards(ctx, zeros, steps, func(s int, next *ratfunc.Func) *ratfunc.Func { return rewards[s].Add(next) }))
+	addReward := func(s int, next *ratfunc.Func) *ratfunc.Func { return rewards[s].Add(next) }
+	return c.initialValue(c.stepBackwards(ctx, zeros, steps, addReward))
 }
 
 // Instantaneous returns the expected reward of the state that a path from the initial state is in after a number of steps.
@@ -126,29 +127,30 @@ func (c *Chain) Instantaneous(ctx context.Context, rewards []*ratfunc.Func, step
 	return c.initialValue(c.stepBackwards(ctx, rewards, steps, func(_ int, next *ratfunc.Func) *ratfunc.Func { return next }))
 }
 
-// ReachReward returns the expected reward until a path from the initial state reaches a target; nil if it is infinite, because the
-// probability of missing the target is positive.
+// ReachReward returns the expected reward until a path from the initial state reaches a target. It returns nil for an infinite reward: the
+// probability of the target is less than 1.
 func (c *Chain) ReachReward(ctx context.Context, rewards []*ratfunc.Func, target *sparse.Set) (*ratfunc.Func, error) {
-	sure := c.graph.Prob1A(sparse.FullSet(len(c.rows)), target)
-	if !sure.Has(c.initial) {
+	almostSure := c.graph.Prob1A(sparse.FullSet(len(c.rows)), target)
+	if !almostSure.Has(c.initial) {
 		return nil, nil
 	}
 	return c.totalUntilLeft(ctx, rewards, func(s int) bool { return !target.Has(s) })
 }
 
-// totalUntilLeft returns the expected total reward until a path from the initial state leaves the states inside.
-func (c *Chain) totalUntilLeft(ctx context.Context, rewards []*ratfunc.Func, inside func(s int) bool) (*ratfunc.Func, error) {
-	if !inside(c.initial) {
+// totalUntilLeft returns the expected total reward until a path from the initial state reaches a state for which isInside is false.
+func (c *Chain) totalUntilLeft(ctx context.Context, rewards []*ratfunc.Func, isInside func(s int) bool) (*ratfunc.Func, error) {
+	if !isInside(c.initial) {
 		return c.evaluator.ring.Integer(0), nil
 	}
-	values, err := c.eliminate(ctx, c.initial, inside, func(s int) *ratfunc.Func { return rewards[s] })
+	values, err := c.eliminate(ctx, c.initial, isInside, func(s int) *ratfunc.Func { return rewards[s] })
 	if err != nil {
 		return nil, err
 	}
 	return values[0], nil
 }
 
-// Total returns the expected total reward of a path from the initial state; nil if it is infinite, because a BSCC has a reward.
+// Total returns the expected total reward of a path from the initial state. It returns nil for an infinite reward: a state of a BSCC has a
+// reward.
 func (c *Chain) Total(ctx context.Context, rewards []*ratfunc.Func) (*ratfunc.Func, error) {
 	bottom := sparse.NewSet(len(c.rows))
 	components := c.graph.Components(nil, nil)
@@ -170,35 +172,44 @@ func (c *Chain) LongRun(ctx context.Context, rewards []*ratfunc.Func) (*ratfunc.
 	averages := make(map[int]*ratfunc.Func)
 	for _, i := range components.Bottom(c.graph.Model) {
 		members := components.Members(i)
-		inside := func(s int) bool { return components.ID[s] == uint32(i) }
-		// By the renewal-reward theorem, the average is the expected reward of a cycle from a reference state to itself, divided by its
-		// expected time.
+		isInside := func(s int) bool { return components.ID[s] == uint32(i) }
 		reference := int(members[0])
-		if inside(c.initial) {
+		if isInside(c.initial) {
 			reference = c.initial
 		}
-		cycle, err := c.eliminateCycle(ctx, reference, inside, func(s int) *ratfunc.Func { return rewards[s] }, c.sojournTime)
+		average, err := c.cycleAverage(ctx, reference, isInside, rewards)
 		if err != nil {
 			return nil, err
 		}
 		for _, s := range members {
-			averages[int(s)] = cycle[0].Quo(cycle[1])
+			averages[int(s)] = average
 		}
 	}
 	return c.expectedEndValue(ctx, sparse.FullSet(len(c.rows)), averages)
 }
 
-// Visits returns rewards whose long-run average is the long-run probability of a set of states. The reward of each state in
-// the set is its sojourn time.
+// cycleAverage returns the expected reward of a cycle from a reference state to itself, divided by its expected time. By the renewal-reward
+// theorem, this is the long-run average reward of the BSCC of the reference state.
+func (c *Chain) cycleAverage(ctx context.Context, reference int, isInside func(s int) bool, rewards []*ratfunc.Func) (*ratfunc.Func, error) {
+	cycle, err := c.eliminateCycle(ctx, reference, isInside, func(s int) *ratfunc.Func { return rewards[s] }, c.sojournTime)
+	if err != nil {
+		return nil, err
+	}
+	reward, time := cycle[0], cycle[1]
+	return reward.Quo(time), nil
+}
+
+// Visits returns rewards whose long-run average is the long-run probability of a set of states. A state in the set has its sojourn time as
+// its reward.
 func (c *Chain) Visits(set *sparse.Set) []*ratfunc.Func {
-	out := make([]*ratfunc.Func, len(c.rows))
-	for s := range out {
-		out[s] = c.evaluator.ring.Integer(0)
+	rewards := make([]*ratfunc.Func, len(c.rows))
+	for s := range rewards {
+		rewards[s] = c.evaluator.ring.Integer(0)
 		if set.Has(s) {
-			out[s] = c.sojournTime(s)
+			rewards[s] = c.sojournTime(s)
 		}
 	}
-	return out
+	return rewards
 }
 
 // sojournTime returns the expected time of a visit of a state.

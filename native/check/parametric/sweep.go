@@ -14,7 +14,8 @@ const maxBisections = 1000
 // maxPieces limits the pieces of an answer.
 const maxPieces = 1000
 
-// sweep returns the optimal value as a piecewise function of the only parameter, from low to high.
+// sweep returns the optimal value as a piecewise function of the only parameter. The pieces cover the range from low to high, because Sturm
+// chains isolate the roots of the advantages exactly.
 func (solver *mdpSolver) sweep(low, high *big.Rat) ([]Piece, error) {
 	if low.Cmp(high) == 0 {
 		scheduler, err := solver.optimalAt([]*big.Rat{low})
@@ -41,7 +42,7 @@ func (solver *mdpSolver) sweep(low, high *big.Rat) ([]Piece, error) {
 	}
 }
 
-// appendPiece appends a piece, or extends the last one if both have the same function.
+// appendPiece appends a piece, or extends the last piece if it has the same function.
 func appendPiece(pieces []Piece, next Piece) []Piece {
 	if last := len(pieces) - 1; last >= 0 && pieces[last].Value.Equal(next.Value) {
 		pieces[last].High = next.High
@@ -50,9 +51,9 @@ func appendPiece(pieces []Piece, next Piece) []Piece {
 	return append(pieces, next)
 }
 
-// optimalAfter returns a scheduler that is optimal immediately to the right of from, and the end of the interval from there in which it is
-// optimal, at most high. To find the scheduler, it tries points that approach from by bisection.
-func (solver *mdpSolver) optimalAfter(from ratfunc.Root, high *big.Rat) (*schedulerValue, ratfunc.Root, error) {
+// optimalAfter returns a scheduler that is optimal on an interval that begins at from, and the end of the interval, at most high. It tries
+// schedulers that are optimal at points closer and closer to from.
+func (solver *mdpSolver) optimalAfter(from ratfunc.Root, high *big.Rat) (scheduler *schedulerValue, end ratfunc.Root, err error) {
 	point := high
 	for range maxBisections {
 		if err := solver.ctx.Err(); err != nil {
@@ -68,16 +69,16 @@ func (solver *mdpSolver) optimalAfter(from ratfunc.Root, high *big.Rat) (*schedu
 		if err != nil {
 			return nil, from, err
 		}
-		end, ok, err := solver.optimalUntil(scheduler, from, point, high)
-		if ok || err != nil {
+		end, isOptimal, err := solver.optimalUntil(scheduler, from, point, high)
+		if isOptimal || err != nil {
 			return scheduler, end, err
 		}
 	}
 	return nil, from, errors.New("the optimal scheduler changes at values of the parameter that are too close to each other: want another range")
 }
 
-// optimalUntil reports whether a scheduler that is optimal at point is optimal from the given root on. If so,
-// it returns the first root of an advantage after point, or high, up to which the scheduler is optimal.
+// optimalUntil reports whether a scheduler that is optimal at point is optimal from the given root on. If it is, end is the end of the
+// interval in which it is optimal: the first root of an advantage after point, or high.
 func (solver *mdpSolver) optimalUntil(scheduler *schedulerValue, from ratfunc.Root, point, high *big.Rat) (end ratfunc.Root, isOptimal bool, err error) {
 	end = ratfunc.At(high)
 	for _, function := range scheduler.advantages {
@@ -101,7 +102,7 @@ func (solver *mdpSolver) optimalUntil(scheduler *schedulerValue, from ratfunc.Ro
 // maxDegree limits the polynomials whose roots are isolated: twice this degree takes half a minute.
 const maxDegree = 120
 
-// sturmChain returns the Sturm chain of a polynomial whose roots are the points where a function changes its sign.
+// sturmChain returns the Sturm chain of a polynomial whose roots are the sign changes of a function. It caches the results.
 func (value *schedulerValue) sturmChain(function *ratfunc.Func) (*ratfunc.Sturm, error) {
 	if value.sturmCache == nil {
 		value.sturmCache = map[*ratfunc.Func]*ratfunc.Sturm{}

@@ -10,7 +10,7 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Chain returns the Markov chain that the scheduler induces, with its reachable states and their rewards.
+// Chain returns the Markov chain that the scheduler induces on a space. It has the reachable states and all reward structures.
 func (scheduler Scheduler) Chain(ctx context.Context, space *explicit.Space) (*explicit.Space, error) {
 	induced, err := scheduler.Induce(ctx, space.Model(), InduceOptions{Reachable: true, Order: space.Order()})
 	if err != nil {
@@ -27,9 +27,8 @@ func (scheduler Scheduler) Chain(ctx context.Context, space *explicit.Space) (*e
 	return space.Quotient(induced.State, induced.Model, rewards), nil
 }
 
-// CheckResolved compares a model before and after a scheduler or policy was added to it. It returns an error if there are
-// new states without a choice, or states with several choices. If the remaining choices are equally likely, several are
-// allowed.
+// CheckResolved checks that a scheduler or policy resolves the nondeterminism of a model. before is the model without it, after
+// the model with it. New deadlocks are an error. States with several choices are an error unless equallyLikely is true.
 func CheckResolved(before, after *sparse.Model, equallyLikely bool) error {
 	if deadlocks := after.NumDeadlocks(); deadlocks > 0 && before.NumDeadlocks() == 0 {
 		return fmt.Errorf("%s %s no choice any more: the scheduler or policy blocks them", noun.Count(deadlocks, "state"), noun.Verb(deadlocks, "has", "have"))

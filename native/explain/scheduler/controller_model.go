@@ -15,9 +15,9 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// ControllerModel returns a model whose only module is the Markov chain that a controller induces. The module has the variables
-// of all modules, a variable for the controller's memory, and a command for each node of the controller. text is the text of the
-// model; the new variable gets a name that does not occur in it.
+// ControllerModel returns a PRISM model of the Markov chain that a controller induces. All modules are replaced by a single one.
+// The new module has the variables of the model, a variable for the controller's memory, and a command for each controller node.
+// The name of the memory variable does not occur in text, the source text of the model.
 func ControllerModel(ctx context.Context, model *syntax.Model, text []byte, space *explicit.Space, controller *sparse.Controller, chain *sparse.Model) (*syntax.Model, error) {
 	writer := &moduleWriter{space: space, controller: controller, chain: chain, memory: "memory"}
 	for strings.Contains(string(text), writer.memory) {
@@ -37,8 +37,7 @@ func ControllerModel(ctx context.Context, model *syntax.Model, text []byte, spac
 	return &result, nil
 }
 
-// isReplacedByModule reports whether the module of a controller replaces an item of a model: its modules, its variables, and what refers to
-// them.
+// isReplacedByModule reports whether an item of a model is omitted because the controller's module replaces it.
 func isReplacedByModule(item syntax.Item) bool {
 	switch item.(type) {
 	case *syntax.Module, *syntax.RenamedModule, *syntax.GlobalDecl, *syntax.InitBlock, *syntax.System:
@@ -56,11 +55,12 @@ type moduleWriter struct {
 	text       strings.Builder
 }
 
-// module writes the module: the variables of all modules, the memory, and a command for each node.
+// module writes the module: its variables, and a command for each controller node.
 func (writer *moduleWriter) module(ctx context.Context) error {
 	writer.text.WriteString("module scheduled\n")
 	writer.variables()
-	for _, action := range writer.space.Program().Actions { // rewards may refer to actions that no node has
+	// Rewards may refer to an action that no node has, so every action gets a command.
+	for _, action := range writer.space.Program().Actions {
 		fmt.Fprintf(&writer.text, "  [%s] false -> true;\n", action)
 	}
 	for i := range writer.controller.Nodes {
@@ -75,7 +75,7 @@ func (writer *moduleWriter) module(ctx context.Context) error {
 	return nil
 }
 
-// variables writes the declarations of the variables of the model, and of the memory.
+// variables writes the declarations of the model's variables and of the memory variable.
 func (writer *moduleWriter) variables() {
 	initial := &writer.controller.Nodes[writer.controller.Start[0]]
 	state := writer.space.State(nil, int(initial.State))
@@ -96,7 +96,7 @@ func (writer *moduleWriter) variables() {
 	fmt.Fprintf(&writer.text, "  %s : [0..%d] init %d;\n\n", writer.memory, maxMemory, initial.Memory)
 }
 
-// command writes the command of node i. A deadlock has none.
+// command writes the command of controller node i. It writes nothing for a deadlock state.
 func (writer *moduleWriter) command(i int) error {
 	node := &writer.controller.Nodes[i]
 	model := writer.space.Model()
@@ -126,8 +126,7 @@ func (writer *moduleWriter) probability(transition int) string {
 	return strconv.FormatFloat(writer.chain.Prob(transition), 'g', -1, 64)
 }
 
-// fractionText returns a fraction in PRISM's language. The language has integers of 32 bits; greater integers are written as
-// decimals.
+// fractionText returns a fraction in PRISM's language.
 func fractionText(value *big.Rat) string {
 	if value.IsInt() {
 		return integerText(value.Num())
@@ -135,7 +134,7 @@ func fractionText(value *big.Rat) string {
 	return integerText(value.Num()) + "/" + integerText(value.Denom())
 }
 
-// integerText returns an integer, as a decimal if it has more than 31 bits.
+// integerText returns an integer in PRISM's language. Integers of more than 31 bits become decimals, because PRISM's int has 32 bits.
 func integerText(value *big.Int) string {
 	if value.BitLen() < 32 {
 		return value.String()
@@ -143,8 +142,8 @@ func integerText(value *big.Int) string {
 	return value.String() + ".0"
 }
 
-// action returns the name of the action that all moves of a node have. It returns "" if the moves have no action or different ones. Different
-// actions are an error if rewards depend on actions, because a command can have one action only.
+// action returns the common action of all moves of a controller node. It returns "" if they have no common action.
+// Moves with different actions are an error if the model has rewards of actions.
 func (writer *moduleWriter) action(node *sparse.Node) (string, error) {
 	model := writer.space.Model()
 	if model.Actions == nil {
@@ -166,7 +165,7 @@ func (writer *moduleWriter) action(node *sparse.Node) (string, error) {
 	return writer.space.Program().Actions[action-1], nil
 }
 
-// hasActionRewards reports whether a reward structure of the model has rewards of transitions, which depend on actions.
+// hasActionRewards reports whether a reward structure of the model has transition rewards.
 func (writer *moduleWriter) hasActionRewards() bool {
 	for _, structure := range writer.space.Program().Rewards {
 		for _, item := range structure.Items {
@@ -178,7 +177,7 @@ func (writer *moduleWriter) hasActionRewards() bool {
 	return false
 }
 
-// nodeTexts returns a text for each variable of a node, and for its memory. format has verbs for the name and the value.
+// nodeTexts formats each variable of a controller node, and its memory. format has one verb for the name and one for the value.
 func (writer *moduleWriter) nodeTexts(node *sparse.Node, format string) []string {
 	var texts []string
 	state := writer.space.State(nil, int(node.State))

@@ -24,8 +24,8 @@ type Follower struct {
 	move  *sparse.Move // the move that Choose drew last
 }
 
-// ReadFollower reads a scheduler with ReadController if it has memory, and with ReadPermitted otherwise. In a state with several
-// permitted choices, these are equally likely.
+// ReadFollower reads a scheduler of an MDP from a file. The scheduler may have memory, or permit several choices of a state.
+// The permitted choices of a state are equally likely.
 func ReadFollower(ctx context.Context, file string, text []byte, space *explicit.Space) (*Follower, error) {
 	if kind := space.Model().Kind; kind != sparse.MDP {
 		return nil, fmt.Errorf("%s: found %s, want an MDP for the scheduler %s", space.Program().File, noun.WithArticle(kind.String()), file)
@@ -40,8 +40,8 @@ func ReadFollower(ctx context.Context, file string, text []byte, space *explicit
 	return follower, err
 }
 
-// Only restricts a scheduler to the states of some players of a game. In all other states, all choices are equally likely. players[i] says
-// whether the scheduler chooses for player i. It is an error if the scheduler has a memory, because the choices of all players change it.
+// Only restricts the scheduler to some players of a game: players[i] says whether it chooses for player i. In the states of other
+// players all choices are equally likely. A scheduler with memory is an error, because the choices of all players update the memory.
 func (f *Follower) Only(players []bool) error {
 	if f.permittedChoices == nil {
 		return errors.New("the scheduler has a memory, want one without for some of the players")
@@ -51,7 +51,7 @@ func (f *Follower) Only(players []bool) error {
 	return nil
 }
 
-// PermitOthers permits all choices of the states that belong to other players of a game.
+// PermitOthers adds to permitted all choices of the players i for which players[i] is false.
 func PermitOthers(model *sparse.Model, players []bool, permitted *sparse.Set) {
 	for s, player := range model.Player {
 		if players[player] {
@@ -78,8 +78,8 @@ func (f *Follower) Start(state []int32) error {
 	return nil
 }
 
-// Choose returns the scheduler's choice in the current state, as an index among the choices of the state. random is a number
-// in [0,1) that decides between several choices.
+// Choose returns the index of the scheduler's choice among the choices of the current state. A randomized choice is drawn with
+// random, a number in [0,1).
 func (f *Follower) Choose(random float64) int {
 	model := f.space.Model()
 	first, end := model.Choices(int(f.state))
@@ -99,8 +99,7 @@ func (f *Follower) Choose(random float64) int {
 	return permitted[int(random*float64(len(permitted)))]
 }
 
-// drawMove returns the first move whose cumulative probability exceeds random, or the last move if rounding makes the
-// sum too small.
+// drawMove draws a move by its probability, with a random number in [0,1).
 func drawMove(moves []sparse.Move, random float64) *sparse.Move {
 	for i := range moves {
 		probability, _ := moves[i].Probability().Float64()
@@ -109,10 +108,10 @@ func drawMove(moves []sparse.Move, random float64) *sparse.Move {
 			return &moves[i]
 		}
 	}
-	return &moves[len(moves)-1]
+	return &moves[len(moves)-1] // the rounded probabilities sum to less than 1
 }
 
-// Take follows a transition of the choice that was drawn last.
+// Take moves to the target of a transition. choice is the index that Choose returned, transition an index in its distribution.
 func (f *Follower) Take(choice, transition int) {
 	model := f.space.Model()
 	first, _ := model.Choices(int(f.state))

@@ -69,8 +69,8 @@ func (f Format) Defaults() Options { return Options{States: true, Reachable: f =
 //
 //	file[:type=…,mode=restrict|reduce,reach[=true|false],states[=true|false],loss=…]
 //
-// The options begin after the first colon that no backslash follows. Without a type the file's
-// extension decides: .tra, .dot or .json; otherwise the type is actions.
+// A colon before a backslash belongs to the file name. Without a type, the extensions .tra, .dot and .json
+// select the format. The default is the format actions.
 func ParseTarget(arg string) (file string, format Format, opts Options, err error) {
 	file, list := splitOptions(arg)
 	var words []string
@@ -92,7 +92,7 @@ func ParseTarget(arg string) (file string, format Format, opts Options, err erro
 	return file, format, opts, nil
 }
 
-// selectFormat returns the format that the last option type names, or without one the format of the file's extension.
+// selectFormat returns the format of the last option type=…, or of the file's extension if there is no such option.
 func selectFormat(file string, words []string) (Format, error) {
 	format := formatOf(file)
 	for _, word := range words {
@@ -109,7 +109,7 @@ func selectFormat(file string, words []string) (Format, error) {
 	return format, nil
 }
 
-// splitOptions splits a file name from its options. In C:\x the colon belongs to the file name.
+// splitOptions splits an argument at the first colon. It skips the colon of a Windows drive, as in C:\x.
 func splitOptions(arg string) (file, options string) {
 	for i := range arg {
 		if arg[i] == ':' && !strings.HasPrefix(arg[i+1:], `\`) {
@@ -132,23 +132,23 @@ func formatOf(file string) Format {
 	return Actions
 }
 
-// parseOption splits an option key=value. An option without a value has the value "true"; then noValue is true.
-func parseOption(word string) (key, value string, noValue bool) {
-	key, value, found := strings.Cut(word, "=")
-	if !found {
+// parseOption splits an option key=value. The value of an option without = is "true".
+func parseOption(word string) (key, value string, hasValue bool) {
+	key, value, hasValue = strings.Cut(word, "=")
+	if !hasValue {
 		value = "true"
 	}
-	return strings.TrimSpace(key), strings.TrimSpace(value), !found
+	return strings.TrimSpace(key), strings.TrimSpace(value), hasValue
 }
 
-// set sets the option that a word such as "reach=true" names. It ignores the option type, because ParseTarget reads it.
+// set sets one option from a text such as "reach=true".
 func (options *Options) set(word string) error {
-	key, value, noValue := parseOption(word)
+	key, value, hasValue := parseOption(word)
 	var err error
 	switch key {
-	case "type":
+	case "type": // selectFormat reads it
 	case "mode":
-		if noValue {
+		if !hasValue {
 			return fmt.Errorf("scheduler option mode without a value, want restrict or reduce")
 		}
 		options.Restrict, err = parseBool(key, value, "reduce", "restrict")
@@ -166,7 +166,7 @@ func (options *Options) set(word string) error {
 	return err
 }
 
-// parseBool returns the Boolean that the value of an option stands for. falseText and trueText are the values that the option may have.
+// parseBool returns whether the value of option key is trueText. Any other value than trueText and falseText is an error.
 func parseBool(key, value, falseText, trueText string) (bool, error) {
 	if value != falseText && value != trueText {
 		return false, fmt.Errorf("value %q of the scheduler option %s, want %s or %s", value, key, trueText, falseText)
@@ -174,7 +174,7 @@ func parseBool(key, value, falseText, trueText string) (bool, error) {
 	return value == trueText, nil
 }
 
-// parseLoss returns the value of the option loss, which is a finite number of at least 0.
+// parseLoss parses the value of the option loss, a finite number of at least 0.
 func parseLoss(value string) (float64, error) {
 	loss, err := strconv.ParseFloat(value, 64)
 	isValid := err == nil && loss >= 0 && !math.IsInf(loss, 1)

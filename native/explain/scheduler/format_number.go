@@ -10,12 +10,12 @@ import (
 // Source: PRISM's -exportmodelprecision, default 16.
 const numDigits = 16
 
-// formatNumber formats a positive number as PRISM does, with Java's %.16g. It takes the shortest decimal that
-// identifies the float64, rounds it to 16 digits (half up), and removes trailing zeros.
+// formatNumber formats a positive number like Java's %.16g, without trailing zeros. Java rounds the shortest decimal of the
+// float64 half up to 16 digits.
 func formatNumber(value float64) string {
 	mantissa, exponentText, _ := strings.Cut(strconv.FormatFloat(value, 'e', -1, 64), "e")
 	digits := strings.Replace(mantissa, ".", "", 1)
-	exponent, _ := strconv.Atoi(exponentText) // FormatFloat wrote it
+	exponent, _ := strconv.Atoi(exponentText) // cannot fail: FormatFloat wrote the exponent
 	if len(digits) > numDigits {
 		rounded := roundDigits(digits)
 		exponent += len(rounded) - numDigits
@@ -33,8 +33,7 @@ func formatNumber(value float64) string {
 	return digits[:exponent+1] + "." + digits[exponent+1:]
 }
 
-// roundDigits rounds a decimal number to numDigits digits, half up. If the carry passes the first digit, the
-// result has one more digit.
+// roundDigits rounds a decimal number half up to numDigits digits. A carry out of the first digit adds a digit.
 func roundDigits(digits string) string {
 	head := []byte(digits[:numDigits])
 	if digits[numDigits] < '5' {
@@ -50,7 +49,7 @@ func roundDigits(digits string) string {
 	return "1" + string(head)
 }
 
-// scientific returns a number in scientific notation, such as 1.5e-07. The decimal point follows the first digit.
+// scientific returns a number in scientific notation, such as 1.5e-07. digits are its significant digits without a point.
 func scientific(digits string, exponent int) string {
 	if len(digits) > 1 {
 		digits = digits[:1] + "." + digits[1:]

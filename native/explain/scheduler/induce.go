@@ -30,9 +30,8 @@ type Induced struct {
 	Step []uint32
 }
 
-// Induce returns the model that the scheduler induces of an MDP. If the scheduler allows any choice in a
-// state, the first is taken. Rewards and labels of the model are not copied. The error is the context's, or says
-// that the scheduler does not fit the model.
+// Induce returns the model that the scheduler induces on an MDP. In a state where the scheduler allows any choice, it takes the
+// first choice. Rewards and labels are not copied. The error is the context's, or the scheduler does not fit the model.
 func (scheduler Scheduler) Induce(ctx context.Context, model *sparse.Model, opts InduceOptions) (*Induced, error) {
 	if err := scheduler.validate(model); err != nil {
 		return nil, err
@@ -48,8 +47,7 @@ func (scheduler Scheduler) Induce(ctx context.Context, model *sparse.Model, opts
 	return inducer.finish(opts)
 }
 
-// Set translates a set of states of the original model: it returns the states of the induced model whose
-// original state is in the set.
+// Set returns the induced states whose original state is in the given set.
 func (in *Induced) Set(set *sparse.Set) *sparse.Set {
 	translated := sparse.NewSet(len(in.State))
 	for i, s := range in.State {
@@ -69,14 +67,14 @@ func (in *Induced) Reward(reward *sparse.Reward) *sparse.Reward {
 	}
 }
 
-// selectEntries returns the entries with the given numbers, in the order of the numbers. For nil it returns nil.
-func selectEntries[T any](entries []T, numbers []uint32) []T {
+// selectEntries returns entries[i] for each index i. It returns nil if entries is nil.
+func selectEntries[T any](entries []T, indexes []uint32) []T {
 	if entries == nil {
 		return nil
 	}
-	selected := make([]T, len(numbers))
-	for position, number := range numbers {
-		selected[position] = entries[number]
+	selected := make([]T, len(indexes))
+	for position, index := range indexes {
+		selected[position] = entries[index]
 	}
 	return selected
 }
@@ -96,28 +94,28 @@ type inducer struct {
 // steppedState is a state of the model after some steps.
 type steppedState struct{ step, state uint32 }
 
-// newInducer returns an inducer without states.
+// newInducer returns an inducer whose induced model has no states yet.
 func newInducer(model *sparse.Model, scheduler Scheduler, opts InduceOptions) *inducer {
-	created := &inducer{model: model, scheduler: scheduler, order: opts.Order}
-	if created.order != nil {
-		created.rank = make([]uint32, len(created.order))
-		for position, s := range created.order {
-			created.rank[s] = uint32(position)
+	inducer := &inducer{model: model, scheduler: scheduler, order: opts.Order}
+	if inducer.order != nil {
+		inducer.rank = make([]uint32, len(inducer.order))
+		for position, s := range inducer.order {
+			inducer.rank[s] = uint32(position)
 		}
 	}
-	return created
+	return inducer
 }
 
 // statesPerPoll is the number of states after which long loops look at the context again.
 const statesPerPoll = 1 << 14
 
-// numberStates numbers all states, or the reachable ones, for a memoryless scheduler.
-func (b *inducer) numberStates(ctx context.Context, reachable bool) error {
+// numberStates numbers the states of the model for a memoryless scheduler. If onlyReachable is true, it omits unreachable states.
+func (b *inducer) numberStates(ctx context.Context, onlyReachable bool) error {
 	numStates := b.model.NumStates()
-	kept := sparse.FullSet(numStates)
-	if reachable {
+	included := sparse.FullSet(numStates)
+	if onlyReachable {
 		var err error
-		kept, err = b.reachable(ctx)
+		included, err = b.reachable(ctx)
 		if err != nil {
 			return err
 		}
@@ -128,7 +126,7 @@ func (b *inducer) numberStates(ctx context.Context, reachable bool) error {
 		if b.order != nil {
 			s = b.order[position]
 		}
-		if kept.Has(int(s)) {
+		if included.Has(int(s)) {
 			b.stateNumber[s] = uint32(len(b.induced.State))
 			b.addState(s, 0)
 		}
@@ -136,7 +134,7 @@ func (b *inducer) numberStates(ctx context.Context, reachable bool) error {
 	return nil
 }
 
-// numberOf returns the number of a state after some steps.
+// numberOf returns the number that a state has in the induced model.
 func (b *inducer) numberOf(visited steppedState) uint32 {
 	if b.pairNumber != nil {
 		return b.pairNumber[visited]
@@ -144,13 +142,13 @@ func (b *inducer) numberOf(visited steppedState) uint32 {
 	return b.stateNumber[visited.state]
 }
 
-// addState appends a state of the induced model: original state s after some steps.
+// addState appends original state s, after step steps, to the induced model.
 func (b *inducer) addState(s uint32, step int) {
 	b.induced.State = append(b.induced.State, s)
 	b.induced.Choice = append(b.induced.Choice, uint32(choiceOrFirst(b.model, b.scheduler.Row(step), int(s))))
 }
 
-// reachable returns the states that a memoryless scheduler reaches.
+// reachable returns the states that are reachable under a memoryless scheduler.
 func (b *inducer) reachable(ctx context.Context) (*sparse.Set, error) {
 	seen := sparse.NewSet(b.model.NumStates())
 	queue := slices.Clone(b.model.Initial)
@@ -172,7 +170,7 @@ func (b *inducer) reachable(ctx context.Context) (*sparse.Set, error) {
 	return seen, nil
 }
 
-// numberPairs numbers the reachable pairs of a state and a number of steps.
+// numberPairs numbers the reachable pairs of a state and a number of steps, breadth-first.
 func (b *inducer) numberPairs(ctx context.Context) error {
 	b.pairNumber = map[steppedState]uint32{}
 	for _, s := range b.inOrder(b.model.Initial) {
@@ -191,7 +189,7 @@ func (b *inducer) numberPairs(ctx context.Context) error {
 	return nil
 }
 
-// addPair numbers a state after some steps, and appends it, unless it has a number.
+// addPair adds a pair of a state and a number of steps to the induced model, unless it was added before.
 func (b *inducer) addPair(visited steppedState) {
 	if _, hasNumber := b.pairNumber[visited]; hasNumber {
 		return
@@ -201,10 +199,10 @@ func (b *inducer) addPair(visited steppedState) {
 	b.induced.Step = append(b.induced.Step, visited.step)
 }
 
-// nextStep returns the row of the scheduler after one more step. The last row holds for all later steps.
+// nextStep returns the scheduler's row for the next step. The last row is the row of all later steps.
 func (b *inducer) nextStep(step uint32) uint32 { return min(step+1, uint32(len(b.scheduler)-1)) }
 
-// inOrder returns states sorted by InduceOptions.Order.
+// inOrder returns the states sorted by rank, or by number if there are no ranks.
 func (b *inducer) inOrder(states []uint32) []uint32 {
 	return slices.SortedFunc(slices.Values(states), func(left, right uint32) int {
 		if b.rank == nil {
@@ -214,7 +212,7 @@ func (b *inducer) inOrder(states []uint32) []uint32 {
 	})
 }
 
-// finish builds the model from its numbered states.
+// finish builds the induced model from its numbered states.
 func (b *inducer) finish(opts InduceOptions) (*Induced, error) {
 	kind := sparse.DTMC
 	if opts.Restrict {
@@ -235,16 +233,16 @@ func (b *inducer) finish(opts InduceOptions) (*Induced, error) {
 	return &b.induced, nil
 }
 
-// addRow adds the transitions of state i of the induced model, sorted by target. If restrict is true, the induced model is an MDP, whose actions
-// belong to choices; otherwise it is a chain, whose actions belong to transitions.
-func (b *inducer) addRow(builder *sparse.Builder, i int, restrict bool) {
+// addRow adds state i of the induced model and its transitions, sorted by target. The action belongs to the state's choice if asMDP
+// is true, else to each transition.
+func (b *inducer) addRow(builder *sparse.Builder, i int, asMDP bool) {
 	choice := int(b.induced.Choice[i])
 	action := sparse.NoAction
 	if b.model.Actions != nil {
 		action = b.model.Actions[choice]
 	}
 	builder.State()
-	if restrict {
+	if asMDP {
 		builder.Choice(action)
 		action = sparse.NoAction
 	}
@@ -278,8 +276,8 @@ func (b *inducer) sortedRow(i int) []inducedTransition {
 	return row
 }
 
-// copyInitialAndDeadlocks translates the initial states and the deadlocks of the original model to the induced one. If the scheduler counts
-// steps, only states of step 0 are initial.
+// copyInitialAndDeadlocks translates the initial states and the deadlocks to the induced model. If the scheduler counts steps,
+// only states of step 0 are initial.
 func (b *inducer) copyInitialAndDeadlocks(model *sparse.Model) {
 	initial := sparse.NewSet(b.model.NumStates())
 	for _, s := range b.model.Initial {

@@ -26,15 +26,15 @@ type jsonChoice struct {
 
 const indent = "    "
 
-// writeJSON writes a scheduler in Storm's format: an entry for each state, and for each row of the scheduler.
+// writeJSON writes a scheduler in Storm's format. It writes an entry for each state and number of steps.
 func (w *writer) writeJSON() error {
 	separator := "[\n" + indent
 	for s := range w.model.NumStates() {
 		if err := w.poll(s); err != nil {
 			return err
 		}
-		for i := range w.scheduler {
-			if err := w.writeElement(&separator, w.jsonState(s, i)); err != nil {
+		for step := range w.scheduler {
+			if err := w.writeElement(&separator, w.jsonState(s, step)); err != nil {
 				return err
 			}
 		}
@@ -43,7 +43,7 @@ func (w *writer) writeJSON() error {
 	return err
 }
 
-// writeElement writes the separator and an entry, and sets the separator for the next one.
+// writeElement writes the separator and an entry of a list. It changes the separator to the text between two entries.
 func (w *writer) writeElement(separator *string, entry jsonState) error {
 	text, err := json.MarshalIndent(entry, indent, indent)
 	if err != nil {
@@ -55,7 +55,7 @@ func (w *writer) writeElement(separator *string, entry jsonState) error {
 	return nil
 }
 
-// jsonState returns the entry of state s after some steps. The number of steps is the memory.
+// jsonState returns Storm's entry for state s after step steps. A scheduler that counts steps has the number of steps as its memory.
 func (w *writer) jsonState(s, step int) jsonState {
 	entry := jsonState{Choice: "undefined", State: w.variables(s)}
 	if !w.scheduler.Memoryless() {
@@ -77,7 +77,7 @@ func (w *writer) jsonState(s, step int) jsonState {
 	return entry
 }
 
-// jsonChoice returns choice c of the model with its action and the given probability.
+// jsonChoice returns choice c of the model in Storm's format, with the given probability.
 func (w *writer) jsonChoice(c int, prob float64) jsonChoice {
 	choice := jsonChoice{Index: c, Labels: []string{}, Prob: prob}
 	if action := w.action(w.model.Actions, c); action != "" {
@@ -86,7 +86,7 @@ func (w *writer) jsonChoice(c int, prob float64) jsonChoice {
 	return choice
 }
 
-// variables returns the valuation of a state by variable name.
+// variables returns the valuation of state s by variable name, with int32 and bool values.
 func (w *writer) variables(s int) map[string]any {
 	w.space.State(w.valuation, s)
 	valuation := make(map[string]any, len(w.vars))

@@ -14,31 +14,29 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Read reads a memoryless scheduler: Storm's JSON, or PRISM's lists of states with actions,
-// (0,true)=move or 17=move, or with choice indices, 17=1. In states that the file does not contain, any
-// choice is allowed. It returns an error if several choices of a state have the given action. Errors name the
-// file and the line, unless the context has ended.
+// Read reads a memoryless scheduler: Storm's JSON, or one of PRISM's lists. A list has states with actions, (0,true)=move or
+// 17=move, or with choice indices, 17=1. In a state without an entry any choice is allowed. An action that does not identify
+// a choice is an error. Errors name the file and the line, unless the context has ended.
 func Read(ctx context.Context, file string, text []byte, space *explicit.Space) (Scheduler, error) {
-	r := newReader(space)
-	if err := r.read(ctx, file, text); err != nil {
+	reader := newReader(space)
+	if err := reader.read(ctx, file, text); err != nil {
 		return nil, err
 	}
-	return Scheduler{r.choices}, nil
+	return Scheduler{reader.choices}, nil
 }
 
-// ReadPermitted reads a file as Read does, but the file may permit several choices of a state, as shields
-// do: a list may have a line for each choice, and JSON may have equally likely choices. It returns the
-// permitted choices; in states that the file does not contain, all are. It also returns the scheduler,
-// which is nil if some state has several permitted choices in the file.
-func ReadPermitted(ctx context.Context, file string, text []byte, space *explicit.Space) (*sparse.Set, Scheduler, error) {
+// ReadPermitted reads a file in a format of Read that may permit several choices of a state. A list has a line for each permitted
+// choice; JSON has equally likely choices. In a state without an entry all choices are permitted.
+// The scheduler is nil if the file permits several choices of some state.
+func ReadPermitted(ctx context.Context, file string, text []byte, space *explicit.Space) (permitted *sparse.Set, scheduler Scheduler, err error) {
 	model := space.Model()
 	reader := newReader(space)
 	reader.permittedChoices = sparse.NewSet(model.NumChoices())
 	if err := reader.read(ctx, file, text); err != nil {
 		return nil, nil, err
 	}
-	for s, chosen := range reader.choices {
-		if chosen != sparse.None {
+	for s, choice := range reader.choices {
+		if choice != sparse.None {
 			continue
 		}
 		first, end := model.Choices(s)
@@ -54,17 +52,17 @@ func ReadPermitted(ctx context.Context, file string, text []byte, space *explici
 
 // newReader returns a reader that has read no choices yet.
 func newReader(space *explicit.Space) *reader {
-	created := &reader{space: space, choices: make([]uint32, space.Model().NumStates()), varIndex: map[string]int{}}
-	for i := range created.choices {
-		created.choices[i] = sparse.None
+	reader := &reader{space: space, choices: make([]uint32, space.Model().NumStates()), varIndex: map[string]int{}}
+	for s := range reader.choices {
+		reader.choices[s] = sparse.None
 	}
 	for i, variable := range space.Program().Vars {
-		created.varIndex[variable.Name] = i
+		reader.varIndex[variable.Name] = i
 	}
-	return created
+	return reader
 }
 
-// read reads JSON or a list. JSON begins with a bracket.
+// read reads Storm's JSON, which begins with a bracket, or one of PRISM's lists.
 func (r *reader) read(ctx context.Context, file string, text []byte) error {
 	isJSON := bytes.HasPrefix(bytes.TrimSpace(text), []byte("["))
 	if isJSON {
@@ -85,7 +83,7 @@ type reader struct {
 	order            []uint32 // the state with each of PRISM's numbers; nil until needed
 }
 
-// readList reads one of PRISM's lists.
+// readList reads one of PRISM's lists. Errors name the file and the line.
 func (r *reader) readList(ctx context.Context, file string, text []byte) error {
 	lines := bufio.NewScanner(bytes.NewReader(text))
 	lines.Buffer(nil, 1<<20)
@@ -107,7 +105,7 @@ func (r *reader) readList(ctx context.Context, file string, text []byte) error {
 	return nil
 }
 
-// readLine reads a line of a list: the choice of one state.
+// readLine reads one line of PRISM's lists, such as (0,true)=move or 17=move.
 func (r *reader) readLine(line string) error {
 	if !strings.HasPrefix(line, "(") {
 		return r.readNumberedLine(line)
@@ -123,21 +121,30 @@ func (r *reader) readLine(line string) error {
 	if !found || len(words) != len(r.varIndex) {
 		return r.formatError(line)
 	}
+	valuation, err := parseValuation(words)
+	if err != nil {
+		return err
+	}
+	return r.setChoiceOfValuation(valuation, action)
+}
+
+// parseValuation parses the values of a state, given as texts in the order of the variables.
+func parseValuation(words []string) ([]int32, error) {
 	valuation := make([]int32, len(words))
 	for i, word := range words {
 		value, err := parseValue(word)
 		if err != nil {
-			return fmt.Errorf("found the value %.60q, want a number, true or false", word)
+			return nil, fmt.Errorf("found the value %.60q, want a number, true or false", word)
 		}
 		valuation[i] = value
 	}
-	return r.setChoiceOfValuation(valuation, action)
+	return valuation, nil
 }
 
 // errNeedsMemory says that a list has the choices of a scheduler with memory.
 var errNeedsMemory = errors.New("found a list of a scheduler with memory, which does not contain memory updates: want Storm's JSON")
 
-// formatError returns an error that says that a line does not have PRISM's format.
+// formatError returns the error for a line that does not have PRISM's format.
 func (r *reader) formatError(line string) error {
 	if strings.HasPrefix(line, "# Transitions") || strings.HasPrefix(line, "# Reward") {
 		return errors.New("found the induced chain of a scheduler, want its choices: check --export-scheduler FILE.json writes them")
@@ -145,8 +152,7 @@ func (r *reader) formatError(line string) error {
 	return fmt.Errorf("found %.60q, want a state of %d variables or a number of one, and its action or the number of a choice, such as (0,true)=move, 17=move or 17=1", line, len(r.varIndex))
 }
 
-// readNumberedLine reads `17=move`, a state number and an action, or `17=1`, a state number and the number of a choice of the state.
-// A number after = is never an action, because the name of an action does not begin with a digit.
+// readNumberedLine reads the choice of a state that is given by number: `17=move` by its action, or `17=1` by its index in the state.
 func (r *reader) readNumberedLine(line string) error {
 	number, choice, found := strings.Cut(line, "=")
 	if strings.Contains(number, ",") && found { // 17,3=move
@@ -164,7 +170,7 @@ func (r *reader) readNumberedLine(line string) error {
 	}
 	state := int(r.order[stateNumber])
 	choiceNumber, err := strconv.Atoi(choice)
-	if err != nil {
+	if err != nil { // the name of an action does not begin with a digit
 		return r.setChoiceByAction(state, choice)
 	}
 	first, end := r.space.Model().Choices(state)
@@ -174,7 +180,7 @@ func (r *reader) readNumberedLine(line string) error {
 	return r.setChoice(state, first+choiceNumber)
 }
 
-// parseValue reads a value of a variable. true is 1 and false is 0.
+// parseValue parses the value of a variable. It returns 1 for true and 0 for false.
 func parseValue(word string) (int32, error) {
 	switch word = strings.TrimSpace(word); word {
 	case "true":
@@ -210,7 +216,7 @@ type jsonEntry struct {
 	State  map[string]json.RawMessage `json:"s"`
 }
 
-// readEntry sets the choice of the state of an entry.
+// readEntry records the choices of one entry of Storm's JSON.
 func (r *reader) readEntry(entry *jsonEntry) error {
 	if entry.Memory != nil {
 		return errors.New("found a scheduler with a memory, want one without")
@@ -241,8 +247,8 @@ type readChoice struct {
 	Prob   json.RawMessage `json:"prob"`
 }
 
-// actionsOf returns the action of each choice of an entry; "" for a choice without an action. It returns an error if there are several
-// choices that are not equally likely or not permitted, or if a choice has several actions.
+// actionsOf returns the action of each choice of an entry, and "" for a choice without an action. Several choices must be
+// permitted and equally likely.
 func (r *reader) actionsOf(choices []readChoice) ([]string, error) {
 	mayHaveSeveral := r.permittedChoices != nil
 	if len(choices) == 0 || len(choices) > 1 && !mayHaveSeveral {
@@ -264,7 +270,7 @@ func (r *reader) actionsOf(choices []readChoice) ([]string, error) {
 	return actions, nil
 }
 
-// valuationOf returns the values of the variables, in the model's order, from those by name.
+// valuationOf returns the valuation of a state, given as JSON values by variable name.
 func (r *reader) valuationOf(state map[string]json.RawMessage) ([]int32, error) {
 	valuation := make([]int32, len(r.varIndex))
 	for name, variable := range r.varIndex {
@@ -277,11 +283,10 @@ func (r *reader) valuationOf(state map[string]json.RawMessage) ([]int32, error) 
 	return valuation, nil
 }
 
-// setChoiceOfValuation records the choice with the given action of a state. It ignores states that the model does not
-// have, as they are unreachable.
+// setChoiceOfValuation records that the state with a valuation has the choice with an action. It ignores unreachable states.
 func (r *reader) setChoiceOfValuation(valuation []int32, action string) error {
-	state, ok := r.space.Find(valuation)
-	if !ok {
+	state, isReachable := r.space.Find(valuation)
+	if !isReachable {
 		return nil
 	}
 	return r.setChoiceByAction(state, action)
@@ -296,30 +301,29 @@ func (r *reader) setChoiceByAction(s int, action string) error {
 	return r.setChoice(s, c)
 }
 
-// choiceWithAction returns the only choice of state s that has the given action, or no action if action is "". It returns an error if there
-// is no such choice or if there are several.
+// choiceWithAction returns the only choice of state s that has the given action; "" stands for no action. It is an error if no choice
+// or several choices have the action.
 func (r *reader) choiceWithAction(s int, action string) (int, error) {
 	model := r.space.Model()
-	var found []int
+	var matches []int
 	first, end := model.Choices(s)
 	for c := first; c < end; c++ {
 		if r.actionName(model, c) == action {
-			found = append(found, c)
+			matches = append(matches, c)
 		}
 	}
 	switch {
-	case len(found) == 0:
+	case len(matches) == 0:
 		return 0, fmt.Errorf("state %s has no action %.60q", r.stateText(s), action)
-	case len(found) > 1 && action == "":
+	case len(matches) > 1 && action == "":
 		return 0, fmt.Errorf("state %s has several choices without an action, want a list of choice indices (type=indices)", r.stateText(s))
-	case len(found) > 1:
+	case len(matches) > 1:
 		return 0, fmt.Errorf("state %s has several choices with action %s, want a list of choice indices (type=indices)", r.stateText(s), action)
 	}
-	return found[0], nil
+	return matches[0], nil
 }
 
-// setChoice records choice c of state s. A second choice of a state is an error, unless several are
-// permitted.
+// setChoice records that state s has choice c. A second choice of a state is an error unless the file may permit several.
 func (r *reader) setChoice(s, c int) error {
 	hasOtherChoice := r.choices[s] != sparse.None && r.choices[s] != uint32(c)
 	mayHaveSeveral := r.permittedChoices != nil

@@ -13,20 +13,20 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// Remembers reports whether a text is JSON of a scheduler with memory: its first entry has a memory.
+// Remembers reports whether a text is Storm's JSON of a scheduler with memory: its first entry has a memory.
 func Remembers(text []byte) bool {
-	var states []struct {
+	var entries []struct {
 		Memory *json.RawMessage `json:"m"`
 	}
-	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) || json.Unmarshal(text, &states) != nil {
+	if !bytes.HasPrefix(bytes.TrimSpace(text), []byte("[")) || json.Unmarshal(text, &entries) != nil {
 		return false
 	}
-	return len(states) > 0 && states[0].Memory != nil
+	return len(entries) > 0 && entries[0].Memory != nil
 }
 
-// ReadController reads Storm's JSON of a scheduler with memory. The initial memory is 0. A choice is
-// identified by its number in the model if it has the given action, and otherwise by its action. From a pair
-// of a state and a memory without an entry on, the first choice is taken in every state.
+// ReadController reads Storm's JSON of a scheduler with memory. The initial memory is 0. A choice is identified by its number in
+// the model, or by its action if the choice with this number has another action. After a pair of state and memory without an
+// entry, the controller always takes the first choice.
 func ReadController(ctx context.Context, file string, text []byte, space *explicit.Space) (*sparse.Controller, error) {
 	reader := &controllerReader{reader: newReader(space), ctx: ctx, entries: map[memoryState][]controllerMove{}, nodeNumber: map[memoryState]uint32{}}
 	if err := reader.read(text); err != nil {
@@ -61,7 +61,7 @@ type controllerMove struct {
 	next   map[int]int // memory by successor state
 }
 
-// read reads the entries of a file.
+// read reads the entries of Storm's JSON.
 func (reader *controllerReader) read(text []byte) error {
 	var entries []controllerEntry
 	if err := json.Unmarshal(text, &entries); err != nil {
@@ -85,14 +85,14 @@ type controllerEntry struct {
 	State  map[string]json.RawMessage `json:"s"`
 }
 
-// readEntry reads the moves of an entry, unless its state is not reachable.
+// readEntry reads the moves of a pair of state and memory. It ignores unreachable states.
 func (reader *controllerReader) readEntry(entry *controllerEntry) error {
 	valuation, err := reader.valuationOf(entry.State)
 	if err != nil {
 		return err
 	}
-	state, reachable := reader.space.Find(valuation)
-	if !reachable {
+	state, isReachable := reader.space.Find(valuation)
+	if !isReachable {
 		return nil
 	}
 	if entry.Memory < 0 || entry.Memory > maxMemory {
@@ -115,7 +115,7 @@ type memoryChoice struct {
 	Updates []map[string]json.RawMessage `json:"memory-updates"`
 }
 
-// readMoves reads the choices of an entry of state s. It returns no moves for "undefined".
+// readMoves reads the choices of state s in one entry, and scales their probabilities to the sum 1. The text "undefined" means no moves.
 func (reader *controllerReader) readMoves(s int, text json.RawMessage) ([]controllerMove, error) {
 	if bytes.Equal(bytes.TrimSpace(text), []byte(`"undefined"`)) {
 		return nil, nil
@@ -147,7 +147,7 @@ func (reader *controllerReader) readMoves(s int, text json.RawMessage) ([]contro
 	return moves, nil
 }
 
-// readMove reads one choice of an entry of state s. A choice without a probability has the probability 1.
+// readMove reads one choice of state s. A choice without a probability has the probability 1.
 func (reader *controllerReader) readMove(s int, choice *memoryChoice) (controllerMove, error) {
 	one := big.NewRat(1, 1)
 	move := controllerMove{next: map[int]int{}, prob: new(big.Rat).Set(one)}
@@ -171,7 +171,7 @@ func (reader *controllerReader) readMove(s int, choice *memoryChoice) (controlle
 	return move, reader.readUpdates(move.next, choice.Updates)
 }
 
-// readUpdates reads the memory after each successor into next.
+// readUpdates reads the memory after each successor state into the map next.
 func (reader *controllerReader) readUpdates(next map[int]int, updates []map[string]json.RawMessage) error {
 	for _, update := range updates {
 		var state map[string]json.RawMessage
@@ -183,15 +183,15 @@ func (reader *controllerReader) readUpdates(next map[int]int, updates []map[stri
 		if err != nil {
 			return err
 		}
-		if target, ok := reader.space.Find(valuation); ok {
+		if target, isReachable := reader.space.Find(valuation); isReachable {
 			next[target] = memory
 		}
 	}
 	return nil
 }
 
-// choiceOf returns the choice of state s with number index in the model if it has the given action, and
-// otherwise the choice with this action. labels has the action, or is empty.
+// choiceOf returns choice index of the model if it is a choice of state s with the given action. Otherwise it returns the only
+// choice of s with this action. labels has the action, or is empty for no action.
 func (reader *controllerReader) choiceOf(s, index int, labels []string) (int, error) {
 	action := ""
 	if len(labels) == 1 {
@@ -210,7 +210,7 @@ func (reader *controllerReader) controller() (*sparse.Controller, error) {
 	for _, s := range reader.space.Model().Initial {
 		result.Start = append(result.Start, reader.nodeOf(memoryState{int(s), 0}))
 	}
-	for i := 0; i < len(reader.nodes); i++ { // newNode appends to r.nodes
+	for i := 0; i < len(reader.nodes); i++ { // newNode appends to reader.nodes
 		if i%statesPerPoll == 0 && reader.ctx.Err() != nil {
 			return nil, reader.ctx.Err()
 		}
@@ -220,7 +220,7 @@ func (reader *controllerReader) controller() (*sparse.Controller, error) {
 	return result, nil
 }
 
-// newNode returns the node of a pair. Without an entry in the file it has the first choice of the state.
+// newNode returns the controller node of a pair of state and memory. A pair without an entry in the file gets the first choice.
 func (reader *controllerReader) newNode(pair memoryState) sparse.Node {
 	moves := reader.entries[pair]
 	if moves == nil {
@@ -234,7 +234,7 @@ func (reader *controllerReader) newNode(pair memoryState) sparse.Node {
 	return node
 }
 
-// setUnknownMemory sets the memory of the nodes for pairs that are not in the file. All of them get the same memory, which no other node has.
+// setUnknownMemory gives all nodes with unknownMemory the same new memory: the greatest memory of the controller plus 1.
 func (reader *controllerReader) setUnknownMemory(controller *sparse.Controller) {
 	greatest := uint32(0)
 	for _, node := range controller.Nodes {
@@ -247,7 +247,7 @@ func (reader *controllerReader) setUnknownMemory(controller *sparse.Controller) 
 	}
 }
 
-// sparseMove returns a move with its next node for each transition.
+// sparseMove converts a move, with the next node of each transition.
 func (reader *controllerReader) sparseMove(move controllerMove) sparse.Move {
 	model := reader.space.Model()
 	result := sparse.Move{Choice: uint32(move.choice), Prob: move.prob}
@@ -262,7 +262,8 @@ func (reader *controllerReader) sparseMove(move controllerMove) sparse.Move {
 	return result
 }
 
-// nodeOf returns the node of a pair, and adds it if it is new. A pair without an entry has unknownMemory.
+// nodeOf returns the number of the node for a pair of state and memory. It adds the node if it is new. All memories without an
+// entry in the file share the node with unknownMemory.
 func (reader *controllerReader) nodeOf(pair memoryState) uint32 {
 	if reader.entries[pair] == nil {
 		pair.memory = unknownMemory

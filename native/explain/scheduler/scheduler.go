@@ -18,8 +18,7 @@ func (scheduler Scheduler) Memoryless() bool { return len(scheduler) == 1 }
 // Row returns the choices after some steps.
 func (scheduler Scheduler) Row(steps int) []uint32 { return scheduler[min(steps, len(scheduler)-1)] }
 
-// choiceOrFirst returns the scheduler's choice in state s; if the scheduler allows any choice, the first one, as
-// PRISM does.
+// choiceOrFirst returns the scheduler's choice in state s, or the first choice if the scheduler allows any choice.
 func choiceOrFirst(model *sparse.Model, row []uint32, s int) int {
 	if row[s] != sparse.None {
 		return int(row[s])
@@ -28,7 +27,7 @@ func choiceOrFirst(model *sparse.Model, row []uint32, s int) int {
 	return first
 }
 
-// validate returns an error unless the model is an MDP and the scheduler has a choice of each of its states.
+// validate returns an error unless the scheduler is a scheduler of the model, which must be an MDP.
 func (scheduler Scheduler) validate(model *sparse.Model) error {
 	switch {
 	case model.Kind != sparse.MDP:
@@ -48,7 +47,7 @@ func (scheduler Scheduler) validate(model *sparse.Model) error {
 	return nil
 }
 
-// validateRow returns an error unless row has, for each state, one of its choices or sparse.None.
+// validateRow returns an error unless row[s] is a choice of state s, or sparse.None, for every state.
 func validateRow(model *sparse.Model, row []uint32) error {
 	if len(row) != model.NumStates() {
 		return fmt.Errorf("found a scheduler of %s, wanted %d as in the model", noun.Count(len(row), "state"), model.NumStates())

@@ -12,9 +12,8 @@ import (
 	"tilecheck/prism/sema"
 )
 
-// Write writes a scheduler of a state space. States have PRISM's numbers (explicit.Space.Order); in JSON
-// choices have the numbers of the space. The error is the context's or the writer's, or says that the
-// scheduler does not fit the space.
+// Write writes a scheduler of a state space. States are numbered in the order of explicit.Space.Order, as in PRISM. In JSON,
+// choices have the numbers of the space. The error is the context's or the writer's, or the scheduler does not fit the space.
 //
 // Source: PRISM's -exportstrat; Storm's Scheduler::printJsonToStream.
 func Write(ctx context.Context, w io.Writer, space *explicit.Space, scheduler Scheduler, format Format, opts Options) error {
@@ -40,7 +39,7 @@ func Write(ctx context.Context, w io.Writer, space *explicit.Space, scheduler Sc
 	return writer.Flush()
 }
 
-// newWriter returns a writer without a scheduler.
+// newWriter returns a writer whose scheduler is not set yet.
 func newWriter(ctx context.Context, w io.Writer, space *explicit.Space, opts Options) *writer {
 	return &writer{
 		Writer: bufio.NewWriter(w), ctx: ctx, space: space, model: space.Model(), opts: opts,
@@ -61,7 +60,7 @@ type writer struct {
 	line      []byte  // a buffer for one line
 }
 
-// poll returns the context's error at every statesPerPoll-th state.
+// poll returns the context's error if i is a multiple of statesPerPoll, and nil for other numbers.
 func (w *writer) poll(i int) error {
 	if i%statesPerPoll != 0 {
 		return nil
@@ -69,8 +68,7 @@ func (w *writer) poll(i int) error {
 	return w.ctx.Err()
 }
 
-// writeList writes PRISM's list of actions or indices: the choice of each state for each number of steps. States
-// with any choice are left out.
+// writeList writes PRISM's list of actions, or of choice indices if indices is true. It omits states where any choice is allowed.
 func (w *writer) writeList(indices bool) error {
 	for number, s := range w.space.Order() {
 		if err := w.poll(number); err != nil {
@@ -86,9 +84,9 @@ func (w *writer) writeList(indices bool) error {
 	return nil
 }
 
-// writeEntry writes the choice of state s, which has number k in PRISM, after some steps.
-func (w *writer) writeEntry(k, s, steps int, indices bool) {
-	line := w.beginLine(k, s, indices)
+// writeEntry writes the scheduler's choice in state s after some steps. number is PRISM's number of the state.
+func (w *writer) writeEntry(number, s, steps int, indices bool) {
+	line := w.beginLine(number, s, indices)
 	if !w.scheduler.Memoryless() {
 		line = strconv.AppendInt(append(line, ','), int64(steps), 10)
 	}
@@ -97,16 +95,15 @@ func (w *writer) writeEntry(k, s, steps int, indices bool) {
 	w.Write(w.line)
 }
 
-// beginLine returns the beginning of a line: the valuation of state s, or its number k in PRISM.
-func (w *writer) beginLine(k, s int, indices bool) []byte {
+// beginLine begins a line with the valuation of state s, or with PRISM's number of the state.
+func (w *writer) beginLine(number, s int, indices bool) []byte {
 	if w.opts.States && !indices {
 		return w.appendState(w.line[:0], s)
 	}
-	return strconv.AppendInt(w.line[:0], int64(k), 10)
+	return strconv.AppendInt(w.line[:0], int64(number), 10)
 }
 
-// appendChoice appends choice c of state s to a line: its index in the state if indices is true, and
-// otherwise its action.
+// appendChoice appends choice c of state s to a line: its index in the state if indices is true, else its action.
 func (w *writer) appendChoice(line []byte, s, c int, indices bool) []byte {
 	if indices {
 		first, _ := w.model.Choices(s)
@@ -132,7 +129,7 @@ func (w *writer) appendState(line []byte, s int) []byte {
 	return append(line, ')')
 }
 
-// action returns the name of actions[i]; empty for none.
+// action returns the name of actions[i], or "" for no action.
 func (w *writer) action(actions []sparse.Action, i int) string {
 	if actions == nil || actions[i] == sparse.NoAction {
 		return ""
@@ -152,14 +149,14 @@ func (w *writer) writeInduced(dot bool) error {
 	return w.writeTransitions(induced)
 }
 
-// writeTransitions writes PRISM's .tra format.
+// writeTransitions writes the transitions of the induced model in PRISM's .tra format.
 func (w *writer) writeTransitions(induced *Induced) error {
 	model := induced.Model
 	fmt.Fprintf(w, "# Transitions (%v)\n%d ", model.Kind, model.NumStates())
-	choice := ""
+	choiceIndex := ""
 	if model.Kind == sparse.MDP {
 		fmt.Fprintf(w, "%d ", model.NumChoices())
-		choice = "0 "
+		choiceIndex = "0 "
 	}
 	fmt.Fprintf(w, "%d\n", model.NumTransitions())
 	for s := range model.NumStates() {
@@ -168,15 +165,16 @@ func (w *writer) writeTransitions(induced *Induced) error {
 		}
 		first, end := model.Row(s)
 		for transition := first; transition < end; transition++ {
-			fmt.Fprintf(w, "%d %s%d %s%s\n", s, choice, model.Target[transition], formatNumber(model.Prob(transition)), withPrefix(" ", w.transitionAction(induced, s, transition)))
+			action := withPrefix(" ", w.transitionAction(induced, s, transition))
+			fmt.Fprintf(w, "%d %s%d %s%s\n", s, choiceIndex, model.Target[transition], formatNumber(model.Prob(transition)), action)
 		}
 	}
 	return nil
 }
 
-// choiceAction returns the action of the choice in state i of the induced model.
+// choiceAction returns the action of the choice in state i of the induced model, or "" if only its transitions have actions.
 func (w *writer) choiceAction(induced *Induced, i int) string {
-	if induced.Choice == nil { // nodes with several moves: transitions have their own actions
+	if induced.Choice == nil {
 		return ""
 	}
 	return w.action(w.model.Actions, int(induced.Choice[i]))
@@ -190,7 +188,7 @@ func (w *writer) transitionAction(induced *Induced, i, transition int) string {
 	return w.choiceAction(induced, i)
 }
 
-// withPrefix returns prefix + text, and the empty string if text is empty.
+// withPrefix returns prefix + text, or "" if text is empty.
 func withPrefix(prefix, text string) string {
 	if text == "" {
 		return ""
@@ -198,8 +196,7 @@ func withPrefix(prefix, text string) string {
 	return prefix + text
 }
 
-// writeDot writes the induced model in the DOT language, as PRISM does. In an MDP an additional point stands for
-// the choice of each state.
+// writeDot writes the induced model in the DOT language, as PRISM does.
 func (w *writer) writeDot(induced *Induced) error {
 	w.WriteString("digraph M {\nnode [label=\"\",shape=\"box\"];\n")
 	for state := range induced.Model.NumStates() {
@@ -212,7 +209,8 @@ func (w *writer) writeDot(induced *Induced) error {
 	return nil
 }
 
-// writeDotState writes a state with its transitions.
+// writeDotState writes a state of the induced model and its transitions in the DOT language. In an MDP a point between the state
+// and its successors stands for the choice.
 func (w *writer) writeDotState(induced *Induced, state int) {
 	model := induced.Model
 	fmt.Fprintf(w, "%d [label=\"%d%s\"];\n", state, state, w.dotSublabel(induced, state))
@@ -232,8 +230,7 @@ func (w *writer) writeDotState(induced *Induced, state int) {
 	}
 }
 
-// dotSublabel returns the second line of a state's box: its valuation and, if the scheduler counts steps,
-// their number.
+// dotSublabel returns the second line of the label of state i: its valuation, and the number of steps if the scheduler counts them.
 func (w *writer) dotSublabel(induced *Induced, i int) string {
 	if !w.opts.States {
 		return ""

@@ -11,12 +11,10 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// WriteController writes a scheduler with memory. Its memory is a number, which is 0 at first. A list has a
-// line for each reachable pair of state and memory, (0,true),3=move, as PRISM writes for LTL. JSON has an
-// entry for each pair, with the memory after each successor. A randomized choice has all actions with their
-// probabilities, 0.25:left+0.75:right. An induced model numbers the pairs breadth-first.
-//
-// It returns the same errors as Write.
+// WriteController writes a scheduler with memory. A list has a line for each reachable pair of state and memory, such as
+// (0,true),3=move. JSON has an entry for each pair, with the memory after each successor. A randomized choice lists its actions
+// with their probabilities: 0.25:left+0.75:right. The states of the induced model are the pairs, numbered breadth-first.
+// The errors are the same as for Write.
 func WriteController(ctx context.Context, w io.Writer, space *explicit.Space, controller *sparse.Controller, format Format, opts Options) error {
 	writer := newWriter(ctx, w, space, opts)
 	var err error
@@ -36,32 +34,32 @@ func WriteController(ctx context.Context, w io.Writer, space *explicit.Space, co
 	return writer.Flush()
 }
 
-// nodeOrder returns the numbers of the nodes, sorted by the number that PRISM gives their state and then by their
-// memory. rank has the number that PRISM gives each state.
-func (w *writer) nodeOrder(controller *sparse.Controller) (order []int, rank []int) {
-	rank = make([]int, w.model.NumStates())
+// nodeOrder returns the numbers of the controller nodes, sorted by PRISM's number of their state and then by memory.
+// prismNumber[s] is PRISM's number of state s.
+func (w *writer) nodeOrder(controller *sparse.Controller) (order, prismNumber []int) {
+	prismNumber = make([]int, w.model.NumStates())
 	for number, s := range w.space.Order() {
-		rank[s] = number
+		prismNumber[s] = number
 	}
-	for a := range controller.Nodes {
-		order = append(order, a)
+	for number := range controller.Nodes {
+		order = append(order, number)
 	}
 	slices.SortFunc(order, func(a, b int) int {
 		left, right := &controller.Nodes[a], &controller.Nodes[b]
-		return cmp.Or(rank[left.State]-rank[right.State], int(left.Memory)-int(right.Memory))
+		return cmp.Or(prismNumber[left.State]-prismNumber[right.State], int(left.Memory)-int(right.Memory))
 	})
-	return order, rank
+	return order, prismNumber
 }
 
-// writeControllerList writes a list of actions or indices, with a line for each node.
+// writeControllerList writes a line for each controller node, with actions, or with choice indices if indices is true.
 func (w *writer) writeControllerList(controller *sparse.Controller, indices bool) error {
-	order, rank := w.nodeOrder(controller)
+	order, prismNumber := w.nodeOrder(controller)
 	for position, number := range order {
 		if err := w.poll(position); err != nil {
 			return err
 		}
 		node := &controller.Nodes[number]
-		line := w.beginLine(rank[node.State], int(node.State), indices)
+		line := w.beginLine(prismNumber[node.State], int(node.State), indices)
 		line = fmt.Appendf(line, ",%d=", node.Memory)
 		w.line = append(w.appendMoves(line, node, indices), '\n')
 		w.Write(w.line)
@@ -69,7 +67,7 @@ func (w *writer) writeControllerList(controller *sparse.Controller, indices bool
 	return nil
 }
 
-// appendMoves appends the choices of a node, with their probabilities if there are several: 0.5:a+0.5:b.
+// appendMoves appends the choices of a controller node to a line. Several choices have probabilities: 0.5:a+0.5:b.
 func (w *writer) appendMoves(line []byte, node *sparse.Node, indices bool) []byte {
 	for i, move := range node.Moves {
 		if i > 0 {
@@ -84,7 +82,7 @@ func (w *writer) appendMoves(line []byte, node *sparse.Node, indices bool) []byt
 	return line
 }
 
-// writeControllerChain writes the induced model, whose states are the nodes.
+// writeControllerChain writes the Markov chain that the controller induces. Its states are the controller nodes.
 func (w *writer) writeControllerChain(controller *sparse.Controller, dot bool) error {
 	if w.opts.Restrict {
 		return fmt.Errorf("found mode=restrict for a scheduler with memory, want mode=reduce")
@@ -104,7 +102,7 @@ func (w *writer) writeControllerChain(controller *sparse.Controller, dot bool) e
 	return w.writeTransitions(induced)
 }
 
-// writeControllerJSON writes Storm's JSON, with an entry for each node.
+// writeControllerJSON writes an entry of Storm's JSON for each controller node.
 func (w *writer) writeControllerJSON(controller *sparse.Controller) error {
 	order, _ := w.nodeOrder(controller)
 	separator := "[\n" + indent
@@ -127,7 +125,7 @@ func (w *writer) writeControllerJSON(controller *sparse.Controller) error {
 	return err
 }
 
-// jsonMove returns a move with its probability, and the memory after each successor.
+// jsonMove returns a move in Storm's format: its choice, its probability, and the memory after each successor.
 func (w *writer) jsonMove(controller *sparse.Controller, move *sparse.Move) jsonChoice {
 	probability, _ := move.Probability().Float64()
 	choice := w.jsonChoice(int(move.Choice), probability)

@@ -23,8 +23,7 @@ type jsonChoice struct {
 	Prob   float64  `json:"prob"`
 }
 
-// JSON writes the randomized scheduler in which all allowed choices of a state are equally likely, in the
-// format of Storm's --exportscheduler.
+// JSON writes a randomized scheduler in the format of Storm's --exportscheduler. All allowed choices of a state are equally likely.
 func (shield *Shield) JSON(ctx context.Context, w io.Writer) error {
 	writer := bufio.NewWriter(w)
 	separator := "[\n    "
@@ -44,7 +43,7 @@ func (shield *Shield) JSON(ctx context.Context, w io.Writer) error {
 	return writer.Flush()
 }
 
-// jsonState returns the entry of a state: its allowed choices, which are equally likely.
+// jsonState returns Storm's entry for state s. Its allowed choices are equally likely.
 func (shield *Shield) jsonState(s int) jsonState {
 	entry := jsonState{State: shield.variables(s)}
 	first, end := shield.Space.Model().Choices(s)
@@ -59,7 +58,7 @@ func (shield *Shield) jsonState(s int) jsonState {
 	return entry
 }
 
-// labels returns a list with the action of a choice; an empty list if the choice has no action.
+// labels returns a list with the action of choice c, or an empty list if the choice has no action.
 func (shield *Shield) labels(c int) []string {
 	if name := shield.Action(c); name != "" {
 		return []string{name}
@@ -67,7 +66,7 @@ func (shield *Shield) labels(c int) []string {
 	return []string{}
 }
 
-// Action returns the action of a choice; empty for none.
+// Action returns the name of the action of choice c, or "" if the choice has no action.
 func (shield *Shield) Action(c int) string {
 	model := shield.Space.Model()
 	if model.Actions == nil || model.Actions[c] == sparse.NoAction {
@@ -76,7 +75,7 @@ func (shield *Shield) Action(c int) string {
 	return shield.Space.Program().Actions[model.Actions[c]-1]
 }
 
-// variables returns the valuation of a state by variable name.
+// variables returns the valuation of state s by variable name, with int32 and bool values.
 func (shield *Shield) variables(s int) map[string]any {
 	valuation := map[string]any{}
 	state := shield.Space.State(nil, s)

@@ -18,12 +18,10 @@ import (
 // moduleName is the name of the module that Model adds.
 const moduleName = "shield"
 
-// Model returns the text of the model with an additional module. The module synchronises with every action
-// that is not always allowed, and enables it in the states where it is allowed. Commands without an action
-// get stronger guards instead. Only states that are reachable under the shield count.
+// Model returns the text of the model with an additional module. The module synchronises with the actions, and blocks an action
+// in the states where it is not allowed. Commands without an action get stronger guards. Unreachable states are ignored.
 //
-// The error says that the model cannot be restricted so: only one of two choices with the same action is
-// allowed in a state, or the model has a system block.
+// It is an error if two choices of a state have the same action and the shield allows only one of them. A system block is an error too.
 func (shield *Shield) Model(ctx context.Context, tree *syntax.Model) ([]byte, error) {
 	builder := &guardBuilder{shield: shield, actions: map[int][]sample{}, commands: map[compile.CommandRef][]sample{}}
 	if err := builder.collect(ctx); err != nil {
@@ -56,15 +54,14 @@ type guardBuilder struct {
 	commands map[compile.CommandRef][]sample
 }
 
-// collect records, for each action and each command without an action, the reachable states in which it is enabled,
-// and whether the shield allows it there. It is an error if a state has two choices with one action, and the shield
-// allows only one of them.
+// collect records, for each action and each command without an action, where it is enabled and where it is allowed. It is an error
+// if two choices of a state have the same action and the shield allows only one of them.
 func (builder *guardBuilder) collect(ctx context.Context) error {
 	shield := builder.shield
-	states := shield.reachableStates()
-	var mixed error // an action of which only some choices are allowed in a state
+	reachable := shield.reachableStates()
+	var conflict error // two choices with the same action differ
 	err := shield.Space.Commands(ctx, func(s, choice int, command *compile.Choice, _ []int) {
-		if mixed != nil || !states.Has(s) {
+		if conflict != nil || !reachable.Has(s) {
 			return
 		}
 		current := sample{shield.Space.State(nil, s), shield.Allowed.Has(choice)}
@@ -72,13 +69,13 @@ func (builder *guardBuilder) collect(ctx context.Context) error {
 			builder.commands[command.Commands[0]] = append(builder.commands[command.Commands[0]], current)
 			return
 		}
-		mixed = builder.addActionSample(command.Action, current)
+		conflict = builder.addActionSample(command.Action, current)
 	})
-	return cmp.Or(mixed, err)
+	return cmp.Or(conflict, err)
 }
 
-// addActionSample records whether an action is allowed in a state, unless the last sample of the action is the same.
-// It is an error if the last sample has the same state, and allows the action where this one does not, or vice versa.
+// addActionSample records whether an action is allowed in a state. It is an error if the last sample of the action has the same
+// state, and only one of the two samples is allowed.
 func (builder *guardBuilder) addActionSample(action int, current sample) error {
 	samples := builder.actions[action]
 	last := len(samples) - 1
@@ -98,10 +95,9 @@ func (shield *Shield) reachableStates() *sparse.Set {
 	return shield.restricted().Reachable()
 }
 
-// strengthenGuards adds conditions to the guards of commands without an action that are not always
-// allowed.
+// strengthenGuards adds conditions to the guards of the commands without an action, where the shield forbids them in some state.
 func (builder *guardBuilder) strengthenGuards(ctx context.Context, model *syntax.Model) error {
-	module := -1
+	module := -1 // the number of the last module
 	for i, item := range model.Items {
 		switch item.(type) {
 		case *syntax.Module, *syntax.RenamedModule:
@@ -118,7 +114,7 @@ func (builder *guardBuilder) strengthenGuards(ctx context.Context, model *syntax
 	return nil
 }
 
-// strengthenModule returns a module with stronger guards, or the item itself if all its commands are always allowed.
+// strengthenModule returns a copy of a module with stronger guards, or item itself if no guard changes. module is the module's number.
 func (builder *guardBuilder) strengthenModule(ctx context.Context, item syntax.Item, module int) (syntax.Item, error) {
 	program := builder.shield.Space.Program()
 	var strengthened *syntax.Module // a copy of the module, made for its first command that changes
@@ -148,7 +144,7 @@ func (builder *guardBuilder) strengthenModule(ctx context.Context, item syntax.I
 	return strengthened, nil
 }
 
-// withCondition returns a copy of a command whose guard is the conjunction of its guard and a condition in PRISM's language.
+// withCondition returns a copy of a command with the guard `guard & condition`.
 func withCondition(command *syntax.Command, condition string) (*syntax.Command, error) {
 	guard, err := syntax.ParseExpr("", []byte("("+syntax.ExprString(command.Guard)+") & ("+condition+")"))
 	if err != nil {
@@ -165,7 +161,7 @@ func (builder *guardBuilder) isBase(module int) bool {
 	return slices.ContainsFunc(modules, func(other sema.Module) bool { return other.Base == modules[module].Name })
 }
 
-// moduleText returns the text of the additional module; empty if it is not needed.
+// moduleText returns the text of the module that blocks actions, or "" if every action is always allowed.
 func (builder *guardBuilder) moduleText(ctx context.Context, tree *syntax.Model) (string, error) {
 	program := builder.shield.Space.Program()
 	var commands bytes.Buffer
@@ -178,17 +174,25 @@ func (builder *guardBuilder) moduleText(ctx context.Context, tree *syntax.Model)
 	if commands.Len() == 0 {
 		return "", nil
 	}
+	if err := checkModuleCanBeAdded(tree); err != nil {
+		return "", err
+	}
+	return "// Enables an action only in states where its loss is allowed.\nmodule " + moduleName + "\n" + commands.String() + "endmodule\n", nil
+}
+
+// checkModuleCanBeAdded returns an error if a model has a system block, or a module with the name of the additional module.
+func checkModuleCanBeAdded(tree *syntax.Model) error {
 	for _, item := range tree.Items {
 		switch item := item.(type) {
 		case *syntax.System:
-			return "", errors.New("the model has a system block, to which a module cannot be added: want a file .json or files of states (.all, .umb)")
+			return errors.New("the model has a system block, to which a module cannot be added: want a file .json or files of states (.all, .umb)")
 		case *syntax.Module:
 			if item.Name.Name == moduleName {
-				return "", fmt.Errorf("the model has a module %s already", moduleName)
+				return fmt.Errorf("the model has a module %s already", moduleName)
 			}
 		}
 	}
-	return "// Enables an action only in states where its loss is allowed.\nmodule " + moduleName + "\n" + commands.String() + "endmodule\n", nil
+	return nil
 }
 
 // sample is a state in which an action or command is enabled, and whether it is allowed there.
@@ -199,10 +203,10 @@ type sample struct {
 
 func (s sample) forbidden() bool { return !s.allowed }
 
-// separatingExpr returns an expression over the variables that holds in the allowed samples and in no others.
-// It grows a decision tree greedily. The result is wrong once the context has ended.
+// separatingExpr returns an expression that is true in the allowed samples and false in the forbidden ones. It learns a decision
+// tree greedily. The result is wrong if the context has ended.
 //
-// Source: the Gini impurity of Breiman, Friedman, Olshen and Stone (1984).
+// Source: Breiman, Friedman, Olshen and Stone, Classification and Regression Trees (1984), Gini impurity.
 func separatingExpr(ctx context.Context, vars []sema.Variable, samples []sample) string {
 	hasAllowed := slices.ContainsFunc(samples, func(s sample) bool { return s.allowed })
 	hasForbidden := slices.ContainsFunc(samples, sample.forbidden)
@@ -248,11 +252,10 @@ func conditionalExpr(condition, negation, low, high string) string {
 	return "(" + condition + " ? " + low + " : " + high + ")"
 }
 
-// bestSplit returns the variable and the value for which the test `variable <= value` best separates the allowed from
-// the forbidden samples: it has the least Gini impurity.
-func bestSplit(vars int, samples []sample) (variable int, value int32) {
+// bestSplit returns the test `variable <= value` with the least Gini impurity.
+func bestSplit(numVars int, samples []sample) (variable int, value int32) {
 	leastImpurity := math.Inf(1)
-	for candidate := range vars {
+	for candidate := range numVars {
 		threshold, impurity := bestThreshold(candidate, samples)
 		if impurity < leastImpurity {
 			leastImpurity, variable, value = impurity, candidate, threshold
@@ -270,10 +273,10 @@ type valueCount struct {
 // impurity returns the Gini impurity of the samples, times their number.
 func (c valueCount) impurity() float64 { return c.allowed * c.forbidden / (c.allowed + c.forbidden) }
 
-// bestThreshold returns the value of a variable with the least impurity of the test `variable <= value`. The impurity is infinite if all
-// samples have the same value.
+// bestThreshold returns the threshold for which the test `variable <= threshold` has the least Gini impurity. The impurity is
+// infinite if the variable has the same value in all samples.
 func bestThreshold(variable int, samples []sample) (threshold int32, leastImpurity float64) {
-	var low, high valueCount // the samples that satisfy the test, and the others
+	var low, high valueCount // the samples that satisfy the test, and the samples that do not
 	counts := countValues(variable, samples)
 	for _, count := range counts {
 		high.allowed += count.allowed
@@ -301,14 +304,14 @@ func (c *valueCount) add(s sample) {
 	}
 }
 
-// countValues returns the counts of the values that a variable has in the samples, in increasing order of the values.
+// countValues counts the allowed and forbidden samples for each value of a variable. The values are increasing.
 func countValues(variable int, samples []sample) []valueCount {
 	minimum, maximum := samples[0].state[variable], samples[0].state[variable]
 	for _, s := range samples {
 		minimum, maximum = min(minimum, s.state[variable]), max(maximum, s.state[variable])
 	}
 	numValues := int64(maximum) - int64(minimum) + 1
-	isSparse := numValues > int64(len(samples))+64 // so the samples have few of the values between minimum and maximum
+	isSparse := numValues > int64(len(samples))+64
 	if isSparse {
 		return countFewValues(variable, samples)
 	}
@@ -322,8 +325,8 @@ func countValues(variable int, samples []sample) []valueCount {
 	return slices.DeleteFunc(counts, func(c valueCount) bool { return c.allowed+c.forbidden == 0 })
 }
 
-// countFewValues returns the same counts as countValues. It is faster if the samples have few of the values between the least and the
-// greatest one.
+// countFewValues counts the allowed and forbidden samples for each value of a variable. The values are increasing. It uses a map,
+// for samples with few values in a large range.
 func countFewValues(variable int, samples []sample) []valueCount {
 	index := map[int32]int{} // the index of each value in counts
 	var counts []valueCount

@@ -20,8 +20,8 @@ type Promise struct {
 	WorstScheduler []uint32
 }
 
-// Promise computes the probability of the formula under the best, the worst and a uniform scheduler that obeys the
-// shield, and under a uniform scheduler without a shield. They are exact if the shield was computed exactly.
+// Promise computes the probability of the formula under the best, the worst and the uniform scheduler of the shield, and under the
+// uniform scheduler without the shield. The probabilities are exact if the shield was computed exactly.
 func (shield *Shield) Promise(ctx context.Context) (*Promise, error) {
 	restricted := shield.restricted()
 	promise := &Promise{}
@@ -44,9 +44,8 @@ func (shield *Shield) Promise(ctx context.Context) (*Promise, error) {
 	return promise, err
 }
 
-// probabilityIn returns the maximal or minimal probability of the formula from the first initial state of a model, and a scheduler under which
-// the formula has this probability. The model has the same states as the model of the shield. The probability is exact if the shield was
-// computed exactly.
+// probabilityIn returns the maximal or minimal probability of the formula from the first initial state of a model, and a scheduler
+// that attains it. The model must have the states of the shield's model.
 func (shield *Shield) probabilityIn(ctx context.Context, model *sparse.Model, maximize bool) (interval.Number, []uint32, error) {
 	values, choices, err := shield.solve(ctx, sparse.NewGraph(model), maximize, shield.isExact())
 	if err != nil {
@@ -55,8 +54,7 @@ func (shield *Shield) probabilityIn(ctx context.Context, model *sparse.Model, ma
 	return values.Number(int(shield.Space.Model().Initial[0])), choices, nil
 }
 
-// uniformProbability returns the probability of the formula from the first initial state of a model, if the choices of each state are equally
-// likely.
+// uniformProbability returns the probability of the formula from the first initial state if all choices of a state are equally likely.
 func (shield *Shield) uniformProbability(ctx context.Context, model *sparse.Model) (interval.Number, error) {
 	chain, err := uniformChain(model, shield.isExact())
 	if err != nil {
@@ -66,8 +64,8 @@ func (shield *Shield) uniformProbability(ctx context.Context, model *sparse.Mode
 	return probability, err
 }
 
-// originalChoices translates a scheduler of the restricted model, which has only the allowed choices, to choices of
-// the model. In a state without a choice of the scheduler it takes the first allowed one.
+// originalChoices translates a scheduler of the restricted model to choices of the full model. The restricted model has only the
+// allowed choices. A state where the scheduler allows any choice gets its first allowed choice.
 func (shield *Shield) originalChoices(choices []uint32) []uint32 {
 	model := shield.Space.Model()
 	original := make([]uint32, model.NumStates())
@@ -94,26 +92,26 @@ type BrokenPromise struct{ found string }
 
 func (e *BrokenPromise) Error() string { return e.found + ", which differs from the promised values" }
 
-// Confirm solves a model to which a shield was added. It returns a *BrokenPromise unless the best and the worst value of
-// that model are the promised ones.
+// Confirm solves a model to which the shield was added. It returns a *BrokenPromise if the best or the worst value of the model
+// differs from the promised value.
 func (p *Promise) Confirm(ctx context.Context, shielded *Question) error {
 	// No choice loses a probability of 2, so this shield allows all choices.
 	all, err := New(ctx, shielded, &Options{Threshold: big.NewRat(2, 1), Exact: p.Best.Exact != nil})
 	if err != nil {
 		return err
 	}
-	again, err := all.Promise(ctx)
+	actual, err := all.Promise(ctx)
 	if err != nil {
 		return err
 	}
-	if !again.Best.MayEqual(p.Best) || !again.Worst.MayEqual(p.Worst) {
-		return &BrokenPromise{fmt.Sprintf("its values are %v and %v", again.Best.Nearest(), again.Worst.Nearest())}
+	if !actual.Best.MayEqual(p.Best) || !actual.Worst.MayEqual(p.Worst) {
+		return &BrokenPromise{fmt.Sprintf("its values are %v and %v", actual.Best.Nearest(), actual.Worst.Nearest())}
 	}
 	return nil
 }
 
-// ConfirmScheduler solves the Markov chain of promise.WorstScheduler. It returns a *BrokenPromise unless the probability of the
-// formula in this chain is promise.Worst.
+// ConfirmScheduler solves the Markov chain that promise.WorstScheduler induces. It returns a *BrokenPromise if the probability
+// of the formula differs from promise.Worst.
 func (shield *Shield) ConfirmScheduler(ctx context.Context, promise *Promise) error {
 	probability, err := shield.ProbabilityUnder(ctx, promise.WorstScheduler)
 	if err != nil {
@@ -125,8 +123,8 @@ func (shield *Shield) ConfirmScheduler(ctx context.Context, promise *Promise) er
 	return nil
 }
 
-// ProbabilityUnder returns the probability of the formula from the first initial state under a memoryless scheduler. The scheduler makes
-// choice choices[s] in state s.
+// ProbabilityUnder returns the probability of the formula from the first initial state under a memoryless scheduler.
+// choices[s] is its choice in state s.
 func (shield *Shield) ProbabilityUnder(ctx context.Context, choices []uint32) (interval.Number, error) {
 	model := shield.Space.Model()
 	chosen := sparse.NewSet(model.NumChoices())
@@ -138,7 +136,7 @@ func (shield *Shield) ProbabilityUnder(ctx context.Context, choices []uint32) (i
 	return probability, err
 }
 
-// uniformChain returns the Markov chain of a model in which the choices of each state are equally likely. If exact is false, the
+// uniformChain returns the Markov chain of a model if all choices of a state are equally likely. If exact is false, the
 // probabilities are rounded, and a state may have several transitions to the same target.
 func uniformChain(model *sparse.Model, exact bool) (*sparse.Model, error) {
 	builder := sparse.NewBuilder(sparse.DTMC)
@@ -164,11 +162,10 @@ func uniformChain(model *sparse.Model, exact bool) (*sparse.Model, error) {
 	return chain, nil
 }
 
-// addUniformRow adds the transitions of state s of the chain of uniformChain, with exact probabilities. It adds up the probabilities of the
-// transitions to the same target, and keeps the order in which targets first occur.
+// addUniformRow adds the exact transitions of state s if all its choices are equally likely. It merges transitions to the same target.
 func addUniformRow(builder *sparse.Builder, model *sparse.Model, s int) {
 	first, end := model.Choices(s)
-	var targets []uint32
+	var targets []uint32 // the keys of sums, in the order of their first transitions
 	sums := map[uint32]*big.Rat{}
 	for transition := int(model.Start[first]); transition < int(model.Start[end]); transition++ {
 		target := model.Target[transition]
@@ -193,7 +190,7 @@ type Figures struct {
 	Allowed    int // allowed choices of deciding states
 }
 
-// Figures counts the reachable states and the choices that are allowed in them.
+// Figures counts the states that are reachable under the shield, and the choices of the states that have several.
 func (shield *Shield) Figures() Figures {
 	var figures Figures
 	for s := range shield.reachableStates().All() {

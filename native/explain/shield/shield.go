@@ -67,9 +67,8 @@ var (
 	errInexact   = errors.New("a shield needs exact probabilities")
 )
 
-// New computes a shield: it decides which choices are allowed. It tries floating-point bounds first, and computes in
-// rational arithmetic if these do not decide every choice.
-// The error is the context's, or says that the model is not an MDP with exact weights.
+// New computes a shield: the set of allowed choices. It tries floating-point bounds first. If they do not decide every choice, it
+// computes in rational arithmetic. The error is the context's, or the model is not an MDP with exact weights.
 func New(ctx context.Context, question *Question, opts *Options) (*Shield, error) {
 	model := question.Space.Model()
 	switch {
@@ -100,7 +99,7 @@ func New(ctx context.Context, question *Question, opts *Options) (*Shield, error
 	return shield, ctx.Err()
 }
 
-// tryFloats decides which choices are allowed by floating-point bounds. It reports whether these decide every choice.
+// tryFloats computes the allowed choices from floating-point bounds. It reports whether the bounds decide every choice.
 func (shield *Shield) tryFloats(ctx context.Context, threshold *big.Rat) (bool, error) {
 	if err := shield.computeValues(ctx, withFloats); err != nil {
 		return false, err
@@ -121,7 +120,7 @@ const (
 	withFloats    = false
 )
 
-// computeValues computes the values of states and choices: fractions if exact is true, and otherwise floating-point bounds.
+// computeValues computes the values of all states and choices: fractions if exact is true, else floating-point bounds.
 func (shield *Shield) computeValues(ctx context.Context, exact bool) error {
 	var err error
 	shield.stateValue, shield.bestChoice, err = shield.solve(ctx, shield.graph, shield.Max, exact)
@@ -139,11 +138,10 @@ func (shield *Shield) computeValues(ctx context.Context, exact bool) error {
 const epsilon = 1e-12
 
 // solve returns the maximal or minimal probability of the formula in each state, and a scheduler that attains it. The
-// probabilities are fractions if exact is true, and otherwise floating-point bounds. The maximal probability of a negated
-// formula is 1 minus the minimal probability of the formula.
+// probabilities are fractions if exact is true, else floating-point bounds.
 func (q *Question) solve(ctx context.Context, graph *sparse.Graph, maximize, exact bool) (*solve.Values, []uint32, error) {
 	direction := solve.Min
-	if maximize != q.Negated {
+	if maximize != q.Negated { // Pmax of a negated formula is 1 - Pmin of the formula
 		direction = solve.Max
 	}
 	solved, err := solve.Until(ctx, graph, q.Left, q.Right, direction, solve.Options{Exact: exact, Epsilon: epsilon, Scheduler: graph.Kind == sparse.MDP})
@@ -157,21 +155,22 @@ func (q *Question) solve(ctx context.Context, graph *sparse.Graph, maximize, exa
 	return solved, scheduler, nil
 }
 
-// complement returns 1 minus each probability.
-func complement(v *solve.Values) *solve.Values {
-	if v.Exact != nil {
-		exact := make([]*big.Rat, len(v.Exact))
-		for s, probability := range v.Exact {
+// complement returns 1 minus each probability. Bounds are rounded outwards.
+func complement(probabilities *solve.Values) *solve.Values {
+	if probabilities.Exact != nil {
+		exact := make([]*big.Rat, len(probabilities.Exact))
+		for s, probability := range probabilities.Exact {
 			exact[s] = new(big.Rat).Sub(one, probability)
 		}
 		return &solve.Values{Exact: exact}
 	}
-	out := &solve.Values{Lower: make([]float64, len(v.Lower)), Upper: make([]float64, len(v.Lower))}
-	for s := range v.Lower {
-		out.Lower[s] = roundDown(1 - v.Upper[s])
-		out.Upper[s] = roundUp(1 - v.Lower[s])
+	numStates := len(probabilities.Lower)
+	result := &solve.Values{Lower: make([]float64, numStates), Upper: make([]float64, numStates)}
+	for s := range numStates {
+		result.Lower[s] = roundDown(1 - probabilities.Upper[s])
+		result.Upper[s] = roundUp(1 - probabilities.Lower[s])
 	}
-	return out
+	return result
 }
 
 // roundDown and roundUp round the result of a few operations outwards, and limit it to a probability.
@@ -179,8 +178,8 @@ func roundDown(value float64) float64 { return min(max(0, interval.Below(value))
 
 func roundUp(value float64) float64 { return min(max(0, interval.Above(value)), 1) }
 
-// computeChoiceBounds computes bounds on the value of each choice: the expected bounds of its successors, rounded
-// outwards. In states where the formula is decided, every choice has the value of the state.
+// computeChoiceBounds computes floating-point bounds on the value of each choice. In a state where the formula is decided, every
+// choice has the value of the state.
 func (shield *Shield) computeChoiceBounds() {
 	model := shield.Space.Model()
 	lower, upper := make([]float64, model.NumChoices()), make([]float64, model.NumChoices())
@@ -197,7 +196,7 @@ func (shield *Shield) computeChoiceBounds() {
 	shield.choiceValue = &solve.Values{Lower: lower, Upper: upper}
 }
 
-// expectedBounds returns the expected lower and upper bound of the successors of a choice, rounded outwards.
+// expectedBounds returns bounds on the expected value of the successor of choice c, rounded outwards.
 func (shield *Shield) expectedBounds(c int) (lower, upper float64) {
 	model := shield.Space.Model()
 	first, end := model.Row(c)
@@ -206,15 +205,14 @@ func (shield *Shield) expectedBounds(c int) (lower, upper float64) {
 		lower += float64(weight * shield.stateValue.Lower[target])
 		upper += float64(weight * shield.stateValue.Upper[target])
 	}
-	// All terms are nonnegative. The relative error of a sum is at most that of a weight, plus a unit
+	// All terms are nonnegative. The relative error of a sum is at most the error of a weight, plus a unit
 	// roundoff for each product and each addition.
 	relErr := model.Err + float64(end-first+3)*0x1p-53
 	return roundDown(lower * (1 - relErr)), roundUp(upper * (1 + relErr))
 }
 
-// allowByBounds allows the choices whose loss is certainly within the threshold, by floating-point bounds. It decides
-// the choices near the threshold in rational arithmetic, if that needs at most half of the states. It reports whether
-// it decided all choices.
+// allowByBounds allows the choices whose loss is at most the threshold. It compares floating-point bounds, and decides the choices
+// near the threshold in rational arithmetic. It returns false if the rational arithmetic would need more than half of the states.
 func (shield *Shield) allowByBounds(ctx context.Context, threshold *big.Rat) (bool, error) {
 	model := shield.Space.Model()
 	shield.Allowed = sparse.NewSet(model.NumChoices())
@@ -223,17 +221,8 @@ func (shield *Shield) allowByBounds(ctx context.Context, threshold *big.Rat) (bo
 		if s&0xffff == 0 && ctx.Err() != nil {
 			return false, ctx.Err()
 		}
-		first, end := model.Choices(s)
-		thresholdLow, thresholdHigh := shield.thresholdBounds(threshold, s)
-		for c := first; c < end; c++ {
-			lossLow, lossHigh := shield.lossBounds(s, c)
-			switch {
-			case shield.isDecided(s) || end-first == 1 || lossHigh <= thresholdLow:
-				shield.Allowed.Add(c)
-			case lossLow <= thresholdHigh:
-				undecided.Add(c)
-				states.Add(s)
-			}
+		if shield.allowChoicesByBounds(s, threshold, undecided) {
+			states.Add(s)
 		}
 	}
 	if undecided.Empty() {
@@ -247,7 +236,25 @@ func (shield *Shield) allowByBounds(ctx context.Context, threshold *big.Rat) (bo
 	return true, shield.allowExactly(ctx, threshold, relevant, undecided, states, reachable)
 }
 
-// thresholdBounds returns bounds on the loss that is allowed in a state: the threshold, or its product with the value
+// allowChoicesByBounds allows the choices of state s whose loss certainly is at most the threshold. It adds the choices that
+// bounds do not decide to undecided, and reports whether there are any.
+func (shield *Shield) allowChoicesByBounds(s int, threshold *big.Rat, undecided *sparse.Set) (hasUndecided bool) {
+	first, end := shield.Space.Model().Choices(s)
+	thresholdLow, thresholdHigh := shield.thresholdBounds(threshold, s)
+	for c := first; c < end; c++ {
+		lossLow, lossHigh := shield.lossBounds(s, c)
+		switch {
+		case shield.isDecided(s) || end-first == 1 || lossHigh <= thresholdLow:
+			shield.Allowed.Add(c)
+		case lossLow <= thresholdHigh:
+			undecided.Add(c)
+			hasUndecided = true
+		}
+	}
+	return hasUndecided
+}
+
+// thresholdBounds returns bounds on the absolute loss that is allowed in state s. A relative threshold is multiplied by the value
 // of the state.
 func (shield *Shield) thresholdBounds(threshold *big.Rat, s int) (low, high float64) {
 	nearest, _ := threshold.Float64()
@@ -259,8 +266,7 @@ func (shield *Shield) thresholdBounds(threshold *big.Rat, s int) (low, high floa
 	return low, high
 }
 
-// lossBounds returns bounds on the absolute loss of choice c of state s: the difference between the best value of the
-// state and the value of the choice.
+// lossBounds returns bounds on the absolute loss of choice c of state s: the distance of its value to the best value of the state.
 func (shield *Shield) lossBounds(s, c int) (low, high float64) {
 	const slack = 0x1p-50 // a bound on the rounding error of a difference of probabilities
 	stateLow, stateHigh := shield.stateValue.Lower[s], shield.stateValue.Upper[s]
@@ -271,8 +277,7 @@ func (shield *Shield) lossBounds(s, c int) (low, high float64) {
 	return choiceLow - stateHigh - slack, choiceHigh - stateLow + slack
 }
 
-// relevantChoices returns the choices that the exact computation needs: the undecided choices, and all choices that may be the best choice of
-// their state, according to the bounds.
+// relevantChoices returns the undecided choices, and all choices that may be best in their state according to the bounds.
 func (shield *Shield) relevantChoices(undecided *sparse.Set) *sparse.Set {
 	model := shield.Space.Model()
 	relevant := undecided.Clone()
@@ -291,8 +296,8 @@ func (shield *Shield) relevantChoices(undecided *sparse.Set) *sparse.Set {
 	return relevant
 }
 
-// allowExactly allows the undecided choices whose exact loss is within the threshold. states has the states of these choices. The exact values
-// are computed in the model with the relevant choices only; reachable has the states that these choices lead to.
+// allowExactly allows the undecided choices whose exact loss is at most the threshold. states are the states of the undecided choices.
+// It solves the model that has only the relevant choices, on the states that are reachable from states.
 func (shield *Shield) allowExactly(ctx context.Context, threshold *big.Rat, relevant, undecided, states, reachable *sparse.Set) error {
 	model := shield.Space.Model()
 	question := &Question{Space: shield.Space, Left: shield.Left.Intersect(reachable), Right: shield.Right, Negated: shield.Negated, Max: shield.Max}
@@ -340,7 +345,7 @@ func (shield *Shield) computeChoiceValues(ctx context.Context) error {
 	return nil
 }
 
-// exactChoiceValue returns the exact probability of choice c of state s, if best choices follow.
+// exactChoiceValue returns the exact probability of the formula after choice c of state s, if best choices follow.
 func (shield *Shield) exactChoiceValue(s, c int) *big.Rat {
 	if shield.isDecided(s) {
 		return shield.stateValue.Exact[s]
@@ -348,14 +353,15 @@ func (shield *Shield) exactChoiceValue(s, c int) *big.Rat {
 	model := shield.Space.Model()
 	sum, term := new(big.Rat), new(big.Rat)
 	first, end := model.Row(c)
-	for i := first; i < end; i++ {
-		sum.Add(sum, term.Mul(model.Rat(i), shield.stateValue.Exact[model.Target[i]]))
+	for transition := first; transition < end; transition++ {
+		successorValue := shield.stateValue.Exact[model.Target[transition]]
+		sum.Add(sum, term.Mul(model.Rat(transition), successorValue))
 	}
 	return sum
 }
 
-// lossOf returns the loss of a choice of state s that has the given value: the distance to the best value of the state. A relative loss is
-// divided by the best value. If the best value is 0, the relative loss is 0 for the value 0, and otherwise infinite, which is nil.
+// lossOf returns the exact loss of a choice of state s with the given value: the distance to the best value of the state. A relative
+// loss is divided by the best value. It returns nil for an infinite relative loss.
 func (shield *Shield) lossOf(s int, value *big.Rat) *big.Rat {
 	loss := new(big.Rat).Sub(shield.stateValue.Exact[s], value)
 	loss.Abs(loss)
@@ -368,8 +374,7 @@ func (shield *Shield) lossOf(s int, value *big.Rat) *big.Rat {
 	return loss.Quo(loss, shield.stateValue.Exact[s])
 }
 
-// choicesWithinLoss returns the choices whose loss is at most the threshold. The result is incomplete if
-// the context has ended.
+// choicesWithinLoss returns the choices whose exact loss is at most the threshold. The result is incomplete if the context has ended.
 func (shield *Shield) choicesWithinLoss(ctx context.Context, threshold *big.Rat) *sparse.Set {
 	model := shield.Space.Model()
 	choices := sparse.NewSet(model.NumChoices())
@@ -387,9 +392,8 @@ func (shield *Shield) choicesWithinLoss(ctx context.Context, threshold *big.Rat)
 	return choices
 }
 
-// allowByTotalLoss finds, by binary search, the greatest loss of one choice for which the worst allowed scheduler
-// loses at most the threshold from any initial state, and allows the choices with at most this loss. If there is
-// no such loss, it allows only a best scheduler.
+// allowByTotalLoss allows all choices up to a loss limit. It finds by binary search the greatest limit for which no allowed
+// scheduler loses more than the threshold. If no limit is small enough, it allows only a best scheduler.
 func (shield *Shield) allowByTotalLoss(ctx context.Context, threshold *big.Rat) error {
 	losses := shield.distinctLosses()
 	var searchErr error // ends the search
@@ -414,7 +418,7 @@ func (shield *Shield) allowByTotalLoss(ctx context.Context, threshold *big.Rat) 
 	return ctx.Err()
 }
 
-// distinctLosses returns the finite losses of all choices in increasing order, each once.
+// distinctLosses returns the finite losses of all choices in increasing order, without duplicates.
 func (shield *Shield) distinctLosses() []*big.Rat {
 	var losses []*big.Rat
 	model := shield.Space.Model()
@@ -430,24 +434,23 @@ func (shield *Shield) distinctLosses() []*big.Rat {
 	return slices.CompactFunc(losses, func(a, b *big.Rat) bool { return a.Cmp(b) == 0 })
 }
 
-// bestScheduler returns the choices of a best scheduler; in states where it allows any choice, all choices.
+// bestScheduler returns the choices of a best scheduler. A state in which it allows any choice has all its choices.
 func (shield *Shield) bestScheduler() *sparse.Set {
 	model := shield.Space.Model()
-	out := sparse.NewSet(model.NumChoices())
+	choices := sparse.NewSet(model.NumChoices())
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)
 		if best := shield.bestChoice[s]; best != sparse.None {
 			first, end = int(best), int(best)+1
 		}
 		for c := first; c < end; c++ {
-			out.Add(c)
+			choices.Add(c)
 		}
 	}
-	return out
+	return choices
 }
 
-// isTotalLossAllowed reports whether the worst allowed scheduler loses at most the threshold from every initial
-// state.
+// isTotalLossAllowed reports whether no allowed scheduler loses more than the threshold from any initial state.
 func (shield *Shield) isTotalLossAllowed(ctx context.Context, threshold *big.Rat) (bool, error) {
 	worst, _, err := shield.solve(ctx, sparse.NewGraph(shield.restricted()), !shield.Max, withFractions)
 	if err != nil {
@@ -471,8 +474,7 @@ func (shield *Shield) restricted() *sparse.Model {
 	return shield.Space.Model().Restrict(shield.Allowed)
 }
 
-// Correction returns the choice that replaces c in state s: c itself if it is allowed, and a best
-// choice otherwise.
+// Correction returns the allowed choice that replaces choice c in state s: c itself if it is allowed, else a best choice.
 func (shield *Shield) Correction(s, c int) int {
 	if shield.Allowed.Has(c) {
 		return c

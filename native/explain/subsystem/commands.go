@@ -21,11 +21,12 @@ type Numbering struct {
 	module []int // of each command
 }
 
-// NewNumbering returns the numbering of a program.
+// NewNumbering numbers the commands of a program, module by module. A command of a renamed module has the number of the original command.
 func NewNumbering(program *sema.Program) *Numbering {
 	numbering := &Numbering{first: make([]int, len(program.Modules))}
 	for i, module := range program.Modules {
-		if module.Base != "" { // a renamed module
+		isRenamed := module.Base != ""
+		if isRenamed {
 			continue
 		}
 		numbering.first[i] = len(numbering.module)
@@ -34,14 +35,18 @@ func NewNumbering(program *sema.Program) *Numbering {
 		}
 	}
 	for i := range program.Modules {
-		base := i
-		for program.Modules[base].Base != "" {
-			name := program.Modules[base].Base
-			base = slices.IndexFunc(program.Modules, func(module sema.Module) bool { return module.Name == name })
-		}
-		numbering.first[i] = numbering.first[base]
+		numbering.first[i] = numbering.first[originalModule(program, i)]
 	}
 	return numbering
+}
+
+// originalModule returns the index of the module that a renamed module was copied from, over several renamings, or the index itself.
+func originalModule(program *sema.Program, index int) int {
+	for program.Modules[index].Base != "" {
+		baseName := program.Modules[index].Base
+		index = slices.IndexFunc(program.Modules, func(module sema.Module) bool { return module.Name == baseName })
+	}
+	return index
 }
 
 // Len returns the number of commands.
@@ -56,28 +61,27 @@ func (n *Numbering) Command(i int) compile.CommandRef {
 	return compile.CommandRef{Module: m, Command: i - n.first[m]}
 }
 
-// Commands returns a minimal set of commands such that the model still violates the bound if all other commands are removed. It begins with
-// the commands that transitions between the given states need.
+// Commands returns a minimal set of commands that violates the bound without the other commands. It searches among the commands of
+// the transitions between the given states. A transition that several commands cause together needs all of them.
 //
-// In an MDP, the maximum over all schedulers must violate the bound. In a Markov chain, and for paths that violate the formula
-// (Formula.Violating), the transitions of removed commands are removed from the chain of the question, with their probability. A
-// transition that several commands cause together needs all of them.
+// In an MDP, the maximum over all schedulers must violate the bound. In a Markov chain, and for violating paths, removing a command
+// removes its transitions from question.Chain with their probability.
 func Commands(ctx context.Context, question *Question, states *Found) (*Found, error) {
 	use := &commandUse{question: question, numbering: NewNumbering(question.Space.Program())}
 	if err := use.collect(ctx); err != nil {
 		return nil, err
 	}
 	candidates := use.commandsByScore(states.Kept)
-	kept := sparse.SetOf(use.numbering.Len(), candidates...)
+	all := sparse.SetOf(use.numbering.Len(), candidates...)
 	test := func(kept *sparse.Set) (sufficiency, *big.Rat, error) { return use.sufficient(ctx, kept) }
-	result, lower, err := test(kept)
+	result, lower, err := test(all)
 	switch {
 	case err != nil:
 		return nil, err
 	case result != sufficient:
 		return nil, errors.New("could not prove that the commands of the critical states violate the bound by themselves")
 	}
-	found, err := minimize(ctx, kept, candidates, test, lower)
+	found, err := minimize(ctx, all, candidates, test, lower)
 	if err != nil {
 		return nil, err
 	}
@@ -85,8 +89,7 @@ func Commands(ctx context.Context, question *Question, states *Found) (*Found, e
 	return found, nil
 }
 
-// commandsByScore returns the commands that transitions between the given states need. The commands with the least probable paths are
-// first.
+// commandsByScore returns the commands of the transitions between the given states. Commands with less probable paths are first.
 func (use *commandUse) commandsByScore(states *sparse.Set) []int {
 	score := use.commandScores(states)
 	var commands []int
@@ -114,7 +117,7 @@ func (use *commandUse) restrictsChain() bool {
 	return use.question.Space.Model().Kind != sparse.MDP || use.question.Formula.Violating
 }
 
-// collect records the commands of every choice of an MDP, or of every step of a Markov chain.
+// collect records which commands cause each choice of an MDP, or each transition of a Markov chain.
 func (use *commandUse) collect(ctx context.Context) error {
 	model := use.question.Space.Model()
 	if model.Kind == sparse.MDP {
@@ -137,7 +140,7 @@ func (use *commandUse) collect(ctx context.Context) error {
 	})
 }
 
-// addStepCommands adds commands to those that make the step from a state to a target, each once.
+// addStepCommands adds commands to the set of commands that lead from state s to a target state.
 func (use *commandUse) addStepCommands(s, target int, commands []int) {
 	key := uint64(s)<<32 | uint64(target)
 	for _, command := range commands {
@@ -147,8 +150,7 @@ func (use *commandUse) addStepCommands(s, target int, commands []int) {
 	}
 }
 
-// commandSets returns sets of commands that cause the transition between two nodes of the chain. The transition is
-// possible if all commands of one of the sets are kept.
+// commandSets returns the alternative sets of commands that cause the transition between two nodes of the chain. Each set is sufficient.
 func (use *commandUse) commandSets(from, to uint32) [][]int {
 	chain := use.question.Chain
 	if use.stepCommands != nil {
@@ -157,9 +159,8 @@ func (use *commandUse) commandSets(from, to uint32) [][]int {
 	return use.alternatives[chain.Choice[from]]
 }
 
-// commandScores returns, for each command, the best score of a transition between the given states that needs
-// the command; infinity if there is none. The score of a transition is the worse one of its two nodes, as
-// pathScores returns it: lower scores belong to more probable paths.
+// commandScores returns, for each command, the least score of its transitions between the given states, or infinity if it has none.
+// Lower scores belong to more probable paths. The score of a transition is the greater score of its two nodes.
 func (use *commandUse) commandScores(states *sparse.Set) []float64 {
 	chain := use.question.Chain
 	best := slices.Repeat([]float64{math.Inf(1)}, use.numbering.Len())
@@ -182,7 +183,7 @@ func (use *commandUse) commandScores(states *sparse.Set) []float64 {
 	return best
 }
 
-// firstCommandSet returns the first set of commands that can make a step; nil if there is none.
+// firstCommandSet returns the first set of commands that causes the transition between two nodes, or nil if there is no set.
 func (use *commandUse) firstCommandSet(node, target uint32) []int {
 	if sets := use.commandSets(node, target); len(sets) > 0 {
 		return sets[0]
@@ -190,8 +191,7 @@ func (use *commandUse) firstCommandSet(node, target uint32) []int {
 	return nil
 }
 
-// sufficient decides whether the kept commands alone violate the bound: in the chain of the question if restrictsChain, and otherwise in the
-// model. If they do, the fraction is a lower bound on the probability.
+// sufficient decides whether the kept commands alone violate the bound. If they do, the fraction is a lower bound on the probability.
 func (use *commandUse) sufficient(ctx context.Context, kept *sparse.Set) (sufficiency, *big.Rat, error) {
 	if use.restrictsChain() {
 		return use.sufficientInChain(ctx, kept)
@@ -208,7 +208,8 @@ func (use *commandUse) sufficient(ctx context.Context, kept *sparse.Set) (suffic
 	})
 }
 
-// sufficientInChain is sufficient for the chain of the question.
+// sufficientInChain decides whether the chain violates the bound if only the kept commands remain. If it does, the fraction is a
+// lower bound on the probability.
 func (use *commandUse) sufficientInChain(ctx context.Context, kept *sparse.Set) (sufficiency, *big.Rat, error) {
 	graph := sparse.NewGraph(use.restrictedChain(kept))
 	numNodes := graph.NumStates()
@@ -228,8 +229,7 @@ func containsAll(set *sparse.Set, commands []int) bool {
 	return !slices.ContainsFunc(commands, func(command int) bool { return !set.Has(command) })
 }
 
-// restrictedChain returns the chain in which transitions that need removed commands lead to an
-// additional absorbing state.
+// restrictedChain redirects the transitions of removed commands to an additional absorbing state, and returns the new chain.
 func (use *commandUse) restrictedChain(kept *sparse.Set) *sparse.Model {
 	chain := use.question.Chain.Model
 	sink := uint32(chain.NumStates())
@@ -246,31 +246,30 @@ func (use *commandUse) restrictedChain(kept *sparse.Set) *sparse.Model {
 	}
 	builder.State()
 	builder.Loop(sink)
-	out := builder.Finish()
-	out.Initial = chain.Initial
-	return out
+	restricted := builder.Finish()
+	restricted.Initial = chain.Initial
+	return restricted
 }
 
-// restrictedModel returns the MDP without the choices that need removed commands. A state without
-// choices gets a self-loop.
+// restrictedModel returns the MDP without the choices of removed commands. A state without choices gets a self-loop.
 func (use *commandUse) restrictedModel(kept *sparse.Set) *sparse.Model {
 	model := use.question.Space.Model()
 	builder := sparse.NewDerivedBuilder(model, sparse.MDP)
-	same := func(i int) uint32 { return model.Target[i] }
+	sameTarget := func(transition int) uint32 { return model.Target[transition] }
 	for s := range model.NumStates() {
 		builder.State()
-		before := builder.NumChoices()
+		numChoicesBefore := builder.NumChoices()
 		first, end := model.Choices(s)
 		for c := first; c < end; c++ {
 			if someSetIsKept(use.alternatives[c], kept) {
-				builder.Copy(c, same)
+				builder.Copy(c, sameTarget)
 			}
 		}
-		if builder.NumChoices() == before {
+		if builder.NumChoices() == numChoicesBefore {
 			builder.Loop(uint32(s))
 		}
 	}
-	out := builder.Finish()
-	out.Initial = model.Initial
-	return out
+	restricted := builder.Finish()
+	restricted.Initial = model.Initial
+	return restricted
 }

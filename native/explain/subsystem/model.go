@@ -11,9 +11,8 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Model returns the text of the model with the kept commands only. A module keeps its alphabet, so that
-// synchronisation with it still blocks: an action without commands gets a command that is never
-// enabled.
+// Model returns the text of the model with the kept commands only. An action that has lost all its commands in a module gets a
+// command that is never enabled: so the module still blocks the action.
 func Model(tree *syntax.Model, program *sema.Program, kept *sparse.Set) ([]byte, error) {
 	numbering := NewNumbering(program)
 	restricted := *tree
@@ -36,12 +35,12 @@ func Model(tree *syntax.Model, program *sema.Program, kept *sparse.Set) ([]byte,
 	return text.Bytes(), err
 }
 
-// restrictModule returns a module with its kept commands, and a disabled command for each action that has no
-// kept command. first is the number of the module's first command.
+// restrictModule returns a module with its kept commands, and a disabled command for each action without a kept command.
+// first is the number of the module's first command.
 func restrictModule(module *syntax.Module, kept *sparse.Set, first int) *syntax.Module {
 	restricted := *module
 	restricted.Commands = nil
-	alphabet := map[string]bool{}
+	alphabet := map[string]bool{} // the actions of the commands in restricted
 	for i, command := range module.Commands {
 		if !kept.Has(first + i) {
 			continue
@@ -60,13 +59,13 @@ func restrictModule(module *syntax.Module, kept *sparse.Set, first int) *syntax.
 	return &restricted
 }
 
-// disabledCommand returns a command with guard false.
+// disabledCommand returns a command with the guard false.
 func disabledCommand(action *syntax.Ident) *syntax.Command {
 	never, _ := syntax.ParseExpr("", []byte("false")) // cannot fail
 	return &syntax.Command{Action: action, Guard: never, Updates: []*syntax.Update{{}}}
 }
 
-// CommandText returns a command as text in one line.
+// CommandText returns a command in PRISM's language, in one line and without comments.
 func CommandText(command *syntax.Command) (string, error) {
 	var text bytes.Buffer
 	plain := *command
@@ -77,7 +76,7 @@ func CommandText(command *syntax.Command) (string, error) {
 	return strings.Join(strings.Fields(text.String()), " "), nil
 }
 
-// TextOf returns the syntax of the command with a number, and of its module; nil if there is none.
+// TextOf returns the syntax of the command with the given number, and of its module. It returns nil if there is no such command.
 func TextOf(tree *syntax.Model, program *sema.Program, number int) (*syntax.Module, *syntax.Command) {
 	wanted := NewNumbering(program).Command(number)
 	module := 0

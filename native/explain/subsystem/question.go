@@ -46,24 +46,18 @@ const (
 	unknown
 )
 
-// compareWithBound decides whether the value of a state violates the bound. It computes floating-point bounds first, and fractions if these
-// do not decide and size, the number of states, is at most exactLimit. If the result is sufficient, the fraction is a lower bound on the
-// value.
-func (q *Question) compareWithBound(state, size int, value func(solve.Options) (*solve.Values, error)) (sufficiency, *big.Rat, error) {
-	bounds, boundsErr := value(solve.Options{Epsilon: 1e-10})
-	if boundsErr == nil {
-		lower, upper := new(big.Rat).SetFloat64(bounds.Lower[state]), new(big.Rat).SetFloat64(bounds.Upper[state])
-		if q.violates(lower) {
-			return sufficient, lower, nil
-		}
-		if !q.violates(upper) {
-			return insufficient, nil, nil
-		}
+// compareWithBound decides whether the probability in a state violates the bound. It computes floating-point bounds first, and a
+// fraction if they do not decide. The result is unknown if a fraction is needed and there are more than exactLimit states.
+// If the result is sufficient, lower is a lower bound on the probability.
+func (q *Question) compareWithBound(state, numStates int, compute valueSolver) (result sufficiency, lower *big.Rat, err error) {
+	result, lower, boundsErr := q.compareByFloats(state, compute)
+	if result != unknown {
+		return result, lower, nil
 	}
-	if size > exactLimit {
+	if numStates > exactLimit {
 		return unknown, nil, boundsErr
 	}
-	values, err := value(solve.Options{Exact: true})
+	values, err := compute(solve.Options{Exact: true})
 	if err != nil {
 		return unknown, nil, err
 	}
@@ -73,19 +67,39 @@ func (q *Question) compareWithBound(state, size int, value func(solve.Options) (
 	return insufficient, nil, nil
 }
 
-// violates reports whether a probability exceeds the bound, or reaches it if OrEqual is true.
-func (q *Question) violates(value *big.Rat) bool {
-	order := value.Cmp(q.Bound)
+// valueSolver computes the probabilities of all states.
+type valueSolver func(solve.Options) (*solve.Values, error)
+
+// compareByFloats decides whether the probability in a state violates the bound. The result is unknown if floating-point bounds do
+// not decide or cannot be computed. If the result is sufficient, lower is a lower bound on the probability.
+func (q *Question) compareByFloats(state int, compute valueSolver) (result sufficiency, lower *big.Rat, err error) {
+	bounds, err := compute(solve.Options{Epsilon: 1e-10})
+	if err != nil {
+		return unknown, nil, err
+	}
+	lower, upper := new(big.Rat).SetFloat64(bounds.Lower[state]), new(big.Rat).SetFloat64(bounds.Upper[state])
+	switch {
+	case q.violates(lower):
+		return sufficient, lower, nil
+	case !q.violates(upper):
+		return insufficient, nil, nil
+	}
+	return unknown, nil, nil
+}
+
+// violates reports whether a probability exceeds the bound, or equals it if OrEqual is true.
+func (q *Question) violates(probability *big.Rat) bool {
+	order := probability.Cmp(q.Bound)
 	return order > 0 || order == 0 && q.OrEqual
 }
 
 // sufficiencyTest decides whether the kept members are sufficient. If they are, the fraction is a lower bound on the probability.
 type sufficiencyTest func(kept *sparse.Set) (sufficiency, *big.Rat, error)
 
-// minimize returns a smaller set of sufficient members, by removing members of kept in the given order. lower is a lower bound on the
-// probability with kept.
-func minimize(ctx context.Context, kept *sparse.Set, order []int, test sufficiencyTest, lower *big.Rat) (*Found, error) {
-	found := &Found{Kept: kept.Clone(), Lower: lower, Minimal: true}
+// minimize removes unnecessary members from a sufficient set, in the given order. lower is a lower bound on the probability with
+// the whole set.
+func minimize(ctx context.Context, sufficientSet *sparse.Set, order []int, test sufficiencyTest, lower *big.Rat) (*Found, error) {
+	found := &Found{Kept: sufficientSet.Clone(), Lower: lower, Minimal: true}
 	groupSize := max(len(order)/8, 1)
 	for group := range slices.Chunk(order, groupSize) {
 		if err := found.remove(ctx, group, test); err != nil {
@@ -95,7 +109,7 @@ func minimize(ctx context.Context, kept *sparse.Set, order []int, test sufficien
 	return found, nil
 }
 
-// remove removes a group of members if the others are sufficient. Otherwise it tries to remove each half of the group.
+// remove removes a group of members if the other members are sufficient. If they are not, it tries to remove each half of the group.
 func (found *Found) remove(ctx context.Context, group []int, test sufficiencyTest) error {
 	if err := ctx.Err(); err != nil {
 		return err

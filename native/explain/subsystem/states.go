@@ -18,9 +18,10 @@ import (
 // errNotExceeded is the error of States for a model that does not violate the bound.
 var errNotExceeded = errors.New("the model does not violate the bound, so no part of it does")
 
-// States returns a minimal set of states such that the paths of the chain within the set violate the bound. It orders the states by the
-// probability of the most probable path through each, finds the shortest prefix that violates the bound, and removes unnecessary states
-// from it.
+// States returns a minimal critical subsystem: a set of states such that the paths within the set violate the bound. It begins with
+// the states of the most probable paths, and then removes unnecessary states.
+//
+// Source: Wimmer et al., Minimal counterexamples for linear-time probabilistic verification (2014).
 func States(ctx context.Context, question *Question) (*Found, error) {
 	graph := sparse.NewGraph(question.Chain.Model)
 	test := func(kept *sparse.Set) (sufficiency, *big.Rat, error) {
@@ -53,19 +54,21 @@ func States(ctx context.Context, question *Question) (*Found, error) {
 func (q *Question) statesByScore() []int {
 	best := map[int]float64{} // the least score of the nodes of each state; lower scores belong to more probable paths
 	for node, score := range pathScores(q.Chain.Model, q.Chain.Target) {
+		if math.IsInf(score, 1) {
+			continue
+		}
 		state := int(q.Chain.State[node])
-		known, ok := best[state]
-		if !math.IsInf(score, 1) && (!ok || score < known) {
+		if known, isKnown := best[state]; !isKnown || score < known {
 			best[state] = score
 		}
 	}
 	return slices.SortedFunc(maps.Keys(best), func(a, b int) int { return cmp.Or(cmp.Compare(best[a], best[b]), cmp.Compare(a, b)) })
 }
 
-// sufficientPrefix returns the shortest prefix of the states that passes the test, or all of them. It searches by bisection, because a
-// longer prefix only adds paths.
+// sufficientPrefix returns the shortest prefix of the states that passes the test, or all states.
 func (q *Question) sufficientPrefix(order []int, test sufficiencyTest) ([]int, error) {
 	var firstErr error
+	// Binary search is possible because a longer prefix only adds paths.
 	count := sort.Search(len(order), func(count int) bool {
 		result, _, err := test(q.setOf(order[:count]))
 		firstErr = cmp.Or(firstErr, err)
@@ -88,8 +91,8 @@ func countDistinct(states []uint32) int {
 	return len(seen)
 }
 
-// sufficientStates decides whether the paths of the chain that stay in the kept states violate the bound. The fraction
-// is a lower bound on the probability of these paths.
+// sufficientStates decides whether the paths through kept states only violate the bound. The fraction is a lower bound on the
+// probability of these paths.
 func (q *Question) sufficientStates(ctx context.Context, graph *sparse.Graph, kept *sparse.Set) (sufficiency, *big.Rat, error) {
 	numNodes := graph.NumStates()
 	left, right := sparse.NewSet(numNodes), sparse.NewSet(numNodes)
@@ -106,8 +109,8 @@ func (q *Question) sufficientStates(ctx context.Context, graph *sparse.Graph, ke
 	})
 }
 
-// pathScores returns, for each node, the negative logarithm of the probability of the most probable path through it to a target; infinity if
-// there is none. The scores only determine an order, so they have no error bounds.
+// pathScores returns a score for each node: the negative logarithm of the probability of the most probable path through the node to
+// a target. The score is infinite if no path to a target has the node. Scores have no error bounds; they only determine an order.
 func pathScores(model *sparse.Model, target *sparse.Set) []float64 {
 	numNodes := model.NumStates()
 	outgoing, incoming := make([][]arc, numNodes), make([][]arc, numNodes)
@@ -135,27 +138,28 @@ type arc struct {
 	length float64
 }
 
-// shortestDistances returns the distance of each node from the nearest node of from. arcs has the arcs that begin at each node. A negative
-// length is a rounding error, and counts as zero.
+// shortestDistances returns the distance of each node from the nearest source. arcs[node] are the arcs that begin at a node.
+// A negative length is a rounding error, and counts as zero.
 //
 // Source: Dijkstra (1959).
-func shortestDistances(from []int, arcs [][]arc) []float64 {
+func shortestDistances(sources []int, arcs [][]arc) []float64 {
 	distances := slices.Repeat([]float64{math.Inf(1)}, len(arcs))
 	queue := &nodeQueue{}
-	for _, node := range from {
+	for _, node := range sources {
 		distances[node] = 0
 		heap.Push(queue, queuedNode{node, 0})
 	}
 	for queue.Len() > 0 {
 		nearest := heap.Pop(queue).(queuedNode)
-		if nearest.distance > distances[nearest.node] {
+		isOutdated := nearest.distance > distances[nearest.node]
+		if isOutdated {
 			continue
 		}
-		for _, step := range arcs[nearest.node] {
-			distance := nearest.distance + max(step.length, 0)
-			if distance < distances[step.node] {
-				distances[step.node] = distance
-				heap.Push(queue, queuedNode{step.node, distance})
+		for _, arc := range arcs[nearest.node] {
+			distance := nearest.distance + max(arc.length, 0)
+			if distance < distances[arc.node] {
+				distances[arc.node] = distance
+				heap.Push(queue, queuedNode{arc.node, distance})
 			}
 		}
 	}

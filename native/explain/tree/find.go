@@ -64,21 +64,20 @@ type Found struct {
 	isRestricted []bool
 }
 
-// Find returns a tree for a task. It grows trees for several tolerances, takes the smallest one within
-// the allowed loss, and prunes it. The error is the context's or the judge's, or says that there are
-// too many states.
+// Find returns a small decision tree for a task. It grows a tree for each of several tolerances, takes the smallest tree within
+// the allowed loss, and prunes it. The error is the context's or the judge's, or there are too many states.
 func Find(ctx context.Context, task *Task) (*Found, error) {
 	var best *treeSearch
-	judged := 0
+	numJudged := 0
 	for _, tolerance := range growTolerances(task) {
 		if tolerance == nil && best != nil {
-			break // the tree with the scheduler's choices is the last resort
+			break // the tree with only the scheduler's choices is needed only if no other tree is allowed
 		}
 		search := newTreeSearch(ctx, task, tolerance)
 		if err := search.growAndJudge(ctx); err != nil {
 			return nil, err
 		}
-		judged += search.result.Judged
+		numJudged += search.result.Judged
 		isAllowed := search.result.Loss <= search.allowedLoss()
 		if isAllowed && (best == nil || search.result.Grown < best.result.Grown) {
 			best = search
@@ -87,14 +86,14 @@ func Find(ctx context.Context, task *Task) (*Found, error) {
 			return nil, fmt.Errorf("found a loss of up to %g for the tree with the scheduler's choices, wanted at most %g", search.result.Loss, search.allowedLoss())
 		}
 	}
-	best.result.Judged = judged
+	best.result.Judged = numJudged
 	if err := best.prune(ctx); err != nil {
 		return nil, err
 	}
 	return best.result, nil
 }
 
-// growAndJudge learns a tree, and sets its loss and its number of leaves.
+// growAndJudge learns a tree, and records its loss and its number of leaves.
 func (search *treeSearch) growAndJudge(ctx context.Context) error {
 	if err := search.growUntilClosed(ctx); err != nil {
 		return err
@@ -112,8 +111,8 @@ func (search *treeSearch) growAndJudge(ctx context.Context) error {
 // allowedLoss returns the greatest loss of value that a tree may have.
 func (t *Task) allowedLoss() float64 { return max(t.Loss, t.Slack) }
 
-// growTolerances returns the tolerances with which Find grows trees: how much worse than the optimum a choice may be. nil
-// stands for the scheduler's own choices, which lose nothing.
+// growTolerances returns the tolerances to grow trees with: how much worse than the optimum a choice may be. nil allows only the
+// scheduler's choices.
 func growTolerances(task *Task) []*float64 {
 	var tolerances []*float64
 	if task.Allowed != nil {
@@ -153,10 +152,12 @@ func newTreeSearch(ctx context.Context, task *Task, tolerance *float64) *treeSea
 	}
 	search.values = make([]int32, len(search.vars))
 	for s := range model.NumStates() {
-		if first, end := model.Choices(s); end-first > 1 {
-			for c := first; c < end; c++ {
-				search.result.isRestricted[search.actionOf(c)] = true
-			}
+		first, end := model.Choices(s)
+		if end-first == 1 {
+			continue
+		}
+		for c := first; c < end; c++ {
+			search.result.isRestricted[search.actionOf(c)] = true
 		}
 	}
 	return search
@@ -170,12 +171,15 @@ func (search *treeSearch) actionOf(c int) sparse.Action {
 	return search.model.Actions[c]
 }
 
-// mustDecide reports whether the tree has to decide in a state: the state has several choices, or its only
-// choice has an action that occurs in a state with several choices.
+// mustDecide reports whether the tree must have a decision for a state with this valuation.
 func (search *treeSearch) mustDecide(state int) bool {
 	first, end := search.model.Choices(state)
+	if hasSeveralChoices := end-first > 1; hasSeveralChoices {
+		return true
+	}
+	// The module of the tree would block the action of the only choice.
 	action := search.actionOf(first)
-	return end-first > 1 || action != sparse.NoAction && search.result.isRestricted[action]
+	return action != sparse.NoAction && search.result.isRestricted[action]
 }
 
 // decisionsIn returns the decision that identifies each choice of a state. The next call overwrites the result.
@@ -194,7 +198,7 @@ func (search *treeSearch) decisionsIn(s int) []Decision {
 	return search.decisions
 }
 
-// countSimilar returns how many of the decisions have the action and the module of the given one.
+// countSimilar returns the number of decisions with the same action and module as wanted.
 func countSimilar(decisions []Decision, wanted Decision) int {
 	count := 0
 	for _, decision := range decisions {
@@ -205,11 +209,12 @@ func countSimilar(decisions []Decision, wanted Decision) int {
 	return count
 }
 
-// moduleChoices returns the choices of a state as the program has them, with their modules. It returns
-// nil if the modules are not needed, as all choices have actions, or if they are unknown.
+// moduleChoices returns the program's choices in a state, with their modules. It returns nil if every choice has an action, or if
+// the modules are unknown.
 func (search *treeSearch) moduleChoices(s int) []compile.Choice {
 	first, end := search.model.Choices(s)
-	if search.expander == nil || search.model.Actions != nil && !slices.Contains(search.model.Actions[first:end], sparse.NoAction) {
+	allHaveActions := search.model.Actions != nil && !slices.Contains(search.model.Actions[first:end], sparse.NoAction)
+	if search.expander == nil || allHaveActions {
 		return nil
 	}
 	enabled, err := search.expander.Enabled(search.Space.State(search.values, s))
@@ -219,7 +224,7 @@ func (search *treeSearch) moduleChoices(s int) []compile.Choice {
 	return enabled.List
 }
 
-// choiceOf returns the choice of a state that a decision identifies. It returns -1 if there is none.
+// choiceOf returns the choice of state s that a decision identifies, or -1 if there is no such choice.
 func (search *treeSearch) choiceOf(s int, wanted Decision) int {
 	position := slices.Index(search.decisionsIn(s), wanted)
 	if position < 0 {
@@ -229,7 +234,7 @@ func (search *treeSearch) choiceOf(s int, wanted Decision) int {
 	return first + position
 }
 
-// addExample adds a state and its allowed decisions to the examples, if the tree has to decide there.
+// addExample adds a state and its allowed decisions to the examples, if the tree must decide in the state.
 func (search *treeSearch) addExample(s int) error {
 	search.seenStates.Add(s)
 	if !search.mustDecide(s) {
@@ -250,17 +255,16 @@ func (search *treeSearch) addExample(s int) error {
 	return nil
 }
 
-// isAllowed reports whether the tree may take choice c of state s: it is the scheduler's choice, the
-// scheduler leaves the choice open, or the choice is within the tolerance.
+// isAllowed reports whether the tree may take choice c of state s: the scheduler allows it, or its loss is within the tolerance.
 func (search *treeSearch) isAllowed(s, c int) bool {
-	best := search.Choices[s]
-	if best == sparse.None || int(best) == c {
+	scheduled := search.Choices[s]
+	if scheduled == sparse.None || int(scheduled) == c {
 		return true
 	}
 	return search.tolerance != nil && search.Allowed(s, c, *search.tolerance)
 }
 
-// numberOf returns the number of a decision. It gives a new decision the next number.
+// numberOf returns the number of a decision. A new decision gets the next number.
 func (search *treeSearch) numberOf(decision Decision) int {
 	number, found := search.decisionNumber[decision]
 	if !found {
@@ -275,19 +279,19 @@ func (search *treeSearch) numberOf(decision Decision) int {
 // the scheduler's choice is allowed there.
 const maxRounds = 10
 
-// growUntilClosed learns trees until one decides in all states that it reaches. After each tree, the states
-// that it reaches become examples.
+// growUntilClosed learns trees until all reachable states of the tree are examples. The reachable states of each tree become
+// examples for the next tree.
 func (search *treeSearch) growUntilClosed(ctx context.Context) error {
 	for round := 0; ; round++ {
 		reached, err := search.reachable(ctx, func(s int) (from, to int) { return search.choicesToFollow(s, round) })
 		if err != nil {
 			return err
 		}
-		changed, err := search.addExamples(reached)
+		hasNewDecision, err := search.addExamples(reached)
 		if err != nil {
 			return err
 		}
-		if !changed {
+		if !hasNewDecision {
 			if search.result.Root == nil {
 				search.result.Root = &Node{}
 			}
@@ -300,22 +304,20 @@ func (search *treeSearch) growUntilClosed(ctx context.Context) error {
 	}
 }
 
-// addExamples makes the states of a set examples, unless they are. It reports whether the tree must decide in a new
-// example.
-func (search *treeSearch) addExamples(states *sparse.Set) (bool, error) {
-	changed := false
+// addExamples adds the unseen states of a set to the examples. It reports whether the tree must decide in one of these states.
+func (search *treeSearch) addExamples(states *sparse.Set) (hasNewDecision bool, err error) {
 	for s := range states.Minus(search.seenStates).All() {
-		changed = changed || search.mustDecide(s)
+		hasNewDecision = hasNewDecision || search.mustDecide(s)
 		if err := search.addExample(s); err != nil {
 			return false, err
 		}
 	}
-	return changed, nil
+	return hasNewDecision, nil
 }
 
-// choicesToFollow returns the choices of a state whose successors growUntilClosed visits, as a range: from <= c < to.
-// For a state that is an example it is the choice of the tree, and for other states the choice of the scheduler. All
-// choices are followed if the tree need not decide in the state, or after maxRounds rounds if several are allowed.
+// choicesToFollow returns the choices c of state s with from <= c < to, whose successors become examples. A state that was seen has the
+// choice of the current tree; a new state has the choice of the scheduler. All choices are followed if the tree need not decide.
+// After maxRounds rounds all choices are followed where several are allowed, to end the search.
 func (search *treeSearch) choicesToFollow(s, round int) (from, to int) {
 	first, end := search.model.Choices(s)
 	scheduled := search.Choices[s]
@@ -332,8 +334,8 @@ func (search *treeSearch) choicesToFollow(s, round int) (from, to int) {
 	return int(scheduled), int(scheduled) + 1
 }
 
-// reachable returns the states that are reachable if each state s has the choices c with from <= c < to,
-// where choices(s) returns from and to. It returns nil if from is negative for a reachable state.
+// reachable returns the states that are reachable by the choices c with from <= c < to, for the range that choices(s) returns in
+// state s. It returns nil if from is negative in a reachable state.
 func (search *treeSearch) reachable(ctx context.Context, choices func(s int) (from, to int)) (*sparse.Set, error) {
 	seen := sparse.NewSet(search.model.NumStates())
 	queue := slices.Clone(search.model.Initial)
@@ -359,20 +361,20 @@ func (search *treeSearch) reachable(ctx context.Context, choices func(s int) (fr
 	return seen, nil
 }
 
-// judge returns an upper bound on the loss of value under the current tree, and the number of reachable states in which the tree decides. It
-// removes the choices that the tree does not make, and calls Judge for the rest. The loss is infinite if the tree reaches a state where no
-// choice corresponds to the decision of the tree.
+// judge returns an upper bound on the loss of value under the current tree, and the number of reachable states in which the tree
+// decides. The loss is infinite if the tree's decision identifies no choice in a reachable state.
 func (search *treeSearch) judge(ctx context.Context) (loss float64, numDecided int, err error) {
 	search.result.Judged++
-	kept := sparse.NewSet(search.model.NumChoices())
+	decided := sparse.NewSet(search.model.NumStates())
+	chosen := sparse.NewSet(search.model.NumChoices())
 	reached, err := search.reachable(ctx, func(s int) (from, to int) {
 		if !search.mustDecide(s) {
 			return search.model.Choices(s)
 		}
-		numDecided++
+		decided.Add(s)
 		c := search.choiceOf(s, search.decide(search.Space.State(search.values, s)))
 		if c >= 0 {
-			kept.Add(c)
+			chosen.Add(c)
 		}
 		return c, c + 1
 	})
@@ -381,15 +383,15 @@ func (search *treeSearch) judge(ctx context.Context) (loss float64, numDecided i
 	}
 	for s := range search.model.NumStates() {
 		if first, end := search.model.Choices(s); !reached.Has(s) || end-first == 1 {
-			kept.Add(first)
+			chosen.Add(first)
 		}
 	}
-	restricted, err := search.Space.Restrict(kept)
+	restricted, err := search.Space.Restrict(chosen)
 	if err != nil {
 		return 0, 0, err
 	}
 	loss, err = search.Judge(ctx, restricted)
-	return loss, numDecided, err
+	return loss, decided.Count(), err
 }
 
 // decide returns the decision of the current tree for a valuation.
@@ -397,8 +399,8 @@ func (search *treeSearch) decide(values []int32) Decision {
 	return search.result.Decisions[search.result.Root.Decide(values)]
 }
 
-// prune replaces branches by leaves as long as the loss is allowed: first by binary search for the
-// number of exceptions that all branches may have, then branch by branch.
+// prune replaces branches of the tree by leaves while the loss is allowed. It prunes all branches uniformly first, and then branch
+// by branch.
 func (search *treeSearch) prune(ctx context.Context) error {
 	if len(search.examples) == 0 {
 		return nil
@@ -413,8 +415,7 @@ func (search *treeSearch) prune(ctx context.Context) error {
 	return search.pruneGreedily(ctx, branch{search.result.Root, examples})
 }
 
-// acceptTree judges the current tree, and reports whether its loss is allowed. If so, the result gets the loss, and the number of states in
-// which the tree decides.
+// acceptTree judges the current tree, and reports whether its loss is allowed. It records the loss of an allowed tree.
 func (search *treeSearch) acceptTree(ctx context.Context) (bool, error) {
 	loss, numDecided, err := search.judge(ctx)
 	isAllowed := loss <= search.allowedLoss() // false for NaN
@@ -426,8 +427,8 @@ func (search *treeSearch) acceptTree(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// pruneUniformly replaces each branch with at most some number of exceptions by a leaf (see collapseBranches). It finds the greatest
-// number for which the tree is accepted by binary search.
+// pruneUniformly replaces every branch by a leaf if few of its examples forbid the leaf's decision. It finds the greatest possible
+// number of such examples by binary search.
 func (search *treeSearch) pruneUniformly(ctx context.Context, examples []int) error {
 	fullTree := search.result.Root
 	accepted, rejected := 0, len(examples) // numbers of exceptions
@@ -449,30 +450,31 @@ func (search *treeSearch) pruneUniformly(ctx context.Context, examples []int) er
 	return nil
 }
 
-// collapseBranches returns a tree in which a branch is replaced by a leaf if its most frequent decision is
-// allowed in all of its examples but at most the given number of exceptions.
-func (search *treeSearch) collapseBranches(branch branch, exceptions int) *Node {
+// collapseBranches returns a tree with leaves in place of some branches. A leaf has the most frequent decision of its branch, and at
+// most maxExceptions examples of the branch forbid this decision.
+func (search *treeSearch) collapseBranches(branch branch, maxExceptions int) *Node {
 	if branch.node.Leaf() {
 		return branch.node
 	}
 	decision := search.frequentDecisions(branch.examples)[0]
-	missed := 0
+	exceptions := 0
 	for _, i := range branch.examples {
 		if !slices.Contains(search.examples[i].Allowed, decision) {
-			missed++
+			exceptions++
 		}
 	}
-	if missed <= exceptions {
+	if exceptions <= maxExceptions {
 		return &Node{Decision: decision}
 	}
 	yes, no := search.split(branch)
-	return &Node{Test: branch.node.Test, Yes: search.collapseBranches(yes, exceptions), No: search.collapseBranches(no, exceptions)}
+	return &Node{Test: branch.node.Test, Yes: search.collapseBranches(yes, maxExceptions), No: search.collapseBranches(no, maxExceptions)}
 }
 
-// pruneGreedily tries to replace branches by leaves one at a time, branches with more examples first. It stops
-// at the limit of judged trees.
+// pruneGreedily tries to replace branches by leaves one at a time, the branch with the most examples first. It stops at the limit
+// of judged trees.
 func (search *treeSearch) pruneGreedily(ctx context.Context, root branch) error {
-	maxJudged := min(max(trialWork/search.model.NumTransitions(), minTrials), maxTrials) + search.result.Judged
+	numTrials := min(max(trialWork/search.model.NumTransitions(), minTrials), maxTrials)
+	maxJudged := search.result.Judged + numTrials
 	queue := []branch{root}
 	for len(queue) > 0 && !search.result.Stopped {
 		slices.SortStableFunc(queue, func(a, b branch) int { return len(b.examples) - len(a.examples) })
@@ -493,8 +495,8 @@ func (search *treeSearch) pruneGreedily(ctx context.Context, root branch) error 
 	return nil
 }
 
-// replaceByLeaf replaces a branch by the first accepted leaf, and reports whether there is one. It sets Stopped if the
-// limit of judged trees is reached.
+// replaceByLeaf replaces a branch by the first leaf with an allowed loss, and reports whether there is such a leaf. It sets Stopped
+// if maxJudged trees have been judged.
 func (search *treeSearch) replaceByLeaf(ctx context.Context, b branch, maxJudged int) (bool, error) {
 	for _, decision := range search.frequentDecisions(b.examples) {
 		if search.result.Judged >= maxJudged {
@@ -521,7 +523,7 @@ type branch struct {
 	examples []int
 }
 
-// split returns the two subtrees of a branch with the examples that reach each.
+// split returns the two subtrees of a branch, and divides its examples between them.
 func (search *treeSearch) split(b branch) (yes, no branch) {
 	yes.node, no.node = b.node.Yes, b.node.No
 	for _, i := range b.examples {
@@ -537,12 +539,12 @@ func (search *treeSearch) split(b branch) (yes, no branch) {
 // maxFrequent is the greatest number of decisions that frequentDecisions returns.
 const maxFrequent = 3
 
-// frequentDecisions returns the decisions that most of the given examples allow, at most maxFrequent. The most frequent one comes first.
+// frequentDecisions returns at most maxFrequent decisions that are allowed in the most examples, the most frequent decision first.
 func (search *treeSearch) frequentDecisions(examples []int) []int {
 	count := make([]int, len(search.result.Decisions))
 	for _, i := range examples {
-		for _, d := range search.examples[i].Allowed {
-			count[d]++
+		for _, decision := range search.examples[i].Allowed {
+			count[decision]++
 		}
 	}
 	var frequent []int

@@ -10,15 +10,16 @@ import (
 	"tilecheck/prism/syntax"
 )
 
-// Imitate returns a tree that decides as a memoryless scheduler does in every state that is reached.
+// Imitate returns a tree with the actions of a memoryless scheduler in every reachable state.
 func Imitate(ctx context.Context, space *explicit.Space, choices []uint32) (*Found, error) {
-	return Find(ctx, &Task{Space: space, Choices: choices, Judge: func(ctx context.Context, left *explicit.Space) (float64, error) {
-		return disagreement(ctx, space, choices, left.Model())
-	}})
+	judge := func(ctx context.Context, restricted *explicit.Space) (loss float64, err error) {
+		return disagreement(ctx, space, choices, restricted.Model())
+	}
+	return Find(ctx, &Task{Space: space, Choices: choices, Judge: judge})
 }
 
-// disagreement returns 1 if a tree takes another action than the scheduler in a reachable state, and 0 otherwise. model has only the choices
-// of the tree; choices has the choice of the scheduler in each state of the space.
+// disagreement returns 1 if a tree takes another action than the scheduler in a reachable state, and 0 if it does not. model has only
+// the choices of the tree; choices[s] is the choice of the scheduler in state s of the space.
 func disagreement(ctx context.Context, space *explicit.Space, choices []uint32, model *sparse.Model) (float64, error) {
 	seen := sparse.NewSet(model.NumStates())
 	queue := slices.Clone(model.Initial)
@@ -27,13 +28,13 @@ func disagreement(ctx context.Context, space *explicit.Space, choices []uint32, 
 		if i&0xfff == 0 && ctx.Err() != nil {
 			return 0, ctx.Err()
 		}
-		c, _ := model.Choices(s)
-		wanted := choices[s]
-		hasWantedAction := wanted != sparse.None && model.Actions != nil
-		if hasWantedAction && model.Actions[c] != space.Model().Actions[wanted] {
+		treeChoice, _ := model.Choices(s)
+		scheduled := choices[s]
+		hasScheduledAction := scheduled != sparse.None && model.Actions != nil
+		if hasScheduledAction && model.Actions[treeChoice] != space.Model().Actions[scheduled] {
 			return 1, nil
 		}
-		first, end := model.Row(c)
+		first, end := model.Row(treeChoice)
 		for _, target := range model.Target[first:end] {
 			if !seen.Has(int(target)) {
 				seen.Add(int(target))

@@ -19,8 +19,8 @@ type Example struct {
 // many such tests.
 const maxPairedVars = 24
 
-// Learn returns a tree that gives every example an allowed decision. No two examples may have the same
-// values. The tree is grown greedily: each test minimizes the entropy. The error is the context's.
+// Learn grows a tree that gives every example an allowed decision. Each test is chosen greedily, with minimal entropy. Two examples
+// must not have the same values. The error is the context's.
 func Learn(ctx context.Context, vars []sema.Variable, examples []Example) (*Node, error) {
 	learner := &learner{ctx: ctx, examples: examples, tests: candidateTests(vars), columns: make([][]int32, len(vars))}
 	for variable := range learner.columns {
@@ -40,8 +40,8 @@ func Learn(ctx context.Context, vars []sema.Variable, examples []Example) (*Node
 	return learner.grow(all)
 }
 
-// candidateTests returns the tests to choose from: each variable with a threshold, which is not set yet, and
-// each pair of integer variables whose ranges overlap.
+// candidateTests returns the tests to choose from. It has one test for each variable, whose threshold is set later. It also has tests
+// that compare two integer variables with overlapping ranges.
 func candidateTests(vars []sema.Variable) []Test {
 	var tests []Test
 	for i := range vars {
@@ -80,7 +80,7 @@ type learner struct {
 	numDecisions int
 }
 
-// grow returns a tree for the examples with the given indexes.
+// grow returns a decision tree for the examples with the given indexes.
 func (l *learner) grow(examples []int) (*Node, error) {
 	if err := l.ctx.Err(); err != nil {
 		return nil, err
@@ -109,9 +109,8 @@ func (l *learner) grow(examples []int) (*Node, error) {
 	return &Node{Test: best, Decision: majority, Yes: yesTree, No: noTree}, nil
 }
 
-// assignLabels gives every example one of its allowed decisions, as its label. In each round it takes the decision that
-// is allowed in the most examples without a label, and labels these examples with it. majority is the decision of the
-// first round.
+// assignLabels labels every example with one of its allowed decisions. It repeatedly takes the decision that is allowed in the most
+// unlabelled examples, and labels them with it. majority is the first decision that it takes.
 func (l *learner) assignLabels(examples []int) (labels []int, majority int) {
 	labels = slices.Repeat([]int{-1}, len(examples))
 	majority = -1
@@ -130,7 +129,7 @@ func (l *learner) assignLabels(examples []int) (labels []int, majority int) {
 	return labels, majority
 }
 
-// mostAllowed returns the decision that is allowed in the most examples without a label. A negative label stands for none.
+// mostAllowed returns the decision that is allowed in the most unlabelled examples. Unlabelled examples have a negative label.
 func (l *learner) mostAllowed(examples, labels []int) int {
 	count := make([]int, l.numDecisions)
 	for position, example := range examples {
@@ -150,8 +149,7 @@ func (l *learner) mostAllowed(examples, labels []int) int {
 	return best
 }
 
-// bestTest returns the test that separates the labels best: the total entropy of the labels of the examples that satisfy it, and of the
-// others, is minimal. It returns the first of several best tests.
+// bestTest returns the test that splits the labels into two sets of minimal total entropy. It returns the first of several best tests.
 func (l *learner) bestTest(examples, labels []int) Test {
 	search := &testSearch{labelCounts: make([]int, l.numDecisions), numExamples: len(examples), minEntropy: math.Inf(1)}
 	for _, decision := range labels {
@@ -161,7 +159,8 @@ func (l *learner) bestTest(examples, labels []int) Test {
 		if l.ctx.Err() != nil {
 			break
 		}
-		if comparesTwoVars := test.Other >= 0; comparesTwoVars {
+		comparesTwoVars := test.Other >= 0
+		if comparesTwoVars {
 			l.considerComparison(search, test, examples, labels)
 		} else {
 			l.considerThresholds(search, test.Var, examples, labels)
@@ -178,8 +177,8 @@ type testSearch struct {
 	minEntropy  float64 // the total entropy with the best test
 }
 
-// consider compares a test with the best one so far. yes has the number of examples with each label that satisfy the test, and numYes is
-// the sum of these numbers.
+// consider records a test if its entropy is less than the best test's. yes[label] is the number of examples with a label that satisfy
+// the test; numYes is the sum of these numbers.
 func (search *testSearch) consider(test Test, yes []int, numYes int) {
 	if numYes == 0 || numYes == search.numExamples {
 		return
@@ -197,11 +196,12 @@ func (search *testSearch) consider(test Test, yes []int, numYes int) {
 
 // considerComparison considers a test that compares two variables.
 func (l *learner) considerComparison(search *testSearch, test Test, examples, labels []int) {
-	yes := make([]int, l.numDecisions)
+	yes := make([]int, l.numDecisions) // the number of examples with each label that satisfy the test
 	numYes := 0
 	left, right := l.columns[test.Var], l.columns[test.Other]
 	for position, example := range examples {
-		if left[example] == right[example] || !test.Equal && left[example] < right[example] {
+		holds := left[example] == right[example] || !test.Equal && left[example] < right[example]
+		if holds {
 			yes[labels[position]]++
 			numYes++
 		}
@@ -209,7 +209,7 @@ func (l *learner) considerComparison(search *testSearch, test Test, examples, la
 	search.consider(test, yes, numYes)
 }
 
-// considerThresholds considers the tests v<=value and v=value of a variable v, for all values that v has in the examples.
+// considerThresholds considers the tests v<=k and v=k of a variable v, for all values k of v in the examples.
 func (l *learner) considerThresholds(search *testSearch, variable int, examples, labels []int) {
 	labelCounts := l.countLabels(variable, examples, labels)
 	values := slices.Sorted(maps.Keys(labelCounts))
@@ -229,11 +229,11 @@ func (l *learner) considerThresholds(search *testSearch, variable int, examples,
 	}
 }
 
-// countLabels returns, for each value of a variable, the number of examples with this value and each label.
-func (l *learner) countLabels(variable int, examples, labels []int) map[int32][]int {
-	countsOf := map[int32][]int{}
+// countLabels counts the examples with each value of a variable and each label: countsOf[value][label].
+func (l *learner) countLabels(variable int, examples, labels []int) (countsOf map[int32][]int) {
+	countsOf = map[int32][]int{}
 	column := l.columns[variable]
-	var counts []int // the counts for lastValue; examples with the same value often follow each other
+	var counts []int // countsOf[lastValue], to save map look-ups
 	var lastValue int32
 	for position, example := range examples {
 		value := column[example]
@@ -249,7 +249,7 @@ func (l *learner) countLabels(variable int, examples, labels []int) map[int32][]
 	return countsOf
 }
 
-// entropy returns the entropy of n labels in bits, multiplied by n. count has the number of labels of each kind.
+// entropy returns n times the entropy of n labels, in bits. count[label] is the number of labels of each kind.
 func entropy(count []int, n int) float64 {
 	sum := 0.0
 	for _, number := range count {

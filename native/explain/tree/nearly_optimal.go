@@ -6,11 +6,12 @@ import (
 	"tilecheck/native/space/sparse"
 )
 
-// NearlyOptimal returns a function for Task.Allowed, given bounds on the optimal values of the states. It allows a choice if its
-// value is worse than optimal by at most the tolerance, and one of its successors is nearer to a state where the scheduler has no
-// choice to make. The second condition is needed because choices with optimal values can stay in a cycle forever. The result is
-// nil if a value is infinite. reward is nil if the values are probabilities.
-func NearlyOptimal(model *sparse.Model, lower, upper []float64, reward *sparse.Reward, choices []uint32) func(state, choice int, tolerance float64) bool {
+// NearlyOptimal returns a function that allows choices whose loss of value is at most a tolerance. lower and upper are bounds on the
+// optimal values of the states; choices is an optimal scheduler. reward is nil if the values are probabilities. The result is nil if
+// a value is infinite.
+func NearlyOptimal(model *sparse.Model, lower, upper []float64, reward *sparse.Reward, choices []uint32) (
+	isAllowed func(state, choice int, tolerance float64) bool,
+) {
 	midpoint := make([]float64, len(lower))
 	for s := range midpoint {
 		midpoint[s] = (lower[s] + upper[s]) / 2
@@ -31,13 +32,14 @@ func NearlyOptimal(model *sparse.Model, lower, upper []float64, reward *sparse.R
 			}
 		}
 	}
+	// Choices with optimal values may form a cycle, so an allowed choice must also decrease a distance.
 	distance := distances(model, choices, optimal)
 	return func(state, choice int, tolerance float64) bool {
 		return loss[choice] <= tolerance && comesNearer(model, distance, state, choice)
 	}
 }
 
-// backup returns the value of a choice for the given values of its successors.
+// backup returns the value of choice c of state s for the given values of its successors.
 func backup(model *sparse.Model, reward *sparse.Reward, values []float64, s, c int) float64 {
 	value := reward.OfChoice(s, c)
 	first, end := model.Row(c)
@@ -47,7 +49,7 @@ func backup(model *sparse.Model, reward *sparse.Reward, values []float64, s, c i
 	return value
 }
 
-// comesNearer reports whether a successor of a choice has a smaller distance than its state.
+// comesNearer reports whether a successor of a choice has a smaller distance than the state of the choice.
 func comesNearer(model *sparse.Model, distance []int, state, choice int) bool {
 	first, end := model.Row(choice)
 	for _, target := range model.Target[first:end] {
@@ -58,9 +60,8 @@ func comesNearer(model *sparse.Model, distance []int, state, choice int) bool {
 	return false
 }
 
-// distances returns, for each state, the smallest number of steps to a state in which the scheduler leaves the choice open
-// (sparse.None). Only optimal choices and choices of the scheduler are followed. The distance is math.MaxInt if there is no
-// such path.
+// distances returns the least number of steps from each state to a state where the scheduler allows any choice (sparse.None). It
+// follows only optimal choices and choices of the scheduler. An unreachable distance is math.MaxInt.
 func distances(model *sparse.Model, choices []uint32, optimal *sparse.Set) []int {
 	distance := make([]int, model.NumStates())
 	var queue []uint32
@@ -75,8 +76,8 @@ func distances(model *sparse.Model, choices []uint32, optimal *sparse.Set) []int
 	for i := 0; i < len(queue); i++ {
 		for _, c := range graph.Into(int(queue[i])) {
 			s := graph.Owner(c)
-			followed := optimal.Has(int(c)) || choices[s] == c
-			if followed && distance[s] == math.MaxInt {
+			isFollowed := optimal.Has(int(c)) || choices[s] == c
+			if isFollowed && distance[s] == math.MaxInt {
 				distance[s] = distance[queue[i]] + 1
 				queue = append(queue, uint32(s))
 			}

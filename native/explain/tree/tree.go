@@ -27,11 +27,11 @@ func (t Test) Holds(values []int32) bool {
 	return values[t.Var] <= right
 }
 
-// text returns the test, or its negation if holds is false, in PRISM's language.
+// text returns the test in PRISM's language, or its negation if holds is false.
 func (t Test) text(vars []sema.Variable, holds bool) string {
-	v := &vars[t.Var]
-	if v.Type == sema.Bool && t.Other < 0 {
-		return t.boolText(v.Name, holds)
+	variable := &vars[t.Var]
+	if variable.Type == sema.Bool && t.Other < 0 {
+		return t.boolText(variable.Name, holds)
 	}
 	operator := ""
 	switch {
@@ -45,15 +45,14 @@ func (t Test) text(vars []sema.Variable, holds bool) string {
 		operator = ">"
 	}
 	if t.Other >= 0 {
-		return v.Name + operator + vars[t.Other].Name
+		return variable.Name + operator + vars[t.Other].Name
 	}
-	return fmt.Sprintf("%s%s%d", v.Name, operator, t.Value)
+	return fmt.Sprintf("%s%s%d", variable.Name, operator, t.Value)
 }
 
-// boolText returns text for a Boolean variable, whose values are 0 and 1. The only useful threshold is <=0, which
-// means that the variable is false.
+// boolText returns a test of a Boolean variable in PRISM's language, or its negation if holds is false.
 func (t Test) boolText(name string, holds bool) string {
-	isTrue := !holds
+	isTrue := !holds // the test is v<=0, which means that the variable is false
 	if t.Equal {
 		isTrue = (t.Value == 1) == holds
 	}

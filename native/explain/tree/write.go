@@ -36,8 +36,7 @@ func (f *Found) testText(node *Node, isTrue bool) string {
 	return node.Test.text(f.Space.Program().Vars, isTrue)
 }
 
-// decisionName returns a text for the decision with a number: its action or its module, and its index if there are
-// several such choices.
+// decisionName returns a name for a decision: its action or its module, and its index if it is not the first such choice.
 func (f *Found) decisionName(number int) string {
 	if len(f.Decisions) == 0 {
 		return "(nothing to decide)"
@@ -65,7 +64,7 @@ func (f *Found) Dot(w io.Writer) error {
 	return err
 }
 
-// writeDot writes a subtree in the DOT language. Its nodes are numbered from id on, in preorder; next is the first number after them.
+// writeDot writes a subtree in the DOT language. Its nodes are numbered in preorder from id on. next is the first unused number.
 func (f *Found) writeDot(text *strings.Builder, node *Node, id int) (next int) {
 	if node.Leaf() {
 		fmt.Fprintf(text, "  n%d [label=%s, style=rounded];\n", id, strconv.Quote(f.decisionName(node.Decision)))
@@ -80,8 +79,8 @@ func (f *Found) writeDot(text *strings.Builder, node *Node, id int) (next int) {
 	return next
 }
 
-// Module writes the tree as a module in PRISM's language. In each state, the module enables only the action that the tree decides for; it
-// synchronises with the model. The error says that actions do not identify the choices of the model.
+// Module writes the tree as a module in PRISM's language. The module synchronises with the model, and enables in each state only the
+// action of the tree. It is an error if actions do not identify the choices of the model.
 func (f *Found) Module(w io.Writer, name string) error {
 	if err := f.checkActions(); err != nil {
 		return err
@@ -113,14 +112,14 @@ func (f *Found) checkActions() error {
 	if f.isRestricted[sparse.NoAction] {
 		return errors.New("a module can only choose by actions, and a state has several choices, one of them without an action")
 	}
-	if f.ambiguous() {
+	if f.hasAmbiguousActions() {
 		return errors.New("a module can only choose by actions, and a state has two choices with the same action")
 	}
 	return nil
 }
 
-// writeCommands writes a command for each leaf of a subtree, and marks the actions of these commands as used. guard has the tests from the
-// root to the node.
+// writeCommands writes a command for each leaf of a subtree. guard has the tests on the path from the root to the node. It sets
+// used[action] for the action of each command.
 func (f *Found) writeCommands(text *strings.Builder, node *Node, guard []string, used []bool) {
 	if !node.Leaf() {
 		f.writeCommands(text, node.Yes, append(slices.Clip(guard), f.testText(node, true)), used)
@@ -135,8 +134,8 @@ func (f *Found) writeCommands(text *strings.Builder, node *Node, guard []string,
 	fmt.Fprintf(text, "  [%s] %s -> true;\n", f.Space.Program().Actions[action-1], strings.Join(guard, " & "))
 }
 
-// ambiguous reports whether a state has two choices with the same action.
-func (f *Found) ambiguous() bool {
+// hasAmbiguousActions reports whether a state has two choices with the same action.
+func (f *Found) hasAmbiguousActions() bool {
 	model := f.Space.Model()
 	for s := range model.NumStates() {
 		first, end := model.Choices(s)

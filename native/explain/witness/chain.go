@@ -65,11 +65,11 @@ type unrolling struct {
 	*Chain
 }
 
-// New returns the chain of an exact model that starts in state from. For an MDP, choices[i] has the choice of
-// each state after i steps, or sparse.None for any choice; the last row holds for all later steps too. For a
-// Markov chain choices is nil. Of a CTMC it returns the embedded chain.
+// New returns the Markov chain whose paths the formula selects, from state from on. For an MDP, choices[i][s] is the scheduler's choice
+// in state s after i steps, or sparse.None for any choice. The last row holds for all later steps too. For a Markov chain choices is
+// nil. A CTMC gives its embedded chain.
 //
-// The error is a *LimitError, the context's, or says that the model is not exact.
+// The error is a *LimitError or the context's, or the model is not exact.
 func New(ctx context.Context, model *sparse.Model, formula *PathFormula, choices [][]uint32, from int) (*Chain, error) {
 	if !model.Exact() || model.Intervals() {
 		return nil, errInexact
@@ -93,10 +93,9 @@ func New(ctx context.Context, model *sparse.Model, formula *PathFormula, choices
 	return builder.Chain, nil
 }
 
-// newUnrolling returns an unrolling without nodes. It counts steps up to the last one that the formula or the scheduler
-// distinguishes.
+// newUnrolling returns an unrolling without nodes.
 func newUnrolling(model *sparse.Model, formula *PathFormula, choices [][]uint32) *unrolling {
-	maxStep := max(formula.Low, len(choices)-1, 0)
+	maxStep := max(formula.Low, len(choices)-1, 0) // later steps are all alike for the formula and the scheduler
 	if formula.High >= 0 {
 		maxStep = formula.High
 	}
@@ -107,11 +106,11 @@ func newUnrolling(model *sparse.Model, formula *PathFormula, choices [][]uint32)
 	}
 }
 
-// nodeOf returns the node of a state after some steps, and adds it if it is new.
+// nodeOf returns the node for a state after some steps, and adds the node if it is new.
 func (u *unrolling) nodeOf(state, step int) (uint32, error) {
 	step = min(step, u.maxStep)
 	key := uint64(step)<<32 | uint64(state)
-	if node, ok := u.nodeNumbers[key]; ok {
+	if node, isKnown := u.nodeNumbers[key]; isKnown {
 		return node, nil
 	}
 	node := uint32(len(u.State))
@@ -124,17 +123,16 @@ func (u *unrolling) nodeOf(state, step int) (uint32, error) {
 	return node, nil
 }
 
-// expand adds the transitions of a node, and their targets. A node gets only a self-loop if the formula is satisfied there or can no longer be
-// satisfied.
+// expand adds the transitions and the successors of a node. A node where the formula is satisfied or violated gets a self-loop.
 func (u *unrolling) expand(node uint32) error {
 	state, step := int(u.State[node]), int(u.steps[node])
 	choice := u.choiceOf(state, step)
 	u.Choice = append(u.Choice, uint32(choice))
-	satisfied := u.formula.Right.Has(state) && step >= u.formula.Low
-	violated := !u.formula.Left.Has(state) || step == u.formula.High
-	u.satisfied = append(u.satisfied, satisfied)
+	isSatisfied := u.formula.Right.Has(state) && step >= u.formula.Low
+	isViolated := !u.formula.Left.Has(state) || step == u.formula.High
+	u.satisfied = append(u.satisfied, isSatisfied)
 	u.builder.State()
-	if satisfied || violated {
+	if isSatisfied || isViolated {
 		u.builder.AddRat(int(node), big.NewRat(1, 1), sparse.NoAction)
 		return nil
 	}
@@ -149,7 +147,7 @@ func (u *unrolling) expand(node uint32) error {
 	return nil
 }
 
-// choiceOf returns the scheduler's choice in a state after some steps.
+// choiceOf returns the scheduler's choice in a state after some steps, or the first choice if the scheduler allows any choice.
 func (u *unrolling) choiceOf(state, step int) int {
 	first, _ := u.model.Choices(state)
 	if len(u.choices) == 0 {
@@ -161,7 +159,7 @@ func (u *unrolling) choiceOf(state, step int) int {
 	return first
 }
 
-// setModel sets the model and the products of the chain.
+// setModel builds the model of the chain, and the store for the probabilities of its paths.
 func (u *unrolling) setModel() error {
 	model, err := u.builder.Finish()
 	if err != nil {
@@ -178,12 +176,12 @@ func (u *unrolling) setModel() error {
 	return nil
 }
 
-// setTarget sets the target nodes: those that satisfy the formula, or for violating paths those from which
-// no path reaches such a node.
+// setTarget sets the target nodes of the selected paths. Satisfying paths end where the formula is satisfied. Violating paths end where
+// it can no longer be satisfied.
 func (u *unrolling) setTarget() {
 	satisfied := sparse.NewSet(len(u.State))
-	for node, ok := range u.satisfied {
-		if ok {
+	for node, isSatisfied := range u.satisfied {
+		if isSatisfied {
 			satisfied.Add(node)
 		}
 	}
@@ -203,20 +201,27 @@ type chainRow struct {
 	sums    map[uint32]*big.Rat
 }
 
-// transitions returns the targets of a choice, each once, and their probabilities. The next call overwrites both.
+// transitions returns the distinct targets of a choice with their probabilities. The next call overwrites the two slices.
 func (r *chainRow) transitions(choice int) (targets []uint32, probs []*big.Rat) {
-	first, end := r.model.Row(choice)
 	r.targets = r.targets[:0]
 	r.probs = r.probs[:0]
-	if r.model.Kind == sparse.MDP {
-		for transition := first; transition < end; transition++ {
-			r.targets = append(r.targets, r.model.Target[transition])
-			r.probs = append(r.probs, r.model.Rat(transition))
-		}
+	if r.model.Kind != sparse.MDP {
+		r.normalize(choice)
 		return r.targets, r.probs
 	}
+	first, end := r.model.Row(choice)
+	for transition := first; transition < end; transition++ {
+		r.targets = append(r.targets, r.model.Target[transition])
+		r.probs = append(r.probs, r.model.Rat(transition))
+	}
+	return r.targets, r.probs
+}
+
+// normalize merges the transitions of a choice to the same target, and divides their weights by the total weight.
+func (r *chainRow) normalize(choice int) {
 	clear(r.sums)
 	total := new(big.Rat)
+	first, end := r.model.Row(choice)
 	for transition := first; transition < end; transition++ {
 		target := r.model.Target[transition]
 		if r.sums[target] == nil {
@@ -229,5 +234,4 @@ func (r *chainRow) transitions(choice int) (targets []uint32, probs []*big.Rat) 
 	for _, target := range r.targets {
 		r.probs = append(r.probs, r.sums[target].Quo(r.sums[target], total))
 	}
-	return r.targets, r.probs
 }

@@ -21,11 +21,11 @@ type Set struct {
 	Steps int
 }
 
-// Exceed returns the smallest set of paths whose total probability exceeds a bound, or equals it if
-// orEqual is true. It adds paths in decreasing order of probability. Enough is false if all paths together do
-// not exceed the bound, if limit paths do not, or if the sum seems to converge to the bound. Set.Paths has
-// the first keep paths. If the context ends, the error is the context's, the set has the paths found so far,
-// and Sum is a lower bound.
+// Exceed returns the smallest set of paths whose total probability exceeds a bound, or equals it if orEqual is true. It adds paths in
+// decreasing order of probability, at most limit paths. It also stops if the sum seems to converge to the bound. Set.Enough tells
+// whether the bound was exceeded. Set.Paths has only the first keep paths.
+//
+// If the context ends, the error is the context's, and Set.Sum is a lower bound.
 func Exceed(ctx context.Context, paths *Paths, bound *big.Rat, orEqual bool, limit, keep int) (*Set, error) {
 	set := &Set{}
 	total := newPathSum(paths.chain.products)
@@ -42,8 +42,8 @@ func Exceed(ctx context.Context, paths *Paths, bound *big.Rat, orEqual bool, lim
 	return set, err
 }
 
-// addNext adds the next path to the set and its probability to total. If there is no further path, it sets All. It sets
-// Enough if total now exceeds the bound, or equals it and orEqual is true.
+// addNext adds the next most probable path to the set, and its probability to total. It sets All if there is no next path, and Enough
+// if total exceeds the bound, or equals it and orEqual is true.
 func (set *Set) addNext(ctx context.Context, paths *Paths, total *pathSum, bound *big.Rat, orEqual bool, keep int) error {
 	next, err := paths.nextEntry()
 	if err != nil {
@@ -109,8 +109,7 @@ func rounded(exact *big.Rat, mode big.RoundingMode) *big.Float {
 	return new(big.Float).SetPrec(boundBits).SetMode(mode).SetRat(exact)
 }
 
-// compare returns the sign of the exact sum minus a bound. It computes the exact sum only if the bounds on
-// the sum do not decide.
+// compare returns the sign of the sum minus a bound. It computes the exact sum only if floating-point bounds do not decide the sign.
 func (total *pathSum) compare(ctx context.Context, bound *big.Rat) (int, error) {
 	if total.lower.Cmp(rounded(bound, big.ToPositiveInf)) > 0 {
 		return 1, nil

@@ -55,8 +55,7 @@ type pathEntry struct {
 
 const none = sparse.None
 
-// Paths returns an enumeration of the chain's paths, before the first one. The error is the context's; Next
-// also returns it.
+// Paths returns an enumeration of the chain's paths to a target. Next returns the first path. The error is the context's.
 func (chain *Chain) Paths(ctx context.Context) (*Paths, error) {
 	numNodes := len(chain.State)
 	paths := &Paths{
@@ -67,12 +66,11 @@ func (chain *Chain) Paths(ctx context.Context) (*Paths, error) {
 	return paths, paths.findLikeliest()
 }
 
-// collectIncoming sorts the transitions by the node that they lead to, with a counting sort: it counts the transitions into each node, adds
-// the counts up to the position where each node begins, and then stores the transitions.
+// collectIncoming stores the transitions into each node, by a counting sort. It omits nodes from which no target is reachable.
 func (paths *Paths) collectIncoming() {
 	numNodes := len(paths.chain.State)
 	useful := sparse.NewGraph(paths.chain.Model).ExistsUntil(sparse.FullSet(numNodes), paths.chain.Target)
-	start := make([]uint32, numNodes+3) // before the transitions into node v are stored, they begin at start[v+1]
+	start := make([]uint32, numNodes+3) // start[node+1] is the next free position for node; in the end node's transitions begin at start[node]
 	for to := range paths.steps(useful) {
 		start[to+2]++
 	}
@@ -87,7 +85,7 @@ func (paths *Paths) collectIncoming() {
 	paths.incomingStart = start
 }
 
-// steps yields the transitions between useful nodes, and a step from each target to the goal, with the node that they lead to.
+// steps yields the transitions between useful nodes, and a step from each target to the goal. The key is the node that a step leads to.
 func (paths *Paths) steps(useful *sparse.Set) iter.Seq2[uint32, incomingStep] {
 	model := paths.chain.Model
 	return func(yield func(to uint32, step incomingStep) bool) {
@@ -109,8 +107,8 @@ func (paths *Paths) steps(useful *sparse.Set) iter.Seq2[uint32, incomingStep] {
 	}
 }
 
-// appendStep returns a path with one more step. The path ends in node from and has the given rank there; weight is the
-// number of the weight of the step, or none for the step from a target to the goal.
+// appendStep returns a path with one more step. The path is number rank among the paths to node from. weight is the number of the
+// step's weight, or none for the step from a target to the goal.
 func (paths *Paths) appendStep(path pathEntry, from, rank, weight uint32) pathEntry {
 	extended := pathEntry{previous: from, rank: rank, product: path.product, steps: path.steps + 1}
 	if weight != none {
@@ -119,7 +117,7 @@ func (paths *Paths) appendStep(path pathEntry, from, rank, weight uint32) pathEn
 	return extended
 }
 
-// precedes reports whether path a comes before path b to the same node: it is more probable or, among equally probable paths, shorter.
+// precedes reports whether path a comes before path b: it is more probable, or equally probable and shorter. Numbers of nodes break ties.
 func (paths *Paths) precedes(a, b pathEntry) bool {
 	return cmp.Or(
 		paths.chain.products.compare(b.product, a.product), cmp.Compare(a.steps, b.steps),
@@ -127,8 +125,8 @@ func (paths *Paths) precedes(a, b pathEntry) bool {
 	) < 0
 }
 
-// findLikeliest finds the most probable path to every node. Its queue is ordered by rounded logarithms of probabilities. If a better path to
-// a node is found after the node was processed, the node is processed again.
+// findLikeliest finds the most probable path to every node. The queue is ordered by rounded probabilities, so a node is processed again
+// after a better path to it is found.
 //
 // Source: Dijkstra (1959), with label correction.
 func (p *Paths) findLikeliest() error {
@@ -148,15 +146,15 @@ func (p *Paths) findLikeliest() error {
 			return err
 		}
 		item := heap.Pop(queue).(queuedNode)
-		hasBetterPath := p.paths[item.node][0].product != item.product
-		if item.node != p.goal && !hasBetterPath {
+		isOutdated := p.paths[item.node][0].product != item.product
+		if item.node != p.goal && !isOutdated {
 			p.relaxSteps(queue, item.node, useful)
 		}
 	}
 	return nil
 }
 
-// relaxSteps extends the best known path to a node by each step to a useful node. The only step from a target leads to the goal.
+// relaxSteps extends the best known path to a node by each step to a useful node. A target has only the step to the goal.
 func (p *Paths) relaxSteps(queue *nodeQueue, node uint32, useful *sparse.Set) {
 	if p.chain.Target.Has(int(node)) {
 		p.relax(queue, node, p.goal, none)
@@ -171,7 +169,7 @@ func (p *Paths) relaxSteps(queue *nodeQueue, node uint32, useful *sparse.Set) {
 	}
 }
 
-// relax extends the best known path to a node by a step to target. It keeps and queues the path if it is the best known path to target.
+// relax extends the best known path to a node by a step to target. If the path to target is new or better, it replaces the old path.
 func (p *Paths) relax(queue *nodeQueue, node, target, weight uint32) {
 	extended := p.appendStep(p.paths[node][0], node, 0, weight)
 	if p.paths[target] != nil && !p.precedes(extended, p.paths[target][0]) {
@@ -181,7 +179,7 @@ func (p *Paths) relax(queue *nodeQueue, node, target, weight uint32) {
 	queue.push(target, extended.product)
 }
 
-// poll returns the context's error, which it looks up in every 4096th call.
+// poll returns the context's error in every 4096th call, and nil in other calls.
 func (paths *Paths) poll() error {
 	paths.work++
 	if paths.work&0xfff == 0 {
@@ -213,9 +211,10 @@ func (p *Paths) nextEntry() (*pathEntry, error) {
 	return &p.paths[p.goal][p.returned-1], nil
 }
 
-// path returns a path with its nodes in order. Entries are linked backwards, from the goal to node 0.
+// path returns the path that ends with an entry of the goal.
 func (p *Paths) path(entry pathEntry) *Path {
 	path := &Path{Prob: p.chain.products.rat(entry.product)}
+	// Entries are linked backwards, from the goal to node 0.
 	for entry.previous != none {
 		path.Nodes = append(path.Nodes, entry.previous)
 		entry = p.paths[entry.previous][entry.rank]
@@ -224,18 +223,17 @@ func (p *Paths) path(entry pathEntry) *Path {
 	return path
 }
 
-// findNth appends the n-th most probable path to a node to paths[node], if there is one. n is at least 2, and the first n-1 paths must be
-// known. The heap of the node has one candidate for each predecessor: the most probable path over it that is not in paths[node] yet.
-// The candidate that became path n-1 is replaced first, by the next path over the same predecessor.
+// findNth appends the n-th most probable path to a node to paths[node], if there is such a path. n is at least 2.
 //
 // Source: recursive enumeration, Jiménez and Marzal (1999).
 func (p *Paths) findNth(node uint32, n int) error {
-	if len(p.paths[node]) != n-1 { // known already, or there are not so many
+	if len(p.paths[node]) != n-1 { // path n is known, or path n-1 does not exist
 		return nil
 	}
 	if err := p.poll(); err != nil {
 		return err
 	}
+	// The heap has one candidate for each predecessor: the next most probable path over the predecessor.
 	candidates := &p.candidates[node]
 	last := p.paths[node][n-2]
 	if n == 2 {
@@ -254,8 +252,8 @@ func (p *Paths) findNth(node uint32, n int) error {
 	return nil
 }
 
-// replaceCandidate adds the candidate that follows a path over the same predecessor: the next most probable path to the predecessor, extended
-// by the same step. If there is no such path, it adds nothing.
+// replaceCandidate adds the candidate after a path over the same predecessor: the next most probable path to the predecessor, with the
+// same last step. It adds nothing if there is no such path.
 func (p *Paths) replaceCandidate(candidates *candidateHeap, path pathEntry) error {
 	predecessor, nextRank := path.previous, int(path.rank)+1 // ranks start at 0
 	if err := p.findNth(predecessor, nextRank+1); err != nil {
@@ -270,7 +268,7 @@ func (p *Paths) replaceCandidate(candidates *candidateHeap, path pathEntry) erro
 	return nil
 }
 
-// initCandidates fills the heap of a node with the most probable path over each predecessor, except the predecessor of the first path.
+// initCandidates fills the heap of a node with the most probable path over each predecessor. It omits the predecessor of the first path.
 func (p *Paths) initCandidates(node, firstPredecessor uint32) {
 	candidates := &p.candidates[node]
 	candidates.precedes = p.precedes

@@ -31,7 +31,7 @@ type power struct {
 	exponent int32
 }
 
-// newProducts returns a store with the empty product only, for products of the given weights.
+// newProducts returns a store for products of the given weights. It has only the empty product.
 func newProducts(weights []*big.Rat) *products {
 	store := &products{
 		idOfFactorization: map[string]product{"": 0}, mulCache: map[uint64]product{},
@@ -56,11 +56,10 @@ func newProducts(weights []*big.Rat) *products {
 	return store
 }
 
-// logOf returns the natural logarithm of an integer, with a relative error of a few units in the last
-// place.
-func logOf(b *big.Int) float64 {
-	exponent := b.BitLen()
-	mantissa, _ := new(big.Float).SetMantExp(new(big.Float).SetInt(b), -exponent).Float64()
+// logOf returns the natural logarithm of a positive integer. Its relative error is a few units in the last place.
+func logOf(integer *big.Int) float64 {
+	exponent := integer.BitLen()
+	mantissa, _ := new(big.Float).SetMantExp(new(big.Float).SetInt(integer), -exponent).Float64()
 	return math.Log(mantissa) + float64(exponent)*math.Ln2
 }
 
@@ -83,7 +82,7 @@ func distinctIntegers(weights []*big.Rat) []*big.Int {
 	return distinct
 }
 
-// coprimeBase returns pairwise coprime integers greater than 1. Each of the given integers is a product of them.
+// coprimeBase returns pairwise coprime integers greater than 1, such that each given integer is a product of their powers.
 //
 // Source: factor refinement, Bach, Driscoll and Shallit (1993), in its simplest form.
 func coprimeBase(integers []*big.Int) []*big.Int {
@@ -114,7 +113,7 @@ func gcd(a, b *big.Int) *big.Int { return new(big.Int).GCD(nil, nil, a, b) }
 
 var one = big.NewInt(1)
 
-// factorize writes a weight as powers of the bases.
+// factorize returns a weight as powers of the bases, in increasing order of the bases.
 func (p *products) factorize(weight *big.Rat) []power {
 	if p.baseIndex != nil {
 		return p.lookUpBases(weight)
@@ -134,47 +133,47 @@ func (p *products) factorize(weight *big.Rat) []power {
 	return powers
 }
 
-// lookUpBases is factorize if the numerators and denominators of all weights, except 1, are bases.
+// lookUpBases factorizes a weight if every numerator and denominator greater than 1 is a base.
 func (p *products) lookUpBases(weight *big.Rat) []power {
 	var powers []power
-	if i, ok := p.baseIndex[weight.Num().String()]; ok {
-		powers = append(powers, power{i, 1})
+	if base, isBase := p.baseIndex[weight.Num().String()]; isBase {
+		powers = append(powers, power{base, 1})
 	}
-	if i, ok := p.baseIndex[weight.Denom().String()]; ok {
-		powers = mergePowers(powers, []power{{i, 1}}, -1)
+	if base, isBase := p.baseIndex[weight.Denom().String()]; isBase {
+		powers = mergePowers(powers, []power{{base, 1}}, -1)
 	}
 	return powers
 }
 
-// divideOut divides x by b until b does not divide it any more, and returns the number of divisions.
-func divideOut(x, b *big.Int) int32 {
+// divideOut removes all factors divisor from an integer, and returns their number.
+func divideOut(integer, divisor *big.Int) int32 {
 	var count int32
 	quotient, remainder := new(big.Int), new(big.Int)
 	for {
-		quotient.QuoRem(x, b, remainder)
+		quotient.QuoRem(integer, divisor, remainder)
 		if remainder.Sign() != 0 {
 			return count
 		}
-		x.Set(quotient)
+		integer.Set(quotient)
 		count++
 	}
 }
 
-// mul returns the product of a and the weight with the given index.
-func (p *products) mul(a product, weight uint32) product {
-	if len(p.weightFactors[weight]) == 0 {
-		return a
+// mul returns the product of a stored product and the weight with the given index.
+func (p *products) mul(factor product, weight uint32) product {
+	if len(p.weightFactors[weight]) == 0 { // the weight is 1
+		return factor
 	}
-	key := uint64(a)<<32 | uint64(weight)
-	if cached, ok := p.mulCache[key]; ok {
+	key := uint64(factor)<<32 | uint64(weight)
+	if cached, isCached := p.mulCache[key]; isCached {
 		return cached
 	}
-	result := p.productOf(mergePowers(decode(p.factorizations[a]), p.weightFactors[weight], 1))
+	result := p.productOf(mergePowers(decode(p.factorizations[factor]), p.weightFactors[weight], 1))
 	p.mulCache[key] = result
 	return result
 }
 
-// productOf returns the product with the given factorization. It adds the product if it is new.
+// productOf returns the stored product with the given factorization. It adds the product if it is new.
 func (p *products) productOf(factors []power) product {
 	encoded := encode(factors)
 	if known, isKnown := p.idOfFactorization[encoded]; isKnown {
@@ -200,8 +199,7 @@ func (p *products) logWithErr(factors []power) (log, err float64) {
 	return log, magnitude * (float64(len(factors)) + 8) * 0x1p-52
 }
 
-// compare returns the sign of product a minus product b. It is exact: if the logarithms are too close, it
-// compares the numerator and the denominator of the quotient.
+// compare returns the exact sign of product a minus product b.
 func (p *products) compare(a, b product) int {
 	if a == b {
 		return 0
@@ -210,6 +208,7 @@ func (p *products) compare(a, b product) int {
 	if math.Abs(difference) > p.logErr[a]+p.logErr[b] {
 		return cmp.Compare(difference, 0)
 	}
+	// The logarithms are too close to decide.
 	quotient := mergePowers(decode(p.factorizations[a]), decode(p.factorizations[b]), -1)
 	numerator, denominator := p.expand(quotient)
 	return numerator.Cmp(denominator)
@@ -221,7 +220,7 @@ func (p *products) rat(number product) *big.Rat {
 	return new(big.Rat).SetFrac(numerator, denominator)
 }
 
-// expand returns the numerator and the denominator of a factorization.
+// expand multiplies out a factorization. Negative exponents belong to the denominator.
 func (p *products) expand(factors []power) (numerator, denominator *big.Int) {
 	numerator, denominator = big.NewInt(1), big.NewInt(1)
 	for _, factor := range factors {
@@ -235,7 +234,7 @@ func (p *products) expand(factors []power) (numerator, denominator *big.Int) {
 	return numerator, denominator
 }
 
-// mergePowers returns the factorization of a * b^sign, for factorizations a and b with increasing bases.
+// mergePowers returns the factorization of a * b^sign. The bases of each factorization are increasing.
 func mergePowers(a, b []power, sign int32) []power {
 	merged := make([]power, 0, len(a)+len(b))
 	for len(a) > 0 || len(b) > 0 {
@@ -258,7 +257,7 @@ func mergePowers(a, b []power, sign int32) []power {
 	return merged
 }
 
-// encode returns a factorization as a string, for use as a key.
+// encode returns a factorization as a string, for use as a map key.
 func encode(factors []power) string {
 	var encoded []byte
 	for _, factor := range factors {

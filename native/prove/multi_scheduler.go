@@ -1,0 +1,187 @@
+package prove
+
+import (
+	"context"
+	"errors"
+	"math/big"
+
+	"tilecheck/certify/certificate"
+	"tilecheck/native/solve"
+	"tilecheck/native/space/sparse"
+)
+
+// weightedCosts returns the weighted cost of each choice of the graph with the end state, as a reward structure.
+func (search *weightSearch) weightedCosts(weights []*big.Rat) *sparse.Reward {
+	costs := make([]*big.Rat, search.graph.NumChoices())
+	for c := range costs {
+		costs[c] = new(big.Rat)
+	}
+	for s := range search.product.NumStates() {
+		c, _ := search.graph.Choices(s)
+		first, end := search.product.Model.Choices(s)
+		for choice := first; choice < end; choice++ {
+			costs[c] = search.weightedCost(weights, s, choice)
+			c++
+		}
+		hasChoiceToEnd := search.endComponents.ID[s] != sparse.None
+		if hasChoiceToEnd { // this choice gives up all rewards that are maximised
+			costs[c] = search.greatestSum(weights, s)
+		}
+	}
+	costIndexes := make([]uint32, len(costs)) // the cost of choice c has index c
+	for c := range costIndexes {
+		costIndexes[c] = uint32(c)
+	}
+	return sparseReward(certificate.NewRewards(costIndexes, costs))
+}
+
+// weightedCost returns the weighted sum, over all objectives, of the costs of a product choice in state s.
+func (search *weightSearch) weightedCost(weights []*big.Rat, s, choice int) *big.Rat {
+	sum := new(big.Rat)
+	for i, weight := range weights {
+		cost := search.choiceCost(i, s, choice)
+		sum.Add(sum, cost.Mul(cost, weight))
+	}
+	return sum
+}
+
+// choiceCost returns the cost of a product choice in state s for one objective. A minimised objective costs the reward of the choice. A
+// maximised objective costs the loss of the choice: by how much it lowers the expected maximum.
+func (search *weightSearch) choiceCost(objective, s, choice int) *big.Rat {
+	rewards, maxValue := search.product.Rewards[objective], search.maxValues[objective]
+	reward := rewards.Rats[rewards.Of[choice]]
+	if maxValue == nil {
+		return new(big.Rat).Set(reward)
+	}
+	cost := new(big.Rat).Sub(maxValue[s], reward)
+	model := search.product.Model
+	term := new(big.Rat)
+	first, end := model.Row(choice)
+	for transition := first; transition < end; transition++ {
+		cost.Sub(cost, term.Mul(model.Numbers[model.Prob[transition]], maxValue[model.Target[transition]]))
+	}
+	return cost
+}
+
+// leastCost returns the minimal expected weighted cost until the end state, with an optimal scheduler.
+func (search *weightSearch) leastCost(weights []*big.Rat) (*solve.Values, error) {
+	end := sparse.NewSet(search.graph.NumStates())
+	end.Add(search.product.NumStates())
+	values, err := solve.ReachReward(search.ctx, search.graph, search.weightedCosts(weights), end, solve.Min, search.exactOptions())
+	if err == nil && values.Exact[0] == nil {
+		err = errors.New("several objectives with a minimised reward that is infinite for all schedulers")
+	}
+	return values, err
+}
+
+// addScheduler computes a scheduler that is optimal for the weights, and adds it with the values of all objectives.
+func (search *weightSearch) addScheduler(weights []*big.Rat) error {
+	values, err := search.leastCost(weights)
+	if err != nil {
+		return err
+	}
+	scheduler := search.productScheduler(values.Scheduler)
+	point, columns, err := search.evaluateScheduler(search.ctx, scheduler)
+	if err != nil {
+		return err
+	}
+	search.points = append(search.points, point)
+	search.schedulers = append(search.schedulers, scheduler)
+	search.objectiveValues = append(search.objectiveValues, columns)
+	return nil
+}
+
+// productScheduler translates a scheduler of the graph with the end state to the product. It returns the index of the choice in each
+// state. A scheduler that goes to the end state stays in its end component instead.
+func (search *weightSearch) productScheduler(choices []uint32) []uint32 {
+	model := search.product.Model
+	indexes := make([]uint32, model.NumStates())
+	staying := make(map[uint32]bool) // end components from which the scheduler goes to the end state
+	for s := range indexes {
+		if choices[s] == sparse.None {
+			continue
+		}
+		first, _ := search.graph.Choices(s)
+		indexes[s] = choices[s] - uint32(first)
+		productFirst, productEnd := model.Choices(s)
+		leadsToEnd := int(indexes[s]) == productEnd-productFirst
+		if leadsToEnd {
+			staying[search.endComponents.ID[s]] = true
+		}
+	}
+	for s := range indexes {
+		if id := search.endComponents.ID[s]; id != sparse.None && staying[id] {
+			indexes[s] = search.stayingChoice(s, indexes[s])
+		}
+	}
+	return indexes
+}
+
+// stayingChoice returns the index of the last choice of state s that stays in its end component, or defaultIndex if no choice stays.
+func (search *weightSearch) stayingChoice(s int, defaultIndex uint32) uint32 {
+	first, end := search.product.Model.Choices(s)
+	for c := end - 1; c >= first; c-- {
+		if search.endComponents.Choices.Has(c) {
+			return uint32(c - first)
+		}
+	}
+	return defaultIndex
+}
+
+// evaluateScheduler computes the values of all objectives under a scheduler. point has the value of each objective in the initial state,
+// negated for minimised objectives.
+func (search *weightSearch) evaluateScheduler(ctx context.Context, scheduler []uint32) (point []*big.Rat, values []*solve.Values, err error) {
+	chain, choices, err := search.product.Chain(scheduler)
+	if err != nil {
+		return nil, nil, err
+	}
+	graph := sparseGraph(chain)
+	for i, objective := range search.Several.Objectives {
+		reward := sparseReward(search.product.InducedRewards(i, choices))
+		stateValues, err := solve.TotalReward(ctx, graph, reward, solve.Max, search.exactOptions())
+		if err != nil {
+			return nil, nil, err
+		}
+		value := stateValues.Exact[0]
+		if value == nil {
+			return nil, nil, errors.New("several objectives with a reward that is infinite for the best scheduler")
+		}
+		if !objective.Great {
+			value = new(big.Rat).Neg(value)
+		}
+		point = append(point, value)
+		values = append(values, stateValues)
+	}
+	return point, values, nil
+}
+
+// earningRanks ranks the states by their distance to a positive reward of a maximised objective, under a known scheduler. A minimised
+// objective has no ranks.
+func (search *weightSearch) earningRanks(objective, scheduler int, values *solve.Values) ([]uint32, error) {
+	if !search.Several.Objectives[objective].Great {
+		return nil, nil
+	}
+	chain, choices, err := search.product.Chain(search.schedulers[scheduler])
+	if err != nil {
+		return nil, err
+	}
+	rewards := search.product.InducedRewards(objective, choices)
+	targets, states := sparse.NewSet(len(choices)), sparse.FullSet(len(choices))
+	for s := range choices {
+		if values.Exact[s].Sign() == 0 || rewards.Positive(s) {
+			targets.Add(s)
+		}
+	}
+	return rankByDistance(sparseGraph(chain), targets, states, anyChoice), nil
+}
+
+// greatestSum returns the weighted sum of the maxima of the maximised objectives in a state.
+func (search *weightSearch) greatestSum(weights []*big.Rat, s int) *big.Rat {
+	sum := new(big.Rat)
+	for i, maxValues := range search.maxValues {
+		if maxValues != nil {
+			sum.Add(sum, new(big.Rat).Mul(weights[i], maxValues[s]))
+		}
+	}
+	return sum
+}

@@ -1,0 +1,97 @@
+package prove
+
+import (
+	"math/big"
+
+	"tilecheck/certify/certificate"
+	"tilecheck/prism/logic"
+	"tilecheck/prism/sema"
+	"tilecheck/prism/syntax"
+)
+
+// multiObjective translates multi(...). At most one objective may be a query, without a bound.
+func (t *translation) multiObjective(formula *logic.Formula) (vectorValue, error) {
+	if t.property.Program.Type != syntax.MDP || len(formula.Objectives) > certificate.MaxObjectives {
+		return vectorValue{}, t.unsupported(formula.X, "several objectives in a model that is not an MDP, or more than %d objectives", certificate.MaxObjectives)
+	}
+	several := &certificate.Several{}
+	numQueries, isComplement := 0, false
+	for _, operand := range formula.Objectives {
+		objective, isNegated, err := t.objective(operand)
+		if err != nil {
+			return vectorValue{}, err
+		}
+		if objective.Bound == nil {
+			numQueries++
+			isComplement = isNegated
+		}
+		several.Objectives = append(several.Objectives, objective)
+	}
+	if numQueries > 1 {
+		return vectorValue{}, t.unsupported(formula.X, "several objectives without bounds (Pareto)")
+	}
+	return vectorValue{t.vectorIndex(certificate.Vector{Kind: certificate.Objectives, Reward: -1, Several: several}), isComplement}, nil
+}
+
+// objective translates an operand of multi(...). If isNegated is true, the objective is about 1 minus the probability of the operand.
+func (t *translation) objective(expr sema.Expr) (objective certificate.Objective, isNegated bool, err error) {
+	objective = certificate.Objective{Reward: -1, Steps: -1}
+	formula := logic.Of(expr)
+	switch formula.Kind {
+	case logic.Probability:
+		if formula.Path.Negated || !formula.Path.Unbounded() {
+			return objective, false, t.unsupported(expr, "several objectives with a path formula other than F, G, U, W and R over states")
+		}
+		objective.Left, objective.Right, isNegated, err = t.untilOperands(formula.Path, t.stateFormula)
+	case logic.Reward:
+		err = t.setReward(&objective, formula)
+	default:
+		err = t.unsupported(expr, "several objectives with something other than P or R")
+	}
+	if err != nil {
+		return objective, isNegated, err
+	}
+	if err := t.setBound(&objective, formula); err != nil {
+		return objective, isNegated, err
+	}
+	if isNegated {
+		objective.Great = !objective.Great
+		if objective.Bound != nil {
+			objective.Bound = new(big.Rat).Sub(big.NewRat(1, 1), objective.Bound)
+		}
+	}
+	return objective, isNegated, nil
+}
+
+// setReward sets the reward structure and the number of steps of an objective R [C] or R [C<=k].
+func (t *translation) setReward(objective *certificate.Objective, formula *logic.Formula) (err error) {
+	reward := formula.Objective
+	isSupported := reward.Form == logic.Cumulative || reward.Form == logic.TotalReward
+	if !isSupported || reward.Ratio {
+		return t.unsupported(formula.X, "several objectives with R of something other than C or C<=k")
+	}
+	objective.Reward = reward.Struct
+	if reward.Form == logic.Cumulative {
+		objective.Steps, err = logic.Count(reward.At)
+	}
+	return err
+}
+
+// setBound sets the bound of an objective, and whether the objective is maximised. A query has no bound.
+func (t *translation) setBound(objective *certificate.Objective, formula *logic.Formula) error {
+	threshold := formula.Threshold
+	switch {
+	case threshold.Rel == syntax.OpGt || threshold.Rel == syntax.OpLt:
+		return t.unsupported(formula.X, "several objectives with a strict bound")
+	case threshold.Query():
+		least, _ := threshold.Least(false)
+		objective.Great = !least
+		return nil
+	}
+	bound, err := sema.Enclose(threshold.Bound, nil)
+	if err != nil || !bound.Exact || bound.Rat == nil {
+		return t.unsupported(formula.X, "a bound that is not a fraction")
+	}
+	objective.Great, objective.Bound = threshold.Rel == syntax.OpGe, bound.Rat
+	return nil
+}

@@ -1,0 +1,194 @@
+package prove
+
+import (
+	"errors"
+	"math/big"
+	"slices"
+
+	"tilecheck/certify/certificate"
+	"tilecheck/native/solve"
+)
+
+// findWeights returns the share of each known scheduler in an optimal mixture, and weights that prove the mixture optimal. It alternates
+// linear programs and optimal schedulers. Without a query it stops at the first mixture that satisfies the bounds, and returns no weights.
+func (search *weightSearch) findWeights() (weights, shares []*big.Rat, err error) {
+	for { // this terminates: each round finds a new one of finitely many schedulers
+		var feasible bool
+		weights, shares, feasible, err = search.solvePrograms()
+		if err != nil {
+			return nil, nil, err
+		}
+		if feasible && search.Several.Query() == nil {
+			return nil, shares, nil
+		}
+		improved, err := search.improveForWeights(weights)
+		if err != nil {
+			return nil, nil, err
+		}
+		if !improved {
+			return weights, shares, nil
+		}
+		if len(search.points) > maxImprovements {
+			return nil, nil, errors.New("several objectives that need too many schedulers")
+		}
+	}
+}
+
+// improveForWeights adds a scheduler that is optimal for the weights. It reports whether this scheduler has a greater weighted sum than
+// all schedulers before.
+func (search *weightSearch) improveForWeights(weights []*big.Rat) (bool, error) {
+	before := search.bestWeightedSum(weights)
+	if err := search.addScheduler(weights); err != nil {
+		return false, err
+	}
+	return before == nil || search.bestWeightedSum(weights).Cmp(before) > 0, nil
+}
+
+// bestWeightedSum returns the greatest weighted sum of objective values over all known schedulers, or nil if no scheduler is known.
+func (search *weightSearch) bestWeightedSum(weights []*big.Rat) *big.Rat {
+	var best *big.Rat
+	for _, point := range search.points {
+		sum := new(big.Rat)
+		for i, weight := range weights {
+			sum.Add(sum, new(big.Rat).Mul(weight, point[i]))
+		}
+		if best == nil || sum.Cmp(best) > 0 {
+			best = sum
+		}
+	}
+	return best
+}
+
+// solvePrograms solves the linear programs over the known schedulers. If a mixture satisfies the bounds, it returns the shares of the best
+// mixture, and the dual weights if an objective is a query. If no mixture does, it returns the weights of a hyperplane that separates
+// the values of the schedulers from the bounds.
+func (search *weightSearch) solvePrograms() (weights, shares []*big.Rat, feasible bool, err error) {
+	if len(search.points) == 0 {
+		for range search.Several.Objectives {
+			weights = append(weights, big.NewRat(1, 1))
+		}
+		return weights, nil, false, nil
+	}
+	isQuery := func(objective certificate.Objective) bool { return objective.Bound == nil }
+	query := slices.IndexFunc(search.Several.Objectives, isQuery)
+	shares, err = search.bestMixture(query)
+	if err != nil && !errors.Is(err, solve.ErrInfeasible) {
+		return nil, nil, false, err
+	}
+	feasible = err == nil
+	if feasible && query < 0 {
+		return nil, shares, true, nil
+	}
+	weights, err = search.separatingWeights(query, feasible)
+	return weights, shares, feasible, err
+}
+
+// lowerLimit returns the bound of an objective, negated for a minimised objective. So it always is a lower bound.
+func (search *weightSearch) lowerLimit(number int) *big.Rat {
+	objective := &search.Several.Objectives[number]
+	if objective.Great {
+		return objective.Bound
+	}
+	return new(big.Rat).Neg(objective.Bound)
+}
+
+// bestMixture solves the primal program. It returns the shares of a mixture that satisfies the bounds and maximises the query. query is
+// the index of the objective without a bound, or -1. The error is solve.ErrInfeasible if no mixture satisfies the bounds.
+func (search *weightSearch) bestMixture(query int) (shares []*big.Rat, err error) {
+	program := &solve.LinearProgram{}
+	one := big.NewRat(1, 1)
+	var sum []solve.Term
+	for j, point := range search.points {
+		gain := new(big.Rat)
+		if query >= 0 {
+			gain = point[query]
+		}
+		program.Objective = append(program.Objective, gain)
+		sum = append(sum, solve.Term{Var: j, Coeff: one})
+	}
+	program.Row(one, sum...)
+	for i := range search.Several.Objectives {
+		if i != query {
+			search.addBound(program, i)
+		}
+	}
+	_, solution, err := program.Maximize(search.ctx)
+	if err != nil {
+		return nil, err
+	}
+	return solution[:len(search.points)], nil
+}
+
+// addBound adds a lower bound on an objective to the program: the value of the mixture minus a slack variable equals the bound.
+func (search *weightSearch) addBound(program *solve.LinearProgram, objective int) {
+	values := make([]*big.Rat, len(search.points))
+	for j, point := range search.points {
+		values[j] = point[objective]
+	}
+	slack := solve.Term{Var: program.Variable(), Coeff: big.NewRat(-1, 1)}
+	program.Row(search.lowerLimit(objective), append(nonzeroTerms(values), slack)...)
+}
+
+// nonzeroTerms returns the terms of a row in which variable i has the coefficient coefficients[i].
+func nonzeroTerms(coefficients []*big.Rat) []solve.Term {
+	var terms []solve.Term
+	for i, coefficient := range coefficients {
+		if coefficient.Sign() != 0 {
+			terms = append(terms, solve.Term{Var: i, Coeff: coefficient})
+		}
+	}
+	return terms
+}
+
+// separatingWeights solves the dual program. It returns a weight for each objective. The weights minimise the greatest weighted sum of a
+// scheduler minus the weighted sum of the bounds. query is the index of the objective without a bound, or -1.
+func (search *weightSearch) separatingWeights(query int, feasible bool) ([]*big.Rat, error) {
+	program := &solve.LinearProgram{}
+	one, numObjectives := big.NewRat(1, 1), len(search.Several.Objectives)
+	for range numObjectives {
+		program.Variable() // the weight of an objective
+	}
+	positive, negative := program.Variable(), program.Variable() // their difference is the greatest weighted sum of a scheduler
+	program.Objective[positive] = big.NewRat(-1, 1)
+	program.Objective[negative] = one
+	for i := range numObjectives {
+		if i != query {
+			program.Objective[i] = search.lowerLimit(i)
+		}
+	}
+	search.normalizeWeights(program, query, feasible)
+	for _, point := range search.points {
+		row := nonzeroTerms(point)
+		row = append(row, solve.Term{Var: positive, Coeff: big.NewRat(-1, 1)}, solve.Term{Var: negative, Coeff: one})
+		slack := solve.Term{Var: program.Variable(), Coeff: one}
+		program.Row(new(big.Rat), append(row, slack)...)
+	}
+	_, solution, err := program.Maximize(search.ctx)
+	if err != nil {
+		return nil, err
+	}
+	return solution[:numObjectives], nil
+}
+
+// normalizeWeights adds equations for the weights to the dual program. If the bounds are feasible, the query has weight 1. If they are
+// not, the query has weight 0, and the other weights sum to 1.
+func (search *weightSearch) normalizeWeights(program *solve.LinearProgram, query int, feasible bool) {
+	one := big.NewRat(1, 1)
+	if query >= 0 {
+		queryWeight := new(big.Rat)
+		if feasible {
+			queryWeight = one
+		}
+		program.Row(queryWeight, solve.Term{Var: query, Coeff: one})
+	}
+	if feasible {
+		return
+	}
+	var sum []solve.Term
+	for i := range search.Several.Objectives {
+		if i != query {
+			sum = append(sum, solve.Term{Var: i, Coeff: one})
+		}
+	}
+	program.Row(one, sum...)
+}
