@@ -198,7 +198,7 @@ func (c *testCmd) rerun(engines, id string) string {
 	words := append([]string{"tilecheck", "test", "--engine", engines}, c.selectionWords()...)
 	names := engineNames(splitNames([]string{engines}))
 	for _, name := range toolNames() {
-		switch program := c.of(name); {
+		switch program := c.placeOf(name); {
 		case !slices.Contains(names, name):
 		case program.Path != "":
 			words = append(words, "--"+name+"-path", program.Path)
