@@ -261,7 +261,7 @@ func valueCells(checked *certify.Result) []any {
 		return []any{
 			provenText(checked, bounds), nil,
 			boundCell(bounds.Lo), boundCell(bounds.Hi),
-			fractionCell(checked.Lower), fractionCell(checked.Upper),
+			fractionOrNil(checked.Lower), fractionOrNil(checked.Upper),
 		}
 	}
 	text := strconv.FormatBool(checked.Holds)
@@ -271,8 +271,8 @@ func valueCells(checked *certify.Result) []any {
 // boundCell returns the cell of a bound.
 func boundCell(bound float64) table.Cell { return table.Cell{Text: number(bound), Value: bound} }
 
-// fractionCell returns a bound as a fraction; nil if there is no bound.
-func fractionCell(bound *big.Rat) any {
+// fractionOrNil returns the text of a fraction; nil without a fraction.
+func fractionOrNil(bound *big.Rat) any {
 	if bound == nil {
 		return nil
 	}

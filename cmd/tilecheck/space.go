@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 
@@ -102,9 +101,7 @@ func (c *spaceFlags) build(ctx context.Context, env *environment) (*explicit.Spa
 	if err != nil {
 		return nil, err
 	}
-	for _, warning := range warnings {
-		fmt.Fprintf(env.stderr, "warning: %s\n", warning)
-	}
+	env.warn(warnings)
 	job := c.job()
 	progress, done := env.progress()
 	defer done()
@@ -124,13 +121,12 @@ func (c *spaceFlags) job() runner.Job {
 	return job
 }
 
-// compile reads and compiles the model. The warnings are about definitions of constants.
-func (c *spaceFlags) compile(ctx context.Context, env *environment) (*compile.Model, []string, error) {
+// compile reads and compiles the model. It also returns warnings about the definitions of constants.
+func (c *spaceFlags) compile(ctx context.Context, env *environment) (model *compile.Model, warnings []string, err error) {
 	if err := c.refuseForModel(); err != nil {
 		return nil, nil, err
 	}
 	job := c.job()
-	var err error
 	if job.Model, err = env.readSource(c.ModelFile); err != nil {
 		return nil, nil, err
 	}
