@@ -185,7 +185,8 @@ func (c *testCmd) complete(env *environment, selected *selection.Selection) erro
 	return nil
 }
 
-// selectShard sets the shard of --shard in the options. It also sets the times of --balance, from which the suite is divided into equally long shards.
+// selectShard sets the shard of --shard in the options. It also sets the times of --balance, from which the suite is divided into equally long
+// shards.
 func (c *testCmd) selectShard(options *regress.Options) error {
 	selected, err := shard.Parse(c.Shard)
 	if err != nil {

@@ -310,8 +310,8 @@ func (c *comparison) sampledAnswers() int {
 	return count
 }
 
-// confidenceLevel returns the confidence of one answer's interval in a draw, counted from 1. The allowed probability of error is split evenly among the
-// sampled answers. Draw i gets the fraction 1/(i(i+1)) of the share of an answer; these fractions add up to 1.
+// confidenceLevel returns the confidence of one answer's interval in a draw, counted from 1. The allowed probability of error is split evenly among
+// the sampled answers. Draw i gets the fraction 1/(i(i+1)) of the share of an answer; these fractions add up to 1.
 func (c *comparison) confidenceLevel(draw int) float64 {
 	answerShare := (1 - c.opt.Confidence) / float64(max(1, c.sampledAnswers()))
 	return 1 - answerShare/float64(draw*(draw+1))

@@ -437,8 +437,8 @@ func (t transition) equal(other transition) bool {
 	return t.compare(other) == 0 && t.weight.equal(other.weight) && t.high.equal(other.high)
 }
 
-// compareChoices compares the choices of state i of the first space with the choices of state j of the second. If there is no difference, pairs has the
-// two indices of each pair of equal choices.
+// compareChoices compares the choices of state i of the first space with the choices of state j of the second. If there is no difference, pairs has
+// the two indices of each pair of equal choices.
 func (d *spaceComparison) compareChoices(i, j int) (difference *Difference, pairs [][2]int) {
 	firstChoices, secondChoices := d.choicesOfState(d.first, i), d.choicesOfState(d.second, j)
 	matchedFirst, matchedSecond := make([]bool, len(firstChoices)), make([]bool, len(secondChoices))

@@ -177,7 +177,8 @@ func (e *modelComparison) compareInstance(ctx context.Context, tested *instance,
 	e.result.Comparisons = append(e.result.Comparisons, comparison)
 }
 
-// compareAccurately compares the two state spaces with the given accuracy. If the accuracy is unknown, it tries fractions first, then float64 numbers.
+// compareAccurately compares the two state spaces with the given accuracy. If the accuracy is unknown, it tries fractions first, then float64
+// numbers.
 func (c *Comparison) compareAccurately(ctx context.Context, tested *instance, accuracy result.Accuracy, buildSecond buildFunc) error {
 	wasBuilt := tested.check.Validity == Valid || tested.check.Validity == Broken
 	if !wasBuilt {
@@ -266,8 +267,8 @@ func (in *instance) buildsExactly(ctx context.Context) bool {
 // builtText says that a state space was built, and its size.
 func builtText(states int) string { return fmt.Sprintf("built, %s", noun.Count(states, "state")) }
 
-// ExitCode returns ExitDisagree if a comparison found a difference, and ExitAgree if all comparisons found none. If a comparison is missing, it returns
-// ExitLimit for a limit of time or memory, and ExitOpen for other reasons.
+// ExitCode returns ExitDisagree if a comparison found a difference, and ExitAgree if all comparisons found none. If a comparison is missing, it
+// returns ExitLimit for a limit of time or memory, and ExitOpen for other reasons.
 func (e *Equality) ExitCode() int {
 	code := ExitAgree
 	for i := range e.Comparisons {

@@ -89,8 +89,8 @@ func (v *view) deadlocks() *sparse.Set {
 	return v.model.Deadlocks
 }
 
-// pairRewards pairs reward structures with the same name, and structures without a name in their order. If bothComplete is true, a structure that only
-// one space has is a difference.
+// pairRewards pairs reward structures with the same name, and structures without a name in their order. If bothComplete is true, a structure that
+// only one space has is a difference.
 func (p *labelsAndRewards) pairRewards(bothComplete bool) (*Difference, error) {
 	firstRewards, secondRewards := p.first.Space.Program().Rewards, p.second.Space.Program().Rewards
 	isPaired := make([]bool, len(secondRewards))

@@ -110,8 +110,8 @@ func (r *Report) ExitCode() int {
 	return code
 }
 
-// exitCode returns the exit code of an undecided or unchecked row: ExitLimit if an engine reached a limit of time or memory, ExitOpen otherwise. Other
-// rows have ExitAgree, also if the engines disagree.
+// exitCode returns the exit code of an undecided or unchecked row: ExitLimit if an engine reached a limit of time or memory, ExitOpen otherwise.
+// Other rows have ExitAgree, also if the engines disagree.
 func (r *Row) exitCode() int {
 	if r.Status != Undecided && r.Status != Unchecked {
 		return ExitAgree

@@ -13,8 +13,8 @@ import (
 // sampleGrowth is the ratio of the numbers of samples of successive draws.
 const sampleGrowth = 4
 
-// draw asks every engine once. Then it asks sampling engines again with growing numbers of samples. It stops when more samples cannot decide a row, or
-// at a limit of samples or time.
+// draw asks every engine once. Then it asks sampling engines again with growing numbers of samples. It stops when more samples cannot decide a row,
+// or at a limit of samples or time.
 func (c *comparison) draw(ctx context.Context) {
 	samples := c.firstSamples()
 	for draw := 1; ; draw++ {

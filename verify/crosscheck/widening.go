@@ -47,8 +47,8 @@ func widen(proven *certificate.Vector, values []float64) (*widening, bool) {
 	return widened, true
 }
 
-// requiredShifts returns how far the upper bounds must rise and the lower bounds must fall to contain the values. zerosAgree reports whether no value is
-// positive where the upper bound is 0. A nil value is infinite and needs no shift.
+// requiredShifts returns how far the upper bounds must rise and the lower bounds must fall to contain the values. zerosAgree reports whether no value
+// is positive where the upper bound is 0. A nil value is infinite and needs no shift.
 func requiredShifts(proven *certificate.Vector, values []*big.Rat) (rise, fall *big.Rat, zerosAgree bool) {
 	rise, fall, zerosAgree = new(big.Rat), new(big.Rat), true
 	for state, value := range values {
@@ -65,19 +65,20 @@ func requiredShifts(proven *certificate.Vector, values []*big.Rat) (rise, fall *
 	return rise, fall, zerosAgree
 }
 
-// finiteValues returns an engine's values as fractions; nil where the value and both proven bounds are plus infinity. It returns false if another
-// value or bound is not finite.
+// finiteValues returns an engine's values as fractions; nil where the value and both proven bounds are plus infinity. ok is false if another value or
+// bound is not finite.
 func finiteValues(proven *certificate.Vector, values []float64) (fractions []*big.Rat, ok bool) {
 	fractions = make([]*big.Rat, len(values))
-	for s, value := range values {
-		low, high := proven.Lower.Rat(s), proven.Upper.Rat(s)
-		if math.IsInf(value, 1) && low == nil && high == nil {
+	for state, value := range values {
+		low, high := proven.Lower.Rat(state), proven.Upper.Rat(state) // nil is plus infinity
+		allInfinite := math.IsInf(value, 1) && low == nil && high == nil
+		if allInfinite {
 			continue
 		}
 		if low == nil || high == nil || math.IsInf(value, 0) || math.IsNaN(value) {
 			return nil, false
 		}
-		fractions[s] = new(big.Rat).SetFloat64(value)
+		fractions[state] = new(big.Rat).SetFloat64(value)
 	}
 	return fractions, true
 }

@@ -225,8 +225,8 @@ func scale(want interval.Interval, got float64) float64 {
 	return math.Abs(want.Lo)
 }
 
-// compareGuarantee returns an error if the expected number differs from the engine's fraction or lies outside the engine's bounds. The expected number
-// must be precise.
+// compareGuarantee returns an error if the expected number differs from the engine's fraction or lies outside the engine's bounds. The expected
+// number must be precise.
 func (e *Expectation) compareGuarantee(verdict result.Verdict) error {
 	want := parseRational(e.Value)
 	if want == nil || !guaranteesBounds(verdict.Accuracy) {
@@ -271,8 +271,8 @@ const Violated = "Bound violated"
 // notFinite reports whether a number is NaN or infinite.
 func notFinite(number float64) bool { return math.IsNaN(number) || math.IsInf(number, 0) }
 
-// compareSampled returns an error unless the confidence interval of a sampled number overlaps the expected interval. The confidence interval must also
-// be as narrow as the terms require.
+// compareSampled returns an error unless the confidence interval of a sampled number overlaps the expected interval. The confidence interval must
+// also be as narrow as the terms require.
 func (e *Expectation) compareSampled(verdict result.Verdict, rules Rules, terms *Statistical) error {
 	isNumber := verdict.Value.Kind == result.Number || verdict.Value.Kind == result.Integer
 	if verdict.Accuracy != result.Probable || !isNumber {

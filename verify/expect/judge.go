@@ -44,8 +44,8 @@ func (j Judgment) String() string {
 	return j.Outcome.String() + ": " + j.Reason
 }
 
-// Judge compares a verdict with the expectation. An error of class Unsupported gives the outcome Unsupported. The range of values over several initial
-// states always fails, as in PRISM.
+// Judge compares a verdict with the expectation. An error of class Unsupported gives the outcome Unsupported. The range of values over several
+// initial states always fails, as in PRISM.
 //
 // Source: ResultTesting.java of PRISM 4.10.
 func (e *Expectation) Judge(verdict result.Verdict, rules Rules) Judgment {
@@ -113,7 +113,8 @@ func isNonFiniteOrInterval(text string) bool {
 	return ok && notFinite(number) || isInterval(strings.TrimPrefix(text, "~"))
 }
 
-// compareError returns a Problem unless the annotation expects an error. For the expected value "Error:word,word", the message must contain every word.
+// compareError returns a Problem unless the annotation expects an error. For the expected value "Error:word,word", the message must contain every
+// word.
 func (e *Expectation) compareError(message string) error {
 	list, hasWords := strings.CutPrefix(e.Value, "Error:")
 	switch {
@@ -259,8 +260,8 @@ func tolerance(verdict result.Verdict, rules Rules) float64 {
 // numberText returns a number as PRISM prints it.
 func numberText(number float64) string { return sema.DoubleValue(number).String() }
 
-// compareExact compares a fraction with the expected value. They must be equal, but a value that begins with ~ may differ a little. A number without a
-// fraction is infinite or NaN.
+// compareExact compares a fraction with the expected value. They must be equal, but a value that begins with ~ may differ a little. A number without
+// a fraction is infinite or NaN.
 func (e *Expectation) compareExact(value result.Value, rules Rules) error {
 	text, isApproximate := strings.CutPrefix(e.Value, "~")
 	if value.Rat == nil {

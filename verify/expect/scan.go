@@ -15,31 +15,38 @@ type match struct{ begin, end, conditions, conditionsEnd, value int }
 
 // findResult returns the first annotation "RESULT (conditions): value" at or after an offset; false if there is none.
 func findResult(text []byte, from int) (found match, ok bool) {
-	const word = "RESULT"
 	for {
-		i := bytes.Index(text[from:], []byte(word))
+		i := bytes.Index(text[from:], []byte(resultWord))
 		if i < 0 {
 			return match{}, false
 		}
-		found := match{begin: from + i}
-		from = found.begin + 1
-		offset := skipBlanks(text, found.begin+len(word))
-		if begin, end, ok := parenthesised(text, offset); ok && begin < end {
-			found.conditions, found.conditionsEnd = begin, end
-			offset = skipBlanks(text, end+1)
-		}
-		if offset == len(text) || text[offset] != ':' {
-			continue
-		}
-		found.value = skipBlanks(text, offset+1)
-		found.end = found.value
-		for found.end < len(text) && bytes.IndexByte([]byte(" \t\n\r"), text[found.end]) < 0 {
-			found.end++
-		}
-		if found.value < found.end {
+		if found, ok := resultAt(text, from+i); ok {
 			return found, true
 		}
+		from += i + 1
 	}
+}
+
+// resultWord is the first word of PRISM's annotations.
+const resultWord = "RESULT"
+
+// resultAt parses the annotation that begins with the word RESULT at an offset. ok is false if the annotation is malformed.
+func resultAt(text []byte, offset int) (found match, ok bool) {
+	found.begin = offset
+	offset = skipBlanks(text, offset+len(resultWord))
+	if begin, end, hasConditions := parenthesised(text, offset); hasConditions && begin < end {
+		found.conditions, found.conditionsEnd = begin, end
+		offset = skipBlanks(text, end+1)
+	}
+	if offset == len(text) || text[offset] != ':' {
+		return match{}, false
+	}
+	found.value = skipBlanks(text, offset+1)
+	found.end = len(text)
+	if length := bytes.IndexAny(text[found.value:], " \t\n\r"); length >= 0 {
+		found.end = found.value + length
+	}
+	return found, found.value < found.end
 }
 
 // parenthesised returns the begin and end of the text in parentheses at an offset. It returns false if there are no parentheses.

@@ -53,8 +53,8 @@ type Statistical struct {
 	MaxReward float64
 }
 
-// Level returns the required confidence of the interval: the strictest requirement of the terms and of share. share is the probability of a false alarm
-// that the suite allows this test; 0 means no limit.
+// Level returns the required confidence of the interval: the strictest requirement of the terms and of share. share is the probability of a false
+// alarm that the suite allows this test; 0 means no limit.
 func (s *Statistical) Level(share float64) float64 {
 	alpha := defaultAlpha
 	if s.Confidence > 0 {
@@ -97,8 +97,8 @@ const Unsound = 1e-3
 
 const keyword = "TILECHECK"
 
-// ParseTerms returns the TILECHECK annotations in the comment block directly above a property, in order. It omits terms with mistakes. [Check] reports
-// the mistakes.
+// ParseTerms returns the TILECHECK annotations in the comment block directly above a property, in order. It omits terms with mistakes. [Check]
+// reports the mistakes.
 func ParseTerms(src []byte, property *syntax.Property) []Terms {
 	if len(property.Doc) == 0 {
 		return nil
@@ -377,7 +377,8 @@ func (t *Terms) parseEngines(value string, pos syntax.Pos) []string {
 	return engines
 }
 
-// checkCombination records a mistake if terms contradict each other. Terms for sampling need samples=N, and exclude a tolerance and an expected error.
+// checkCombination records a mistake if terms contradict each other. Terms for sampling need samples=N, and exclude a tolerance and an expected
+// error.
 func (t *Terms) checkCombination() {
 	sampling := t.Statistical
 	if sampling == nil || len(t.mistakes) > 0 {
@@ -396,8 +397,8 @@ func (t *Terms) checkCombination() {
 	}
 }
 
-// Wants reports whether the engine with a label such as native:exact should check the property. Terms without a list of engines want all engines. t may
-// be nil.
+// Wants reports whether the engine with a label such as native:exact should check the property. Terms without a list of engines want all engines. t
+// may be nil.
 func (t *Terms) Wants(label string) bool {
 	if t == nil || t.Engines == nil {
 		return true

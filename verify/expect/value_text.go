@@ -56,8 +56,8 @@ func parseRational(text string) *big.Rat {
 	return number
 }
 
-// evaluateExpression evaluates an expected value that is an expression over constants. With exact rules it computes in rational arithmetic if possible.
-// It returns a Problem if the expression is invalid.
+// evaluateExpression evaluates an expected value that is an expression over constants. With exact rules it computes in rational arithmetic if
+// possible. It returns a Problem if the expression is invalid.
 func evaluateExpression(text string, rules Rules) (sema.Value, error) {
 	expr, err := syntax.ParseExpr("", []byte(text))
 	if err != nil {

@@ -158,8 +158,8 @@ type engineRun struct {
 	cells  []int // consecutive indices in Experiment.cells
 }
 
-// engineRuns returns the runs of external tools and of the embedded engine. A run of a tool checks one cell. A run of the embedded engine that samples
-// the property of the thesis checks all tiles of a strategy.
+// engineRuns returns the runs of external tools and of the embedded engine. A run of a tool checks one cell. A run of the embedded engine that
+// samples the property of the thesis checks all tiles of a strategy.
 func (e *Experiment) engineRuns(engines []runner.Engine) (toolRuns, nativeRuns []engineRun) {
 	cellsPerRun := 1
 	samples := e.Job.Method != runner.States
@@ -195,8 +195,8 @@ type collectedVerdicts struct {
 	errs     []error
 }
 
-// verdicts checks all cells with all engines. The verdicts are ordered by cell, then by engine. All runs take place even if one fails; the error is the
-// first one in this order.
+// verdicts checks all cells with all engines. The verdicts are ordered by cell, then by engine. All runs take place even if one fails; the error is
+// the first one in this order.
 func (e *Experiment) verdicts(ctx context.Context, engines []runner.Engine) ([]result.Verdict, error) {
 	count := len(e.cells) * len(engines)
 	collected := &collectedVerdicts{engines: engines, verdicts: make([]result.Verdict, count), errs: make([]error, count)}

@@ -36,8 +36,8 @@ type toolAnswer struct {
 	err      error
 }
 
-// Check implements runner.Engine. It checks the model while the tool runs, because a tool may never finish on an invalid model. If some properties are
-// invalid and the tool does not answer soon, Check stops the tool and runs it on the valid properties.
+// Check implements runner.Engine. It checks the model while the tool runs, because a tool may never finish on an invalid model. If some properties
+// are invalid and the tool does not answer soon, Check stops the tool and runs it on the valid properties.
 func (b *beside) Check(ctx context.Context, plan *runner.Plan) ([]result.Verdict, error) {
 	samples := plan.Job.Method != "" && plan.Job.Method != runner.States
 	if samples {
@@ -91,8 +91,8 @@ func (b *beside) awaitTool(ctx context.Context, plan *runner.Plan, findings []fi
 	return answer
 }
 
-// validTasks returns the indices of the tasks that may be valid under some valuation of the constants. The findings are in the order of the verdicts of
-// the tool.
+// validTasks returns the indices of the tasks that may be valid under some valuation of the constants. The findings are in the order of the verdicts
+// of the tool.
 func validTasks(plan *runner.Plan, findings []finding) []int {
 	mayBeValid := func(found finding) bool { return found.Validity != Broken && found.rewards == nil }
 	isValid := make(map[int]bool) // by the index of the task
@@ -278,8 +278,8 @@ func usedRewards(program *sema.Program, task *runner.Task) []int {
 	return used
 }
 
-// rewardIndex returns the index of the reward structure of an R operator; -1 if it is unknown. An operator gives the name of the structure, its number
-// from 1, or nothing for the first structure.
+// rewardIndex returns the index of the reward structure of an R operator; -1 if it is unknown. An operator gives the name of the structure, its
+// number from 1, or nothing for the first structure.
 func rewardIndex(program *sema.Program, operator *syntax.Reward) int {
 	switch structure := operator.Struct.(type) {
 	case nil:

@@ -184,8 +184,8 @@ func (in *Instance) Exact(ctx context.Context) (*explicit.Space, error) {
 	return explicit.Build(ctx, in.model, options)
 }
 
-// exploreAndCheck explores all states of the model, and returns an error if a state is invalid. For a model with more than limits.MaxStates states, it
-// checks random paths.
+// exploreAndCheck explores all states of the model, and returns an error if a state is invalid. For a model with more than limits.MaxStates states,
+// it checks random paths.
 func (in *Instance) exploreAndCheck(ctx context.Context, plan *runner.Plan, limits Limits) error {
 	job := &plan.Job
 	if job.States != nil {
