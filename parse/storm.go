@@ -82,7 +82,7 @@ func (options stormOptions) bound(value result.Value) *result.Interval {
 	}
 	distance := options.precision
 	if !options.absolute {
-		distance *= math.Abs(number) / (1 - options.precision) // |x - truth| <= precision * |truth|
+		distance *= math.Abs(number) / (1 - options.precision) // |number - truth| <= precision * |truth|
 	}
 	if number != 0 {
 		digits := max(10, math.Ceil(-math.Log10(options.precision))+4)
